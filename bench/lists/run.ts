@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
+import { countMembers } from '../../src/accounts/members.ts'
 import { createUser } from '../../src/accounts/people/users.ts'
 import { findOrders, findTransfers } from '../../src/admin/find/transactions.ts'
 import { clustersByRecipient, moversOf, ringsOf } from '../../src/admin/points/abuse.ts'
@@ -18,11 +19,12 @@ import { startEmbedded } from '../../src/database/embedded/embedded.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import type { Tables } from '../../src/database/tables.ts'
 import { movementsOf } from '../../src/ledger/journals.ts'
-import { statementOf } from '../../src/ledger/wallet.ts'
+import { countKinds, statementOf } from '../../src/ledger/wallet.ts'
 import { ordersOfPayer } from '../../src/payment/buyer/payments.ts'
-import { type OrderFilter, ordersOfApp } from '../../src/payment/merchant/orders.ts'
+import { countFates, type OrderFilter, ordersOfApp } from '../../src/payment/merchant/orders.ts'
 import { lastDays, periodsOf, topProducts } from '../../src/payment/merchant/statistics.ts'
 import { transfersOfApp } from '../../src/payment/merchant/transfers.ts'
+import { countNotifications, readNotifications } from '../../src/payment/notifications/redelivery.ts'
 
 const ROWS = 100_000
 const TARGET_MS = 50
@@ -40,6 +42,7 @@ type List = { name: string; page(db: Db, member: Member, middle: bigint): Promis
 
 /** The only shop. */
 const APP = 1n
+const PAYMENT_ID = 'pay_00000000000000000000'
 const now = new Date()
 const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000)
 const sold = (filter: OrderFilter) => (db: Db) => ordersOfApp(db, APP, filter, now)
@@ -49,6 +52,10 @@ const LISTS: List[] = [
   { name: 'statement, middle', page: (db, { id }, middle) => statementOf(db, id, { before: middle }) },
   { name: 'statement, search', page: (db, { id }) => statementOf(db, id, { text: NOTHING }) },
   { name: 'statement, kind', page: (db, { id }) => statementOf(db, id, { kind: 'refund' }) },
+  {
+    name: 'statement, counts',
+    page: (db, { id }) => countKinds(db, { user_id: id, book: 'live' }, {}, ['payment', 'grant']),
+  },
   { name: 'my payments', page: (db, { id }) => ordersOfPayer(db, id) },
   { name: 'my payments, middle', page: (db, { id }, middle) => ordersOfPayer(db, id, { before: middle }) },
   { name: 'my payments, search', page: (db, { id }) => ordersOfPayer(db, id, { text: NOTHING }) },
@@ -61,6 +68,15 @@ const LISTS: List[] = [
   { name: 'orders, status', page: sold({ fate: 'closed' }) },
   { name: 'orders, days', page: sold({ from: daysAgo(200), until: daysAgo(190) }) },
   { name: 'orders, days, search', page: sold({ from: daysAgo(360), until: daysAgo(90), text: NOTHING }) },
+  { name: 'orders, counts', page: (db) => countFates(db, APP, {}, now) },
+  { name: 'orders, counts of days', page: (db) => countFates(db, APP, { from: daysAgo(200) }, now) },
+  {
+    name: 'notifications',
+    page: (db) => readNotifications(db, { role: 'administrator' }, { payment_id: PAYMENT_ID }, 26),
+  },
+  { name: 'notifications, counts', page: (db) => countNotifications(db, PAYMENT_ID) },
+  { name: 'notifications, all', page: (db) => countNotifications(db, undefined) },
+  { name: 'members, counts', page: (db) => countMembers(db, now) },
   {
     name: 'statistics, days',
     page: (db) => periodsOf(db, APP, lastDays(ZONE, now, 30), now),
@@ -104,7 +120,7 @@ async function fill(db: Db): Promise<Member> {
     values ('live', 'wallet', ${payer}, 0), ('live', 'wallet', ${merchant}, 0)`)
   await run(sql`
     insert into payment_apps (payment_id, applicant_id, name, callback_url)
-    values ('pay_00000000000000000000', ${merchant}, 'Shop', 'https://shop.example/paid')`)
+    values (${PAYMENT_ID}, ${merchant}, 'Shop', 'https://shop.example/paid')`)
   await run(sql`
     insert into journal (book, kind, reference, posted_at)
     select 'live', 'payment', 'txn_' || lpad(i::text, 24, '0'), now() - interval '1 year' + i * interval '5 minutes'
@@ -119,6 +135,10 @@ async function fill(db: Db): Promise<Member> {
     select (select id from payment_apps), 'hmac', 'order-' || j.id, j.reference, 'Sticker pack, series ' || j.id, 100,
       'paid', j.posted_at, ${payer}, ${merchant}, 5, 95, j.posted_at, j.id, j.posted_at
     from journal as j order by j.id`)
+  await run(sql`
+    insert into notifications (order_id, status, next_attempt_at) select id, 'delivered', null from orders order by id`)
+  await run(sql`
+    insert into users (username, password_hash) select 'member' || i, 'x' from generate_series(1, ${ROWS}::int) as i`)
   // The lists show each transfer as a movement of its own, although it shares the journal of a payment.
   await run(sql`
     insert into transfers (app_id, order_id, transaction_id, amount, fee, from_user_id, from_username, to_user_id,

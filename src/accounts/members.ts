@@ -5,6 +5,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Core } from '../core/core.ts'
 import type { Db, Tx } from '../database/connection.ts'
+import { type Counts, countEach } from '../database/counts.ts'
 import { AppError } from '../platform/errors.ts'
 import { isBannedOrSuspended, lockUser, userColumns } from './people/users.ts'
 import { findSecondFactor } from './security/second-factor.ts'
@@ -15,9 +16,11 @@ const DAY_MS = 86_400_000
 const EVENTS_MAX = 50
 const SESSIONS_MAX = 50
 
+export type MemberStanding = 'barred' | 'admins'
+
 export type MemberSearch = {
   text: string
-  standing: 'all' | 'barred' | 'admins'
+  standing: MemberStanding | 'all'
   /** Only members who joined before this one. */
   before: bigint | undefined
 }
@@ -46,11 +49,24 @@ export async function searchMembers(
       ]),
     )
   }
-  if (standing === 'barred')
-    members = members.where(sql<boolean>`is_banned_or_suspended(is_banned, suspended_till, ${now})`)
-  if (standing === 'admins') members = members.where('is_admin', '=', true)
+  if (standing !== 'all') members = members.where(hasStanding(standing, now))
   if (before !== undefined) members = members.where('id', '<', before)
   return members.execute()
+}
+
+/** Counts the members of each standing. */
+export async function countMembers(db: Db, now: Date): Promise<Counts<MemberStanding>> {
+  return countEach(db, {
+    all: sql`select from users`,
+    barred: sql`select from users where ${hasStanding('barred', now)}`,
+    admins: sql`select from users where ${hasStanding('admins', now)}`,
+  })
+}
+
+/** Each standing has an index. */
+function hasStanding(standing: MemberStanding, now: Date): RawBuilder<boolean> {
+  if (standing === 'admins') return sql`is_admin`
+  return sql`(is_banned or suspended_till is not null) and is_banned_or_suspended(is_banned, suspended_till, ${now})`
 }
 
 /** Returns a member for the administrator's page, with the forum's data if the member comes from there. Throws not_found. */

@@ -6,10 +6,12 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../core/core.ts'
+import type { Counts } from '../database/counts.ts'
 import type { Page } from '../database/looking-back.ts'
 import type { Book } from '../database/tables/columns.ts'
 import type { JournalKind } from '../database/tables/ledger.ts'
 import {
+  countKinds,
   eachMovement,
   type Moved,
   movedThisMonth,
@@ -55,7 +57,8 @@ declare module '../web/views.ts' {
         isTest: boolean
         statement: Omit<Page<Movement>, 'next'>
         asked: Asked
-        kinds: { kind: JournalKind | undefined; href: string }[]
+        kinds: { kind: (typeof KINDS)[number] | undefined; href: string }[]
+        counts: Counts<(typeof KINDS)[number]>
         periods: typeof PERIODS
         fileUrl: string
         fileMax: number
@@ -72,11 +75,13 @@ export function walletPage(app: FastifyInstance, deps: Core): void {
     const { asked, filter, book, zone } = await readRequest(request, deps)
     const { before } = Paged.parse(request.query)
     const { id } = sessionOf(request).user
-    const [live, play, moved, { rows, next, looked_back_to }] = await Promise.all([
+    const [live, play, moved, { rows, next, looked_back_to }, counts] = await Promise.all([
       walletOf(db, id),
       walletOf(db, id, 'test'),
       movedThisMonth(db, id, { now: deps.clock(), zone, book }),
       statementOf(db, id, { ...filter, before }, { book }),
+      // A count of words would cost as much as the search.
+      filter.text === undefined ? countKinds(db, { user_id: id, book }, filter, KINDS) : {},
     ])
     const isTest = book === 'test'
     const { t } = request.locale
@@ -88,6 +93,7 @@ export function walletPage(app: FastifyInstance, deps: Core): void {
       statement: { rows: rows.map((line) => describeMovement(line, t, isTest)), looked_back_to },
       asked,
       kinds: [undefined, ...KINDS].map((kind) => ({ kind, href: listUrl(PAGE, { ...asked, kind }) })),
+      counts,
       periods: PERIODS,
       fileUrl: listUrl(FILE, asked),
       fileMax: EXPORTED_MAX,

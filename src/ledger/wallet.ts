@@ -1,6 +1,7 @@
 /** Balances and statements of members. Read only. */
 import { type RawBuilder, sql } from 'kysely'
 import { BIGGEST_ID, type Db } from '../database/connection.ts'
+import { type Counts, countNewest } from '../database/counts.ts'
 import {
   amountIn,
   containing,
@@ -124,6 +125,25 @@ export async function statementOf(
   return page
 }
 
+/** Counts the newest movements of a time by kind. */
+export async function countKinds<Kind extends JournalKind>(
+  db: Db,
+  { user_id, book }: { user_id: bigint; book: Book },
+  { from, until }: Pick<StatementFilter, 'from' | 'until'>,
+  kinds: readonly Kind[],
+): Promise<Counts<Kind>> {
+  return countNewest(
+    db,
+    kinds,
+    sql`
+      with ${walletRow(user_id, book)}
+      select (
+        select j.kind from journal as j where j.id = e.journal_id and ${isWithin({ from, until })}
+      ) as filter
+      from entries as e where ${inWallet({ from, until })} order by e.account_id desc, e.id desc`,
+  )
+}
+
 /** Yields the movements that fit a filter, the newest first, `max` at most. */
 export async function* eachMovement(
   db: Db,
@@ -194,8 +214,7 @@ async function look(
       ) as t on true
       left join lateral (select * from payment_apps where id = coalesce(o.app_id, t.app_id) limit 1) as app on true
       where ${kind === undefined ? sql`true` : sql`j.kind = ${kind}`}
-        and ${from === undefined ? sql`true` : sql`j.posted_at >= ${from}`}
-        and ${until === undefined ? sql`true` : sql`j.posted_at < ${until}`}
+        and ${isWithin({ from, until })}
         and ${text === undefined ? sql`true` : mentions(text)}
       order by entry.id desc limit ${lines + 1}
     )
@@ -210,6 +229,11 @@ async function look(
   const isAtLast = last !== undefined && page.next === last.id
   const balance = isAtLast ? (last.balance === null ? null : last.balance - last.amount) : rows[0]!.left
   return { page, balance: balance ?? undefined }
+}
+
+function isWithin({ from, until }: Pick<StatementFilter, 'from' | 'until'>) {
+  const begun = from === undefined ? sql`true` : sql`j.posted_at >= ${from}`
+  return until === undefined ? begun : sql`(${begun} and j.posted_at < ${until})`
 }
 
 function walletRow(user_id: bigint, book: Book) {

@@ -3,6 +3,7 @@
  * `declare module '…/web/views.ts' { interface PageData { 'payment/buyer/pay': { … } } }`.
  */
 import type { FastifyRequest } from 'fastify'
+import type { Count } from '../database/counts.ts'
 import type { PageCode } from '../platform/errors.ts'
 import type { assetUrl } from './assets.ts'
 import type { BarChart, sparkPath } from './bar-chart.ts'
@@ -77,6 +78,10 @@ export interface PartData {
     legend: { whole: string; part: string }
     from: string
     to: string
+  }
+  'parts/chips': {
+    label: string
+    chips: { href: string; label: string; isCurrent: boolean; count: Count | undefined }[]
   }
   'parts/empty': { picture: Icon; title: string; text?: string; link?: { href: string; label: string } }
   'parts/language': object

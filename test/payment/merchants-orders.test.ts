@@ -106,6 +106,15 @@ describe('the orders of an application', () => {
     expect(await found({ min: '', max: '', status: '', from: '', until: '', q: '' })).toHaveLength(6)
     // The notation of the pages.
     expect(await found({ min: '0,300', max: '3 00' })).toEqual(['Kettle, 100% steel'])
+    const chips = async (asked: Record<string, string>) =>
+      [...(await owner.get(asking(asked))).body.matchAll(/status=(\w+)[^>]*>[^<]*<span>([\d,+]+)</g)].map(
+        ([, fate, rows]) => `${fate} ${rows}`,
+      )
+    const each = ['open 1', 'paid 1', 'partlyRefunded 1', 'refunded 1', 'expired 1', 'closed 1']
+    expect(await chips({})).toEqual(each)
+    expect(await chips({ status: 'paid', min: '60' })).toContain('closed 1')
+    expect(await chips({ status: 'paid', min: '60' })).toContain('refunded 0')
+    expect(await chips({ q: 'poster' })).toEqual([])
     // An unreadable filter must not select everything, least of all in a file.
     for (const wrong of [
       { status: 'x' },

@@ -4,8 +4,11 @@ import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
+import type { Counts } from '../../database/counts.ts'
 import {
   APP_STANDINGS,
+  type AppStanding,
+  countApps,
   countMembers,
   getApp,
   markReviewed,
@@ -25,6 +28,7 @@ declare module '../../web/views.ts' {
       apps: Awaited<ReturnType<typeof searchApps>>
       q: string
       standing: string
+      counts: Counts<AppStanding>
       next: bigint | undefined
     }
     'admin/apps/app': {
@@ -68,9 +72,12 @@ const ReviewForm = z.object({
 export function appAdminPages(app: FastifyInstance, deps: Core): void {
   app.get('/admin/apps', async (request, reply) => {
     const { q, standing, before } = Search.parse(request.query)
-    const found = await searchApps(deps.db, { text: q, standing, before }, TABLE_LINES + 1)
+    const [found, counts] = await Promise.all([
+      searchApps(deps.db, { text: q, standing, before }, TABLE_LINES + 1),
+      q === '' ? countApps(deps.db) : {},
+    ])
     const { rows: apps, next } = onePage(found, TABLE_LINES)
-    return reply.page('admin/apps/apps', { apps, q, standing, next })
+    return reply.page('admin/apps/apps', { apps, q, standing, counts, next })
   })
 
   app.get<OneApp>('/admin/apps/:client_id', async (request, reply) => showApp(request, reply, deps))

@@ -4,7 +4,9 @@ import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import type { Counts } from '../../database/counts.ts'
 import {
+  countReviews,
   DECISIONS_WITH_REASON,
   decidedPaymentApps,
   getPaymentApp,
@@ -27,6 +29,7 @@ declare module '../../web/views.ts' {
       alike: Awaited<ReturnType<typeof likeNamed>>
       decided: Awaited<ReturnType<typeof decidedPaymentApps>>
       status: 'waiting' | 'decided'
+      counts: Counts<'waiting' | 'decided'>
       reasonMissing: string | undefined
       now: Date
     }
@@ -120,9 +123,10 @@ async function showReviews(
   { after, show = 'waiting', reasonMissing }: Shown,
 ): Promise<FastifyReply> {
   const isWaiting = show === 'waiting'
-  const [found, decided] = await Promise.all([
+  const [found, decided, counts] = await Promise.all([
     isWaiting ? reviewQueue(deps.db, { after, from: reasonMissing }, QUEUE_LINES + 1) : [],
     isWaiting ? [] : decidedPaymentApps(deps.db),
+    countReviews(deps.db),
   ])
   const queue = found.slice(0, QUEUE_LINES)
   const [checks, alike] = await Promise.all([
@@ -145,6 +149,7 @@ async function showReviews(
     alike,
     decided,
     status: show,
+    counts,
     reasonMissing,
     now: deps.clock(),
   }

@@ -7,7 +7,9 @@ import { localGroupsOf } from '../../accounts/local-groups.ts'
 import {
   accessOf,
   banMember,
+  countMembers,
   getMember,
+  type MemberStanding,
   recentEvents,
   reinstateMember,
   searchMembers,
@@ -21,6 +23,7 @@ import { describeDevice } from '../../accounts/session/device.ts'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import type { Counts } from '../../database/counts.ts'
 import { liveGrants, signOutEverywhere } from '../../identity/sign-out-everywhere.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -71,6 +74,7 @@ declare module '../../web/views.ts' {
       members: (Found & { isBannedOrSuspended: boolean })[]
       q: string
       standing: string
+      counts: Counts<MemberStanding>
       next: bigint | undefined
       problem: 'username' | 'taken' | undefined
       typed: string
@@ -139,13 +143,20 @@ async function showMembers(
 ): Promise<FastifyReply> {
   const { q, standing, before } = Search.parse(request.query)
   const now = clock()
-  const found = await searchMembers(db, { text: q, standing, before }, now, TABLE_LINES + 1)
+  const [found, counts] = await Promise.all([
+    searchMembers(db, { text: q, standing, before }, now, TABLE_LINES + 1),
+    q === '' ? countMembers(db, now) : {},
+  ])
   const { rows, next } = onePage(found, TABLE_LINES)
   const members = rows.map((member) => ({ ...member, isBannedOrSuspended: isBannedOrSuspended(member, now) }))
   const { username } = (request.body ?? {}) as { username?: unknown }
   const typed = typeof username === 'string' ? username : ''
   const status = problem === undefined ? 200 : problem === 'taken' ? 409 : 400
-  return reply.page('admin/people/members', { members, q, standing, next, problem, typed }, { status })
+  return reply.page(
+    'admin/people/members',
+    { members, q, standing, counts, next, problem, typed },
+    { status },
+  )
 }
 
 const pathOf = (user_id: bigint) => `${PATH}/${user_id}`

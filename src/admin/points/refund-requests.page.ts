@@ -4,8 +4,10 @@ import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
+import type { Counts } from '../../database/counts.ts'
 import { PAGE_LINES } from '../../database/looking-back.ts'
 import {
+  countRefundRequests,
   declineRefundRequest,
   listRefundRequests,
   type Recoverable,
@@ -22,6 +24,7 @@ declare module '../../web/views.ts' {
         recoverable: Recoverable | undefined
       })[]
       show: 'open' | 'decided'
+      counts: Counts<'open' | 'decided'>
       address: string
     }
   }
@@ -50,7 +53,10 @@ export function refundRequestPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => {
     const { show, before } = Asked.parse(request.query)
     const isOpen = show === 'open'
-    const found = await listRefundRequests(deps.db, { isOpen, after: before }, PAGE_LINES + 1)
+    const [found, counts] = await Promise.all([
+      listRefundRequests(deps.db, { isOpen, after: before }, PAGE_LINES + 1),
+      countRefundRequests(deps.db),
+    ])
     const { rows: shown, next } = onePage(found, PAGE_LINES)
     const requests = await Promise.all(
       shown.map(async (each) => ({
@@ -62,6 +68,7 @@ export function refundRequestPages(app: FastifyInstance, deps: Core): void {
     return reply.page('admin/points/refund-requests', {
       requests,
       show,
+      counts,
       before,
       address: PATH,
       newest: listUrl(PATH, asked),

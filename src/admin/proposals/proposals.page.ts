@@ -4,12 +4,13 @@ import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import type { Counts } from '../../database/counts.ts'
 import { PAGE_LINES } from '../../database/looking-back.ts'
 import type { Locale } from '../../web/languages.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import { actorOf, idIn, ReasonForm, readForm } from '../acts/form.ts'
 import { type ProposedFact, proposedFacts, proposedTitle } from './proposal-words.ts'
-import { approveProposal, declineProposal, readProposal, readProposals } from './proposals.ts'
+import { approveProposal, countProposals, declineProposal, readProposal, readProposals } from './proposals.ts'
 
 type Listed = Awaited<ReturnType<typeof readProposals>>[number] & { title: string; facts: ProposedFact[] }
 
@@ -19,6 +20,7 @@ declare module '../../web/views.ts' {
       viewer: Session['user']
       proposals: Listed[]
       show: 'open' | 'all'
+      counts: Counts<'open'>
       now: Date
     }
   }
@@ -34,13 +36,16 @@ type OneProposal = FastifyRequest<{ Params: { id: string } }>
 export function proposalPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => {
     const { show, before } = Asked.parse(request.query)
-    const found = await readProposals(deps.db, { isOpen: show === 'open', before }, PAGE_LINES + 1)
+    const [found, counts] = await Promise.all([
+      readProposals(deps.db, { isOpen: show === 'open', before }, PAGE_LINES + 1),
+      countProposals(deps.db),
+    ])
     const { rows, next } = onePage(found, PAGE_LINES)
     const proposals = rows.map((row) => ({ ...row, ...inWords(request.locale, row) }))
     const older = olderUrl(PATH, { show }, next)
     const newest = listUrl(PATH, { show })
     const { user: viewer } = sessionOf(request)
-    const data = { viewer, proposals, show, older, before, newest, now: deps.clock() }
+    const data = { viewer, proposals, show, counts, older, before, newest, now: deps.clock() }
     return reply.page('admin/proposals/proposals', data)
   })
 

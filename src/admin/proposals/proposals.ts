@@ -9,6 +9,7 @@ import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { SettingName } from '../../core/setting-values.ts'
 import { type Db, type Tx, violatedConstraint } from '../../database/connection.ts'
+import { type Counts, countEach } from '../../database/counts.ts'
 import type { CorrectionProposalsTable } from '../../database/tables/payments.ts'
 import { setTermsWithin, type Terms, termsOfTexts, textsOf } from '../../payment/apps/terms.ts'
 import { refundWithin, reverseWithin } from '../../payment/orders/refunds.ts'
@@ -316,4 +317,12 @@ export async function readProposals(
   if (before !== undefined) proposals = proposals.where('proposal.id', '<', before)
   const rows = await proposals.execute()
   return rows.map((row) => ({ ...row, act: readAct(row) }))
+}
+
+/** Counts the proposals without a decision, and all. */
+export async function countProposals(db: Db): Promise<Counts<'open'>> {
+  return countEach(db, {
+    all: sql`select from correction_proposals`,
+    open: sql`select from correction_proposals where decision is null`,
+  })
 }

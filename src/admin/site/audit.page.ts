@@ -15,7 +15,7 @@ import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import { actWords } from '../wording/act-words.ts'
 import { aboutSubject, factsOf } from './audit-words.ts'
-import { newestRefusals } from './refusals.ts'
+import { countRefusals, newestRefusals } from './refusals.ts'
 
 const PATH = '/admin/audit'
 const FILE_LINES_MAX = 100_000
@@ -54,6 +54,7 @@ declare module '../../web/views.ts' {
     'admin/site/refusals': {
       refusals: (Awaited<ReturnType<typeof newestRefusals>>[number] & { words: string })[]
       kind: string
+      counts: Awaited<ReturnType<typeof countRefusals>>
       shownMax: number
     }
   }
@@ -101,10 +102,13 @@ export function auditPages(app: FastifyInstance, deps: Core): void {
 
   app.get(`${PATH}/refusals`, async (request, reply) => {
     const { kind } = z.object({ kind: word }).parse(request.query)
-    const found = await newestRefusals(db, kind, REFUSALS_SHOWN)
     const { t } = request.locale
+    const [found, counts] = await Promise.all([
+      newestRefusals(db, kind, REFUSALS_SHOWN),
+      countRefusals(db, Object.keys(t.console.acts.refusals)),
+    ])
     const refusals = found.map((refusal) => ({ ...refusal, words: actWords(t, refusal.kind) }))
-    return reply.page('admin/site/refusals', { refusals, kind, shownMax: REFUSALS_SHOWN })
+    return reply.page('admin/site/refusals', { refusals, kind, counts, shownMax: REFUSALS_SHOWN })
   })
 }
 

@@ -3,9 +3,10 @@
  * row and writes an audit entry. An owner gets not_found for other members' applications.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
 import type { Db, Tx } from '../../database/connection.ts'
+import { type Counts, countEach } from '../../database/counts.ts'
 import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { AppValues } from './apps.ts'
@@ -54,12 +55,12 @@ export async function ownsApps(db: Db, owner_id: bigint): Promise<boolean> {
 
 /** `unregistered`: clients that are known by their documents. */
 export const APP_STANDINGS = ['all', 'suspended', 'unreviewed', 'unconfirmed', 'unregistered'] as const
-export type AppStanding = (typeof APP_STANDINGS)[number]
+export type AppStanding = Exclude<(typeof APP_STANDINGS)[number], 'all'>
 
 export type AppSearch = {
   /** Part of a name, a client_id, or the owner's username. */
   text: string
-  standing: AppStanding
+  standing: AppStanding | 'all'
   /** Only applications registered before this one. */
   before: bigint | undefined
 }
@@ -84,13 +85,29 @@ export async function searchApps(db: Db, { text, standing, before }: AppSearch, 
       ]),
     )
   }
-  if (standing === 'suspended') apps = apps.where('app.suspended_at', 'is not', null)
-  if (standing === 'unreviewed')
-    apps = apps.where('app.reviewed_at', 'is', null).where('app.document_url', 'is', null)
-  if (standing === 'unregistered') apps = apps.where('app.document_url', 'is not', null)
-  if (standing === 'unconfirmed') apps = apps.where('app.confirmed_at', 'is', null)
+  if (standing !== 'all') apps = apps.where(HAS_STANDING[standing])
   if (before !== undefined) apps = apps.where('app.id', '<', before)
   return apps.execute()
+}
+
+/** Each standing has an index. */
+const HAS_STANDING: Record<AppStanding, RawBuilder<boolean>> = {
+  suspended: sql`app.suspended_at is not null`,
+  unreviewed: sql`app.reviewed_at is null and app.document_url is null`,
+  unconfirmed: sql`app.confirmed_at is null`,
+  unregistered: sql`app.document_url is not null`,
+}
+
+/** Counts the applications of each standing. */
+export async function countApps(db: Db): Promise<Counts<AppStanding>> {
+  const { suspended, unreviewed, unconfirmed, unregistered } = HAS_STANDING
+  return countEach(db, {
+    all: sql`select from oauth_apps`,
+    suspended: sql`select from oauth_apps as app where ${suspended}`,
+    unreviewed: sql`select from oauth_apps as app where ${unreviewed}`,
+    unconfirmed: sql`select from oauth_apps as app where ${unconfirmed}`,
+    unregistered: sql`select from oauth_apps as app where ${unregistered}`,
+  })
 }
 
 /** Returns an application for its page. Throws not_found, also when `owner_id` is given and another member owns it. */

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import type { Counts } from '../../database/counts.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Turns } from '../../platform/turns.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
@@ -24,7 +25,16 @@ import { getPermitted, type Permitted } from '../rights/rights.ts'
 import { daysLater, startOfDay } from '../values/days.ts'
 import { Amount } from '../values/fields.ts'
 import { getOrderRecord, type OrderRecord } from './order-record.ts'
-import { countOrders, eachOrder, FATES, type Fate, fateOf, type OrderFilter, ordersOfApp } from './orders.ts'
+import {
+  countFates,
+  countOrders,
+  eachOrder,
+  FATES,
+  type Fate,
+  fateOf,
+  type OrderFilter,
+  ordersOfApp,
+} from './orders.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -34,7 +44,8 @@ declare module '../../web/views.ts' {
       orders: (Awaited<ReturnType<typeof ordersOfApp>>['rows'][number] & { fate: Fate })[]
       asked: Asked
       /** The states, each with the address of the list that shows only them. The first one is all. */
-      chips: { fate: Fate | undefined; href: string }[]
+      fates: { fate: Fate | undefined; href: string }[]
+      counts: Counts<Fate>
       address: string
       exportUrl: string
     }
@@ -138,7 +149,11 @@ export function orderPages(app: FastifyInstance, deps: Core, turns: Turns): void
     const { before } = Paged.parse(request.query)
     const now = deps.clock()
     const [nav, filter] = await Promise.all([navFor(deps, request, owned), filterOf(deps, asked)])
-    const found = await ordersOfApp(deps.db, owned.id, { ...filter, before }, now)
+    const [found, counts] = await Promise.all([
+      ordersOfApp(deps.db, owned.id, { ...filter, before }, now),
+      // A count of words would cost as much as the search.
+      filter.text === undefined ? countFates(deps.db, owned.id, filter, now) : {},
+    ])
     const address = `${pathOf(request)}/orders`
     return reply.page('payment/merchant/orders', {
       owned,
@@ -146,10 +161,11 @@ export function orderPages(app: FastifyInstance, deps: Core, turns: Turns): void
       orders: found.rows.map((order) => ({ ...order, fate: fateOf(order, now) })),
       lookedBackTo: found.looked_back_to,
       asked,
-      chips: [undefined, ...FATES].map((fate) => ({
+      fates: [undefined, ...FATES].map((fate) => ({
         fate,
         href: listUrl(address, { ...asked, status: fate }),
       })),
+      counts,
       address,
       exportUrl: listUrl(`${address}/export`, asked),
       older: olderUrl(address, asked, found.next),

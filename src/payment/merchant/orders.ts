@@ -1,6 +1,7 @@
 /** The merchant's search in the orders of one application: by number, payer, amount, day and fate. Read only. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { BIGGEST_ID, type Db } from '../../database/connection.ts'
+import { type Counts, countNewest } from '../../database/counts.ts'
 import {
   containing,
   type Looked,
@@ -68,6 +69,24 @@ export async function ordersOfApp(
   const scope = await scopeOf(db, app_id, filter, now)
   const within = rowsWithin(isSearch, scope.within)
   return look(db, scope, { before: filter.before, within, lines: PAGE_LINES })
+}
+
+/** Counts the newest matching orders by fate. The fate and the page of the filter do not matter. */
+export async function countFates(
+  db: Db,
+  app_id: bigint,
+  filter: OrderFilter,
+  now: Date,
+): Promise<Counts<Fate>> {
+  const { lane, fits } = await scopeOf(db, app_id, { ...filter, fate: undefined }, now)
+  const fates = FATES.map((fate) => sql`when ${hasFate(fate, now)} then ${sql.lit(fate)}`)
+  return countNewest(
+    db,
+    FATES,
+    sql`
+      select case when ${fits} then case ${sql.join(fates, sql` `)} end end as filter
+      from orders as o where ${lane.before(undefined)} ${lane.newestFirst}`,
+  )
 }
 
 /** Counts the matching orders, up to `max` + 1. */

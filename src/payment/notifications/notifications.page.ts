@@ -2,14 +2,23 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
+import type { Counts } from '../../database/counts.ts'
 import { PAGE_LINES } from '../../database/looking-back.ts'
+import type { NotificationStatus } from '../../database/tables/notifications.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Locale } from '../../web/languages.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import type { PartData } from '../../web/views.ts'
 import type { Permitted } from '../rights/rights.ts'
 import { TRANSACTION_ID } from '../values/fields.ts'
-import { outcomeOf, readNotifications, redeliver, redeliverFailed, type Standing } from './redelivery.ts'
+import {
+  countNotifications,
+  outcomeOf,
+  readNotifications,
+  redeliver,
+  redeliverFailed,
+  type Standing,
+} from './redelivery.ts'
 import type { PaymentDeps } from './worker.ts'
 
 const STATUSES = ['all', 'due', 'failed', 'delivered'] as const
@@ -42,6 +51,7 @@ export type NotificationList = PartData['parts/pager'] & {
   notifications: Notification[]
   status: (typeof STATUSES)[number]
   statuses: typeof STATUSES
+  counts: Counts<NotificationStatus>
   sinceHours: number[]
   /** Whether an attempt is about to end, so that the page looks again by itself. */
   isMoving: boolean
@@ -86,9 +96,10 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
     const { status, transaction_id, before } = Filter.parse(request.query)
     const { payment_id } = request.params
     const filter = { payment_id, transaction_id, before, status: status === 'all' ? undefined : status }
-    const [show, found] = await Promise.all([
+    const [show, found, counts] = await Promise.all([
       place.open(request, 'orders.read'),
       readNotifications(deps.db, place.standing(request), filter, PAGE_LINES + 1),
+      countNotifications(deps.db, payment_id),
     ])
     const { rows: notifications, next } = onePage(found, PAGE_LINES)
     const address = addressOf(request)
@@ -99,6 +110,7 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
       notifications,
       status,
       statuses: STATUSES,
+      counts,
       sinceHours: SINCE_HOURS,
       isMoving: notifications.some(({ next_attempt_at: next }) => next !== null && next <= soon),
       address,

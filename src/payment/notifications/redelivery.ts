@@ -5,6 +5,7 @@
 import { type SqlBool, sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
 import type { Db } from '../../database/connection.ts'
+import { type Counts, countEach, countNewest } from '../../database/counts.ts'
 import { rowsOfApp } from '../../database/looking-back.ts'
 import type { NotificationStatus } from '../../database/tables/notifications.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -115,6 +116,29 @@ export async function readNotifications(
     rows.map(({ id }) => id),
   )
   return rows.map((row) => ({ ...row, log: attempts.filter((each) => each.notification_id === row.id) }))
+}
+
+/**
+ * Counts the notifications of one application, or of all, by status. Confirmed ones of all applications have no index, and
+ * so no count.
+ */
+export async function countNotifications(
+  db: Db,
+  payment_id: string | undefined,
+): Promise<Counts<NotificationStatus>> {
+  if (payment_id === undefined)
+    return countEach(db, {
+      all: sql`select from notifications`,
+      due: sql`select from notifications where status = 'due'`,
+      failed: sql`select from notifications where status = 'failed'`,
+    })
+  return countNewest(
+    db,
+    ['due', 'failed', 'delivered'],
+    sql`
+      select status as filter from notifications
+      where ${rowsOfApp('notifications', idOf(payment_id))} order by app_id desc, id desc`,
+  )
 }
 
 /** The latest attempts of each notification, the oldest first. */

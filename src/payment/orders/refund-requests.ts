@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
+import { type Counts, countEach } from '../../database/counts.ts'
 import type { RefundRequestStatus } from '../../database/tables/payments.ts'
 import { AppError } from '../../platform/errors.ts'
 import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
@@ -234,4 +235,12 @@ export async function listRefundRequests(
     .select(['asker.username as asker', 'payer.username as payer', 'decider.username as decider'])
   if (after !== undefined) query = query.where('request.id', isOpen ? '>' : '<', after)
   return query.execute()
+}
+
+/** Counts the open requests by their index. Most others are decided, so their count finds its rows at once. */
+export async function countRefundRequests(db: Db): Promise<Counts<'open' | 'decided'>> {
+  return countEach(db, {
+    open: sql`select from refund_requests where status = 'open'`,
+    decided: sql`select from refund_requests where status <> 'open'`,
+  })
 }
