@@ -1,8 +1,9 @@
 /** /account/profile: a member's name and language, and links to the account's security. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
+import { readForm } from '../web/forms.ts'
 import { isHonestText } from '../web/parameters.ts'
 import { hasMail } from './people/email.ts'
 import { namedGroupsOf } from './people/users.ts'
@@ -22,7 +23,6 @@ declare module '../web/views.ts' {
       forumUrl: string | undefined
       hasMail: boolean
       hasPasskeys: boolean
-      isWrong: boolean
       path: string
     }
   }
@@ -30,30 +30,24 @@ declare module '../web/views.ts' {
 
 /** GET and POST /account/profile, in a scope with requireUser. */
 export function profilePages(app: FastifyInstance, deps: Core): void {
-  const show = (request: FastifyRequest, reply: FastifyReply, isWrong: boolean) => {
+  app.get(PROFILE, async (request, reply) => {
     const { user } = sessionOf(request)
-    const data = {
+    return reply.page('accounts/profile', {
       user,
       customGroups: namedGroupsOf(user),
       forumUrl: deps.config.DISCOURSE_URL,
       hasMail: hasMail(deps.config),
       hasPasskeys: relyingPartyId(deps.config) !== undefined,
-      isWrong,
       path: PROFILE,
-    }
-    return reply.page('accounts/profile', data, { status: isWrong ? 400 : 200 })
-  }
-
-  app.get(PROFILE, async (request, reply) => show(request, reply, false))
+    })
+  })
 
   app.post(PROFILE, async (request, reply) => {
     const { user } = sessionOf(request)
     if (!user.has_password) throw new AppError('forbidden', 'The name of this account is kept at the forum')
-    const form = NameForm.safeParse(request.body)
-    if (!form.success) return show(request, reply, true)
-    const { name } = form.data
-    await rename(deps, { user_id: user.id, name: name || null, ip: request.ip })
     const { profile } = request.locale.t
+    const { name } = readForm(request, NameForm, { name: profile.nameWrong })
+    await rename(deps, { user_id: user.id, name: name || null, ip: request.ip })
     return reply.done(PROFILE, { text: name === '' ? profile.unnamed(user.username) : profile.renamed(name) })
   })
 }

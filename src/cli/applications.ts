@@ -23,7 +23,7 @@ export const applicationCommands: Command[] = [
       'Lists the payment applications: first the new and the changed ones to review, then the approved and the suspended ones.',
     async run({ config }) {
       const apps = await withDeps(config, async ({ db }) => [
-        ...(await reviewQueue(db, {}, LISTED_MAX)).map((app) => ({ ...app, isWaiting: true })),
+        ...(await reviewQueue(db, 0n, LISTED_MAX)).map((app) => ({ ...app, isWaiting: true })),
         ...(await decidedPaymentApps(db)).map((app) => ({ ...app, isWaiting: false })),
       ])
       const listed = apps.map(({ payment_id, status, name, username, isWaiting }) => ({

@@ -11,7 +11,7 @@ import {
   sessionOf,
 } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
-import { AppError } from '../platform/errors.ts'
+import { readForm } from '../web/forms.ts'
 import { anonymise, obstaclesOf, REFUNDABLE_DAYS, whatEnds } from './anonymise.ts'
 import { exportMember, recordExport } from './export.ts'
 
@@ -25,7 +25,7 @@ const CloseForm = z.object({
   /** The points that the page showed, if the member gives them up. */
   give_up: points.optional(),
   /** The member's own name, typed on the second page. */
-  username: z.string().trim().max(100).optional(),
+  username: z.string().trim().optional(),
 })
 
 declare module '../web/views.ts' {
@@ -35,7 +35,8 @@ declare module '../web/views.ts' {
       user: Session['user']
       give_up: bigint
       figures: Awaited<ReturnType<typeof whatEnds>>
-      isWrong: boolean
+      /** A wrong name, which the page asked for. */
+      typed: string | undefined
     }
   }
 }
@@ -44,7 +45,7 @@ declare module '../web/views.ts' {
 export async function privacyPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
-  app.addHook('preHandler', requireFreshSignIn(deps, { page: PAGE, back: PROFILE }))
+  app.addHook('preHandler', requireFreshSignIn(deps, { back: PROFILE }))
 
   app.get(PAGE, async (request, reply) => {
     const found = await obstaclesOf(deps.db, sessionOf(request).user.id, deps.clock())
@@ -69,14 +70,14 @@ export async function privacyPages(app: FastifyInstance, deps: Core): Promise<vo
 async function close(request: FastifyRequest, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const { user } = sessionOf(request)
   const { id: user_id, username } = user
-  const form = CloseForm.safeParse(request.body)
-  if (!form.success) throw new AppError('invalid_form', 'The points to give up must be a whole number')
-  const { give_up = 0n, username: typed } = form.data
-  if (typed === undefined || typed.toLowerCase() !== username.toLowerCase()) {
-    const isWrong = typed !== undefined
+  const { give_up = 0n, username: typed } = readForm(request, CloseForm)
+  if (typed?.toLowerCase() !== username.toLowerCase()) {
     const figures = await whatEnds(deps.db, user_id, deps.clock())
-    const data = { user, give_up, figures, isWrong }
-    return reply.page('privacy/close-account', data, { status: isWrong ? 400 : 200 })
+    return reply.page(
+      'privacy/close-account',
+      { user, give_up, figures, typed },
+      { status: typed === undefined ? 200 : 400 },
+    )
   }
   await anonymise(deps, { user_id, actor_id: user_id, reason: 'By the member', ip: request.ip, give_up })
   await endSession(request, reply, deps)

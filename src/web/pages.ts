@@ -9,6 +9,7 @@ import { AppError, type PageCode, unavailable } from '../platform/errors.ts'
 import { assetUrl } from './assets.ts'
 import { sparkPath } from './bar-chart.ts'
 import { FORM_TOKEN_FIELD, formToken } from './form-guard.ts'
+import { formViews, registerForms, showFormAgain } from './forms.ts'
 import { icon } from './icons.ts'
 import { chooseLanguageOf, LANGUAGE_COOKIE, type Language, type Locale } from './languages.ts'
 import { hueOf, placeOf, placesOf } from './navigation.ts'
@@ -67,6 +68,7 @@ export async function registerPages(app: FastifyInstance, deps: Core, texts: obj
   })
   await app.register(fastifyView, { engine: { eta }, templates: VIEWS_DIR, propertyName: 'render' })
 
+  registerForms(app)
   const faceOf = openSite(deps.settings, texts)
   const reports = openReports(deps)
   app.decorateRequest('face', {
@@ -107,9 +109,10 @@ function renderPage<V extends keyof PageData>(
   deps: Core,
   report: Report | undefined,
 ): FastifyReply {
-  const { language } = reply.request.locale
+  const { locale, refused } = reply.request
+  const { language } = locale
   reply
-    .code(status)
+    .code(refused?.status ?? status)
     .header('cache-control', 'no-store')
     .header('x-frame-options', 'DENY')
     .header('content-security-policy', contentSecurityPolicy(leavesSite, deps.config.production))
@@ -129,6 +132,7 @@ function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report'>
   const cookieToken = request.session?.token ?? request.visitorToken
   const { locale, site } = request.face
   const now = deps.clock()
+  const token = cookieToken === undefined ? '' : formToken(deps.secrets, cookieToken)
   return {
     ...locale,
     when: (moment) => locale.when(moment, now),
@@ -145,7 +149,9 @@ function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report'>
     plain: plainText,
     ...siteNotices(deps, locale.language),
     formTokenField: FORM_TOKEN_FIELD,
-    formToken: cookieToken === undefined ? '' : formToken(deps.secrets, cookieToken),
+    formToken: token,
+    form: formViews(request.refused, token),
+    refusedForm: request.refused,
   }
 }
 
@@ -215,6 +221,8 @@ export async function sendPageError(
       .header('cache-control', 'no-store')
       .send({ error: code, error_type: code, message, request_id: request.id })
   }
+  const again = await showFormAgain(thrown, failure, request, reply)
+  if (again !== undefined) return again
   const ways = await waysOnFrom(request, failure.code)
   return reply.page('error', { failure, requestId: request.id, ...ways }, { status: failure.status })
 }

@@ -1,10 +1,11 @@
 /** Lists the texts that every page may show. */
 import { common } from './common.texts.ts'
 import { errors } from './errors.texts.ts'
+import { forms } from './forms.texts.ts'
 import type { Spoken, Texts } from './languages.ts'
 import { lists } from './lists.texts.ts'
 
-export const texts = { common, errors, lists } satisfies Texts
+export const texts = { common, errors, forms, lists } satisfies Texts
 
 declare module './languages.ts' {
   interface Messages extends Spoken<typeof texts> {}

@@ -7,6 +7,7 @@ import type { Count } from '../database/counts.ts'
 import type { PageCode } from '../platform/errors.ts'
 import type { assetUrl } from './assets.ts'
 import type { BarChart, sparkPath } from './bar-chart.ts'
+import type { FormView, MakeFormView, RefusedForm } from './forms.ts'
 import type { Icon, icon } from './icons.ts'
 import type { Locale } from './languages.ts'
 import type { Report } from './report.ts'
@@ -48,6 +49,8 @@ export interface PageData {
   /** Asks before an act, and says its effect. Its form posts `fields` to `action`. */
   confirm: {
     title: string
+    /** The shop that it is about, for the title of the window. */
+    shop?: string
     lead: string
     facts: { term: string; value: string; tone?: 'good' | 'warn' | 'bad' }[]
     notes: string[]
@@ -84,6 +87,21 @@ export interface PartData {
     chips: { href: string; label: string; isCurrent: boolean; count: Count | undefined }[]
   }
   'parts/empty': { picture: Icon; title: string; text?: string; link?: { href: string; label: string } }
+  /** `attributes` are the further ones, as HTML. With `rows` it takes several lines. `isSecret`: it is not sent back. */
+  'parts/field': {
+    of: FormView
+    name: string
+    label: string
+    attributes: string
+    stored?: string | number | bigint | null | undefined
+    hint?: string | undefined
+    unit?: string
+    type?: string
+    rows?: number
+    isOptional?: boolean
+    isSecret?: boolean
+    isWide?: boolean
+  }
   'parts/language': object
   'parts/nav-links': { links: AreaLink[] }
   'parts/side': { nav?: AreaNav }
@@ -124,6 +142,10 @@ export type Common = Omit<Locale, 'when'> & {
   arePaymentsPaused: boolean
   formTokenField: string
   formToken: string
+  /** A form of the page. */
+  form: MakeFormView
+  /** The refused form that the page answers. */
+  refusedForm: RefusedForm | undefined
 }
 
 /** The type of `it` in a view. */

@@ -6,34 +6,37 @@ import { safeReturnTo } from './return-to.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The page of a form whose address is not the page's, nor below it. The body may be missing. */
-    page?: (request: FastifyRequest) => string
+    /**
+     * The page of a form whose address is not the page's, nor below it: the route of a page, or a path by the request. The
+     * body may be missing.
+     */
+    page?: string | ((request: FastifyRequest) => string)
   }
 }
 
 /**
- * Returns the page of a request, a path of this site. It is the request's own address for a GET. For a form it is the nearest
- * address above that shows a page. Returns undefined where there is none.
+ * Returns the page of a request, a path of this site. It is the request's own address for a GET. For a form it is that of
+ * pageRouteOf, with the form's own query. Returns undefined where there is none.
  */
 export function wayBackOf(request: FastifyRequest): string | undefined {
-  const { method, server, routeOptions } = request
-  const { url: route, config } = routeOptions
-  if (method === 'GET' || method === 'HEAD') return safeReturnTo(request.url)
+  const { method, routeOptions, params, url } = request
+  if (method === 'GET' || method === 'HEAD') return safeReturnTo(url)
+  const { page } = routeOptions.config
+  if (typeof page === 'function') return safeReturnTo(page(request))
+  const route = pageRouteOf(request)
   if (route === undefined) return undefined
-  if (config.page !== undefined) return safeReturnTo(config.page(request))
-  const named = partsOf(route)
-  const [path = ''] = request.url.split('?')
-  const given = partsOf(path)
-  for (let length = named.length; length > 0; length -= 1) {
-    const url = `/${named.slice(0, length).join('/')}`
-    if (server.hasRoute({ method: 'GET', url })) return safeReturnTo(`/${given.slice(0, length).join('/')}`)
-  }
-  return undefined
+  const given = params as Record<string, string>
+  const path = route.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(given[name] ?? ''))
+  return safeReturnTo(path + (/\?.*/.exec(url)?.[0] ?? ''))
 }
 
-/** The router ignores doubled slashes and the last one. */
-function partsOf(path: string): string[] {
-  return path.split('/').filter((part) => part !== '')
+/** Returns the route of a form's page: the one that it names, or the nearest address above that shows a page. */
+export function pageRouteOf({ server, routeOptions }: FastifyRequest): string | undefined {
+  const { url = '', config } = routeOptions
+  if (typeof config.page === 'string') return config.page
+  for (let route = url; route !== ''; route = route.slice(0, route.lastIndexOf('/')))
+    if (server.hasRoute({ method: 'GET', url: route })) return route
+  return undefined
 }
 
 /** Failures of a moment: the same request may succeed later. */

@@ -244,7 +244,7 @@ describe('applications on an old sign-in', () => {
     const form = (await client.get(page)).form(`${page}/terms`)
     test.clock.advance(5 * MINUTE_MS + 1)
     const before = await rowOf(shop.id)
-    expectRefused(await client.post(`${page}/review`, { ...form, decision: 'approve' }), '/admin/reviews')
+    expectRefused(await client.post(`${page}/review`, { ...form, decision: 'approve' }), page)
     expectRefused(await client.post(`${page}/terms`, form), page)
     expect(await rowOf(shop.id)).toEqual(before)
     await shop.close()

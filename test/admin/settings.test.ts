@@ -110,7 +110,7 @@ describe('a mistake', () => {
     ] as const) {
       const answer = await admin.post(PATH, { form_token, [name]: value }, { 'accept-language': language })
       expect(answer.status).toBe(400)
-      expect(new RegExp(`id="problem-${name}">([^<]*)`).exec(answer.body)![1]).toContain(text)
+      expect(new RegExp(`id="value-${name}-problem">([^<]*)`).exec(answer.body)![1]).toContain(text)
       expect(answer.body).toMatch(new RegExp(`id="value-${name}"[^>]*aria-invalid="true"`))
     }
     expect(await stored()).toEqual(before)

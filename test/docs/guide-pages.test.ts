@@ -1,10 +1,11 @@
 /** The guides as pages: what markdown may become, whose identifiers they show, their links, and their search. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { escapeHtml, filled, inSiteWords } from '../../src/docs/guides/fill.ts'
+import { filled, inSiteWords } from '../../src/docs/guides/fill.ts'
 import { GUIDES, guideIn, guidePath, linkOf } from '../../src/docs/guides/guides.ts'
 import { readDocument, writeDocument } from '../../src/docs/guides/markdown.ts'
 import { highlighted } from '../../src/docs/highlight.ts'
 import { createTestApp } from '../../src/payment/apps/test-apps.ts'
+import { escapeHtml } from '../../src/web/html.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { makeShop, type Shop } from '../harness/gateway-shop.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'

@@ -106,7 +106,7 @@ it('is a box on the page of the application, which takes the staff’s mark away
   }
   await client.submit(await client.get(path), path, { ...fields, is_listed: 'true' })
   const page = await client.get(path)
-  expect(page.body).toMatch(/name="is_listed" value="true" checked/)
+  expect(page.body).toMatch(/name="is_listed" value="true"[^>]* checked/)
   expect(page.body).toContain('launch page')
   const row = await test.db
     .selectFrom('oauth_apps')

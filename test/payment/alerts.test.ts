@@ -71,7 +71,7 @@ it('a review is told to its applicant, with the reviewer’s words', async () =>
   const seller = await makeMerchant(test, { approved: false })
   const email = await confirmEmail(seller.owner)
   const admin = await (await makePerson(test, { is_admin: true })).signIn()
-  const review = `/admin/payment-applications/${seller.payment_id}/review`
+  const review = `/admin/reviews/${seller.payment_id}`
   await admin.submit(await admin.get('/admin/reviews'), review, {
     decision: 'reject',
     reason: 'Say <b>more</b>',

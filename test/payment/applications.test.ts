@@ -179,11 +179,11 @@ describe('what one member may ask of others', () => {
     expect(pages.at(-1)).toContain('Back to the oldest')
     // An invalid form of the second page is shown again, with its faults.
     const last = 'pay_queue000000000000060'
-    const review = `/admin/payment-applications/${last}/review`
+    const [, review] = new RegExp(`action="(/admin/reviews/${last}[^"]*)"`).exec(pages.at(-1)!)!
     const token = (await admin.get('/admin/reviews')).form('/sign-out')
-    const bare = await admin.post(review, { ...token, decision: 'reject', reason: '' })
+    const bare = await admin.post(review!, { ...token, decision: 'reject', reason: '' })
     expect(bare.status).toBe(400)
-    expect(bare.body).toMatch(new RegExp(`id="reason-${last}"[^>]*aria-invalid="true"`))
+    expect(bare.body).toMatch(new RegExp(`id="${last}-reason"[^>]*aria-invalid="true"`))
     // The other tests do not see these applications.
     await sql`delete from payment_apps where applicant_id = ${many.id}`.execute(test.db)
   })
@@ -249,7 +249,7 @@ describe('the review', () => {
     const created = await client.submit(await client.get(PATH), PATH, filled)
     const payment_id = /pay_[a-z0-9]{20}/.exec(created.body)![0]
     const token = /tk_[A-Za-z0-9]{40}/.exec(created.body)![0]
-    return { client, payment_id, token, review: `/admin/payment-applications/${payment_id}/review` }
+    return { client, payment_id, token, review: `/admin/reviews/${payment_id}` }
   }
   const statusOf = async (payment_id: string) =>
     (

@@ -150,7 +150,7 @@ describe('editing', () => {
       expect(shown.body).not.toContain('Approved by staff')
 
       const admin = await (await makePerson(test, { is_admin: true })).signIn()
-      const review = `/admin/payment-applications/${merchant.payment_id}/review`
+      const review = `/admin/reviews/${merchant.payment_id}`
       const seen = await admin.get('/admin/reviews')
       expect(seen.body).toContain(value)
       test.clock.advance(1)
@@ -172,7 +172,7 @@ describe('editing', () => {
     const merchant = await makeMerchant(test, { approved: false })
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
     const shown = `/admin/payment-applications/${merchant.payment_id}`
-    const review = `${shown}/review`
+    const reviews = [`/admin/reviews/${merchant.payment_id}`, `${shown}/review`]
     const owner = await merchant.owner.signIn()
     const page = `/payment/applications/${merchant.payment_id}`
     const edit = async (name: string) => {
@@ -184,8 +184,8 @@ describe('editing', () => {
     const pages = async () => [await admin.get('/admin/reviews'), await admin.get(shown)]
     const approve = async (seen: Awaited<ReturnType<typeof pages>>) => {
       const answers = []
-      for (const each of seen)
-        answers.push((await admin.submit(each, review, { decision: 'approve' })).status)
+      for (const [n, each] of seen.entries())
+        answers.push((await admin.submit(each, reviews[n % 2]!, { decision: 'approve' })).status)
       return answers
     }
     const first = await pages()
@@ -205,7 +205,7 @@ describe('editing', () => {
       expect(own).toContain('value="reject"')
     }
     expect((await owner.get(`${page}/settings`)).body).not.toContain('Changed since it was approved')
-    const rejected = await admin.submit(first[0]!, review, { decision: 'reject', reason: 'Say more' })
+    const rejected = await admin.submit(first[0]!, reviews[0]!, { decision: 'reject', reason: 'Say more' })
     expect(rejected.status).toBe(303)
     await edit('Official Donations')
     expect(await approve(third)).toEqual([409, 409])
@@ -222,7 +222,7 @@ describe('editing', () => {
   it('of an approved application refuses a form from before the change', async () => {
     const merchant = await makeMerchant(test, { approved: false })
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
-    const review = `/admin/payment-applications/${merchant.payment_id}/review`
+    const review = `/admin/reviews/${merchant.payment_id}`
     const [mine, theirs] = [await admin.get('/admin/reviews'), await admin.get('/admin/reviews')]
     expect((await admin.submit(theirs, review, { decision: 'approve' })).status).toBe(303)
     const owner = await merchant.owner.signIn()
@@ -236,7 +236,7 @@ describe('editing', () => {
   it('of a rejected application applies again', async () => {
     const merchant = await makeMerchant(test, { approved: false })
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
-    const review = `/admin/payment-applications/${merchant.payment_id}/review`
+    const review = `/admin/reviews/${merchant.payment_id}`
     await admin.submit(await admin.get('/admin/reviews'), review, { decision: 'reject', reason: 'Say more' })
     const owner = await merchant.owner.signIn()
     const page = `/payment/applications/${merchant.payment_id}`

@@ -401,7 +401,8 @@ describe('an application that changes hands', () => {
       } else expect((await admin.submit(shown, `${review}/review`, { decision: 'approve' })).status).toBe(409)
       const seen = await admin.get('/admin/reviews')
       expect(seen.body).toContain(`@${heir.username}`)
-      expect((await admin.submit(seen, `${review}/review`, { decision: 'approve' })).status).toBe(303)
+      const queued = `/admin/reviews/${seller.payment_id}`
+      expect((await admin.submit(seen, queued, { decision: 'approve' })).status).toBe(303)
       await seller.close()
     }
   })

@@ -106,7 +106,7 @@ describe('a test application', () => {
     for (const shape of [/pay_test[a-z0-9]{16}</, /tk_test[A-Za-z0-9]{36}</, /<code>9000000\d\d</])
       expect(made.body).toMatch(shape)
     expect((await browser.get(path)).body).toContain('class="tag warn">Test mode')
-    expect(await reviewQueue(test.db, {}, 1)).toEqual([])
+    expect(await reviewQueue(test.db, 0n, 1)).toEqual([])
     const [{ payment_id } = { payment_id: '' }] = await applicationsOf(test.db, newcomer.id, test.clock.now())
     const page = await browser.get(`${path}/${payment_id}`)
     expect(page.body).toContain('test-mark"')

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
+import { FormRefused, readForm } from '../../web/forms.ts'
 import { isHonestText } from '../../web/parameters.ts'
 import { describeDevice } from '../session/device.ts'
 import { PROFILE, requireFreshSignIn } from '../session/reauthentication.ts'
@@ -23,23 +24,21 @@ import { addPasskey, PASSKEYS_MAX } from './register.ts'
 export const PASSKEYS = '/account/passkeys'
 const NAME_LENGTH_MAX = 60
 
-const Name = z.string().trim().min(1).max(NAME_LENGTH_MAX).refine(isHonestText)
+const NameForm = z.object({ name: z.string().trim().min(1).max(NAME_LENGTH_MAX).refine(isHonestText) })
 const NewPasskeyForm = z.object({
   name: z.string().trim().max(NAME_LENGTH_MAX).refine(isHonestText),
   handle: z.string().refine(isHandle),
   credential: z.string(),
 })
 
-type Problem = 'badName' | 'expired' | 'unverified' | 'full' | 'known' | 'needed'
-
-const STATUS = {
-  badName: 400,
-  expired: 401,
-  unverified: 400,
-  full: 409,
-  known: 409,
-  needed: 409,
-} satisfies Record<Problem, number>
+/** What a refused passkey answers. */
+const CODES = {
+  expired: 'sign_in_required',
+  unverified: 'invalid_form',
+  full: 'conflict',
+  known: 'conflict',
+  needed: 'conflict',
+} as const
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -48,7 +47,6 @@ declare module '../../web/views.ts' {
       passkeys: (OwnPasskey & { isElsewhere: boolean })[]
       /** How a passkey is added here, or why it is not. */
       adding: { options: string; handle: string; name: string } | 'full' | 'no-domain' | { at: string }
-      problem: Problem | undefined
     }
   }
 }
@@ -56,42 +54,43 @@ declare module '../../web/views.ts' {
 /** GET /account/passkeys; POST to it, to …/:id/name and to …/:id/remove. In a browser scope. */
 export async function passkeyPages(app: FastifyInstance, deps: Core): Promise<void> {
   app.addHook('preHandler', requireUser)
-  app.addHook('preHandler', requireFreshSignIn(deps, { page: PASSKEYS, back: PROFILE }))
+  app.addHook('preHandler', requireFreshSignIn(deps, { back: PROFILE }))
 
   app.get(PASSKEYS, async (request, reply) => show(request, reply, deps))
 
   app.post(PASSKEYS, { config: { admission: 'slow' } }, async (request, reply) => {
-    const form = NewPasskeyForm.safeParse(request.body)
-    if (!form.success) return show(request, reply, deps, isNameWrong(form.error) ? 'badName' : 'unverified')
-    const name = form.data.name || nameOfBrowser(request)
-    const outcome = await addPasskey(deps, request, { ...form.data, name })
-    if (outcome !== 'added') return show(request, reply, deps, outcome)
-    return reply.done(PASSKEYS, { text: request.locale.t.security.passkeys.added(name) })
+    const { added, problems } = request.locale.t.security.passkeys
+    const words = { name: problems.badName, handle: problems.unverified, credential: problems.unverified }
+    const form = readForm(request, NewPasskeyForm, words)
+    const name = form.name || nameOfBrowser(request)
+    const outcome = await addPasskey(deps, request, { ...form, name })
+    if (outcome !== 'added') refuse(request, outcome)
+    return reply.done(PASSKEYS, { text: added(name) })
   })
 
   app.post<{ Params: { id: string } }>(`${PASSKEYS}/:id/name`, async (request, reply) => {
-    const name = Name.safeParse((request.body as Record<string, unknown>).name)
-    if (!name.success) return show(request, reply, deps, 'badName')
-    await renamePasskey(deps, { ...actOn(request), name: name.data })
-    return reply.done(PASSKEYS, { text: request.locale.t.security.passkeys.renamed(name.data) })
+    const { renamed, problems } = request.locale.t.security.passkeys
+    const { name } = readForm(request, NameForm, { name: problems.badName })
+    await renamePasskey(deps, { ...actOn(request), name })
+    return reply.done(PASSKEYS, { text: renamed(name) })
   })
 
   app.post<{ Params: { id: string } }>(`${PASSKEYS}/:id/remove`, async (request, reply) => {
     const act = actOn(request)
     const passkey = await getPasskey(deps.db, act.user_id, act.id)
     if ((request.body as Record<string, unknown>).sure !== '1') return askFirst(reply, passkey)
-    if ((await removePasskey(deps, act)) === 'needed') return show(request, reply, deps, 'needed')
+    if ((await removePasskey(deps, act)) === 'needed') refuse(request, 'needed')
     const { removed } = request.locale.t.security.passkeys
     return reply.done(PASSKEYS, { text: removed(passkey.name), tone: 'warn' })
   })
 }
 
-async function show(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: Core,
-  problem?: Problem,
-): Promise<FastifyReply> {
+/** Throws FormRefused. */
+function refuse({ locale }: FastifyRequest, problem: keyof typeof CODES): never {
+  throw new FormRefused({ '': locale.t.security.passkeys.problems[problem] }, CODES[problem])
+}
+
+async function show(request: FastifyRequest, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const { user } = sessionOf(request)
   const rp_id = passkeysAt(request.host, deps.config)?.rp_id
   const passkeys = (await passkeysOf(deps.db, user.id)).map((passkey) => ({
@@ -99,8 +98,7 @@ async function show(
     isElsewhere: passkey.rp_id !== rp_id,
   }))
   const adding = await waysToAdd(request, passkeys.length, deps)
-  const status = problem === undefined ? 200 : STATUS[problem]
-  return reply.page('accounts/passkeys/passkeys', { user, passkeys, adding, problem }, { status })
+  return reply.page('accounts/passkeys/passkeys', { user, passkeys, adding })
 }
 
 async function waysToAdd(request: FastifyRequest, count: number, deps: Core) {
@@ -136,10 +134,6 @@ function askFirst(reply: FastifyReply, { id, name, created_at, last_used_at }: O
 /** The name of a passkey whose member types none. */
 function nameOfBrowser({ headers, locale }: FastifyRequest): string {
   return describeDevice(headers['user-agent'] ?? '', locale.t)
-}
-
-function isNameWrong({ issues }: z.ZodError): boolean {
-  return issues.some(({ path }) => path[0] === 'name')
 }
 
 /** Throws not_found for an id that is no number. */

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import { AppError } from '../../platform/errors.ts'
+import { FormRefused, readForm } from '../../web/forms.ts'
 import { hasMail } from '../people/email.ts'
 import { PROFILE, requireFreshSignIn } from '../session/reauthentication.ts'
 import { requireUser, type Session, sessionOf } from '../session/session.ts'
@@ -20,11 +21,7 @@ const Token = z.string().min(1).max(100)
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'accounts/security/email-address': {
-      user: Session['user']
-      email: string
-      problem: 'malformed' | 'same' | undefined
-    }
+    'accounts/security/email-address': { user: Session['user'] }
     'accounts/security/confirm-email': { user: Session['user']; token: string; email: string }
   }
 }
@@ -42,31 +39,17 @@ export async function emailAddressPages(app: FastifyInstance, deps: Core): Promi
 }
 
 async function changePages(app: FastifyInstance, deps: Core): Promise<void> {
-  app.addHook('preHandler', requireFreshSignIn(deps, { page: PAGE, back: PROFILE }))
+  app.addHook('preHandler', requireFreshSignIn(deps, { back: PROFILE }))
 
   app.get(PAGE, async (request, reply) =>
-    reply.page('accounts/security/email-address', {
-      user: sessionOf(request).user,
-      email: '',
-      problem: undefined,
-    }),
+    reply.page('accounts/security/email-address', { user: sessionOf(request).user }),
   )
 
   app.post(PAGE, async (request, reply) => {
     const { user } = sessionOf(request)
-    const form = AddressForm.safeParse(request.body)
-    if (!form.success) {
-      const sent = (request.body as Record<string, unknown>).email
-      const email = typeof sent === 'string' ? sent : ''
-      return reply.page(
-        'accounts/security/email-address',
-        { user, email, problem: 'malformed' },
-        { status: 400 },
-      )
-    }
-    const { email } = form.data
-    if (user.email_verified && user.email === email)
-      return reply.page('accounts/security/email-address', { user, email, problem: 'same' }, { status: 400 })
+    const { malformed, same } = request.locale.t.security.email
+    const { email } = readForm(request, AddressForm, { email: malformed })
+    if (user.email_verified && user.email === email) throw new FormRefused({ email: same })
     const { ip, locale } = request
     await registerAttempt(deps, {
       account: `address of ${user.id}`,

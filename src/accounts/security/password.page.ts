@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
+import { FormRefused, readForm } from '../../web/forms.ts'
 import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
 import { attemptedBy } from '../session/known-browser.ts'
 import { PROFILE } from '../session/reauthentication.ts'
@@ -11,11 +12,9 @@ import { clearAttempts, failAttempt, openAttempt } from '../session/throttle.ts'
 import { changePassword, isPasswordOf } from './change-password.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
 
-type Problem = 'too_short' | 'wrong_password' | 'same_password'
-
 declare module '../../web/views.ts' {
   interface PageData {
-    'accounts/security/password': { user: Session['user']; returnTo: string; problem: Problem | undefined }
+    'accounts/security/password': { user: Session['user']; returnTo: string }
   }
 }
 
@@ -31,40 +30,31 @@ export function passwordPages(app: FastifyInstance, deps: Core): void {
     if (request.session === undefined) return reply.redirect(signInUrl('/account/password'), 303)
     const { user } = request.session
     if (!user.has_password) return reply.redirect(PROFILE, 303)
-    const returnTo = ownReturn(request.query.return_to)
-    return reply.page(
-      'accounts/security/password',
-      { user, returnTo, problem: undefined },
-      { leavesSite: leadsTo(returnTo) },
-    )
+    const returnTo = ownReturn(request.refused?.typed.return_to ?? request.query.return_to)
+    return reply.page('accounts/security/password', { user, returnTo }, { leavesSite: leadsTo(returnTo) })
   })
 
   app.post('/account/password', { config: { admission: 'slow' } }, async (request, reply) => {
     const { user } = sessionOf(request)
     if (!user.has_password)
       throw new AppError('forbidden', 'This account signs in at the forum and has no password')
-    const form = PasswordForm.safeParse(request.body)
-    const returnTo = ownReturn((request.body as Record<string, unknown>).return_to)
-    const again = (problem: Problem) =>
-      reply.page(
-        'accounts/security/password',
-        { user, returnTo, problem },
-        { status: 400, leavesSite: leadsTo(returnTo) },
-      )
-    if (!form.success) return again('too_short')
-
-    const { current_password, new_password } = form.data
+    const { password, security } = request.locale.t
+    const form = readForm(request, PasswordForm, {
+      current_password: password.wrong_password,
+      new_password: password.too_short,
+    })
+    const { current_password, new_password } = form
     const { id: user_id, username } = user
     const attempt = await openAttempt(deps, attemptedBy(request, { user_id, username }, deps))
     if (!(await isPasswordOf(deps.db, user_id, current_password))) {
       await failAttempt(deps, attempt)
-      return again('wrong_password')
+      throw new FormRefused({ current_password: password.wrong_password })
     }
     await clearAttempts(deps, attempt)
-    if (current_password === new_password) return again('same_password')
+    if (current_password === new_password) throw new FormRefused({ new_password: password.same_password })
     const { others, token } = await changePassword(deps, request, new_password)
     if (token !== undefined) giveSession(reply, token, deps)
-    return reply.done(returnTo, { text: request.locale.t.security.passwordChanged(others) })
+    return reply.done(ownReturn(form.return_to), { text: security.passwordChanged(others) })
   })
 }
 

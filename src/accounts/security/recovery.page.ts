@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import { AppError } from '../../platform/errors.ts'
+import { readForm } from '../../web/forms.ts'
 import { hasMail } from '../people/email.ts'
 import { registerAttempt } from '../session/throttle.ts'
 import { findLink } from './account-links.ts'
@@ -16,7 +17,10 @@ const REQUESTS_MAX = 3
 
 const RequestForm = z.object({ name: z.string().trim().min(1).max(254) })
 const Token = z.string().min(1).max(100)
-const PasswordForm = z.object({ new_password: z.string().min(PASSWORD_LENGTH_MIN).max(PASSWORD_LENGTH_MAX) })
+const PasswordForm = z.object({
+  token: z.unknown(),
+  new_password: z.string().min(PASSWORD_LENGTH_MIN).max(PASSWORD_LENGTH_MAX),
+})
 
 type Message = keyof typeof messages
 
@@ -29,8 +33,8 @@ declare module '../../web/views.ts' {
           email?: string
           minutes?: undefined
         }
-    'accounts/security/recover': { isEmpty: boolean; hasForum: boolean }
-    'accounts/security/recover-password': { token: string; username: string; isTooShort: boolean }
+    'accounts/security/recover': { hasForum: boolean }
+    'accounts/security/recover-password': { token: string; username: string }
   }
 }
 
@@ -43,14 +47,12 @@ export async function recoveryRoutes(app: FastifyInstance, deps: Core): Promise<
   const hasForum = deps.config.DISCOURSE_URL !== undefined
 
   app.get('/account/recover', async (_request, reply) =>
-    reply.page('accounts/security/recover', { isEmpty: false, hasForum }),
+    reply.page('accounts/security/recover', { hasForum }),
   )
 
   app.post('/account/recover', async (request, reply) => {
-    const form = RequestForm.safeParse(request.body)
-    if (!form.success)
-      return reply.page('accounts/security/recover', { isEmpty: true, hasForum }, { status: 400 })
-    const { name } = form.data
+    const { empty } = request.locale.t.security.recover
+    const { name } = readForm(request, RequestForm, { name: empty })
     const { ip, locale } = request
     // Always counted as a failure, because no right answer could clear it.
     await registerAttempt(deps, {
@@ -62,34 +64,22 @@ export async function recoveryRoutes(app: FastifyInstance, deps: Core): Promise<
     return reply.page('accounts/security/message', { message: 'recoverySent', minutes: LINK_MINUTES })
   })
 
-  app.get<{ Querystring: Record<string, unknown> }>(NEW_PASSWORD, async (request, reply) =>
-    showNewPassword(reply, deps, { token: request.query.token }),
+  app.get<{ Querystring: Record<string, unknown> }>(NEW_PASSWORD, async ({ query, refused }, reply) =>
+    showNewPassword(reply, deps, asToken(refused?.typed.token ?? query.token)),
   )
 
   app.post(NEW_PASSWORD, { config: { admission: 'slow' } }, async (request, reply) => {
-    const { token, ...rest } = (request.body ?? {}) as Record<string, unknown>
-    const form = PasswordForm.safeParse(rest)
-    if (!form.success) return showNewPassword(reply, deps, { token, isTooShort: true })
-    const { new_password } = form.data
+    const words = { new_password: request.locale.t.password.too_short }
+    const { token, new_password } = readForm(request, PasswordForm, words)
     const isDone = await recoverPassword(deps, { token: asToken(token), new_password, ip: request.ip })
     return isDone ? reply.page('accounts/security/message', { message: 'passwordSet' }) : showDeadLink(reply)
   })
 }
 
-async function showNewPassword(
-  reply: FastifyReply,
-  deps: Core,
-  { token: sent, isTooShort = false }: { token: unknown; isTooShort?: boolean },
-) {
-  const token = asToken(sent)
+async function showNewPassword(reply: FastifyReply, deps: Core, token: string): Promise<FastifyReply> {
   const link = await findLink(deps.db, { token, purpose: 'recover_password', now: deps.clock() })
   if (link === undefined) return showDeadLink(reply)
-  const { username } = link
-  return reply.page(
-    'accounts/security/recover-password',
-    { token, username, isTooShort },
-    { status: isTooShort ? 400 : 200 },
-  )
+  return reply.page('accounts/security/recover-password', { token, username: link.username })
 }
 
 function showDeadLink(reply: FastifyReply) {

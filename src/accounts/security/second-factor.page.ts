@@ -4,6 +4,7 @@ import { encodeQR } from 'qr'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
+import { FormRefused } from '../../web/forms.ts'
 import { safeReturnTo } from '../../web/return-to.ts'
 import { PROFILE, requireFreshSignIn } from '../session/reauthentication.ts'
 import { relyingPartyId } from '../session/relying-party.ts'
@@ -23,7 +24,7 @@ const QUIET_ZONE_MODULES = 4
 
 const SetUpForm = z.object({
   setup: z.string().max(1_000),
-  code: z.string().max(20),
+  code: z.string(),
   return_to: z.string().optional(),
 })
 
@@ -37,7 +38,6 @@ declare module '../../web/views.ts' {
       setup: string
       returnTo: string
       isRequired: boolean
-      isWrong: boolean
       /** What passkeys can do here: turn the factor on, be added first, or nothing at an IP address. */
       passkeys: 'there' | 'none' | 'no-domain'
     }
@@ -49,12 +49,15 @@ declare module '../../web/views.ts' {
 export async function secondFactorPages(app: FastifyInstance, deps: Core): Promise<void> {
   app.addHook('preHandler', requireUser)
   app.addHook('preHandler', requireLocalAccount)
-  app.addHook('preHandler', requireFreshSignIn(deps, { page: PAGE, back: PROFILE }))
+  app.addHook('preHandler', requireFreshSignIn(deps, { back: PROFILE }))
 
   app.get<{ Querystring: Record<string, unknown> }>(PAGE, async (request, reply) => {
     const factor = await findSecondFactor(deps.db, sessionOf(request).user.id)
     if (factor !== undefined) return reply.page('accounts/security/second-factor', { factor })
-    return showSetUp(request, reply, deps, { secret: newTotpSecret(), returnTo: request.query.return_to })
+    const { setup, return_to: returnTo } = request.refused?.typed ?? request.query
+    // A wrong code keeps the secret.
+    const kept = typeof setup === 'string' ? unseal(setup, sessionOf(request), deps) : undefined
+    return showSetUp(request, reply, deps, { secret: kept ?? newTotpSecret(), returnTo })
   })
 
   app.post(PAGE, async (request, reply) => {
@@ -65,7 +68,7 @@ export async function secondFactorPages(app: FastifyInstance, deps: Core): Promi
       throw new AppError('form_expired', 'This form has expired. Go back, reload the page and try again.')
     const { code, return_to: returnTo } = form.data
     const codes = await turnOnSecondFactor(deps, actor(request), { secret, code: code.replace(/\s/g, '') })
-    if (codes === undefined) return showSetUp(request, reply, deps, { secret, returnTo, isWrong: true })
+    if (codes === undefined) throw new FormRefused({ code: request.locale.t.security.setUp.wrongCode })
     return reply.page('accounts/security/recovery-codes', { codes, isNew: true, returnTo: ownPage(returnTo) })
   })
 
@@ -128,7 +131,7 @@ async function showSetUp(
   request: FastifyRequest,
   reply: FastifyReply,
   deps: Core,
-  { secret, returnTo, isWrong = false }: { secret: string; returnTo: unknown; isWrong?: boolean },
+  { secret, returnTo }: { secret: string; returnTo: unknown },
 ): Promise<FastifyReply> {
   const session = sessionOf(request)
   const uri = otpauthUri(request.face.site.name, session.user.username, secret)
@@ -139,10 +142,9 @@ async function showSetUp(
     setup: seal(secret, session, deps),
     returnTo: ownPage(returnTo),
     isRequired: session.needs_second_factor,
-    isWrong,
     passkeys: await waysOfPasskeys(session, deps),
   }
-  return reply.page('accounts/security/second-factor-set-up', data, { status: isWrong ? 400 : 200 })
+  return reply.page('accounts/security/second-factor-set-up', data)
 }
 
 async function waysOfPasskeys(

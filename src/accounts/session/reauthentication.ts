@@ -4,6 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
+import { wayBackOf } from '../../web/way-back.ts'
 import { type Session, sessionOf, signInUrl } from './session.ts'
 
 export const PROFILE = '/account/profile'
@@ -35,21 +36,17 @@ export function signInAgainUrl({ user }: Session, returnTo: string): string {
 
 /**
  * Makes a preHandler to use after requireUser. It lets only a fresh sign-in pass. A GET is redirected to the sign-in page
- * and returns; a form is refused with 409 and a page that leads to `page`, the address of the form.
- * @param options.back where a member goes who does not sign in again. By default it is `page`.
- * @param options.minutes the age of a fresh sign-in, by default the setting reauthenticate_minutes.
+ * and returns; a form is refused with 409 and a page that leads to the page of the form.
+ * @param options.back where a member goes who does not sign in again. By default it is the page of the form.
  */
-export function requireFreshSignIn(
-  deps: Core,
-  options: { minutes?: number; page: string | ((request: FastifyRequest) => string); back?: string },
-) {
+export function requireFreshSignIn(deps: Core, { back }: { back?: string } = {}) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const session = sessionOf(request)
-    const minutes = options.minutes ?? (await deps.settings.read()).reauthenticate_minutes
+    const minutes = (await deps.settings.read()).reauthenticate_minutes
     if (isFresh(session, minutes, deps.clock())) return undefined
     if (request.method === 'GET') return reply.redirect(signInAgainUrl(session, request.url), 303)
-    const page = typeof options.page === 'string' ? options.page : options.page(request)
-    const shown = { signInUrl: signInAgainUrl(session, page), back: options.back ?? page, minutes }
+    const page = wayBackOf(request) ?? PROFILE
+    const shown = { signInUrl: signInAgainUrl(session, page), back: back ?? page, minutes }
     return reply.page('accounts/session/sign-in-again', shown, { status: 409 })
   }
 }

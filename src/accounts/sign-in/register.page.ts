@@ -6,6 +6,7 @@ import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import { AppError } from '../../platform/errors.ts'
 import { type Destination, destinationOf } from '../../web/destinations.ts'
+import { FormRefused, readForm } from '../../web/forms.ts'
 import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
 import { createUser, isUsername } from '../people/users.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../security/password.ts'
@@ -33,17 +34,14 @@ const Form = z.object({
     .refine(isUsername)
     .refine((name) => !RESERVED.has(name.toLowerCase())),
   password: z.string().min(PASSWORD_LENGTH_MIN).max(PASSWORD_LENGTH_MAX),
+  return_to: z.unknown(),
 })
-
-type Problem = 'username' | 'password' | 'taken'
 
 declare module '../../web/views.ts' {
   interface PageData {
     'accounts/sign-in/register': {
       returnTo: string
       destination: Destination | undefined
-      username: string
-      problem: Problem | undefined
     }
   }
 }
@@ -59,9 +57,8 @@ export function registrationRoutes(app: FastifyInstance, deps: Core): void {
     REGISTER,
     { preHandler: requireOpen },
     async (request, reply) => {
-      const returnTo = safeReturnTo(request.query.return_to)
-      const destination = await destinationOf(app, returnTo)
-      const shown = { returnTo, destination, username: '', problem: undefined }
+      const returnTo = safeReturnTo(request.refused?.typed.return_to ?? request.query.return_to)
+      const shown = { returnTo, destination: await destinationOf(app, returnTo) }
       return reply.page('accounts/sign-in/register', shown, { leavesSite: leadsTo(returnTo) })
     },
   )
@@ -71,29 +68,17 @@ export function registrationRoutes(app: FastifyInstance, deps: Core): void {
     config: { admission: 'slow', page: registerPage },
   } as const
   app.post(REGISTER, options, async (request, reply) => {
-    const sent = (request.body ?? {}) as Record<string, unknown>
-    const returnTo = safeReturnTo(sent.return_to)
-    const again = async (problem: Problem) => {
-      const username = typeof sent.username === 'string' ? sent.username.slice(0, 60) : ''
-      const status = problem === 'taken' ? 409 : 400
-      const destination = await destinationOf(app, returnTo)
-      return reply.page(
-        'accounts/sign-in/register',
-        { returnTo, destination, username, problem },
-        { status, leavesSite: leadsTo(returnTo) },
-      )
-    }
-    const form = Form.safeParse(sent)
-    if (!form.success) return again(form.error.issues[0]!.path[0] === 'password' ? 'password' : 'username')
+    const { register: r, password: p } = request.locale.t
+    const words = { username: r.usernameHint, password: p.too_short }
+    const { username, password, return_to } = readForm(request, Form, words)
     // Counted before the expensive hash. A taken name counts too, so that the page does not reveal names without a limit.
     await deps.limits.hit('registrations', networkOf(request.ip))
-    const { username, password } = form.data
     const password_hash = await hashPassword(password)
     const user_id = await register(deps, { username, password_hash, ip: request.ip })
-    if (user_id === undefined) return again('taken')
+    if (user_id === undefined) throw new FormRefused({ username: r.taken }, 'conflict')
     await startSession(request, reply, user_id, ['pwd'], deps)
     rememberBrowser(request, reply, user_id, deps)
-    return reply.redirect(returnTo, 303)
+    return reply.redirect(safeReturnTo(return_to), 303)
   })
 }
 

@@ -143,7 +143,7 @@ async function prove(request: FastifyRequest, pending: Pending, deps: Core): Pro
   await failAttempt(deps, attempt)
   const refusal = { kind: 'second_factor_failed', user_id, address: request.ip } as const
   await recordRefusal(deps.db, { ...refusal, at: deps.clock() })
-  return form.data !== undefined && 'recovery_code' in form.data ? 'wrongRecoveryCode' : 'wrongCode'
+  return 'recovery_code' in (request.body as object) ? 'wrongRecoveryCode' : 'wrongCode'
 }
 
 async function show(

@@ -95,11 +95,12 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
   } as const
   app.post('/sign-in', options, async (request, reply) => {
     const form = SignInForm.safeParse(request.body)
-    const returnTo = safeReturnTo(form.data?.return_to)
+    const returnTo = safeReturnTo((request.body as Record<string, unknown> | undefined)?.return_to)
     const again = (problem: Problem, username: string) =>
       show(request, reply, { returnTo, username, problem, status: 401 }, deps)
 
-    if (!form.success) return again('wrong_credentials', '')
+    const { username: typed } = (request.body ?? {}) as Record<string, unknown>
+    if (!form.success) return again('wrong_credentials', typeof typed === 'string' ? typed : '')
     const { username, password } = form.data
     const found = await findToSignIn(deps.db, username)
     const attempt = await openAttempt(deps, attemptedBy(request, { user_id: found?.id, username }, deps))

@@ -11,17 +11,10 @@ export const TABLE_LINES = 50
 export const HISTORY_LINES = 50
 
 /** The reason for an administrator's act. */
-export const Reason = z.string().trim().min(1, 'Say why').max(500, 'At most 500 characters')
+export const Reason = z.string().trim().min(1).max(500)
 /** The confirmation page sends it. */
 export const Confirmed = z.literal('yes').optional()
 export const ReasonForm = z.object({ reason: Reason })
-
-/** Reads a form. Throws invalid_form with the first problem. */
-export function readForm<Form extends z.ZodType>(form: Form, body: unknown): z.output<Form> {
-  const { success, data, error } = form.safeParse(body)
-  if (!success) throw new AppError('invalid_form', error.issues[0]!.message)
-  return data
-}
 
 /**
  * Reads the ID in an address. Throws not_found for any other text.

@@ -18,8 +18,9 @@ import {
   suspendApp,
 } from '../../identity/apps/acts.ts'
 import { liveSecrets, resetSecret } from '../../identity/apps/secrets.ts'
+import { readForm } from '../../web/forms.ts'
 import { cursor, onePage, searchText } from '../../web/lists.ts'
-import { actorOf, Confirmed, HISTORY_LINES, ReasonForm, readForm, TABLE_LINES } from '../acts/form.ts'
+import { actorOf, Confirmed, HISTORY_LINES, ReasonForm, TABLE_LINES } from '../acts/form.ts'
 import { likeNamed } from './like-named.ts'
 
 declare module '../../web/views.ts' {
@@ -39,7 +40,6 @@ declare module '../../web/views.ts' {
       members: Awaited<ReturnType<typeof countMembers>>
       history: Awaited<ReturnType<typeof readAudit>>
       alike: Awaited<ReturnType<typeof likeNamed>>
-      isReasonMissing: boolean
       path: string
       seen: string
     }
@@ -82,16 +82,13 @@ export function appAdminPages(app: FastifyInstance, deps: Core): void {
 
   app.get<OneApp>('/admin/apps/:client_id', async (request, reply) => showApp(request, reply, deps))
 
-  const page = (request: FastifyRequest) => pathOf((request as FastifyRequest<OneApp>).params)
-  const preHandler = requireFreshSignIn(deps, { page })
+  const preHandler = requireFreshSignIn(deps)
   for (const [act, verb] of [
     ['suspend', suspendApp],
     ['reinstate', reinstateApp],
   ] as const) {
     app.post<OneApp>(`/admin/apps/:client_id/${act}`, { preHandler }, async (request, reply) => {
-      const form = ActForm.safeParse(request.body)
-      if (!form.success) return showApp(request, reply, deps, { isReasonMissing: true })
-      const { reason, confirmed } = form.data
+      const { reason, confirmed } = readForm(request, ActForm)
       if (act === 'suspend' && confirmed === undefined) return confirmSuspension(request, reply, deps, reason)
       await verb(deps.db, { ...actBy(request, deps), reason })
       return reportOn(request, reply, deps, act)
@@ -106,7 +103,7 @@ export function appAdminPages(app: FastifyInstance, deps: Core): void {
 
   app.post<OneApp>('/admin/apps/:client_id/reset-secret', { preHandler }, async (request, reply) => {
     const { client_id } = request.params
-    const { confirmed } = readForm(ResetForm, request.body)
+    const { confirmed } = readForm(request, ResetForm)
     if (confirmed === undefined) return confirmReset(request, reply, deps)
     const secret = await resetSecret(deps.db, actBy(request, deps))
     return reply.page('identity/apps/secret', {
@@ -213,7 +210,6 @@ async function showApp(
   request: FastifyRequest<OneApp>,
   reply: FastifyReply,
   { db, clock }: Core,
-  { isReasonMissing = false } = {},
 ): Promise<FastifyReply> {
   const app = await getApp(db, { client_id: request.params.client_id })
   const called = app.document?.client_name ?? app.name
@@ -225,6 +221,5 @@ async function showApp(
   ])
   const path = pathOf(app)
   const seen = reviewedVersion(app)
-  const data = { app, called, secrets, members, history, alike, isReasonMissing, path, seen }
-  return reply.page('admin/apps/app', data, { status: isReasonMissing ? 400 : 200 })
+  return reply.page('admin/apps/app', { app, called, secrets, members, history, alike, path, seen })
 }

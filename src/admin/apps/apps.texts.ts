@@ -40,8 +40,8 @@ export const registeredApps = {
     en: 'Members can sign in again. Tokens that have not expired work again.',
     zh: '成员可以再次登录，未过期的令牌恢复有效。',
   },
-  reasonMissing: { en: 'Enter a reason. The owner sees it.', zh: '请填写理由，所有者会看到。' },
-  reasonMissingUnowned: { en: 'Enter a reason for the audit log.', zh: '请填写理由，将记入审计日志。' },
+  reasonHint: { en: 'The owner sees it.', zh: '所有者会看到。' },
+  reasonHintUnowned: { en: 'It goes to the audit log.', zh: '将记入审计日志。' },
   mark: { en: 'Mark as reviewed', zh: '标记为已审核' },
   markText: {
     en: 'Members see the mark when the application asks for access. It is removed when the owner changes the name, description, homepage, logo or redirect URIs.',

@@ -6,7 +6,8 @@ import { type NotificationList, notificationPages } from '../../payment/notifica
 import { pauseHost, resumeHost } from '../../payment/notifications/pausing.ts'
 import { outboxFigures } from '../../payment/notifications/redelivery.ts'
 import type { PaymentDeps } from '../../payment/notifications/worker.ts'
-import { actorOf, Reason, readForm } from '../acts/form.ts'
+import { readForm } from '../../web/forms.ts'
+import { actorOf, Reason } from '../acts/form.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -21,7 +22,7 @@ const HostForm = z.object({
     .string()
     .trim()
     .toLowerCase()
-    .regex(/^[^\s/?#]{1,255}$/, 'The name of a host'),
+    .regex(/^[^\s/?#]{1,255}$/),
   reason: Reason,
 })
 
@@ -36,13 +37,13 @@ export function notificationAdminPages(app: FastifyInstance, deps: PaymentDeps):
     },
   })
 
-  const preHandler = requireFreshSignIn(deps, { page: PATH })
+  const preHandler = requireFreshSignIn(deps)
   for (const [act, verb] of [
     ['pause', pauseHost],
     ['resume', resumeHost],
   ] as const) {
     app.post(`${PATH}/hosts/${act}`, { preHandler }, async (request, reply) => {
-      const form = readForm(HostForm, request.body)
+      const form = readForm(request, HostForm)
       await verb(deps, { ...form, ...actorOf(request) })
       return reply.done(PATH, { text: request.locale.t.console.hosts.done[act](form.host) })
     })

@@ -13,7 +13,7 @@ import {
   reviewPaymentApp,
   reviewQueue,
 } from '../../payment/apps/review.ts'
-import { AppError } from '../../platform/errors.ts'
+import { FormRefused, readForm } from '../../web/forms.ts'
 import { cursor, listUrl } from '../../web/lists.ts'
 import { Confirmed } from '../acts/form.ts'
 import { lastChecks } from './address-check.ts'
@@ -23,14 +23,13 @@ declare module '../../web/views.ts' {
   interface PageData {
     'admin/apps/reviews': {
       queue: Awaited<ReturnType<typeof reviewQueue>>
-      isFirst: boolean
+      after: bigint | undefined
       later: string | undefined
       checks: Awaited<ReturnType<typeof lastChecks>>
       alike: Awaited<ReturnType<typeof likeNamed>>
       decided: Awaited<ReturnType<typeof decidedPaymentApps>>
       status: 'waiting' | 'decided'
       counts: Counts<'waiting' | 'decided'>
-      reasonMissing: string | undefined
       now: Date
     }
   }
@@ -47,6 +46,8 @@ declare module '../../web/views.ts' {
     }
   }
 }
+
+type OneApp = { Params: { payment_id: string } }
 
 const PATH = '/admin/reviews'
 const QUEUE_LINES = 50
@@ -67,34 +68,31 @@ const ReviewForm = z.object({
 export function reviewPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => showReviews(reply, deps, Asked.parse(request.query)))
 
-  app.post<{ Params: { payment_id: string } }>(
-    '/admin/payment-applications/:payment_id/review',
-    { preHandler: requireFreshSignIn(deps, { page: PATH }) },
-    async (request, reply) => {
+  const preHandler = requireFreshSignIn(deps)
+  // The form is on the page of all reviews, and on the page of the application.
+  for (const path of [`${PATH}/:payment_id`, '/admin/payment-applications/:payment_id/review'])
+    app.post<OneApp>(path, { preHandler }, async (request, reply) => {
       const { payment_id } = request.params
-      const form = ReviewForm.safeParse(request.body)
-      if (!form.success)
-        throw new AppError('invalid_form', 'The decision is missing or the reason is too long')
-      const { decision, reason } = form.data
-      if (DECISIONS_WITH_REASON.includes(decision) && reason === '')
-        return showReviews(reply, deps, { reasonMissing: payment_id })
-      const { name, username } = await getPaymentApp(deps.db, payment_id)
       const { t } = request.locale
-      if (decision === 'suspend' && form.data.confirmed === undefined)
-        return confirmSuspension(reply, { payment_id, name, reason })
-      await reviewPaymentApp(deps, { payment_id, ...form.data, reviewer_id: sessionOf(request).user.id })
+      const form = readForm(request, ReviewForm)
+      const { decision, reason } = form
+      if (DECISIONS_WITH_REASON.includes(decision) && reason === '')
+        throw new FormRefused({ reason: t.admin.reasonMissing })
+      const { name, username } = await getPaymentApp(deps.db, payment_id)
+      if (decision === 'suspend' && form.confirmed === undefined)
+        return confirmSuspension(reply, { name, reason })
+      await reviewPaymentApp(deps, { payment_id, ...form, reviewer_id: sessionOf(request).user.id })
       return reply.done(PATH, {
         text: t.console.review.done[decision](name, username),
         link: { href: `/admin/payment-applications/${payment_id}`, label: t.console.review.see },
       })
-    },
-  )
+    })
 }
 
 /** Says what a suspension stops before it takes effect. */
 function confirmSuspension(
   reply: FastifyReply,
-  { payment_id, name, reason }: { payment_id: string; name: string; reason: string },
+  { name, reason }: { name: string; reason: string },
 ): FastifyReply {
   const { t } = reply.request.locale
   const c = t.console.freeze
@@ -103,7 +101,7 @@ function confirmSuspension(
     lead: c.texts['payment-applications'].freeze,
     facts: [],
     notes: [`${t.common.reason}: ${reason}`],
-    action: `/admin/payment-applications/${payment_id}/review`,
+    action: reply.request.url,
     fields: { decision: 'suspend', reason, confirmed: 'yes' },
     button: c.titles['payment-applications'].freeze,
     isDanger: true,
@@ -111,20 +109,15 @@ function confirmSuspension(
   })
 }
 
-type Shown = { after?: bigint | undefined; show?: 'waiting' | 'decided'; reasonMissing?: string }
-
-/**
- * @param asked.after the queue continues after the application with this ID.
- * @param asked.reasonMissing the Payment ID of a rejection without a reason. The queue begins with that application.
- */
+/** @param asked.after the queue continues after the application with this ID. */
 async function showReviews(
   reply: FastifyReply,
   deps: Core,
-  { after, show = 'waiting', reasonMissing }: Shown,
+  { after, show }: z.output<typeof Asked>,
 ): Promise<FastifyReply> {
   const isWaiting = show === 'waiting'
   const [found, decided, counts] = await Promise.all([
-    isWaiting ? reviewQueue(deps.db, { after, from: reasonMissing }, QUEUE_LINES + 1) : [],
+    isWaiting ? reviewQueue(deps.db, after ?? 0n, QUEUE_LINES + 1) : [],
     isWaiting ? [] : decidedPaymentApps(deps.db),
     countReviews(deps.db),
   ])
@@ -139,19 +132,17 @@ async function showReviews(
       queue.map(({ name }) => name),
     ),
   ])
-  const status = reasonMissing === undefined ? 200 : 400
   const later = found.length > QUEUE_LINES ? listUrl(PATH, { after: queue.at(-1)!.id }) : undefined
   const data = {
     queue,
-    isFirst: after === undefined,
+    after,
     later,
     checks,
     alike,
     decided,
     status: show,
     counts,
-    reasonMissing,
     now: deps.clock(),
   }
-  return reply.page('admin/apps/reviews', data, { status })
+  return reply.page('admin/apps/reviews', data)
 }

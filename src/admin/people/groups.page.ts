@@ -20,9 +20,10 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import type { Core } from '../../core/core.ts'
 import { appsNaming, NAMING_APPS_MAX, type NamingApp } from '../../identity/apps/naming.ts'
 import { AppError } from '../../platform/errors.ts'
+import { FormRefused, readForm } from '../../web/forms.ts'
 import { cursor, onePage, rowId } from '../../web/lists.ts'
 import { isHonestText } from '../../web/parameters.ts'
-import { actorOf, readForm, TABLE_LINES } from '../acts/form.ts'
+import { actorOf, TABLE_LINES } from '../acts/form.ts'
 
 const PATH = '/admin/groups'
 
@@ -42,19 +43,13 @@ const Usernames = z.object({
   ),
 })
 const Removed = z.object({ user_id: rowId })
-const Deleted = z.object({ typed_name: z.string().trim().catch('') })
-
-type CreationProblem = 'name' | 'description' | 'taken'
-/** Why nobody was added. `names` are unknown. */
-type AdditionProblem = { kind: 'nobody' | 'many' | 'unknown'; names: string[] }
+const Deleted = z.object({ typed_name: z.string().trim() })
 
 declare module '../../web/views.ts' {
   interface PageData {
     'admin/people/groups': {
       groups: Awaited<ReturnType<typeof listGroups>>
       isFull: boolean
-      problem: CreationProblem | undefined
-      typed: { name: string; description: string }
     }
     'admin/people/group': {
       group: LocalGroup
@@ -63,9 +58,6 @@ declare module '../../web/views.ts' {
       apps: NamingApp[]
       hasMoreApps: boolean
       subject: string
-      problem: AdditionProblem | undefined
-      typed: string
-      isDeletionUnconfirmed: boolean
       path: string
     }
   }
@@ -74,13 +66,10 @@ declare module '../../web/views.ts' {
 /** Registers the pages. The caller's scope must require an administrator. */
 export function groupPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (_request, reply) => showGroups(reply, deps))
-  app.post(PATH, { preHandler: requireFreshSignIn(deps, { page: PATH }) }, async (request, reply) =>
-    makeGroup(request, reply, deps),
-  )
+  const preHandler = requireFreshSignIn(deps)
+  app.post(PATH, { preHandler }, async (request, reply) => makeGroup(request, reply, deps))
 
   app.get(`${PATH}/:name`, async (request: OneGroup, reply) => showGroup(request, reply, deps))
-  const page = (request: FastifyRequest) => pathOf((request as OneGroup).params)
-  const preHandler = requireFreshSignIn(deps, { page })
   app.post(`${PATH}/:name/add`, { preHandler }, async (request: OneGroup, reply) => add(request, reply, deps))
   app.post(`${PATH}/:name/remove`, { preHandler }, async (request: OneGroup, reply) =>
     remove(request, reply, deps),
@@ -93,46 +82,24 @@ export function groupPages(app: FastifyInstance, deps: Core): void {
 const pathOf = ({ name }: { name: string }) => `${PATH}/${encodeURIComponent(name)}`
 
 async function makeGroup(request: FastifyRequest, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
-  const form = NewGroup.safeParse(request.body)
-  if (!form.success)
-    return showGroups(reply, deps, form.error.issues[0]!.path[0] === 'description' ? 'description' : 'name')
+  const { localGroups } = request.locale.t
+  const form = readForm(request, NewGroup, localGroups.problems)
   try {
-    await createGroup(deps, form.data, actorOf(request))
+    await createGroup(deps, form, actorOf(request))
   } catch (error) {
-    if (error instanceof AppError && error.code === 'conflict') return showGroups(reply, deps, 'taken')
+    if (error instanceof AppError && error.code === 'conflict')
+      throw new FormRefused({ name: localGroups.problems.taken }, 'conflict')
     throw error
   }
-  return reply.done(pathOf(form.data), { text: request.locale.t.localGroups.created(form.data.name) })
+  return reply.done(pathOf(form), { text: localGroups.created(form.name) })
 }
 
-/** @param problem why the new group was refused. */
-async function showGroups(
-  reply: FastifyReply,
-  { db }: Core,
-  problem?: CreationProblem,
-): Promise<FastifyReply> {
-  const sent = (reply.request.body ?? {}) as Record<string, unknown>
-  const text = (value: unknown) => (typeof value === 'string' ? value : '')
+async function showGroups(reply: FastifyReply, { db }: Core): Promise<FastifyReply> {
   const groups = await listGroups(db)
-  const data = {
-    groups,
-    isFull: groups.length >= LOCAL_GROUPS_MAX,
-    problem,
-    typed: { name: text(sent.name), description: text(sent.description) },
-  }
-  return reply.page('admin/people/groups', data, {
-    status: problem === undefined ? 200 : problem === 'taken' ? 409 : 400,
-  })
+  return reply.page('admin/people/groups', { groups, isFull: groups.length >= LOCAL_GROUPS_MAX })
 }
 
-type Refused = { problem?: AdditionProblem; isDeletionUnconfirmed?: boolean }
-
-async function showGroup(
-  request: OneGroup,
-  reply: FastifyReply,
-  { db }: Core,
-  { problem, isDeletionUnconfirmed = false }: Refused = {},
-): Promise<FastifyReply> {
+async function showGroup(request: OneGroup, reply: FastifyReply, { db }: Core): Promise<FastifyReply> {
   const group = await getGroup(db, request.params.name)
   const { before } = Shown.parse(request.query)
   const [found, apps] = await Promise.all([
@@ -140,7 +107,6 @@ async function showGroup(
     appsNaming(db, group.name),
   ])
   const { rows: members, next } = onePage(found, TABLE_LINES)
-  const { usernames } = (request.body ?? {}) as Record<string, unknown>
   const data = {
     group,
     members,
@@ -148,33 +114,28 @@ async function showGroup(
     apps: apps.slice(0, NAMING_APPS_MAX),
     hasMoreApps: apps.length > NAMING_APPS_MAX,
     subject: subjectOf(group),
-    problem,
-    typed: typeof usernames === 'string' ? usernames : '',
-    isDeletionUnconfirmed,
     // The page's own address, also in answers to its forms.
     path: pathOf(group),
   }
-  const isRefused = problem !== undefined || isDeletionUnconfirmed
-  return reply.page('admin/people/group', data, { status: isRefused ? 400 : 200 })
+  return reply.page('admin/people/group', data)
 }
 
 async function add(request: OneGroup, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const group = await getGroup(deps.db, request.params.name)
-  const { usernames } = readForm(Usernames, request.body)
-  const refuse = (kind: AdditionProblem['kind'], names: string[] = []) =>
-    showGroup(request, reply, deps, { problem: { kind, names } })
-  if (usernames.length === 0) return refuse('nobody')
-  if (usernames.length > ADDED_MAX) return refuse('many')
-  const addition = await addMembers(deps, group.name, usernames, actorOf(request))
-  if ('unknown' in addition) return refuse('unknown', addition.unknown)
   const { t, points } = request.locale
+  const { additionProblems, unknown, comma } = t.localGroups
+  const { usernames } = readForm(request, Usernames)
+  if (usernames.length === 0) throw new FormRefused({ usernames: additionProblems.nobody })
+  if (usernames.length > ADDED_MAX) throw new FormRefused({ usernames: additionProblems.many })
+  const addition = await addMembers(deps, group.name, usernames, actorOf(request))
+  if ('unknown' in addition) throw new FormRefused({ usernames: unknown(addition.unknown.join(comma)) })
   const { added, already } = addition
   const text = t.localGroups.added(group.name, points(added.length), added.length, points(already), already)
   return reply.done(pathOf(group), { text, tone: added.length === 0 ? 'warn' : 'good' })
 }
 
 async function remove(request: OneGroup, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
-  const { user_id } = readForm(Removed, request.body)
+  const { user_id } = readForm(request, Removed)
   const group = await getGroup(deps.db, request.params.name)
   const username = await removeMember(deps, group.name, user_id, actorOf(request))
   return reply.done(pathOf(group), { text: request.locale.t.localGroups.removed(username, group.name) })
@@ -183,9 +144,9 @@ async function remove(request: OneGroup, reply: FastifyReply, deps: Core): Promi
 /** Deletes the group when its name was typed. */
 async function deleteTyped(request: OneGroup, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const group = await getGroup(deps.db, request.params.name)
-  if (readForm(Deleted, request.body).typed_name !== group.name)
-    return showGroup(request, reply, deps, { isDeletionUnconfirmed: true })
-  const { members } = await deleteGroup(deps, group.name, actorOf(request))
   const { t, points } = request.locale
+  if (readForm(request, Deleted).typed_name !== group.name)
+    throw new FormRefused({ typed_name: t.localGroups.deleteUnconfirmed })
+  const { members } = await deleteGroup(deps, group.name, actorOf(request))
   return reply.done(PATH, { text: t.localGroups.deleted(group.name, points(members), members) })
 }

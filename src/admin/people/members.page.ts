@@ -28,8 +28,9 @@ import { liveGrants, signOutEverywhere } from '../../identity/sign-out-everywher
 import { balanceOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
 import { anonymise } from '../../privacy/anonymise.ts'
+import { FormRefused, readForm } from '../../web/forms.ts'
 import { cursor, onePage, searchText } from '../../web/lists.ts'
-import { actorOf, Confirmed, idIn, Reason, readForm, TABLE_LINES } from '../acts/form.ts'
+import { actorOf, Confirmed, idIn, Reason, TABLE_LINES } from '../acts/form.ts'
 import { actWords } from '../wording/act-words.ts'
 
 const PATH = '/admin/members'
@@ -56,7 +57,7 @@ const Act = z.discriminatedUnion('act', [
     act: z.literal('suspend'),
     days: z
       .string()
-      .regex(/^[1-9]\d{0,3}$/, 'Whole days, 9999 at most')
+      .regex(/^[1-9]\d{0,3}$/)
       .transform(Number),
     ...act,
   }),
@@ -76,8 +77,6 @@ declare module '../../web/views.ts' {
       standing: string
       counts: Counts<MemberStanding>
       next: bigint | undefined
-      problem: 'username' | 'taken' | undefined
-      typed: string
     }
     'admin/people/member-created': { id: bigint; password: string; username: string }
     'admin/people/member': {
@@ -99,47 +98,39 @@ declare module '../../web/views.ts' {
 export function memberPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => showMembers(request, reply, deps))
 
-  const fresh = requireFreshSignIn(deps, { page: PATH })
-  app.post(`${PATH}/new`, { preHandler: fresh }, async (request, reply) => makeAccount(request, reply, deps))
+  const preHandler = requireFreshSignIn(deps)
+  app.post(`${PATH}/new`, { preHandler }, async (request, reply) => makeAccount(request, reply, deps))
 
   app.get(`${PATH}/:user_id`, async (request: OneMember, reply) => showMember(request, reply, deps))
 
-  const page = (request: FastifyRequest) => pathOf(memberOf(request as OneMember))
-  app.post(
-    `${PATH}/:user_id`,
-    { preHandler: requireFreshSignIn(deps, { page }) },
-    async (request: OneMember, reply) => {
-      const user_id = memberOf(request)
-      const asked = readForm(Act, request.body)
-      if (asked.confirmed === undefined) return preview(reply, deps, user_id, asked)
-      const { username } = await getMember(deps.db, user_id)
-      const signedIn = await countSignedIn(deps, user_id)
-      await carryOut(request, deps, user_id, asked)
-      return reply.done(pathOf(user_id), { text: doneText(request, deps, asked, { username, ...signedIn }) })
-    },
-  )
+  app.post(`${PATH}/:user_id`, { preHandler }, async (request: OneMember, reply) => {
+    const user_id = memberOf(request)
+    const asked = readForm(request, Act, { days: request.locale.t.members.daysWrong })
+    if (asked.confirmed === undefined) return preview(reply, deps, user_id, asked)
+    const { username } = await getMember(deps.db, user_id)
+    const signedIn = await countSignedIn(deps, user_id)
+    await carryOut(request, deps, user_id, asked)
+    return reply.done(pathOf(user_id), { text: doneText(request, deps, asked, { username, ...signedIn }) })
+  })
 }
 
 async function makeAccount(request: FastifyRequest, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
-  const form = NewAccount.safeParse(request.body)
-  if (!form.success) return showMembers(request, reply, deps, 'username')
-  const by = actorOf(request)
+  const { t } = request.locale
+  const form = readForm(request, NewAccount, { username: t.members.badUsername })
   try {
-    const { id, password } = await createAccount(deps, form.data, by)
-    return reply.page('admin/people/member-created', { id, password, username: form.data.username })
+    const { id, password } = await createAccount(deps, form, actorOf(request))
+    return reply.page('admin/people/member-created', { id, password, username: form.username })
   } catch (error) {
     if (error instanceof AppError && error.code === 'conflict')
-      return showMembers(request, reply, deps, 'taken')
+      throw new FormRefused({ username: t.register.taken }, 'conflict')
     throw error
   }
 }
 
-/** @param problem why the new account was refused. */
 async function showMembers(
   request: FastifyRequest,
   reply: FastifyReply,
   { db, clock }: Core,
-  problem?: 'username' | 'taken',
 ): Promise<FastifyReply> {
   const { q, standing, before } = Search.parse(request.query)
   const now = clock()
@@ -149,14 +140,7 @@ async function showMembers(
   ])
   const { rows, next } = onePage(found, TABLE_LINES)
   const members = rows.map((member) => ({ ...member, isBannedOrSuspended: isBannedOrSuspended(member, now) }))
-  const { username } = (request.body ?? {}) as { username?: unknown }
-  const typed = typeof username === 'string' ? username : ''
-  const status = problem === undefined ? 200 : problem === 'taken' ? 409 : 400
-  return reply.page(
-    'admin/people/members',
-    { members, q, standing, counts, next, problem, typed },
-    { status },
-  )
+  return reply.page('admin/people/members', { members, q, standing, counts, next })
 }
 
 const pathOf = (user_id: bigint) => `${PATH}/${user_id}`

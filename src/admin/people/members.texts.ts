@@ -159,6 +159,7 @@ export const members = {
     }),
   },
   days: { en: 'Days', zh: '天数' },
+  daysWrong: { en: 'Whole days, from 1 to 9999.', zh: '整数天数，1 到 9999。' },
   sessions: { en: 'Sessions', zh: '登录中的设备' },
   noSessions: { en: 'Not signed in anywhere', zh: '没有登录中的设备' },
   grants: { en: 'Applications with access', zh: '有访问权的应用' },

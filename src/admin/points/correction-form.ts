@@ -37,14 +37,3 @@ export const PointsActForm = z.discriminatedUnion('kind', [
   }),
 ])
 export type PointsActForm = z.output<typeof PointsActForm>
-
-/** What a refused form had, whatever it was. */
-export const Typed = z.object({
-  kind: z.enum(['refund', 'reversal', 'points']),
-  transaction_id: z.string().max(200).catch(''),
-  amount: z.string().max(30).catch(''),
-  with_fee: withFee.catch(undefined),
-  reason: z.string().max(1_000).catch(''),
-  lines: z.string().max(50_000).catch(''),
-})
-export type Typed = z.output<typeof Typed>

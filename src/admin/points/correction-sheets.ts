@@ -12,7 +12,7 @@ const LINES_SHOWN_MAX = 50
 
 type Confirm = PageData['confirm']
 type Fact = Confirm['facts'][number]
-export type Sheet = Pick<Confirm, 'title' | 'lead' | 'facts' | 'notes' | 'button' | 'cancel'>
+export type Sheet = Pick<Confirm, 'title' | 'lead' | 'facts' | 'notes' | 'button'>
 
 const signed = ({ points }: Locale, amount: bigint) =>
   amount < 0n ? `−${points(-amount)}` : `+${points(amount)}`
@@ -53,7 +53,6 @@ export function sheetOfRefund(locale: Locale, quote: RefundQuote, amount: bigint
     ],
     notes: [c.sheets.refund.read],
     button: c.sheets.refund.button(points(amount)),
-    cancel: '/admin/corrections',
   }
 }
 
@@ -72,7 +71,6 @@ export function sheetOfReversal(locale: Locale, quote: ReversalQuote): Sheet {
     ],
     notes: [c.sheets.reversal.read],
     button: c.sheets.reversal.button(points(amount)),
-    cancel: '/admin/corrections',
   }
 }
 
@@ -97,7 +95,6 @@ export function sheetOfGrant(locale: Locale, lines: PointsLine[]): Sheet {
     ],
     notes: [c.sheets.points.read],
     button: c.sheets.points.button,
-    cancel: '/admin/corrections',
   }
 }
 
@@ -105,18 +102,19 @@ export function sheetOfGrant(locale: Locale, lines: PointsLine[]): Sheet {
 export function confirmPage(
   reply: FastifyReply,
   sheet: Sheet,
-  { form, key, isProposal, path }: { form: PointsActForm; key: string; isProposal: boolean; path: string },
+  { form, key, isProposal }: { form: PointsActForm; key: string; isProposal: boolean },
 ): FastifyReply {
-  const { t } = reply.request.locale
+  const { locale, url } = reply.request
+  const { t } = locale
   const { proposals } = t.console
   const typed = Object.entries(form).filter((field): field is [string, string] => field[1] !== undefined)
   return reply.page('confirm', {
     ...sheet,
     notes: [`${t.common.reason}: ${form.reason}`, ...sheet.notes, ...(isProposal ? [proposals.needed] : [])],
-    action: path,
+    action: url,
     fields: { ...Object.fromEntries(typed), key },
     button: isProposal ? proposals.propose : sheet.button,
     isDanger: false,
-    cancel: 'transaction_id' in form ? `${path}?id=${form.transaction_id}` : sheet.cancel,
+    cancel: 'transaction_id' in form ? `/admin/corrections?id=${form.transaction_id}` : '/admin/corrections',
   })
 }

@@ -8,15 +8,16 @@ import type { Core } from '../../core/core.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import { getPaymentApp, reviewPaymentApp } from '../../payment/apps/review.ts'
 import { AppError } from '../../platform/errors.ts'
+import { readForm } from '../../web/forms.ts'
 import type { Locale } from '../../web/languages.ts'
-import { actorOf, Confirmed, idIn, ReasonForm, readForm } from '../acts/form.ts'
+import { actorOf, Confirmed, idIn, ReasonForm } from '../acts/form.ts'
 import { findOrders } from '../find/transactions.ts'
 import { type FreezeAct, freezeOrder, freezeWallet, unfreezeOrder, unfreezeWallet } from './freezes.ts'
 
 const FreezeForm = ReasonForm.extend({ confirmed: Confirmed })
 
 type Act = 'freeze' | 'unfreeze'
-type OneThing = FastifyRequest<{ Params: { id: string } }>
+type OneThing = FastifyRequest<{ Params: Record<string, string> }>
 export type Thing = 'wallets' | 'orders' | 'payment-applications'
 
 /** What the page shows about a thing: its name, and the facts that an act changes. */
@@ -24,17 +25,26 @@ type Described = { name: string; facts: { term: string; value: string }[] }
 
 /** The acts by the path segment of each kind of thing. */
 type Kind = Record<Act, (deps: Core, id: string, act: FreezeAct) => Promise<void>> & {
+  /** The parameter that names it in the route of its page. */
+  param: string
   describe(deps: Core, id: string, locale: Locale): Promise<Described>
 }
 
 const THINGS: Record<Thing, Kind> = {
   wallets: {
+    param: 'id',
     freeze: (deps, id, act) => freezeWallet(deps, idIn(id, 'member'), act),
     unfreeze: (deps, id, act) => unfreezeWallet(deps, idIn(id, 'member'), act),
     describe: describeWallet,
   },
-  orders: { freeze: freezeOrder, unfreeze: unfreezeOrder, describe: describeOrder },
+  orders: {
+    param: 'transaction_id',
+    freeze: freezeOrder,
+    unfreeze: unfreezeOrder,
+    describe: describeOrder,
+  },
   'payment-applications': {
+    param: 'payment_id',
     freeze: (deps, payment_id, { reason, actor_id }) =>
       reviewPaymentApp(deps, { payment_id, decision: 'suspend', reason, reviewer_id: actor_id }),
     unfreeze: (deps, payment_id, { reason, actor_id }) =>
@@ -51,13 +61,11 @@ declare module '../../web/views.ts' {
 
 /** Registers POST …/freeze and …/unfreeze of each kind. The caller's scope must require an administrator. */
 export function freezePages(app: FastifyInstance, deps: Core): void {
-  for (const thing of Object.keys(THINGS) as Thing[]) {
+  const preHandler = requireFreshSignIn(deps)
+  for (const [thing, { param }] of Object.entries(THINGS) as [Thing, Kind][]) {
     for (const act of ['freeze', 'unfreeze'] as const) {
-      const pageOf = (request: FastifyRequest) =>
-        `/admin/${thing}/${encodeURIComponent((request as OneThing).params.id)}`
-      const preHandler = requireFreshSignIn(deps, { page: pageOf })
-      app.post(`/admin/${thing}/:id/${act}`, { preHandler }, async (request: OneThing, reply) =>
-        freeze(request, reply, deps, { thing, act, page: pageOf(request) }),
+      app.post(`/admin/${thing}/:${param}/${act}`, { preHandler }, async (request: OneThing, reply) =>
+        freeze(request, reply, deps, { thing, act }),
       )
     }
   }
@@ -67,10 +75,11 @@ async function freeze(
   request: OneThing,
   reply: FastifyReply,
   deps: Core,
-  { thing, act, page }: { thing: Thing; act: Act; page: string },
+  { thing, act }: { thing: Thing; act: Act },
 ): Promise<FastifyReply> {
-  const { reason, confirmed } = readForm(FreezeForm, request.body)
-  const { id } = request.params
+  const { reason, confirmed } = readForm(request, FreezeForm)
+  const id = request.params[THINGS[thing].param]!
+  const page = `/admin/${thing}/${encodeURIComponent(id)}`
   const { locale } = request
   const c = locale.t.console.freeze
   const { name, facts } = await THINGS[thing].describe(deps, id, locale)

@@ -2,40 +2,33 @@
 import { judgeLines, type PointsLine, readLines } from '../../accounts/points.ts'
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
+import { FormRefused } from '../../web/forms.ts'
 import type { Locale } from '../../web/languages.ts'
 
 const LINES_MAX = 500
 
-/** A line that stops the whole act. */
-export type GrantFault = { line: number; text: string; problem: string }
-
-/** Reads the lines. Returns the problem, and the faulty lines, if one of them cannot be posted now. */
-export async function readGrant(
-  db: Db,
-  text: string,
-  locale?: Locale,
-): Promise<{ lines: PointsLine[] } | { problem: string; faults: GrantFault[] }> {
-  let lines: PointsLine[]
-  try {
-    lines = await readLines(db, text, LINES_MAX)
-  } catch (error) {
+/**
+ * Reads the lines. Throws FormRefused, with the faulty lines, if one of them cannot be read, or posted now.
+ * @param isNew false for a repeated form, whose lines may be posted already.
+ */
+export async function readGrant(db: Db, text: string, locale: Locale, isNew = true): Promise<PointsLine[]> {
+  const { faults: words, problems, line: place } = locale.t.corrections
+  const lines = await readLines(db, text, LINES_MAX).catch((error: unknown) => {
     if (!(error instanceof AppError) || error.code !== 'invalid_form') throw error
-    const problem = locale?.t.corrections.problems.count(locale.points(LINES_MAX)) ?? error.message
-    return { problem, faults: [] }
-  }
-  if (locale === undefined) return { lines }
-  const { faults: words, problems } = locale.t.corrections
+    throw new FormRefused({ lines: problems.count(locale.points(LINES_MAX)) })
+  })
   const unread = lines.filter(({ fault }) => fault !== undefined)
   const faults =
-    unread.length > 0
-      ? unread.map(({ line, text: typed, fault }) => ({ line, text: typed, problem: words[fault!] }))
+    unread.length > 0 || !isNew
+      ? unread.map(({ line, text: typed, fault }) => ({ line, typed, word: words[fault!] }))
       : (await judgeLines(db, lines, { key: undefined, reason: undefined })).flatMap((outcome, index) => {
           const { line, text: typed } = lines[index]!
           if (outcome === 'posted' || outcome === 'repeated') return []
-          return [{ line, text: typed, problem: words[outcome === 'insufficient' ? outcome : 'refused'] }]
+          return [{ line, typed, word: words[outcome === 'insufficient' ? outcome : 'refused'] }]
         })
-  if (faults.length === 0) return { lines }
-  return { problem: problems.faulty(faults.length), faults }
+  if (faults.length === 0) return lines
+  const named = faults.map(({ line, typed, word }) => `${place(line)}: ${typed} – ${word}`)
+  throw new FormRefused({ lines: [problems.faulty(faults.length), ...named] })
 }
 
 export type GrantSummary = {

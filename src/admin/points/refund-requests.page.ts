@@ -14,8 +14,9 @@ import {
   recoverableOf,
 } from '../../payment/orders/refund-requests.ts'
 import { AppError } from '../../platform/errors.ts'
+import { readForm } from '../../web/forms.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
-import { actorOf, idIn } from '../acts/form.ts'
+import { actorOf, idIn, Reason } from '../acts/form.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -46,7 +47,7 @@ async function refundRequestOf(db: Db, id: bigint) {
   return request
 }
 
-const DeclineForm = z.object({ answer: z.string().trim().min(1).max(500) })
+const DeclineForm = z.object({ answer: Reason })
 
 /** Registers the pages. The caller's scope must require an administrator. */
 export function refundRequestPages(app: FastifyInstance, deps: Core): void {
@@ -76,15 +77,14 @@ export function refundRequestPages(app: FastifyInstance, deps: Core): void {
     })
   })
 
-  const guarded = { preHandler: requireFreshSignIn(deps, { page: PATH }) }
+  const guarded = { preHandler: requireFreshSignIn(deps) }
   app.post<{ Params: { id: string } }>(`${PATH}/:id/decline`, guarded, async (request, reply) => {
     const { id } = request.params
-    const form = DeclineForm.safeParse(request.body)
-    if (!form.success) throw new AppError('invalid_form', 'Say why, in at most 500 characters')
+    const { answer } = readForm(request, DeclineForm)
     const by = actorOf(request)
     const request_id = idIn(id, 'request')
     const { transaction_id, amount, app_name } = await refundRequestOf(deps.db, request_id)
-    await declineRefundRequest(deps, { id: request_id, answer: form.data.answer, ...by })
+    await declineRefundRequest(deps, { id: request_id, answer, ...by })
     const { t, points } = request.locale
     return reply.done(PATH, {
       text: t.console.refundDecisions.declined(app_name, points(amount)),

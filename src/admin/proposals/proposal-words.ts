@@ -1,9 +1,11 @@
 /** Proposals in words: what each one would do, in figures. */
 import type { SettingName } from '../../core/setting-values.ts'
+import { FormRefused } from '../../web/forms.ts'
 import type { Locale } from '../../web/languages.ts'
 import { percentOf } from '../wording/percent.ts'
 import { settingLabel, settingValue } from '../wording/setting-words.ts'
 import type { StoredAct } from './acts.ts'
+import type { StandingProposal } from './proposals.ts'
 
 export type ProposedFact = { term: string; value: string; href?: string }
 
@@ -73,4 +75,14 @@ export function proposedFacts(locale: Locale, act: StoredAct): ProposedFact[] {
       ]
     }
   }
+}
+
+/** Throws FormRefused where a proposal stands in the way of another one. `what` names it on a page of several. */
+export function refuseStanding({ t }: Locale, standing: StandingProposal | undefined, what?: string): void {
+  if (standing === undefined) return
+  const { proposals } = t.console
+  const { decision, proposer } = standing
+  const text = proposals.standing[decision ?? 'open'](proposer)
+  const link = { href: `/admin/proposals${decision ? '?show=all' : ''}`, label: proposals.title }
+  throw new FormRefused({ '': what === undefined ? text : [what, text] }, 'conflict', link)
 }

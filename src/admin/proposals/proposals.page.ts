@@ -6,9 +6,10 @@ import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { Counts } from '../../database/counts.ts'
 import { PAGE_LINES } from '../../database/looking-back.ts'
+import { readForm } from '../../web/forms.ts'
 import type { Locale } from '../../web/languages.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
-import { actorOf, idIn, ReasonForm, readForm } from '../acts/form.ts'
+import { actorOf, idIn, ReasonForm } from '../acts/form.ts'
 import { type ProposedFact, proposedFacts, proposedTitle } from './proposal-words.ts'
 import { approveProposal, countProposals, declineProposal, readProposal, readProposals } from './proposals.ts'
 
@@ -49,7 +50,7 @@ export function proposalPages(app: FastifyInstance, deps: Core): void {
     return reply.page('admin/proposals/proposals', data)
   })
 
-  const preHandler = requireFreshSignIn(deps, { page: PATH })
+  const preHandler = requireFreshSignIn(deps)
   app.post(`${PATH}/:id/approve`, { preHandler }, async (request: OneProposal, reply) => {
     const id = idOf(request)
     await approveProposal(deps, id, actorOf(request))
@@ -57,7 +58,7 @@ export function proposalPages(app: FastifyInstance, deps: Core): void {
     return reply.done(ALL, { text: t.console.proposals.done.approved(await titleOf(request, deps, id)) })
   })
   app.post(`${PATH}/:id/decline`, { preHandler }, async (request: OneProposal, reply) => {
-    const { reason } = readForm(ReasonForm, request.body)
+    const { reason } = readForm(request, ReasonForm)
     const id = idOf(request)
     const by = actorOf(request)
     const decision = await declineProposal(deps, id, { ...by, reason })

@@ -5,11 +5,9 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import type { Core } from '../../core/core.ts'
 import { LOGO_BYTES_MAX, uploadLogo } from '../../core/site-logo.ts'
 import { AppError } from '../../platform/errors.ts'
+import { FormRefused } from '../../web/forms.ts'
 import { malformed } from '../../web/parameters.ts'
 import { actorOf } from '../acts/form.ts'
-import { showBrand } from './settings.page.ts'
-
-const SETTINGS = '/admin/settings?area=brand'
 
 /** Registers the upload in a scope of its own, because no other form of the service carries files. */
 export async function logoPage(app: FastifyInstance, deps: Core): Promise<void> {
@@ -22,22 +20,19 @@ export async function logoPage(app: FastifyInstance, deps: Core): Promise<void> 
     scope.setErrorHandler((error) => {
       throw isTorn(error) ? malformed('The form was not sent whole') : error
     })
-    scope.post(
-      `/admin/settings/logo`,
-      { preHandler: requireFreshSignIn(deps, { page: () => SETTINGS }) },
-      async (request, reply) => {
-        const { logo } = (request.body ?? {}) as { logo?: unknown }
-        const { refused } = request.locale.t.settings.logo
-        if (!Buffer.isBuffer(logo) || logo.length === 0) return showBrand(reply, deps, refused)
-        try {
-          await uploadLogo(deps, { file: logo, ...actorOf(request), now: deps.clock() })
-        } catch (error) {
-          if (!(error instanceof AppError) || error.code !== 'invalid_form') throw error
-          return showBrand(reply, deps, refused)
-        }
-        return reply.done(SETTINGS, { text: request.locale.t.settings.logoUploaded })
-      },
-    )
+    const preHandler = requireFreshSignIn(deps)
+    scope.post('/admin/settings/logo', { preHandler }, async (request, reply) => {
+      const { logo } = (request.body ?? {}) as { logo?: unknown }
+      const { settings } = request.locale.t
+      const refused = () => new FormRefused({ logo: settings.logo.refused })
+      if (!Buffer.isBuffer(logo) || logo.length === 0) throw refused()
+      await uploadLogo(deps, { file: logo, ...actorOf(request), now: deps.clock() }).catch(
+        (error: unknown) => {
+          throw error instanceof AppError && error.code === 'invalid_form' ? refused() : error
+        },
+      )
+      return reply.done('/admin/settings?area=brand', { text: settings.logoUploaded })
+    })
   })
 }
 

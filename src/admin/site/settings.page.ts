@@ -9,9 +9,11 @@ import type { Core } from '../../core/core.ts'
 import type { SettingName } from '../../core/setting-values.ts'
 import { describeSettings, type SettingControl, type SettingState } from '../../core/settings.ts'
 import { AppError } from '../../platform/errors.ts'
+import { FormRefused, type FormView } from '../../web/forms.ts'
 import { listUrl, searchText } from '../../web/lists.ts'
 import { actorOf } from '../acts/form.ts'
-import { proposeSettingWithin, type StandingProposal } from '../proposals/proposals.ts'
+import { refuseStanding } from '../proposals/proposal-words.ts'
+import { proposeSettingWithin } from '../proposals/proposals.ts'
 import {
   GROUP_NAMES,
   GROUPS,
@@ -32,15 +34,14 @@ const PATH = '/admin/settings'
 const Asked = z.object({ area: z.enum(GROUP_NAMES).catch('brand') })
 const Searched = z.object({ q: searchText })
 
-/** A setting of the form. `typed` is what its field shows. */
+/** A setting of the form. */
 export type SettingField = {
   name: SettingName
   control: SettingControl
   unit: Unit | undefined
-  /** The stored value, and what the field shows. */
+  /** The stored value, and as people type it. */
   value: string
   typed: string
-  problem: string | undefined
   /** The default in words, where the value differs from it. */
   standard: string | undefined
   changed: { by: string | null; at: Date } | undefined
@@ -54,9 +55,6 @@ declare module '../../web/views.ts' {
       group: Group
       sections: { name: Section; lines: Line[] }[]
       shownPrefix: string
-      problems: number
-      standing: { proposal: StandingProposal; label: string } | undefined
-      logoProblem: string | undefined
     }
     'admin/site/settings-found': {
       q: string
@@ -66,30 +64,19 @@ declare module '../../web/views.ts' {
   interface PartData {
     'admin/site/setting-control': {
       field: SettingField
-      id: string
-      describedBy: string
+      of: FormView
+      hintId: string
       shownPrefix: string
     }
     'admin/site/settings-head': { q?: string; group?: Group }
   }
 }
 
-/** Another administrator's proposal blocks a change, so none of the form is saved. */
-class Blocked extends Error {
-  readonly setting: SettingName
-  readonly standing: StandingProposal
-  constructor(name: SettingName, standing: StandingProposal) {
-    super('A proposal for this setting stands already')
-    this.setting = name
-    this.standing = standing
-  }
-}
-
 /** Registers the pages. A change requires a recent sign-in. The caller's scope must require an administrator. */
 export function settingPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => {
-    const { area } = Asked.parse(request.query)
-    return show(reply, await describeSettings(deps.db), area)
+    const { query, refused } = request
+    return show(reply, await describeSettings(deps.db), groupIn(refused?.typed ?? fieldsOf(query)))
   })
 
   app.get(`${PATH}/find`, async (request, reply) => {
@@ -97,26 +84,22 @@ export function settingPages(app: FastifyInstance, deps: Core): void {
     return showFound(reply, await describeSettings(deps.db), q)
   })
 
-  const preHandler = requireFreshSignIn(deps, { page: ({ body }) => pathOf(groupIn(fieldsOf(body))) })
-  app.post(PATH, { preHandler }, async (request, reply) => {
+  const preHandler = requireFreshSignIn(deps)
+  const config = { page: ({ body }: FastifyRequest) => pathOf(groupIn(fieldsOf(body))) }
+  app.post(PATH, { preHandler, config }, async (request, reply) => {
     const fields = fieldsOf(request.body)
     const settings = await describeSettings(deps.db)
     const asked = settings.filter(({ name }) => name in fields || SHOWN + name in fields)
     if (asked.length === 0) throw new AppError('invalid_form', 'There is no such setting')
     const group = groupIn(fields)
     const draft = readDraft(asked, fields)
-    if (draft.problems.size > 0) return show(reply, settings, group, { draft })
+    refuseFaults(request, draft, settings)
     if (draft.changes.length === 0) {
       return reply.done(pathOf(group), { text: request.locale.t.settings.nothingChanged, tone: 'warn' })
     }
     const effects = effectsOf(request, draft.changes)
     if (effects.length > 0 && fields.confirmed !== 'yes') return ask(reply, group, { draft, effects })
-    try {
-      return await save(request, reply, deps, { group, changes: draft.changes })
-    } catch (error) {
-      if (!(error instanceof Blocked)) throw error
-      return show(reply, settings, group, { draft, blocked: error })
-    }
+    return save(request, reply, deps, { group, changes: draft.changes })
   })
 }
 
@@ -181,7 +164,7 @@ function ask(
   })
 }
 
-/** Saves all changes or none. Throws Blocked when an open proposal blocks one of them. */
+/** Saves all changes or none. Throws FormRefused when an open proposal blocks one of them. */
 async function save(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -199,7 +182,7 @@ async function save(
     ordered.map(({ name, after }) => ({ name, value: after, ...by, now })),
     async (tx, { name, value }) => {
       const standing = await proposeSettingWithin(tx, { name, value, now }, by)
-      if (standing !== undefined) throw new Blocked(name, standing)
+      refuseStanding(request.locale, standing, settingLabel(request.locale, name))
       proposed.add(name)
     },
   )
@@ -233,71 +216,54 @@ async function save(
   return reply.done(pathOf(group), waiting.length === 0 ? { text } : { text, link })
 }
 
-/** Shows the brand, with the reason why a logo was refused. */
-export async function showBrand(
-  reply: FastifyReply,
-  { db }: Core,
-  logoProblem: string,
-): Promise<FastifyReply> {
-  return show(reply, await describeSettings(db), 'brand', undefined, logoProblem)
+/** Throws FormRefused with what each faulty field must be. */
+function refuseFaults({ locale }: FastifyRequest, { problems }: Draft, settings: SettingState[]): void {
+  if (problems.size === 0) return
+  const { must, changedMeanwhile } = locale.t.settings
+  const faulty = settings.filter(({ name }) => problems.has(name))
+  throw new FormRefused(
+    Object.fromEntries(
+      faulty.map(({ name, control, value }) => {
+        const bounds = {
+          min: locale.points('min' in control ? control.min : 0),
+          max: locale.points('max' in control ? control.max : 0),
+        }
+        const isInvalid = problems.get(name) === 'invalid'
+        return [
+          name,
+          isInvalid ? must[control.kind](bounds) : changedMeanwhile(settingValue(locale, name, value)),
+        ]
+      }),
+    ),
+  )
 }
 
-type Refused = { draft: Draft; blocked?: Blocked }
-
-/** @param refused what was typed, when the form was not saved. */
-function show(
-  reply: FastifyReply,
-  settings: SettingState[],
-  group: Group,
-  refused?: Refused,
-  logoProblem?: string,
-): FastifyReply {
-  const { locale } = reply.request
+function show(reply: FastifyReply, settings: SettingState[], group: Group): FastifyReply {
   const states = new Map(settings.map((state) => [state.name, state]))
   const line = (base: SettingBaseName): Line => ({
     base,
-    fields: namesOf(base).map((name) => fieldOf(reply, states.get(name)!, refused?.draft)),
+    fields: namesOf(base).map((name) => fieldOf(reply, states.get(name)!)),
   })
   const sections = Object.entries<readonly SettingBaseName[]>(GROUPS[group]).map(([name, bases]) => ({
     name: name as Section,
     lines: bases.map(line),
   }))
-  const blocked = refused?.blocked
-  const standing = blocked && { proposal: blocked.standing, label: settingLabel(locale, blocked.setting) }
-  const problems = refused?.draft.problems.size ?? 0
-  const status = problems > 0 || logoProblem !== undefined ? 400 : blocked !== undefined ? 409 : 200
-  return reply.page(
-    'admin/site/settings',
-    { group, sections, shownPrefix: SHOWN, problems, standing, logoProblem },
-    { status },
-  )
+  return reply.page('admin/site/settings', { group, sections, shownPrefix: SHOWN })
 }
 
 function fieldOf(
   { request: { locale } }: FastifyReply,
   { name, control, value, standard, history }: SettingState,
-  draft: Draft | undefined,
 ): SettingField {
-  const { t } = locale
-  const bounds = {
-    min: locale.points('min' in control ? control.min : 0),
-    max: locale.points('max' in control ? control.max : 0),
-  }
-  const problem = draft?.problems.get(name)
   const [last] = history
   return {
     name,
     control,
     unit: unitOf(name),
     value,
-    typed: draft?.typed.get(name) ?? typedValue(locale, name, value),
-    problem:
-      problem === undefined
-        ? undefined
-        : problem === 'invalid'
-          ? t.settings.must[control.kind](bounds)
-          : t.settings.changedMeanwhile(settingValue(locale, name, value)),
-    standard: value === standard ? undefined : t.settings.byDefault(settingValue(locale, name, standard)),
+    typed: typedValue(locale, name, value),
+    standard:
+      value === standard ? undefined : locale.t.settings.byDefault(settingValue(locale, name, standard)),
     changed: last && { by: last.changed_by, at: last.created_at },
   }
 }

@@ -1,4 +1,5 @@
 /** Fills a reader's own values into the texts of guides and samples, and marks them. */
+import { escapeHtml } from '../../web/html.ts'
 import type { SiteWords } from '../../web/site-words.ts'
 
 /** The words of the guides that stand for a value. A value that is not known keeps its word. */
@@ -13,19 +14,6 @@ export type Values = {
 const STANDING_IN =
   /https:\/\/YOUR-TESSERA(?:-PAYMENTS)?(?![A-Z-])|YOUR-(?:PAYMENT-ID|PID|CLIENT-ID)(?![A-Z-])/g
 const OWN_WORDS = /\bTessera\b|\b[Pp]oints?\b|积分/g
-
-const ENTITIES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-/** Replaces the characters that HTML gives a meaning. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!)
-}
 
 /** Writes a text as HTML, with the values that are known. */
 export function filled(text: string, values: Values): string {

@@ -3,12 +3,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { cookieOptions, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import { escapeHtml } from '../../web/html.ts'
 import { safeReturnTo } from '../../web/return-to.ts'
 import { siteWords } from '../../web/site-words.ts'
 import { docsNav } from '../navigation.ts'
 import { type Found, findHeadings } from '../search.ts'
 import { tabWords } from '../tabs.ts'
-import { escapeHtml, filled, inSiteWords } from './fill.ts'
+import { filled, inSiteWords } from './fill.ts'
 import {
   type Chapter,
   chapterOf,

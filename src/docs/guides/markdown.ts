@@ -3,8 +3,8 @@
  * in a guide is shown as text.
  */
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked'
+import { escapeHtml } from '../../web/html.ts'
 import { type Sample, type TabWords, writeTabs } from '../tabs.ts'
-import { escapeHtml } from './fill.ts'
 
 /** A heading that a page can be opened at. */
 export type Heading = { id: string; text: string; level: number }

@@ -3,17 +3,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { FormView } from '../../web/forms.ts'
 import { appsOf } from './acts.ts'
 import { discoveryUrl } from './addresses.ts'
 import { NewAppPageForm, OWNED_APPS_MAX, onThisSite, registerApp } from './apps.ts'
-import {
-  NOTHING_TYPED,
-  type Problems,
-  problemOfResource,
-  readAppForm,
-  type Typed,
-  unlessTaken,
-} from './form.ts'
+import { readAppForm, type Typed, unlessTaken } from './form.ts'
 import { ownAppPages } from './own-app.page.ts'
 
 declare module '../../web/views.ts' {
@@ -25,7 +19,7 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
-    'identity/apps/fields': { values: Typed; problems: Problems; isNew?: boolean }
+    'identity/apps/fields': { of: FormView; values?: Typed }
   }
 }
 
@@ -34,9 +28,7 @@ export async function appPages(app: FastifyInstance, deps: Core): Promise<void> 
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
 
-  app.get('/apps', async (request, reply) =>
-    reply.page('identity/apps/apps', await pageData(request, NOTHING_TYPED, {}, deps)),
-  )
+  app.get('/apps', async (request, reply) => reply.page('identity/apps/apps', await pageData(request, deps)))
 
   app.post('/apps', async (request, reply) => {
     const { user } = sessionOf(request)
@@ -44,22 +36,15 @@ export async function appPages(app: FastifyInstance, deps: Core): Promise<void> 
     if (user.trust_level < apps_min_trust_level) {
       throw new AppError('forbidden', `Registering needs trust level ${apps_min_trust_level}`)
     }
-    const form = readAppForm(request, onThisSite(NewAppPageForm, deps.config))
-    if ('problems' in form) {
-      const data = await pageData(request, form.typed, form.problems, deps)
-      return reply.page('identity/apps/apps', data, { status: 400 })
-    }
+    const { values } = readAppForm(request, onThisSite(NewAppPageForm, deps.config))
     await deps.limits.hit('apps_created', user.id.toString())
     const registered = await unlessTaken(
-      registerApp(deps.db, { ...form.values, owner_id: user.id, ip: request.ip }),
+      request,
+      registerApp(deps.db, { ...values, owner_id: user.id, ip: request.ip }),
     )
-    if (registered === 'taken') {
-      const data = await pageData(request, form.typed, problemOfResource(request), deps)
-      return reply.page('identity/apps/apps', data, { status: 400 })
-    }
     return reply.page(
       'identity/apps/created',
-      { app: { ...form.values, ...registered }, discoveryUrl: discoveryUrl(deps.config) },
+      { app: { ...values, ...registered }, discoveryUrl: discoveryUrl(deps.config) },
       { status: 201 },
     )
   })
@@ -67,10 +52,10 @@ export async function appPages(app: FastifyInstance, deps: Core): Promise<void> 
   ownAppPages(app, deps)
 }
 
-async function pageData(request: FastifyRequest, values: Typed, problems: Problems, deps: Core) {
+async function pageData(request: FastifyRequest, deps: Core) {
   const { user } = sessionOf(request)
   const { apps_min_trust_level } = await deps.settings.read()
   const apps = await appsOf(deps.db, user.id)
   const ownedMax = apps.length < OWNED_APPS_MAX ? undefined : OWNED_APPS_MAX
-  return { user, apps, values, problems, neededTrustLevel: apps_min_trust_level, ownedMax }
+  return { user, apps, neededTrustLevel: apps_min_trust_level, ownedMax }
 }

@@ -89,10 +89,6 @@ export const apps = {
   everyone: { en: 'Everyone', zh: '所有人' },
   openTo: { en: 'Allowed groups', zh: '允许的用户组' },
   closedTo: { en: 'Blocked groups', zh: '禁止的用户组' },
-  correct: {
-    en: 'Nothing was created. Correct the marked fields and send the form again.',
-    zh: '尚未创建。请修改标出的内容后重新提交。',
-  },
   problems: {
     name: {
       en: 'Enter a name of 1 to 60 characters, without control or invisible characters.',

@@ -1,6 +1,7 @@
 /** The form of an application on /apps and on its own page: the typed texts, and their problems. */
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import { FormRefused } from '../../web/forms.ts'
 import { type AppValues, redirectUriFaultOf } from './apps.ts'
 import { isResourceTaken } from './resource-uri.ts'
 
@@ -18,9 +19,6 @@ type Field = (typeof FIELDS)[number]
 
 /** The texts as the owner typed them. */
 export type Typed = Record<Field, string>
-export type Problems = Partial<Record<Field, string[]>>
-
-export const NOTHING_TYPED = Object.fromEntries(FIELDS.map((field) => [field, ''])) as Typed
 
 /** Returns an application's values as texts of the form. */
 export function typedFrom(app: AppValues & { token_endpoint_auth_method: string }): Typed {
@@ -28,17 +26,18 @@ export function typedFrom(app: AppValues & { token_endpoint_auth_method: string 
   return Object.fromEntries(texts) as Typed
 }
 
-export type FilledIn<Values> = { typed: Typed } & ({ values: Values } | { problems: Problems })
-
-/** Reads the form. Each field gets its problems, in the reader's language. */
-export function readAppForm<Values>(request: FastifyRequest, schema: z.ZodType<Values>): FilledIn<Values> {
+/** Reads the form. Throws FormRefused with the problems of each field. */
+export function readAppForm<Values>(
+  request: FastifyRequest,
+  schema: z.ZodType<Values>,
+): { typed: Typed; values: Values } {
   const typed = typedIn(request.body)
   const lines = Object.fromEntries(LINES.map((field) => [field, linesOf(typed[field])]))
   // An empty choice gets its default.
   const choices = Object.fromEntries(CHOICES.map((field) => [field, typed[field] || undefined]))
   const form = schema.safeParse({ ...typed, ...lines, ...choices })
-  if (form.success) return { typed, values: form.data }
-  return { typed, problems: problemsOf(form.error.issues, request) }
+  if (!form.success) throw new FormRefused(problemsOf(form.error.issues, request))
+  return { typed, values: form.data }
 }
 
 function typedIn(body: unknown): Typed {
@@ -54,23 +53,18 @@ function linesOf(text: string): string[] {
     .filter((line) => line !== '')
 }
 
-/** Returns what the act answers, or `taken` when another application has the resource. */
-export async function unlessTaken<T>(act: Promise<T>): Promise<T | 'taken'> {
+/** Returns what the act answers. Throws FormRefused when another application has the resource. */
+export async function unlessTaken<T>({ locale }: FastifyRequest, act: Promise<T>): Promise<T> {
   return act.catch((error) => {
-    if (isResourceTaken(error)) return 'taken'
-    throw error
+    if (!isResourceTaken(error)) throw error
+    throw new FormRefused({ resource_uri: locale.t.identity.apps.problems.resource_uri })
   })
 }
 
-/** The problem of a resource that is taken. */
-export function problemOfResource({ locale }: FastifyRequest): Problems {
-  return { resource_uri: [locale.t.identity.apps.problems.resource_uri] }
-}
-
-function problemsOf(issues: z.core.$ZodIssue[], { locale }: FastifyRequest): Problems {
+function problemsOf(issues: z.core.$ZodIssue[], { locale }: FastifyRequest): { [field: string]: string[] } {
   const { faultyUri, problems } = locale.t.identity.apps
   const texts: Record<Field, string> = { ...problems, ...locale.t.registry.problems }
-  const found: Problems = {}
+  const found: { [field: string]: string[] } = {}
   for (const issue of issues) {
     const field = issue.path[0] as Field
     const faulty = redirectUriFaultOf(issue)

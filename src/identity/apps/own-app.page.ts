@@ -8,6 +8,7 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
+import { FormRefused } from '../../web/forms.ts'
 import type { Locale } from '../../web/languages.ts'
 import type { Report } from '../../web/report.ts'
 import { lastDeliveries } from '../logout/deliveries.ts'
@@ -15,7 +16,7 @@ import { type AppChange, confirmApp, countMembers, deleteApp, getApp, updateApp 
 import { discoveryUrl } from './addresses.ts'
 import { type Admission, previewAdmission } from './admission.ts'
 import { appFormOf, onThisSite } from './apps.ts'
-import { type Problems, problemOfResource, readAppForm, type Typed, typedFrom, unlessTaken } from './form.ts'
+import { readAppForm, type Typed, typedFrom, unlessTaken } from './form.ts'
 import type { Owned } from './lock.ts'
 import { secretRoutes } from './secrets.page.ts'
 import { LIVE_SECRETS_MAX, liveSecrets, OVERLAP_HOURS, OVERLAP_HOURS_DEFAULT } from './secrets.ts'
@@ -46,12 +47,9 @@ declare module '../../web/views.ts' {
       history: History
       deliveries: Awaited<ReturnType<typeof lastDeliveries>>
       values: Typed
-      problems: Problems
       overlap: { hours: number[]; preset: number; canAdd: boolean }
       discoveryUrl: string
       admission?: Admission
-      secretProblem?: 'not_live' | 'two_live'
-      isDeletionUnconfirmed?: boolean
       path: string
     }
   }
@@ -66,32 +64,26 @@ declare module '../../web/views.ts' {
 
 /** GET and POST /apps/:client_id and its acts, in a scope with requireUser. */
 export function ownAppPages(app: FastifyInstance, deps: Core): void {
-  const askFreshSignIn = requireFreshSignIn(deps, { page: pageOf })
-  app.get<OneApp>('/apps/:client_id', async (request, reply) => showApp(request, reply, deps, {}))
+  const askFreshSignIn = requireFreshSignIn(deps)
+  app.get<OneApp>('/apps/:client_id', async (request, reply) => showApp(request, reply, deps))
 
   app.post<OneApp>('/apps/:client_id', async (request, reply) => {
     const owned = ownedBy(request, deps)
     const app = await getApp(deps.db, owned)
-    const form = readAppForm(request, onThisSite(appFormOf(app), deps.config))
-    if ('problems' in form) return showApp(request, reply, deps, { ...form, status: 400 })
-    if (SENSITIVE_FIELDS.some((field) => !isDeepStrictEqual(app[field], form.values[field]))) {
+    const { values } = readAppForm(request, onThisSite(appFormOf(app), deps.config))
+    if (SENSITIVE_FIELDS.some((field) => !isDeepStrictEqual(app[field], values[field]))) {
       await askFreshSignIn(request, reply)
       if (reply.sent) return reply
     }
-    const change = await unlessTaken(updateApp(deps.db, { ...owned, values: form.values }))
-    if (change === 'taken') {
-      const problems = problemOfResource(request)
-      return showApp(request, reply, deps, { typed: form.typed, problems, status: 400 })
-    }
+    const change = await unlessTaken(request, updateApp(deps.db, { ...owned, values }))
     return reply.done(`/apps/${owned.client_id}`, reportOf(change, request.locale))
   })
 
   app.post<OneApp>('/apps/:client_id/preview', async (request, reply) => {
     const app = await getApp(deps.db, ownedBy(request, deps))
-    const form = readAppForm(request, onThisSite(appFormOf(app), deps.config))
-    if ('problems' in form) return showApp(request, reply, deps, { ...form, status: 400 })
-    const admission = await previewAdmission(deps.db, form.values, sessionOf(request).user, deps.clock())
-    return showApp(request, reply, deps, { typed: form.typed, admission })
+    const { typed, values } = readAppForm(request, onThisSite(appFormOf(app), deps.config))
+    const admission = await previewAdmission(deps.db, values, sessionOf(request).user, deps.clock())
+    return showApp(request, reply, deps, { typed, admission })
   })
 
   sensitiveRoutes(app, deps)
@@ -102,7 +94,7 @@ const pageOf = ({ params }: FastifyRequest) =>
 
 /** Acts that require a fresh sign-in, so a stolen session cannot perform them. */
 function sensitiveRoutes(app: FastifyInstance, deps: Core): void {
-  const preHandler = requireFreshSignIn(deps, { page: pageOf })
+  const preHandler = requireFreshSignIn(deps)
 
   app.post<OneApp>('/apps/:client_id/confirm', { preHandler }, async (request, reply) => {
     const { name } = await confirmApp(deps.db, ownedBy(request, deps))
@@ -113,16 +105,14 @@ function sensitiveRoutes(app: FastifyInstance, deps: Core): void {
     const { typed_name } = (request.body ?? {}) as Record<string, unknown>
     const owned = { ...ownedBy(request, deps), typed_name: typeof typed_name === 'string' ? typed_name : '' }
     const outcome = await deleteApp(deps.db, owned)
-    if (outcome === 'not_confirmed') {
-      return showApp(request, reply, deps, { status: 400, isDeletionUnconfirmed: true })
-    }
     const { t, points } = request.locale
+    if (outcome === 'not_confirmed') throw new FormRefused({ typed_name: t.registry.removeUnconfirmed })
     return reply.done('/apps', {
       text: t.registry.removed(outcome.name, points(outcome.members), outcome.members),
     })
   })
 
-  secretRoutes(app, deps, { preHandler, ownedBy: (request) => ownedBy(request, deps), showApp })
+  secretRoutes(app, deps, { preHandler, ownedBy: (request) => ownedBy(request, deps) })
 }
 
 /** Names the changed fields. */
@@ -140,20 +130,11 @@ function ownedBy(request: FastifyRequest<OneApp>, deps: Core): Owned {
   return { client_id, owner_id: id, actor_id: id, now: deps.clock(), ip: request.ip }
 }
 
-export type Shown = {
-  status?: number
-  typed?: Typed
-  problems?: Problems
-  admission?: Admission
-  secretProblem?: 'not_live' | 'two_live'
-  isDeletionUnconfirmed?: boolean
-}
-
 async function showApp(
   request: FastifyRequest<OneApp>,
   reply: FastifyReply,
   deps: Core,
-  { status = 200, typed, problems = {}, ...shown }: Shown,
+  { typed, admission }: { typed?: Typed; admission?: Admission } = {},
 ): Promise<FastifyReply> {
   const { db } = deps
   const app = await getApp(db, ownedBy(request, deps))
@@ -165,14 +146,13 @@ async function showApp(
     lastDeliveries(db, app.id),
   ])
   const data = {
-    ...shown,
+    ...(admission && { admission }),
     app,
     secrets,
     members,
     history,
     deliveries,
     values: typed ?? typedFrom(app),
-    problems,
     overlap: {
       hours: OVERLAP_HOURS,
       preset: OVERLAP_HOURS_DEFAULT,
@@ -182,5 +162,5 @@ async function showApp(
     // The page's own address, also in answers to its forms.
     path: `/apps/${client_id}`,
   }
-  return reply.page('identity/apps/own-app', data, { status })
+  return reply.page('identity/apps/own-app', data)
 }

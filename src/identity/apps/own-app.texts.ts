@@ -12,10 +12,6 @@ export const registry = {
     en: `Saved: ${fields}. The mark “Reviewed by staff” is removed until the next review.`,
     zh: `已保存：${fields}。“已由本站审核”标记已移除，等待重新审核。`,
   }),
-  unchanged: {
-    en: 'Nothing was saved. Correct the marked fields and save again.',
-    zh: '尚未保存。请修改标出的内容后重新保存。',
-  },
   members: (formatted: string, count: number, isMore: boolean) => {
     if (count === 0) return { en: 'not used by any member yet', zh: '尚无成员使用' }
     return isMore

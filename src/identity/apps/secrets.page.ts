@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
+import { FormRefused } from '../../web/forms.ts'
 import type { PageData } from '../../web/views.ts'
 import { countMembers, getApp } from './acts.ts'
 import type { Owned } from './lock.ts'
@@ -46,20 +47,10 @@ declare module '../../web/views.ts' {
 type Tools = {
   preHandler: preHandlerAsyncHookHandler
   ownedBy(request: FastifyRequest<OneApp>): Owned
-  showApp(
-    request: FastifyRequest<OneApp>,
-    reply: FastifyReply,
-    deps: Core,
-    shown: { status: number; secretProblem: 'not_live' | 'two_live' },
-  ): Promise<FastifyReply>
 }
 
 /** POST /apps/:client_id/secrets and …/secrets/:fingerprint/end. */
-export function secretRoutes(
-  app: FastifyInstance,
-  deps: Core,
-  { preHandler, ownedBy, showApp }: Tools,
-): void {
+export function secretRoutes(app: FastifyInstance, deps: Core, { preHandler, ownedBy }: Tools): void {
   app.post<OneApp>('/apps/:client_id/secrets', { preHandler }, async (request, reply) => {
     const owned = ownedBy(request)
     const { client_id, now } = owned
@@ -70,16 +61,14 @@ export function secretRoutes(
     const formerUntil = new Date(now.getTime() + overlap_hours * HOUR_MS)
     if (wish.proof === undefined) {
       const judged = judgeSecret(await liveSecrets(deps.db, id, now), wish.client_secret)
-      if ('problem' in judged)
-        return showApp(request, reply, deps, { status: 400, secretProblem: judged.problem })
+      if ('problem' in judged) throw refusalOf(request, judged.problem)
       const proof = seal(request, client_id, wish.client_secret, deps)
       const fields = { proof, overlap_hours: String(overlap_hours) }
       return askToAdd(reply, deps, { id, name, client_id, former: judged.presented, formerUntil, fields })
     }
     const presented = unseal(request, client_id, wish.proof, deps)
     const added = await addSecret(deps.db, { ...owned, presented, overlap_hours })
-    if ('problem' in added)
-      return showApp(request, reply, deps, { status: 400, secretProblem: added.problem })
+    if ('problem' in added) throw refusalOf(request, added.problem)
     return reply.page('identity/apps/secret', {
       app: { client_id, name, ...added },
       back: `/apps/${client_id}`,
@@ -99,6 +88,12 @@ export function secretRoutes(
       tone: left === 0 ? 'warn' : 'good',
     })
   })
+}
+
+/** The second live secret has no field of its own, because the form goes with it. */
+function refusalOf({ locale }: FastifyRequest, problem: 'not_live' | 'two_live'): FormRefused {
+  const { secretProblems } = locale.t.registry
+  return new FormRefused({ [problem === 'not_live' ? 'client_secret' : '']: secretProblems[problem] })
 }
 
 type Adding = {

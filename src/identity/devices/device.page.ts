@@ -10,6 +10,7 @@ import { browserScope, requireUser, sessionOf, signInUrl } from '../../accounts/
 import { failAttempt, openAttempt, withdrawAttempt } from '../../accounts/session/throttle.ts'
 import { networkOf } from '../../core/limits.ts'
 import { recordRefusal } from '../../core/refusals.ts'
+import { FormRefused, readForm } from '../../web/forms.ts'
 import { malformed } from '../../web/parameters.ts'
 import { isKeptForOwner, refusalOf } from '../apps/access.ts'
 import { type Device, decideDevice, findDevice } from '../grants/devices.ts'
@@ -23,7 +24,7 @@ const CODE_LENGTH_MAX = 40
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'identity/devices/device': { userCode: string; isUnknown: boolean }
+    'identity/devices/device': { userCode: string }
     'identity/devices/confirm': ConsentFacts & {
       device: Pick<Device, 'user_code' | 'resource' | 'ip' | 'created_at'>
       program: string | undefined
@@ -40,33 +41,29 @@ const DecisionForm = CodeForm.extend({ decision: z.enum(['allow', 'deny']) })
 export async function devicePages(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
-  const askFreshSignIn = requireFreshSignIn(deps, { page: pageOf })
+  const askFreshSignIn = requireFreshSignIn(deps)
 
   app.get<{ Querystring: Record<string, unknown> }>(DEVICE_PATH, async ({ query }, reply) => {
     const { data } = CodeForm.safeParse(query)
-    return reply.page('identity/devices/device', { userCode: data?.user_code ?? '', isUnknown: false })
+    return reply.page('identity/devices/device', { userCode: data?.user_code ?? '' })
   })
 
   app.post(DEVICE_PATH, { config: { page: pageOf } }, async (request, reply) => {
-    const form = CodeForm.safeParse(request.body)
-    if (!form.success) throw malformed('The form has no code')
-    const device = await findOrCount(request, form.data.user_code, deps)
-    if (device === undefined) return showUnknown(reply, form.data.user_code)
+    const { user_code } = readForm(request, CodeForm)
+    const device = await findOrCount(request, user_code, deps)
     const app = await appOf(device, deps)
     const refuse = await findRefusal(request, app, deps)
     return refuse === undefined ? confirm(request, reply, device, app, deps) : refuse(reply)
   })
 
   app.post(DECISION_PATH, { config: { page: pageOf } }, async (request, reply) => {
-    const form = DecisionForm.safeParse(request.body)
-    if (!form.success) throw malformed('The form is incomplete')
-    const isAllowed = form.data.decision === 'allow'
+    const { user_code, decision } = readForm(request, DecisionForm)
+    const isAllowed = decision === 'allow'
     if (isAllowed) {
       await askFreshSignIn(request, reply)
       if (reply.sent) return reply
     }
-    const device = await findOrCount(request, form.data.user_code, deps)
-    if (device === undefined) return showUnknown(reply, form.data.user_code)
+    const device = await findOrCount(request, user_code, deps)
     const app = await appOf(device, deps)
     const act = { device, session: sessionOf(request), ip: request.ip, now: deps.clock() }
     const refuse = isAllowed ? await findRefusal(request, app, deps) : undefined
@@ -86,22 +83,15 @@ function pageOf({ body }: FastifyRequest): string {
 
 /**
  * Finds the device that waits with this code. A wrong code counts as a failed sign-in of the member and of the address, also in
- * a known browser (RFC 8628 5.1). Throws too_many_attempts.
+ * a known browser (RFC 8628 5.1). Throws FormRefused for a wrong code, and too_many_attempts.
  */
-async function findOrCount(
-  request: FastifyRequest,
-  user_code: string,
-  deps: IdentityDeps,
-): Promise<Device | undefined> {
+async function findOrCount(request: FastifyRequest, user_code: string, deps: IdentityDeps): Promise<Device> {
   const { id: user_id, username: account } = sessionOf(request).user
   const attempt = await openAttempt(deps, { account, address: networkOf(request.ip), user_id })
   const device = await findDevice(deps, user_code, deps.clock())
   await (device === undefined ? failAttempt : withdrawAttempt)(deps, attempt)
+  if (device === undefined) throw new FormRefused({ user_code: request.locale.t.identity.device.unknown })
   return device
-}
-
-function showUnknown(reply: FastifyReply, userCode: string): FastifyReply {
-  return reply.page('identity/devices/device', { userCode, isUnknown: true }, { status: 400 })
 }
 
 async function appOf({ client_id }: Device, { db }: IdentityDeps): Promise<Target['app']> {

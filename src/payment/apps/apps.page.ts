@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import { readForm } from '../../web/forms.ts'
 import { APPLICATIONS } from '../rights/owned.ts'
 import {
   applicationsOf,
@@ -14,14 +15,9 @@ import { offersOf } from './handover.ts'
 import { invitationsOf } from './team.ts'
 import { createTestApp, TEST_APPS_MAX } from './test-apps.ts'
 
-export const FIELDS = ['name', 'description', 'callback_url'] as const
-type Field = (typeof FIELDS)[number]
-
-type Filled = { values: Partial<Record<Field, string>>; problems: Field[] }
-
 declare module '../../web/views.ts' {
   interface PageData {
-    'payment/apps/apps': Filled & {
+    'payment/apps/apps': {
       user: Session['user']
       applications: Awaited<ReturnType<typeof applicationsOf>>
       invitations: Awaited<ReturnType<typeof invitationsOf>>
@@ -45,36 +41,21 @@ export const slow = { config: { admission: 'slow' } } as const
 export function appListPages(app: FastifyInstance, deps: Core): void {
   const form = paymentAppForm(deps.config.production)
 
-  app.get(APPLICATIONS, async (request, reply) =>
-    showApplications(request, reply, deps, { values: {}, problems: [] }),
-  )
+  app.get(APPLICATIONS, async (request, reply) => showApplications(request, reply, deps))
 
   app.post(APPLICATIONS, slow, async (request, reply) => {
-    const filled = form.safeParse(request.body)
-    if (!filled.success) {
-      const problems = FIELDS.filter((field) => filled.error.issues.some((issue) => issue.path[0] === field))
-      return showApplications(request, reply, deps, { values: textsOf(request.body, FIELDS), problems })
-    }
+    const facts = readForm(request, form, wordsOf(request))
     const applicant_id = sessionOf(request).user.id
     await deps.limits.hit('key_pairs', applicant_id.toString())
     const isTest = (request.body as Record<string, unknown>).book === 'test'
     const credentials = isTest
-      ? await createTestApp(deps, { applicant_id, ...filled.data, ip: request.ip })
-      : await applyForPaymentApp(deps, { applicant_id, ...filled.data })
-    return reply.page(
-      'payment/apps/created',
-      { name: filled.data.name, credentials, isTest },
-      { status: 201 },
-    )
+      ? await createTestApp(deps, { applicant_id, ...facts, ip: request.ip })
+      : await applyForPaymentApp(deps, { applicant_id, ...facts })
+    return reply.page('payment/apps/created', { name: facts.name, credentials, isTest }, { status: 201 })
   })
 }
 
-async function showApplications(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: Core,
-  { values, problems }: Filled,
-) {
+async function showApplications(request: FastifyRequest, reply: FastifyReply, deps: Core) {
   const { user } = sessionOf(request)
   const [{ payment_apps_min_trust_level }, applications, invitations, offers] = await Promise.all([
     deps.settings.read(),
@@ -83,28 +64,21 @@ async function showApplications(
     offersOf(deps.db, user.id, deps.clock()),
   ])
   const owned = applications.filter(({ role }) => role === 'owner')
-  return reply.page(
-    'payment/apps/apps',
-    {
-      user,
-      applications,
-      invitations,
-      offers,
-      values,
-      problems,
-      neededTrustLevel: payment_apps_min_trust_level,
-      mayTest: owned.filter(({ book }) => book === 'test').length < TEST_APPS_MAX,
-      waitingMax:
-        owned.filter(({ status }) => status === 'pending').length < PENDING_APPS_MAX
-          ? undefined
-          : PENDING_APPS_MAX,
-    },
-    { status: problems.length > 0 ? 400 : 200 },
-  )
+  return reply.page('payment/apps/apps', {
+    user,
+    applications,
+    invitations,
+    offers,
+    neededTrustLevel: payment_apps_min_trust_level,
+    mayTest: owned.filter(({ book }) => book === 'test').length < TEST_APPS_MAX,
+    waitingMax:
+      owned.filter(({ status }) => status === 'pending').length < PENDING_APPS_MAX
+        ? undefined
+        : PENDING_APPS_MAX,
+  })
 }
 
-/** The typed texts of a form, so that the page can show them again. */
-export function textsOf(body: unknown, names: readonly string[]): Record<string, string> {
-  const fields = (body ?? {}) as Record<string, unknown>
-  return Object.fromEntries(names.map((name) => [name, typeof fields[name] === 'string' ? fields[name] : '']))
+/** Says what each fact of an application must be. */
+export function wordsOf({ locale }: FastifyRequest): Record<string, string> {
+  return locale.t.paymentApps.problems
 }

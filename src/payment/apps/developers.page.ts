@@ -1,19 +1,14 @@
 /** …/developers: the numbers, keys and gateway addresses of an application. Replacing a key asks first. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
+import { FormRefused, readForm } from '../../web/forms.ts'
 import type { Locale } from '../../web/languages.ts'
 import type { AreaNav } from '../../web/views.ts'
-import {
-  APPLICATION,
-  actorOf,
-  CONFIRMED,
-  freshSignIn,
-  isConfirmed,
-  type OwnedRequest,
-  pathOf,
-} from '../rights/owned.ts'
+import { APPLICATION, actorOf, CONFIRMED, isConfirmed, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
-import { type PublicKeyFault, readPublicKey } from '../signing/public-key.ts'
+import { readPublicKey } from '../signing/public-key.ts'
 import { slow } from './apps.page.ts'
 import { navFor } from './area.ts'
 import { gatewayCard, pemOf, platformSpki } from './gateway-card.ts'
@@ -27,11 +22,13 @@ import {
   setPublicKey,
   waitingNotifications,
 } from './key-changes.ts'
+import { overlapIn } from './overlap.ts'
 import { switchVersions } from './own-app.ts'
-import { type Owned, overlapHoursOf, ownedFor } from './settings.page.ts'
+import { type Owned, ownedFor } from './settings.page.ts'
 
 type Gateway = Omit<Awaited<ReturnType<typeof gatewayCard>>, 'merchantKey'>
 type Sample = { c: Locale['t']['merchantGateway']['comments']; gateway: Gateway; pid: bigint }
+type Guard = { preHandler: ReturnType<typeof requireFreshSignIn>; config: { page: string } }
 type Card = {
   owned: Owned
   nav: AreaNav
@@ -40,15 +37,14 @@ type Card = {
   merchantKey: string | undefined
   /** The end of the Merchant KEY, for those who may see it. */
   keyEnd: string | undefined
-  keyFault: PublicKeyFault | undefined
   mayManage: boolean
 }
 
 declare module '../../web/views.ts' {
   interface PageData {
     'payment/apps/developers': Card & { overlapHours: number }
-    'payment/apps/rotated': { payment_id: string; rotated: Awaited<ReturnType<typeof rotateToken>> }
-    'payment/apps/key-pair': { payment_id: string; pair: { bare: string; pem: string } }
+    'payment/apps/rotated': { owned: Owned; rotated: Awaited<ReturnType<typeof rotateToken>> }
+    'payment/apps/key-pair': { owned: Owned; pair: { bare: string; pem: string } }
   }
   interface PartData {
     'payment/apps/gateway': Card
@@ -62,20 +58,20 @@ const PAGE = '/developers'
 const PATH = `${APPLICATION}${PAGE}`
 const FINGERPRINT_SHOWN = 16
 const KEY_END_SHOWN = 4
-
-type Guard = ReturnType<typeof freshSignIn>
+const KeyForm = z.object({ public_key: z.string() })
 
 /** GET …/developers, and the forms that replace the keys of an application. */
 export function developerPages(app: FastifyInstance, deps: GatewayCore): void {
-  const guarded = freshSignIn(deps, PAGE)
+  const preHandler = requireFreshSignIn(deps)
+  const guarded = { preHandler, config: { page: PATH } }
 
   app.get(PATH, async (request: OwnedRequest, reply) => {
     const { show } = request.query as Record<string, unknown>
-    if (show !== 'key') return showDevelopers(request, reply, deps, {})
+    if (show !== 'key') return showDevelopers(request, reply, deps)
     await ownedFor(request, deps, 'keys.manage')
-    await guarded.preHandler(request, reply)
+    await preHandler(request, reply)
     if (reply.sent) return reply
-    return showDevelopers(request, reply, deps, { showsKey: true })
+    return showDevelopers(request, reply, deps, true)
   })
 
   tokenForms(app, deps, guarded)
@@ -86,13 +82,13 @@ export function developerPages(app: FastifyInstance, deps: GatewayCore): void {
 function tokenForms(app: FastifyInstance, deps: GatewayCore, guarded: Guard): void {
   app.post(`${APPLICATION}/rotate`, guarded, async (request: OwnedRequest, reply) => {
     const { payment_id } = request.params
-    const overlap_hours = overlapHoursOf(request)
+    const overlap_hours = overlapIn(request)
     const until = endOfOverlap(deps.clock(), overlap_hours)
+    const owned = await ownedFor(request, deps, 'keys.manage')
     if (isConfirmed(request)) {
       const rotated = await rotateToken(deps, payment_id, overlap_hours, actorOf(request))
-      return reply.page('payment/apps/rotated', { payment_id, rotated }, { status: 201 })
+      return reply.page('payment/apps/rotated', { owned, rotated }, { status: 201 })
     }
-    const owned = await ownedFor(request, deps, 'keys.manage')
     const { locale } = request
     const { ask } = locale.t.developers
     const [current] = owned.tokens
@@ -196,11 +192,11 @@ function gatewayForms(app: FastifyInstance, deps: GatewayCore, guarded: Guard): 
 /** The forms for the RSA key of the merchant. */
 function publicKeyForms(app: FastifyInstance, deps: GatewayCore, guarded: Guard): void {
   app.post(`${APPLICATION}/public-key`, guarded, async (request: OwnedRequest, reply) => {
-    const { public_key: sent } = request.body as Record<string, unknown>
-    const public_key = typeof sent === 'string' ? sent : ''
+    const { public_key } = readForm(request, KeyForm)
     const owned = await ownedFor(request, deps, 'keys.manage')
     const read = readPublicKey(public_key, await platformSpki(deps, owned.id))
-    if (typeof read === 'string') return showDevelopers(request, reply, deps, { keyFault: read })
+    if (typeof read === 'string')
+      throw new FormRefused({ public_key: request.locale.t.merchantGateway.faults[read] })
     const { publicKey } = await gatewayCard(deps, owned.id)
     const { ask, done } = request.locale.t.developers
     if (publicKey === undefined || publicKey.fingerprint === read.fingerprint || isConfirmed(request)) {
@@ -221,28 +217,32 @@ function publicKeyForms(app: FastifyInstance, deps: GatewayCore, guarded: Guard)
     })
   })
 
-  app.post(`${APPLICATION}/key-pair`, { ...guarded, ...slow }, async (request: OwnedRequest, reply) => {
-    const owned = await ownedFor(request, deps, 'keys.manage')
-    const { publicKey } = await gatewayCard(deps, owned.id)
-    const { ask } = request.locale.t.developers
-    if (publicKey !== undefined && !isConfirmed(request))
-      return askFirst(request, reply, owned, {
-        title: ask.pair,
-        facts: [
-          { term: ask.newKey, value: ask.shownOnce },
-          { term: ask.oldKey, value: `SHA-256 ${publicKey.fingerprint}` },
-        ],
-        notes: [ask.publicKeyNote],
-        act: 'key-pair',
-        fields: {},
-        button: ask.pairButton,
-      })
-    const { payment_id } = owned
-    await deps.limits.hit('key_pairs', sessionOf(request).user.id.toString())
-    const { private_base64 } = await makeMerchantPair(deps, payment_id, actorOf(request))
-    const pair = { bare: private_base64, pem: pemOf('PRIVATE KEY', private_base64) }
-    return reply.page('payment/apps/key-pair', { payment_id, pair }, { status: 201 })
-  })
+  app.post(
+    `${APPLICATION}/key-pair`,
+    { ...guarded, config: { ...guarded.config, ...slow.config } },
+    async (request: OwnedRequest, reply) => {
+      const owned = await ownedFor(request, deps, 'keys.manage')
+      const { publicKey } = await gatewayCard(deps, owned.id)
+      const { ask } = request.locale.t.developers
+      if (publicKey !== undefined && !isConfirmed(request))
+        return askFirst(request, reply, owned, {
+          title: ask.pair,
+          facts: [
+            { term: ask.newKey, value: ask.shownOnce },
+            { term: ask.oldKey, value: `SHA-256 ${publicKey.fingerprint}` },
+          ],
+          notes: [ask.publicKeyNote],
+          act: 'key-pair',
+          fields: {},
+          button: ask.pairButton,
+        })
+      const { payment_id } = owned
+      await deps.limits.hit('key_pairs', sessionOf(request).user.id.toString())
+      const { private_base64 } = await makeMerchantPair(deps, payment_id, actorOf(request))
+      const pair = { bare: private_base64, pem: pemOf('PRIVATE KEY', private_base64) }
+      return reply.page('payment/apps/key-pair', { owned, pair }, { status: 201 })
+    },
+  )
 }
 
 type Question = {
@@ -266,6 +266,7 @@ function askFirst(
   const { developers } = request.locale.t
   return reply.page('confirm', {
     ...shown,
+    shop: owned.name,
     lead: developers.ask.which(owned.name, String(owned.pid)),
     action: `${pathOf(request)}/${act}`,
     fields: { ...fields, ...CONFIRMED },
@@ -278,7 +279,7 @@ async function showDevelopers(
   request: OwnedRequest,
   reply: FastifyReply,
   deps: GatewayCore,
-  { keyFault, showsKey = false }: { keyFault?: PublicKeyFault; showsKey?: boolean },
+  showsKey = false,
 ): Promise<FastifyReply> {
   const owned = await ownedFor(request, deps, 'application.read')
   const mayManage = owned.rights.includes('keys.manage')
@@ -286,18 +287,13 @@ async function showDevelopers(
     navFor(deps, request, owned),
     gatewayCard(deps, owned.id),
   ])
-  return reply.page(
-    'payment/apps/developers',
-    {
-      owned,
-      nav,
-      mayManage,
-      gateway,
-      merchantKey: showsKey ? merchantKey : undefined,
-      keyEnd: mayManage ? merchantKey.slice(-KEY_END_SHOWN) : undefined,
-      keyFault,
-      overlapHours: OVERLAP_HOURS_DEFAULT,
-    },
-    { status: keyFault === undefined ? 200 : 400 },
-  )
+  return reply.page('payment/apps/developers', {
+    owned,
+    nav,
+    mayManage,
+    gateway,
+    merchantKey: showsKey ? merchantKey : undefined,
+    keyEnd: mayManage ? merchantKey.slice(-KEY_END_SHOWN) : undefined,
+    overlapHours: OVERLAP_HOURS_DEFAULT,
+  })
 }

@@ -38,6 +38,10 @@ export const developers = {
     en: 'Every program that signs with it needs the new one. Both pairs work for the time that you set.',
     zh: '每个用它签名的程序都要换成新的；在所填时间内，新旧两对都有效。',
   },
+  overlapWrong: (max: number) => ({
+    en: `Whole hours, from 0 to ${max}.`,
+    zh: `整数小时，0 到 ${max}。`,
+  }),
   overlap: {
     en: 'Hours that the previous pair stays valid',
     zh: '旧的 Token 与 Secret Key 继续有效的小时数',

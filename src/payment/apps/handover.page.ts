@@ -1,14 +1,14 @@
 /** …/handover: an owner offers the application to another member, who accepts or declines. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import { FormRefused, readForm } from '../../web/forms.ts'
 import {
   APPLICATION,
   APPLICATIONS,
   actorOf,
   CONFIRMED,
-  formOf,
-  freshSignIn,
   isConfirmed,
   Named,
   type OwnedRequest,
@@ -20,13 +20,10 @@ import {
   acceptOffer,
   declineOffer,
   getHandover,
-  type OfferFault,
   offerApplication,
   offerFault,
   withdrawOffer,
 } from './handover.ts'
-
-type Refused = { fault: OfferFault; username: string } | undefined
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -34,29 +31,30 @@ declare module '../../web/views.ts' {
       user: Session['user']
       nav: AreaNav | undefined
       neededTrustLevel: number
-      refused: Refused
     }
   }
 }
 
 /** Registers the pages of a handover within the scope of the merchant's pages. */
 export function handoverPages(app: FastifyInstance, deps: Core): void {
-  const guarded = freshSignIn(deps, '/handover')
+  const guarded = { preHandler: requireFreshSignIn(deps) }
 
   app.get(`${APPLICATION}/handover`, async (request: OwnedRequest, reply) =>
-    showHandover(request, reply, deps, undefined),
+    showHandover(request, reply, deps),
   )
 
   app.post(`${APPLICATION}/handover/offer`, guarded, async (request: OwnedRequest, reply) => {
-    const { username } = formOf(Named, request)
+    const { username } = readForm(request, Named)
     const { payment_id } = request.params
-    if (!isConfirmed(request)) {
-      const fault = await offerFault(deps, payment_id, username, actorOf(request))
-      if (fault !== undefined) return showHandover(request, reply, deps, { fault, username })
-      return askFirst(request, reply, deps, username)
+    const isAsked = isConfirmed(request)
+    const offer = isAsked ? offerApplication : offerFault
+    const fault = await offer(deps, payment_id, username, actorOf(request))
+    if (fault !== undefined) {
+      const { payment_apps_min_trust_level } = await deps.settings.read()
+      const { faults } = request.locale.t.team.handover
+      throw new FormRefused({ username: faults[fault](payment_apps_min_trust_level) })
     }
-    const fault = await offerApplication(deps, payment_id, username, actorOf(request))
-    if (fault !== undefined) return showHandover(request, reply, deps, { fault, username })
+    if (!isAsked) return askFirst(request, reply, deps, username)
     const text = request.locale.t.team.handover.done.offered(username)
     return reply.done(`${pathOf(request)}/handover`, { text })
   })
@@ -109,12 +107,12 @@ async function askFirst(request: OwnedRequest, reply: FastifyReply, deps: Core, 
   })
 }
 
-async function showHandover(request: OwnedRequest, reply: FastifyReply, deps: Core, refused: Refused) {
+async function showHandover(request: OwnedRequest, reply: FastifyReply, deps: Core) {
   const { user } = sessionOf(request)
   const handover = await getHandover(deps, request.params.payment_id, user.id)
   const { payment_apps_min_trust_level } = await deps.settings.read()
   // A member to whom the application is offered has no role in it yet, and so no other page of it.
   const nav = handover.isMine ? await navFor(deps, request, handover.app) : undefined
-  const data = { ...handover, user, nav, neededTrustLevel: payment_apps_min_trust_level, refused }
-  return reply.page('payment/apps/handover', data, { status: refused === undefined ? 200 : 400 })
+  const data = { ...handover, user, nav, neededTrustLevel: payment_apps_min_trust_level }
+  return reply.page('payment/apps/handover', data)
 }

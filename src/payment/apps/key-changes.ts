@@ -20,7 +20,7 @@ import {
 import { fingerprintOf, type PublicKey } from '../signing/public-key.ts'
 
 export const OVERLAP_HOURS_DEFAULT = 24
-const OVERLAP_HOURS_MAX = 720
+export const OVERLAP_HOURS_MAX = 720
 
 /** The end of an overlap in hours; 0 ends it now. Throws invalid_form. */
 export function endOfOverlap(now: Date, overlap_hours: number): Date {

@@ -101,24 +101,15 @@ async function explainUndecided(tx: Tx, payment_id: string, decision: Decision):
 const waitsForReview = sql<boolean>`(status = 'pending' or status = 'approved' and unreviewed_change_at is not null)`
 
 /**
- * Applications that wait for a review, the oldest first.
- * @param page starts after an id, or at a Payment ID if that application still waits. `others` counts the owner's other ones.
+ * Applications that wait for a review, the oldest first. `others` counts the owner's other ones.
+ * @param after starts after this id.
  */
-export async function reviewQueue(
-  db: Db,
-  { after = 0n, from }: { after?: bigint | undefined; from?: string | undefined },
-  max: number,
-) {
+export async function reviewQueue(db: Db, after: bigint, max: number) {
   return db
     .selectFrom('payment_apps as app')
     .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
     .where(waitsForReview)
     .where('app.id', '>', after)
-    .$if(from !== undefined, (query) =>
-      query.where(
-        sql<boolean>`app.id >= coalesce((select id from payment_apps where payment_id = ${from} and ${waitsForReview}), 0)`,
-      ),
-    )
     .orderBy('app.id')
     .limit(max)
     .select(['app.id', 'app.payment_id', 'app.name', 'app.description', 'app.callback_url', 'app.homepage'])

@@ -1,16 +1,16 @@
 /** …/team and …/invitation: the team of a payment application. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
+import { FormRefused, readForm } from '../../web/forms.ts'
 import {
   APPLICATION,
   APPLICATIONS,
   actorOf,
   CONFIRMED,
-  formOf,
-  freshSignIn,
   isConfirmed,
   Named,
   type OwnedRequest,
@@ -23,7 +23,6 @@ import {
   acceptInvitation,
   changeRole,
   declineInvitation,
-  type InviteFault,
   inviteMember,
   leaveTeam,
   removeMember,
@@ -33,8 +32,6 @@ import {
   teamRole,
 } from './team.ts'
 
-type Refused = { fault: InviteFault; username: string } | undefined
-
 declare module '../../web/views.ts' {
   interface PageData {
     'payment/apps/team': {
@@ -42,8 +39,6 @@ declare module '../../web/views.ts' {
       nav: AreaNav
       team: Awaited<ReturnType<typeof teamOf>>
       roles: typeof TEAM_ROLES
-      teamMax: number
-      refused: Refused
     }
   }
 }
@@ -53,22 +48,20 @@ const WithRole = z.object({ username, role: teamRole })
 /** Registers the pages of a team within the scope of the merchant's pages. */
 export function teamPages(app: FastifyInstance, deps: Core): void {
   // A role may include the keys, so giving one requires a recent sign-in.
-  const guarded = freshSignIn(deps, '/team')
+  const guarded = { preHandler: requireFreshSignIn(deps) }
 
-  app.get(`${APPLICATION}/team`, async (request: OwnedRequest, reply) =>
-    showTeam(request, reply, deps, undefined),
-  )
+  app.get(`${APPLICATION}/team`, async (request: OwnedRequest, reply) => showTeam(request, reply, deps))
 
   app.post(`${APPLICATION}/team/invite`, guarded, async (request: OwnedRequest, reply) => {
-    const form = formOf(WithRole, request)
+    const form = readForm(request, WithRole)
     const fault = await inviteMember(deps, request.params.payment_id, form, actorOf(request))
-    if (fault !== undefined) return showTeam(request, reply, deps, { fault, username: form.username })
-    const { done, roles } = request.locale.t.team
+    const { done, roles, faults } = request.locale.t.team
+    if (fault !== undefined) throw new FormRefused({ username: faults[fault](TEAM_MAX) })
     return reply.done(`${pathOf(request)}/team`, { text: done.invited(form.username, roles[form.role]) })
   })
 
   app.post(`${APPLICATION}/team/role`, guarded, async (request: OwnedRequest, reply) => {
-    const form = formOf(WithRole, request)
+    const form = readForm(request, WithRole)
     await changeRole(deps, request.params.payment_id, form, actorOf(request))
     const { done, roles } = request.locale.t.team
     return reply.done(`${pathOf(request)}/team`, { text: done.changed(form.username, roles[form.role]) })
@@ -76,14 +69,15 @@ export function teamPages(app: FastifyInstance, deps: Core): void {
 
   removalForms(app, deps)
 
-  app.post(`${APPLICATION}/invitation/accept`, async (request: OwnedRequest, reply) => {
+  const invitation = { config: { page: APPLICATIONS } }
+  app.post(`${APPLICATION}/invitation/accept`, invitation, async (request: OwnedRequest, reply) => {
     await acceptInvitation(deps, request.params.payment_id, actorOf(request))
     const { name, role } = await readable(request, deps)
     const { done, roles } = request.locale.t.team
     return reply.done(pathOf(request), { text: done.joined(name, roles[role]) })
   })
 
-  app.post(`${APPLICATION}/invitation/decline`, async (request: OwnedRequest, reply) => {
+  app.post(`${APPLICATION}/invitation/decline`, invitation, async (request: OwnedRequest, reply) => {
     await declineInvitation(deps, request.params.payment_id, actorOf(request))
     return reply.done(APPLICATIONS, { text: request.locale.t.team.done.declined })
   })
@@ -92,7 +86,7 @@ export function teamPages(app: FastifyInstance, deps: Core): void {
 /** The forms that end a member's role. Both ask first. */
 function removalForms(app: FastifyInstance, deps: Core): void {
   app.post(`${APPLICATION}/team/remove`, async (request: OwnedRequest, reply) => {
-    const { username } = formOf(Named, request)
+    const { username } = readForm(request, Named)
     const { t } = request.locale
     if (isConfirmed(request)) {
       await removeMember(deps, request.params.payment_id, username, actorOf(request))
@@ -105,6 +99,7 @@ function removalForms(app: FastifyInstance, deps: Core): void {
     const knowsKeys = member.role === 'manager' && member.accepted_at !== null
     return reply.page('confirm', {
       title: t.team.ask.remove(username),
+      shop: owned.name,
       lead: owned.name,
       facts: [{ term: t.team.role, value: t.team.roles[member.role] }],
       notes: [t.team.ask.removeNote, ...(knowsKeys ? [t.team.knowsKeys] : [])],
@@ -141,15 +136,13 @@ function readable(request: OwnedRequest, { db }: Core): Promise<Permitted> {
   return getPermitted(db, request.params.payment_id, sessionOf(request).user.id, 'application.read')
 }
 
-async function showTeam(request: OwnedRequest, reply: FastifyReply, deps: Core, refused: Refused) {
+async function showTeam(request: OwnedRequest, reply: FastifyReply, deps: Core) {
   const owned = await readable(request, deps)
   const data = {
     owned,
     nav: await navFor(deps, request, owned),
     team: await teamOf(deps.db, owned.id),
     roles: TEAM_ROLES,
-    teamMax: TEAM_MAX,
-    refused,
   }
-  return reply.page('payment/apps/team', data, { status: refused === undefined ? 200 : 400 })
+  return reply.page('payment/apps/team', data)
 }

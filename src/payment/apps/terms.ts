@@ -38,8 +38,6 @@ export const termsForm = z.object({
   reason: z.string().trim().max(500),
 })
 
-export const TERMS_FIELDS = ['fee_rate', 'daily_payments_max', 'daily_transfers_max', 'reason'] as const
-
 export type Terms = z.output<typeof termsForm>
 
 type TermsAct = { actor_id: bigint; ip: string | null; now: Date }

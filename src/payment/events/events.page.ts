@@ -1,11 +1,15 @@
 /** …/events: switches an application's events on and off, and replaces their secret. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { browserScope, requireUser } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import { readForm } from '../../web/forms.ts'
 import { navFor } from '../apps/area.ts'
 import { endOfOverlap, OVERLAP_HOURS_DEFAULT } from '../apps/key-changes.ts'
-import { type Owned, overlapHoursOf, ownedFor } from '../apps/settings.page.ts'
-import { actorOf, CONFIRMED, freshSignIn, isConfirmed, type OwnedRequest, pathOf } from '../rights/owned.ts'
+import { overlapIn } from '../apps/overlap.ts'
+import { type Owned, ownedFor } from '../apps/settings.page.ts'
+import { actorOf, CONFIRMED, isConfirmed, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { eventSecretsOf, isEventsUrl, pendingEvents, rotateEventSecret, setEventsUrl } from './events.ts'
 
 declare module '../../web/views.ts' {
@@ -14,11 +18,9 @@ declare module '../../web/views.ts' {
       owned: Owned
       nav: AreaNav
       secrets: Awaited<ReturnType<typeof eventSecretsOf>>
-      url: string
-      isRefused: boolean
       overlapHours: number
     }
-    'payment/events/secret': { payment_id: string; secret: string; previous_until: Date | undefined }
+    'payment/events/secret': { owned: Owned; secret: string; previous_until: Date | undefined }
   }
   interface PartData {
     'payment/events/sample': object
@@ -30,40 +32,38 @@ export async function eventPages(app: FastifyInstance, deps: Core): Promise<void
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
   const path = '/payment/applications/:payment_id/events'
-  const guarded = freshSignIn(deps, '/events')
-  const secretPage = (request: OwnedRequest, reply: FastifyReply, secret: string, previous_until?: Date) =>
-    reply.page(
-      'payment/events/secret',
-      { payment_id: request.params.payment_id, secret, previous_until },
-      { status: 201 },
-    )
+  const EventsForm = z.object({
+    events_url: z
+      .string()
+      .trim()
+      .refine((url) => url === '' || isEventsUrl(url, deps.config.production)),
+  })
+  const preHandler = requireFreshSignIn(deps)
+  const secretPage = (reply: FastifyReply, owned: Owned, secret: string, previous_until?: Date) =>
+    reply.page('payment/events/secret', { owned, secret, previous_until }, { status: 201 })
 
   app.get(path, async (request: OwnedRequest, reply) => showEvents(request, reply, deps))
 
-  app.post(path, guarded, async (request: OwnedRequest, reply) => {
-    const { events_url } = request.body as Record<string, unknown>
-    const url = typeof events_url === 'string' ? events_url.trim() : ''
-    if (url !== '' && !isEventsUrl(url, deps.config.production)) return showEvents(request, reply, deps, url)
-    const owned = await ownedFor(request, deps, 'settings.edit')
+  app.post(path, { preHandler }, async (request: OwnedRequest, reply) => {
     const { events } = request.locale.t
+    const { events_url: url } = readForm(request, EventsForm, { events_url: events.urlProblem })
+    const owned = await ownedFor(request, deps, 'settings.edit')
     if (url === '' && owned.events_url !== null && !isConfirmed(request))
       return askToSwitchOff(request, reply, deps, owned)
     const secret = await setEventsUrl(deps, owned.payment_id, url || null, actorOf(request))
-    if (secret !== undefined) return secretPage(request, reply, secret)
+    if (secret !== undefined) return secretPage(reply, owned, secret)
     const text = url === '' ? events.done.off : events.done.on(new URL(url).host)
     return reply.done(`${pathOf(request)}/events`, { text })
   })
 
-  app.post(`${path}/rotate`, guarded, async (request: OwnedRequest, reply) => {
+  app.post(`${path}/rotate`, { preHandler }, async (request: OwnedRequest, reply) => {
     const { payment_id } = request.params
-    const hours = overlapHoursOf(request)
+    const hours = overlapIn(request)
     const until = endOfOverlap(deps.clock(), hours)
-    if (!isConfirmed(request)) {
-      const owned = await ownedFor(request, deps, 'keys.manage')
-      return askToRotate(request, reply, owned, hours, until)
-    }
+    const owned = await ownedFor(request, deps, 'keys.manage')
+    if (!isConfirmed(request)) return askToRotate(request, reply, owned, hours, until)
     const { secret, previous_until } = await rotateEventSecret(deps, payment_id, hours, actorOf(request))
-    return secretPage(request, reply, secret, previous_until)
+    return secretPage(reply, owned, secret, previous_until)
   })
 }
 
@@ -78,6 +78,7 @@ function askToRotate(
   const { developers, events } = locale.t
   return reply.page('confirm', {
     title: events.ask.rotate,
+    shop: owned.name,
     lead: developers.ask.which(owned.name, String(owned.pid)),
     facts: [
       { term: developers.ask.newKey, value: developers.ask.shownOnce },
@@ -105,6 +106,7 @@ async function askToSwitchOff(
   const { developers, events } = locale.t
   return reply.page('confirm', {
     title: events.ask.off,
+    shop: owned.name,
     lead: developers.ask.which(owned.name, String(owned.pid)),
     facts: [
       { term: events.url, value: owned.events_url ?? '–' },
@@ -119,16 +121,13 @@ async function askToSwitchOff(
   })
 }
 
-/** @param refused a typed address that is not valid. */
-async function showEvents(request: OwnedRequest, reply: FastifyReply, deps: Core, refused?: string) {
+async function showEvents(request: OwnedRequest, reply: FastifyReply, deps: Core) {
   const owned = await ownedFor(request, deps, 'settings.edit')
   const data = {
     owned,
     nav: await navFor(deps, request, owned),
     secrets: await eventSecretsOf(deps.db, owned.id, deps.clock()),
-    url: refused ?? owned.events_url ?? '',
-    isRefused: refused !== undefined,
     overlapHours: OVERLAP_HOURS_DEFAULT,
   }
-  return reply.page('payment/events/events', data, { status: refused === undefined ? 200 : 400 })
+  return reply.page('payment/events/events', data)
 }

@@ -1,8 +1,9 @@
 /** …/addresses: a merchant tests whether the shop's addresses can be reached. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import { AppError } from '../../platform/errors.ts'
+import { readForm } from '../../web/forms.ts'
 import { navFor } from '../apps/area.ts'
 import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
@@ -21,17 +22,15 @@ declare module '../../web/views.ts' {
 }
 
 const PATH = '/payment/applications/:payment_id/addresses'
-const URL_LENGTH_MAX = 1_000
+const UrlForm = z.object({ url: z.string().trim().min(1).max(1_000) })
 
 /** Registers the page within a browser scope of signed-in members. */
 export function addressPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request: OwnedRequest, reply) => showAddresses(request, reply, deps))
 
   app.post(PATH, { config: { admission: 'slow' } }, async (request: OwnedRequest, reply) => {
-    const { url } = request.body as Record<string, unknown>
-    if (typeof url !== 'string' || url.trim() === '' || url.length > URL_LENGTH_MAX)
-      throw new AppError('invalid_form', `An address of at most ${URL_LENGTH_MAX} characters is needed`)
-    const tried = await tryAddress(deps, request.params.payment_id, url.trim(), actorOf(request))
+    const { url } = readForm(request, UrlForm)
+    const tried = await tryAddress(deps, request.params.payment_id, url, actorOf(request))
     return showAddresses(request, reply, deps, tried)
   })
 }

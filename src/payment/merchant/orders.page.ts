@@ -8,6 +8,7 @@ import type { Counts } from '../../database/counts.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Turns } from '../../platform/turns.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
+import { readForm } from '../../web/forms.ts'
 import { cursor, listUrl, olderUrl, searchText } from '../../web/lists.ts'
 import type { PageData } from '../../web/views.ts'
 import { navFor } from '../apps/area.ts'
@@ -249,13 +250,11 @@ function orderPage(app: FastifyInstance, deps: Core): void {
     const { payment_id, transaction_id } = request.params
     const user_id = sessionOf(request).user.id
     const owned = await getPermitted(deps.db, payment_id, user_id, 'refunds.ask')
-    const form = RefundForm.safeParse(request.body)
-    if (!form.success)
-      throw new AppError('invalid_form', 'The number of points or the reason is missing or too long')
-    const asking = { transaction_id, ...form.data }
+    const asking = { transaction_id, ...readForm(request, RefundForm) }
     const quote = await quoteRefundRequest(deps.db, owned.id, asking)
     const { locale } = request
-    if (!isConfirmed(request)) return reply.page('confirm', questionOf(request, asking, quote))
+    if (!isConfirmed(request))
+      return reply.page('confirm', { shop: owned.name, ...questionOf(request, asking, quote) })
     await askRefund(deps, payment_id, asking, actorOf(request))
     const text = locale.t.refundRequests.done.asked(locale.points(asking.amount), quote.payer)
     return reply.done(orderUrl(request), { text })

@@ -1,11 +1,12 @@
 /** …/transfers: the searchable list, and the two-step form that sends a transfer. Repeats of the form send it only once. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { findUserByUsername } from '../../accounts/people/users.ts'
 import { signInAgainUrl } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
+import { FormRefused, readForm } from '../../web/forms.ts'
 import { cursor, olderUrl, searchText } from '../../web/lists.ts'
 import { navFor } from '../apps/area.ts'
 import { needsFreshSignIn } from '../buyer/pay.page.ts'
@@ -56,8 +57,6 @@ declare module '../../web/views.ts' {
       nav: AreaNav
       transfers: Sent[]
       quote: TransferQuote
-      typed: Record<string, string>
-      fault: Fault | undefined
       q: string
       address: string
     }
@@ -78,14 +77,10 @@ export function transferPages(app: FastifyInstance, deps: PaymentDeps): void {
 
   app.post(`${PATH}/quote`, async (request: OwnedRequest, reply) => {
     const owned = await permitted(request, deps, 'points.transfer')
-    const form = QuoteForm.safeParse(request.body)
-    if (!form.success) {
-      const isOrderId = form.error.issues[0]!.path[0] === 'order_id'
-      return showTransfers(request, reply, deps, isOrderId ? 'order_id' : 'amount')
-    }
-    const { to_username, amount, order_id } = form.data
+    const { faults } = request.locale.t.merchantTransfers
+    const { to_username, amount, order_id } = readForm(request, QuoteForm, faults)
     const recipient = await findUserByUsername(deps.db, to_username)
-    if (recipient === undefined) return showTransfers(request, reply, deps, 'recipient_mismatch')
+    if (recipient === undefined) throw new FormRefused({ to_username: faults.recipient_mismatch })
     return showConfirmation(request, reply, deps, owned, {
       to_user_id: recipient.id,
       to_username: recipient.username,
@@ -96,15 +91,14 @@ export function transferPages(app: FastifyInstance, deps: PaymentDeps): void {
 
   app.post(PATH, async (request: OwnedRequest, reply) => {
     const owned = await permitted(request, deps, 'points.transfer')
-    const form = SendForm.safeParse(request.body)
-    if (!form.success) throw new AppError('invalid_form', 'The transfer is not complete')
-    if (await needsFreshSignIn(sessionOf(request), form.data.amount, deps))
-      return showConfirmation(request, reply, deps, owned, form.data)
+    const sending = readForm(request, SendForm)
+    if (await needsFreshSignIn(sessionOf(request), sending.amount, deps))
+      return showConfirmation(request, reply, deps, owned, sending)
     try {
       const { amount, fee, to_username } = await sendTransfer(
         deps,
         owned.payment_id,
-        form.data,
+        sending,
         actorOf(request),
       )
       deps.notifier.nudge()
@@ -113,7 +107,7 @@ export function transferPages(app: FastifyInstance, deps: PaymentDeps): void {
       return reply.done(`${pathOf(request)}/transfers`, { text })
     } catch (error) {
       if (!(error instanceof AppError) || !isFault(error.code)) throw error
-      return showConfirmation(request, reply, deps, owned, form.data, error.code)
+      return showConfirmation(request, reply, deps, owned, sending, error.code)
     }
   })
 }
@@ -122,8 +116,7 @@ function permitted(request: OwnedRequest, { db }: PaymentDeps, right: 'orders.re
   return getPermitted(db, request.params.payment_id, sessionOf(request).user.id, right)
 }
 
-/** @param fault the problem of the typed form. */
-async function showTransfers(request: OwnedRequest, reply: FastifyReply, deps: PaymentDeps, fault?: Fault) {
+async function showTransfers(request: OwnedRequest, reply: FastifyReply, deps: PaymentDeps) {
   const owned = await permitted(request, deps, 'orders.read')
   const { q, before } = Asked.parse(request.query)
   const [nav, found, quote] = await Promise.all([
@@ -132,30 +125,19 @@ async function showTransfers(request: OwnedRequest, reply: FastifyReply, deps: P
     quoteTransfer(deps, owned.id, 0n),
   ])
   const address = `${pathOf(request)}/transfers`
-  return reply.page(
-    'payment/merchant/transfers',
-    {
-      owned,
-      nav,
-      transfers: found.rows,
-      lookedBackTo: found.looked_back_to,
-      quote,
-      typed: typedIn(request),
-      fault,
-      q,
-      before,
-      isSearch: q !== '',
-      address,
-      newest: address,
-      older: olderUrl(address, { q }, found.next),
-    },
-    { status: fault === undefined ? 200 : 400 },
-  )
-}
-
-function typedIn({ body }: FastifyRequest): Record<string, string> {
-  const texts = Object.entries((body ?? {}) as Record<string, unknown>)
-  return Object.fromEntries(texts.filter((each): each is [string, string] => typeof each[1] === 'string'))
+  return reply.page('payment/merchant/transfers', {
+    owned,
+    nav,
+    transfers: found.rows,
+    lookedBackTo: found.looked_back_to,
+    quote,
+    q,
+    before,
+    isSearch: q !== '',
+    address,
+    newest: address,
+    older: olderUrl(address, { q }, found.next),
+  })
 }
 
 /**

@@ -5,7 +5,7 @@ import { sessionOf } from '../../accounts/session/session.ts'
 import type { Counts } from '../../database/counts.ts'
 import { PAGE_LINES } from '../../database/looking-back.ts'
 import type { NotificationStatus } from '../../database/tables/notifications.ts'
-import { AppError } from '../../platform/errors.ts'
+import { readForm } from '../../web/forms.ts'
 import type { Locale } from '../../web/languages.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import type { PartData } from '../../web/views.ts'
@@ -133,9 +133,8 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
   })
 
   app.post(`${place.path}/redeliver-failed`, async (request: AnyRequest, reply) => {
-    const form = SinceForm.safeParse(request.body)
-    if (!form.success) throw new AppError('invalid_form', 'The number of hours is missing')
-    const since = new Date(deps.clock().getTime() - form.data.hours * HOUR_MS)
+    const { hours } = readForm(request, SinceForm)
+    const since = new Date(deps.clock().getTime() - hours * HOUR_MS)
     const { payment_id } = request.params
     await place.open(request, 'notifications.redeliver')
     const count = await redeliverFailed(deps, { payment_id, since }, actorOf(request))

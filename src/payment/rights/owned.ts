@@ -1,10 +1,7 @@
 /** The common start of every page of one application: the acting member, the application and the path. */
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
-import type { Core } from '../../core/core.ts'
-import { AppError } from '../../platform/errors.ts'
 import type { Actor } from './rights.ts'
 
 /** The address of the list of applications, and the pattern of an application's page. */
@@ -27,27 +24,10 @@ export function pathOf({ params }: OwnedRequest): string {
   return `/payment/applications/${encodeURIComponent(params.payment_id)}`
 }
 
-/**
- * Requires a recent sign-in for forms about keys, roles or the owner.
- * @param under the page of the application that shows the form, such as `/events`; by default its main page.
- */
-export function freshSignIn(deps: Core, under = '') {
-  return {
-    preHandler: requireFreshSignIn(deps, { page: (request) => `${pathOf(request as OwnedRequest)}${under}` }),
-  }
-}
-
 /** The field with which the page that asks first sends its form. */
 export const CONFIRMED = { confirmed: 'yes' }
 
 /** Whether a form was sent by the page that asks first. */
 export function isConfirmed({ body }: FastifyRequest): boolean {
   return (body as Record<string, unknown>).confirmed === CONFIRMED.confirmed
-}
-
-/** Reads the sent form. Throws invalid_form. */
-export function formOf<T>(form: z.ZodType<T>, { body }: FastifyRequest): T {
-  const filled = form.safeParse(body)
-  if (!filled.success) throw new AppError('invalid_form', 'The member or the role is missing')
-  return filled.data
 }

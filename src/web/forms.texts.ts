@@ -1,0 +1,12 @@
+/** Texts of refused forms, which their pages show. */
+import type { Texts } from './languages.ts'
+
+export const forms = {
+  missing: { en: 'Fill this in.', zh: '请填写此项。' },
+  tooLong: (max: number) => ({ en: `At most ${max} characters.`, zh: `最多 ${max} 个字符。` }),
+  wrong: { en: 'This cannot be used. Check it.', zh: '此项无法使用，请检查。' },
+  correct: {
+    en: 'Nothing was changed. Correct what is marked, and send the form again.',
+    zh: '没有任何更改。请修改标出的内容后重新提交。',
+  },
+} satisfies Texts

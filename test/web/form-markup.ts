@@ -1,0 +1,105 @@
+/** Reads the forms of a page as a browser does: what their fields hold, and which are marked as wrong. */
+
+export type Field = {
+  name: string
+  /** The type of an input, or the name of another element. */
+  type: string
+  value: string
+  /** What it takes: its `inputmode`, or else its type. */
+  mode: string
+  /** Whether people type in it. */
+  isTyped: boolean
+  /** Whether no answer may hold its value. */
+  isSecret: boolean
+  isRequired: boolean
+  /** Whether it is marked, and described by a problem. */
+  isWrong: boolean
+  hasFocus: boolean
+}
+
+export type Form = {
+  action: string
+  /** All but the hidden ones. */
+  fields: Field[]
+  /** What it sends as it is, by its first button. */
+  values: Record<string, string>
+  /** Whether it is a form of this route, with these values. */
+  isOf(route: string, values?: Record<string, string>): boolean
+}
+
+/** Fields of codes and secrets, and one into which people paste their private key. */
+const SECRETS = ['code', 'recovery_code', 'client_secret', 'public_key']
+const TYPED = ['text', 'url', 'email', 'password', 'textarea']
+
+export function formsIn(html: string): Form[] {
+  const forms = html.matchAll(/<form method="post" action="([^"]*)"[^>]*>(.*?)<\/form>/gs)
+  return [...forms].map(([, address = '', inner = '']) => {
+    const action = plain(address)
+    const elements = inner.matchAll(/<input\b[^>]*>|<textarea\b.*?<\/textarea>|<select\b.*?<\/select>/gs)
+    const fields = [...elements].map(([element]) => fieldIn(element, html))
+    const [button] = /<button [^>]*\bname=[^>]*>/.exec(inner) ?? []
+    const sent = fields.filter(({ type, value }) => type !== 'checkbox' || value !== '')
+    const values = Object.fromEntries([
+      ...sent.map(({ name, value }) => [name, value]),
+      ...(button === undefined ? [] : [[read(button, 'name'), read(button, 'value')]]),
+    ])
+    return {
+      action,
+      fields: fields.filter(({ type }) => type !== 'hidden'),
+      values,
+      isOf: (route, asked = {}) =>
+        new RegExp(`^${route.replaceAll(/:[^/]+/g, '[^/]+')}$`).test(action.split('?')[0]!) &&
+        Object.entries(asked).every(([name, value]) => values[name] === value),
+    }
+  })
+}
+
+function fieldIn(element: string, html: string): Field {
+  const [tag = '', kind = ''] = /^<(\w+)[^>]*>/.exec(element) ?? []
+  const type = kind === 'input' ? read(tag, 'type') : kind
+  const name = read(tag, 'name')
+  const described = read(tag, 'aria-describedby').split(' ')
+  return {
+    name,
+    type,
+    value: valueIn(element, tag, type),
+    mode: read(tag, 'inputmode') || type,
+    isTyped: TYPED.includes(type) && !/ hidden\b/.test(tag),
+    isSecret: type === 'password' || SECRETS.includes(name),
+    isRequired: / required\b/.test(tag),
+    isWrong: tag.includes(' aria-invalid="true"') && described.some((id) => isProblem(html, id)),
+    hasFocus: / autofocus\b/.test(tag),
+  }
+}
+
+function valueIn(element: string, tag: string, type: string): string {
+  if (type === 'textarea') return plain(element.slice(tag.length, -'</textarea>'.length))
+  if (type === 'checkbox' && !/ checked\b/.test(tag)) return ''
+  if (type !== 'select') return read(tag, 'value')
+  const [option = '', , text = ''] =
+    /<option( [^>]*)? selected[^>]*>([^<]*)/.exec(element) ?? /<option( [^>]*)?>([^<]*)/.exec(element) ?? []
+  return option.includes(' value=') ? read(option, 'value') : plain(text)
+}
+
+/** A problem stands beside its field, or above a form of which any part may be wrong. */
+function isProblem(html: string, id: string): boolean {
+  return (
+    html.includes(`<p class="problem" id="${id}"`) ||
+    html.includes(`<div class="flash bad" role="alert" id="${id}"`)
+  )
+}
+
+/** What a field must refuse: nothing where something is required, too much, and what it cannot mean. */
+export function faultsOf({ isRequired, mode }: Field): string[] {
+  const unreadable = { numeric: 'soon', decimal: 'soon', url: 'no address', email: 'nobody' }[mode]
+  return [...(isRequired ? [''] : []), 'x'.repeat(5_000), ...(unreadable === undefined ? [] : [unreadable])]
+}
+
+function read(tag: string, name: string): string {
+  return plain(new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? '')
+}
+
+function plain(text: string): string {
+  const signs: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' }
+  return text.replace(/&(lt|gt|quot|#39|amp);/g, (_, name: string) => signs[name]!)
+}

@@ -1,0 +1,90 @@
+/**
+ * A refused form keeps what was typed, and marks the field at fault. Every form of the application is tried with a fault in
+ * each of its fields.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from '../harness/harness.ts'
+import { formsOf } from '../harness/reported-acts.ts'
+import { type Form, faultsOf, formsIn } from './form-markup.ts'
+import { PAGES } from './pages/list.ts'
+import { makeWorld, type World } from './pages/world.ts'
+import { BUTTONS, FORMS, openForm, type TypedForm, windowFor } from './typed-forms.ts'
+
+let world: World
+
+beforeAll(async () => {
+  world = await makeWorld()
+})
+afterAll(() => world?.close())
+
+const listed = Object.entries(FORMS).flatMap(([route, forms]) =>
+  [forms]
+    .flat()
+    .map((form) => ({ route, form, name: `${route} ${Object.values(form.hidden ?? {})}`.trim() })),
+)
+
+test('every form is listed as one to type in or as a button', () => {
+  const known = [...Object.keys(FORMS), ...BUTTONS]
+  expect(known.sort()).toEqual(formsOf(world.test.app).sort())
+})
+
+test('every form of a page in which people type is listed', async () => {
+  const unlisted = new Set<string>()
+  for (const { as, path, act } of PAGES) {
+    const address = path(world)
+    if (act !== undefined || !address.startsWith('/')) continue
+    const { body } = await windowFor(world, { as }).get(address)
+    for (const form of formsIn(body).filter(({ fields }) => fields.some(({ isTyped }) => isTyped)))
+      if (!listed.some(({ route }) => form.isOf(route))) unlisted.add(form.action)
+  }
+  expect([...unlisted]).toEqual([])
+})
+
+describe('a fault in each field', () => {
+  test.each(listed)('$name', async ({ route, form }) => {
+    const { client, page } = await openForm(world, form)
+    const shown = formOn(page, route, form)
+    const typed = shown.fields.filter(({ isTyped }) => isTyped)
+    expect(typed.length).toBeGreaterThan(0)
+    for (const field of typed)
+      for (const fault of faultsOf(field).filter((each) => !form.takes?.includes(each))) {
+        const sent = { ...shown.values, ...form.fields, [field.name]: fault }
+        const answer = await client.post(shown.action + (form.button ?? ''), sent)
+        expect(answer.status, `${field.name}: ${fault.slice(0, 20)}`).toSatisfy(isRefusal)
+        const again = formOn(answer, route, form)
+        const named = (mark: 'isWrong' | 'hasFocus') =>
+          again.fields.filter((each) => each[mark]).map(({ name }) => name)
+        expect([fault.slice(0, 20), named('isWrong')]).toEqual([
+          fault.slice(0, 20),
+          expect.arrayContaining([field.name]),
+        ])
+        expect([field.name, named('hasFocus').length]).toEqual([field.name, 1])
+        for (const { name, value, isSecret } of again.fields)
+          expect([name, value]).toEqual([name, isSecret ? '' : (sent[name] ?? '')])
+      }
+  })
+})
+
+test('a taken name is marked, and the rest of the form stays', async () => {
+  const form = FORMS['/admin/groups'] as TypedForm
+  const { client, page } = await openForm(world, form)
+  const { values, action } = formOn(page, '/admin/groups', form)
+  const answer = await client.post(action, { ...values, name: 'founders', description: 'The first ten' })
+  expect(answer.status).toBe(409)
+  const [name, description] = formOn(answer, '/admin/groups', form).fields
+  expect(name).toMatchObject({ value: 'founders', isWrong: true, hasFocus: true })
+  expect(description).toMatchObject({ value: 'The first ten', isWrong: false, hasFocus: false })
+})
+
+const isRefusal = (status: number) => status >= 400 && status < 500
+
+function formOn({ body, status }: Page, route: string, { hidden, fields, button }: TypedForm): Form {
+  const own = button === undefined ? route : route.replace(button, '')
+  const found = formsIn(body).find(
+    (form) =>
+      form.isOf(own, hidden) &&
+      Object.keys(fields).every((name) => form.fields.some((field) => field.name === name)),
+  )
+  if (found === undefined) throw new Error(`The page has no such form: ${status} ${/<h1>.*/.exec(body)?.[0]}`)
+  return found
+}
