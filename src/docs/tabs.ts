@@ -14,6 +14,8 @@ const LABELS: Record<string, string> = {
   php: 'PHP',
   go: 'Go',
   java: 'Java',
+  ruby: 'Ruby',
+  apache: 'Apache',
   ini: 'Settings',
   json: 'JSON',
   text: 'Text',

@@ -142,6 +142,11 @@ describe.each(LANGUAGES)('the guides in %s', (language) => {
   })
 })
 
+it('the address of the recipes leads to their guide', async () => {
+  const answer = await test.app.inject('/docs/recipes')
+  expect([answer.statusCode, answer.headers.location]).toEqual([302, '/docs/sign-in-clients'])
+})
+
 describe('a reader', () => {
   it('finds the identifiers of their own application, marked', async () => {
     expect((await owner.get('/docs/gateway-clients')).body).toContain(`<mark>${shop.pidText}</mark>`)

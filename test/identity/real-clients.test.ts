@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { Auth, type AuthConfig } from '@auth/core'
 import * as oauth from 'oauth4webapi'
 import * as client from 'openid-client'
+import * as oldClient from 'openid-client-5'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
@@ -19,6 +20,7 @@ import {
   type Provider,
   userAgent,
 } from './conformance-client.ts'
+import { filledIn, npmVersion, recipe } from './recipes/recipes.ts'
 import { makeParty, type Party } from './relying-party.ts'
 
 const BYE = 'https://app.example/bye'
@@ -47,6 +49,30 @@ async function freePort(): Promise<number> {
 }
 
 const browse = () => userAgent(op, person)
+
+/** The code of a recipe for an application, as a function that returns what its variable of this name holds. */
+function runnable(name: string, variable: string, { client_id, client_secret }: Party) {
+  const code = filledIn(recipe(name).code[0]!, {
+    'https://YOUR-TESSERA': op.issuer,
+    'YOUR-CLIENT-ID': client_id,
+  }).replaceAll('process.env.CLIENT_SECRET', JSON.stringify(client_secret))
+  const withoutImports = code.replaceAll(/^import .*$/gm, '')
+  return (given: Record<string, unknown> = {}) =>
+    new Function(...Object.keys(given), `return (async () => {${withoutImports}\nreturn ${variable}})()`)(
+      ...Object.values(given),
+    )
+}
+
+describe('the recipes', () => {
+  it.each([
+    ['Auth.js', ['@auth/core']],
+    ['openid-client', ['openid-client', 'oauth4webapi']],
+    ['openid-client 5', ['openid-client-5']],
+    ['passport-oauth2', ['passport-oauth2']],
+  ])('of %s names the versions that run here', (name, packages) => {
+    expect(recipe(name).versions).toEqual(packages.map((each) => npmVersion(each)))
+  })
+})
 
 /** The provider's own error, from any wrapper of a library. */
 async function errorOf(act: Promise<unknown>): Promise<string> {
@@ -162,6 +188,32 @@ describe('openid-client', () => {
     },
   )
 
+  it.each(['RS256', 'ES256'] as const)('signs in with %s by its recipe', async (alg) => {
+    const app = await makeParty(test, { id_token_signed_response_alg: alg })
+    const allowed = { execute: [client.allowInsecureRequests] }
+    const config: client.Configuration = await runnable(
+      'openid-client',
+      'config',
+      app,
+    )({
+      client: {
+        // The recipe's own call, allowed to reach a service without https.
+        discovery: (url: URL, client_id: string, secret: string) =>
+          client.discovery(url, client_id, secret, undefined, allowed),
+      },
+    })
+    const pkceCodeVerifier = client.randomPKCECodeVerifier()
+    const url = client.buildAuthorizationUrl(config, {
+      redirect_uri: app.redirect_uri,
+      scope: 'openid profile',
+      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+    })
+    const back = new URL((await browse().visit(url.href)).url)
+    const tokens = await client.authorizationCodeGrant(config, back, { pkceCodeVerifier })
+    expect(tokens.claims()?.sub).toBe(String(person.id))
+  })
+
   it('signs in a device', async () => {
     const app = await makeParty(test, { grant_types: [...GRANT_TYPES] })
     const auth = client.ClientSecretBasic(app.client_secret)
@@ -184,6 +236,57 @@ describe('openid-client', () => {
     const options = { execute: [client.allowInsecureRequests] }
     const config = await client.discovery(new URL(op.issuer), party.client_id, undefined, auth, options)
     expect(await errorOf(client.refreshTokenGrant(config, 'x'))).toBe('invalid_client')
+  })
+})
+
+describe('openid-client 5', () => {
+  const setting = "id_token_signed_response_alg: 'ES256'"
+
+  it.each([
+    ['RS256', {}],
+    ['ES256', { id_token_signed_response_alg: 'ES256' }],
+  ] as const)('with %s does all that it can by its recipe', async (alg, added) => {
+    expect(recipe('openid-client 5').text).toContain(setting)
+    const app = await makeParty(test, {
+      post_logout_redirect_uris: [BYE],
+      id_token_signed_response_alg: alg,
+    })
+    const made: oldClient.Client = await runnable(
+      'openid-client 5',
+      'client',
+      app,
+    )({ Issuer: oldClient.Issuer })
+    const rp = new made.issuer.Client({ ...made.metadata, ...added } as oldClient.ClientMetadata)
+    const agent = browse()
+    const signIn = async () => {
+      const code_verifier = oldClient.generators.codeVerifier()
+      const checks = {
+        state: oldClient.generators.state(),
+        nonce: oldClient.generators.nonce(),
+        response_type: 'code',
+      }
+      const url = rp.authorizationUrl({
+        scope: 'openid profile email',
+        state: checks.state,
+        nonce: checks.nonce,
+        code_challenge: oldClient.generators.codeChallenge(code_verifier),
+        code_challenge_method: 'S256',
+      })
+      const { url: back } = await agent.visit(url)
+      return rp.callback(app.redirect_uri, rp.callbackParams(back), { ...checks, code_verifier })
+    }
+    const tokens = await signIn()
+    const sub = String(person.id)
+    expect(tokens.claims()).toMatchObject({ sub, preferred_username: person.username })
+    expect(await rp.userinfo(tokens)).toMatchObject({ sub, email: 'alice@example.org' })
+    const fresh = await rp.refresh(tokens)
+    expect(fresh.claims().sub).toBe(sub)
+    expect(await rp.introspect(fresh.access_token!)).toMatchObject({ active: true, sub })
+    await rp.revoke(fresh.refresh_token!)
+    expect(await rp.introspect(fresh.access_token!)).toEqual({ active: false })
+    if (alg === 'ES256') await expect(made.refresh(await signIn())).rejects.toThrow('ES256')
+    const leave = rp.endSessionUrl({ id_token_hint: tokens.id_token!, post_logout_redirect_uri: BYE })
+    expect((await agent.visit(leave)).url).toBe(BYE)
   })
 })
 
@@ -292,33 +395,10 @@ describe('passport-oauth2', () => {
     Strategy: new (options: object, verify: Verify) => Strategy
   }
 
-  function makeStrategy(): Strategy {
-    const { client_id: clientID, client_secret: clientSecret, redirect_uri: callbackURL } = party
-    const {
-      authorization_endpoint: authorizationURL,
-      token_endpoint: tokenURL,
-      userinfo_endpoint,
-    } = op.discovery
-    const options = {
-      authorizationURL,
-      tokenURL,
-      clientID,
-      clientSecret,
-      callbackURL,
-      state: true,
-      pkce: true,
-    }
-    const strategy = new OAuth2Strategy(options, (access, refresh, all, profile, done) =>
-      done(null, { access, refresh, all, profile }),
-    )
-    // By default it puts the token into the URL, where the service does not read it.
-    strategy._oauth2.useAuthorizationHeaderforGET(true)
-    strategy.userProfile = (token, done) =>
-      strategy._oauth2.get(String(userinfo_endpoint), token, (error, body) =>
-        error ? done(error) : done(null, JSON.parse(body)),
-      )
-    return strategy
-  }
+  const verify: Verify = (access, refresh, all, profile, done) =>
+    done(null, { access, refresh, all, profile })
+  const makeStrategy = (): Promise<Strategy> =>
+    runnable('passport-oauth2', 'strategy', party)({ OAuth2Strategy, verify })
 
   /** Adds the outcomes that passport itself adds to a strategy. */
   function run(
@@ -332,12 +412,12 @@ describe('passport-oauth2', () => {
         fail: (error: unknown) => resolve({ error }),
         error: (error: unknown) => resolve({ error }),
       }
-      Object.assign(Object.create(strategy), ends).authenticate(request, { scope: 'openid profile' })
+      Object.assign(Object.create(strategy), ends).authenticate(request)
     })
   }
 
   it('signs in with state and PKCE, refreshes, and refuses a replay', async () => {
-    const strategy = makeStrategy()
+    const strategy = await makeStrategy()
     const session = {}
     const { redirect } = await run(strategy, { session, query: {} })
     const { url } = await browse().visit(redirect!)
@@ -366,7 +446,7 @@ describe('passport-oauth2', () => {
   })
 
   it('learns of a refusal', async () => {
-    const strategy = makeStrategy()
+    const strategy = await makeStrategy()
     const { error } = await run(strategy, {
       session: {},
       query: { error: 'access_denied', error_description: 'no' },
@@ -397,35 +477,33 @@ describe('@auth/core', () => {
     }
   }
 
-  it.each(['oidc', 'oauth'] as const)('signs people in as a provider of type %s', async (type) => {
+  /** A provider of type oauth, with every address by hand. */
+  const byHand = async (app: Party) => ({
+    id: 'tessera',
+    name: 'Tessera',
+    type: 'oauth',
+    issuer: op.issuer,
+    clientId: app.client_id,
+    clientSecret: app.client_secret,
+    checks: ['pkce', 'state'],
+    authorization: {
+      url: String(op.discovery.authorization_endpoint),
+      params: { scope: 'profile email' },
+    },
+    token: String(op.discovery.token_endpoint),
+    userinfo: String(op.discovery.userinfo_endpoint),
+    profile: ({ sub, name, email }: Record<string, string>) => ({ id: sub, name, email }),
+  })
+
+  it.each([
+    ['by its recipe', (app: Party) => runnable('Auth.js', 'provider', app)()],
+    ['as a provider of type oauth', byHand],
+  ])('signs people in %s', async (_, makeProvider) => {
     const app = await makeParty(test, { redirect_uris: [`${SITE}/auth/callback/tessera`] })
     const seen: { account?: Record<string, unknown> } = {}
-    const { issuer, discovery } = op
+    const { discovery } = op
     const site = makeSite({
-      providers: [
-        {
-          id: 'tessera',
-          name: 'Tessera',
-          type,
-          issuer,
-          clientId: app.client_id,
-          clientSecret: app.client_secret,
-          checks: type === 'oidc' ? ['pkce', 'state', 'nonce'] : ['pkce', 'state'],
-          ...(type === 'oauth' && {
-            authorization: {
-              url: String(discovery.authorization_endpoint),
-              params: { scope: 'profile email' },
-            },
-            token: String(discovery.token_endpoint),
-            userinfo: String(discovery.userinfo_endpoint),
-            profile: (profile: Record<string, string>) => ({
-              id: profile.sub,
-              name: profile.name,
-              email: profile.email,
-            }),
-          }),
-        } as AuthConfig['providers'][number],
-      ],
+      providers: [await makeProvider(app)],
       callbacks: {
         jwt({ token, account }) {
           if (account) seen.account = account

@@ -81,6 +81,8 @@ export async function guidePages(app: FastifyInstance, deps: Core): Promise<void
     })
   }
 
+  app.get('/docs/recipes', (_, reply) => reply.redirect(guidePath('sign-in-clients')))
+
   app.get('/docs/search', async (request, reply) => {
     const { q } = SearchQuery.parse(request.query)
     const { language } = request.locale

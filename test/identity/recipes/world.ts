@@ -1,0 +1,156 @@
+/** The service over real HTTP with the real clock, a client's own program, and a browser that goes between the two. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { makePerson, type Person } from '../../harness/cast.ts'
+import { startTestApp, type TestApp } from '../../harness/harness.ts'
+import { freePort } from '../../harness/server-process.ts'
+import { listen, type Provider, type UserAgent, userAgent } from '../conformance-client.ts'
+
+const STEPS_MAX = 12
+const TICK_MS = 1_000
+/** How long a test of a client's own programs may take. On a busy machine each needs a while to start. */
+export const PROGRAMS_MS_MAX = 240_000
+const START_MS_MAX = 60_000
+
+export type World = { test: TestApp; op: Provider; person: Person; close(): Promise<void> }
+
+/** Starts the service on a free port, with one member. */
+export async function startWorld(): Promise<World> {
+  const test = await startTestApp({
+    PUBLIC_URL: `http://127.0.0.1:${await freePort()}`,
+    NOTIFY_ALLOW_CIDRS: '127.0.0.0/8',
+  })
+  // The clients use the real clock, and some of them wait.
+  const keepUp = () => test.clock.advance(Date.now() - test.clock.now().getTime())
+  keepUp()
+  const ticking = setInterval(keepUp, TICK_MS)
+  const op = await listen(test)
+  const person = await makePerson(test, {
+    name: 'Alice Archer',
+    email: 'alice@example.org',
+    groups: ['book-lovers'],
+  })
+  return {
+    test,
+    op,
+    person,
+    close() {
+      clearInterval(ticking)
+      return test.close()
+    },
+  }
+}
+
+/** An address for a client's site, which nothing listens at yet. */
+export async function freeSite(): Promise<string> {
+  return `http://127.0.0.1:${await freePort()}`
+}
+
+export type Program = {
+  output(): string
+  /** Resolves with nothing when the program ends. */
+  ended: Promise<undefined>
+  stop(): Promise<void>
+}
+
+/** Starts a client's program, which gets only `env`. */
+export function startProgram(
+  command: string,
+  given: string[],
+  { cwd, env }: { cwd?: string; env: Record<string, string> },
+): Program {
+  const child: ChildProcess = spawn(command, given, {
+    ...(cwd !== undefined && { cwd }),
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk) => (output += chunk))
+  const ended = once(child, 'close').then(
+    () => undefined,
+    (error: Error) => {
+      output += error.message
+    },
+  )
+  return {
+    output: () => output,
+    ended: ended as Promise<undefined>,
+    async stop() {
+      child.kill()
+      await ended
+    },
+  }
+}
+
+export type Visited = { status: number; url: string; body: string; headers: Record<string, unknown> }
+
+export type SiteBrowser = {
+  /** Goes on from page to page, signs in and consents at the service, until a page leads no further. */
+  go(url: string, form?: Record<string, string>): Promise<Visited>
+}
+
+/** A browser that goes to a client's site, from there to the service, and back. */
+export function browserAt(
+  site: string,
+  { op, person, agent = userAgent(op, person) }: World & { agent?: UserAgent },
+): SiteBrowser {
+  const cookies = new Map<string, string>()
+
+  /** Node's fetch says that it is no navigation of a browser, and some clients then show no sign-in. */
+  function send(url: string, form: Record<string, string> | undefined): Promise<Visited> {
+    const body = form === undefined ? undefined : new URLSearchParams(form).toString()
+    const headers = {
+      accept: 'text/html,*/*;q=0.8',
+      cookie: [...cookies].map((pair) => pair.join('=')).join('; '),
+      ...(body !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
+    }
+    return new Promise((resolve, reject) => {
+      const sent = request(url, { method: form === undefined ? 'GET' : 'POST', headers }, async (answer) => {
+        for (const cookie of answer.headers['set-cookie'] ?? []) {
+          const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
+          if (/max-age=0|expires=thu, 01.jan.1970/i.test(cookie)) cookies.delete(name)
+          else cookies.set(name, value)
+        }
+        resolve({ status: answer.statusCode!, url, body: await text(answer), headers: answer.headers })
+      })
+      sent.on('error', reject)
+      sent.end(body)
+    })
+  }
+
+  /** The first request may come before the program listens. */
+  async function sendOnceListening(url: string, form: Record<string, string> | undefined) {
+    for (const started = Date.now(); ; await new Promise((resolve) => setTimeout(resolve, 100))) {
+      try {
+        return await send(url, form)
+      } catch (error) {
+        const isRefused = (error as NodeJS.ErrnoException).code === 'ECONNREFUSED'
+        if (!isRefused || Date.now() - started > START_MS_MAX) throw error
+      }
+    }
+  }
+
+  const isHere = (url: string) => new URL(url).origin === site
+
+  return {
+    async go(start, form) {
+      let url = new URL(start, site).href
+      let fields = form
+      for (let steps = 0; steps < STEPS_MAX; steps += 1) {
+        if (!isHere(url)) {
+          const arrival = await agent.visit(url)
+          if (!isHere(arrival.url)) return { ...arrival, headers: {} }
+          url = arrival.url
+        }
+        const answer = await sendOnceListening(url, fields)
+        const { location } = answer.headers
+        if (location === undefined) return answer
+        url = new URL(String(location), url).href
+        fields = undefined
+      }
+      throw new Error(`No end of redirects at ${url}`)
+    },
+  }
+}
