@@ -9,11 +9,11 @@
 do $$
 declare
   c_one_plan constant text[] := array[
-    'use_sessions', 'clients_with_secrets', 'live_tokens', 'receive_orders',
+    'clients_with_secrets', 'receive_orders',
     'settle_notifications', 'claim_notifications', 'settle_logouts', 'claim_logouts'
   ];
   c_by_index constant text[] := array[
-    'open_wallets', 'pay_orders', 'post_transfers', 'refund_order', 'reverse_transfer', 'judge_points', 'post_points',
+    'use_sessions', 'open_wallets', 'ways_back', 'pay_orders', 'post_transfers', 'refund_order', 'reverse_transfer', 'judge_points', 'post_points',
     'place_orders', 'find_orders', 'expire_orders', 'write_order_events',
     'write_transfer_events', 'payment_apps_with_tokens', 'gateway_apps',
     'exchange_codes', 'rotate_refresh_tokens', 'live_access_tokens', 'end_sessions', 'tell_of_member'

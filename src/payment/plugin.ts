@@ -10,7 +10,7 @@ import { gatewayPlugin } from './gateway/plugin.ts'
 import { hmacRoutes } from './hmac/routes.ts'
 import { merchantPages } from './merchant.ts'
 import type { PaymentDeps } from './notifications/worker.ts'
-import { makePayOrder } from './orders/pay.ts'
+import { makePay } from './orders/pay.ts'
 import { makePlaceOrder } from './orders/place.ts'
 
 /** Shops join a base address and a path with no slash, one or two, and some end the path with a slash. */
@@ -18,7 +18,7 @@ export const SLASHES_OF_SHOPS = { ignoreTrailingSlash: true, ignoreDuplicateSlas
 
 /** Registers every route of the payment area. */
 export async function paymentPlugin(app: FastifyInstance, deps: PaymentDeps): Promise<void> {
-  const payOrder = makePayOrder(deps)
+  const payOrder = makePay(deps)
   const placeOrder = makePlaceOrder(deps)
   await app.register(async (scope) => payPages(scope, deps, payOrder))
   await app.register(payerPages, deps)

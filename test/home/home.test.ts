@@ -1,11 +1,10 @@
 /** The front page of visitors and a member's home. */
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePerson } from '../harness/cast.ts'
 import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
-import { inOneProcess, STATEMENTS } from '../harness/one-process.ts'
+import { expectStatements, itCounts } from '../harness/statements.ts'
 import { makeParty, obtainTokens } from '../identity/relying-party.ts'
 
 const MINUTE_MS = 60_000
@@ -27,18 +26,6 @@ let count = 0
 async function order(description: string, amount: string, shop = merchant) {
   const { body } = await shop.process({ amount, description, order_id: `home-${++count}` })
   return String(body.transaction_id)
-}
-
-/** Statements that a timer sends: the settings are read again, and the counts of requests are shared. */
-const BACKGROUND = /site_settings|limit_counters/
-async function statementsOf(act: () => Promise<{ status: number }>): Promise<number> {
-  const query = vi.spyOn(pg.Client.prototype, 'query')
-  try {
-    expect((await act()).status).toBe(200)
-    return query.mock.calls.filter(([call]) => !BACKGROUND.test(String(call))).length
-  } finally {
-    query.mockRestore()
-  }
 }
 
 describe('a member’s home', () => {
@@ -124,7 +111,7 @@ describe('a member’s home', () => {
     expect((await client.get('/')).body).toMatch(/Signed in elsewhere[\s\S]*2 other browsers/)
   })
 
-  it.skipIf(inOneProcess(STATEMENTS))('takes seven statements, and the wallet six', async () => {
+  itCounts('takes seven statements, and the wallet six', async () => {
     const alice = await makePerson(test, { points: 1_000n })
     const client = await alice.signIn()
     for (let i = 0; i < 8; i += 1) {
@@ -133,7 +120,7 @@ describe('a member’s home', () => {
       if (i % 2 === 0)
         await makePayOrder(test.deps)({ transaction_id, payer_id: alice.id, expected_amount: 10n })
     }
-    expect(await statementsOf(() => client.get('/'))).toBe(7)
-    expect(await statementsOf(() => client.get('/account'))).toBe(6)
+    await expectStatements(7, () => client.get('/'))
+    await expectStatements(6, () => client.get('/account'))
   })
 })

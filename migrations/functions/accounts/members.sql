@@ -16,23 +16,49 @@ begin
 end
 $$;
 
--- Live sessions by the hashes of their cookies, many at once. It notes the use of a session when the last note is older than
--- p_unseen_since. It skips a row that another statement is noting, so no request waits.
-create or replace function use_sessions(p_token_hashes bytea[], p_now timestamptz, p_unseen_since timestamptz)
-  returns table (item integer, id bigint, user_id bigint, auth_time timestamptz, amr text[], renewals integer)
-  language plpgsql as $$
+-- Live sessions by the hashes of their cookies, many at once, each with its member. It notes the use of a session when the last
+-- note is older than p_unseen_since. It skips a row that another statement is noting, so no request waits.
+create or replace function use_sessions(
+  p_token_hashes bytea[], p_now timestamptz, p_unseen_since timestamptz, p_rp_id text
+) returns table (
+  item integer, id bigint, auth_time timestamptz, amr text[], renewals integer, has_second_factor boolean,
+  has_passkey boolean, unread_alerts integer, member users
+) language plpgsql rows 10 as $$
+#variable_conflict use_column
+declare
+  v_unseen bigint[];
 begin
-  update sessions as session set last_seen_at = p_now
-  where session.id in (
-    select s.id from sessions as s
-    where s.token_hash = any (p_token_hashes) and s.expires_at > p_now
-      and (s.last_seen_at is null or s.last_seen_at < p_unseen_since)
-    for update skip locked
-  );
+  -- Nearly always there is none, and a look costs less than an update of no row.
+  select array_agg(s.id) into v_unseen
+  from unnest(p_token_hashes) as asked (token_hash)
+  cross join lateral (
+    select id from sessions
+    where token_hash = asked.token_hash and expires_at > p_now and (last_seen_at is null or last_seen_at < p_unseen_since)
+    offset 0
+  ) as s;
+  if v_unseen is not null then
+    update sessions set last_seen_at = p_now
+    where id = any (array(
+      select id from sessions
+      where id = any (v_unseen) and (last_seen_at is null or last_seen_at < p_unseen_since)
+      for update skip locked
+    ));
+  end if;
   return query
-    select asked.item::integer, s.id, s.user_id, s.auth_time, s.amr, s.renewals
+    select asked.item::integer, s.id, s.auth_time, s.amr, s.renewals,
+      -- An account that moved to the forum may have an old factor, which no longer counts.
+      (u.member).password_hash is not null and exists (
+        select from second_factors where user_id = s.user_id offset 0
+      ),
+      exists (select from passkeys where user_id = s.user_id and rp_id = p_rp_id and is_user_verified offset 0),
+      (select count(*)::integer from alerts where user_id = s.user_id and read_at is null),
+      u.member
     from unnest(p_token_hashes) with ordinality as asked (token_hash, item)
-    join sessions as s on s.token_hash = asked.token_hash
-    where s.expires_at > p_now;
+    cross join lateral (
+      select id, user_id, auth_time, amr, renewals from sessions
+      where token_hash = asked.token_hash and expires_at > p_now
+      offset 0
+    ) as s
+    cross join lateral (select users as member from users where id = s.user_id offset 0) as u;
 end
 $$;

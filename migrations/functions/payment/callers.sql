@@ -48,16 +48,3 @@ begin
       on m.app_id = app.id and m.book = app.book and m.kind = 'merchant_public_key' and m.valid_to is null;
 end
 $$;
-
--- The tokens in force of these applications, of each application the current one first.
-create or replace function live_tokens(p_app_ids bigint[], p_now timestamptz)
-  returns table (app_id bigint, value_encrypted bytea, last_used_at timestamptz) language plpgsql stable as $$
-begin
-  return query
-    select key.app_id, key.value_encrypted, key.last_used_at
-    from payment_app_keys as key
-    where key.app_id = any (p_app_ids) and key.kind = 'token'
-      and (key.valid_to is null or key.valid_to > p_now)
-    order by key.id desc;
-end
-$$;

@@ -46,7 +46,50 @@ begin
 end
 $$;
 
--- Pays orders in one transaction, in the order given, and answers in that order. Outcomes, never raised:
+-- Paid orders, with what leads their payers back to the shops: the addresses, the payer's name, and the keys that sign. A
+-- refunded order has no signed way back, so it has no row. Of an application's tokens the previous one signs while it is valid
+-- and no request has used the new one. Until then the merchant may not have installed the new one.
+create or replace function ways_back(p_transaction_ids text[], p_now timestamptz) returns table (
+  item integer, paid orders, callback_url text, app_homepage text, events_url text, buyer text,
+  token bytea, merchant_key bytea, platform_private_key_id bigint
+) language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
+    select asked.item::integer, o.facts, app.callback_url, app.homepage, app.events_url, payer.username,
+      t.value_encrypted, m.value_encrypted, p.id
+    from unnest(p_transaction_ids) with ordinality as asked (transaction_id, item)
+    cross join lateral (
+      select orders as facts from orders where transaction_id = asked.transaction_id and status = 'paid' offset 0
+    ) as o
+    cross join lateral (
+      select callback_url, homepage, events_url from payment_apps where id = (o.facts).app_id offset 0
+    ) as app
+    cross join lateral (select username from users where id = (o.facts).payer_id offset 0) as payer
+    left join lateral (
+      select value_encrypted from payment_app_keys
+      where (o.facts).door = 'hmac' and app_id = (o.facts).app_id and kind = 'token'
+        and (valid_to is null or valid_to > p_now)
+      order by valid_to is null and last_used_at is null, id desc
+      limit 1
+    ) as t on true
+    left join lateral (
+      select value_encrypted from payment_app_keys
+      where (o.facts).protocol = 'v1' and app_id = (o.facts).app_id and book = (o.facts).book and kind = 'merchant_key'
+        and valid_to is null
+      offset 0
+    ) as m on true
+    left join lateral (
+      select id from payment_app_keys
+      where (o.facts).protocol = 'v2' and app_id = (o.facts).app_id and book = (o.facts).book
+        and kind = 'platform_private_key' and valid_to is null
+      offset 0
+    ) as p on true;
+end
+$$;
+
+-- Pays orders in one transaction, in the order given, and answers in that order. An order that its payer has paid, now or
+-- before, comes with its way back. So the payer's request needs no other statement. Outcomes, never raised:
 --   paid · paid_before (by the same payer) · paid_by_other · expired · closed · unusable (the application is not approved, or
 --   its owner is banned or suspended) · changed (another amount than the payer saw) · insufficient
 --   · daily_limit (of the application) · not_found · order_frozen · wallet_frozen (the payer's wallet is frozen, or the payer
@@ -57,7 +100,11 @@ $$;
 create or replace function pay_orders(
   p_transaction_ids text[], p_payer_ids bigint[], p_expected_amounts bigint[], p_nows timestamptz[],
   p_fee_rate numeric
-) returns table (item integer, outcome text) language plpgsql as $$
+) returns table (
+  item integer, outcome text, paid orders, callback_url text, app_homepage text, events_url text, buyer text,
+  token bytea, merchant_key bytea, platform_private_key_id bigint
+) language plpgsql as $$
+#variable_conflict use_column
 declare
   v_user_ids bigint[];
   v_books text[];
@@ -65,8 +112,13 @@ declare
   v_wallet_ids bigint[];
   v_balances bigint[];
   v_frozen boolean[];
-  -- By item: the payer of its order, after the item was judged.
+  -- By item: its outcome, and the payer of its order after the item was judged.
+  v_outcomes text[];
+  v_outcome text;
+  v_item integer;
   v_paid_by bigint[];
+  -- By item: its order, if the payer has paid it.
+  v_led_back text[];
   v_payer_id bigint;
   -- Places in v_wallet_ids.
   v_from integer;
@@ -140,13 +192,13 @@ begin
     order by i.place
   loop
     -- 3. The guards, in their order.
-    item := asked.place;
+    v_item := asked.place;
     v_payer_id := coalesce(v_paid_by[asked.same_before], asked.paid_by);
-    v_paid_by[item] := v_payer_id;
+    v_paid_by[v_item] := v_payer_id;
     v_from := array_position(v_wallet_ids, asked.payer_wallet_id);
     v_to := array_position(v_wallet_ids, asked.payee_wallet_id);
     if v_to is null and asked.order_id is not null then perform refuse_unlocked_wallet(asked.app_id); end if;
-    outcome := case
+    v_outcome := case
       when asked.order_id is null then 'not_found'
       when v_payer_id = asked.payer_id then 'paid_before'
       when v_payer_id is not null then 'paid_by_other'
@@ -166,11 +218,11 @@ begin
     end;
 
     -- 4. The points that move: the payer pays the amount. The payee gets it without the fee.
-    if outcome = 'paid' then
+    if v_outcome = 'paid' then
       v_fee := payment_fee(asked.amount, coalesce(asked.fee_rate, p_fee_rate));
       v_balances[v_from] := v_balances[v_from] - asked.amount;
       v_balances[v_to] := v_balances[v_to] + asked.amount - v_fee;
-      v_paid_by[item] := asked.payer_id;
+      v_paid_by[v_item] := asked.payer_id;
       v_count := v_count + 1;
       v_order_ids[v_count] := asked.order_id;
       if asked.has_event then v_ids_with_event := v_ids_with_event || asked.order_id; end if;
@@ -184,26 +236,36 @@ begin
       v_account_ids := v_account_ids || array[asked.payer_wallet_id, asked.payee_wallet_id, asked.fee_account_id];
       v_amounts := v_amounts || array[-asked.amount, asked.amount - v_fee, v_fee];
     end if;
-    return next;
+    v_outcomes[v_item] := v_outcome;
+    v_led_back[v_item] := case when v_outcome in ('paid', 'paid_before') then asked.transaction_id end;
   end loop;
-  if v_count = 0 then return; end if;
 
   -- 5. The records: the journals, the orders, the notifications of the gateway, the events of the HMAC API.
-  v_journal_ids := post_journals(
-    'payment', v_paid_books, v_references, v_payer_ids, null, v_paid_ats, v_places, v_account_ids, v_amounts
-  );
-  update orders as o
-  set status = 'paid', payer_id = paid.payer_id, payee_id = paid.payee_id, fee = paid.fee,
-      merchant_points = o.amount - paid.fee, paid_at = paid.at, journal_id = paid.journal_id, updated_at = paid.at
-  from unnest(v_order_ids, v_payer_ids, v_payee_ids, v_fees, v_paid_ats, v_journal_ids)
-    as paid (id, payer_id, payee_id, fee, at, journal_id)
-  where o.id = paid.id;
-  -- The trigger notification_route of events.sql fills in the application and the host.
-  insert into notifications (order_id, next_attempt_at)
-  select paid.id, paid.at
-  from unnest(v_order_ids, v_paid_ats) as paid (id, at)
-  cross join lateral (select notify_url from orders where id = paid.id offset 0) as o
-  where o.notify_url is not null;
-  if v_ids_with_event is not null then perform write_order_events('order.paid', v_ids_with_event); end if;
+  if v_count > 0 then
+    v_journal_ids := post_journals(
+      'payment', v_paid_books, v_references, v_payer_ids, null, v_paid_ats, v_places, v_account_ids, v_amounts
+    );
+    update orders as o
+    set status = 'paid', payer_id = paid.payer_id, payee_id = paid.payee_id, fee = paid.fee,
+        merchant_points = o.amount - paid.fee, paid_at = paid.at, journal_id = paid.journal_id, updated_at = paid.at
+    from unnest(v_order_ids, v_payer_ids, v_payee_ids, v_fees, v_paid_ats, v_journal_ids)
+      as paid (id, payer_id, payee_id, fee, at, journal_id)
+    where o.id = paid.id;
+    -- The trigger notification_route of events.sql fills in the application and the host.
+    insert into notifications (order_id, next_attempt_at)
+    select paid.id, paid.at
+    from unnest(v_order_ids, v_paid_ats) as paid (id, at)
+    cross join lateral (select notify_url from orders where id = paid.id offset 0) as o
+    where o.notify_url is not null;
+    if v_ids_with_event is not null then perform write_order_events('order.paid', v_ids_with_event); end if;
+  end if;
+
+  -- 6. The answers. A statement after the writes sees them.
+  return query
+    select told.item::integer, told.outcome, way.paid, way.callback_url, way.app_homepage, way.events_url, way.buyer,
+      way.token, way.merchant_key, way.platform_private_key_id
+    from unnest(v_outcomes) with ordinality as told (outcome, item)
+    left join ways_back(v_led_back, p_nows[1]) as way on way.item = told.item
+    order by told.item;
 end
 $$;

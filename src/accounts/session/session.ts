@@ -17,6 +17,7 @@ import type { Language } from '../../web/languages.ts'
 import {
   explainAnonymised,
   isBannedOrSuspended,
+  memberOf,
   noticeLanguage,
   type User,
   userColumns,
@@ -116,7 +117,8 @@ async function loadSession(request: FastifyRequest, deps: Core, findSession: Fin
 }
 
 type FindSession = (token: string) => Promise<Session | undefined>
-type LiveSession = Pick<Session, 'id' | 'auth_time' | 'amr' | 'renewals'> & { item: number; user_id: bigint }
+type LiveSession = Pick<Session, 'id' | 'auth_time' | 'amr' | 'renewals'> &
+  Pick<SignInFacts, 'has_second_factor' | 'has_passkey' | 'unread_alerts'> & { item: number }
 
 /**
  * Makes the function that finds the live session of a cookie value. It returns undefined when the session has ended or its
@@ -139,28 +141,17 @@ async function findLive({ db, clock, config }: Core, tokens: string[]) {
   const now = clock()
   const unseen_since = new Date(now.getTime() - LAST_SEEN_MINUTES * 60_000)
   const live = sql<LiveSession>`use_sessions(
-    ${tokens.map(sha256)}::bytea[], ${now}::timestamptz, ${unseen_since}::timestamptz
+    ${tokens.map(sha256)}::bytea[], ${now}::timestamptz, ${unseen_since}::timestamptz, ${relyingPartyId(config) ?? null}
   )`
   const rows = await db
     .selectFrom(live.as('session'))
-    .innerJoin('users', 'users.id', 'session.user_id')
+    .innerJoinLateral(memberOf('session').as('users'), (join) => join.onTrue())
     .select(userColumns)
     .select(['session.item', 'session.id as session_id', 'session.auth_time', 'session.amr'])
-    .select('session.renewals')
+    .select(['session.renewals', 'session.has_second_factor', 'session.has_passkey', 'session.unread_alerts'])
     .select('users.must_change_password')
     .select([
       sql<boolean>`users.password_hash is not null`.as('has_password'),
-      // An account that moved to the forum may have an old factor, which no longer counts.
-      sql<boolean>`users.password_hash is not null and exists (
-          select from second_factors as factor where factor.user_id = users.id
-        )`.as('has_second_factor'),
-      sql<boolean>`exists (
-          select from passkeys where passkeys.user_id = users.id and rp_id = ${relyingPartyId(config) ?? null}
-            and passkeys.is_user_verified
-        )`.as('has_passkey'),
-      sql<number>`(
-          select count(*)::integer from alerts where alerts.user_id = users.id and alerts.read_at is null
-        )`.as('unread_alerts'),
       sql<Language | null>`case when users.language_chosen then users.language end`.as('chosen_language'),
     ])
     .execute()

@@ -3,11 +3,12 @@ import { sql } from 'kysely'
 import { makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
-import { paidTrades, tradeMessage } from '../gateway/messages.ts'
+import { signerFrom, withSignedTrade } from '../gateway/messages.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
 import { isExpired } from '../orders/orders.ts'
+import { type FindPaidOrder, makeFindPaidOrder, type PaidOrder } from '../orders/way-back.ts'
 import { type CallbackFields, isoSeconds, signedCallbackUrl } from '../signing/hmac.ts'
-import { type CallbackToken, makeCallbackToken } from '../signing/keys.ts'
+import { openKey } from '../signing/keys.ts'
 import { TRANSACTION_ID } from '../values/fields.ts'
 
 /** Why the reader cannot pay the order now. */
@@ -25,7 +26,7 @@ export type State =
 export type OrderPages = {
   deps: PaymentDeps
   loadOrder(transaction_id: string): Promise<LoadedOrder | undefined>
-  callbackToken: CallbackToken
+  findPaidOrder: FindPaidOrder
 }
 
 /** Makes the dependencies of the pages of orders for this process. */
@@ -39,11 +40,13 @@ export function makeOrderPages(deps: PaymentDeps): OrderPages {
       return transaction_ids.map((transaction_id) => found.get(transaction_id))
     },
   })
+  const findPaid = makeFindPaidOrder(deps)
   return {
     deps,
     loadOrder: async (transaction_id) =>
       TRANSACTION_ID.test(transaction_id) ? load(transaction_id) : undefined,
-    callbackToken: makeCallbackToken(deps),
+    findPaidOrder: async (transaction_id) =>
+      TRANSACTION_ID.test(transaction_id) ? findPaid(transaction_id) : undefined,
   }
 }
 
@@ -91,20 +94,14 @@ export function shopOf(order: LoadedOrder): string {
 }
 
 /** The address of the return or the callback, without a signature. */
-function wayBack({ return_url, callback_url }: LoadedOrder): string {
+function wayBack({ return_url, callback_url }: Pick<PaidOrder, 'return_url' | 'callback_url'>): string {
   return return_url ?? callback_url
 }
 
 /** The signed return or callback of a paid order, signed again at each use. decisions.md 5.9. */
-export async function signedWayBack(
-  { deps, callbackToken }: OrderPages,
-  order: LoadedOrder,
-): Promise<string> {
-  if (order.door === 'gateway') {
-    const paid = await paidTrades(deps.db).where('orders.id', '=', order.id).executeTakeFirst()
-    // A concurrent refund leaves no payment to report.
-    return paid === undefined ? shopOf(order) : tradeMessage(deps, paid, wayBack(order))
-  }
+export async function signedWayBack(deps: PaymentDeps, order: PaidOrder): Promise<string> {
+  if (order.door === 'gateway')
+    return withSignedTrade(wayBack(order), order, await signerFrom(deps, order), deps.clock())
   const fields: CallbackFields = {
     transaction_id: order.transaction_id,
     external_reference: order.order_id,
@@ -114,5 +111,9 @@ export async function signedWayBack(
     status: 'completed',
     paid_at: isoSeconds(order.paid_at!),
   }
-  return signedCallbackUrl(order.callback_url, fields, await callbackToken(order.app_id))
+  return signedCallbackUrl(
+    order.callback_url,
+    fields,
+    openKey(deps.secrets, order.app_id, 'token', order.token!),
+  )
 }

@@ -9,7 +9,7 @@ import { walletOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
 import { LED_BACK } from '../orders/orders.ts'
-import type { PayOrder, PayOutcome } from '../orders/pay.ts'
+import type { Judged, Pay, PayOutcome } from '../orders/pay.ts'
 import { refundRequestsOf } from '../orders/refund-requests.ts'
 import { refundsOf } from '../orders/refunds.ts'
 import { expireNow, forceFault, openPlayWallet, refillPlayPoints } from '../orders/test-mode.ts'
@@ -86,7 +86,7 @@ declare module '../../web/views.ts' {
 }
 
 /** GET and POST /payment/pay/:transaction_id, and below it …/return, …/state, …/qr.svg, …/tell and …/test. */
-export function payPages(app: FastifyInstance, deps: PaymentDeps, payOrder: PayOrder): void {
+export function payPages(app: FastifyInstance, deps: PaymentDeps, payOrder: Pay): void {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
   const pages = makeOrderPages(deps)
@@ -129,7 +129,7 @@ async function pay(
   request: PayRequest,
   reply: FastifyReply,
   pages: OrderPages,
-  payOrder: PayOrder,
+  payOrder: Pay,
 ): Promise<FastifyReply> {
   const { deps } = pages
   const form = PayForm.safeParse(request.body)
@@ -140,20 +140,18 @@ async function pay(
   // payOrder pays only the expected amount, so this check covers the paid amount.
   if (await needsFreshSignIn(session, expected_amount, deps))
     return showOrder(request, reply, pages, 'stale_sign_in')
-  const outcome: PayOutcome =
+  const { outcome, order }: Judged =
     form.success && TRANSACTION_ID.test(transaction_id)
       ? await payOrder({ transaction_id, payer_id, expected_amount })
-      : 'changed'
-  if (outcome === 'paid' || outcome === 'paid_before') {
-    const order = await pages.loadOrder(transaction_id)
+      : { outcome: 'changed' }
+  if (order !== undefined) {
     // Many shops read their own records as soon as the payer is back, so the notification should come first.
-    if (outcome === 'paid' && order!.notify_url !== null)
-      await deps.notifier.attempted(order!.id, FIRST_NOTIFY_MS)
-    else if (outcome === 'paid' && order!.events_url !== null) deps.notifier.nudge()
+    if (outcome === 'paid' && order.notify_url !== null)
+      await deps.notifier.attempted(order.id, FIRST_NOTIFY_MS)
+    else if (outcome === 'paid' && order.events_url !== null) deps.notifier.nudge()
     // The tester wants no notification, so the payer does not return to the shop either.
-    if (order!.forced === 'notify_refused') return reply.redirect(`/payment/pay/${transaction_id}`, 303)
-    // A refunded order has no signed return.
-    if (order!.status === 'paid') return reply.redirect(await signedWayBack(pages, order!), 303)
+    if (order.forced === 'notify_refused') return reply.redirect(`/payment/pay/${transaction_id}`, 303)
+    return reply.redirect(await signedWayBack(deps, order), 303)
   }
   return showOrder(request, reply, pages, outcome)
 }
@@ -164,11 +162,9 @@ function payAids(app: FastifyInstance, pages: OrderPages): void {
 
   // Signs when the link is followed, because a signature in the page would be stale too soon.
   app.get('/payment/pay/:transaction_id/return', async (request: PayRequest, reply) => {
-    const order = await pages.loadOrder(request.params.transaction_id)
-    const reader_id = sessionOf(request).user.id
-    if (order === undefined || stateFor(order, reader_id, deps.clock()) !== 'paid')
-      return showOrder(request, reply, pages)
-    return reply.redirect(await signedWayBack(pages, order), 303)
+    const order = await pages.findPaidOrder(request.params.transaction_id)
+    if (order?.payer_id !== sessionOf(request).user.id) return showOrder(request, reply, pages)
+    return reply.redirect(await signedWayBack(deps, order), 303)
   })
 
   app.get('/payment/pay/:transaction_id/state', async (request: PayRequest, reply) => {

@@ -4,8 +4,10 @@
  */
 import type { KeyObject } from 'node:crypto'
 import type { Db } from '../../database/connection.ts'
+import type { PaidOrder } from '../orders/way-back.ts'
 import { gatewayString, signMd5, signRsa } from '../signing/gateway.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
+import { openKey } from '../signing/keys.ts'
 import type { MessageV1, MessageV2 } from './shapes.ts'
 import { shanghaiTime } from './trade.ts'
 
@@ -66,15 +68,42 @@ type MessageDeps = Pick<GatewayCore, 'gatewayKeys' | 'clock'>
  * application. The result is printable ASCII.
  */
 export async function tradeMessage(deps: MessageDeps, trade: PaidTrade, address: string): Promise<string> {
-  return withParameters(address, await tradeParameters(trade, await signerOf(deps, trade), deps.clock()))
+  return withSignedTrade(address, trade, await signerOf(deps, trade), deps.clock())
+}
+
+/** Appends the signed parameters to `address` with a key that is at hand. */
+export async function withSignedTrade(
+  address: string,
+  trade: TradeFacts,
+  signer: Signer,
+  now: Date,
+): Promise<string> {
+  return withParameters(address, await tradeParameters(trade, signer, now))
 }
 
 async function signerOf({ gatewayKeys }: MessageDeps, { app_id, protocol }: PaidTrade): Promise<Signer> {
   const app = await gatewayKeys.findApp({ app_id })
   if (app === undefined) throw new Error('An order without its application')
   if (protocol === 'v2') return { protocol, platform_key: await gatewayKeys.platformKey(app) }
-  if (app.merchant_key === undefined) throw new Error('An application without its Merchant KEY')
-  return { protocol: 'v1', merchant_key: app.merchant_key }
+  return { protocol: 'v1', merchant_key: required(app.merchant_key) }
+}
+
+/** The signer of a paid order that was read with the rows of its keys. */
+export async function signerFrom(
+  { gatewayKeys, secrets }: Pick<GatewayCore, 'gatewayKeys' | 'secrets'>,
+  { app_id, protocol, merchant_key, platform_private_key_id: platform_private_key }: PaidOrder,
+): Promise<Signer> {
+  if (protocol === 'v2') {
+    const app = { id: app_id, key_ids: { platform_private_key } }
+    return { protocol, platform_key: await gatewayKeys.platformKey(app) }
+  }
+  const key = merchant_key === null ? undefined : openKey(secrets, app_id, 'merchant_key', merchant_key)
+  return { protocol: 'v1', merchant_key: required(key) }
+}
+
+function required(merchant_key: string | undefined): string {
+  if (merchant_key === undefined) throw new Error('An application without its Merchant KEY')
+  return merchant_key
 }
 
 /** The signed parameters of a trade. Pure. interface.md, Events. */

@@ -6,6 +6,7 @@ import { makeBatcher } from '../../database/batcher.ts'
 import { findHeld } from '../../database/held.ts'
 import { within } from '../../database/timeouts.ts'
 import { isPaused } from './maintenance.ts'
+import { type PaidOrder, paidOrderColumns } from './way-back.ts'
 
 export type PayOutcome =
   | 'paid'
@@ -29,11 +30,22 @@ export type Payment = {
   expected_amount: bigint
 }
 
+/** A judged payment. The order comes with `paid` and `paid_before`, unless it is refunded. */
+export type Judged = { outcome: PayOutcome; order?: PaidOrder }
+
+export type Pay = (payment: Payment) => Promise<Judged>
+
 export type PayOrder = (payment: Payment) => Promise<PayOutcome>
 
-/** Makes the payOrder of this process. Payments that arrive together share a commit. */
+/** Makes the payOrder of this process, for callers that need the outcome alone. */
 export function makePayOrder(deps: Core): PayOrder {
-  const pay = makeBatcher<Payment & { now: Date }, PayOutcome>({
+  const pay = makePay(deps)
+  return async (payment) => (await pay(payment)).outcome
+}
+
+/** Makes the function that pays an order and answers with its way back. Payments that arrive together share a commit. */
+export function makePay(deps: Core): Pay {
+  const pay = makeBatcher<Payment & { now: Date }, Judged>({
     name: 'pay orders',
     ...deps.batching,
     findHeld: (payments) =>
@@ -52,18 +64,19 @@ export function makePayOrder(deps: Core): PayOrder {
       ),
     run: async (payments, patience_ms) => {
       const { points_payment_fee_rate } = await deps.settings.read()
-      const { rows } = await sql<{ outcome: PayOutcome }>`
-        select outcome from pay_orders(
+      const { rows } = await sql<PaidOrder & { outcome: PayOutcome }>`
+        select way.outcome, ${paidOrderColumns} from pay_orders(
           ${within(patience_ms, sql`${payments.map((payment) => payment.transaction_id)}::text[]`)},
           ${payments.map((payment) => payment.payer_id)}::bigint[],
           ${payments.map((payment) => payment.expected_amount)}::bigint[],
           ${payments.map((payment) => payment.now)}::timestamptz[],
           ${points_payment_fee_rate}::numeric
-        ) order by item`.execute(deps.db)
-      return rows.map((row) => row.outcome)
+        ) as way order by way.item`.execute(deps.db)
+      // Without a way back, the order is null in every column.
+      return rows.map(({ outcome, ...order }) => (order.id === null ? { outcome } : { outcome, order }))
     },
   })
-  const payUnlessPaused = async (payment: Payment) =>
-    (await isPaused(deps)) ? 'paused' : pay({ ...payment, now: deps.clock() })
-  return (payment) => countOutcome(deps.metrics?.payments, payUnlessPaused(payment), (outcome) => outcome)
+  const payUnlessPaused = async (payment: Payment): Promise<Judged> =>
+    (await isPaused(deps)) ? { outcome: 'paused' } : pay({ ...payment, now: deps.clock() })
+  return (payment) => countOutcome(deps.metrics?.payments, payUnlessPaused(payment), ({ outcome }) => outcome)
 }

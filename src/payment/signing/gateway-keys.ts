@@ -14,10 +14,13 @@ export type GatewayKeys = {
   /** Look-ups at the same time share a statement. */
   findApp: FindGatewayApp
   /** The private key that signs V2 replies, notifications and returns. Each application has its own. */
-  platformKey(app: GatewayApp): Promise<KeyObject>
+  platformKey(app: PlatformKeyOf): Promise<KeyObject>
   /** The key that verifies the merchant's V2 requests. */
   merchantPublicKey(app: GatewayApp): Promise<KeyObject | undefined>
 }
+
+/** An application, and the row of its platform key, if there is one. */
+type PlatformKeyOf = Pick<GatewayApp, 'id'> & { key_ids: Pick<GatewayApp['key_ids'], 'platform_private_key'> }
 
 /** The core with the gateway's keys. */
 export type GatewayCore = Core & { gatewayKeys: GatewayKeys }

@@ -4,7 +4,6 @@ import { generateKeyPair as generate } from 'node:crypto'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
-import { makeBatcher } from '../../database/batcher.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppKeyKind } from '../../database/tables/payment-apps.ts'
@@ -172,31 +171,4 @@ export async function currentKeys(
   return new Map(
     rows.map(({ app_id, value_encrypted }) => [app_id, openKey(deps.secrets, app_id, kind, value_encrypted)]),
   )
-}
-
-export type CallbackToken = (app_id: bigint) => Promise<string>
-
-type LiveToken = { app_id: bigint; value_encrypted: Buffer; last_used_at: Date | null }
-
-/**
- * Makes the look-up of the token that signs callbacks. It chooses the previous token while that is valid and no request
- * has used the new one. Until then the merchant may not have installed the new one. Look-ups at the same time share a
- * statement.
- */
-export function makeCallbackToken(deps: Core): CallbackToken {
-  return makeBatcher<bigint, string>({
-    name: 'find keys',
-    ...deps.batching,
-    run: async (app_ids) => {
-      const { rows } = await sql<LiveToken>`
-        select * from live_tokens(${app_ids}::bigint[], ${deps.clock()}::timestamptz)
-      `.execute(deps.db)
-      const tokens = Map.groupBy(rows, ({ app_id }) => app_id)
-      return app_ids.map((app_id) => {
-        const [current, previous] = tokens.get(app_id)!
-        const chosen = previous !== undefined && current!.last_used_at === null ? previous : current!
-        return openKey(deps.secrets, app_id, 'token', chosen.value_encrypted)
-      })
-    },
-  })
 }

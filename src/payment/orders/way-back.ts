@@ -1,0 +1,58 @@
+/** The way of a payer back to the shop: a paid order, and what its signed link needs. The database function is ways_back. */
+import { sql } from 'kysely'
+import type { Core } from '../../core/core.ts'
+import { inOrder, makeBatcher } from '../../database/batcher.ts'
+import type { Order } from './orders.ts'
+
+/** The columns of the order that the link, and the page before it, need. */
+const ORDER_COLUMNS = [
+  ...(['id', 'app_id', 'door', 'order_id', 'transaction_id', 'description', 'amount', 'fee'] as const),
+  ...([
+    'merchant_points',
+    'payer_id',
+    'created_at',
+    'paid_at',
+    'forced',
+    'notify_url',
+    'return_url',
+  ] as const),
+  ...(['protocol', 'pid_sent', 'trade_no', 'type', 'money', 'param'] as const),
+] as const
+
+/** A paid order that is not refunded, with the addresses of its shop and the keys that sign its link. */
+export type PaidOrder = Pick<Order, (typeof ORDER_COLUMNS)[number]> & {
+  callback_url: string
+  app_homepage: string | null
+  events_url: string | null
+  /** The payer's name. */
+  buyer: string
+  /** The encrypted token, for an order of the HMAC API. */
+  token: Buffer | null
+  /** The encrypted Merchant KEY, for an order of the gateway's V1. */
+  merchant_key: Buffer | null
+  /** For an order of the gateway's V2. Null when the application is older than such keys. */
+  platform_private_key_id: bigint | null
+}
+
+/** The columns of a `PaidOrder`, for a query whose from clause names the answer of a function `way`. */
+export const paidOrderColumns = sql`${sql.join(ORDER_COLUMNS.map((name) => sql`(way.paid).${sql.id(name)}`))},
+  way.callback_url, way.app_homepage, way.events_url, way.buyer, way.token, way.merchant_key, way.platform_private_key_id`
+
+export type FindPaidOrder = (transaction_id: string) => Promise<PaidOrder | undefined>
+
+/**
+ * Makes the look-up of paid orders for this process. It returns undefined for an order that is not paid or is refunded.
+ * Look-ups at the same time share a statement.
+ */
+export function makeFindPaidOrder(deps: Core): FindPaidOrder {
+  return makeBatcher<string, PaidOrder | undefined>({
+    name: 'find paid orders',
+    ...deps.batching,
+    run: async (transaction_ids) => {
+      const { rows } = await sql<PaidOrder & { item: number }>`
+        select way.item, ${paidOrderColumns}
+        from ways_back(${transaction_ids}::text[], ${deps.clock()}::timestamptz) as way`.execute(deps.db)
+      return inOrder(transaction_ids, rows, (order) => order)
+    },
+  })
+}

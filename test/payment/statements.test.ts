@@ -1,0 +1,129 @@
+/** The number of SQL statements of frequent requests about payments. */
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { makeShop, type Shop, send } from '../harness/gateway-shop.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { expectStatements, itCounts } from '../harness/statements.ts'
+
+let test: TestApp
+let shop: Shop
+let alice: Person
+let buyer: Browser
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp()
+  shop = await makeShop(test)
+  alice = await makePerson(test, { points: 100_000n })
+  buyer = await alice.signIn()
+  // A token's use is noted once a minute, a session's every ten minutes, and RSA keys are read once.
+  await order()
+  await trade('v2')
+  await pay(await order())
+})
+afterAll(async () => {
+  await shop.close()
+  await test.close()
+})
+
+const newOrder = () => ({ amount: '100', description: 'Tea', order_id: `hmac-${++count}` })
+const order = async () => String((await shop.process(newOrder())).body.transaction_id)
+
+const newTrade = () => ({
+  pid: shop.pidText,
+  type: 'alipay',
+  out_trade_no: `gateway-${++count}`,
+  notify_url: 'https://shop.example/notify',
+  return_url: 'https://shop.example/return',
+  name: 'Tea',
+  money: '1.00',
+})
+const createV1 = () => send(test, 'POST', '/payment/api/mapi.php', shop.signMd5(newTrade()))
+const createV2 = () => {
+  const timestamp = String(Math.floor(test.clock.now().getTime() / 1000))
+  return send(
+    test,
+    'POST',
+    '/payment/api/pay/create',
+    shop.signRsa({ ...newTrade(), method: 'jump', timestamp }),
+  )
+}
+
+async function trade(version: 'v1' | 'v2'): Promise<string> {
+  await (version === 'v1' ? createV1() : createV2())
+  const { transaction_id } = await test.db
+    .selectFrom('orders')
+    .where('order_id', '=', `gateway-${count}`)
+    .select('transaction_id')
+    .executeTakeFirstOrThrow()
+  return transaction_id
+}
+
+async function pay(transaction_id: string) {
+  const path = `/payment/pay/${transaction_id}`
+  const page = await buyer.get(path)
+  return () => buyer.submit(page, path)
+}
+
+describe('a member', () => {
+  itCounts('pays an order of either door with two statements: session and payment', async () => {
+    for (const transaction_id of [await order(), await trade('v1'), await trade('v2')]) {
+      const { location } = await expectStatements(2, await pay(transaction_id), 303)
+      expect(location).toMatch(/[?&]sign(ature)?=/)
+    }
+  })
+
+  itCounts('pays a paid order again with two statements', async () => {
+    const paid = await pay(await order())
+    await paid()
+    await expectStatements(2, paid, 303)
+  })
+
+  itCounts('follows the link back to the shop with two statements', async () => {
+    for (const transaction_id of [await order(), await trade('v1'), await trade('v2')]) {
+      await (await pay(transaction_id))()
+      await expectStatements(2, () => buyer.get(`/payment/pay/${transaction_id}/return`), 303)
+    }
+  })
+
+  itCounts('opens an order to pay with four: session, order, wallet, view', async () => {
+    const path = `/payment/pay/${await order()}`
+    await expectStatements(4, () => buyer.get(path))
+  })
+})
+
+describe('a shop', () => {
+  itCounts('places an order with two statements: caller and order', async () => {
+    const fields = newOrder()
+    await expectStatements(2, () => shop.process(fields))
+    await expectStatements(2, () => shop.process(fields))
+  })
+
+  itCounts('queries an order with two', async () => {
+    const transaction_id = await order()
+    await expectStatements(2, () => shop.query({ transaction_id }))
+  })
+
+  itCounts('transfers with two', async () => {
+    await (await pay(await order()))()
+    const fields = {
+      to_user_id: String(alice.id),
+      to_username: alice.username,
+      amount: '1',
+      order_id: 'transfer',
+    }
+    await expectStatements(2, () => shop.transfer(fields))
+  })
+
+  itCounts('creates and queries a trade with two', async () => {
+    await expectStatements(2, createV1)
+    await expectStatements(2, createV2)
+    const asked = {
+      act: 'order',
+      pid: shop.pidText,
+      key: shop.merchant_key,
+      out_trade_no: `gateway-${count}`,
+    }
+    await expectStatements(2, () => send(test, 'GET', '/payment/api.php', asked))
+  })
+})
