@@ -11,7 +11,7 @@ import {
   storeKey,
 } from '../../src/payment/signing/keys.ts'
 import { LOWER_ALNUM, randomText, randomToken, sha256 } from '../../src/platform/secrets.ts'
-import { formToken } from '../../src/web/form-guard.ts'
+import { formToken } from '../../src/web/forms/form-guard.ts'
 
 const MEMBERS = 1_000
 const SHOPS = 200

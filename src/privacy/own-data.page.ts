@@ -11,7 +11,7 @@ import {
   sessionOf,
 } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
-import { readForm } from '../web/forms.ts'
+import { readForm } from '../web/forms/forms.ts'
 import { anonymise, obstaclesOf, REFUNDABLE_DAYS, whatEnds } from './anonymise.ts'
 import { exportMember, recordExport } from './export.ts'
 

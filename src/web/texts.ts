@@ -1,7 +1,7 @@
 /** Lists the texts that every page may show. */
 import { common } from './common.texts.ts'
 import { errors } from './errors.texts.ts'
-import { forms } from './forms.texts.ts'
+import { forms } from './forms/forms.texts.ts'
 import type { Spoken, Texts } from './languages.ts'
 import { lists } from './lists.texts.ts'
 

@@ -4,23 +4,14 @@
  */
 import type { FastifyRequest } from 'fastify'
 import type { Count } from '../database/counts.ts'
-import type { PageCode } from '../platform/errors.ts'
 import type { assetUrl } from './assets.ts'
 import type { BarChart, sparkPath } from './bar-chart.ts'
-import type { FormView, MakeFormView, RefusedForm } from './forms.ts'
+import type { FormView, MakeFormView, RefusedForm } from './forms/forms.ts'
 import type { Icon, icon } from './icons.ts'
 import type { Locale } from './languages.ts'
 import type { Report } from './report.ts'
 import type { Site } from './site.ts'
-import type { WaysOn } from './way-back.ts'
-
-/** A failure, as the error page shows it. */
-export type PageFailure = {
-  code: PageCode | 'internal_error'
-  status: number
-  message: string
-  retry_after_seconds?: number | undefined
-}
+import type { PageFailure, WaysOn } from './way-back.ts'
 
 /** The places of an area, which the navigation shows instead of the member's own. */
 export type AreaNav = {

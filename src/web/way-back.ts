@@ -48,6 +48,14 @@ const ON_THE_WAY: readonly Code[] = ['form_expired', 'sign_in_required', 'confli
 
 type Code = PageCode | 'internal_error'
 
+/** A failure, as the error page shows it. */
+export type PageFailure = {
+  code: Code
+  status: number
+  message: string
+  retry_after_seconds?: number | undefined
+}
+
 export type WaysOn = {
   /** The page to return to, or to try again. */
   back: string | undefined

@@ -12,7 +12,7 @@ import type { Db, Tx } from '../../database/connection.ts'
 import type { Config } from '../../platform/config.ts'
 import { AppError } from '../../platform/errors.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
-import { formToken, verifyForm } from '../../web/form-guard.ts'
+import { formToken, verifyForm } from '../../web/forms/form-guard.ts'
 import type { Language } from '../../web/languages.ts'
 import {
   explainAnonymised,

@@ -18,7 +18,7 @@ import {
   suspendApp,
 } from '../../identity/apps/acts.ts'
 import { liveSecrets, resetSecret } from '../../identity/apps/secrets.ts'
-import { readForm } from '../../web/forms.ts'
+import { readForm } from '../../web/forms/forms.ts'
 import { cursor, onePage, searchText } from '../../web/lists.ts'
 import { actorOf, Confirmed, HISTORY_LINES, ReasonForm, TABLE_LINES } from '../acts/form.ts'
 import { likeNamed } from './like-named.ts'

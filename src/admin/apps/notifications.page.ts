@@ -6,7 +6,7 @@ import { type NotificationList, notificationPages } from '../../payment/notifica
 import { pauseHost, resumeHost } from '../../payment/notifications/pausing.ts'
 import { outboxFigures } from '../../payment/notifications/redelivery.ts'
 import type { PaymentDeps } from '../../payment/notifications/worker.ts'
-import { readForm } from '../../web/forms.ts'
+import { readForm } from '../../web/forms/forms.ts'
 import { actorOf, Reason } from '../acts/form.ts'
 
 declare module '../../web/views.ts' {

@@ -13,7 +13,7 @@ import {
   reviewPaymentApp,
   reviewQueue,
 } from '../../payment/apps/review.ts'
-import { FormRefused, readForm } from '../../web/forms.ts'
+import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { cursor, listUrl } from '../../web/lists.ts'
 import { Confirmed } from '../acts/form.ts'
 import { lastChecks } from './address-check.ts'

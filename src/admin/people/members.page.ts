@@ -28,7 +28,7 @@ import { liveGrants, signOutEverywhere } from '../../identity/sign-out-everywher
 import { balanceOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
 import { anonymise } from '../../privacy/anonymise.ts'
-import { FormRefused, readForm } from '../../web/forms.ts'
+import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { cursor, onePage, searchText } from '../../web/lists.ts'
 import { actorOf, Confirmed, idIn, Reason, TABLE_LINES } from '../acts/form.ts'
 import { actWords } from '../wording/act-words.ts'

@@ -2,7 +2,7 @@
 import { judgeLines, type PointsLine, readLines } from '../../accounts/points.ts'
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
-import { FormRefused } from '../../web/forms.ts'
+import { FormRefused } from '../../web/forms/forms.ts'
 import type { Locale } from '../../web/languages.ts'
 
 const LINES_MAX = 500

@@ -14,7 +14,7 @@ import {
   recoverableOf,
 } from '../../payment/orders/refund-requests.ts'
 import { AppError } from '../../platform/errors.ts'
-import { readForm } from '../../web/forms.ts'
+import { readForm } from '../../web/forms/forms.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import { actorOf, idIn, Reason } from '../acts/form.ts'
 

@@ -1,6 +1,6 @@
 /** Proposals in words: what each one would do, in figures. */
 import type { SettingName } from '../../core/setting-values.ts'
-import { FormRefused } from '../../web/forms.ts'
+import { FormRefused } from '../../web/forms/forms.ts'
 import type { Locale } from '../../web/languages.ts'
 import { percentOf } from '../wording/percent.ts'
 import { settingLabel, settingValue } from '../wording/setting-words.ts'

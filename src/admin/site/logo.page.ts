@@ -5,7 +5,7 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import type { Core } from '../../core/core.ts'
 import { LOGO_BYTES_MAX, uploadLogo } from '../../core/site-logo.ts'
 import { AppError } from '../../platform/errors.ts'
-import { FormRefused } from '../../web/forms.ts'
+import { FormRefused } from '../../web/forms/forms.ts'
 import { malformed } from '../../web/parameters.ts'
 import { actorOf } from '../acts/form.ts'
 

@@ -1,7 +1,7 @@
 /** The form of an application on /apps and on its own page: the typed texts, and their problems. */
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { FormRefused } from '../../web/forms.ts'
+import { FormRefused } from '../../web/forms/forms.ts'
 import { type AppValues, redirectUriFaultOf } from './apps.ts'
 import { isResourceTaken } from './resource-uri.ts'
 

@@ -10,7 +10,7 @@ import { browserScope, requireUser, sessionOf, signInUrl } from '../../accounts/
 import { failAttempt, openAttempt, withdrawAttempt } from '../../accounts/session/throttle.ts'
 import { networkOf } from '../../core/limits.ts'
 import { recordRefusal } from '../../core/refusals.ts'
-import { FormRefused, readForm } from '../../web/forms.ts'
+import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { malformed } from '../../web/parameters.ts'
 import { isKeptForOwner, refusalOf } from '../apps/access.ts'
 import { type Device, decideDevice, findDevice } from '../grants/devices.ts'

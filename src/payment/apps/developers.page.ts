@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
-import { FormRefused, readForm } from '../../web/forms.ts'
+import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import type { Locale } from '../../web/languages.ts'
 import type { AreaNav } from '../../web/views.ts'
 import { APPLICATION, actorOf, CONFIRMED, isConfirmed, type OwnedRequest, pathOf } from '../rights/owned.ts'
@@ -22,9 +22,8 @@ import {
   setPublicKey,
   waitingNotifications,
 } from './key-changes.ts'
-import { overlapIn } from './overlap.ts'
 import { switchVersions } from './own-app.ts'
-import { type Owned, ownedFor } from './settings.page.ts'
+import { type Owned, overlapIn, ownedFor } from './settings.page.ts'
 
 type Gateway = Omit<Awaited<ReturnType<typeof gatewayCard>>, 'merchantKey'>
 type Sample = { c: Locale['t']['merchantGateway']['comments']; gateway: Gateway; pid: bigint }

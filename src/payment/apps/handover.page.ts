@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import { FormRefused, readForm } from '../../web/forms.ts'
+import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import {
   APPLICATION,
   APPLICATIONS,

@@ -1,15 +1,16 @@
 /** …/settings: the facts of an application, its terms, the alert on a low balance, and its test application. */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import { readForm } from '../../web/forms.ts'
+import { readForm } from '../../web/forms/forms.ts'
 import { APPLICATION, actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import type { Right } from '../rights/rights.ts'
 import { Amount } from '../values/fields.ts'
 import { slow, wordsOf } from './apps.page.ts'
 import { navFor } from './area.ts'
+import { OVERLAP_HOURS_MAX } from './key-changes.ts'
 import { editPaymentApp, getOwned, type PaymentAppEdit, paymentAppEdit, setLowBalance } from './own-app.ts'
 import { type TermsInForce, termsOf } from './terms.ts'
 import { createTwin, twinOf } from './test-apps.ts'
@@ -22,6 +23,21 @@ const LowBalance = z.object({
     .trim()
     .pipe(z.union([z.literal('').transform(() => null), Amount.transform(BigInt)])),
 })
+
+const OverlapForm = z.object({
+  overlap_hours: z
+    .string()
+    .trim()
+    .regex(/^\d{1,4}$/)
+    .transform(Number)
+    .refine((hours) => hours <= OVERLAP_HOURS_MAX),
+})
+
+/** Returns the overlap in hours. Throws FormRefused. */
+export function overlapIn(request: FastifyRequest): number {
+  const words = { overlap_hours: request.locale.t.developers.overlapWrong(OVERLAP_HOURS_MAX) }
+  return readForm(request, OverlapForm, words).overlap_hours
+}
 
 /** The application for its page. Throws not_found without a role in it, and forbidden if the role lacks the right. */
 export function ownedFor(request: OwnedRequest, deps: Core, right: Right) {

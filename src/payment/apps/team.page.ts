@@ -5,7 +5,7 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
-import { FormRefused, readForm } from '../../web/forms.ts'
+import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import {
   APPLICATION,
   APPLICATIONS,

@@ -6,7 +6,7 @@ import type { Db } from '../../../src/database/connection.ts'
 import { registerApp } from '../../../src/identity/apps/apps.ts'
 import { setEventsUrl } from '../../../src/payment/events/events.ts'
 import { makeSecrets, randomToken, sha256 } from '../../../src/platform/secrets.ts'
-import { formToken } from '../../../src/web/form-guard.ts'
+import { formToken } from '../../../src/web/forms/form-guard.ts'
 import { APP_SECRET, type Buyer, makeBuyer, makeShop, type Shop, START_POINTS } from '../world.ts'
 import type { Merchants } from './merchants.ts'
 

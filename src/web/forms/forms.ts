@@ -4,12 +4,11 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { z } from 'zod'
-import { AppError, type PageCode } from '../platform/errors.ts'
+import { AppError, type PageCode } from '../../platform/errors.ts'
+import { escapeHtml } from '../html.ts'
+import type { Locale, Messages } from '../languages.ts'
+import { type PageFailure, pageRouteOf } from '../way-back.ts'
 import { FORM_TOKEN_FIELD } from './form-guard.ts'
-import { escapeHtml } from './html.ts'
-import type { Locale, Messages } from './languages.ts'
-import type { PageFailure } from './views.ts'
-import { pageRouteOf } from './way-back.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -3,9 +3,9 @@
  * session cookie, or to its visitor cookie before sign-in, and must come from our own page.
  */
 import type { FastifyRequest } from 'fastify'
-import type { Config } from '../platform/config.ts'
-import { AppError } from '../platform/errors.ts'
-import type { Secrets } from '../platform/secrets.ts'
+import type { Config } from '../../platform/config.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { Secrets } from '../../platform/secrets.ts'
 
 export const FORM_TOKEN_FIELD = 'form_token'
 

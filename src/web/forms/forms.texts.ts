@@ -1,5 +1,5 @@
 /** Texts of refused forms, which their pages show. */
-import type { Texts } from './languages.ts'
+import type { Texts } from '../languages.ts'
 
 export const forms = {
   missing: { en: 'Fill this in.', zh: '请填写此项。' },
