@@ -169,6 +169,7 @@ describe('the counts of a list', () => {
       suspended: exactly(0),
       unreviewed: exactly(0),
       unconfirmed: exactly(0),
+      unregistered: exactly(0),
     })
     expect(await countReviews(test.db)).toEqual({ waiting: exactly(0), decided: exactly(2) })
     expect(await countRefundRequests(test.db)).toEqual({ open: exactly(0), decided: exactly(0) })
