@@ -85,7 +85,7 @@ export function makeBusyRoom<C extends Waiting>(batcher: {
 
   /** Serves the lines one after another. Each row has one statement that waits for it. */
   async function serve(): Promise<void> {
-    const row = [...lines.keys()].find((each) => !waitedFor.has(each))
+    const row = lines.keys().find((each) => !waitedFor.has(each))
     if (row === undefined) return
     const callers = lines.get(row)!
     lines.delete(row)
