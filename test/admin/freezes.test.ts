@@ -277,8 +277,7 @@ it('a waiting payment or transfer moves nothing once its member is banned', asyn
         order_id: 'waits-for-the-ban',
       }),
     ] as const
-    // Payments that wait for one wallet share a statement.
-    await untilBlocked(test.db, tx, 2)
+    await untilBlocked(test.db, tx, waiting.length)
     await banMember(test.deps, { user_id: id, actor_id: adminId, reason: 'Fraud', ip: '203.0.113.7' })
     return waiting
   })
