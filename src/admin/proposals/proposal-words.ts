@@ -77,7 +77,7 @@ export function proposedFacts(locale: Locale, act: StoredAct): ProposedFact[] {
   }
 }
 
-/** Throws FormRefused where a proposal stands in the way of another one. `what` names it on a page of several. */
+/** Throws FormRefused if another proposal is open. `what` names it on a page of several. */
 export function refuseStanding({ t }: Locale, standing: StandingProposal | undefined, what?: string): void {
   if (standing === undefined) return
   const { proposals } = t.console

@@ -34,7 +34,7 @@ export type Call = {
   sentIn: 'query' | 'form' | 'json' | undefined
   /** The constants of the program, in their order. */
   set: readonly (readonly [Name, string])[]
-  /** What the program reads from the environment: a private key, which is too long to stand in each program. */
+  /** What the program reads from the environment: a private key, which is too long for each program. */
   environment: readonly (readonly [Name, string])[]
   /** Whether TIMESTAMP is used: the second at which the program runs. */
   isTimed: boolean

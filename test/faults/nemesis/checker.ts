@@ -116,7 +116,7 @@ const tellingPaid = (acts: Act[]) =>
   acts.filter(({ kind, outcome, told }) => kind === 'look' && outcome === 'done' && rankOf(told.status) !== 0)
 
 /**
- * Whoever asks after an answer must not see an earlier state than the answer told. A notification tells of its moment, and
+ * A request after an answer must not see an earlier state than the answer told. A notification tells of its moment, and
  * may arrive long after it, so it only proves that the state was reached.
  */
 function movedBack(subject: string, seen: Seen[]): Finding[] {

@@ -96,7 +96,7 @@ async function buy(self: Self): Promise<void> {
   if (random.chance(ALONE)) await look(self, order, transaction)
   const mine = pay(self, order, transaction, buyer)
   const rival = random.chance(RIVALS) ? random.pick(people.buyers) : buyer
-  // The rival asks once, because an order that another has paid is no business of theirs any more.
+  // The rival asks once, because it may not see an order that another member has paid.
   const theirs = rival === buyer ? undefined : pay(self, order, transaction, rival)
   const [paid] = await Promise.all([mine, theirs])
   await look(self, order, transaction)
