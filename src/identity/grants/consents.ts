@@ -31,7 +31,7 @@ export async function hasConsented(
 
 /**
  * Adds scopes, and the resource where there is one, to the consent of a member. A consent to another version of the client's
- * document asks again.
+ * document is replaced.
  */
 export async function rememberConsent(
   tx: Tx,
