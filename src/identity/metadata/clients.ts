@@ -20,8 +20,8 @@ const KEPT_MAX = 200
 
 export type MetadataClients = {
   /**
-   * Returns the newest fresh document of a client, the stored one or one in memory. Otherwise it fetches the document for a
-   * signed-in member, and for nobody else. Throws invalid_client for a document that cannot be used, too_many_attempts, and
+   * Returns the newest fresh document of a client, the stored one or one in memory. Otherwise it fetches the document, if a
+   * member is signed in. Throws invalid_client for a document that cannot be used, too_many_attempts, and
    * overloaded.
    */
   read(
