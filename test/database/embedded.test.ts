@@ -176,7 +176,7 @@ function isRunning(pid: number): boolean {
 }
 
 async function ends(pid: number): Promise<void> {
-  await expect.poll(() => isRunning(pid), { timeout: 20_000, interval: 20 }).toBe(false)
+  await expect.poll(() => isRunning(pid), { timeout: 60_000, interval: 20 }).toBe(false)
 }
 
 /** The shell around a server, and the watcher of its owner inside that shell. */
@@ -443,7 +443,7 @@ describe.skipIf(WINDOWS)('what an earlier run left behind', () => {
     const child = spawnOwner(dataDir)
     const halfMade = async () =>
       (await readdir(dataDir, { recursive: true })).some((path) => path.endsWith('/PG_VERSION'))
-    await expect.poll(halfMade, { timeout: 20_000, interval: 5 }).toBe(true)
+    await expect.poll(halfMade, { timeout: 60_000, interval: 5 }).toBe(true)
     child.kill('SIGKILL')
     await once(child, 'exit')
     expect(await readdir(dataDir)).not.toContain('postgres')

@@ -26,7 +26,7 @@ import {
 } from '../harness/demo-process.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
 
-const ENDING_MS = 20_000
+const ENDING_MS = 60_000
 /** The printed people and twelve members of the history; the shops' applications, and one that waits for its review. */
 const ROWS = { users: 17, oauth_apps: 2, payment_apps: 6 }
 

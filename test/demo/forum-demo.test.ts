@@ -13,9 +13,9 @@ import {
 } from '../harness/demo-process.ts'
 
 const FLAGS = ['--demo', '--forum', '--json']
-const ENDING_MS = 20_000
+const ENDING_MS = 60_000
 /** The bridge reads a new member's score within a round of the worker. */
-const BRIDGE_MS = 50_000
+const BRIDGE_MS = 120_000
 
 async function start(): Promise<DemoProcess> {
   const dataDir = await makeDataDir()

@@ -18,7 +18,7 @@ import { cleanUp, type DemoProcess, makeDataDir, startDemoProcess } from '../har
 const ARTIFACTS = join(import.meta.dirname, '../artifacts')
 const WIDTHS = [360, 1280]
 const SCHEMES = ['light', 'dark'] as const
-const PAGE_MS = 20_000
+const PAGE_MS = 60_000
 
 describe.skipIf(isWithoutChromium)('the shop', () => {
   let dataDir: string

@@ -11,7 +11,7 @@ import { run, serverUser } from '../../src/database/embedded/user.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
 import { ask, postmaster } from './world.ts'
 
-const WAIT_MS = 30_000
+const WAIT_MS = 90_000
 
 export type Replicated = {
   /** The database on the server that is the primary now. */

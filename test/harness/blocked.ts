@@ -17,5 +17,5 @@ export async function untilBlocked(db: Db, tx: Db, count = 1): Promise<void> {
       ) select from waiting`.execute(db)
     return waiting.rows.length > count
   }
-  await vi.waitUntil(areWaiting, { timeout: 20_000 })
+  await vi.waitUntil(areWaiting, { timeout: 60_000 })
 }

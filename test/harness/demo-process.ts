@@ -13,8 +13,8 @@ import { copyCluster } from './empty-cluster.ts'
 import { makeScratchFolder } from './scratch.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const START_MS = 60_000
-const STOP_MS = 20_000
+const START_MS = 170_000
+const STOP_MS = 60_000
 const POLL_MS = 50
 
 export type DemoProcess = {

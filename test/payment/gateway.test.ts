@@ -1127,8 +1127,8 @@ describe('api.php', () => {
         statuses.push((await send(process, 'POST', API, asked)).statusCode),
       )
       // Four statements wait, the first of them for the table, and the others for a connection.
-      await vi.waitUntil(() => statuses.length === 16, { timeout: 20_000 })
-      await vi.waitUntil(() => poolUse(process.db).open - poolUse(process.db).idle === 1, { timeout: 20_000 })
+      await vi.waitUntil(() => statuses.length === 16, { timeout: 60_000 })
+      await vi.waitUntil(() => poolUse(process.db).open - poolUse(process.db).idle === 1, { timeout: 60_000 })
       expect(poolUse(process.db).waiting).toBe(0)
       return { asking }
     })

@@ -408,7 +408,7 @@ describe('the server process', () => {
       cwd: ROOT,
       env: { DATA_DIR: dataDir, ...env },
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 60_000,
     })
     return { status, output: stdout + stderr }
   }

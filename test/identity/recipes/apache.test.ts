@@ -126,7 +126,7 @@ Header set X-Email "%{OIDC_CLAIM_email}e"
     world.test.deps.logoutSender.nudge()
     // The address of its session's data shows no sign-in page, but that there is no session.
     await vi.waitFor(async () => expect((await browser.go('/oidc/callback?info=json')).status).toBe(401), {
-      timeout: 20_000,
+      timeout: 60_000,
     })
   })
 })

@@ -56,7 +56,7 @@ describe.skipIf(isSkipped(version))('oidc-agent', { timeout: PROGRAMS_MS_MAX }, 
   }
 
   const address = (program: Program, pattern: RegExp) =>
-    vi.waitFor(() => pattern.exec(program.output())![0], { timeout: 30_000 })
+    vi.waitFor(() => pattern.exec(program.output())![0], { timeout: 120_000 })
 
   /** The agent's tokens work, also after a refresh. */
   async function checkTokens(name: string) {

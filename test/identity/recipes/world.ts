@@ -12,7 +12,7 @@ const STEPS_MAX = 12
 const TICK_MS = 1_000
 /** How long a test of a client's own programs may take. On a busy machine each needs a while to start. */
 export const PROGRAMS_MS_MAX = 240_000
-const START_MS_MAX = 60_000
+const START_MS_MAX = 170_000
 
 export type World = { test: TestApp; op: Provider; person: Person; close(): Promise<void> }
 
