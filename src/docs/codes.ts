@@ -1,12 +1,113 @@
-/** Explains every error code of the two doors. */
+/** Explains every error code of the sign-in and of the two doors. */
 
+import { OAUTH_ERRORS } from '../identity/oauth/errors.ts'
 import { GATEWAY_ERRORS, GATEWAY_FAULT, type GatewayWireCode } from '../payment/gateway/errors.ts'
 import { PAYMENT_ERRORS, type PaymentWireCode } from '../payment/hmac/errors.ts'
+import type { OAuthCode } from '../platform/errors.ts'
 import type { Text } from '../web/languages.ts'
 
 const text = (en: string, zh: string): Text => ({ en, zh })
 const later = text('Try again after Retry-After seconds.', '请在 Retry-After 秒后重试。')
 const after = (en: string, zh: string) => text(`${en} ${later.en}`, `${zh}${later.zh}`)
+
+const OAUTH_MEANINGS: Record<OAuthCode, Text> = {
+  invalid_request: text(
+    'A parameter is missing, repeated or not valid; error_description names it.',
+    '缺少参数、参数重复或无效，error_description 会指出是哪一个。',
+  ),
+  invalid_client: text(
+    'The client_id or the secret is wrong. Form-encode both halves of the Basic header.',
+    'client_id 或密钥错误。Basic 认证的两部分都要先做表单编码。',
+  ),
+  invalid_grant: text(
+    'The code or token is wrong, expired, used or revoked; or redirect_uri or code_verifier differs. Start the sign-in again.',
+    '授权码或令牌错误、过期、已使用或已撤销；或 redirect_uri、code_verifier 不一致。请重新发起登录。',
+  ),
+  invalid_redirect_uri: text(
+    'The redirect URI is not registered, character for character.',
+    '回调地址与登记的不完全一致。',
+  ),
+  invalid_scope: text(
+    'scope is too long, or a refresh asks for more than was granted.',
+    'scope 过长，或刷新时要求的权限超过已授予的范围。',
+  ),
+  invalid_target: text(
+    'resource names no service of an application, or another one than was granted.',
+    'resource 不是任何应用的服务地址，或与已授予的不同。',
+  ),
+  invalid_token: text(
+    'The access token is missing, wrong, expired or revoked. Refresh it, or start the sign-in again.',
+    '缺少访问令牌，或令牌错误、过期、已撤销。请刷新，或重新发起登录。',
+  ),
+  insufficient_scope: text(
+    'The access token needs the scope that WWW-Authenticate names.',
+    '访问令牌缺少 WWW-Authenticate 中列出的 scope。',
+  ),
+  access_denied: text(
+    'The member refused, or may not use the application; or registering an application is not allowed.',
+    '成员拒绝了授权或无权使用该应用；或不允许登记应用。',
+  ),
+  unauthorized_client: text(
+    'The application is not switched on for sign-in on devices.',
+    '应用没有开启设备登录。',
+  ),
+  authorization_pending: text(
+    'The member has not decided on the device yet. Ask again after interval seconds.',
+    '成员尚未处理该设备的请求，请在 interval 秒后再次查询。',
+  ),
+  slow_down: text(
+    'The device asks too often. Wait five seconds longer from now on.',
+    '设备查询过于频繁，此后每次多等 5 秒。',
+  ),
+  expired_token: text(
+    'The device code is older than ten minutes. Begin again.',
+    '设备代码已超过 10 分钟，请重新开始。',
+  ),
+  unsupported_grant_type: text('The token endpoint has no such grant_type.', '令牌端点不支持此 grant_type。'),
+  unsupported_response_type: text('The only response_type is code.', 'response_type 只能是 code。'),
+  login_required: text(
+    'prompt=none, but the member is not signed in, or is not the expected one.',
+    '使用了 prompt=none，但成员未登录，或不是期望的成员。',
+  ),
+  consent_required: text(
+    'prompt=none, but the member has not allowed the application yet.',
+    '使用了 prompt=none，但成员尚未授权该应用。',
+  ),
+  request_not_supported: text('request is not supported.', '不支持 request 参数。'),
+  request_uri_not_supported: text('request_uri is not supported.', '不支持 request_uri 参数。'),
+  registration_not_supported: text('registration is not supported.', '不支持 registration 参数。'),
+}
+/** Codes of OpenID Connect and RFC 6749 4.1.2.1 that only a redirect carries, which has no status of its own. */
+const ONLY_REDIRECTED: readonly string[] = [
+  'unsupported_response_type',
+  'login_required',
+  'consent_required',
+  'request_not_supported',
+  'request_uri_not_supported',
+  'registration_not_supported',
+] satisfies OAuthCode[]
+
+/** The codes of the sign-in, with their HTTP statuses as text: one that is only redirected has none. */
+export const OAUTH_CODES: readonly { code: string; status: string; about: Text }[] = [
+  ...Object.entries(OAUTH_MEANINGS).map(([code, about]) => ({
+    code,
+    status: ONLY_REDIRECTED.includes(code) ? '' : String(OAUTH_ERRORS[code as OAuthCode]),
+    about,
+  })),
+  {
+    code: 'temporarily_unavailable',
+    status: '429, 503',
+    about: after('Too many requests, or the service is too busy.', '请求过多，或服务繁忙。'),
+  },
+  {
+    code: 'server_error',
+    status: '500',
+    about: text(
+      'A fault of the service. The same request may be sent again.',
+      '服务内部错误，可以重发同一请求。',
+    ),
+  },
+]
 
 const PAYMENT_MEANINGS: Record<Exclude<PaymentWireCode, 'application_not_found'>, Text> = {
   invalid_signature: text(

@@ -1,11 +1,21 @@
 /** Describes operations and messages as the pages show them, from the schemas that check the requests. */
+
+import { escapeHtml } from '../web/html.ts'
 import type { Text } from '../web/languages.ts'
+import { highlighted } from './highlight.ts'
 import { OPERATIONS, operationId } from './openapi.ts'
 import { type Answer, type Area, jsonSchema, type Operation } from './operation.ts'
 import type { Samples } from './samples.ts'
 import type { Webhook } from './webhooks.ts'
 
-export type Field = { name: string; isRequired: boolean; type: string; about: string }
+/** A field. `pattern` is the expression that its text fits. */
+export type Field = {
+  name: string
+  isRequired: boolean
+  type: string
+  pattern: string | undefined
+  about: string
+}
 type Schema = {
   type?: string
   properties?: Record<string, Schema>
@@ -40,6 +50,9 @@ const isRefusal = ([status, { schema }]: [string, Answer]) => Number(status) >= 
 
 /** Describes an operation in one language. */
 export function describeOperation(operation: Operation, language: keyof Text) {
+  const all = Object.entries(operation.answers)
+  const answered = all.filter(([status]) => Number(status) < 400)
+  const refused = all.filter(([status]) => Number(status) >= 400)
   return {
     method: operation.method.toUpperCase(),
     path: operation.path,
@@ -49,11 +62,12 @@ export function describeOperation(operation: Operation, language: keyof Text) {
       in: operation.request.in,
       fields: fieldsOf(jsonSchema(operation.request.schema, 'input', language), language),
     },
-    answers: Object.entries(operation.answers).map(([status, answer]) => ({
+    answers: answered.map(([status, answer]) => ({
       status,
       about: answer.about[language],
-      ...(Number(status) < 400 && describeBody(answer, language)),
+      ...describeBody(answer, language),
     })),
+    refusals: refused.map(([status, { about }]) => ({ status, about: about[language] })),
   }
 }
 
@@ -66,15 +80,24 @@ export async function describeWebhook(webhook: Webhook, language: keyof Text, sa
     about: about[language],
     headers: headers && fieldsOf(jsonSchema(headers, 'output', language), language),
     fields: fieldsOf(jsonSchema(schema, 'output', language), language),
-    example: await webhook.example(samples),
+    example: inColours(await webhook.example(samples)),
     answer: answer[language],
   }
+}
+
+/** Writes an example as HTML: JSON, or an address, which has no parts to mark. */
+function inColours(example: string): string {
+  return highlighted(
+    example,
+    example.startsWith('{') || example.startsWith('[') ? 'json' : 'text',
+    escapeHtml,
+  )
 }
 
 function describeBody({ schema, example }: Answer, language: keyof Text) {
   return {
     fields: schema === undefined ? [] : fieldsOf(jsonSchema(schema, 'output', language), language),
-    example: example === undefined ? undefined : JSON.stringify(example, null, 2),
+    example: example === undefined ? undefined : inColours(JSON.stringify(example, null, 2)),
   }
 }
 
@@ -85,6 +108,7 @@ function fieldsOf(schema: Schema, language: keyof Text): Field[] {
     name,
     isRequired: required.includes(name),
     type: [typeOf(field), lengthOf(field, language)].filter(Boolean).join(', '),
+    pattern: patternOf(field),
     about: field.description ?? '',
   }))
 }
@@ -94,9 +118,12 @@ function typeOf(schema: Schema): string {
   if (schema.enum !== undefined) return schema.enum.join(' | ')
   if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' | ')
   if (schema.type === 'array') return `${typeOf(schema.items ?? {})}[]`
-  // The format replaces the pattern, which has nine lines for a date.
-  if (schema.format !== undefined) return schema.format
-  return schema.pattern === undefined ? (schema.type ?? 'any') : `${schema.type} ${schema.pattern}`
+  return schema.format ?? schema.type ?? 'any'
+}
+
+/** The pattern of a text. A format replaces it, because the pattern of a date has nine lines. */
+function patternOf({ pattern, format, anyOf = [] }: Schema): string | undefined {
+  return format === undefined ? (pattern ?? anyOf.map(patternOf).find(Boolean)) : undefined
 }
 
 function lengthOf({ minLength, maxLength }: Schema, language: keyof Text): string | undefined {

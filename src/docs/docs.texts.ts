@@ -11,11 +11,17 @@ export const docs = {
   title: { en: 'Documentation', zh: '开发文档' },
   search: { en: 'Search', zh: '搜索' },
   searchLabel: { en: 'Search the documentation', zh: '搜索开发文档' },
-  searchHint: { en: 'a heading, a field, an error code', zh: '标题、字段或错误码' },
+  searchHint: { en: 'Search the documentation', zh: '搜索开发文档' },
+  searchStart: {
+    en: 'Search for a word, a field such as order_id, or an error code such as 1001.',
+    zh: '可搜索词语、字段名（如 order_id）或错误码（如 1001）。',
+  },
   found: (count: number) => ({
     en: count === 1 ? '1 result' : `${count} results`,
     zh: `${count} 条结果`,
   }),
+  resultsFor: (query: string) => ({ en: `Results for “${query}”`, zh: `“${query}”的搜索结果` }),
+  moreOnPage: (count: number) => ({ en: `${count} more on this page`, zh: `此页还有 ${count} 条` }),
   nothingFound: { en: 'No results', zh: '没有结果' },
   nothingFoundText: {
     en: 'Try fewer words, a field name such as order_id, or an error code such as 1001.',
@@ -23,7 +29,7 @@ export const docs = {
   },
   toStart: { en: 'Get started', zh: '快速开始' },
   onThisPage: { en: 'On this page', zh: '本页内容' },
-  next: { en: 'Next', zh: '下一篇' },
+  ways: { en: 'Pages before and after', zh: '上一篇与下一篇' },
   sample: { en: 'Sample code', zh: '示例代码' },
   chapters: {
     begin: { en: 'Start', zh: '开始' },
@@ -42,6 +48,13 @@ export const docs = {
     'sign-in-clients': { en: 'Sign-in clients', zh: '登录客户端' },
     operator: { en: 'Run the service', zh: '运行服务' },
     discourse: { en: 'Discourse forum', zh: 'Discourse 论坛' },
+  },
+  /** Their names in the bar of a phone. */
+  short: {
+    start: { en: 'Start', zh: '开始' },
+    merchant: { en: 'HMAC API', zh: 'HMAC 接口' },
+    'gateway-shop': { en: 'Gateway', zh: '网关' },
+    'oauth-application': { en: 'Sign-in', zh: '登录' },
   },
   reader: {
     label: { en: 'Your applications', zh: '你的应用' },
@@ -191,4 +204,20 @@ export const docs = {
   },
   optional: { en: 'optional', zh: '选填' },
   refusals: { en: 'Error format', zh: '错误格式' },
+  refused: { en: 'When it is refused', zh: '被拒绝时' },
+  debug: {
+    payment: { en: '1001: the signature is wrong.', zh: '1001：签名错误。' },
+    v1: { en: 'The signature is refused.', zh: '签名被拒绝。' },
+    v2: { en: 'The signature is refused.', zh: '签名被拒绝。' },
+  },
+  debugText: (link: string) => ({
+    en: `Paste what you sent into the ${link}: it says which step differs.`,
+    zh: `把发送的内容粘贴到${link}，它会指出哪一步不同。`,
+  }),
+  debugger: { en: 'signature debugger', zh: '签名调试器' },
+  redirected: { en: 'redirect', zh: '跳转' },
+  ofRedirect: {
+    en: 'At /oauth2/auth an error returns to the redirect URI as error and error_description, with state and iss. If the client or the redirect URI is unknown, the visitor sees a page instead.',
+    zh: '/oauth2/auth 的错误以 error 和 error_description 带回回调地址，同时带有 state 和 iss。客户端或回调地址未知时，访问者看到的是错误页面。',
+  },
 } satisfies Texts

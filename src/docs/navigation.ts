@@ -1,10 +1,15 @@
-/** The side navigation of the documentation: the guides by chapter, then the API. */
+/** The navigation of the documentation: a search, the guides by chapter, the API, and the pages before and after a page. */
 
 import type { Icon } from '../web/icons.ts'
-import type { Locale } from '../web/languages.ts'
+import { type Locale, textKey } from '../web/languages.ts'
 import type { AreaNav } from '../web/views.ts'
 import { CHAPTERS, type Chapter, type GuideName, guidePath } from './guides/guides.ts'
-import { AREAS } from './openapi.ts'
+import { AREAS, OPERATIONS, operationId } from './openapi.ts'
+import { WEBHOOKS } from './webhooks.ts'
+
+export type Link = { href: string; title: string }
+/** The pages before and after a page. */
+export type Ways = { previous: Link | undefined; next: Link | undefined }
 
 /** The pages of the API, in the order of the navigation. */
 export const SECTIONS = [...AREAS, 'notifications', 'codes', 'rules'] as const
@@ -28,25 +33,56 @@ const ICONS = {
   rules: 'scale',
 } as const satisfies Record<GuideName | (typeof SECTIONS)[number], Icon>
 
-/** Builds the navigation in the language of a page. */
-export function docsNav({ t }: Locale): AreaNav {
+/**
+ * Builds the navigation in the language of a page.
+ * @param query what the reader has searched for.
+ */
+export function docsNav({ t }: Locale, query = ''): AreaNav {
   const chapters = (Object.keys(CHAPTERS) as Chapter[]).map((chapter) => ({
     title: t.docs.chapters[chapter],
-    links: CHAPTERS[chapter].map((name) => ({
-      href: guidePath(name),
-      label: t.docs.guides[name],
-      icon: ICONS[name],
-      isAlone: name === 'start',
-    })),
+    links: CHAPTERS[chapter].map((name) => guideLink(name, t)),
   }))
   const api = SECTIONS.map((section) => ({
     href: `/docs/${section}`,
     label: t.docs.areas[section].title,
     icon: ICONS[section],
   }))
-  const search = { href: '/docs/search', label: t.docs.search, icon: 'search' as const }
   return {
     label: t.docs.title,
-    groups: [{ links: [search] }, ...chapters, { title: t.docs.api, links: api }],
+    search: { action: '/docs/search', label: t.docs.searchLabel, hint: t.docs.searchHint, query },
+    groups: [...chapters, { title: t.docs.api, links: api }],
+    bar: BAR.map((name) => ({ ...guideLink(name, t), short: t.docs.short[name] })),
   }
+}
+
+/** The guides in the bar at the foot of a phone: the first one of each kind of client. */
+const BAR = ['start', 'merchant', 'gateway-shop', 'oauth-application'] as const
+
+const guideLink = (name: GuideName, { docs }: Locale['t']) => ({
+  href: guidePath(name),
+  label: docs.guides[name],
+  icon: ICONS[name],
+  isAlone: name === 'start',
+})
+
+/** Returns the pages before and after a page of the API. */
+export function waysInApi(path: string, { t, language }: Locale): Ways {
+  const key = textKey(language)
+  const section = (name: (typeof SECTIONS)[number]) => ({
+    href: `/docs/${name}`,
+    title: t.docs.areas[name].title,
+  })
+  const pages = SECTIONS.flatMap((name): Link[] => [
+    section(name),
+    ...OPERATIONS.filter(({ area }) => area === name).map((operation) => ({
+      href: `/docs/${name}/${operationId(operation)}`,
+      title: operation.about[key],
+    })),
+    ...(name === 'notifications' ? WEBHOOKS : []).map((webhook) => ({
+      href: `/docs/notifications/${webhook.name}`,
+      title: webhook.title[key],
+    })),
+  ])
+  const at = pages.findIndex(({ href }) => href === path)
+  return { previous: pages[at - 1], next: pages[at + 1] }
 }

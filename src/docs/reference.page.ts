@@ -3,12 +3,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Core } from '../core/core.ts'
 import { type Text, textKey } from '../web/languages.ts'
 import { type SiteWords, siteWords } from '../web/site-words.ts'
-import { gatewayCodes, PAYMENT_CODES } from './codes.ts'
+import { gatewayCodes, OAUTH_CODES, PAYMENT_CODES } from './codes.ts'
 import { describeArea, describeOperation, describeWebhook, type Field } from './describe.ts'
 import { inSiteWords, withMarks } from './guides/fill.ts'
 import { readerOf } from './guides/guides.page.ts'
 import type { Reader } from './guides/reader.ts'
-import { docsNav } from './navigation.ts'
+import { docsNav, type Ways, waysInApi } from './navigation.ts'
 import { AREAS, OPERATIONS, operationId, serverOf } from './openapi.ts'
 import type { Area } from './operation.ts'
 import { callOf } from './programs/call.ts'
@@ -23,23 +23,35 @@ type InWords<Code> = Omit<Code, 'about'> & { about: string }
 
 declare module '../web/views.ts' {
   interface PageData {
-    'docs/area': { nav: AreaNav; area: Area } & ReturnType<typeof describeArea>
+    'docs/area': { nav: AreaNav; ways: Ways; area: Area } & ReturnType<typeof describeArea>
     'docs/operation': {
       nav: AreaNav
+      ways: Ways
       area: Area
       server: string
       isLive: boolean
       reader: Reader
       operation: ReturnType<typeof describeOperation> & { environment: string; programs: string }
     }
-    'docs/notifications': { nav: AreaNav; webhooks: { id: string; title: string }[]; schedule: string }
-    'docs/notification': { nav: AreaNav; webhook: Awaited<ReturnType<typeof describeWebhook>> }
+    'docs/notifications': {
+      nav: AreaNav
+      ways: Ways
+      webhooks: { id: string; title: string }[]
+      schedule: string
+    }
+    'docs/notification': {
+      nav: AreaNav
+      ways: Ways
+      webhook: Awaited<ReturnType<typeof describeWebhook>>
+    }
     'docs/codes': {
       nav: AreaNav
+      ways: Ways
+      oauth: InWords<(typeof OAUTH_CODES)[number]>[]
       payment: InWords<(typeof PAYMENT_CODES)[number]>[]
       gateway: Record<'v1' | 'v2', InWords<ReturnType<typeof gatewayCodes>[number]>[]>
     }
-    'docs/rules': { nav: AreaNav; rules: ReturnType<typeof rulesOf> }
+    'docs/rules': { nav: AreaNav; ways: Ways; rules: ReturnType<typeof rulesOf> }
   }
   interface PartData {
     'docs/fields': { fields: Field[] }
@@ -51,21 +63,22 @@ export async function referencePages(
   app: FastifyInstance,
   { findSamples, ...deps }: Core & { findSamples: FindSamples },
 ): Promise<void> {
-  const frame = ({ locale }: FastifyRequest) => ({
+  const frame = ({ locale, routeOptions: { url = '' } }: FastifyRequest) => ({
     nav: docsNav(locale),
+    ways: waysInApi(url, locale),
     language: textKey(locale.language),
     words: siteWords(deps.settings.latest(), locale.language),
   })
   for (const area of AREAS) {
     app.get(`/docs/${area}`, async (request, reply) => {
-      const { nav, language } = frame(request)
-      return reply.page('docs/area', { nav, area, ...describeArea(area, language) })
+      const { nav, ways, language } = frame(request)
+      return reply.page('docs/area', { nav, ways, area, ...describeArea(area, language) })
     })
   }
   for (const operation of OPERATIONS) {
     const { area } = operation
     app.get(`/docs/${area}/${operationId(operation)}`, async (request, reply) => {
-      const { nav, language } = frame(request)
+      const { nav, ways, language } = frame(request)
       const [found, reader] = await Promise.all([findSamples(), readerOf(deps, request)])
       const { samples, own } = withOwnValues(found, reader)
       const server = serverOf(area, deps.config)
@@ -78,37 +91,43 @@ export async function referencePages(
         programs: writeTabs(programsOf(call), 'sample', tabs),
       }
       const { isLive } = samples
-      return reply.page('docs/operation', { nav, area, server, isLive, reader, operation: described })
+      const data = { nav, ways, area, server, isLive, reader, operation: described }
+      return reply.page('docs/operation', data)
     })
   }
   app.get('/docs/notifications', async (request, reply) => {
-    const { nav, language } = frame(request)
+    const { nav, ways, language } = frame(request)
     const webhooks = WEBHOOKS.map(({ name, title }) => ({ id: name, title: title[language] }))
-    return reply.page('docs/notifications', { nav, webhooks, schedule: SCHEDULE[language] })
+    return reply.page('docs/notifications', { nav, ways, webhooks, schedule: SCHEDULE[language] })
   })
   for (const webhook of WEBHOOKS) {
     app.get(`/docs/notifications/${webhook.name}`, async (request, reply) => {
-      const { nav, language } = frame(request)
+      const { nav, ways, language } = frame(request)
       const described = await describeWebhook(webhook, language, await findSamples())
-      return reply.page('docs/notification', { nav, webhook: described })
+      return reply.page('docs/notification', { nav, ways, webhook: described })
     })
   }
   app.get('/docs/codes', async (request, reply) => {
-    const { nav, language, words } = frame(request)
+    const { nav, ways, language, words } = frame(request)
     const payment = inLanguage(PAYMENT_CODES, language, words)
     const gateway = {
       v1: inLanguage(gatewayCodes('v1'), language, words),
       v2: inLanguage(gatewayCodes('v2'), language, words),
     }
-    return reply.page('docs/codes', { nav, payment, gateway })
+    const redirected = request.locale.t.docs.redirected
+    const oauth = inLanguage(OAUTH_CODES, language, words).map(({ status, ...code }) => ({
+      ...code,
+      status: status || redirected,
+    }))
+    return reply.page('docs/codes', { nav, ways, oauth, payment, gateway })
   })
   app.get('/docs/rules', async (request, reply) => {
-    const { nav, language, words } = frame(request)
+    const { nav, ways, language, words } = frame(request)
     const rules = rulesOf(await deps.settings.read(), language).map((rule) => ({
       ...rule,
       lines: rule.lines.map((line) => inSiteWords(line, words)),
     }))
-    return reply.page('docs/rules', { nav, rules })
+    return reply.page('docs/rules', { nav, ways, rules })
   })
 }
 

@@ -1,54 +1,161 @@
-/** Search over the headings of the guides and the titles of the API. */
+/** Search over the documentation: the sections of the guides, and the operations, messages, codes and rules of the API. */
+import type { SettingValues } from '../core/setting-values.ts'
 import { type Language, textKey } from '../web/languages.ts'
-import { PAYMENT_CODES } from './codes.ts'
+import { type SiteWords, siteWords } from '../web/site-words.ts'
+import { gatewayCodes, OAUTH_CODES, PAYMENT_CODES } from './codes.ts'
+import { describeOperation } from './describe.ts'
 import { docs } from './docs.texts.ts'
-import { GUIDES, guideIn, guidePath } from './guides/guides.ts'
+import { inSiteWords } from './guides/fill.ts'
+import { chapterOf, GUIDES, guideIn, guidePath } from './guides/guides.ts'
+import { sectionsOf } from './guides/markdown.ts'
 import { SECTIONS } from './navigation.ts'
 import { OPERATIONS, operationId } from './openapi.ts'
+import { rulesOf } from './rules.ts'
 import { WEBHOOKS } from './webhooks.ts'
 
 const FOUND_MAX = 40
+const FOUND_ON_PAGE_MAX = 5
+/** Characters around a word that was found in a text. */
+const BEFORE = 50
+const AFTER = 120
 
-export type Found = { href: string; title: string; page: string }
+type Page = { href: string; title: string }
+/** A place that the search leads to, and the page on which it is. */
+type Place = Page & { text: string; page: Page }
 
-const index: Record<Language, Found[]> = { en: indexOf('en'), 'zh-CN': indexOf('zh-CN') }
+/** What was found on a page. `more` counts the places that are left out. */
+export type Found = Page & { places: { href: string; title: string; excerpt: string }[]; more: number }
 
-/** Finds the headings that contain every word, in their own text or in the title of their page. */
-export function findHeadings(language: Language, query: string): Found[] {
+/** Finds the places that contain every word, in their title, the title of their page or their text. The best come first. */
+export function searchDocs(
+  language: Language,
+  settings: SettingValues,
+  query: string,
+): { words: string[]; found: Found[] } {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
-  if (words.length === 0) return []
-  const holdsAll = (text: string) => words.every((word) => text.includes(word))
-  const found = index[language].filter(({ title, page }) => holdsAll(`${title} ${page}`.toLowerCase()))
-  const isOwn = ({ title }: Found) => Number(holdsAll(title.toLowerCase()))
-  return found.sort((a, b) => isOwn(b) - isOwn(a)).slice(0, FOUND_MAX)
+  const places = [...placesIn(language, settings), ...rulePlaces(language, settings)]
+  const ranked = rank(places, words)
+  if (ranked.length > 0 || words.length === 0) return { words, found: byPage(ranked, words) }
+  const pairs = words.flatMap(pairsOf)
+  return { words: pairs, found: byPage(rank(places, pairs), pairs) }
 }
 
-function indexOf(language: Language): Found[] {
+/** Chinese has no spaces: a long word that is nowhere is searched for by each two characters that follow each other. */
+function pairsOf(word: string): string[] {
+  if (!/^\p{Script=Han}{3,}$/u.test(word)) return [word]
+  return [...word].slice(1).map((character, i) => [...word][i] + character)
+}
+
+function rank(places: readonly Place[], words: readonly string[]): Place[] {
+  if (words.length === 0) return []
+  return places
+    .map((place) => ({ place, score: Math.min(...words.map((word) => scoreOf(place, word))) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .map(({ place }) => place)
+}
+
+function scoreOf({ title, text, page }: Place, word: string): number {
+  if (title.toLowerCase().includes(word)) return 3
+  if (page.title.toLowerCase().includes(word)) return 2
+  return text.toLowerCase().includes(word) ? 1 : 0
+}
+
+/** Groups places by their page. A page stands where its best place stands. */
+function byPage(ranked: readonly Place[], words: readonly string[]): Found[] {
+  const pages = Map.groupBy(ranked.slice(0, FOUND_MAX), ({ page }) => page.href)
+  return [...pages.values()].map((places) => ({
+    ...places[0]!.page,
+    places: places
+      .slice(0, FOUND_ON_PAGE_MAX)
+      .map(({ href, title, text }) => ({ href, title, excerpt: excerptOf(text, words) })),
+    more: Math.max(0, places.length - FOUND_ON_PAGE_MAX),
+  }))
+}
+
+/** Cuts a text around the first word that was found in it. */
+function excerptOf(text: string, words: readonly string[]): string {
+  const lower = text.toLowerCase()
+  const at = Math.min(...words.map((word) => lower.indexOf(word)).filter((index) => index >= 0))
+  const from = Number.isFinite(at) && at > BEFORE ? text.indexOf(' ', at - BEFORE) + 1 || at - BEFORE : 0
+  const begin = from > at ? at : from
+  const end = begin + BEFORE + AFTER
+  return `${begin > 0 ? '…' : ''}${text.slice(begin, end)}${end < text.length ? '…' : ''}`
+}
+
+let kept: { key: string; places: Place[] } | undefined
+
+/** The places whose texts do not depend on fees and limits. They are kept until another language or name is asked for. */
+function placesIn(language: Language, settings: SettingValues): Place[] {
+  const words = siteWords(settings, language)
+  const key = JSON.stringify([language, words])
+  if (kept?.key !== key)
+    kept = { key, places: [...guidePlaces(language, words), ...apiPlaces(language, words)] }
+  return kept.places
+}
+
+function guidePlaces(language: Language, words: SiteWords): Place[] {
+  return GUIDES.flatMap((name) => {
+    const said = (text: string) => (chapterOf(name) === 'operators' ? text : inSiteWords(text, words))
+    const guide = guideIn(language, name)
+    const page = { href: guidePath(name), title: said(guide.title) }
+    return sectionsOf(guide).map(({ heading, text }) => ({
+      href: heading ? `${page.href}#${heading.id}` : page.href,
+      title: heading ? said(heading.text) : page.title,
+      text: said(text),
+      page,
+    }))
+  })
+}
+
+function apiPlaces(language: Language, words: SiteWords): Place[] {
   const key = textKey(language)
-  const guides = GUIDES.flatMap((name) => {
-    const { title, headings } = guideIn(language, name)
-    const href = guidePath(name)
-    const inside = headings.map(({ id, text }) => ({ href: `${href}#${id}`, title: text, page: title }))
-    return [{ href, title, page: title }, ...inside]
+  const place = (page: Page, text: string, own: Partial<Page> = {}): Place => ({
+    ...page,
+    ...own,
+    text,
+    page,
   })
-  const sections = SECTIONS.map((name) => {
-    const title = docs.areas[name].title[key]
-    return { href: `/docs/${name}`, title, page: docs.api[key] }
+  const section = (name: (typeof SECTIONS)[number]): Page => ({
+    href: `/docs/${name}`,
+    title: inSiteWords(docs.areas[name].title[key], words),
   })
-  const operations = OPERATIONS.map((operation) => ({
-    href: `/docs/${operation.area}/${operationId(operation)}`,
-    title: `${operation.about[key]} ${operation.path}`,
-    page: docs.areas[operation.area].title[key],
+  const sections = SECTIONS.map((name) => place(section(name), docs.areas[name].text[key]))
+  const operations = OPERATIONS.map((operation) => {
+    const { path, about, sent, answers } = describeOperation(operation, key)
+    const fields = [...(sent?.fields ?? []), ...answers.flatMap((answer) => answer.fields)]
+    const text = [path, ...fields.map((field) => `${field.name}: ${field.about}`)].join(' ')
+    const title = `${about} ${path}`
+    return place(section(operation.area), text, {
+      href: `/docs/${operation.area}/${operationId(operation)}`,
+      title,
+    })
+  })
+  const messages = WEBHOOKS.map(({ name, title, about, answer, schema }) =>
+    place(section('notifications'), [about[key], answer[key], ...Object.keys(schema.shape)].join(' '), {
+      href: `/docs/notifications/${name}`,
+      title: title[key],
+    }),
+  )
+  const codes = [
+    ...OAUTH_CODES.map(({ code, about }) => ({ id: code, title: code, about })),
+    ...PAYMENT_CODES.map(({ code, about }) => ({ id: `c${code}`, title: String(code), about })),
+    ...(['v1', 'v2'] as const).flatMap((id) =>
+      gatewayCodes(id).map(({ code, msg, about }) => ({ id, title: `${code} ${msg}`, about })),
+    ),
+  ].map(({ id, title, about }) => place(section('codes'), about[key], { href: `/docs/codes#${id}`, title }))
+  return [...sections, ...operations, ...messages, ...codes]
+}
+
+/** The rules show the settings in force. */
+function rulePlaces(language: Language, settings: SettingValues): Place[] {
+  const key = textKey(language)
+  const words = siteWords(settings, language)
+  const page = { href: '/docs/rules', title: docs.areas.rules.title[key] }
+  return rulesOf(settings, key).map(({ id, title, lines, table }) => ({
+    href: `${page.href}#${id}`,
+    title,
+    text: inSiteWords([...lines, ...(table?.rows.flat() ?? [])].join(' '), words),
+    page,
   }))
-  const messages = WEBHOOKS.map(({ name, title }) => ({
-    href: `/docs/notifications/${name}`,
-    title: title[key],
-    page: docs.areas.notifications.title[key],
-  }))
-  const codes = PAYMENT_CODES.map(({ code, about }) => ({
-    href: '/docs/codes#payment',
-    title: `${code} ${about[key]}`,
-    page: docs.areas.codes.title[key],
-  }))
-  return [...guides, ...sections, ...operations, ...messages, ...codes]
 }

@@ -19,8 +19,15 @@ export type AreaNav = {
   back?: { href: string; label: string }
   /** The application whose places these are. The link leads to the choice of another one. */
   app?: { name: string; logo_url: string | null; note: string; href: string }
+  /** A search over the pages of the area. */
+  search?: Search
   groups: { title?: string; links: AreaLink[] }[]
+  /** The places in the bar at the foot of a phone. Without it, the first four. */
+  bar?: AreaLink[]
 }
+
+/** A form that searches, with what was searched for. */
+export type Search = { action: string; label: string; hint: string; query: string }
 
 /** A place, and the addresses below it. `isAlone`: its own address only. `covers`: the addresses below this one instead. */
 export type AreaLink = {
@@ -105,6 +112,7 @@ export interface PartData {
     isSearch?: boolean
     lookedBackTo?: Date | undefined
   }
+  'parts/search': { search: Search; id: string }
   'parts/secret-field': { label: string; value: string; hint?: string }
   'parts/tabs': { tabs: { href: string; label: string }[] }
 }

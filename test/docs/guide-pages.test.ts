@@ -189,13 +189,20 @@ describe('the search', () => {
   it.each([
     ['en', 'create an order', '/docs/payment/post_payment_pay_process'],
     ['en', 'xboard', '/docs/gateway-clients#xboard'],
-    ['en', '1001', '/docs/codes#payment'],
+    ['en', '1001', '/docs/codes#c1001'],
+    ['en', 'slow_down', '/docs/codes#slow_down'],
     ['en', 'v1 get an order', '/docs/v1/post_payment_api_api_php_act_order'],
     ['zh-CN', '独角数卡', '/docs/gateway-clients#独角数卡-dujiaoka'],
     ['zh-CN', '转账', '/docs/payment/post_payment_transfer'],
   ])('in %s finds %s', async (language, query, href) => {
     const html = await read(`/docs/search?q=${encodeURIComponent(query)}`, language)
     expect(html).toContain(`href="${href}"`)
+  })
+
+  it('looks into texts, groups what it finds by page, and marks the words', async () => {
+    const html = await read('/docs/search?q=ambiguous')
+    expect(html).toMatch(/<section class="stack">\s*<h2>/)
+    expect(html).toMatch(/<mark>ambiguous<\/mark>/i)
   })
 
   it.each(['', 'nothing of this kind', '<script>alert(1)</script>', 'a'.repeat(5_000)])(

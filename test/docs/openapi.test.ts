@@ -161,7 +161,7 @@ describe('the document', () => {
 
   it('has pages to read and to copy from', async () => {
     const { body } = await buyer.get('/docs/payment/post_payment_pay_process')
-    expect(body).toContain('<code>date-time</code>')
+    expect(body).toContain('date-time')
     expect(body).not.toContain('(?:')
     expect(body).toContain('1–255 characters')
     expect(body).toContain(

@@ -33,6 +33,24 @@ for (const button of document.querySelectorAll('button[data-copy], button[data-c
   })
 }
 
+// Marks the heading that the reader is at, in the list beside the page.
+const places = [...document.querySelectorAll('.onpage a')].map((link) => [
+  link,
+  document.getElementById(decodeURIComponent(link.hash.slice(1))),
+])
+function markPlace() {
+  const [current] =
+    places.findLast(([, { offsetTop }]) => offsetTop <= scrollY + innerHeight / 3) ?? places[0]
+  for (const [link] of places) {
+    if (link === current) link.setAttribute('aria-current', 'true')
+    else link.removeAttribute('aria-current')
+  }
+}
+if (places.length > 0) {
+  addEventListener('scroll', markPlace, { passive: true })
+  markPlace()
+}
+
 // Shows a password while its button is pressed in.
 for (const button of document.querySelectorAll('button[data-shows]')) {
   const field = document.getElementById(button.dataset.shows)
@@ -87,12 +105,6 @@ addEventListener('keydown', ({ key }) => {
   if (key === 'Escape' && location.hash === '#menu') location.hash = '#content'
 })
 
-// Prints the page.
-for (const button of document.querySelectorAll('button[data-print]')) {
-  button.hidden = false
-  button.addEventListener('click', () => print())
-}
-
 // Stops a second submit, which would only delay the answer to the first.
 for (const form of document.querySelectorAll('form[method="post"]')) {
   form.addEventListener('submit', (event) => {
@@ -103,3 +115,12 @@ for (const form of document.querySelectorAll('form[method="post"]')) {
 addEventListener('pageshow', () => {
   for (const form of document.querySelectorAll('form[data-sent]')) delete form.dataset.sent
 })
+
+// Opens samples in the language that the reader has chosen last. The browser may keep nothing: then this ends here.
+const LANGUAGE = 'language of samples'
+const chosen = localStorage.getItem(LANGUAGE)
+for (const tab of document.querySelectorAll('.code-tabs > input')) {
+  const name = tab.nextElementSibling.textContent
+  if (name === chosen) tab.checked = true
+  tab.addEventListener('change', () => localStorage.setItem(LANGUAGE, name))
+}

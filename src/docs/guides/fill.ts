@@ -20,12 +20,21 @@ export function filled(text: string, values: Values): string {
   return marked(text, STANDING_IN, (word) => values[word as keyof Values])
 }
 
+const escapeExpression = (text: string) => text.replaceAll(/[^\w]/g, '\\$&')
+
 /** Writes a text as HTML, and marks each of these values in it. */
 export function withMarks(text: string, found: readonly string[]): string {
   if (found.length === 0) return escapeHtml(text)
-  const either = found.map((value) => value.replaceAll(/[^\w]/g, '\\$&')).join('|')
+  const either = found.map(escapeExpression).join('|')
   const pattern = new RegExp(`(?<![\\w-])(?:${either})(?![\\w-])`, 'g')
   return marked(text, pattern, (value) => value)
+}
+
+/** Writes a text as HTML, and marks each of these words in it, in any case. */
+export function withFound(text: string, words: readonly string[]): string {
+  if (words.length === 0) return escapeHtml(text)
+  const either = words.toSorted((a, b) => b.length - a.length).map(escapeExpression)
+  return marked(text, new RegExp(either.join('|'), 'gi'), (word) => word)
 }
 
 function marked(text: string, pattern: RegExp, valueFor: (word: string) => string | undefined): string {

@@ -1,4 +1,4 @@
-/** The guides below /docs, the search over their headings, and the choice of the applications that they show. */
+/** The guides below /docs, the search over the documentation, and the choice of the applications that it shows. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { cookieOptions, sessionOf } from '../../accounts/session/session.ts'
@@ -6,10 +6,10 @@ import type { Core } from '../../core/core.ts'
 import { escapeHtml } from '../../web/html.ts'
 import { safeReturnTo } from '../../web/return-to.ts'
 import { siteWords } from '../../web/site-words.ts'
-import { docsNav } from '../navigation.ts'
-import { type Found, findHeadings } from '../search.ts'
+import { docsNav, type Link, type Ways } from '../navigation.ts'
+import { type Found, searchDocs } from '../search.ts'
 import { tabWords } from '../tabs.ts'
-import { filled, inSiteWords } from './fill.ts'
+import { filled, inSiteWords, withFound } from './fill.ts'
 import {
   type Chapter,
   chapterOf,
@@ -41,8 +41,6 @@ const Choice = z.object({
   return_to: z.string().optional().catch(undefined),
 })
 
-type Link = { href: string; title: string }
-
 declare module '../../web/views.ts' {
   interface PageData {
     'docs/guide': {
@@ -50,11 +48,17 @@ declare module '../../web/views.ts' {
       guide: { title: string; html: string; headings: Heading[]; chapter: Chapter; isFirst: boolean }
       shown: readonly ('payment' | 'signIn')[]
       reader: Reader
-      next: Link | undefined
+      ways: Ways
     }
-    'docs/search': { nav: AreaNav; query: string; found: Found[] }
+    /** The titles and excerpts are HTML, with the words of the query marked. */
+    'docs/search': { nav: AreaNav; query: string; count: number; found: Found[] }
   }
   interface PartData {
+    /** The ways to the headings of a page, shown on small screens. */
+    'docs/contents': { headings: Heading[] }
+    /** The same, shown beside the page on wide screens. */
+    'docs/on-page': { headings: Heading[] }
+    'docs/ways': { ways: Ways }
     'docs/reader': { shown: readonly ('payment' | 'signIn')[]; reader: Reader }
   }
 }
@@ -76,7 +80,7 @@ export async function guidePages(app: FastifyInstance, deps: Core): Promise<void
         guide: writeGuide(deps, request, name, reader),
         shown: shownIn(name),
         reader,
-        next: nextOf(deps, request, name),
+        ways: waysFrom(deps, request, name),
       })
     })
   }
@@ -85,11 +89,21 @@ export async function guidePages(app: FastifyInstance, deps: Core): Promise<void
 
   app.get('/docs/search', async (request, reply) => {
     const { q } = SearchQuery.parse(request.query)
-    const { language } = request.locale
+    const { locale } = request
+    const { words, found } = searchDocs(locale.language, deps.settings.latest(), q)
+    const marked = found.map(({ places, ...page }) => ({
+      ...page,
+      places: places.map(({ href, title, excerpt }) => ({
+        href,
+        title: withFound(title, words),
+        excerpt: withFound(excerpt, words),
+      })),
+    }))
     return reply.page('docs/search', {
-      nav: docsNav(request.locale),
+      nav: docsNav(locale, q),
       query: q,
-      found: inOwnWords(deps, request, findHeadings(language, q)),
+      count: found.reduce((sum, { places, more }) => sum + places.length + more, 0),
+      found: marked,
     })
   })
 
@@ -129,18 +143,16 @@ function writeGuide(deps: Core, { locale }: FastifyRequest, name: GuideName, rea
   }
 }
 
-function nextOf(deps: Core, { locale }: FastifyRequest, name: GuideName): Link | undefined {
-  const next = GUIDES[GUIDES.indexOf(name) + 1]
-  if (next === undefined || chapterOf(next) === 'operators') return undefined
+/** The guides of operators stand apart: readers of one chapter rarely read the other. */
+function waysFrom(deps: Core, { locale }: FastifyRequest, name: GuideName): Ways {
+  const isOperators = chapterOf(name) === 'operators'
+  const alike = GUIDES.filter((other) => (chapterOf(other) === 'operators') === isOperators)
   const words = siteWords(deps.settings.latest(), locale.language)
-  return { href: guidePath(next), title: inSiteWords(guideIn(locale.language, next).title, words) }
-}
-
-function inOwnWords(deps: Core, { locale }: FastifyRequest, found: Found[]): Found[] {
-  const words = siteWords(deps.settings.latest(), locale.language)
-  return found.map(({ href, title, page }) => ({
-    href,
-    title: inSiteWords(title, words),
-    page: inSiteWords(page, words),
-  }))
+  const linkTo = (guide: GuideName | undefined): Link | undefined =>
+    guide && {
+      href: guidePath(guide),
+      title: inSiteWords(guideIn(locale.language, guide).title, words),
+    }
+  const at = alike.indexOf(name)
+  return { previous: linkTo(alike[at - 1]), next: linkTo(alike[at + 1]) }
 }

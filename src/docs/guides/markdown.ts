@@ -32,10 +32,13 @@ export function readDocument(markdown: string): Document {
     ({ type }) => type !== 'space',
   ) as MarkedToken[]
   if (title?.type !== 'heading') throw new Error('A guide begins with its title')
-  const headings = rest
-    .filter((block) => block.type === 'heading')
-    .map((block) => ({ id: idOf(plain(block.tokens)), text: plain(block.tokens), level: block.depth }))
+  const headings = rest.filter((block) => block.type === 'heading').map(headingOf)
   return { title: plain(title.tokens), blocks: rest, headings }
+}
+
+function headingOf({ tokens, depth }: Tokens.Heading): Heading {
+  const text = plain(tokens)
+  return { id: idOf(text), text, level: depth }
 }
 
 /** The name of a heading in an address. */
@@ -55,6 +58,31 @@ function plain(tokens: Token[] = []): string {
 
 /** `marked` keeps texts as they are written, with their entities. */
 const textOf = (token: Token) => ('text' in token ? (token.text as string) : token.raw)
+
+/** Splits a guide at its headings. The first section is above all of them and has no heading. */
+export function sectionsOf({ blocks }: Document): { heading?: Heading; text: string }[] {
+  const sections: { heading?: Heading; texts: string[] }[] = [{ texts: [] }]
+  for (const block of blocks as MarkedToken[]) {
+    if (block.type === 'heading') sections.push({ heading: headingOf(block), texts: [] })
+    else sections.at(-1)!.texts.push(wordsOf(block))
+  }
+  return sections.map(({ texts, ...section }) => ({
+    ...section,
+    text: texts.join(' ').replaceAll(/\s+/g, ' '),
+  }))
+}
+
+/** The words of a block, with those of its lists and tables. */
+function wordsOf(block: MarkedToken): string {
+  if (block.type === 'list')
+    return block.items.flatMap(({ tokens }) => (tokens as MarkedToken[]).map(wordsOf)).join(' ')
+  if (block.type === 'table')
+    return [block.header, ...block.rows]
+      .flat()
+      .map(({ tokens }) => plain(tokens))
+      .join(' ')
+  return plain([block])
+}
 
 /** Writes the blocks of a guide as HTML. */
 export function writeDocument({ blocks }: Document, writer: Writer): string {
@@ -103,7 +131,8 @@ function writeBlock(block: MarkedToken, writer: Writer): string {
   switch (block.type) {
     case 'heading': {
       const level = `h${Math.min(block.depth, 4)}`
-      return `<${level} id="${idOf(plain(block.tokens))}">${writeInline(block.tokens, writer)}</${level}>`
+      const id = idOf(plain(block.tokens))
+      return `<${level} id="${id}"><a href="#${id}">${writeInline(block.tokens, writer)}</a></${level}>`
     }
     case 'paragraph':
       return `<p>${writeInline(block.tokens, writer)}</p>`
