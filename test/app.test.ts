@@ -143,7 +143,10 @@ describe('pages', () => {
     const refused = await client.submit(page, '/sign-in', { username: 'nobody', password: 'wrong' })
     expect(refused.status).toBe(401)
     const chosen = await client.submit(refused, '/language', { language: 'zh-CN' })
-    expect(chosen).toMatchObject({ status: 303, location: '/sign-in?return_to=%2Faccount' })
+    expect(chosen).toMatchObject({
+      status: 303,
+      location: '/sign-in?return_to=%2Faccount&login_hint=nobody',
+    })
   })
 
   it('serve their few files from addresses that change with the content', async () => {

@@ -8,6 +8,7 @@ import { browserScope, type Session } from '../accounts/session/session.ts'
 import { isRegistrationOpen } from '../accounts/sign-in/register.page.ts'
 import type { Core } from '../core/core.ts'
 import { type Moved, movedThisMonth, statementOf, type Wallet, walletOf } from '../ledger/wallet.ts'
+import { keepForm, repeatedForm } from '../web/forms/kept-forms.ts'
 import { isLanguage, LANGUAGE_COOKIE } from '../web/languages.ts'
 import { safeReturnTo } from '../web/return-to.ts'
 import {
@@ -60,6 +61,8 @@ export async function homePages(app: FastifyInstance, deps: Core): Promise<void>
       reply.setCookie(LANGUAGE_COOKIE, language, { path: '/', sameSite: 'lax', secure, maxAge: YEAR_SECONDS })
       if (request.session !== undefined) await chooseLanguage(deps.db, request.session.user.id, language)
     }
+    const repeated = repeatedForm(request)
+    if (repeated !== undefined) await keepForm(reply, safeReturnTo(return_to), repeated, deps)
     const { front } = request.locale.t
     // A switch in the frame shows itself. The form on the account page is one of several.
     if (return_to === PROFILE && isLanguage(language))

@@ -77,6 +77,7 @@ export const RETENTION = {
   forum_scores: 'bounded',
 
   limit_counters: { days: 0, since: 'ends_at' },
+  kept_forms: { days: 0, since: 'expires_at' },
   access_tokens: { days: 1, since: 'expires_at' },
   // A used token shows a replay while its family lives. A refresh deletes all but the newest 200 of its family.
   refresh_tokens: {

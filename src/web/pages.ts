@@ -10,6 +10,7 @@ import { assetUrl } from './assets.ts'
 import { sparkPath } from './bar-chart.ts'
 import { FORM_TOKEN_FIELD, formToken } from './forms/form-guard.ts'
 import { formViews, registerForms, showFormAgain } from './forms/forms.ts'
+import { registerKeptForms, repeatedFields, type TypedForm, typedForm } from './forms/kept-forms.ts'
 import { icon } from './icons.ts'
 import { chooseLanguageOf, LANGUAGE_COOKIE, type Language, type Locale } from './languages.ts'
 import { hueOf, placeOf, placesOf } from './navigation.ts'
@@ -29,6 +30,11 @@ export type PageOptions = {
   status?: number
   /** The page's form ends in a redirect to another origin (sign-in, consent, pay), or to this address if it is known. */
   leavesSite?: boolean | string
+  /**
+   * The form that the page answers before its act. A switch of languages repeats it. A refused form and a question need no
+   * such option.
+   */
+  answers?: TypedForm
 }
 
 declare module 'fastify' {
@@ -69,6 +75,7 @@ export async function registerPages(app: FastifyInstance, deps: Core, texts: obj
   await app.register(fastifyView, { engine: { eta }, templates: VIEWS_DIR, propertyName: 'render' })
 
   registerForms(app)
+  registerKeptForms(app, deps)
   const faceOf = openSite(deps.settings, texts)
   const reports = openReports(deps)
   app.decorateRequest('face', {
@@ -105,11 +112,12 @@ function renderPage<V extends keyof PageData>(
   reply: FastifyReply,
   view: V,
   data: PageData[V],
-  { status = 200, leavesSite = false }: PageOptions,
+  { status = 200, leavesSite = false, answers }: PageOptions,
   deps: Core,
   report: Report | undefined,
 ): FastifyReply {
   const { locale, refused } = reply.request
+  const shown = refused ?? answers ?? (view === 'confirm' ? typedForm(reply.request) : undefined)
   const { language } = locale
   reply
     .code(refused?.status ?? status)
@@ -122,13 +130,14 @@ function renderPage<V extends keyof PageData>(
     .type('text/html; charset=utf-8')
   return (reply as FastifyReply & { render: FastifyReply['view'] }).render(view, {
     ...commonOf(reply, deps),
+    repeated: shown === undefined ? '' : repeatedFields(shown),
     report,
     ...data,
   })
 }
 
 /** What every page has. */
-function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report'> {
+function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report' | 'repeated'> {
   const cookieToken = request.session?.token ?? request.visitorToken
   const { locale, site } = request.face
   const now = deps.clock()

@@ -129,6 +129,8 @@ export type Common = Omit<Locale, 'when'> & {
   path: string
   /** Where the page continues in another language. */
   languageReturn: string
+  /** Hidden fields of the form that the page shows again, for the switch of languages, as HTML. */
+  repeated: string
   /** The member's places, and which of some links the page belongs to. */
   places: AreaNav['groups']
   here(links: readonly AreaLink[]): string | undefined

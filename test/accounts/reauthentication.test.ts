@@ -250,3 +250,70 @@ describe('applications on an old sign-in', () => {
     await shop.close()
   })
 })
+
+describe('a form that needed a fresh sign-in', () => {
+  const HANDOVER = () => `/payment/applications/${merchant.payment_id}/handover`
+  const offered = () => `${HANDOVER()}/offer`
+  const typed = 'somebody-to-be'
+  const offers = () =>
+    test.db.selectFrom('payment_app_offers').where('app_id', '=', merchant.id).selectAll().execute()
+  const keptForms = () => test.db.selectFrom('kept_forms').selectAll().execute()
+
+  /** Sends the form with an old sign-in. Returns the browser and the link to the sign-in page. */
+  async function sendStale() {
+    await test.db.deleteFrom('kept_forms').execute()
+    const client = await merchant.owner.signIn()
+    const page = await client.get(HANDOVER())
+    test.clock.advance(5 * MINUTE_MS + 1)
+    const asked = await client.submit(page, offered(), { username: typed, password: 'a secret' })
+    expect(asked.status).toBe(409)
+    return { client, link: signInLink(asked)! }
+  }
+
+  it('is on its page again after the sign-in, once, and nothing was done', async () => {
+    const { client, link } = await sendStale()
+    const back = await signInAgain(client, link, merchant.owner)
+    expect(back.location).toBe(HANDOVER())
+    const page = await client.get(back.location!)
+    expect(page.body).toContain('Nothing was changed yet')
+    expect(page.body).toContain(`value="${typed}"`)
+    expect(await offers()).toEqual([])
+    expect(await keptForms()).toEqual([])
+    const reloaded = await client.get(HANDOVER())
+    expect(reloaded.body).not.toContain(typed)
+    expect(reloaded.body).not.toContain('Nothing was changed yet')
+  })
+
+  it('is kept encrypted, and without passwords', async () => {
+    await sendStale()
+    const [{ form } = { form: Buffer.alloc(0) }] = await keptForms()
+    expect(form.toString('latin1')).not.toContain(typed)
+    const text = test.deps.secrets.decrypt('kept form', form)
+    expect(JSON.parse(text)).toEqual({ path: offered(), typed: { username: typed } })
+  })
+
+  it('is shown to no other member, on no other page, and not after 15 minutes', async () => {
+    const { client, link } = await sendStale()
+    expect((await client.get('/payment/applications')).body).not.toContain('Nothing was changed yet')
+    const other = await alice.signIn()
+    other.cookies.set('kept_form', client.cookies.get('kept_form')!)
+    await other.get(HANDOVER())
+    expect(await keptForms()).toHaveLength(1)
+    test.clock.advance(15 * MINUTE_MS)
+    await signInAgain(client, link, merchant.owner)
+    expect((await client.get(HANDOVER())).body).not.toContain(typed)
+  })
+
+  it('is not taken from another site', async () => {
+    const client = await merchant.owner.signIn()
+    await test.db.deleteFrom('kept_forms').execute()
+    const { form_token = '' } = (await client.get(HANDOVER())).form('/language')
+    const fields = { language: 'en', kept_path: offered(), 'kept.username': typed, return_to: HANDOVER() }
+    const answers = [
+      await client.post('/language', fields),
+      await client.post('/language', { ...fields, form_token }, { 'sec-fetch-site': 'cross-site' }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([403, 403])
+    expect(await keptForms()).toEqual([])
+  })
+})

@@ -71,6 +71,7 @@ function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBu
   const family = sql`select id from grants where expires_at = ${at}`
   return {
     limit_counters: sql`(scope, key, ends_at, count) values ('pages', ${key}, ${at}, 1)`,
+    kept_forms: sql`(id, form, expires_at) values (${hash}, 'x', ${at})`,
     grants: sql`(app_id, user_id, scopes, auth_time, amr, expires_at)
       select (select min(id) from oauth_apps), ${user_id}, '{}', ${at}, '{}', ${at}`,
     access_tokens: sql`(token_hash, grant_id, scopes, expires_at) select ${hash}, (${family}), '{}', ${at}`,

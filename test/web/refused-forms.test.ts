@@ -3,9 +3,10 @@
  * each of its fields.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { NEVER_KEPT } from '../../src/web/forms/kept-forms.ts'
 import type { Page } from '../harness/harness.ts'
 import { formsOf } from '../harness/reported-acts.ts'
-import { type Form, faultsOf, formsIn } from './form-markup.ts'
+import { type Field, type Form, faultsOf, formsIn } from './form-markup.ts'
 import { PAGES } from './pages/list.ts'
 import { makeWorld, type World } from './pages/world.ts'
 import { BUTTONS, FORMS, openForm, type TypedForm, windowFor } from './typed-forms.ts'
@@ -59,9 +60,44 @@ describe('a fault in each field', () => {
           expect.arrayContaining([field.name]),
         ])
         expect([field.name, named('hasFocus').length]).toEqual([field.name, 1])
-        for (const { name, value, isSecret } of again.fields)
-          expect([name, value]).toEqual([name, isSecret ? '' : (sent[name] ?? '')])
+        expectTyped(again.fields, sent)
       }
+  })
+})
+
+/** These say by themselves what was typed, or hold codes only. */
+const OF_THEIR_OWN = ['/sign-in', '/sign-in/second-factor', '/account/data/close']
+const kept = listed.filter(({ route }) => !OF_THEIR_OWN.includes(route))
+
+describe('the switch of languages, and a fresh sign-in, keep what was typed', () => {
+  const signedInAt = (auth_time: Date) => world.test.db.updateTable('sessions').set({ auth_time }).execute()
+
+  test.each(kept)('$name', async ({ route, form }) => {
+    const { client, page } = await openForm(world, form)
+    const shown = formOn(page, route, form)
+    const [first] = shown.fields.filter(({ isTyped }) => isTyped)
+    const sent = { ...shown.values, ...form.fields, [first!.name]: 'x'.repeat(5_000) }
+    const send = () => client.post(shown.action + (form.button ?? ''), sent)
+
+    const refused = await send()
+    for (const { name, isSecret } of formOn(refused, route, form).fields)
+      if (isSecret) expect(NEVER_KEPT).toContain(name)
+    for (const [from, language] of [[refused, 'zh-CN'] as const, [undefined, 'en'] as const]) {
+      const { location } = await client.submit(from ?? (await send()), '/language', { language })
+      const again = await client.get(location!)
+      expect(again).toMatchObject({ status: 200, body: expect.stringContaining(`<html lang="${language}">`) })
+      expectTyped(formOn(again, route, form).fields, sent)
+    }
+    if (form.as === 'visitor') return
+    const now = world.test.clock.now()
+    await signedInAt(new Date(now.getTime() - 86_400_000))
+    const asked = await send()
+    await signedInAt(now)
+    if (!asked.body.includes('<h1>Confirm that it is you')) return expect(asked.status).toSatisfy(isRefusal)
+    const link = /href="(\/sign-in\?[^"]+)"/.exec(asked.body)![1]!.replaceAll('&amp;', '&')
+    const back = await client.get(new URL(link, world.test.url).searchParams.get('return_to')!)
+    expect(back.body).toContain('Nothing was changed yet')
+    expectTyped(formOn(back, route, form).fields, sent)
   })
 })
 
@@ -75,6 +111,11 @@ test('a taken name is marked, and the rest of the form stays', async () => {
   expect(name).toMatchObject({ value: 'founders', isWrong: true, hasFocus: true })
   expect(description).toMatchObject({ value: 'The first ten', isWrong: false, hasFocus: false })
 })
+
+function expectTyped(fields: Field[], sent: Record<string, string>): void {
+  for (const { name, value, isSecret } of fields)
+    expect([name, value]).toEqual([name, isSecret ? '' : (sent[name] ?? '')])
+}
 
 const isRefusal = (status: number) => status >= 400 && status < 500
 

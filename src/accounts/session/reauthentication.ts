@@ -4,6 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
+import { keepForm, typedForm } from '../../web/forms/kept-forms.ts'
 import { wayBackOf } from '../../web/way-back.ts'
 import { type Session, sessionOf, signInUrl } from './session.ts'
 
@@ -36,7 +37,7 @@ export function signInAgainUrl({ user }: Session, returnTo: string): string {
 
 /**
  * Makes a preHandler to use after requireUser. It lets only a fresh sign-in pass. A GET is redirected to the sign-in page
- * and returns; a form is refused with 409 and a page that leads to the page of the form.
+ * and returns; a form is refused with 409 and a page that leads to the page of the form, which then has what was typed.
  * @param options.back where a member goes who does not sign in again. By default it is the page of the form.
  */
 export function requireFreshSignIn(deps: Core, { back }: { back?: string } = {}) {
@@ -46,6 +47,7 @@ export function requireFreshSignIn(deps: Core, { back }: { back?: string } = {})
     if (isFresh(session, minutes, deps.clock())) return undefined
     if (request.method === 'GET') return reply.redirect(signInAgainUrl(session, request.url), 303)
     const page = wayBackOf(request) ?? PROFILE
+    await keepForm(reply, page, typedForm(request), deps)
     const shown = { signInUrl: signInAgainUrl(session, page), back: back ?? page, minutes }
     return reply.page('accounts/session/sign-in-again', shown, { status: 409 })
   }

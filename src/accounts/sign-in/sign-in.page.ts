@@ -202,9 +202,12 @@ async function showAgain(
   return show(request, reply, { ...shown, problem: 'locked', lockedSeconds, status: 429 }, deps)
 }
 
-/** The page of a sign-in form, which is again about to lead to the same place. */
+/** The page of a sign-in form, which is again about to lead to the same place, with the username that was typed. */
 function signInPage({ body }: FastifyRequest): string {
-  return signInUrl(safeReturnTo((body as Record<string, unknown> | undefined)?.return_to))
+  const { return_to, username } = (body ?? {}) as Record<string, unknown>
+  const url = signInUrl(safeReturnTo(return_to))
+  if (typeof username !== 'string' || username === '') return url
+  return `${url}&login_hint=${encodeURIComponent(username.slice(0, USERNAME_LENGTH_MAX))}`
 }
 
 /** The host of our configured address at which the reader is, so that another host cannot vouch for itself. */

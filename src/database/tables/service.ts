@@ -26,6 +26,9 @@ type SiteSettingsHistoryTable = {
   created_at: Generated<Date>
 }
 
+/** The id is a hash; the form is encrypted. */
+type KeptFormsTable = { id: Buffer; form: Buffer; expires_at: Date }
+
 type SiteLogosTable = { name: string; picture: Buffer; created_at: Date }
 
 /** The numbered files of migrations/ that were applied. */
@@ -38,6 +41,7 @@ export interface ServiceTables {
   schema_migrations: SchemaMigrationsTable
   schema_functions: SchemaFunctionsTable
   limit_counters: LimitCountersTable
+  kept_forms: KeptFormsTable
   site_logos: SiteLogosTable
   site_settings: SiteSettingsTable
   site_settings_history: SiteSettingsHistoryTable

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { isFresh, signInAgainUrl } from '../../accounts/session/reauthentication.ts'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
 import { AppError } from '../../platform/errors.ts'
+import { keepForm, typedForm } from '../../web/forms/kept-forms.ts'
 import { cursor, olderUrl, onePage } from '../../web/lists.ts'
 import { navFor } from '../apps/area.ts'
 import { type OwnedRequest, pathOf } from '../rights/owned.ts'
@@ -64,7 +65,10 @@ export async function signaturePages(app: FastifyInstance, deps: GatewayCore): P
   const judging = openJudging()
 
   app.get(path, options, async (request: OwnedRequest, reply) =>
-    showDebugger(request, reply, deps, judging, Query.parse(request.query)),
+    showDebugger(request, reply, deps, judging, {
+      ...Query.parse(request.query),
+      text: request.refused?.typed.text,
+    }),
   )
 
   app.post(path, options, async (request: OwnedRequest, reply) => {
@@ -73,7 +77,7 @@ export async function signaturePages(app: FastifyInstance, deps: GatewayCore): P
   })
 }
 
-type Asked = { text?: string; refused?: bigint | undefined; before?: bigint | undefined }
+type Asked = { text?: string | undefined; refused?: bigint | undefined; before?: bigint | undefined }
 
 async function showDebugger(
   request: OwnedRequest,
@@ -122,7 +126,12 @@ async function showDebugger(
     older: olderUrl(address, {}, next),
     signInUrl: maySeeKeys ? signInAgainUrl(session, request.url) : undefined,
   }
-  return reply.page('payment/diagnosis/signatures', data, { status: data.isUnreadable ? 400 : 200 })
+  if (request.method === 'POST' && maySeeKeys && !showsKeys)
+    await keepForm(reply, request.url, typedForm(request), deps)
+  return reply.page('payment/diagnosis/signatures', data, {
+    status: data.isUnreadable ? 400 : 200,
+    answers: typedForm(request),
+  })
 }
 
 /** Judges requests of an application for a member, with the keys at the moment of each request. */

@@ -7,6 +7,7 @@ import { sessionOf } from '../../accounts/session/session.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
+import { keepForm } from '../../web/forms/kept-forms.ts'
 import { cursor, olderUrl, searchText } from '../../web/lists.ts'
 import { navFor } from '../apps/area.ts'
 import { needsFreshSignIn } from '../buyer/pay.page.ts'
@@ -158,6 +159,9 @@ async function showConfirmation(
     needsFreshSignIn(session, sending.amount, deps),
   ])
   const address = `${pathOf(request)}/transfers`
+  const { to_username, amount, order_id } = sending
+  const answers = { path: `${address}/quote`, typed: { to_username, amount: String(amount), order_id } }
+  if (isStale) await keepForm(reply, address, answers, deps)
   const data = {
     owned,
     sending,
@@ -166,7 +170,10 @@ async function showConfirmation(
     signInUrl: isStale ? signInAgainUrl(session, address) : undefined,
     address,
   }
-  return reply.page('payment/merchant/transfer-confirm', data, { status: refused === undefined ? 200 : 409 })
+  return reply.page('payment/merchant/transfer-confirm', data, {
+    status: refused === undefined ? 200 : 409,
+    answers,
+  })
 }
 
 /** Predicts the refusal of post_transfers for the page. post_transfers decides again. */

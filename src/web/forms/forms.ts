@@ -18,7 +18,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whether all hooks let the request pass to its handler, so that its sender may see the page of the form. */
     isAdmitted: boolean
-    /** The form of this request, while its page is shown again. */
+    /** The form that the page shows again: the refused one of this request, or one that was kept for the page. */
     refused: RefusedForm | undefined
   }
 }
@@ -34,7 +34,14 @@ export type RefusedForm = {
   problems: Problems
   status: number
   /** What the page says above everything. */
-  summary: { title: string; text: string; seconds?: number | undefined; link?: Link | undefined }
+  summary: {
+    title: string
+    text: string
+    seconds?: number | undefined
+    link?: Link | undefined
+    /** 'bad' by default. */
+    tone?: 'warn'
+  }
 }
 
 type Link = { href: string; label: string }
@@ -146,7 +153,8 @@ function summaryOf({ t }: Locale, { code, retry_after_seconds: seconds }: PageFa
   }
 }
 
-function textsIn(body: unknown): Record<string, string> {
+/** Returns the texts of a request's body, by field; of repeated fields the last. Leaves out the form token. */
+export function textsIn(body: unknown): Record<string, string> {
   const texts = Object.entries(body ?? {}).map(([name, value]) => [name, [value].flat().at(-1)])
   return Object.fromEntries(
     texts.filter(([name, value]) => name !== FORM_TOKEN_FIELD && typeof value === 'string'),

@@ -1,0 +1,135 @@
+/**
+ * Keeps what a member typed in a form while the browser goes elsewhere: to a fresh sign-in, or to the other language. The
+ * page of the form then shows it again, once. Keeping a form never sends it: the member presses its button again.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Core } from '../../core/core.ts'
+import { randomToken, sha256 } from '../../platform/secrets.ts'
+import { escapeHtml } from '../html.ts'
+import { NAME_LENGTH_MAX, PARAMETERS_MAX } from '../parameters.ts'
+import { safeReturnTo } from '../return-to.ts'
+import { FORM_TOKEN_FIELD } from './form-guard.ts'
+import { type RefusedForm, textsIn } from './forms.ts'
+
+/** The path to which a form was sent, and its fields. */
+export type TypedForm = Pick<RefusedForm, 'path' | 'typed'>
+
+/** Fields with passwords, codes and keys, which are never kept. */
+export const NEVER_KEPT: readonly string[] = [
+  FORM_TOKEN_FIELD,
+  'password',
+  'current_password',
+  'new_password',
+  'code',
+  'recovery_code',
+  'client_secret',
+  'public_key',
+  'credential',
+]
+
+/** Leaves time for a sign-in with a second factor, perhaps at the forum. */
+const KEPT_MINUTES = 15
+/** A longer form is not kept. The body of a request has the same limit. */
+const KEPT_BYTES_MAX = 65_536
+const COOKIE = 'kept_form'
+const PURPOSE = 'kept form'
+const PATH_FIELD = 'kept_path'
+const PREFIX = 'kept.'
+/** The switch of languages has fields of its own. */
+const REPEATED_MAX = PARAMETERS_MAX - 10
+
+const mayKeep = (name: string) => !NEVER_KEPT.includes(name)
+
+function keepable(typed: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(typed).filter(([name]) => mayKeep(name)))
+}
+
+/** Returns the form of a request, without what is never kept. */
+export function typedForm({ url, body }: FastifyRequest): TypedForm {
+  return { path: url.split('?')[0]!, typed: keepable(textsIn(body)) }
+}
+
+/** Returns hidden fields that repeat a form in the switch of languages, as HTML. */
+export function repeatedFields({ path, typed }: TypedForm): string {
+  const fields = Object.entries(keepable(typed)).filter(
+    ([name]) => name.length + PREFIX.length <= NAME_LENGTH_MAX,
+  )
+  if (fields.length > REPEATED_MAX) return ''
+  return [[PATH_FIELD, path] as const, ...fields.map(([name, value]) => [PREFIX + name, value] as const)]
+    .map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`)
+    .join('')
+}
+
+/** Returns the form that a switch of languages repeats, or undefined. */
+export function repeatedForm({ body }: FastifyRequest): TypedForm | undefined {
+  const sent = textsIn(body)
+  if (sent[PATH_FIELD] === undefined) return undefined
+  const fields = Object.entries(sent)
+    .filter(([name]) => name.startsWith(PREFIX))
+    .map(([name, value]) => [name.slice(PREFIX.length), value])
+  return { path: safeReturnTo(sent[PATH_FIELD]), typed: keepable(Object.fromEntries(fields)) }
+}
+
+type Deps = Pick<Core, 'db' | 'secrets' | 'clock' | 'config'>
+
+/** Binds a kept form to the browser, to the member and to the page, so nobody else and no other page shows it. */
+function idOf({ session }: FastifyRequest, token: string, page: string): Buffer {
+  return sha256([token, session?.user.id ?? '', safeReturnTo(page)].join('\n'))
+}
+
+/** Keeps a form for the page at `page`, a path of this site with its query. */
+export async function keepForm(
+  reply: FastifyReply,
+  page: string,
+  form: TypedForm,
+  { db, secrets, clock, config }: Deps,
+): Promise<void> {
+  const text = JSON.stringify(form)
+  if (Buffer.byteLength(text) > KEPT_BYTES_MAX) return
+  const token = randomToken()
+  const id = idOf(reply.request, token, page)
+  const expires_at = new Date(clock().getTime() + KEPT_MINUTES * 60_000)
+  await db
+    .insertInto('kept_forms')
+    .values({ id, form: secrets.encrypt(PURPOSE, text), expires_at })
+    .execute()
+  reply.setCookie(COOKIE, token, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: config.production,
+    maxAge: KEPT_MINUTES * 60,
+  })
+}
+
+/** Makes every page show the form that is kept for it. */
+export function registerKeptForms(app: FastifyInstance, deps: Deps): void {
+  app.addHook('onRoute', (route) => {
+    const { method, handler } = route
+    if (method !== 'GET') return
+    route.handler = function (request, reply) {
+      const token = request.method === 'GET' ? request.cookies?.[COOKIE] : undefined
+      if (token === undefined) return handler.call(this, request, reply)
+      return showKept(request, reply, token, deps).then(() => handler.call(this, request, reply))
+    }
+  })
+}
+
+async function showKept(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  token: string,
+  { db, secrets, clock }: Deps,
+): Promise<void> {
+  const kept = await db
+    .deleteFrom('kept_forms')
+    .where('id', '=', idOf(request, token, request.url))
+    .where('expires_at', '>', clock())
+    .returning('form')
+    .executeTakeFirst()
+  if (kept === undefined) return
+  reply.clearCookie(COOKIE, { path: '/' })
+  const { path, typed } = JSON.parse(secrets.decrypt(PURPOSE, kept.form)) as TypedForm
+  const { kept: title, sendAgain: text } = request.locale.t.forms
+  request.refused = { path, typed, problems: {}, status: 200, summary: { title, text, tone: 'warn' } }
+}
