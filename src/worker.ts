@@ -10,6 +10,7 @@ import { makeSealer } from './ledger/seal.ts'
 import { deleteExpiredRows } from './operations/retention.ts'
 import type { Parts } from './parts.ts'
 import { raiseDueAlerts } from './payment/apps/due-alerts.ts'
+import { finishMandates } from './payment/mandates/finish.ts'
 import { expireOrders } from './payment/orders/orders.ts'
 
 const ORDERS_ROUND_MS = 15_000
@@ -33,7 +34,10 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger): Worker {
   deps.notifier.start(log)
   deps.logoutSender.start(log)
   const jobs = [
-    repeat(ORDERS_ROUND_MS, log, async () => void (await expireOrders(deps.db, deps.clock()))),
+    repeat(ORDERS_ROUND_MS, log, async () => {
+      await expireOrders(deps.db, deps.clock())
+      await finishMandates(deps.db, deps.clock())
+    }),
     repeat(SEAL_ROUND_MS, log, async (isStopped) => {
       const end = await seal(isStopped)
       if (end === undefined) return

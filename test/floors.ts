@@ -60,7 +60,7 @@ const ROOMS: { [area: string]: Floors } = {
     apps: ['signing', 'alerts'],
     diagnosis: ['apps'],
     gateway: ['diagnosis', 'orders'],
-    mandates: ['alerts', 'orders'],
+    mandates: ['signing', 'alerts', 'orders'],
     hmac: ['diagnosis', 'mandates'],
     events: ['apps', 'hmac'],
     notifications: ['events', 'gateway'],

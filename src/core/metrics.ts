@@ -24,6 +24,7 @@ export type Metrics = {
   overloads: Counter
   payments: Counter<'outcome'>
   transfers: Counter<'outcome'>
+  charges: Counter<'outcome'>
   notifications: Histogram<'outcome'>
   logouts: Counter<'outcome'>
   signInFailures: Counter<'reason'>
@@ -66,6 +67,11 @@ export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefine
     transfers: counter('tessera_transfers_total', 'Transfers that applications asked for, by outcome.', [
       'outcome',
     ]),
+    charges: counter(
+      'tessera_charges_total',
+      'Charges under mandates that applications asked for, by outcome.',
+      ['outcome'],
+    ),
     notifications: new prometheus.Histogram({
       name: 'tessera_notification_attempt_duration_seconds',
       help: 'Attempts to notify merchants, by outcome.',

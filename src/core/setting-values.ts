@@ -144,6 +144,14 @@ export const definitions = {
   ...byTrustLevel('points_transfer_max_amount', points, ['1000', '5000', '20000', '50000', '100000']),
   /** Most points a sender may transfer in a day (Asia/Shanghai); empty means no limit. */
   ...byTrustLevel('points_transfer_daily_limit', pointsOrNone, ['', '', '', '', '']),
+  /** Whether members may permit payment applications to charge them later, within limits. */
+  mandates: z.enum(['off', 'on']).default('off'),
+  /** Most points of one charge, by the level of the charged member. */
+  ...byTrustLevel('mandate_charge_max', points, ['0', '500', '2000', '5000', '20000']),
+  /** Most points that all mandates of a member may take in a month, by the level of the member. */
+  ...byTrustLevel('mandate_month_max', points, ['0', '2000', '10000', '50000', '200000']),
+  /** Agreeing to more points a period than this needs a recent sign-in; 0 means always, empty means never. */
+  mandates_fresh_sign_in_above: pointsOrNone.default('0'),
   /** How long a new order can be paid. */
   order_expiry_minutes: z.coerce.number().int().min(1).max(10_080).default(30),
   /** Trust level needed to register an OAuth application. */
@@ -225,4 +233,8 @@ export const definitions = {
 export const schema = z.object(definitions)
 export type SettingValues = z.output<typeof schema>
 export type SettingName = keyof SettingValues
-export const SETTING_NAMES = Object.keys(definitions) as SettingName[]
+/** Settings that cannot be changed yet, because the pages of mandates do not exist. */
+const UNLISTED = /^mandate/
+export const SETTING_NAMES = (Object.keys(definitions) as SettingName[]).filter(
+  (name) => !UNLISTED.test(name),
+)

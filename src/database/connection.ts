@@ -12,6 +12,7 @@ export const BIGGEST_ID = 9_223_372_036_854_775_807n
 
 const INT8 = 20
 const INT8_ARRAY = 1016
+const DATE = 1082
 const CONNECT_TIMEOUT_MS = 5_000
 /** How long a connection may be silent before TCP probes the other side. The system's default is two hours. */
 const KEEP_ALIVE_MS = 60_000
@@ -21,10 +22,11 @@ const WAITED_TOO_LONG =
 
 const parseBigintArray = pg.types.getTypeParser(INT8_ARRAY as 20) as (text: string) => (string | null)[]
 
-/** Parses `bigint` columns as BigInt, because points and ids may exceed 2^53. */
+/** Parses `bigint` columns as BigInt, because points and ids may exceed 2^53. A day stays text, because it is no moment. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
     if (oid === INT8) return BigInt
+    if (oid === DATE) return (text: string) => text
     if (oid === INT8_ARRAY)
       return (text: string) => parseBigintArray(text).map((n) => (n === null ? null : BigInt(n)))
     return pg.types.getTypeParser(oid, format as 'text')

@@ -154,7 +154,10 @@ const PAYMENT_MEANINGS: Record<Exclude<PaymentWireCode, 'application_not_found'>
   ),
   below_minimum: text('The amount is below the minimum of the trust level.', '金额低于该信任等级的下限。'),
   transfer_to_self: text('The recipient is the owner of the application.', '不能转给应用的所有者自己。'),
-  daily_limit_reached: text('The transfers of the day reach the daily limit.', '当日转账已达限额。'),
+  daily_limit_reached: text(
+    'The transfers or the charges of the day reach the daily limit.',
+    '当日转账或扣款已达限额。',
+  ),
   recipient_mismatch: text(
     'to_user_id and to_username do not name the same member.',
     'to_user_id 与 to_username 不是同一个成员。',
@@ -164,6 +167,27 @@ const PAYMENT_MEANINGS: Record<Exclude<PaymentWireCode, 'application_not_found'>
   payments_paused: after('Payments are paused for maintenance.', '系统维护，支付暂停。'),
   order_frozen: text('An administrator has frozen the order.', '订单已被管理员冻结。'),
   wallet_frozen: text('An administrator has frozen the wallet.', '钱包已被管理员冻结。'),
+  mandates_unavailable: text(
+    'Mandates are switched off, or the application has no right to them now.',
+    '预授权扣款未开启，或应用目前无权使用。',
+  ),
+  mandate_not_found: text('The application has no such mandate.', '该应用没有此预授权。'),
+  mandate_inactive: text(
+    'The mandate cannot be charged now. data has its status and the reason.',
+    '该预授权目前不能扣款；状态和原因见 data。',
+  ),
+  charge_too_large: text(
+    'The amount is above the limit of one charge, or not exactly that of a fixed mandate. data.limit has the figure.',
+    '金额超过单次上限，或与固定金额的预授权不符；数额见 data.limit。',
+  ),
+  mandate_limit_reached: text(
+    'The charge does not fit into this period. data has what is left and when the next period begins.',
+    '本期余额不足以容纳此扣款；剩余数额和下期开始时间见 data。',
+  ),
+  access_token_required: text(
+    'The mandate needs a live access token of the member, or the one sent is not good.',
+    '该预授权需要成员的有效访问令牌，或所附令牌无效。',
+  ),
   unknown_application: text(
     'Transfers only: no application has this Payment ID. Other requests answer 404.',
     '仅转账：没有此 Payment ID 的应用；其他请求返回 404。',

@@ -118,6 +118,33 @@ export const INVARIANTS = {
       case when j.kind in ('grant', 'adjustment') then bool_or(a.kind = 'fee') else bool_or(a.kind = 'issuance') end as broken
     from journal j join entries e on e.journal_id = j.id join ledger_accounts a on a.id = e.account_id
     group by j.id`,
+
+  // A fixed mandate is charged exactly, and once a period.
+  charges_are_within_mandates: `
+    select o.transaction_id, m.mandate_id, o.amount, o.mandate_charge_max, o.mandate_period_max,
+      m.asked_charge_max, m.asked_period_max,
+      m.id is null or m.app_id <> o.app_id or m.book <> o.book or m.user_id is distinct from o.payer_id
+        or o.door <> 'hmac' or o.paid_at is null or o.amount > o.mandate_charge_max
+        or o.mandate_charge_max > m.asked_charge_max or o.mandate_period_max > m.asked_period_max
+        or (m.kind = 'fixed' and (o.amount <> m.asked_charge_max or o.mandate_spent <> o.amount))
+        or o.paid_at > m.ended_at as broken
+    from orders o left join mandates m on m.id = o.mandate_id
+    where o.mandate_id is not null`,
+
+  running_sums_are_sums: `
+    select o.transaction_id, m.mandate_id, o.mandate_period, o.mandate_spent, sums.total as charges,
+      o.mandate_spent <> sums.total or o.mandate_spent > o.mandate_period_max as broken
+    from (
+      select id, sum(amount) over (partition by mandate_id, mandate_period order by mandate_spent, id) as total
+      from orders where mandate_id is not null
+    ) as sums
+    join orders o on o.id = sums.id left join mandates m on m.id = o.mandate_id`,
+
+  charge_periods_begin_on_first_days: `
+    select o.transaction_id, m.mandate_id, m.starts_on, m.period, o.mandate_period,
+      o.mandate_period < m.starts_on
+        or mandate_period(m.starts_on, m.period, o.mandate_period) <> o.mandate_period as broken
+    from orders o join mandates m on m.id = o.mandate_id`,
 } as const satisfies Record<string, string>
 
 export type LedgerInvariant = keyof typeof INVARIANTS

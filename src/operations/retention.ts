@@ -71,6 +71,8 @@ export const RETENTION = {
   payment_app_members: 'bounded',
   payment_app_offers: 'bounded',
   paused_hosts: 'bounded',
+  // A row is deleted when the member is told.
+  charge_notices: 'bounded',
   forum_members: 'bounded',
   forum_groups: 'bounded',
   forum_api: 'bounded',
@@ -106,6 +108,9 @@ export const RETENTION = {
   logout_deliveries: { days: 30, since: 'ended_at' },
   outgoing_mails: { days: 30, since: 'coalesce(sent_at, given_up_at)' },
   refused_requests: { days: 30, since: 'at' },
+  mandate_refusals: { days: 365, since: 'last_at' },
+  // Only offers that no member accepted. An accepted mandate is a record, and the database refuses to delete it.
+  mandates: { days: 30, since: 'coalesce(ended_at, offer_expires_at)', and: 'accepted_at is null' },
   security_events: { days: 90, since: 'at' },
   // Keys stay longer than the refused requests that they explain.
   payment_app_keys: { days: 90, since: 'valid_to' },

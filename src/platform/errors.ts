@@ -63,6 +63,12 @@ export type PaymentCode =
   | 'payments_paused'
   | 'order_frozen'
   | 'wallet_frozen'
+  | 'mandates_unavailable'
+  | 'mandate_not_found'
+  | 'mandate_inactive'
+  | 'charge_too_large'
+  | 'mandate_limit_reached'
+  | 'access_token_required'
 
 /** Failures of the gateway protocols alone. They share all others with the HMAC API. */
 export type GatewayCode =

@@ -100,8 +100,8 @@ export type Anonymisation = Omit<MemberAct, 'actor_id' | 'ip'> & {
  * Anonymises an account. Throws not_found, conflict for an anonymised account, and conflict with the names of the obstacles
  * if there are any; then nothing has changed.
  *
- * It first locks the member's row, so that other acts on the account wait. Then it locks applications and the wallet in the
- * order of payments, and sessions in the order of the exchange of codes. Last it locks the row against foreign keys: rows
+ * It first locks the member's row, so that other acts on the account wait. Then it locks applications, mandates and the wallet
+ * in the order of charges, and sessions in the order of the exchange of codes. Last it locks the row against foreign keys: rows
  * written meanwhile exist by then, and the database refuses later ones. An exchange may use a session that began in between
  * and wait for the member's row. Postgres ends that deadlock, and the transaction is repeated.
  */
@@ -120,6 +120,7 @@ async function anonymiseWithin(tx: Tx, deps: Core, act: Anonymisation): Promise<
   const now = deps.clock()
   await lockAccount(tx, user_id)
   const apps = await lockOwnApps(tx, user_id)
+  await endMandatesOf(tx, act, now)
   await giveUpPoints(tx, act, now)
   // Makes the wallet if there is none, because it must be closed.
   await sql`select from lock_wallets(array[${user_id}]::bigint[], array['live'])`.execute(tx)
@@ -145,6 +146,20 @@ async function lockAccount(tx: Tx, user_id: bigint): Promise<void> {
   await lockWithAdministrators(tx, user_id)
   const { anonymised_at } = await lockUser(tx, user_id)
   if (anonymised_at !== null) throw new AppError('conflict', 'This account is anonymised already')
+}
+
+/** Ends the member's mandates, and those that bind others to the member's applications. */
+async function endMandatesOf(tx: Tx, { user_id, actor_id, ip }: Anonymisation, now: Date): Promise<void> {
+  await sql`
+    select end_mandates(
+      array(
+        select id from mandates
+        where status in ('active', 'paused') and (
+          user_id = ${user_id} or app_id in (select id from payment_apps where applicant_id = ${user_id})
+        )
+      ),
+      'account_closed', ${now}::timestamptz, ${actor_id}::bigint, ${ip}, '{"by": "service"}'
+    )`.execute(tx)
 }
 
 type OwnApp = { id: bigint; payment_id: string; status: string }

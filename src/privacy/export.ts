@@ -27,6 +27,10 @@ function entriesOf(user_id: bigint, after: bigint, and: RawBuilder<unknown> = sq
     ) as e on wallet.user_id = ${user_id}`
 }
 
+/** The public id of the mandate of an order. */
+const mandateOf = (order: string) =>
+  sql`(select mandate_id from mandates where id = ${sql.ref(`${order}.mandate_id`)})`
+
 const LISTS: Record<string, List> = {
   sessions: (id, after) => sql`
     select id as place, auth_time as signed_in_at, amr as methods, ip as address, agent as browser, last_seen_at, expires_at,
@@ -57,7 +61,8 @@ const LISTS: Record<string, List> = {
     from oauth_apps where owner_id = ${id} and id > ${after}`,
   own_payment_applications: (id, after) => sql`
     select id as place, payment_id, pid, book, name, description, callback_url, homepage, logo_url, status, review_reason,
-      exchange_rate, allowed_addresses::text[] as allowed_addresses, events_url, low_balance_points, created_at
+      exchange_rate, allowed_addresses::text[] as allowed_addresses, events_url, low_balance_points, mandate_right,
+      mandate_right_purpose, mandate_daily_max, oauth_client_id, created_at
     from payment_apps where applicant_id = ${id} and id > ${after}`,
   teams: (id, after) => sql`
     select app.id as place, app.payment_id, app.name, m.role, m.invited_at, m.accepted_at
@@ -67,7 +72,7 @@ const LISTS: Record<string, List> = {
     from ${entriesOf(id, after)} join journal as j on j.id = e.journal_id`,
   orders_bought: (id, after) => sql`
     select o.id as place, o.transaction_id, o.book, app.name as application, o.order_id, o.description, o.amount, o.status,
-      o.refunded_amount, o.created_at, o.paid_at
+      o.refunded_amount, o.created_at, o.paid_at, ${mandateOf('o')} as mandate_id
     from orders as o join payment_apps as app on app.id = o.app_id where o.payer_id = ${id} and o.id > ${after}`,
   orders_opened: (id, after) => sql`
     select v.order_id as place, o.transaction_id, app.name as application, o.description, o.amount, v.viewed_at
@@ -76,12 +81,35 @@ const LISTS: Record<string, List> = {
   // Orders of the member's current applications. Payments through former ones are among the entries.
   orders_sold: (id, after) => sql`
     select o.id as place, o.transaction_id, o.trade_no, o.book, app.payment_id, o.door, o.order_id, o.description, o.money,
-      o.amount, o.fee, o.merchant_points, o.status, o.refunded_amount, o.created_at, o.expires_at, o.paid_at
+      o.amount, o.fee, o.merchant_points, o.status, o.refunded_amount, o.created_at, o.expires_at, o.paid_at,
+      ${mandateOf('o')} as mandate_id
     from payment_apps as app
     cross join lateral (
       select * from orders where app_id = app.id and id > ${after} order by id limit ${ROWS_MAX}
     ) as o
     where app.applicant_id = ${id}`,
+  mandates: (id, after) => sql`
+    select m.id as place, m.mandate_id, app.payment_id, app.name as application, m.book, m.kind, m.purpose, m.period,
+      m.asked_charge_max, m.asked_period_max, m.charge_max, m.period_max, m.starts_on, m.ends_on, m.with_token, m.status,
+      m.ended_reason, m.notice, m.accepted_at, m.agreed_on, m.ended_at
+    from mandates as m join payment_apps as app on app.id = m.app_id where m.user_id = ${id} and m.id > ${after}`,
+  // Offers too. Of the members who accepted, what the page of the application shows.
+  mandates_of_own_applications: (id, after) => sql`
+    select m.id as place, m.mandate_id, app.payment_id, m.reference, m.book, m.kind, m.purpose, m.period, m.charge_max,
+      m.period_max, m.starts_on, m.ends_on, m.with_token, m.status, m.ended_reason, m.created_at, m.accepted_at, m.ended_at,
+      m.user_id, member.username
+    from payment_apps as app
+    cross join lateral (
+      select * from mandates where app_id = app.id and id > ${after} order by id limit ${ROWS_MAX}
+    ) as m
+    left join users as member on member.id = m.user_id
+    where app.applicant_id = ${id}`,
+  refused_charges: (id, after) => sql`
+    select * from (
+      select row_number() over (order by r.mandate_id, r.period, r.outcome) as place, m.mandate_id, r.period, r.outcome,
+        r.times, r.last_amount, r.first_at, r.last_at
+      from mandates as m join mandate_refusals as r on r.mandate_id = m.id where m.user_id = ${id}
+    ) as numbered where place > ${after}`,
   transfers: (id, after) => sql`
     select t.id as place, t.transaction_id, t.book, app.name as application,
       case when t.from_user_id = ${id} then t.order_id end as order_id, t.status, t.amount,

@@ -8,6 +8,7 @@ import type { Tx } from '../../src/database/connection.ts'
 import { type Invariant, type Proof, proveBooks, proveWithin } from '../../src/ledger/books.ts'
 import { INVARIANTS } from '../../src/ledger/invariants.ts'
 import { keepDueProof } from '../../src/ledger/proofs.ts'
+import { makeChargeMandate } from '../../src/payment/mandates/charge.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makeCreateOrder } from '../../src/payment/orders/place.ts'
 import { refundOrder, reverseTransfer } from '../../src/payment/orders/refunds.ts'
@@ -15,6 +16,7 @@ import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { sealAll } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { chargeOf, giveRight, makeMandate, switchMandates } from '../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { environmentOf, tesseraAt } from '../harness/operator.ts'
 
@@ -26,6 +28,8 @@ let merchant: Merchant
 let paid: string
 let transferred: string
 let reversed: string
+/** The transaction ID of the second of two charges under a mandate. */
+let charged: string
 
 beforeAll(async () => {
   test = await startTestApp()
@@ -57,6 +61,12 @@ beforeAll(async () => {
   transferred = await send('books-3', 50n)
   reversed = await send('books-4', 60n)
   await reverseTransfer(deps, { transaction_id: reversed, with_fee: false, ...by })
+  await switchMandates(test)
+  await giveRight(test, merchant)
+  const mandate_id = await makeMandate(test, merchant, alice)
+  const charge = makeChargeMandate(deps)
+  await charge(chargeOf(merchant, mandate_id, 20n))
+  charged = (await charge(chargeOf(merchant, mandate_id, 30n))).order.transaction_id
   await sealAll(deps)
 })
 afterAll(async () => {
@@ -177,6 +187,18 @@ describe('the proof', () => {
     points_come_from_grants: [
       () => [`update journal set kind = 'transfer' where kind = 'grant'`],
       () => ({ kind: 'transfer', issued: '-1000' }),
+    ],
+    charges_are_within_mandates: [
+      () => [`update orders set mandate_charge_max = 101 where transaction_id = '${charged}'`],
+      () => ({ transaction_id: charged, mandate_charge_max: '101', asked_charge_max: '100' }),
+    ],
+    running_sums_are_sums: [
+      () => [`update orders set mandate_spent = mandate_spent + 1 where transaction_id = '${charged}'`],
+      () => ({ transaction_id: charged, mandate_spent: '51', charges: '50' }),
+    ],
+    charge_periods_begin_on_first_days: [
+      () => [`update orders set mandate_period = mandate_period + 1 where transaction_id = '${charged}'`],
+      () => ({ transaction_id: charged, starts_on: '2026-01-01', mandate_period: '2026-01-02' }),
     ],
   }
 

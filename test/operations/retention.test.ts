@@ -94,6 +94,11 @@ function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBu
     outgoing_mails: sql`(recipient, kind, subject, sent_at) values ('x', 'x', 'x', ${at})`,
     logout_deliveries: sql`(app_id, user_id, is_bulk, attempted_at, outcome, ended_at)
       select (select min(id) from oauth_apps), ${user_id}, false, ${at}, 'delivered', ${at}`,
+    mandates: sql`(mandate_id, app_id, book, reference, kind, purpose, period, asked_charge_max, asked_period_max, with_token,
+        charge_max, period_max, offer_expires_at, notice)
+      values (left('mdt_' || md5(${key}), 28), ${app_id}, 'live', ${key}, 'up_to', 'x', 'day', 1, 1, false, 1, 1, ${at}, 'daily')`,
+    mandate_refusals: sql`(mandate_id, period, outcome, times, last_amount, last_order_id, first_at, last_at)
+      select min(id), ${day}, 'inactive', 1, 1, 'x', ${at}, ${at} from mandates where accepted_at is not null`,
     refused_requests: sql`(app_id, door, path, address, network, code, message, fields_encrypted, at)
       values (${app_id}, 'hmac', '/', 'x', 'x', 'x', 'x', '', ${at})`,
     security_events: sql`(kind, address, network, at) values ('form_refused', 'x', 'x', ${at})`,
@@ -130,6 +135,12 @@ describe('a round', () => {
     )
     await sql`insert into notifications (order_id, status, next_attempt_at)
       select max(id), 'delivered', null from orders`.execute(test.db)
+    // The mandate of the refused charges.
+    await sql`insert into mandates (mandate_id, app_id, book, reference, kind, purpose, period, asked_charge_max, asked_period_max,
+        with_token, charge_max, period_max, offer_expires_at, notice, status, user_id, payee_id, accepted_at, agreed_on, starts_on,
+        ends_on)
+      values ('mdt_000000000000000000000000', ${app_id}, 'live', 'kept', 'up_to', 'x', 'day', 1, 1, false, 1, 1, now(), 'daily',
+        'active', ${owner.id}, ${owner.id}, now(), '2026-01-01', '2026-01-01', '2026-01-02')`.execute(test.db)
     await deleteExpiredRows(test.deps)
     const before = await counts()
     for (const { table, days, since } of SWEPT)

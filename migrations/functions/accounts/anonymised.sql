@@ -82,6 +82,8 @@ create or replace trigger oauth_apps_not_anonymised after insert or update of ow
   for each row execute function refuse_anonymised('owner_id');
 create or replace trigger payment_app_offers_not_anonymised after insert or update of to_user_id on payment_app_offers
   for each row execute function refuse_anonymised('to_user_id');
+create or replace trigger mandates_not_anonymised after insert or update of user_id, status on mandates
+  for each row when (new.status in ('active', 'paused')) execute function refuse_anonymised();
 -- An application of such an owner never works again.
 create or replace trigger payment_apps_not_anonymised after insert or update of applicant_id, status on payment_apps
   for each row when (new.status in ('pending', 'approved')) execute function refuse_anonymised('applicant_id');

@@ -12,13 +12,11 @@ return case
   else p_status
 end;
 
--- Counts points towards an application's limit of the day. Answers null once they are counted, or the points used so far when
--- they do not fit; then nothing is counted. The caller has locked the owner's wallet, which every payment to the application
--- and every transfer of it locks, so the first count of a day misses none. The day's row is locked from the first read: an
--- administrator who changes the limit deletes the row, and a count would otherwise be lost.
-create or replace function count_for_day(
-  p_act text, p_app_id bigint, p_book text, p_amount bigint, p_max bigint, p_now timestamptz
-) returns bigint language plpgsql as $$
+-- The points of an application's acts of one kind in a day so far. The caller has locked the owner's wallet, which every payment
+-- to the application, every charge and every transfer of it locks, so the first count of a day misses none. The day's row is
+-- locked from the first read: an administrator who changes the limit deletes the row, and a count would otherwise be lost.
+create or replace function points_of_day(p_act text, p_app_id bigint, p_book text, p_now timestamptz) returns bigint
+  language plpgsql as $$
 declare
   v_day constant date := p_now at time zone 'Asia/Shanghai';
   v_from constant timestamptz := v_day::timestamp at time zone 'Asia/Shanghai';
@@ -28,20 +26,31 @@ begin
   select points into v_used from payment_app_days
   where app_id = p_app_id and book = p_book and act = p_act and day = v_day
   for update;
-  if not found then
-    if p_act = 'payments' then
-      select coalesce(sum(amount), 0) into v_used from orders
-      where app_id = p_app_id and book = p_book and paid_at >= v_from and paid_at < v_to;
-    else
-      select coalesce(sum(amount), 0) into v_used from transfers
-      where app_id = p_app_id and book = p_book and paid_at >= v_from and paid_at < v_to;
-    end if;
-    insert into payment_app_days (app_id, book, act, day, points)
-    values (p_app_id, p_book, p_act, v_day, v_used);
+  if found then return v_used; end if;
+  if p_act = 'transfers' then
+    select coalesce(sum(amount), 0) into v_used from transfers
+    where app_id = p_app_id and book = p_book and paid_at >= v_from and paid_at < v_to;
+  else
+    select coalesce(sum(amount), 0) into v_used from orders
+    where app_id = p_app_id and book = p_book and paid_at >= v_from and paid_at < v_to
+      and (p_act = 'payments' or mandate_id is not null);
   end if;
+  insert into payment_app_days (app_id, book, act, day, points) values (p_app_id, p_book, p_act, v_day, v_used);
+  return v_used;
+end
+$$;
+
+-- Counts points towards an application's limit of the day. Answers null once they are counted, or the points used so far when
+-- they do not fit; then nothing is counted.
+create or replace function count_for_day(
+  p_act text, p_app_id bigint, p_book text, p_amount bigint, p_max bigint, p_now timestamptz
+) returns bigint language plpgsql as $$
+declare
+  v_used constant bigint := points_of_day(p_act, p_app_id, p_book, p_now);
+begin
   if v_used + p_amount > p_max then return v_used; end if;
   update payment_app_days set points = points + p_amount
-  where app_id = p_app_id and book = p_book and act = p_act and day = v_day;
+  where app_id = p_app_id and book = p_book and act = p_act and day = (p_now at time zone 'Asia/Shanghai')::date;
   return null;
 end
 $$;

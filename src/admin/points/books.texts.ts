@@ -93,6 +93,18 @@ export const books = {
       en: `${POINTS} are issued and taken back only by grants and adjustments`,
       zh: `${POINTS}只经发放和调整产生或收回`,
     },
+    charges_are_within_mandates: {
+      en: 'Every charge is within its mandate: its member, its application and its caps',
+      zh: '每笔扣款都符合其预授权：成员、应用和限额',
+    },
+    running_sums_are_sums: {
+      en: 'Every running sum of a mandate’s period is the sum of its charges',
+      zh: '预授权每期的累计额等于该期扣款之和',
+    },
+    charge_periods_begin_on_first_days: {
+      en: 'Every charge counts in a period of its mandate',
+      zh: '每笔扣款都计入其预授权的某一期',
+    },
     seals_hold: {
       en: 'No sealed journal was edited, deleted or inserted',
       zh: '校验链内的凭证没有被修改、删除或插入',

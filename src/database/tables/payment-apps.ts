@@ -4,6 +4,8 @@ import type { Book, CreatedAt, Identity, Nullable } from './columns.ts'
 
 export type PaymentAppStatus = 'pending' | 'approved' | 'rejected' | 'suspended'
 
+export type MandateRight = 'none' | 'asked' | 'granted' | 'refused' | 'withdrawn'
+
 type PaymentAppsTable = {
   id: Identity
   payment_id: string
@@ -42,6 +44,16 @@ type PaymentAppsTable = {
   /** Below this balance the owner gets an alert; null never alerts. And when that was, until the balance recovers. */
   low_balance_points: Nullable<bigint>
   low_balance_at: Nullable<Date>
+  /** The right to hold mandates: what for, and who decided last, why and when. */
+  mandate_right: Generated<MandateRight>
+  mandate_right_purpose: Nullable<string>
+  mandate_right_by: Nullable<bigint>
+  mandate_right_reason: Nullable<string>
+  mandate_right_at: Nullable<Date>
+  /** Most points of all charges in a day. */
+  mandate_daily_max: Nullable<bigint>
+  /** The client_id of the sign-in application whose tokens may come with charges. */
+  oauth_client_id: Nullable<string>
   created_at: CreatedAt
   updated_at: Generated<Date>
 }
@@ -75,11 +87,11 @@ type PaymentAppRolesView = {
   role: ColumnType<'owner' | TeamRole, never, never>
 }
 
-/** Only the database function count_for_day uses it. A row may be deleted at any time. */
+/** Only the database functions that keep daily limits use it. A row may be deleted at any time. */
 type PaymentAppDaysTable = {
   app_id: bigint
   book: Book
-  act: 'payments' | 'transfers'
+  act: 'payments' | 'transfers' | 'charges'
   /** `yyyy-mm-dd`, in Asia/Shanghai. */
   day: string
   points: bigint

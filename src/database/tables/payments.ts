@@ -43,6 +43,12 @@ export type OrdersTable = {
   frozen_at: Nullable<Date>
   frozen_by: Nullable<bigint>
   frozen_reason: Nullable<string>
+  /** Of a charge: its mandate, the first day of its period, the sum of the period including it, and the caps of then. */
+  mandate_id: Nullable<bigint>
+  mandate_period: Nullable<string>
+  mandate_spent: Nullable<bigint>
+  mandate_charge_max: Nullable<bigint>
+  mandate_period_max: Nullable<bigint>
   created_at: Generated<Date>
   updated_at: Generated<Date>
 }

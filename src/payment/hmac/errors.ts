@@ -33,6 +33,12 @@ const WIRE = {
   payments_paused: { number: 1017, status: 503 },
   order_frozen: { number: 1018, status: 400 },
   wallet_frozen: { number: 1019, status: 400 },
+  mandates_unavailable: { number: 1020, status: 400 },
+  mandate_not_found: { number: 1021, status: 400 },
+  mandate_inactive: { number: 1022, status: 400 },
+  charge_too_large: { number: 1023, status: 400 },
+  mandate_limit_reached: { number: 1024, status: 400 },
+  access_token_required: { number: 1025, status: 401 },
   unknown_application: { number: 1009, status: 401 },
   // Clients tell an unknown application from an unknown route by the absence of `errors`, so it has no number.
   application_not_found: { number: 0, status: 404 },

@@ -43,6 +43,11 @@ export function nextPeriod(starts_on: string, period: Period, from: string): str
   return daysAfter(from, period === 'week' ? WEEK_DAYS : 1)
 }
 
+/** The last day of a year that begins on a day. */
+export function lastDayOfYear(from: string): string {
+  return daysAfter(monthsAfter(from, 12), -1)
+}
+
 /** The day that many months after another; a short month ends it early. */
 function monthsAfter(day: string, months: number): string {
   const [year, month, of_month] = partsOf(day)

@@ -216,6 +216,8 @@ type LevelSetting =
   | 'points_transfer_min_amount'
   | 'points_transfer_max_amount'
   | 'points_transfer_daily_limit'
+  | 'mandate_charge_max'
+  | 'mandate_month_max'
 
 /** A setting's values for the five trust levels; an empty one is null. */
 export function byLevel(settings: SettingValues, name: LevelSetting): (string | null)[] {

@@ -23,6 +23,7 @@ const RIGHTS = {
   'refunds.ask': 'operator',
   'signatures.debug': 'operator',
   'addresses.try': 'operator',
+  'mandates.revoke': 'operator',
   'settings.edit': 'manager',
   /** NOTE: a member who knows a key can transfer points through the API. The team page warns about it. */
   'keys.manage': 'manager',

@@ -1,0 +1,245 @@
+/** The act of charging under a mandate. Its rule is the database function charge_mandates; this file calls it in batches. */
+import { sql } from 'kysely'
+import type { Core } from '../../core/core.ts'
+import { countOutcome } from '../../core/metrics.ts'
+import { makeBatcher } from '../../database/batcher.ts'
+import type { Db } from '../../database/connection.ts'
+import { findHeld } from '../../database/held.ts'
+import { within } from '../../database/timeouts.ts'
+import { AppError } from '../../platform/errors.ts'
+import { LOWER_ALNUM, randomText, sha256 } from '../../platform/secrets.ts'
+import { requireUnpaused } from '../orders/maintenance.ts'
+import { findOrder, type Order, statusWord } from '../orders/orders.ts'
+import { madeBefore } from '../orders/repeats.ts'
+import { byLevel } from '../orders/transfers.ts'
+import { isoSeconds } from '../signing/hmac.ts'
+import { formerOwners, mandateInactive, mandateNotFound, mandatesUnavailable } from './refusals.ts'
+
+export type ChargeRequest = {
+  app_id: bigint
+  /** `mdt_` and 24 characters. */
+  mandate_id: string
+  order_id: string
+  /** Whole points. */
+  amount: bigint
+  description: string
+  /** The owner when the signature was checked. Null when a former owner knows the key, which then charges nothing. */
+  owner_id: bigint | null
+  /** The access token that came with the request. */
+  access_token: string | undefined
+}
+
+/** A charge: its order, and its period as of that charge. */
+export type Charge = {
+  order: Order
+  mandate_id: string
+  /** The first day of the period, in Asia/Shanghai. */
+  period_from: string
+  /** Whole points of the period, with this charge. */
+  spent: bigint
+  left: bigint
+  /** When the next period begins. */
+  resets_at: Date
+}
+
+/** The outcomes of mandates.md 5, in the order in which the database looks at them. */
+export type ChargeOutcome =
+  | 'completed'
+  | 'exists'
+  | 'changed'
+  | 'taken'
+  | 'not_found'
+  | 'unusable'
+  | 'not_allowed'
+  | 'inactive'
+  | 'no_token'
+  | 'charge_limit'
+  | 'period_limit'
+  | 'wallet_frozen'
+  | 'too_often'
+  | 'insufficient'
+  | 'daily_limit'
+
+type Result = {
+  outcome: ChargeOutcome
+  mandate_status: string | null
+  mandate_reason: string | null
+  bound: bigint | null
+  is_exact: boolean | null
+  period_spent: bigint | null
+  period_left: bigint | null
+  resets_at: Date | null
+  retry_at: Date | null
+}
+/** Without an order, its columns are null. */
+type Answer = { result: Result; order: Order }
+
+/**
+ * Charges points under a mandate, or returns the charge of a repeated request as it was at first. Throws a PaymentCode of
+ * mandates.md 5, or too_many_attempts, without moving points.
+ * @param requireAllowed throws the refusal of a new charge. A repeated request is answered anyway.
+ */
+export type ChargeMandate = (request: ChargeRequest, requireAllowed?: () => Promise<void>) => Promise<Charge>
+
+/** Makes the chargeMandate of this process. Charges that arrive together share a commit. */
+export function makeChargeMandate(deps: Core): ChargeMandate {
+  const charge = makeBatcher<ChargeRequest & { now: Date }, Answer>({
+    name: 'charge mandates',
+    ...deps.batching,
+    findHeld: (requests) =>
+      findHeld(
+        deps.db,
+        sql`unnest(
+          ${requests.map(({ app_id }) => app_id)}::bigint[], ${requests.map(({ mandate_id }) => mandate_id)}::text[]
+        ) with ordinality as asked (app_id, mandate_id, item)`,
+        sql`select xmax from mandates where mandate_id = asked.mandate_id and app_id = asked.app_id`,
+        sql`select wallet.xmax from payment_apps as app
+          left join mandates as m on m.mandate_id = asked.mandate_id and m.app_id = app.id
+          join ledger_accounts as wallet on wallet.user_id in (m.user_id, app.applicant_id)
+            and wallet.book = app.book and wallet.kind = 'wallet'
+          where app.id = asked.app_id`,
+      ),
+    run: (requests, patience_ms) => chargeMandates(deps, requests, patience_ms),
+  })
+  return async (request, requireAllowed) => {
+    const before = await madeBefore(
+      async () => {
+        await requireAllowed?.()
+        requireUnpaused(await deps.settings.read())
+      },
+      () => findCharged(deps.db, request),
+    )
+    const now = deps.clock()
+    const asked = before === undefined ? charge({ ...request, now }) : Promise.resolve(before)
+    const answer = await countOutcome(deps.metrics?.charges, asked, ({ result }) => result.outcome)
+    refuse(request, answer, now)
+    const { order, result } = answer
+    return {
+      order,
+      mandate_id: request.mandate_id,
+      period_from: order.mandate_period!,
+      spent: result.period_spent!,
+      left: result.period_left!,
+      resets_at: result.resets_at!,
+    }
+  }
+}
+
+/** Every run draws new transaction ids, so that a retry after a collision succeeds. */
+async function chargeMandates(
+  deps: Core,
+  requests: (ChargeRequest & { now: Date })[],
+  patience_ms: number,
+): Promise<Answer[]> {
+  const settings = await deps.settings.read()
+  const { rows } = await sql<Result & Order>`
+    select (result).*, (charge).* from charge_mandates(
+      ${within(patience_ms, sql`${requests.map(({ app_id }) => app_id)}::bigint[]`)},
+      ${requests.map(({ mandate_id }) => mandate_id)}::text[],
+      ${requests.map(({ order_id }) => order_id)}::text[],
+      ${requests.map(() => `txn_${randomText(24, LOWER_ALNUM)}`)}::text[],
+      ${requests.map(({ amount }) => amount)}::bigint[],
+      ${requests.map(({ description }) => description)}::text[],
+      ${requests.map(({ now }) => now)}::timestamptz[],
+      ${requests.map(({ owner_id }) => owner_id)}::bigint[],
+      ${requests.map(({ access_token }) => (access_token === undefined ? null : sha256(access_token)))}::bytea[],
+      ${settings.mandates === 'on'}::boolean,
+      ${settings.points_payment_fee_rate}::numeric,
+      ${byLevel(settings, 'mandate_charge_max')}::bigint[]
+    ) order by item`.execute(deps.db)
+  return rows.map(asAnswer)
+}
+
+function asAnswer(row: Result & Order): Answer {
+  const { outcome, mandate_status, mandate_reason, bound, is_exact, retry_at, ...others } = row
+  const { period_spent, period_left, resets_at, ...order } = others
+  const period = { period_spent, period_left, resets_at }
+  return { result: { outcome, mandate_status, mandate_reason, bound, is_exact, retry_at, ...period }, order }
+}
+
+/** The order of this order_id, with the outcome that charge_mandates gives a repeat. */
+async function findCharged(db: Db, request: ChargeRequest): Promise<Answer | undefined> {
+  const { app_id, order_id, mandate_id, amount } = request
+  const order = await findOrder(db, { app_id, door: 'hmac', order_id })
+  if (order === undefined) return undefined
+  const none = { mandate_status: null, mandate_reason: null, bound: null, is_exact: null, retry_at: null }
+  const { rows } = await sql<{ mandate_id: string; resets_at: Date }>`
+    select mandate_id, mandate_day_begins(
+      next_mandate_period(starts_on, period, ${order.mandate_period}::date), test_days
+    ) as resets_at
+    from mandates where id = ${order.mandate_id}`.execute(db)
+  const [mandate] = rows
+  const outcome =
+    mandate === undefined
+      ? 'taken'
+      : mandate.mandate_id !== mandate_id || order.amount !== amount
+        ? 'changed'
+        : order.status === 'refunded'
+          ? 'taken'
+          : 'exists'
+  const { mandate_spent, mandate_period_max } = order
+  const left = mandate === undefined ? null : mandate_period_max! - mandate_spent!
+  const period = { period_spent: mandate_spent, period_left: left, resets_at: mandate?.resets_at ?? null }
+  return { result: { ...none, ...period, outcome }, order }
+}
+
+/** Throws the refusal of an outcome. Each text has its figure in the first parentheses. */
+function refuse({ amount, owner_id }: ChargeRequest, { result, order }: Answer, now: Date): void {
+  const { outcome, bound } = result
+  const limit = Number(bound)
+  switch (outcome) {
+    case 'completed':
+    case 'exists':
+      return
+    case 'changed':
+      throw new AppError(
+        'parameter_invalid',
+        'Invalid order_id: it was charged with another mandate or amount',
+      )
+    case 'taken': {
+      const data = { status: statusWord(order), transaction_id: order.transaction_id }
+      throw new AppError('order_exists', `Order already exists with status ${data.status}`, { data })
+    }
+    case 'not_found':
+      throw mandateNotFound()
+    case 'unusable':
+      throw owner_id === null
+        ? formerOwners()
+        : new AppError('application_unusable', 'This payment application is not approved')
+    case 'not_allowed':
+      throw mandatesUnavailable()
+    case 'inactive':
+      throw mandateInactive({ status: result.mandate_status!, reason: result.mandate_reason })
+    case 'no_token':
+      throw new AppError(
+        'access_token_required',
+        'A live access token of the member and of the linked application is required',
+      )
+    case 'charge_limit': {
+      const exactly = result.is_exact!
+      const text = exactly
+        ? 'The amount must be that of the mandate'
+        : 'The amount is above the limit of a charge'
+      throw new AppError('charge_too_large', `${text} (${bound})`, { data: { limit, exactly } })
+    }
+    case 'period_limit': {
+      const [spent, left] = [Number(result.period_spent), Number(result.period_left)]
+      const resets_at = isoSeconds(result.resets_at!)
+      const text = `The limit of this period is reached (${bound}, spent ${spent}, left ${left})`
+      throw new AppError('mandate_limit_reached', text, { data: { limit, spent, left, resets_at } })
+    }
+    case 'wallet_frozen':
+      throw new AppError('wallet_frozen', 'The wallet of this member cannot be charged now')
+    case 'too_often': {
+      const retry_after_seconds = Math.max(1, Math.ceil((result.retry_at!.getTime() - now.getTime()) / 1000))
+      const text = 'This member had too few points too often. Try again later.'
+      throw new AppError('too_many_attempts', text, { retry_after_seconds })
+    }
+    case 'insufficient':
+      throw new AppError('insufficient_points', `The member has too few points (need ${amount})`, {
+        data: { need: Number(amount) },
+      })
+    case 'daily_limit':
+      throw new AppError('daily_limit_reached', `Daily limit reached (${bound})`, { data: { limit } })
+  }
+}

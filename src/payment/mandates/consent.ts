@@ -1,0 +1,188 @@
+/** Accepting and declining an offer: mandates.md 3. A member accepts what was offered, or less. */
+import type { Core } from '../../core/core.ts'
+import type { SettingValues } from '../../core/setting-values.ts'
+import type { Tx } from '../../database/connection.ts'
+import {
+  type AgreeingFault,
+  faultOfApplication,
+  faultOfCaps,
+  isNotFresh,
+  lockToAgree,
+  MANDATES_MAX,
+  readStanding,
+  type Standing,
+} from './agreeing.ts'
+import { lastDayOfYear } from './periods.ts'
+import { endMandates, lockMandate, noteAct, termsBefore } from './record.ts'
+
+/** A member's answer to an offer. Missing terms are as offered. */
+export type Acceptance = {
+  user_id: bigint
+  ip: string
+  /** Whole points, of an up-to mandate. */
+  charge_max?: bigint | undefined
+  period_max?: bigint | undefined
+  /** `YYYY-MM-DD`. */
+  ends_on?: string | undefined
+  /** Whether the member has signed in recently: the rule isFresh of sessions. */
+  isFresh: boolean
+  /** The sign-in application on whose consent page the member accepts. */
+  oauth_app_id?: bigint
+}
+
+/** The terms that an acceptance would have. Points are whole, days are `YYYY-MM-DD`. */
+export type AcceptedTerms = { charge_max: bigint; period_max: bigint; starts_on: string; ends_on: string }
+
+/** What the page of an offer shows: why the member cannot accept, or the terms as offered. */
+export async function lookAtOffer(
+  deps: Core,
+  mandate_id: string,
+  acceptance: Acceptance,
+): Promise<AgreeingFault | AcceptedTerms> {
+  const [settings, standing] = await Promise.all([
+    deps.settings.read(),
+    readStanding(deps.db, mandate_id, acceptance.user_id, deps.clock()),
+  ])
+  return judge(settings, standing, acceptance)
+}
+
+/**
+ * Accepts an offer, and ends the mandate that it replaces in the same transaction. Returns why it cannot be accepted;
+ * nothing has changed then. Undefined once it is accepted.
+ */
+export async function acceptMandate(
+  deps: Core,
+  mandate_id: string,
+  acceptance: Acceptance,
+): Promise<AgreeingFault | undefined> {
+  // Reads the settings first: a transaction that waits for a second connection would block others with its locks.
+  const settings = await deps.settings.read()
+  return deps.db
+    .transaction()
+    .execute((tx) => acceptWithin(tx, { settings, now: deps.clock() }, mandate_id, acceptance))
+}
+
+/** Accepts within a larger transaction, which has not locked an application, a mandate or a wallet before. */
+export async function acceptWithin(
+  tx: Tx,
+  { settings, now }: { settings: SettingValues; now: Date },
+  mandate_id: string,
+  acceptance: Acceptance,
+): Promise<AgreeingFault | undefined> {
+  const { user_id, ip, oauth_app_id = null } = acceptance
+  await lockToAgree(tx, mandate_id, user_id)
+  const standing = await readStanding(tx, mandate_id, user_id, now)
+  const judged = judge(settings, standing, acceptance)
+  if ('fault' in judged) return judged
+  const { id, owner_id, today, version, replaces } = standing!
+  const before = await termsBefore(tx, id)
+  await tx
+    .updateTable('mandates')
+    .set({
+      ...judged,
+      status: 'active',
+      user_id,
+      payee_id: owner_id,
+      oauth_app_id,
+      accepted_at: now,
+      agreed_on: today,
+      version: version + 1,
+      updated_at: now,
+    })
+    .where('id', '=', id)
+    .execute()
+  const from = oauth_app_id === null ? 'page' : 'consent'
+  await noteAct(tx, id, {
+    action: 'mandate.accept',
+    before,
+    actor_id: user_id,
+    ip,
+    detail: { by: 'member', from },
+  })
+  if (replaces !== null) {
+    const detail = { by: 'member', replaced_by: mandate_id }
+    await endMandates(tx, [replaces], { reason: 'replaced', now, actor_id: user_id, ip, detail })
+  }
+  return undefined
+}
+
+/** The checks of mandates.md 3.2, in their order. */
+function judge(
+  settings: SettingValues,
+  standing: Standing | undefined,
+  acceptance: Acceptance,
+): AgreeingFault | AcceptedTerms {
+  if (standing === undefined) return { fault: 'not_found' }
+  const fault = faultOfApplication(settings, standing, true) ?? faultOfOffer(standing, acceptance.user_id)
+  if (fault !== undefined) return fault
+  const terms = termsOf(standing, acceptance)
+  if (standing.is_frozen) return { fault: 'wallet_frozen' }
+  if (!isOfferedOrLess(standing, terms)) return { fault: 'terms' }
+  const agreed = { ...terms, isFresh: acceptance.isFresh }
+  const refused = faultOfCaps(settings, standing, agreed)
+  if (refused !== undefined) return refused
+  if (standing.others_here >= MANDATES_MAX) return { fault: 'too_many' }
+  if (standing.replaces !== null && !standing.can_replace) return { fault: 'replaced_gone' }
+  if (isNotFresh(settings, standing, agreed)) return { fault: 'not_fresh' }
+  return terms
+}
+
+function faultOfOffer(
+  { status, reason, user_id: accepted_by, only_user_id }: Standing,
+  user_id: bigint,
+): AgreeingFault | undefined {
+  if (status !== 'pending') {
+    // Nothing of the mandate is told to a member who may not accept it.
+    if (accepted_by !== null && accepted_by !== user_id) return { fault: 'taken' }
+    if (status !== 'ended') return { fault: 'accepted' }
+    return { fault: reason === 'lapsed' ? 'lapsed' : 'ended' }
+  }
+  return only_user_id === null || only_user_id === user_id ? undefined : { fault: 'other_member' }
+}
+
+function termsOf(standing: Standing, { charge_max, period_max, ends_on }: Acceptance): AcceptedTerms {
+  const { today, asked_starts_on, asked_ends_on } = standing
+  const starts_on = asked_starts_on !== null && asked_starts_on > today ? asked_starts_on : today
+  return {
+    charge_max: charge_max ?? standing.asked_charge_max,
+    period_max: period_max ?? standing.asked_period_max,
+    starts_on,
+    ends_on: ends_on ?? asked_ends_on ?? lastDayOfYear(starts_on),
+  }
+}
+
+function isOfferedOrLess(
+  { kind, asked_charge_max, asked_period_max, asked_ends_on }: Standing,
+  { charge_max, period_max, starts_on, ends_on }: AcceptedTerms,
+): boolean {
+  const latest = asked_ends_on ?? lastDayOfYear(starts_on)
+  const isInTime = starts_on <= ends_on && ends_on <= latest
+  if (kind === 'fixed') return isInTime && charge_max === asked_charge_max && period_max === asked_period_max
+  const isWithin = charge_max <= asked_charge_max && period_max <= asked_period_max
+  return isInTime && isWithin && charge_max >= 1n && charge_max <= period_max
+}
+
+/** Declines an offer. Returns why it cannot be declined. Undefined once it is. */
+export async function declineMandate(
+  { db, clock }: Core,
+  mandate_id: string,
+  { user_id, ip }: { user_id: bigint; ip: string },
+): Promise<AgreeingFault | undefined> {
+  return db.transaction().execute((tx) => declineWithin(tx, mandate_id, { user_id, ip, now: clock() }))
+}
+
+/** Declines within a larger transaction, as the answer "sign in only" does. */
+export async function declineWithin(
+  tx: Tx,
+  mandate_id: string,
+  { user_id, ip, now }: { user_id: bigint; ip: string; now: Date },
+): Promise<AgreeingFault | undefined> {
+  await lockMandate(tx, mandate_id)
+  const standing = await readStanding(tx, mandate_id, user_id, now)
+  if (standing === undefined) return { fault: 'not_found' }
+  const fault = faultOfOffer(standing, user_id)
+  if (fault !== undefined) return fault
+  const detail = { by: 'member' }
+  await endMandates(tx, [standing.id], { reason: 'declined', now, actor_id: user_id, ip, detail })
+  return undefined
+}

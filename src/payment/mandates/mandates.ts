@@ -1,0 +1,143 @@
+/** Mandates as their merchant and their member may know them. The database function mandate_facts describes one. */
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../database/connection.ts'
+import type { Book } from '../../database/tables/columns.ts'
+import type { MandateEnd, MandateKind, MandateNotice } from '../../database/tables/mandates.ts'
+import type { Period } from './periods.ts'
+
+export const MANDATE_STATUSES = ['pending', 'active', 'paused', 'ended'] as const
+export type MandateStatus = (typeof MANDATE_STATUSES)[number]
+/** Why a mandate cannot be charged: mandates.md 3. */
+export type MandateReason = 'not_accepted' | 'lapsed' | 'not_started' | 'owner_changed' | MandateEnd
+
+/** A mandate at a moment. Points are whole, days are `YYYY-MM-DD` in Asia/Shanghai. */
+export type Mandate = {
+  id: bigint
+  mandate_id: string
+  app_id: bigint
+  book: Book
+  reference: string
+  /** The clock decides, before or after the sweep. The reason is null only while the mandate can be charged. */
+  status: MandateStatus
+  reason: MandateReason | null
+  kind: MandateKind
+  purpose: string
+  charge_max: bigint
+  period_max: bigint
+  period: Period
+  starts_on: string | null
+  ends_on: string | null
+  with_token: boolean
+  /** The mandate_id of the mandate that its acceptance ends. */
+  replaces: string | null
+  user_id: bigint | null
+  username: string | null
+  /** The owner of the application whom the member agreed to. */
+  payee_id: bigint | null
+  accepted_at: Date | null
+  ended_at: Date | null
+  /** The running period, its sum, what is left of it and when it ends. Null before the first day and after the end. */
+  period_from: string | null
+  period_to: string | null
+  spent: bigint | null
+  remaining: bigint | null
+  resets_at: Date | null
+  /** Of a fixed mandate that is active: the day from which the next charge is possible. */
+  next_charge_on: string | null
+  version: number
+  notice: MandateNotice
+  offer_expires_at: Date
+  created_at: Date
+  updated_at: Date
+}
+
+/** Finds a mandate by its public id, or by its application's reference. */
+export async function findMandate(
+  db: Db,
+  which: { mandate_id: string; app_id?: bigint } | { app_id: bigint; reference: string },
+  now: Date,
+): Promise<Mandate | undefined> {
+  const conditions = Object.entries(which).map(([name, value]) => sql`${sql.ref(`m.${name}`)} = ${value}`)
+  const { rows } = await sql<Mandate>`
+    select facts.* from mandates as m cross join lateral mandate_facts(m, ${now}::timestamptz) as facts
+    where ${sql.join(conditions, sql` and `)}`.execute(db)
+  return rows[0]
+}
+
+/** Finds the public id of a mandate. */
+export async function publicIdOf(db: Db, id: bigint | null): Promise<string | null> {
+  if (id === null) return null
+  const { mandate_id } = await db
+    .selectFrom('mandates')
+    .where('id', '=', id)
+    .select('mandate_id')
+    .executeTakeFirstOrThrow()
+  return mandate_id
+}
+
+/** The mandates that one page looks at, because a filter leaves out others. */
+const LOOKED_THROUGH_MAX = 2_000
+
+/** A page of mandates, the newest first unless `isAscending`. */
+export type MandatePage = {
+  limit: number
+  isAscending?: boolean
+  /** The id of the last mandate of the page before. */
+  after?: bigint | undefined
+  status?: MandateStatus | undefined
+  /** Offered from this moment on, and before that one. */
+  since?: Date | undefined
+  until?: Date | undefined
+  /** Leaves out those that bind a member to this owner, for a former owner's token. */
+  hiddenPayee?: bigint | undefined
+}
+
+/** One row more than asked for shows that there is another page. */
+export type MandateList = {
+  rows: Mandate[]
+  /** The mandate_id that the bounded look reached, if there are more. The page may then have fewer rows than its limit. */
+  stopped_at: string | null
+}
+
+/** Lists the mandates that a member has accepted, in any application. */
+export function mandatesOfMember(
+  db: Db,
+  user_id: bigint,
+  page: MandatePage,
+  now: Date,
+): Promise<MandateList> {
+  return listed(db, { column: 'user_id', value: user_id }, page, now)
+}
+
+/** Lists the mandates of an application, offers too. */
+export function mandatesOfApp(db: Db, app_id: bigint, page: MandatePage, now: Date): Promise<MandateList> {
+  return listed(db, { column: 'app_id', value: app_id }, page, now)
+}
+
+/** Reads in the order of the index of (column, id). */
+async function listed(
+  db: Db,
+  { column, value }: { column: 'user_id' | 'app_id'; value: bigint },
+  { limit, isAscending = false, after, status, since, until, hiddenPayee }: MandatePage,
+  now: Date,
+): Promise<MandateList> {
+  const direction = sql.raw(isAscending ? 'asc' : 'desc')
+  const lane: RawBuilder<unknown>[] = [sql`${sql.ref(column)} = ${value}`]
+  if (after !== undefined) lane.push(isAscending ? sql`id > ${after}` : sql`id < ${after}`)
+  const rowsOfLane = sql`
+    from mandates where ${sql.join(lane, sql` and `)} order by ${sql.ref(column)} ${direction}, id ${direction}`
+  const fits: RawBuilder<unknown>[] = [sql`true`]
+  if (status !== undefined) fits.push(sql`facts.status = ${status}`)
+  if (since !== undefined) fits.push(sql`facts.created_at >= ${since}`)
+  if (until !== undefined) fits.push(sql`facts.created_at < ${until}`)
+  if (hiddenPayee !== undefined) fits.push(sql`facts.payee_id is distinct from ${hiddenPayee}`)
+  const { rows } = await sql<Mandate>`
+    select facts.*
+    from (select mandates as facts ${rowsOfLane} limit ${LOOKED_THROUGH_MAX}) as looked_at
+    cross join lateral mandate_facts(looked_at.facts, ${now}::timestamptz) as facts
+    where ${sql.join(fits, sql` and `)} order by facts.id ${direction} limit ${limit + 1}`.execute(db)
+  if (rows.length > limit) return { rows, stopped_at: null }
+  const stops = await sql<{ mandate_id: string }>`
+    select mandate_id ${rowsOfLane} offset ${LOOKED_THROUGH_MAX - 1} limit 1`.execute(db)
+  return { rows, stopped_at: stops.rows[0]?.mandate_id ?? null }
+}

@@ -1,0 +1,665 @@
+/** Offers and what becomes of them: who may accept what, in which order of faults, and the acts on a mandate. */
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  beginNextPeriod,
+  changeOwn,
+  pauseOwn,
+  resumeOwn,
+  revokeByProgram,
+  revokeByStaff,
+  revokeByTeam,
+  revokeOwn,
+} from '../../../src/payment/mandates/acts.ts'
+import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
+import {
+  type Acceptance,
+  acceptMandate,
+  declineMandate,
+  lookAtOffer,
+} from '../../../src/payment/mandates/consent.ts'
+import { finishMandates } from '../../../src/payment/mandates/finish.ts'
+import { findMandate, mandatesOfApp, mandatesOfMember } from '../../../src/payment/mandates/mandates.ts'
+import { offerMandate } from '../../../src/payment/mandates/offers.ts'
+import { askMandateRight, linkSignInApp } from '../../../src/payment/mandates/right.ts'
+import { expectSoundBooks } from '../../harness/books.ts'
+import { makePerson, type Person } from '../../harness/cast.ts'
+import { setSetting, startTestApp, type TestApp } from '../../harness/harness.ts'
+import {
+  chargedOr,
+  chargeOf,
+  decideRight,
+  giveRight,
+  IP,
+  makeMandate,
+  offer,
+  outcomeOf,
+  switchMandates,
+  termsOf,
+} from '../../harness/mandates.ts'
+import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+
+const DAY_MS = 86_400_000
+
+let test: TestApp
+let merchant: Merchant
+let member: Person
+let admin: Person
+
+beforeAll(async () => {
+  test = await startTestApp()
+  await switchMandates(test)
+  admin = await makePerson(test, { is_admin: true })
+})
+afterAll(() => test.close())
+beforeEach(async () => {
+  merchant = await makeMerchant(test)
+  await giveRight(test, merchant)
+  member = await makePerson(test, { points: 1_000n })
+})
+afterEach(async () => {
+  await merchant.close()
+  await expectSoundBooks(test.db)
+})
+
+const read = async (mandate_id: string) => (await findMandate(test.db, { mandate_id }, test.clock.now()))!
+const offered = (over = {}, requireAllowed = async () => {}) =>
+  offerMandate(
+    test.deps,
+    { app_id: merchant.id, book: 'live', isFormerOwners: false },
+    termsOf(over),
+    requireAllowed,
+  )
+const accept = (mandate_id: string, over: Partial<Acceptance> = {}) =>
+  acceptMandate(test.deps, mandate_id, { user_id: member.id, ip: IP, isFresh: true, ...over })
+const actOn = async (mandate_id: string, isFresh = true) => ({
+  user_id: member.id,
+  ip: IP,
+  isFresh,
+  version: (await read(mandate_id)).version,
+})
+const setApp = (changed: object) =>
+  test.db.updateTable('payment_apps').set(changed).where('id', '=', merchant.id).execute()
+const actsOf = async (mandate_id: string) => {
+  const rows = await test.db
+    .selectFrom('audit_log')
+    .where('subject', '=', mandate_id)
+    .orderBy('id')
+    .select(['action', 'detail', 'ip', 'actor_id'])
+    .execute()
+  return rows as {
+    action: string
+    detail: Record<string, unknown>
+    ip: string | null
+    actor_id: bigint | null
+  }[]
+}
+
+describe('an offer', () => {
+  it('is stored as asked for, and pending for a day', async () => {
+    const mandate = await offered({ reference: 'one', purpose: 'Tea ‮every month' })
+    expect(mandate).toMatchObject({
+      mandate_id: expect.stringMatching(/^mdt_[a-z0-9]{24}$/),
+      reference: 'one',
+      status: 'pending',
+      reason: 'not_accepted',
+      kind: 'up_to',
+      purpose: 'Tea ‮every month',
+      charge_max: 100n,
+      period_max: 250n,
+      starts_on: null,
+      user_id: null,
+      spent: null,
+      resets_at: null,
+      offer_expires_at: new Date(test.clock.now().getTime() + DAY_MS),
+    })
+  })
+
+  it('is one for its reference and terms, and never changes', async () => {
+    const terms = termsOf({ starts_on: '2026-01-10', ends_on: '2026-06-30', user_id: member.id })
+    const first = await offered(terms)
+    expect(await offered(terms)).toEqual(first)
+    for (const over of [
+      { caps: { amount: 100n } },
+      { caps: { charge_max: 99n, period_max: 250n } },
+      { period: 'week' as const },
+      { starts_on: undefined },
+      { ends_on: '2026-07-01' },
+      { user_id: undefined },
+      { with_token: true },
+      { purpose: 'Another service' },
+    ])
+      expect(await outcomeOf(offered({ ...terms, ...over }))).toBe('parameter_invalid')
+    // A lapsed one gets a new window, even if its first day has passed.
+    const start = test.clock.now().getTime()
+    test.clock.advance(12 * DAY_MS)
+    expect(await read(first.mandate_id)).toMatchObject({ status: 'ended', reason: 'lapsed' })
+    const again = await offered(terms)
+    expect(again).toMatchObject({ mandate_id: first.mandate_id, status: 'pending' })
+    expect(await accept(first.mandate_id)).toBeUndefined()
+    expect(await read(first.mandate_id)).toMatchObject({ starts_on: '2026-01-13', ends_on: '2026-06-30' })
+    const data = (status: string) => ['order_exists', { status, mandate_id: first.mandate_id }]
+    expect(await outcomeOf(offered(terms))).toEqual(data('active'))
+    await revokeOwn(test.deps, first.mandate_id, { user_id: member.id, ip: IP })
+    expect(await outcomeOf(offered(terms))).toEqual(data('ended'))
+    test.clock.advance(start - test.clock.now().getTime())
+  })
+
+  it.each([
+    [{ starts_on: '2025-12-31' }],
+    [{ starts_on: '2026-04-02' }],
+    [{ ends_on: '2025-12-31' }],
+    [{ ends_on: '2027-01-03' }],
+    [{ starts_on: '2026-02-01', ends_on: '2026-01-31' }],
+    [{ starts_on: '2026-02-01', ends_on: '2027-02-03' }],
+    [{ user_id: 999_999_999n }],
+  ])('with %o is refused', async (over) => {
+    expect(await outcomeOf(offered(over))).toBe('parameter_invalid')
+  })
+
+  it.each([
+    [{ starts_on: '2026-04-01' }],
+    [{ starts_on: '2026-02-01', ends_on: '2027-02-02' }],
+    [{ ends_on: '2027-01-02' }],
+    [{ ends_on: '2026-01-01' }],
+  ])('with %o is accepted', async (over) => {
+    const { mandate_id } = await offered(over)
+    expect(await accept(mandate_id)).toBeUndefined()
+  })
+
+  it('lapses with its last day', async () => {
+    const { offer_expires_at } = await offered({ ends_on: '2026-01-01' })
+    expect(offer_expires_at).toEqual(new Date('2026-01-01T16:00:00Z'))
+  })
+
+  it('of nobody who may not offer is stored, but a pending one is answered', async () => {
+    const terms = termsOf()
+    const first = await offered(terms)
+    const refused = async (code: unknown) => {
+      expect(await outcomeOf(offered())).toEqual(code)
+      expect(await offered(terms)).toEqual(first)
+    }
+    await setApp({ unreviewed_change_at: test.clock.now() })
+    await refused('mandates_unavailable')
+    await setApp({ unreviewed_change_at: null })
+    await decideRight(test, merchant, { decision: 'withdraw' })
+    await refused('mandates_unavailable')
+    await decideRight(test, merchant, { decision: 'grant', daily_max: 1n })
+    await switchMandates(test, 'off')
+    await refused('mandates_unavailable')
+    await switchMandates(test)
+    await setSetting(test, 'payments_read_only', 'on')
+    await refused('payments_paused')
+    await setSetting(test, 'payments_read_only', 'off')
+    const former = { app_id: merchant.id, book: 'live', isFormerOwners: true } as const
+    expect(await outcomeOf(offerMandate(test.deps, former, termsOf(), async () => {}))).toBe(
+      'application_unusable',
+    )
+  })
+
+  it('of one reference, many at once, is one', async () => {
+    const terms = termsOf()
+    const made = await Promise.all(Array.from({ length: 10 }, () => offered(terms)))
+    expect(new Set(made.map(({ mandate_id }) => mandate_id)).size).toBe(1)
+  })
+
+  it('replaces only a mandate of its own application that is in force', async () => {
+    const old = await makeMandate(test, merchant, member)
+    expect(await outcomeOf(offered({ replaces: 'mdt_000000000000000000000000' }))).toBe('mandate_not_found')
+    const pending = await offer(test, merchant)
+    expect(await outcomeOf(offered({ replaces: pending }))).toMatchObject([
+      'mandate_inactive',
+      { status: 'pending' },
+    ])
+    expect(await outcomeOf(offered({ replaces: old, user_id: admin.id }))).toBe('parameter_invalid')
+    const { mandate_id } = await offered({ replaces: old, user_id: member.id })
+    expect(await accept(mandate_id)).toBeUndefined()
+    expect(await read(old)).toMatchObject({ status: 'ended', reason: 'replaced' })
+    expect(await read(mandate_id)).toMatchObject({ status: 'active', replaces: old })
+    expect(await outcomeOf(offered({ replaces: old }))).toMatchObject([
+      'mandate_inactive',
+      { reason: 'replaced' },
+    ])
+  })
+})
+
+describe('accepting', () => {
+  it('is refused for the first reason in the order of the specification', async () => {
+    const gone = await makeMandate(test, merchant, admin)
+    const mandate_id = await offer(test, merchant, { replaces: gone, user_id: admin.id })
+    await revokeOwn(test.deps, gone, { user_id: admin.id, ip: IP })
+    const others = await Promise.all(Array.from({ length: 10 }, () => makeMandate(test, merchant, admin)))
+    await switchMandates(test, 'off')
+    await setSetting(test, 'payments_read_only', 'on')
+    await setSetting(test, 'mandate_charge_max_tl2', '99')
+    await setSetting(test, 'mandate_month_max_tl2', '2749')
+    await setApp({ status: 'suspended', mandate_right: 'withdrawn', unreviewed_change_at: test.clock.now() })
+    await sql`update users set is_banned = true where id = ${admin.id}`.execute(test.db)
+    let as = member.id
+    let isFresh = false
+    const fault = async (expected: string, over: Partial<Acceptance> = {}) => {
+      const acceptance = { user_id: as, ip: IP, isFresh, ...over }
+      const looked = await lookAtOffer(test.deps, mandate_id, acceptance)
+      expect(looked).toMatchObject({ fault: expected })
+      expect(await accept(mandate_id, acceptance)).toEqual(looked)
+    }
+    await fault('off')
+    await switchMandates(test)
+    await fault('payments_paused')
+    await setSetting(test, 'payments_read_only', 'off')
+    await fault('app_unusable')
+    await setApp({ status: 'approved' })
+    await fault('no_right')
+    await setApp({ mandate_right: 'granted' })
+    await fault('app_changed')
+    await setApp({ unreviewed_change_at: null })
+    await sql`update mandates set offer_expires_at = ${test.clock.now()} where mandate_id = ${mandate_id}`.execute(
+      test.db,
+    )
+    await fault('lapsed')
+    const later = new Date(test.clock.now().getTime() + DAY_MS)
+    await sql`update mandates set offer_expires_at = ${later} where mandate_id = ${mandate_id}`.execute(
+      test.db,
+    )
+    await fault('other_member')
+    as = admin.id
+    await fault('wallet_frozen')
+    await sql`update users set is_banned = false where id = ${admin.id}`.execute(test.db)
+    await fault('terms', { charge_max: 101n })
+    await fault('charge_max')
+    await setSetting(test, 'mandate_charge_max_tl2', '2000')
+    await fault('month_max')
+    await setSetting(test, 'mandate_month_max_tl2', '10000')
+    await fault('too_many')
+    await revokeOwn(test.deps, others[0]!, { user_id: admin.id, ip: IP })
+    await fault('replaced_gone')
+    const free = await offer(test, merchant, { user_id: admin.id })
+    const unfresh = { user_id: admin.id, ip: IP, isFresh }
+    expect(await accept(free, unfresh)).toEqual({ fault: 'not_fresh' })
+    isFresh = true
+    expect(await accept(free, { ...unfresh, isFresh })).toBeUndefined()
+    expect(await accept('mdt_unknown')).toEqual({ fault: 'not_found' })
+    expect(await accept(free, { ...unfresh, isFresh })).toMatchObject({ fault: 'accepted' })
+    await revokeOwn(test.deps, free, { user_id: admin.id, ip: IP })
+    expect(await accept(free, { ...unfresh, isFresh })).toEqual({ fault: 'ended' })
+    expect(await accept(free)).toEqual({ fault: 'taken' })
+  })
+
+  it('agrees to less than was offered, never to more', async () => {
+    const make = () => offer(test, merchant, { ends_on: '2026-06-30' })
+    const less = await make()
+    const terms = { charge_max: 10n, period_max: 20n, ends_on: '2026-01-31' }
+    expect(await accept(less, terms)).toBeUndefined()
+    expect(await read(less)).toMatchObject(terms)
+    for (const over of [
+      { charge_max: 101n },
+      { charge_max: 0n },
+      { period_max: 251n },
+      { charge_max: 100n, period_max: 99n },
+      { ends_on: '2026-07-01' },
+      { ends_on: '2025-12-31' },
+    ])
+      expect(await accept(await make(), over)).toEqual({ fault: 'terms' })
+    const fixed = await offer(test, merchant, { caps: { amount: 30n } })
+    expect(await accept(fixed, { charge_max: 29n, period_max: 29n })).toEqual({ fault: 'terms' })
+    expect(await accept(fixed)).toBeUndefined()
+    expect(await read(fixed)).toMatchObject({
+      starts_on: '2026-01-01',
+      ends_on: '2026-12-31',
+      next_charge_on: '2026-01-01',
+      spent: 0n,
+      remaining: 30n,
+      period_to: '2026-01-31',
+    })
+  })
+
+  it('by two members at once is done by one, and by one twice is done once', async () => {
+    const mandate_id = await offer(test, merchant)
+    const other = await makePerson(test)
+    const faults = await Promise.all([
+      accept(mandate_id),
+      accept(mandate_id, { user_id: other.id }),
+      accept(mandate_id),
+      accept(mandate_id, { user_id: other.id }),
+    ])
+    const { user_id } = await read(mandate_id)
+    const [winner, loser] =
+      user_id === member.id
+        ? [
+            [0, 2],
+            [1, 3],
+          ]
+        : [
+            [1, 3],
+            [0, 2],
+          ]
+    expect(winner.map((n) => faults[n]?.fault).sort()).toEqual(['accepted', undefined])
+    expect(loser.map((n) => faults[n]?.fault)).toEqual(['taken', 'taken'])
+  })
+
+  it('twice at once does not exceed what all mandates of a member may take in a month', async () => {
+    // 31 × 170 twice is above 10 000.
+    const caps = { charge_max: 170n, period_max: 170n }
+    const offers = await Promise.all([1, 2].map(() => offer(test, merchant, { period: 'day', caps })))
+    const faults = await Promise.all(offers.map((each) => accept(each)))
+    expect(faults.filter((fault) => fault === undefined)).toHaveLength(1)
+    expect(faults.filter((fault) => fault !== undefined)).toEqual([{ fault: 'month_max', limit: 152n }])
+  })
+
+  it('of two offers that replace one mandate succeeds once', async () => {
+    const old = await makeMandate(test, merchant, member)
+    const offers = await Promise.all([1, 2].map(() => offer(test, merchant, { replaces: old })))
+    const faults = await Promise.all(offers.map((each) => accept(each)))
+    expect(faults.map((fault) => fault?.fault).sort()).toEqual(['replaced_gone', undefined])
+  })
+
+  it('needs a recent sign-in only above the setting', async () => {
+    await setSetting(test, 'mandates_fresh_sign_in_above', '250')
+    expect(await accept(await offer(test, merchant), { isFresh: false })).toBeUndefined()
+    const more = await offer(test, merchant, { caps: { charge_max: 1n, period_max: 251n } })
+    expect(await accept(more, { isFresh: false })).toEqual({ fault: 'not_fresh' })
+    // The member may agree to less, which is judged by the values posted.
+    expect(await accept(more, { isFresh: false, period_max: 250n })).toBeUndefined()
+    await setSetting(test, 'mandates_fresh_sign_in_above', '')
+    expect(
+      await accept(await offer(test, merchant, { caps: { charge_max: 1n, period_max: 1_000n } }), {
+        isFresh: false,
+      }),
+    ).toBeUndefined()
+    await setSetting(test, 'mandates_fresh_sign_in_above', '0')
+  })
+
+  it('by nobody is an offer that a member declines', async () => {
+    const mandate_id = await offer(test, merchant, { user_id: member.id })
+    expect(await declineMandate(test.deps, mandate_id, { user_id: admin.id, ip: IP })).toEqual({
+      fault: 'other_member',
+    })
+    expect(await declineMandate(test.deps, mandate_id, { user_id: member.id, ip: IP })).toBeUndefined()
+    expect(await read(mandate_id)).toMatchObject({ status: 'ended', reason: 'declined', user_id: null })
+    expect(await declineMandate(test.deps, mandate_id, { user_id: member.id, ip: IP })).toEqual({
+      fault: 'ended',
+    })
+    expect(await accept(mandate_id)).toEqual({ fault: 'ended' })
+  })
+})
+
+describe('a member', () => {
+  it('pauses and resumes, and lowers and raises up to what was offered', async () => {
+    const mandate_id = await makeMandate(test, merchant, member)
+    const own = { user_id: member.id, ip: IP }
+    expect(await pauseOwn(test.deps, mandate_id, own)).toMatchObject({ status: 'paused', reason: 'member' })
+    expect(await pauseOwn(test.deps, mandate_id, own)).toMatchObject({ version: 3 })
+    expect(await resumeOwn(test.deps, mandate_id, { ...(await actOn(mandate_id)), version: 2 })).toEqual({
+      fault: 'out_of_date',
+    })
+    expect(await resumeOwn(test.deps, mandate_id, await actOn(mandate_id, false))).toEqual({
+      fault: 'not_fresh',
+    })
+    expect(await resumeOwn(test.deps, mandate_id, await actOn(mandate_id))).toBeUndefined()
+    expect(await resumeOwn(test.deps, mandate_id, await actOn(mandate_id))).toEqual({ fault: 'out_of_date' })
+
+    const change = async (terms: object, isFresh = true) =>
+      changeOwn(test.deps, mandate_id, terms, await actOn(mandate_id, isFresh))
+    expect(await change({ charge_max: 1n, period_max: 2n }, false)).toBeUndefined()
+    expect(await change({ charge_max: 2n }, false)).toEqual({ fault: 'not_fresh' })
+    expect(await change({ charge_max: 2n })).toBeUndefined()
+    expect(await change({ charge_max: 3n })).toEqual({ fault: 'terms' })
+    expect(await change({ charge_max: 101n, period_max: 250n })).toEqual({ fault: 'terms' })
+    expect(await change({ charge_max: 100n, period_max: 250n })).toBeUndefined()
+    expect(await change({ ends_on: '2025-12-31' })).toEqual({ fault: 'terms' })
+    expect(await change({ ends_on: '2026-01-05' }, false)).toBeUndefined()
+    expect(await change({ ends_on: '2027-01-03' })).toEqual({ fault: 'terms' })
+    expect(await change({ ends_on: '2027-01-02' }, false)).toEqual({ fault: 'not_fresh' })
+    expect(await change({ ends_on: '2027-01-02' })).toBeUndefined()
+    const acts = await actsOf(mandate_id)
+    expect(acts.map(({ action }) => action)).toEqual([
+      'mandate.accept',
+      'mandate.pause',
+      'mandate.resume',
+      ...Array(5).fill('mandate.change'),
+    ])
+    expect(acts[0]).toMatchObject({
+      actor_id: member.id,
+      ip: IP,
+      detail: { by: 'member', from: 'page', before: { status: 'offered' }, after: { status: 'active' } },
+    })
+    expect(acts[3]).toMatchObject({ detail: { before: { charge_max: '100' }, after: { charge_max: '1' } } })
+  })
+
+  it('may reduce but not agree while the wallet is frozen, the setting off, or the right gone', async () => {
+    const mandate_id = await makeMandate(test, merchant, member)
+    const change = async (terms: object) => changeOwn(test.deps, mandate_id, terms, await actOn(mandate_id))
+    await change({ charge_max: 50n })
+    const states: [string, () => Promise<unknown>, () => Promise<unknown>][] = [
+      ['off', () => switchMandates(test, 'off'), () => switchMandates(test)],
+      [
+        'payments_paused',
+        () => setSetting(test, 'payments_read_only', 'on'),
+        () => setSetting(test, 'payments_read_only', 'off'),
+      ],
+      ['app_unusable', () => setApp({ status: 'suspended' }), () => setApp({ status: 'approved' })],
+      ['no_right', () => setApp({ mandate_right: 'withdrawn' }), () => setApp({ mandate_right: 'granted' })],
+      [
+        'wallet_frozen',
+        () =>
+          sql`update ledger_accounts set frozen_at = now(), frozen_by = ${admin.id}, frozen_reason = 'x'
+            where user_id = ${member.id}`.execute(test.db),
+        () =>
+          sql`update ledger_accounts set frozen_at = null, frozen_by = null, frozen_reason = null
+            where user_id = ${member.id}`.execute(test.db),
+      ],
+    ]
+    let charge_max = 50n
+    for (const [fault, begin, end] of states) {
+      await begin()
+      expect(await change({ charge_max: charge_max + 1n })).toEqual({ fault })
+      charge_max -= 1n
+      expect(await change({ charge_max })).toBeUndefined()
+      await pauseOwn(test.deps, mandate_id, { user_id: member.id, ip: IP })
+      expect(await resumeOwn(test.deps, mandate_id, await actOn(mandate_id))).toEqual({ fault })
+      await end()
+      expect(await resumeOwn(test.deps, mandate_id, await actOn(mandate_id))).toBeUndefined()
+    }
+    await setApp({ unreviewed_change_at: test.clock.now() })
+    expect(await change({ charge_max: 60n })).toBeUndefined()
+    expect(await revokeOwn(test.deps, mandate_id, { user_id: member.id, ip: IP })).toMatchObject({
+      reason: 'member',
+    })
+  })
+
+  it('of another mandate finds none', async () => {
+    const mandate_id = await makeMandate(test, merchant, admin)
+    const act = await actOn(mandate_id)
+    expect(await outcomeOf(pauseOwn(test.deps, mandate_id, act))).toBe('not_found')
+    expect(await outcomeOf(revokeOwn(test.deps, mandate_id, act))).toBe('not_found')
+    expect(await resumeOwn(test.deps, mandate_id, act)).toEqual({ fault: 'not_found' })
+    expect(await changeOwn(test.deps, mandate_id, {}, act)).toEqual({ fault: 'not_found' })
+  })
+
+  it('agrees to a new owner by resuming, once the change is reviewed', async () => {
+    const charge = makeChargeMandate(test.deps)
+    const mandate_id = await makeMandate(test, merchant, member)
+    await sql`select hand_over_application(${merchant.id}, ${admin.id}, ${test.clock.now()})`.execute(test.db)
+    expect(await read(mandate_id)).toMatchObject({
+      status: 'paused',
+      reason: 'owner_changed',
+      next_charge_on: null,
+    })
+    const ask = () => chargedOr(charge(chargeOf(merchant, mandate_id, 1n, { owner_id: admin.id })))
+    expect(await ask()).toEqual(['mandate_inactive', { status: 'paused', reason: 'owner_changed' }])
+    expect(await resumeOwn(test.deps, mandate_id, await actOn(mandate_id))).toEqual({ fault: 'app_changed' })
+    await setApp({ unreviewed_change_at: null })
+    expect(await resumeOwn(test.deps, mandate_id, await actOn(mandate_id))).toBeUndefined()
+    expect(await ask()).toBe(1n)
+  })
+})
+
+describe('a mandate', () => {
+  it('is ended by its merchant, by the staff, and by its last day', async () => {
+    const actor = { user_id: merchant.owner.id, ip: IP }
+    const byProgram = await makeMandate(test, merchant, member)
+    const request = { app_id: merchant.id, mandate_id: byProgram, reason: 'Closed', ip: IP }
+    const ended = await revokeByProgram(test.deps, request)
+    expect(ended).toMatchObject({ status: 'ended', reason: 'merchant' })
+    expect(await revokeByProgram(test.deps, request)).toEqual(ended)
+    expect((await actsOf(byProgram)).at(-1)).toMatchObject({
+      actor_id: null,
+      detail: { by: 'merchant', reason: 'merchant', text: 'Closed' },
+    })
+    expect(await outcomeOf(revokeByProgram(test.deps, { ...request, app_id: 0n }))).toBe('mandate_not_found')
+
+    const byTeam = await offer(test, merchant)
+    const reasoned = { mandate_id: byTeam, reason: 'x' }
+    expect(
+      await outcomeOf(revokeByTeam(test.deps, merchant.payment_id, reasoned, { user_id: member.id, ip: IP })),
+    ).toBe('not_found')
+    expect(await revokeByTeam(test.deps, merchant.payment_id, reasoned, actor)).toMatchObject({
+      reason: 'merchant',
+    })
+
+    const byStaff = await makeMandate(test, merchant, member)
+    expect(
+      await outcomeOf(
+        revokeByStaff(
+          test.deps,
+          { mandate_id: await offer(test, merchant), reason: 'x' },
+          { actor_id: null, ip: null },
+        ),
+      ),
+    ).toBe('conflict')
+    expect(
+      await revokeByStaff(test.deps, { mandate_id: byStaff, reason: 'x' }, { actor_id: admin.id, ip: IP }),
+    ).toMatchObject({ reason: 'staff' })
+
+    const byTime = await makeMandate(test, merchant, member, { ends_on: '2026-01-01' })
+    expect(await finishMandates(test.db, new Date('2026-01-01T15:59:59Z'))).toBe(0)
+    const after = new Date('2026-01-01T16:00:00Z')
+    expect(await findMandate(test.db, { mandate_id: byTime }, after)).toMatchObject({ reason: 'finished' })
+    expect(await finishMandates(test.db, after)).toBeGreaterThan(0)
+    expect(await finishMandates(test.db, after)).toBe(0)
+    expect(await read(byTime)).toMatchObject({ status: 'ended', reason: 'finished', ended_at: after })
+  })
+
+  it('never ends before its last charge', async () => {
+    const mandate_id = await makeMandate(test, merchant, member)
+    const ahead = new Date(test.clock.now().getTime() + 500)
+    await makeChargeMandate({ ...test.deps, clock: () => ahead })(chargeOf(merchant, mandate_id, 1n))
+    await makeChargeMandate(test.deps)(chargeOf(merchant, mandate_id, 1n))
+    expect(await revokeOwn(test.deps, mandate_id, { user_id: member.id, ip: IP })).toMatchObject({
+      ended_at: ahead,
+    })
+  })
+
+  it('keeps what was offered, its member and its end, whatever the code does', async () => {
+    const mandate_id = await makeMandate(test, merchant, member)
+    const bend = (change: string) =>
+      sql`update mandates set ${sql.raw(change)} where mandate_id = ${mandate_id}`.execute(test.db)
+    for (const change of [
+      'asked_charge_max = 99',
+      `purpose = 'x'`,
+      `user_id = ${admin.id}`,
+      `starts_on = starts_on - 1`,
+      'with_token = true',
+    ])
+      await expect(bend(change), change).rejects.toThrow('cannot be changed so')
+    await expect(bend('charge_max = 101')).rejects.toThrow('mandates_charge_max')
+    await expect(bend('period_max = 251')).rejects.toThrow('mandates_period_max')
+    await expect(bend('ends_on = starts_on + 367')).rejects.toThrow('mandates_days')
+    await expect(bend('user_id = null')).rejects.toThrow('cannot be changed so')
+    await expect(bend(`status = 'offered'`)).rejects.toThrow('mandates_consent')
+    await expect(bend('test_days = 1')).rejects.toThrow('mandates_test_days')
+    await revokeOwn(test.deps, mandate_id, { user_id: member.id, ip: IP })
+    await expect(bend(`status = 'active', ended_reason = null, ended_at = null`)).rejects.toThrow(
+      'cannot be changed so',
+    )
+    await expect(sql`delete from mandates where mandate_id = ${mandate_id}`.execute(test.db)).rejects.toThrow(
+      'never deleted',
+    )
+  })
+
+  it('is listed for its member and its application', async () => {
+    const made = [
+      await makeMandate(test, merchant, member),
+      await offer(test, merchant),
+      await makeMandate(test, merchant, member),
+    ]
+    const now = test.clock.now()
+    const idsOf = (list: { rows: { mandate_id: string }[] }) => list.rows.map(({ mandate_id }) => mandate_id)
+    const mine = await mandatesOfMember(test.db, member.id, { limit: 10 }, now)
+    expect(idsOf(mine)).toEqual([made[2], made[0]])
+    const all = await mandatesOfApp(test.db, merchant.id, { limit: 10, isAscending: true }, now)
+    expect(idsOf(all)).toEqual(made)
+    const after = all.rows[0]!.id
+    expect(
+      idsOf(await mandatesOfApp(test.db, merchant.id, { limit: 10, isAscending: true, after }, now)),
+    ).toEqual(made.slice(1))
+    const pending = { limit: 10, status: 'pending' } as const
+    expect(idsOf(await mandatesOfApp(test.db, merchant.id, pending, now))).toEqual([made[1]])
+    const hidden = { limit: 10, hiddenPayee: merchant.owner.id }
+    expect(idsOf(await mandatesOfApp(test.db, merchant.id, hidden, now))).toEqual([made[1]])
+    expect(all.stopped_at).toBeNull()
+  })
+
+  it('of a test application needs no right and no limits, and begins its next period', async () => {
+    const twin = await makeMerchant(test, { twinOf: merchant })
+    const tester = { id: twin.id, owner: twin.owner, book: 'test' as const }
+    await sql`update users set trust_level = 0 where id = ${member.id}`.execute(test.db)
+    const mandate_id = await makeMandate(test, tester, member, { caps: { amount: 100_000n } })
+    const charge = makeChargeMandate(test.deps)
+    const ask = () => chargedOr(charge(chargeOf(tester, mandate_id, 100_000n)))
+    expect(await ask()).toBe(100_000n)
+    expect(await ask()).toMatchObject(['mandate_limit_reached', { resets_at: '2026-01-31T16:00:00Z' }])
+    await beginNextPeriod(test.deps, mandate_id, { user_id: member.id, ip: IP })
+    expect(await read(mandate_id)).toMatchObject({ period_from: '2026-02-01', spent: 0n })
+    expect(await ask()).toBe(100_000n)
+    expect(await ask()).toMatchObject(['mandate_limit_reached', { resets_at: '2026-01-28T16:00:00Z' }])
+    const live = await makeMandate(test, merchant, admin)
+    expect(await outcomeOf(beginNextPeriod(test.deps, live, { user_id: admin.id, ip: IP }))).toBe('conflict')
+    await twin.close()
+  })
+})
+
+describe('the right to mandates', () => {
+  it('is asked for, granted, withdrawn and granted again', async () => {
+    const seller = await makeMerchant(test)
+    const actor = { user_id: seller.owner.id, ip: IP }
+    const ask = (purpose: string) => outcomeOf(askMandateRight(test.deps, seller.payment_id, purpose, actor))
+    const decide = (decided: Parameters<typeof decideRight>[2]) =>
+      outcomeOf(decideRight(test, seller, decided))
+    const grant = { decision: 'grant', daily_max: 5n } as const
+    expect(await ask('too short')).toBe('invalid_form')
+    expect(await ask('x'.repeat(501))).toBe('invalid_form')
+    expect(await decide(grant)).toBe('conflict')
+    expect(await ask('For subscriptions')).toBe('done')
+    expect(await ask('For subscriptions')).toBe('conflict')
+    expect(await decide({ decision: 'withdraw' })).toBe('conflict')
+    expect(await decide({ decision: 'refuse' })).toBe('done')
+    expect(await decide(grant)).toBe('conflict')
+    expect(await ask('For subscriptions')).toBe('done')
+    expect(await decide(grant)).toBe('done')
+    expect(await decide({ decision: 'grant', daily_max: 6n })).toBe('done')
+    expect(await decide({ decision: 'withdraw' })).toBe('done')
+    expect(await decide(grant)).toBe('done')
+    const stranger = { user_id: member.id, ip: IP }
+    expect(
+      await outcomeOf(askMandateRight(test.deps, seller.payment_id, 'For subscriptions', stranger)),
+    ).toBe('not_found')
+    const acts = await actsOf(seller.payment_id)
+    expect(acts.map(({ action }) => action).filter((action) => action.endsWith('_mandates'))).toHaveLength(7)
+    await seller.close()
+  })
+
+  it('goes with a sign-in application of the same owner', async () => {
+    const make = (client_id: string, owner: Person) =>
+      sql`insert into oauth_apps (client_id, owner_id, name, redirect_uris)
+        values (${client_id}, ${owner.id}, 'x', '{https://x.example}')`.execute(test.db)
+    await make('mine-to-link', merchant.owner)
+    await make('others-to-link', admin)
+    const actor = { user_id: merchant.owner.id, ip: IP }
+    const link = (client_id: string | null) => linkSignInApp(test.deps, merchant.payment_id, client_id, actor)
+    expect(await link('others-to-link')).toBe(false)
+    expect(await link('nobodys')).toBe(false)
+    expect(await link('mine-to-link')).toBe(true)
+    expect(await link(null)).toBe(true)
+  })
+})
