@@ -4,6 +4,7 @@ import type { Text } from '../web/languages.ts'
 import { v1Operations } from './gateway-v1.ts'
 import { v2Operations } from './gateway-v2.ts'
 import { identityOperations } from './identity.ts'
+import { mandateOperations } from './mandates.ts'
 import { type Answer, type Area, jsonSchema, type Operation, SECURITY } from './operation.ts'
 import { paymentOperations } from './payment.ts'
 import { callOf, signedExample } from './programs/call.ts'
@@ -15,6 +16,7 @@ export const AREAS: Area[] = ['identity', 'payment', 'v1', 'v2']
 export const OPERATIONS: Operation[] = [
   ...identityOperations,
   ...paymentOperations,
+  ...mandateOperations,
   ...v1Operations,
   ...v2Operations,
 ]

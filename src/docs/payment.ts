@@ -24,7 +24,7 @@ import { PAYMENT_CODES } from './codes.ts'
 import { type Operation, said, text } from './operation.ts'
 import { NOW, SAMPLE_ORDER } from './samples.ts'
 
-const SIGNED = {
+export const SIGNED = {
   timestamp: text(
     `Seconds since 1970. Optional. When sent it is signed too, and must be within ${DRIFT_SECONDS_MAX} seconds of the time of the server.`,
     `1970 年以来的秒数。可选；一旦发送就参与签名，与服务器时间相差不能超过 ${DRIFT_SECONDS_MAX} 秒。`,
@@ -34,18 +34,18 @@ const SIGNED = {
     'HMAC-SHA-256（十六进制）：其余全部参数按名称排序，用原始值拼成 a=1&b=2；密钥是 Secret Key 这串文本。',
   ),
 }
-const ORDER_ID = text(
+export const ORDER_ID = text(
   'Your own number: printable ASCII without space and &. The same number again is the same order or transfer, never a second one.',
   '商户自己的订单号：可见 ASCII 字符，不含空格和 &。重复提交得到同一笔订单或转账，不会产生第二笔。',
 )
-const POINTS = text('Points.', '积分。')
-const MOMENT = text('UTC, to the second.', 'UTC 时间，精确到秒。')
+export const POINTS = text('Points.', '积分。')
+export const MOMENT = text('UTC, to the second.', 'UTC 时间，精确到秒。')
 const STATUS = text(
   'pending: not paid; expired says whether its time is over. completed: paid, also when a part was refunded. cancelled: closed. refunded: refunded in full.',
   'pending：尚未付款，是否已过付款时间见 expired。completed：已付款，包括部分退款。cancelled：已关闭。refunded：已全额退款。',
 )
 
-const ABOUT_ORDER = {
+export const ABOUT_ORDER = {
   status: STATUS,
   amount: POINTS,
   platform_fee: text(
@@ -64,6 +64,10 @@ const ABOUT_ORDER = {
   ),
   refunded_amount: POINTS,
   frozen: text('Held by an administrator: it cannot be paid or refunded.', '被管理员冻结，不能付款或退款。'),
+  mandate_id: text(
+    'Of a charge, its mandate; null for an order that was paid by hand.',
+    '扣款所依据的预授权；由买家付款的订单为 null。',
+  ),
 }
 const ABOUT_TRANSFER = {
   amount: POINTS,
@@ -74,7 +78,7 @@ const ABOUT_TRANSFER = {
 export const Order = said(OrderFields, ABOUT_ORDER)
 export const Transfer = said(TransferFields, ABOUT_TRANSFER)
 
-const NEXT = text(
+export const NEXT = text(
   'The cursor of the next page, also after one with fewer lines than asked for; null at the end.',
   '下一页的 cursor，本页条数不足时也可能有；到末尾为 null。',
 )
@@ -92,8 +96,8 @@ const AnyRefusal = said(Refusal.extend({ errors: RefusalErrors }), {
     '只有一个对象：code 和详细说明 detail。',
   ),
   data: text(
-    'With 1001: signed_string, the text that should have been signed, and hint, the likely mistake, which errors[].detail says too. With 1002: server_time. With 1006: status and transaction_id.',
-    '1001 时包含 signed_string（应当签名的文本）和 hint（可能的错误，errors[].detail 中也有）；1002 时包含 server_time；1006 时包含 status 和 transaction_id。',
+    'With 1001: signed_string, the text that should have been signed, and hint, the likely mistake, which errors[].detail says too. With 1002: server_time. With 1006: status, and transaction_id or mandate_id. With 1010, 1013, 1022, 1023 and 1024: the figures or words of the refusal.',
+    '1001 时包含 signed_string（应当签名的文本）和 hint（可能的错误，errors[].detail 中也有）；1002 时包含 server_time；1006 时包含 status 和 transaction_id（或 mandate_id）；1010、1013、1022、1023、1024 时包含相应的数值或状态。',
   ),
 })
 
@@ -123,7 +127,7 @@ const later = {
   about: { en: 'Try again after Retry-After seconds.', zh: '请在 Retry-After 秒后重试。' },
   schema: AnyRefusal,
 }
-const refusals = { 400: refused, 401: wrongSignature, 404: unknown, 429: later, 503: later }
+export const refusals = { 400: refused, 401: wrongSignature, 404: unknown, 429: later, 503: later }
 
 export const ORDER = {
   transaction_id: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
@@ -142,6 +146,7 @@ export const ORDER = {
   error_message: null,
   refunded_amount: 0,
   frozen: false,
+  mandate_id: null,
 }
 export const TRANSFER = {
   transaction_id: 'txn_0a1b2c3d4e5f6g7h8i9j0k1l',
@@ -157,7 +162,7 @@ export const TRANSFER = {
   paid_at: '2026-01-02T03:06:00Z',
 }
 
-const PAGE = {
+export const PAGE = {
   limit: text(
     `How many, 1 to ${LIMIT_MAX}; ${LIMIT_DEFAULT} without it.`,
     `条数，1 到 ${LIMIT_MAX}；默认 ${LIMIT_DEFAULT}。`,
@@ -277,7 +282,10 @@ export const paymentOperations: Operation[] = [
     about: { en: 'List orders', zh: '列出订单' },
     request: {
       in: 'form',
-      schema: said(OrdersRequest, PAGE),
+      schema: said(OrdersRequest, {
+        mandate_id: text('Only the charges of this mandate.', '只列出此预授权的扣款。'),
+        ...PAGE,
+      }),
       example: () => ({ limit: '50', order: 'asc', status: 'pending' }),
     },
     answers: {

@@ -18,10 +18,12 @@ import { GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { setEventsUrl } from '../../src/payment/events/events.ts'
 import { GATEWAY_ERRORS } from '../../src/payment/gateway/errors.ts'
 import { PAYMENT_ERRORS } from '../../src/payment/hmac/errors.ts'
+import { acceptMandate } from '../../src/payment/mandates/consent.ts'
 import { RETRY_MINUTES } from '../../src/payment/notifications/outbox.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Fields, gatewayText, makeShop, md5, type Shop } from '../harness/gateway-shop.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { giveRight, switchMandates } from '../harness/mandates.ts'
 import { merchantSign, post } from '../harness/merchant.ts'
 import { type Receiver, startReceiver } from '../harness/notify-receiver.ts'
 import { until } from '../harness/notify-world.ts'
@@ -226,6 +228,14 @@ const BEFORE: Record<string, () => Promise<void>> = {
     const path = `/payment/pay/${known.transaction_id}`
     expect(await buyer.submit(await buyer.get(path), path)).toMatchObject({ status: 303 })
   },
+  post_payment_mandate_offer: async () => {
+    await switchMandates(test)
+    await giveRight(test, shop)
+  },
+  post_payment_mandate_charge: async () => {
+    const acceptance = { user_id: alice.id, ip: '203.0.113.7', isFresh: true }
+    expect(await acceptMandate(test.deps, known.mandate_id!, acceptance)).toBeUndefined()
+  },
 }
 
 describe('the service', () => {
@@ -245,6 +255,7 @@ describe('the service', () => {
     const example = described.example as { code?: number } | undefined
     if (operation.area === 'v1' || operation.area === 'v2') expect(body.code).toBe(example!.code)
     if (body.access_token) known.access_token = body.access_token
+    if (body.mandate_id) known.mandate_id ??= body.mandate_id
     if (operation.area === 'payment' && body.transaction_id) {
       known.transaction_id ??= body.transaction_id
       known.opened ??= String(fields.order_id)

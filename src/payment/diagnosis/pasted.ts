@@ -34,7 +34,7 @@ export function readPasted(text: string): Pasted | undefined {
 }
 
 const PAYMENT_ID = new RegExp(
-  `/payment/(?:pay|query|transfer|orders|transfers)/(${PAYMENT_ID_PATTERN})(?![a-z0-9])`,
+  `/payment/(?:pay|query|transfer|orders|transfers|mandate|mandates)/(${PAYMENT_ID_PATTERN})(?![a-z0-9])`,
 )
 
 const QUOTED_OR_BARE = `'([^']*)'|"((?:[^"\\\\]|\\\\.)*)"|(\\S+)`

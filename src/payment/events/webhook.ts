@@ -31,7 +31,8 @@ export type EventToSend = {
   event_id: string
   type: EventType
   occurred_at: Date
-  subject: { order: Order } | { transfer: Transfer }
+  /** Of a charge, the order's mandate by its public id. */
+  subject: { order: Order; mandate_id: string | null } | { transfer: Transfer }
   /** Decrypts the valid secrets, the current one first. A rotation has two. A failure affects only this event. */
   openSecrets(): string[]
 }
@@ -43,7 +44,9 @@ export function signedEvent(
 ): { headers: Record<string, string>; body: string } {
   const { event_id, type, occurred_at, subject } = event
   const data =
-    'order' in subject ? describeOrder(subject.order, occurred_at) : describeTransfer(subject.transfer)
+    'order' in subject
+      ? describeOrder(subject.order, occurred_at, subject.mandate_id)
+      : describeTransfer(subject.transfer)
   const content = { type, timestamp: occurred_at.toISOString(), data } as EventBody
   const body = JSON.stringify(content)
   const timestamp = String(Math.floor(now.getTime() / 1000))
@@ -81,7 +84,7 @@ export async function findEvents(
 ): Promise<Map<bigint, EventToSend>> {
   if (notification_ids.length === 0) return new Map()
   const [orders, transfers] = await Promise.all([
-    factsOf<Order & Row>(db, 'orders', notification_ids),
+    factsOf<Order & Row & { public_mandate_id: string | null }>(db, 'orders', notification_ids),
     factsOf<Transfer & { app_id: bigint } & Row>(db, 'transfers', notification_ids),
   ])
   const app_ids = [...orders, ...transfers].map(({ app_id }) => app_id)
@@ -110,7 +113,7 @@ export async function findEvents(
     return [notification_id, event] as const
   }
   return new Map([
-    ...orders.map((order) => asEvent(order, { order })),
+    ...orders.map((order) => asEvent(order, { order, mandate_id: order.public_mandate_id })),
     ...transfers.map((transfer) => asEvent(transfer, { transfer })),
   ])
 }
@@ -121,9 +124,13 @@ async function factsOf<Found>(
   table: 'orders' | 'transfers',
   notification_ids: readonly bigint[],
 ): Promise<Found[]> {
-  const subject = sql.ref(table === 'orders' ? 'n.order_id' : 'n.transfer_id')
+  const isOrder = table === 'orders'
+  const subject = sql.ref(isOrder ? 'n.order_id' : 'n.transfer_id')
+  const mandate = isOrder
+    ? sql`, (select mandates.mandate_id from mandates where mandates.id = facts.mandate_id) as public_mandate_id`
+    : sql``
   const { rows } = await sql<Found>`
-    select n.id as notification_id, n.kind as event_kind, n.event_id, n.occurred_at, app.events_url, facts.*
+    select n.id as notification_id, n.kind as event_kind, n.event_id, n.occurred_at, app.events_url, facts.*${mandate}
     from notifications as n
     join payment_apps as app on app.id = n.app_id
     cross join lateral jsonb_populate_record(null::${sql.table(table)}, n.facts) as facts

@@ -5,8 +5,15 @@ import type { Transfer } from '../orders/transfers.ts'
 import { isoSeconds } from '../signing/hmac.ts'
 import type { OrderFields, TransferFields } from './shapes.ts'
 
-/** The full transaction: points as integers, times in UTC, null for a time that has not come. decisions.md 5.8. */
-export function describeOrder(order: Order, now: Date): z.output<typeof OrderFields> {
+/**
+ * The full transaction: points as integers, times in UTC, null for a time that has not come. decisions.md 5.8.
+ * @param mandate_id of a charge, the public id of its mandate.
+ */
+export function describeOrder(
+  order: Order,
+  now: Date,
+  mandate_id: string | null,
+): z.output<typeof OrderFields> {
   return {
     transaction_id: order.transaction_id,
     order_id: order.order_id,
@@ -24,6 +31,7 @@ export function describeOrder(order: Order, now: Date): z.output<typeof OrderFie
     error_message: null,
     refunded_amount: Number(order.refunded_amount),
     frozen: order.frozen_at !== null,
+    mandate_id,
   }
 }
 

@@ -72,7 +72,7 @@ async function verified(request: SignedRequest, deps: Core, findCaller: FindCall
  */
 function refuseCallback(parameters: FlatParameters): void {
   const signed_string = stringToSign(parameters)
-  if (!/(?:^|&)merchant_points=/.test(signed_string)) return
+  if (!/(?:^|&)(?:merchant_points|mandate_status)=/.test(signed_string)) return
   const hint = 'These are the parameters of a callback. A request is signed over its own parameters only.'
   throw new AppError('invalid_signature', 'Invalid signature', { data: { signed_string, hint } })
 }

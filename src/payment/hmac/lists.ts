@@ -10,6 +10,7 @@ import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/looking-back.ts'
 import type { OrderStatus } from '../../database/tables/payments.ts'
 import { AppError } from '../../platform/errors.ts'
+import { mandateNotFound } from '../mandates/refusals.ts'
 import { lowestIdAfter, lowestIdSince } from '../orders/lowest-id.ts'
 import type { Order, StatusWord } from '../orders/orders.ts'
 import type { Transfer } from '../orders/transfers.ts'
@@ -39,8 +40,11 @@ const ORDER_STATUSES: Record<StatusWord, OrderStatus[]> = {
 
 /** The request of a list whose rows have these statuses. */
 type ListRequest<Word extends string> = z.ZodObject<
-  Omit<typeof OrdersRequest.shape, 'status'> & { status: z.ZodType<Word | undefined> }
+  Omit<typeof TransfersRequest.shape, 'status'> & { status: z.ZodType<Word | undefined> }
 >
+
+/** An order with the public id of its mandate, if it is a charge. */
+type ListedOrder = Order & { public_mandate_id: string | null }
 
 /** The filter, order and place of a page. */
 type Page<Word> = {
@@ -63,9 +67,10 @@ export function listRoutes(app: FastifyInstance, deps: Core, authenticate: Authe
     const { api } = asked
     requireReadable(api)
     const page = await readPage(deps.db, asked, OrdersRequest)
-    const { rows, stopped_at } = await findOrders(deps.db, api.id, page)
+    const mandate = await findFilter(deps.db, asked)
+    const { rows, stopped_at } = await findOrders(deps.db, { app_id: api.id, mandate }, page)
     const now = deps.clock()
-    return answer(rows, page, (order) => describeOrder(order, now), stopped_at)
+    return answer(rows, page, (order) => describeOrder(order, now, order.public_mandate_id), stopped_at)
   })
 
   app.post<Route<typeof TransferPage>>('/payment/transfers/:payment_id', async (request) => {
@@ -114,27 +119,31 @@ async function laneOf(
  */
 async function findOrders(
   db: Db,
-  app_id: bigint,
+  { app_id, mandate }: { app_id: bigint; mandate: bigint | undefined },
   page: Page<StatusWord>,
-): Promise<{ rows: Order[]; stopped_at: string | null }> {
+): Promise<{ rows: ListedOrder[]; stopped_at: string | null }> {
   const { limit, status, since, until, hidden_since } = page
-  const { within, inOrder } = await laneOf(db, 'orders', app_id, page)
+  const { within, inOrder } =
+    mandate === undefined
+      ? await laneOf(db, 'orders', app_id, page)
+      : await laneOfCharges(db, { app_id, mandate }, page)
   const lane = [within]
   const fits = [sql`door = 'hmac'`]
   if (status !== undefined) fits.push(sql`status = any(${ORDER_STATUSES[status]}::text[])`)
-  if (since !== undefined) {
-    lane.push(sql`(app_id, id) >= (${app_id}::bigint, ${lowestIdSince(app_id, since)})`)
-    fits.push(sql`created_at >= ${since}`)
-  }
-  if (until !== undefined) {
-    lane.push(sql`(app_id, id) < (${app_id}::bigint, ${lowestIdAfter(app_id, until)})`)
-    fits.push(sql`created_at < ${until}`)
+  if (since !== undefined) fits.push(sql`created_at >= ${since}`)
+  if (until !== undefined) fits.push(sql`created_at < ${until}`)
+  if (mandate === undefined) {
+    if (since !== undefined)
+      lane.push(sql`(app_id, id) >= (${app_id}::bigint, ${lowestIdSince(app_id, since)})`)
+    if (until !== undefined)
+      lane.push(sql`(app_id, id) < (${app_id}::bigint, ${lowestIdAfter(app_id, until)})`)
   }
   // Hides earlier orders that were paid since the handover too, because the new owner sold them.
   if (hidden_since !== undefined) fits.push(sql`(paid_at is null or paid_at < ${hidden_since})`)
   const rowsOfLane = sql`from orders where ${sql.join(lane, sql` and `)} ${inOrder}`
-  const { rows } = await sql<Order>`
-    select * from (select * ${rowsOfLane} limit ${LOOKED_THROUGH_MAX}) as looked_at
+  const { rows } = await sql<ListedOrder>`
+    select *, (select m.mandate_id from mandates as m where m.id = looked_at.mandate_id) as public_mandate_id
+    from (select * ${rowsOfLane} limit ${LOOKED_THROUGH_MAX}) as looked_at
     where ${sql.join(fits, sql` and `)} ${inOrder} limit ${limit + 1}`.execute(db)
   if (rows.length > limit) return { rows, stopped_at: null }
   const stops = await sql<{ transaction_id: string }>`
@@ -153,6 +162,40 @@ async function findTransfers(db: Db, app_id: bigint, page: Page<'completed' | 'r
   const { rows } = await sql<Transfer>`
     select * from transfers where ${sql.join(fits, sql` and `)} ${inOrder} limit ${limit + 1}`.execute(db)
   return rows
+}
+
+/** The charges of a mandate that a page may look at. Their running sums have an index, in the order of their creation. */
+async function laneOfCharges(
+  db: Db,
+  { app_id, mandate }: { app_id: bigint; mandate: bigint },
+  { isAscending, cursor }: Page<unknown>,
+) {
+  const last = cursor === undefined ? undefined : await findCursor(db, 'orders', app_id, cursor)
+  const direction = sql.raw(isAscending ? 'asc' : 'desc')
+  const beyond =
+    last === undefined
+      ? sql``
+      : sql`and (mandate_period, mandate_spent) ${sql.raw(isAscending ? '>' : '<')} (
+          select mandate_period, mandate_spent from orders where id = ${last} and mandate_id = ${mandate}
+        )`
+  return {
+    within: sql`mandate_id = ${mandate} ${beyond}`,
+    inOrder: sql`order by mandate_id ${direction}, mandate_period ${direction}, mandate_spent ${direction}`,
+  }
+}
+
+/** The id of the mandate that the request names. Throws mandate_not_found. Undefined if it names none. */
+async function findFilter(db: Db, { api, parameters }: Authenticated): Promise<bigint | undefined> {
+  const { mandate_id } = parameters
+  if (!mandate_id) return undefined
+  const mandate = await db
+    .selectFrom('mandates')
+    .where('mandate_id', '=', mandate_id)
+    .where('app_id', '=', api.id)
+    .select('id')
+    .executeTakeFirst()
+  if (mandate === undefined) throw mandateNotFound()
+  return mandate.id
 }
 
 /** The id of the cursor's row. Throws parameter_invalid for a row of another application. */

@@ -4,6 +4,7 @@ import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { acceptMultipart } from '../../web/parameters.ts'
 import { keepRefused, rememberRefusals } from '../diagnosis/refused-requests.ts'
+import { publicIdOf } from '../mandates/mandates.ts'
 import { findOrder, makeFindTransaction, type Order, statusWord } from '../orders/orders.ts'
 import { makeCreateOrder, type PlaceOrder } from '../orders/place.ts'
 import { receivedRequest } from '../orders/received.ts'
@@ -21,6 +22,7 @@ import {
 } from './authenticate.ts'
 import { sendPaymentError } from './errors.ts'
 import { listRoutes } from './lists.ts'
+import { mandateRoutes } from './mandates.ts'
 import { checked, readerOf } from './reading.ts'
 import {
   type OpenedOrder,
@@ -32,7 +34,7 @@ import {
   TransferRequest,
 } from './shapes.ts'
 
-/** POST /payment/pay/:payment_id/process, /payment/query/:payment_id, /payment/transfer/:payment_id, and the lists. */
+/** POST /payment/pay/:payment_id/process, /payment/query/:payment_id, /payment/transfer/:payment_id, the lists, and mandates. */
 export async function hmacRoutes(app: FastifyInstance, deps: Core, placeOrder: PlaceOrder): Promise<void> {
   app.setErrorHandler(async (error, request, reply) => {
     await keepRefused(deps, request, error)
@@ -75,6 +77,7 @@ export async function hmacRoutes(app: FastifyInstance, deps: Core, placeOrder: P
   queryRoute(app, deps, authenticate)
   transferRoute(app, deps, authenticate)
   listRoutes(app, deps, authenticate)
+  mandateRoutes(app, deps, authenticate)
 }
 
 const A_TRANSFER =
@@ -111,7 +114,9 @@ function queryRoute(app: FastifyInstance, deps: Core, authenticate: Authenticate
   app.post<Route<typeof OrderAnswer>>('/payment/query/:payment_id', async (request) => {
     const asked = await authenticate(request)
     requireReadable(asked.api)
-    return { success: true, ...describeOrder(await queriedOrder(asked), deps.clock()) }
+    const order = await queriedOrder(asked)
+    const mandate_id = await publicIdOf(deps.db, order.mandate_id)
+    return { success: true, ...describeOrder(order, deps.clock(), mandate_id) }
   })
 }
 

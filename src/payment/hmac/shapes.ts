@@ -3,7 +3,7 @@
  * describes them, and tests check every answer against them. decisions.md 5.5 to 5.10.
  */
 import { z } from 'zod'
-import { Amount, Description, OrderId, TransactionId, UserId } from '../values/fields.ts'
+import { Amount, Description, MandateId, OrderId, TransactionId, UserId } from '../values/fields.ts'
 import { Timestamp } from '../values/timestamp.ts'
 
 export const LIMIT_DEFAULT = 50
@@ -11,7 +11,7 @@ export const LIMIT_MAX = 200
 
 const A_LIMIT = `a number from 1 to ${LIMIT_MAX}`
 
-const signed = {
+export const signed = {
   timestamp: Timestamp.optional(),
   signature: z.string().regex(/^[0-9a-fA-F]{64}$/),
 }
@@ -42,7 +42,7 @@ const Seconds = z
   .regex(/^\d{1,10}$/, 'seconds since 1970')
   .optional()
 
-const page = {
+export const page = {
   limit: z
     .string()
     .regex(/^\d{1,3}$/, A_LIMIT)
@@ -58,11 +58,15 @@ const page = {
 export const OrderStatus = oneOf(['pending', 'completed', 'cancelled', 'refunded'])
 export const TransferStatus = oneOf(['completed', 'reversed'])
 
-export const OrdersRequest = z.object({ status: OrderStatus.optional(), ...page })
+export const OrdersRequest = z.object({
+  status: OrderStatus.optional(),
+  mandate_id: z.string().optional(),
+  ...page,
+})
 export const TransfersRequest = z.object({ status: TransferStatus.optional(), ...page })
 
-const Points = z.int().nonnegative()
-const Moment = z.iso.datetime()
+export const Points = z.int().nonnegative()
+export const Moment = z.iso.datetime()
 
 export const OpenedOrder = z.strictObject({
   success: z.literal(true),
@@ -91,6 +95,7 @@ export const OrderFields = z.strictObject({
   error_message: z.null(),
   refunded_amount: Points,
   frozen: z.boolean(),
+  mandate_id: MandateId.nullable(),
 })
 
 /** A transfer as its request, lists and events describe it. */
@@ -144,6 +149,7 @@ export const UnknownApplication = z.strictObject({
 /** The types of a route that answers in this shape. */
 export type Route<Answer extends z.ZodType> = { Params: { payment_id: string }; Reply: z.output<Answer> }
 
-function oneOf<const Words extends readonly string[]>(words: Words) {
+/** One of several words, which the message of a refusal lists. */
+export function oneOf<const Words extends readonly string[]>(words: Words) {
   return z.enum(words, `one of ${words.join(', ')}`)
 }

@@ -31,4 +31,10 @@ export const Description = z
 
 export const UserId = z.string().regex(/^[1-9][0-9]{0,17}$/, 'a decimal number')
 
+/** The public id of a mandate. */
+export const MandateId = z.string().regex(/^mdt_[a-z0-9]{24}$/)
+
+/** A day as `YYYY-MM-DD`. */
+export const Day = z.iso.date('a day as YYYY-MM-DD')
+
 export const TransactionId = z.string().regex(TRANSACTION_ID)
