@@ -1,12 +1,13 @@
 /** A database that cannot act for a while: it accepts no writes, or its disk is full. */
 import { execFile } from 'node:child_process'
-import { open, rm, statfs } from 'node:fs/promises'
+import { rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { describe, expect, inject, it, vi } from 'vitest'
 import { startShopWorld } from '../faults/world.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
+import { fillDisk } from '../harness/full-disk.ts'
 import { makeShop } from '../harness/gateway-shop.ts'
 import { startServer as startPostgres } from '../harness/global-setup.ts'
 import { anotherProcess, browser, startTestApp } from '../harness/harness.ts'
@@ -96,19 +97,6 @@ async function mountDisk(folder: string): Promise<(() => Promise<void>) | undefi
   return isMounted ? async () => void (await run('umount', ['-l', folder])) : undefined
 }
 
-/** Writes until the disk is full. */
-async function fill(file: string): Promise<void> {
-  const handle = await open(file, 'w')
-  const piece = Buffer.alloc(4_096)
-  try {
-    for (;;) await handle.write(piece)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
-  } finally {
-    await handle.close()
-  }
-}
-
 describe('a database whose disk is full', () => {
   it('makes the process not ready, answers writes 503, and recovers with room', {
     timeout: 300_000,
@@ -132,7 +120,7 @@ describe('a database whose disk is full', () => {
     const filler = join(folder, 'filler')
     try {
       expect((await initiate('before')).status).toBe(200)
-      await fill(filler)
+      await fillDisk(filler)
       expect((await statfs(folder)).bavail).toBe(0)
       await vi.waitUntil(async () => (await isReady()) === 503, { timeout: WAIT_MS, interval: 250 })
       let count = 0

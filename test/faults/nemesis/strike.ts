@@ -1,8 +1,9 @@
 /** What each fault does to the cluster, and how it ends. */
-import { open, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { fillDisk } from '../../harness/full-disk.ts'
 import { waitUntil } from '../../harness/waiting.ts'
 import { type Node, postmasterOf, signal, urlOf } from '../patroni.ts'
 import { ask } from '../world.ts'
@@ -88,7 +89,7 @@ export function prepare(fault: Planned, cluster: Cluster, merchants: Merchants):
         await cluster.setClock(service, 0)
       },
     },
-    'disk full': { touch: EVERYBODY, act: onPrimary((node) => fillDisk(node, ms)) },
+    'disk full': { touch: EVERYBODY, act: onPrimary((node) => withoutRoom(node, ms)) },
     'read only': { touch: EVERYBODY, act: onPrimary((node) => readOnly(node, ms)) },
     'merchant hangs': { touch: { shops: merchants.faulty }, act: () => merchants.misbehave('hang', ms) },
     'merchant lies': { touch: { shops: merchants.faulty }, act: () => merchants.misbehave('lie', ms) },
@@ -144,17 +145,9 @@ const serves = (node: Node) =>
     () => false,
   )
 
-async function fillDisk(node: Node, ms: number): Promise<void> {
+async function withoutRoom(node: Node, ms: number): Promise<void> {
   const file = join(node.data, 'filler')
-  const handle = await open(file, 'w')
-  const piece = Buffer.alloc(1_048_576)
-  try {
-    for (;;) await handle.write(piece)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
-  } finally {
-    await handle.close()
-  }
+  await fillDisk(file)
   await sleep(ms)
   await rm(file)
   await waitUntil(() => serves(node), { timeout: BACK_MS, interval: 50, what: `${node.name} to serve again` })
