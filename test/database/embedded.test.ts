@@ -27,6 +27,7 @@ import {
   type EmbeddedPostgres,
   startEmbedded,
 } from '../../src/database/embedded/embedded.ts'
+import { sharedBuffers } from '../../src/database/embedded/memory.ts'
 import { copyCluster } from '../harness/empty-cluster.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
 
@@ -280,6 +281,20 @@ describe.skipIf(WINDOWS)('the built-in Postgres', () => {
       Server.prototype.address = address
       taken.close()
     }
+  })
+
+  it('takes a sixteenth of the memory for its buffers, 32 to 256 MB', async () => {
+    const MIB = 1024 * 1024
+    const taken = [256, 512, 1_024, 2_048, 4_096, 65_536].map((mib) => sharedBuffers(mib * MIB))
+    expect(taken).toEqual(['32MB', '32MB', '64MB', '128MB', '256MB', '256MB'])
+    const { url } = await start(await makeReadyFolder())
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    const { rows } = await client.query(
+      `select pg_size_bytes(current_setting('shared_buffers')) / ${MIB} as mib`,
+    )
+    await client.end()
+    expect(`${rows[0].mib}MB`).toBe(sharedBuffers())
   })
 
   it('repeats what Postgres said on a failed start, and frees the folder', async () => {

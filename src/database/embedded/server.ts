@@ -8,6 +8,7 @@ import { createServer, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sharedBuffers } from './memory.ts'
 import { lastLines, type OsUser, run, spawnOptions } from './user.ts'
 
 const POLL_MS = 10
@@ -23,7 +24,7 @@ const SHUTDOWN_MS = [
 const PASSING =
   /could not create any TCP\/IP sockets|pre-existing shared memory block|lock file "postmaster.pid"/
 
-const SETTINGS = { shared_buffers: '32MB', max_connections: '50', jit: 'off', timezone: 'UTC' }
+const SETTINGS = { max_connections: '50', jit: 'off', timezone: 'UTC' }
 
 /**
  * Runs Postgres as its child and ends it when stdin closes. The owner has the other end of stdin, and the kernel closes it
@@ -130,7 +131,12 @@ async function launch(
   options: ServerOptions,
 ): Promise<{ child: ChildProcess; ended: Promise<void>; output: () => string }> {
   const where = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '' }
-  const flags = Object.entries({ ...SETTINGS, ...options.settings, ...where })
+  const flags = Object.entries({
+    shared_buffers: sharedBuffers(),
+    ...SETTINGS,
+    ...options.settings,
+    ...where,
+  })
   const postgres = join(cluster.bin, 'postgres')
   const args = ['-D', cluster.data, ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])]
   const [command, commandArgs] =
