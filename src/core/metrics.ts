@@ -9,6 +9,7 @@ import type { Counter, Gauge, Histogram } from '@prometheus-io/client'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { type Db, poolUse } from '../database/connection.ts'
+import { hashesWaiting } from '../platform/argon2.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 
@@ -101,7 +102,7 @@ export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefine
   }
 }
 
-/** Makes the reading of figures of the whole installation, which all processes report alike, and of this process's pool. */
+/** Makes the reading of figures of the whole installation, which all processes report alike, and of this process's queues. */
 function makeLook(
   { config, db, clock }: MetricsDeps,
   gauge: (name: string, help: string) => Gauge,
@@ -113,6 +114,7 @@ function makeLook(
     idle: gauge('tessera_database_pool_idle', 'Connections that do nothing.'),
     waiting: gauge('tessera_database_pool_waiting', 'Callers that wait for a connection.'),
   }
+  const hashes = gauge('tessera_password_hashes_waiting', 'Hashes of passwords that wait for their turn.')
   const facts = {
     notifications_due: gauge('tessera_notifications_due', 'Notifications whose time has come.'),
     oldest_due_seconds: gauge('tessera_notification_oldest_due_seconds', 'For how long the oldest is due.'),
@@ -125,6 +127,7 @@ function makeLook(
   }
   pool.max.set(config.DATABASE_POOL_MAX)
   return async () => {
+    hashes.set(hashesWaiting())
     const use = poolUse(db)
     for (const name of ['open', 'idle', 'waiting'] as const) pool[name].set(use[name])
     try {

@@ -8,7 +8,7 @@ import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
 import { attemptedBy } from '../session/known-browser.ts'
 import { PROFILE } from '../session/reauthentication.ts'
 import { giveSession, type Session, sessionOf, signInUrl } from '../session/session.ts'
-import { clearAttempts, failAttempt, openAttempt } from '../session/throttle.ts'
+import { checkAttempt, clearAttempts, failAttempt, openAttempt } from '../session/throttle.ts'
 import { changePassword, isPasswordOf } from './change-password.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
 
@@ -46,7 +46,7 @@ export function passwordPages(app: FastifyInstance, deps: Core): void {
     const { current_password, new_password } = form
     const { id: user_id, username } = user
     const attempt = await openAttempt(deps, attemptedBy(request, { user_id, username }, deps))
-    if (!(await isPasswordOf(deps.db, user_id, current_password))) {
+    if (!(await checkAttempt(deps, attempt, isPasswordOf(deps.db, user_id, current_password)))) {
       await failAttempt(deps, attempt)
       throw new FormRefused({ current_password: password.wrong_password })
     }

@@ -157,6 +157,16 @@ async function attemptsBefore(
   return { failed: counted(false), undecided: counted(true) }
 }
 
+/** Waits for the check of an attempt. A check that fails decides nothing, so the attempt is withdrawn. */
+export async function checkAttempt<T>(deps: Core, attempt: bigint, check: Promise<T>): Promise<T> {
+  try {
+    return await check
+  } catch (error) {
+    await withdrawAttempt(deps, attempt)
+    throw error
+  }
+}
+
 /** Decides that an attempt succeeded. The account's earlier failures no longer count. */
 export async function clearAttempts(deps: Core, attempt: bigint): Promise<void> {
   await deps.db

@@ -5,6 +5,7 @@ import type { Core } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { AppError } from '../../platform/errors.ts'
 import { type Destination, destinationOf } from '../../web/destinations.ts'
+import { foundQueueFull } from '../../web/forms/forms.ts'
 import { wantsHtml } from '../../web/pages.ts'
 import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
 import { readSignIn } from '../passkeys/credential.ts'
@@ -16,7 +17,7 @@ import { attemptedBy } from '../session/known-browser.ts'
 import { SIGN_IN_AGAIN } from '../session/reauthentication.ts'
 import { relyingPartyId } from '../session/relying-party.ts'
 import { browserScope, endSession, signInUrl } from '../session/session.ts'
-import { clearAttempts, failAttempt, openAttempt } from '../session/throttle.ts'
+import { checkAttempt, clearAttempts, failAttempt, openAttempt } from '../session/throttle.ts'
 import { signInLinkRoutes } from './link.page.ts'
 import { type PasskeyProblem, passkeySignInRoutes } from './passkey.page.ts'
 import { isRegistrationOpen, registrationRoutes } from './register.page.ts'
@@ -66,7 +67,7 @@ declare module '../../web/views.ts' {
   }
 }
 
-type Problem = 'wrong_credentials' | 'barred' | 'locked' | 'expired' | PasskeyProblem
+type Problem = 'wrong_credentials' | 'barred' | 'locked' | 'busy' | 'expired' | PasskeyProblem
 
 type Shown = {
   returnTo: string
@@ -105,7 +106,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
     const found = await findToSignIn(deps.db, username)
     const attempt = await openAttempt(deps, attemptedBy(request, { user_id: found?.id, username }, deps))
     // An unknown name takes the same time, so that the time reveals nothing.
-    const isRight = await verifyPassword(password, found?.password_hash)
+    const isRight = await checkAttempt(deps, attempt, verifyPassword(password, found?.password_hash))
     if (found === undefined || !isRight) {
       await failAttempt(deps, attempt)
       const refusal = { kind: 'sign_in_failed', user_id: found?.id, address: request.ip } as const
@@ -182,7 +183,7 @@ function unknownPasskey({ body }: FastifyRequest, { config }: Core): string | un
   return credentialId && JSON.stringify({ rpId: relyingPartyId(config), credentialId })
 }
 
-/** Shows the form again with what was typed after a lock-out, and for a form that is too old. Throws other errors on. */
+/** Shows the form again with what was typed: after a lock-out, under overload, and if it is too old. Throws other errors on. */
 async function showAgain(
   error: Error,
   request: FastifyRequest,
@@ -196,9 +197,11 @@ async function showAgain(
   const shown = { returnTo: safeReturnTo(sent.return_to), username }
   if (error.code === 'form_expired')
     return show(request, reply, { ...shown, problem: 'expired', status: 403 }, deps)
-  if (error.code !== 'too_many_attempts') throw error
+  const isBusy = foundQueueFull(error, request)
+  if (!isBusy && error.code !== 'too_many_attempts') throw error
   const lockedSeconds = error.retry_after_seconds ?? 1
   reply.header('retry-after', lockedSeconds)
+  if (isBusy) return show(request, reply, { ...shown, problem: 'busy', status: 503 }, deps)
   return show(request, reply, { ...shown, problem: 'locked', lockedSeconds, status: 429 }, deps)
 }
 

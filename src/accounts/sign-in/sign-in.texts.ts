@@ -40,6 +40,10 @@ export const signIn = {
     en: 'You were not signed in, because this page was open for too long. Please enter your password again.',
     zh: '页面打开太久，没有登录成功。请再次输入密码。',
   },
+  busy: {
+    en: 'Many members are signing in right now. Please enter your password again in a moment.',
+    zh: '现在登录的人很多。请稍后再次输入密码。',
+  },
   withPasskey: { en: 'Sign in with a passkey', zh: '使用通行密钥登录' },
   confirmWithPasskey: { en: 'Confirm with a passkey', zh: '使用通行密钥确认' },
   noPasskeyUsed: {

@@ -113,7 +113,8 @@ export async function showFormAgain(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply | undefined> {
-  const isMendable = thrown instanceof FormRefused || MENDABLE.includes(failure.code)
+  const isMendable =
+    thrown instanceof FormRefused || MENDABLE.includes(failure.code) || foundQueueFull(thrown, request)
   if (!isMendable || !request.isAdmitted || !isOwnForm(request)) return undefined
   const show = request.server.pageHandlers.get(pageRouteOf(request) ?? '')
   if (show === undefined) return undefined
@@ -132,6 +133,16 @@ export async function showFormAgain(
     request.refused = undefined
     return undefined
   }
+}
+
+/**
+ * Whether a slow request found the queue of its work full, such as that of passwords. The database is not busy then, so the
+ * page of the form can be shown.
+ */
+export function foundQueueFull(thrown: unknown, { routeOptions, isAdmitted }: FastifyRequest): boolean {
+  if (!(thrown instanceof AppError) || thrown.code !== 'overloaded' || thrown.cause !== undefined)
+    return false
+  return isAdmitted && routeOptions.config.admission === 'slow'
 }
 
 /** Whether the body has a form token, which only our own pages send. */

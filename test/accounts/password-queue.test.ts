@@ -1,0 +1,127 @@
+/** The queue of password hashes: its bound, the refusals of each form, and the priority of the threads that hash. */
+import { execFile } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { hashPassword, verifyPassword } from '../../src/accounts/security/password.ts'
+import { argon2id, HASHES_WAITING_MAX, hashesWaiting } from '../../src/platform/argon2.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { inOneProcess, ONE_QUEUE } from '../harness/one-process.ts'
+import { freePort, ROOT } from '../harness/server-process.ts'
+
+const THREADS = Math.min(4, Math.max(1, availableParallelism() - 1))
+const PASSWORD = 'correct horse battery'
+const JSON_ONLY = { accept: 'application/json' }
+
+let test: TestApp
+let alice: Person
+
+beforeAll(async () => {
+  test = await startTestApp({ METRICS_PORT: String(await freePort()) })
+  alice = await makePerson(test)
+  await setSetting(test, 'registration', 'open')
+})
+afterAll(() => test.close())
+
+/** Fills the queue: long hashes in the threads, and short ones that wait. The test ends when all have ended. */
+function fillQueue(): Promise<PromiseSettledResult<Buffer>[]> {
+  const job = { message: PASSWORD, nonce: Buffer.alloc(16), tagLength: 32, parallelism: 1 }
+  const long = Array.from({ length: THREADS }, () => argon2id({ ...job, memory: 8_192, passes: 200 }))
+  const short = Array.from({ length: HASHES_WAITING_MAX }, () => argon2id({ ...job, memory: 8, passes: 1 }))
+  const hashes = Promise.allSettled([...long, ...short])
+  onTestFinished(async () => void (await hashes))
+  expect(hashesWaiting()).toBe(HASHES_WAITING_MAX)
+  return hashes
+}
+
+const attempts = async () => (await test.db.selectFrom('sign_in_attempts').select('id').execute()).length
+
+describe.skipIf(inOneProcess(ONE_QUEUE))('while the queue of hashes is full', () => {
+  it('one more hash is refused, and the others end', async () => {
+    const hashes = fillQueue()
+    await expect(hashPassword(PASSWORD)).rejects.toMatchObject({ code: 'overloaded', retry_after_seconds: 1 })
+    expect((await hashes).every(({ status }) => status === 'fulfilled')).toBe(true)
+    expect(hashesWaiting()).toBe(0)
+    expect(await verifyPassword(PASSWORD, await hashPassword(PASSWORD))).toBe(true)
+  })
+
+  it('a sign-in is refused with 503, keeps its form, and counts as no attempt', async () => {
+    const client = browser(test)
+    const page = await client.get('/sign-in?return_to=/account/sessions')
+    const form = { ...page.form('/sign-in'), username: alice.username, password: alice.password }
+    const before = await attempts()
+    void fillQueue()
+    const refused = await client.post('/sign-in', form)
+    expect(refused.status).toBe(503)
+    expect(refused.headers['retry-after']).toBe('1')
+    expect(refused.form('/sign-in').return_to).toBe('/account/sessions')
+    expect(refused.body).toContain(`name="username" value="${alice.username}"`)
+    expect(refused.body).toContain('Many members are signing in right now')
+    expect(refused.body).not.toContain(alice.password)
+    const asJson = await client.post('/sign-in', form, JSON_ONLY)
+    expect(asJson.status).toBe(503)
+    expect(JSON.parse(asJson.body)).toMatchObject({
+      error: 'overloaded',
+      message: 'Too many requests at once',
+    })
+    expect(asJson.headers['retry-after']).toBe('1')
+    expect(await attempts()).toBe(before)
+  })
+
+  it('a registration is refused with 503 and keeps what was typed', async () => {
+    const client = browser(test)
+    const page = await client.get('/register')
+    void fillQueue()
+    const form = { ...page.form('/register'), username: 'newcomer', password: PASSWORD }
+    const refused = await client.post('/register', form)
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1'])
+    expect(refused.body).toContain('value="newcomer"')
+    expect(refused.body).toContain('We are very busy right now')
+  })
+
+  it('a change of the password is refused with 503, and counts as no attempt', async () => {
+    const client = await alice.signIn()
+    const page = await client.get('/account/password')
+    const before = await attempts()
+    void fillQueue()
+    const refused = await client.submit(page, '/account/password', {
+      current_password: alice.password,
+      new_password: 'another horse battery',
+    })
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1'])
+    expect(refused.form('/account/password')).toBeDefined()
+    expect(await attempts()).toBe(before)
+  })
+
+  it('requests without a password are answered, and the metric counts the hashes', async () => {
+    void fillQueue()
+    const { text } = await test.deps.metrics!.scrape()
+    expect(Number(/^tessera_password_hashes_waiting (\d+)$/m.exec(text)![1])).toBeGreaterThan(0)
+    expect((await browser(test).get('/sign-in')).status).toBe(200)
+    expect(hashesWaiting()).toBeGreaterThan(0)
+  })
+})
+
+/** Hashes on these cores, and prints the priority of each thread. Field 19 is the priority; field 2, the name, may contain spaces. */
+const PRIORITIES = `
+  const { readdirSync, readFileSync } = await import('node:fs')
+  const { argon2id } = await import(process.argv[1])
+  const nonce = Buffer.alloc(16)
+  await argon2id({ message: 'x', nonce, tagLength: 32, memory: 8, passes: 1, parallelism: 1 })
+  const statOf = (id) => readFileSync('/proc/self/task/' + id + '/stat', 'utf8')
+  console.log(readdirSync('/proc/self/task').map((id) => statOf(id).split(') ').at(-1).split(' ')[16]).join(' '))
+`
+
+it.skipIf(process.platform !== 'linux')(
+  'where one core serves all, the thread that hashes has a low priority',
+  async () => {
+    const module = join(ROOT, 'src/platform/argon2.ts')
+    const script = [process.execPath, '--input-type=module', '-e', PRIORITIES, module]
+    const { stdout } = await promisify(execFile)('taskset', ['-c', '0', ...script])
+    const priorities = stdout.trim().split(' ')
+    expect(priorities.filter((priority) => priority === '5')).toHaveLength(1)
+    expect(priorities.filter((priority) => priority === '0')).toHaveLength(priorities.length - 1)
+  },
+)
