@@ -5,6 +5,7 @@ import { Eta } from 'eta'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../core/core.ts'
 import { isPassing } from '../database/faults.ts'
+import { isLoopback } from '../platform/config.ts'
 import { AppError, type PageCode, unavailable } from '../platform/errors.ts'
 import { assetUrl } from './assets.ts'
 import { sparkPath } from './bar-chart.ts'
@@ -172,13 +173,13 @@ function siteNotices({ settings }: Core, language: Language) {
   return { announcement: own || other, arePaymentsPaused: payments_read_only === 'on' }
 }
 
-/** Sources on the developer's own machine, outside production. */
+/** Programs on the reader's own machine. */
 const LOOPBACK = ' http://127.0.0.1:* http://localhost:*'
 
 /**
  * Returns the targets of a form for form-action, because Chromium checks a form's whole redirect chain. A form that leaves
- * the site may reach any https address, because an application may redirect again. By http it may reach only the program
- * on the member's own machine that gets the answer.
+ * the site may reach any https address, because an application may redirect again. By http it may reach only its destination,
+ * and from a program on the member's own machine also other ports there.
  */
 function formTargets(leavesSite: boolean | string, production: boolean): string {
   if (leavesSite === false) return ''
@@ -188,7 +189,8 @@ function formTargets(leavesSite: boolean | string, production: boolean): string 
   if (protocol !== 'http:') return ` https: ${protocol}`
   // NOTE: CSP cannot express an IPv6 address, so a page that leads to http://[::1] allows all of http. Its only form is
   // ours and holds nothing but the request and the browser's form token.
-  return hostname.startsWith('[') ? ' https: http:' : ` https: ${origin}`
+  if (hostname.startsWith('[')) return ' https: http:'
+  return ` https: ${origin}${isLoopback(leavesSite) ? LOOPBACK : ''}`
 }
 
 function contentSecurityPolicy(leavesSite: boolean | string, production: boolean): string {

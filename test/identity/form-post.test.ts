@@ -1,9 +1,14 @@
 /** Answers by response_mode=form_post: a page whose form posts them to the application. */
-import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
+import { certificateOf } from '../harness/certificate.ts'
+import { isWithoutChromium, sharedChromium } from '../harness/chromium.ts'
+import { freePort } from '../harness/demo-process.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
 import { answerOf, authorizationUrl, exchange, makeParty, type Party } from './relying-party.ts'
 
@@ -161,10 +166,63 @@ describe('a program on the member’s computer', () => {
     const page = await allow(await member(), {}, local)
     const { action, fields } = formOf(page)
     expect(page.headers['content-security-policy']).toContain(
-      `form-action 'self' https: http://127.0.0.1:${port}`,
+      `form-action 'self' https: http://127.0.0.1:${port} http://127.0.0.1:* http://localhost:*`,
     )
     await fetch(action, { method: 'POST', body: new URLSearchParams(fields) })
     const form = new URLSearchParams(received[0]!.replace('POST ', ''))
     expect((await exchange(test, local, form.get('code')!)).status).toBe(200)
+  })
+})
+
+describe.skipIf(isWithoutChromium)('in Chromium', () => {
+  const TEST_MS = 60_000
+  const STATE = `"><b>'&quot;&amp; 好`
+  let site: TestApp
+
+  beforeAll(async () => {
+    const port = await freePort()
+    site = await startTestApp({ PUBLIC_URL: `http://localhost:${port}`, PORT: String(port) })
+    await site.app.listen({ port, host: '127.0.0.1' })
+  })
+  afterAll(() => site.close())
+
+  async function serve(isTls: boolean, host: string, answer: RequestListener): Promise<string> {
+    const own = isTls ? createTlsServer(certificateOf('localhost'), answer) : createServer(answer)
+    own.listen(0, '127.0.0.1')
+    await once(own, 'listening')
+    onTestFinished(async () => {
+      own.closeAllConnections()
+      own.close()
+      await once(own, 'close')
+    })
+    return `http${isTls ? 's' : ''}://${host}:${(own.address() as AddressInfo).port}`
+  }
+
+  it.each([
+    ['an https server', true, true],
+    ['an https server, without JavaScript', true, false],
+    ['a program on this computer', false, true],
+  ])('the form reaches %s, which redirects to another origin', { timeout: TEST_MS }, async (...row) => {
+    const [, isTls, javaScriptEnabled] = row
+    const home = await serve(isTls, '127.0.0.1', (_request, response) => void response.end('Welcome home'))
+    const got: string[] = []
+    const server = await serve(isTls, 'localhost', async (request, response) => {
+      if (request.method === 'POST') got.push(await text(request))
+      response.writeHead(303, { location: `${home}/welcome` }).end()
+    })
+    const app = await makeParty(site, { redirect_uris: [`${server}/callback`] })
+    const { cookies } = await (await makePerson(site)).signIn()
+    const context = await (await sharedChromium()).newContext({ javaScriptEnabled, ignoreHTTPSErrors: true })
+    onTestFinished(() => context.close())
+    await context.addCookies([...cookies].map(([name, value]) => ({ name, value, url: site.url })))
+    const page = await context.newPage()
+    await page.goto(site.url + authorizationUrl(app, { ...FORM_POST, state: STATE }))
+    await page.getByRole('button', { name: 'Allow' }).click()
+    if (!javaScriptEnabled) await page.getByRole('button', { name: 'Continue to Reading Club' }).click()
+    await page.getByText('Welcome home').waitFor()
+    expect(page.url()).toBe(`${home}/welcome`)
+    const [form] = got.map((body) => new URLSearchParams(body))
+    expect([got.length, form?.get('state')]).toEqual([1, STATE])
+    expect((await exchange(site, app, form!.get('code')!)).status).toBe(200)
   })
 })
