@@ -232,6 +232,36 @@ describe('the address of a service', () => {
     expect(await introspect(agent, tokens.access_token)).toMatchObject({ aud: 'https://x.example' })
   })
 
+  it('is https in production, and in development http on the loopback too', async () => {
+    const uri = 'http://127.0.0.1:8080/mcp'
+    const production = await startTestApp({ PUBLIC_URL: 'https://id.example.org' })
+    const register = async (site: TestApp) => {
+      const member = await (await makePerson(site)).signIn()
+      const { access_token } = await obtainTokens(site, member, await makeParty(site))
+      const { statusCode, body } = await site.app.inject({
+        method: 'POST',
+        url: '/api/apps',
+        headers: { authorization: `Bearer ${access_token}` },
+        payload: { name: 'x', redirect_uris: ['http://127.0.0.1:8080/callback'], resource_uri: uri },
+      })
+      return [statusCode, JSON.parse(body).error]
+    }
+    expect(await register(test)).toEqual([201, undefined])
+    expect(await register(production)).toEqual([400, 'invalid_request'])
+
+    const owner = await makePerson(production)
+    const client = await owner.signIn()
+    const fields = { name: 'Shed', redirect_uris: 'http://127.0.0.1:8080/callback', resource_uri: uri }
+    const page = await client.submit(await client.get('/apps'), '/apps', fields)
+    expect([page.status, page.body.includes('Enter an https address')]).toEqual([400, true])
+    // One that was registered before is no longer known.
+    await makeParty(production, { redirect_uris: ['http://127.0.0.1:8080/x'], resource_uri: uri })
+    const asking = await makeParty(production)
+    const answer = answerOf(await client.get(authorizationUrl(asking, { resource: uri })))
+    expect(answer.error).toBe('invalid_target')
+    await production.close()
+  })
+
   it('is set on the page of the application, which says when it is another one’s', async () => {
     const owner = await makePerson(test)
     const app = await makeParty(test, { redirect_uris: ['https://tools.example/callback'] })
@@ -244,7 +274,7 @@ describe('the address of a service', () => {
     for (const resource_uri of [SERVICE, 'https://other.example/']) {
       const page = await save(resource_uri)
       expect(page.status).toBe(400)
-      expect(page.body).toContain('Enter an address at the host of a redirect URI that no other')
+      expect(page.body).toContain('Enter an https address at the host of a redirect URI')
     }
     expect((await save('https://tools.example/own')).status).toBe(303)
     expect((await client.get(path)).body).toContain('value="https://tools.example/own"')

@@ -108,8 +108,8 @@ export const apps = {
     token_endpoint_auth_method: { en: 'Choose one from the list.', zh: '请从列表中选择。' },
     is_listed: { en: 'Tick it or leave it empty.', zh: '请勾选或留空。' },
     resource_uri: {
-      en: 'Enter an address at the host of a redirect URI that no other application has. Applications without a secret have none.',
-      zh: '请填写与某个回调地址同域名、且未被其他应用使用的地址。没有密钥的应用不能填写。',
+      en: 'Enter an https address at the host of a redirect URI. No other application may have it. An application without a secret has none.',
+      zh: '请填写与某个回调地址同域名的 https 地址，且未被其他应用使用。没有密钥的应用不能填写。',
     },
     grant_types: { en: 'Tick it or leave it empty.', zh: '请勾选或留空。' },
     allow_groups: {

@@ -18,7 +18,7 @@ import {
   redirectUriFault,
   webAddressFault,
 } from './redirect-uris.ts'
-import { mayHaveResource, plainOrigin, RESOURCE_URI_LENGTH_MAX } from './resource-uri.ts'
+import { mayBeResource, mayHaveResource, plainOrigin, RESOURCE_URI_LENGTH_MAX } from './resource-uri.ts'
 import { newSecret } from './secrets.ts'
 
 const CLIENT_ID_LENGTH = 24
@@ -144,14 +144,19 @@ function checkAddresses(app: Addresses & z.output<typeof ClientKind>, context: z
   }
 }
 
+type SiteAddresses = Pick<z.output<typeof AppFields>, 'backchannel_logout_uri' | 'resource_uri'>
+
 /** Adds the rules that depend on the configuration of the site. */
-export function onThisSite<Schema extends z.ZodType<{ backchannel_logout_uri: string | null }>>(
+export function onThisSite<Schema extends z.ZodType<SiteAddresses>>(
   schema: Schema,
   { production }: Pick<Config, 'production'>,
 ): Schema {
-  return schema.superRefine(({ backchannel_logout_uri: uri }, context) => {
+  return schema.superRefine(({ backchannel_logout_uri: uri, resource_uri }, context) => {
     const fault = uri === null ? undefined : logoutUriFault(uri, production)
     if (fault !== undefined) context.addIssue({ ...issueOf(fault, uri!), path: ['backchannel_logout_uri'] })
+    if (resource_uri !== null && !mayBeResource(resource_uri, production)) {
+      context.addIssue({ code: 'custom', message: 'must be an https address', path: ['resource_uri'] })
+    }
   })
 }
 

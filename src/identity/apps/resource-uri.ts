@@ -14,6 +14,14 @@ export function isResourceTaken(error: unknown): boolean {
   return violatedConstraint(error) === 'oauth_apps_resource_uri_key'
 }
 
+/**
+ * Whether an address may be a resource on this site: https, or in development also http. A loopback address means another machine
+ * for each member.
+ */
+export function mayBeResource(uri: string, isProduction: boolean): boolean {
+  return !isProduction || /^https:/i.test(uri)
+}
+
 type Owner = { token_endpoint_auth_method: string; redirect_uris: string[] }
 
 /**

@@ -8,7 +8,7 @@ import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { Client } from '../apps/access.ts'
 import { USERINFO_PATHS } from '../apps/addresses.ts'
-import { plainOrigin, RESOURCE_URI_LENGTH_MAX } from '../apps/resource-uri.ts'
+import { mayBeResource, plainOrigin, RESOURCE_URI_LENGTH_MAX } from '../apps/resource-uri.ts'
 
 /** The application whose service takes the tokens. */
 export type Resource = { app_id: bigint; name: string; uri: string }
@@ -26,8 +26,9 @@ export async function findResource(
   if (sent.length > RESOURCE_URI_LENGTH_MAX || sent.includes('#') || !URL.canParse(sent)) {
     throw invalidTarget('resource must be an absolute address without a fragment')
   }
+  const { PUBLIC_URL, production } = config
+  if (!mayBeResource(sent, production)) throw invalidTarget('resource must be an https address')
   const uri = plainOrigin(sent)
-  const { PUBLIC_URL } = config
   if (uri === PUBLIC_URL || USERINFO_PATHS.some((path) => uri === PUBLIC_URL + path)) return undefined
   const app = await db
     .selectFrom('oauth_apps')
