@@ -142,8 +142,21 @@ describe('whoever is not recognised', () => {
     expect((await client.submit(page, '/oauth2/logout/confirm')).location).toBe(BYE)
   })
 
-  it('is asked when nothing is said', async () => {
+  it('reads where the link leads, also to a program on the device', async () => {
+    const back = 'com.example.app:/signed-out'
+    const native = await makeParty(test, {
+      token_endpoint_auth_method: 'none',
+      redirect_uris: ['com.example.app:/callback'],
+      post_logout_redirect_uris: [back],
+    })
+    const page = await logout(browser(test), { client_id: native.client_id, post_logout_redirect_uri: back })
+    expect(page.body).toContain(`href="${back}"`)
+    expect(page.body).toContain('<strong>com.example.app</strong>')
+  })
+
+  it('is asked when nothing is said, or only a logout_hint', async () => {
     const { client } = await signedIn()
+    await isAsked(client, await logout(client, { logout_hint: party.owner }))
     const page = await logout(client, {})
     await isAsked(client, page)
     const done = await client.submit(page, '/oauth2/logout/confirm')

@@ -44,7 +44,7 @@ type Logout = {
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'identity/oauth/signed-out': Pick<Logout, 'app' | 'destination'>
+    'identity/oauth/signed-out': { app?: Logout['app']; link?: { to: string; place: string } }
     'identity/oauth/sign-out': Pick<Logout, 'app' | 'fault'> & {
       query: string
       host: string | undefined
@@ -80,9 +80,7 @@ export async function logoutPages(app: FastifyInstance, deps: IdentityDeps): Pro
     return finish(request, reply, { ...logout, destination }, deps)
   })
 
-  app.get(DONE_PATH, async (_request, reply) =>
-    reply.page('identity/oauth/signed-out', { app: undefined, destination: undefined }),
-  )
+  app.get(DONE_PATH, async (_request, reply) => reply.page('identity/oauth/signed-out', {}))
 }
 
 /** The page of the confirmation is the request that it answers. */
@@ -92,12 +90,12 @@ function requestPage({ body }: FastifyRequest): string {
 }
 
 /** Whether the member goes on by a link on our page. */
-function isOffered({ hint, destination }: Logout): boolean {
-  return hint === undefined && destination !== undefined
+function isOffered(logout: Logout): logout is Logout & { destination: string } {
+  return logout.hint === undefined && logout.destination !== undefined
 }
 
-function showLink(reply: FastifyReply, { app, destination }: Logout): FastifyReply {
-  return reply.page('identity/oauth/signed-out', { app, destination })
+function showLink(reply: FastifyReply, { app, destination: to }: Logout & { destination: string }) {
+  return reply.page('identity/oauth/signed-out', { app, link: { to, place: placeOf(to) } })
 }
 
 async function readLogout(sent: Parameters, deps: IdentityDeps): Promise<Logout> {
