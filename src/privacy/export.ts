@@ -47,6 +47,10 @@ const LISTS: Record<string, List> = {
     select g.id as place, app.client_id, app.name, g.scopes, g.auth_time as signed_in_at, g.created_at, g.expires_at,
       g.revoked_at, g.is_on_device as on_device
     from grants as g join oauth_apps as app on app.id = g.app_id where g.user_id = ${id} and g.id > ${after}`,
+  device_decisions: (id, after) => sql`
+    select code.id as place, app.client_id, app.name, code.scopes, code.ip as asked_from, code.agent as program, code.created_at,
+      code.allowed_at, code.denied_at, code.redeemed_at
+    from device_codes as code join oauth_apps as app on app.id = code.app_id where code.user_id = ${id} and code.id > ${after}`,
   local_groups: (id, after) => sql`
     select local.id as place, local.name, member.created_at as added_at
     from user_groups as member join local_groups as local on local.id = member.local_group_id
