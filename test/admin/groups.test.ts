@@ -215,7 +215,7 @@ describe('members', () => {
     const usernames = `${username}\nnobody-1\nnobody-2`
     const answer = await withoutWriting(test, () => submit('careful', 'add', { usernames }))
     expect(answer.status).toBe(400)
-    expect(textOf(answer)).toContain('Nobody was added. There are no members called: nobody-1, nobody-2')
+    expect(textOf(answer)).toContain('No one was added. No member has these usernames: nobody-1, nobody-2')
     expect(answer.body).toContain(usernames)
     for (const [text, problem] of [
       [' \n ', 'Enter a username.'],

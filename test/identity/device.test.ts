@@ -6,6 +6,7 @@ import { DEVICE_GRANT, GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { DEVICE_CODE_SECONDS, WAITING_MAX } from '../../src/identity/grants/devices.ts'
 import { signOutEverywhere } from '../../src/identity/sign-out-everywhere.ts'
 import { anonymise } from '../../src/privacy/anonymise.ts'
+import { exportMember } from '../../src/privacy/export.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import {
@@ -159,7 +160,8 @@ describe('a device', () => {
   })
 
   it('that its member denies is told so, and gets nothing', async () => {
-    const client = await signedIn()
+    const person = await makePerson(test)
+    const client = await person.signIn()
     const { device_code, user_code } = await codes()
     expect(await decide(client, user_code, 'deny')).toMatchObject({ status: 303 })
     expect((await client.get('/device')).body).toContain('Denied. The device is not signed in')
@@ -167,6 +169,12 @@ describe('a device', () => {
     expect(await actsOn(television)).toMatchObject([{ action: 'oauth_device.denied' }])
     // The code has been decided.
     expect((await enter(client, user_code)).status).toBe(400)
+    let exported = ''
+    for await (const piece of exportMember(test.deps, person.id)) exported += piece
+    const { client_id } = television
+    expect(JSON.parse(exported).device_decisions).toMatchObject([
+      { client_id, program: 'Television/4.2 (webOS)', allowed_at: null, denied_at: expect.any(String) },
+    ])
   })
 
   it('waits for ten minutes', async () => {
@@ -476,7 +484,7 @@ describe('who may not use the application', () => {
     expect(page.status).toBe(403)
     expect(page.body).toContain('Living Room is not confirmed yet')
     await setSetting(test, 'apps_by_any_token', 'open')
-    expect((await enter(await signedIn(), user_code)).body).toContain('not confirmed by them yet')
+    expect((await enter(await signedIn(), user_code)).body).toContain('who has not confirmed it yet')
   })
 })
 

@@ -4,7 +4,7 @@ import { UNCONFIRMED_APPS_MAX } from '../../src/identity/apps/apps.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { type MailedApp, startMailedApp } from '../accounts/mailed-app.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { setSetting, type TestApp } from '../harness/harness.ts'
+import { browser, setSetting, type TestApp } from '../harness/harness.ts'
 import {
   authorizationUrl,
   authorize,
@@ -136,7 +136,7 @@ describe('an application that another one registers in a member’s name', () =>
     const { body } = await register(owner, { name: 'Lantern' })
     const party = partyOf(body)
     const member = await (await makePerson(test)).signIn()
-    const said = `Created in the name of @${owner.username} by Builder Bot, and not confirmed by them yet.`
+    const said = `Builder Bot created it in the name of @${owner.username}, who has not confirmed it yet.`
     const consent = await member.get(authorizationUrl(party))
     expect(consent.body).toContain(said)
     expect(consent.body.indexOf(said)).toBeLessThan(consent.body.indexOf('>Allow</button>'))
@@ -158,7 +158,7 @@ describe('an application that another one registers in a member’s name', () =>
     expect((await client.get(confirmed.location!)).body).toContain('Lantern is confirmed as yours.')
     expect((await client.submit(page, act, {})).status).toBe(409)
     expect((await client.get('/apps')).body).not.toContain('created it in your name')
-    expect((await member.get(authorizationUrl(party))).body).not.toContain('not confirmed by them')
+    expect((await member.get(authorizationUrl(party))).body).not.toContain('has not confirmed it yet')
     expect(await auditOf(party.client_id)).toEqual([
       'oauth_app.registered_unconfirmed',
       'oauth_app.confirmed',
@@ -174,6 +174,23 @@ describe('an application that another one registers in a member’s name', () =>
     const answer = await client.submit(page, `/apps/${body.client_id}/confirm`, {})
     expect(answer.body).toContain('Confirm that it is you')
     expect(await auditOf(body.client_id!)).toEqual(['oauth_app.registered_unconfirmed'])
+  })
+
+  it('is the first on the owner’s page, and deleted by a way from there', async () => {
+    const owner = await makePerson(test)
+    const { body } = await register(owner, { name: 'Lantern' })
+    const client = await owner.signIn()
+    await client.submit(await client.get('/apps'), '/apps', { name: 'Newer', redirect_uris: REDIRECT_URI })
+    const page = await client.get('/apps')
+    expect(page.body.indexOf('Lantern')).toBeLessThan(page.body.indexOf('Newer'))
+    const path = `/apps/${body.client_id}`
+    expect(page.body).toContain(`href="${path}#remove"`)
+    const own = await client.get(path)
+    const gone = await client.submit(own, `${path}/delete`, { typed_name: 'Lantern' })
+    expect(gone).toMatchObject({ status: 303, location: '/apps' })
+    expect((await client.get('/apps')).body).not.toContain('>Lantern<')
+    const member = await (await makePerson(test)).signIn()
+    expect((await member.get(authorizationUrl(partyOf(body)))).status).toBe(401)
   })
 
   it('is refused as the eleventh that waits', async () => {
@@ -242,10 +259,25 @@ describe('apps_by_any_token = draft', () => {
     expect(script.status).toBe(403)
     expect(JSON.parse(script.body).error).toBe('access_denied')
 
+    // A visitor may be the owner.
+    const visitor = await browser(test).get(authorizationUrl(party))
+    expect(visitor.location).toMatch(/^\/sign-in\?/)
+
     const client = await owner.signIn()
     expect((await authorize(client, party)).code).toBeTruthy()
     await client.submit(await client.get('/apps'), `/apps/${party.client_id}/confirm`, {})
     expect((await authorize(member, party)).code).toBeTruthy()
+  })
+
+  it('counts between the consent page and its answer', async () => {
+    const { body } = await register(await makePerson(test))
+    const party = partyOf(body)
+    const member = await (await makePerson(test)).signIn()
+    await setSetting(test, 'apps_by_any_token', 'open')
+    const page = await member.get(authorizationUrl(party))
+    await setSetting(test, 'apps_by_any_token', 'draft')
+    for (const decision of ['allow', 'deny'])
+      expect((await member.submit(page, '/oauth2/consent', { decision })).status).toBe(403)
   })
 })
 

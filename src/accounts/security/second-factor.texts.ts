@@ -34,7 +34,7 @@ export const secondFactor = {
     title: { en: 'Two-step verification', zh: '两步验证' },
     isOn: { en: 'On', zh: '已开启' },
     means: { en: 'After the password', zh: '密码之后' },
-    app: { en: 'A code of your app, or a passkey', zh: '应用验证码，或通行密钥' },
+    app: { en: 'A code from your app, or a passkey', zh: '应用验证码，或通行密钥' },
     passkeys: { en: 'A passkey', zh: '通行密钥' },
     on: { en: 'On since', zh: '开启时间' },
     recoveryCodes: { en: 'Recovery codes', zh: '恢复码' },

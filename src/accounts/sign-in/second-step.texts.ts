@@ -4,13 +4,13 @@ import type { Texts } from '../../web/languages.ts'
 export const secondStep = {
   title: { en: 'Enter your code', zh: '输入验证码' },
   lead: (name: string) => ({
-    en: `Your password is right. Now enter the code that your authenticator app shows for @${name}.`,
-    zh: `密码正确。请输入验证器应用为 @${name} 显示的验证码。`,
+    en: `One more step: enter the code that your authenticator app shows for @${name}.`,
+    zh: `还差一步：请输入验证器应用为 @${name} 显示的验证码。`,
   }),
   titlePasskey: { en: 'Confirm with your passkey', zh: '请用通行密钥确认' },
   leadPasskey: (name: string) => ({
-    en: `Your password is right. Now confirm with a passkey of @${name}, or with a recovery code.`,
-    zh: `密码正确。请使用 @${name} 的通行密钥或恢复码确认。`,
+    en: `One more step: confirm with a passkey of @${name}, or with a recovery code.`,
+    zh: `还差一步：请使用 @${name} 的通行密钥或恢复码确认。`,
   }),
   usePasskey: { en: 'Use a passkey', zh: '使用通行密钥' },
   noPasskeyUsed: {

@@ -63,11 +63,11 @@ export const signIn = {
     zh: '页面打开太久，没有登录成功。请再次使用通行密钥。',
   },
   passkeyAtForum: {
-    en: 'This account signs in with the forum. Its passkey only confirms afterwards that it is you.',
+    en: 'This account signs in with the forum. Its passkey only confirms that it is you once you are signed in.',
     zh: '这个账号使用论坛登录。通行密钥仅用于登录后确认是你本人。',
   },
   locked: { en: 'Too many wrong passwords', zh: '密码输错次数过多' },
-  lockedFor: { en: 'You can try again in', zh: '距离可以再次登录还有' },
+  lockedFor: { en: 'You can try again in', zh: '还需等待' },
   lockedText: {
     en: 'If it was not you, your account is still safe: no one has signed in.',
     zh: '如果不是你本人操作，你的账号仍然安全，没有人登录成功。',

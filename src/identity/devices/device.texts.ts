@@ -22,9 +22,9 @@ export const device = {
     zh: '如果代码或链接是别人发给你的，对方就是想进入你的账号。',
   },
   showsCode: { en: 'The device shows', zh: '设备显示的代码' },
-  from: { en: 'Asked from', zh: '请求来自' },
+  from: { en: 'Requested from', zh: '请求来自' },
   program: { en: 'Program', zh: '程序' },
-  at: { en: 'Asked', zh: '请求时间' },
+  at: { en: 'Requested at', zh: '请求时间' },
   askedEachTime: {
     en: 'You are asked each time.',
     zh: '每次都会询问。',
