@@ -1,6 +1,8 @@
 /** Passkeys in use: the sign-in, the step after the password, a fresh sign-in, and every forgery. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeSignInLink } from '../../src/accounts/operator.ts'
+import { issueLink } from '../../src/accounts/security/account-links.ts'
+import { recoverPassword } from '../../src/accounts/security/recovery.ts'
 import { resetSecondFactor } from '../../src/accounts/security/second-factor.ts'
 import { type Forgery, makeAuthenticator, type Traits } from '../harness/authenticator.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
@@ -12,7 +14,14 @@ import {
   startTestApp,
   type TestApp,
 } from '../harness/harness.ts'
-import { makeParty, obtainTokens } from '../identity/relying-party.ts'
+import {
+  answerOf,
+  authorizationUrl,
+  exchange,
+  makeParty,
+  obtainTokens,
+  type Tokens,
+} from '../identity/relying-party.ts'
 import { answer, giveKey, type Holder, optionsOn, PASSKEYS, register, WITH_DOMAIN } from './passkey-holder.ts'
 
 const MINUTE_MS = 60_000
@@ -366,6 +375,39 @@ describe('the step after the password', () => {
     await expect(resetSecondFactor(test.deps, reset)).rejects.toMatchObject({ code: 'conflict' })
   })
 
+  it('satisfies the rule that administrators need one, and makes a sign-in fresh', async () => {
+    await setSetting(test, 'admins_need_second_factor', 'on')
+    const person = await makePerson(test, { is_admin: true })
+    const { client, authenticator } = await giveKey(test, person)
+    expect((await client.get('/admin')).location).toMatch(/^\/account\/second-factor/)
+    await requireKey(client)
+    const { client: fresh, page } = await passPassword(person)
+    await answer(fresh, page, SECOND_STEP, authenticator.get(optionsOn(page, SECOND_STEP)))
+    expect((await fresh.get('/admin')).status).toBe(200)
+    expect((await fresh.get(PASSKEYS)).status).toBe(200)
+    await setSetting(test, 'admins_need_second_factor', 'off')
+  })
+
+  it('is asked after a recovery by mail, which removes no passkey', async () => {
+    const { person, client, authenticator } = await holder()
+    await requireKey(client)
+    const email = `${person.username}@example.org`
+    await test.db
+      .updateTable('users')
+      .set({ email, email_verified: true })
+      .where('id', '=', person.id)
+      .execute()
+    const expires_at = new Date(test.clock.now().getTime() + MINUTE_MS)
+    const token = await test.db
+      .transaction()
+      .execute((tx) => issueLink(tx, { user_id: person.id, purpose: 'recover_password', email, expires_at }))
+    const new_password = 'a new one after the recovery'
+    expect(await recoverPassword(test.deps, { token, new_password, ip: '127.0.0.1' })).toBe(true)
+    const { client: fresh, page } = await passPassword({ ...person, password: new_password })
+    const credential = authenticator.get(optionsOn(page, SECOND_STEP))
+    expect((await answer(fresh, page, SECOND_STEP, credential)).location).toBe('/')
+  })
+
   it('is asked after the operator’s link too', async () => {
     const { person, client, authenticator } = await holder()
     await requireKey(client)
@@ -404,6 +446,40 @@ describe('a fresh sign-in', () => {
       amr: ['hwk', 'user', 'mfa'],
     })
     expect(client.cookies.get('tessera_session')).not.toBe(cookie)
+  })
+
+  it('refuses a passkey that does not verify its member', async () => {
+    const { client, authenticator } = await holder()
+    const page = await client.get('/sign-in?return_to=/wallet&reason=again')
+    const present = authenticator.get(optionsOn(page, AGAIN), { flags: 0x01 })
+    expect((await answer(client, page, AGAIN, present)).status).toBe(401)
+    // One that never verified its member is not offered.
+    const { client: other } = await holder({ verifies: false })
+    const { body } = await other.get('/sign-in?return_to=/wallet&reason=again')
+    expect(body).not.toContain('data-passkey')
+  })
+
+  it('is what acr_values=phr asks a member with a passkey for, once', async () => {
+    const { person, authenticator } = await holder()
+    const party = await makeParty(test)
+    const acrOf = ({ id_token }: { id_token: string }) =>
+      JSON.parse(Buffer.from(id_token.split('.')[1]!, 'base64url').toString()).acr
+    const wish = { acr_values: 'phr' }
+    for (const uses of ['passkey', 'password']) {
+      const client = await person.signIn()
+      expect(acrOf(await obtainTokens(test, client, party))).toBe('urn:tessera:acr:1fa')
+      const detour = await client.get(authorizationUrl(party, wish))
+      expect(detour.location).toMatch(/^\/sign-in\?return_to=/)
+      const page = await client.get(detour.location!)
+      const { username, password } = person
+      const back =
+        uses === 'passkey'
+          ? await answer(client, page, SIGN_IN, authenticator.get(optionsOn(page, SIGN_IN)))
+          : await client.submit(page, '/sign-in', { username, password })
+      const { code } = answerOf(await client.get(back.location!))
+      const { body } = await exchange(test, party, code)
+      expect(acrOf(body as Tokens)).toBe(uses === 'passkey' ? 'phr' : 'urn:tessera:acr:1fa')
+    }
   })
 
   it('refuses the passkey of another member with 403, and leads a visitor to the sign-in page', async () => {
@@ -474,6 +550,32 @@ describe('nobody is locked out', () => {
 })
 
 describe('the payment address on another domain', () => {
+  it('takes our passkeys from browsers that know related origins, and only from its own pages', async () => {
+    const pay = 'https://pay.example.net'
+    const site = await startTestApp({
+      TRUST_PROXY: '127.0.0.1',
+      APP_SECRET: 'x'.repeat(40),
+      PUBLIC_URL: 'https://id.example.org',
+      PAYMENT_PUBLIC_URL: pay,
+    })
+    const { client, authenticator } = await giveKey(site, await makePerson(site))
+    const open = async (host: string) => client.get('/sign-in?return_to=/wallet&reason=again', { host })
+    const page = await open('pay.example.net')
+    expect(page.body).toMatch(/<form[^>]* data-related/)
+    expect(JSON.parse(optionsOn(page, AGAIN)).rpId).toBe('id.example.org')
+    expect((await open('id.example.org')).body).not.toContain('data-related')
+    for (const [origin, status] of [
+      ['https://pay.example.net.evil.example', 401],
+      [pay, 303],
+    ] as const) {
+      const credential = authenticator.get(optionsOn(page, AGAIN), { origin })
+      const fields = { ...page.form(AGAIN), credential }
+      const sent = await client.post(AGAIN, fields, { host: 'pay.example.net' })
+      expect([origin, sent.status]).toEqual([origin, status])
+    }
+    await site.close()
+  })
+
   it('is named at /.well-known/webauthn, and only there', async () => {
     const production = { TRUST_PROXY: '127.0.0.1', APP_SECRET: 'x'.repeat(40) }
     const cases: [string, string, object | undefined][] = [

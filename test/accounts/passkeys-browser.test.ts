@@ -153,6 +153,27 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
     await merchant.close()
   })
 
+  it.each([
+    ['knows', true],
+    ['does not know', false],
+  ])('the other address offers passkeys only where the browser %s related origins', async (_, knows) => {
+    const { page } = await openDevice()
+    await page.addInitScript((relatedOrigins) => {
+      const { PublicKeyCredential } = globalThis as unknown as {
+        PublicKeyCredential: Record<string, unknown>
+      }
+      PublicKeyCredential.getClientCapabilities = async () => ({ relatedOrigins })
+    }, knows)
+    await page.route('**/sign-in', async (route) => {
+      const response = await route.fetch()
+      const body = (await response.text()).replace(' data-autofill', ' data-related')
+      await route.fulfill({ response, body })
+    })
+    await page.goto(`${test.url}/sign-in`, { waitUntil: 'networkidle' })
+    expect(await page.locator('form[data-related]').count()).toBe(1)
+    expect(await page.getByRole('button', { name: t.signIn.withPasskey }).isVisible()).toBe(knows)
+  })
+
   it('a member of the forum confirms by passkey, and no page needs JavaScript', {
     timeout: TEST_MS,
   }, async () => {

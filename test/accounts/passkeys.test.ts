@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Algorithm, type Forgery, makeAuthenticator } from '../harness/authenticator.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { anotherProcess, startTestApp, type TestApp } from '../harness/harness.ts'
-import { giveKey, optionsOn, PASSKEYS, register, WITH_DOMAIN } from './passkey-holder.ts'
+import { anotherProcess, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { answer, giveKey, optionsOn, PASSKEYS, register, WITH_DOMAIN } from './passkey-holder.ts'
 
 const MINUTE_MS = 60_000
 
@@ -147,11 +147,22 @@ describe('adding a passkey', () => {
   it.each(forgeries)('refuses %s, and stores nothing', async (_what, forgery) => {
     const alice = await makePerson(test)
     const client = await alice.signIn()
-    const answer = await register(client, makeAuthenticator(test.url), forgery)
-    expect(answer.status).toBe(400)
-    expect(answer.body).toContain('could not be verified, and was not added')
+    const refused = await register(client, makeAuthenticator(test.url), forgery)
+    expect(refused.status).toBe(400)
+    expect(refused.body).toContain('could not be verified, and was not added')
     expect(await keysOf(alice)).toEqual([])
     expect(await refusalsOf(alice)).toEqual([{ kind: 'passkey_refused', detail: { page: 'register' } }])
+  })
+
+  it('stores the longest credential ID with an RSA key', async () => {
+    const alice = await makePerson(test)
+    const client = await alice.signIn()
+    const authenticator = makeAuthenticator(test.url, { alg: -257 })
+    const longest = { credential_id: Buffer.alloc(1_023, 1), fmt: 'packed' }
+    expect((await register(client, authenticator, longest)).status).toBe(303)
+    const page = await browser(test).get('/sign-in')
+    expect(authenticator.get(optionsOn(page, '/sign-in/passkey'), longest).length).toBeLessThan(8_192)
+    expect((await keysOf(alice))[0]!.credential_id).toHaveLength(1_023)
   })
 
   it('refuses algorithms that it did not name', async () => {
@@ -347,7 +358,7 @@ describe('the list', () => {
     expect(JSON.parse(optionsOn(page, PASSKEYS)).excludeCredentials).toEqual([])
   })
 
-  it('mails a member who has a confirmed address', async () => {
+  it('mails a member who has a confirmed address, also of a copied passkey', async () => {
     const mailed = await startTestApp({
       ...WITH_DOMAIN,
       SMTP_URL: 'smtp://127.0.0.1:9',
@@ -355,9 +366,26 @@ describe('the list', () => {
     })
     const alice = await makePerson(mailed, { email: 'alice@example.org' })
     await mailed.db.updateTable('users').set({ email_verified: true }).where('id', '=', alice.id).execute()
-    await giveKey(mailed, alice)
-    const mails = await mailed.db.selectFrom('outgoing_mails').select(['kind', 'recipient']).execute()
-    expect(mails).toEqual([{ kind: 'passkey_added', recipient: 'alice@example.org' }])
+    const { client, authenticator } = await giveKey(mailed, alice, { counter: 5 })
+    const other = browser(mailed)
+    const page = await other.get('/sign-in')
+    const copied = authenticator.get(optionsOn(page, '/sign-in/passkey'), { counter: 3 })
+    expect((await answer(other, page, '/sign-in/passkey', copied)).status).toBe(401)
+    const list = await client.get(PASSKEYS)
+    const { id } = await mailed.db.selectFrom('passkeys').select('id').executeTakeFirstOrThrow()
+    await client.submit(list, `${PASSKEYS}/${id}/name`, { name: 'Phone' })
+    await client.submit(list, `${PASSKEYS}/${id}/remove`, { sure: '1' })
+    const mails = await mailed.db
+      .selectFrom('outgoing_mails')
+      .orderBy('id')
+      .select(['kind', 'recipient'])
+      .execute()
+    expect(mails).toEqual(
+      ['passkey_added', 'passkey_counter', 'passkey_removed'].map((kind) => ({
+        kind,
+        recipient: 'alice@example.org',
+      })),
+    )
     await mailed.close()
   })
 })

@@ -104,6 +104,7 @@ describe('an installation', () => {
     })
     for (const name of ['passkeys', 'proxy', 'forum', 'forum groups', 'mail', 'traces'])
       expect(by(name)).toMatchObject({ state: 'off', is_good: true })
+    expect(by('passkeys').note).toMatch(/keep no passkeys\. For trials, open http:\/\/localhost:\d+/)
 
     await keepProof(test.deps)
     const { out, code } = await run(environment)

@@ -53,13 +53,15 @@ describe('acr', () => {
 })
 
 describe('acr_values', () => {
-  const session = (amr: string[], has_second_factor: boolean) =>
-    ({ amr, user: { has_second_factor } }) as Session
+  const session = (amr: string[], has_second_factor: boolean, has_passkey = false) =>
+    ({ amr, user: { has_second_factor, has_passkey } }) as Session
   const TWO = 'urn:tessera:acr:2fa'
 
   it('demands a stronger sign-in of a member who can', () => {
     expect(shouldStepUp([TWO], session(['pwd'], true))).toBe(true)
     expect(shouldStepUp(['unknown', TWO], session(['pwd'], true))).toBe(true)
+    expect(shouldStepUp(['phr'], session(['pwd', 'otp'], true, true))).toBe(true)
+    expect(shouldStepUp([TWO], session(['forum'], false, true))).toBe(true)
   })
 
   it.each<[string, string[], string[], boolean]>([

@@ -6,9 +6,11 @@ import { text } from 'node:stream/consumers'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { banDeletedMember } from '../../src/accounts/forum/members.ts'
+import { banDeletedMember, saveMember } from '../../src/accounts/forum/members.ts'
 import { banMember, suspendMember } from '../../src/accounts/members.ts'
 import { resetPassword } from '../../src/accounts/operator.ts'
+import { issueLink } from '../../src/accounts/security/account-links.ts'
+import { recoverPassword } from '../../src/accounts/security/recovery.ts'
 import { revokeAuthorisation } from '../../src/identity/authorised-apps.ts'
 import { RETRY_SECONDS } from '../../src/identity/logout/deliveries.ts'
 import { openLogoutSender } from '../../src/identity/logout/worker.ts'
@@ -211,6 +213,20 @@ describe('a session that ends', () => {
     'by an administrator': ({ person: { id: user_id } }) =>
       signOutEverywhere(test.deps, { user_id, actor_id: admin.id, reason: 'x', ip: '127.0.0.1' }),
     'by the operator, with a new password': ({ person }) => resetPassword(test.deps, person.username),
+    'by a password that is recovered by mail': async ({ person: { id: user_id, username } }) => {
+      const email = `${username}@example.org`
+      await test.db
+        .updateTable('users')
+        .set({ email, email_verified: true })
+        .where('id', '=', user_id)
+        .execute()
+      const expires_at = new Date(test.clock.now().getTime() + 60_000)
+      const token = await test.db
+        .transaction()
+        .execute((tx) => issueLink(tx, { user_id, purpose: 'recover_password', email, expires_at }))
+      const recovery = { token, new_password: 'another long one', ip: '127.0.0.1' }
+      expect(await recoverPassword(test.deps, recovery)).toBe(true)
+    },
     'by a password that is changed in another browser': async ({ person }) => {
       const other = await person.signIn()
       const fields = { current_password: person.password, new_password: 'another long one' }
@@ -280,14 +296,35 @@ async function sessionOf(client: Browser) {
     .executeTakeFirstOrThrow()
 }
 
+/** Stores what the forum's API says of a member whom it has suspended for a day. */
+async function suspendAtForum({ id, username }: Person): Promise<void> {
+  const forum_id = 70_000n + id
+  await test.db.updateTable('users').set({ forum_id, password_hash: null }).where('id', '=', id).execute()
+  const now = test.clock.now()
+  const user = {
+    forum_id,
+    username,
+    name: null,
+    is_admin: false,
+    is_moderator: false,
+    trust_level: 1,
+    suspended_till: new Date(now.getTime() + DAY_MS),
+    silenced_till: null,
+    groups: [],
+  }
+  const facts = { user, hasApi: true, aliases: new Map(), now }
+  await test.db.transaction().execute((tx) => saveMember(tx, facts))
+}
+
 describe('a member who is excluded', () => {
   const ban = { reason: 'Spam', ip: '127.0.0.1' }
   const causes: Record<string, (person: Person) => Promise<unknown>> = {
     'by a ban': ({ id: user_id }) => banMember(test.deps, { ...ban, user_id, actor_id: admin.id }),
     'by a suspension': ({ id: user_id }) =>
       suspendMember(test.deps, { ...ban, user_id, actor_id: admin.id, days: 3 }),
-    'by the forum': ({ id }) =>
+    'by the forum, which has deleted the member': ({ id }) =>
       test.db.transaction().execute((tx) => banDeletedMember(tx, id, test.clock.now())),
+    'by the forum, which suspends the member': suspendAtForum,
     'by anonymisation': ({ id: user_id }) =>
       anonymise(test.deps, { user_id, actor_id: admin.id, give_up: 0n, ip: null, reason: 'asked' }),
   }
@@ -549,6 +586,33 @@ describe('the address of the back channel', () => {
       expect(await register(uri), uri).toEqual([400, 'invalid_request'])
     for (const uri of ['https://x.example/out?a=b', 'http://127.0.0.1:8080/out'])
       expect(await register(uri)).toEqual([201, uri])
+  })
+
+  it('comes with session_required, which is stored and repeated', async () => {
+    const { access_token } = await obtainTokens(
+      test,
+      await (await makePerson(test)).signIn(),
+      await makeParty(test),
+    )
+    const response = await test.app.inject({
+      method: 'POST',
+      url: '/api/apps',
+      headers: { authorization: `Bearer ${access_token}` },
+      payload: {
+        name: 'x',
+        redirect_uris: ['https://x.example/'],
+        backchannel_logout_uri: 'https://x.example/out',
+        backchannel_logout_session_required: true,
+      },
+    })
+    const { client_id, ...registered } = response.json()
+    expect(registered.backchannel_logout_session_required).toBe(true)
+    const row = await test.db
+      .selectFrom('oauth_apps')
+      .where('client_id', '=', client_id)
+      .select('backchannel_logout_session_required as isRequired')
+      .executeTakeFirstOrThrow()
+    expect(row.isRequired).toBe(true)
   })
 
   it('is changed on the application’s page, which lists the last deliveries without names', async () => {

@@ -29,14 +29,18 @@ const OAUTH: [path: string, allow: string, wanted: string][] = [
   ['/oauth-provider/token', 'OPTIONS, POST', 'POST'],
   ['/oauth2/revoke', 'OPTIONS, POST', 'POST'],
   ['/oauth2/introspect', 'POST', 'POST'],
+  ['/oauth2/device_authorization', 'POST', 'POST'],
   ['/oauth2/userinfo', 'GET, HEAD, OPTIONS, POST', 'GET or POST'],
   ['/oauth-provider/userinfo', 'GET, HEAD, OPTIONS, POST', 'GET or POST'],
   ['/oauth2/jwks', 'GET, HEAD, OPTIONS', 'GET'],
   ['/.well-known/openid-configuration', 'GET, HEAD, OPTIONS', 'GET'],
+  ['/oauth-provider/.well-known/openid-configuration', 'GET, HEAD, OPTIONS', 'GET'],
   ['/.well-known/oauth-authorization-server', 'GET, HEAD, OPTIONS', 'GET'],
+  ['/.well-known/oauth-protected-resource', 'GET, HEAD, OPTIONS', 'GET'],
   ['/api/apps', 'GET, HEAD, POST', 'GET or POST'],
   ['/oauth2/auth', 'GET, POST', 'GET or POST'],
   ['/oauth2/authorize', 'GET, POST', 'GET or POST'],
+  ['/oauth-provider/authorize', 'GET, POST', 'GET or POST'],
   ['/oauth2/logout', 'GET, POST', 'GET or POST'],
 ]
 const HMAC = ['pay/:id/process', 'query/:id', 'transfer/:id', 'orders/:id', 'transfers/:id'] as const
@@ -145,9 +149,9 @@ it.each([
   ['application/x-strange', 'in another format'],
 ])('the form endpoints tell a caller of %s to send a form', async (type, found) => {
   const authorization = basic(party.client_id, party.client_secret)
-  for (const path of ['/oauth2/token', '/oauth2/revoke', '/oauth2/introspect', '/oauth2/userinfo']) {
+  for (const name of ['token', 'revoke', 'introspect', 'userinfo', 'device_authorization']) {
     const headers = { authorization, 'content-type': type }
-    const answer = await ask('POST', path, headers, '{"grant_type":"refresh_token"}')
+    const answer = await ask('POST', `/oauth2/${name}`, headers, '{"grant_type":"refresh_token"}')
     expect(answer.statusCode).toBe(400)
     expect(answer.json()).toEqual({
       error: 'invalid_request',
