@@ -61,5 +61,6 @@ export const common = {
   copied: { en: 'Copied', zh: '已复制' },
   show: { en: 'Show', zh: '显示' },
   hide: { en: 'Hide', zh: '隐藏' },
+  openGuide: { en: 'Open the guide with these values', zh: '打开指南（已填入以上的值）' },
   print: { en: 'Print', zh: '打印' },
 } satisfies Texts

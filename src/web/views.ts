@@ -84,6 +84,10 @@ export interface PartData {
     label: string
     chips: { href: string; label: string; isCurrent: boolean; count: Count | undefined }[]
   }
+  /** A value with a button that copies it. */
+  'parts/copy-field': { name: string; label: string; value: string }
+  /** Opens a guide with the identifiers of an application. */
+  'parts/open-guide': { guide: string; choice: Record<string, string> }
   'parts/empty': { picture: Icon; title: string; text?: string; link?: { href: string; label: string } }
   /** `attributes` are the further ones, as HTML. With `rows` it takes several lines. `isSecret`: it is not sent back. */
   'parts/field': {

@@ -1,6 +1,6 @@
 /** /admin/apps and /admin/audit: administrators review, suspend and reinstate registered applications. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson } from '../harness/cast.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
 import { countLive, makeOwnedApp, storedApp, TYPED, toldSecret, trailOf } from '../identity/owned-app.ts'
 import {
@@ -18,12 +18,13 @@ import {
 let test: TestApp
 let admin: Browser
 let adminId: bigint
+let root: Person
 
 beforeAll(async () => {
   test = await startTestApp()
-  const person = await makePerson(test, { username: 'root', is_admin: true })
-  adminId = person.id
-  admin = await person.signIn()
+  root = await makePerson(test, { username: 'root', is_admin: true })
+  adminId = root.id
+  admin = await root.signIn()
 })
 afterAll(() => test.close())
 
@@ -214,8 +215,10 @@ describe('a reset secret', () => {
     const asked = await submit(party, 'reset-secret')
     expect(asked.body).toContain('Reset the secret of Reading Club?')
     expect(await trailOf(test, party)).toEqual([])
-    const answer = await admin.submit(asked, `${pathOf(party)}/reset-secret`)
+    const { location } = await admin.submit(asked, `${pathOf(party)}/reset-secret`)
+    const answer = await admin.get(location!)
     expect(answer.status).toBe(200)
+    expect(await admin.get(location!)).toMatchObject({ status: 303, location: pathOf(party) })
     expect(answer.headers['cache-control']).toBe('no-store')
     const client_secret = toldSecret(answer)
     expect((await exchange(test, party, code)).status).toBe(401)
@@ -246,10 +249,14 @@ describe('a reset secret', () => {
 
   it('of two at once leaves one that works', async () => {
     const { party } = await makeOwnedApp(test)
-    const answers = await Promise.all([
-      submit(party, 'reset-secret', { confirmed: 'yes' }),
-      submit(party, 'reset-secret', { confirmed: 'yes' }),
-    ])
+    const windows = [await root.signIn(), await root.signIn()]
+    const reset = async (window: Browser) => {
+      const action = `${pathOf(party)}/reset-secret`
+      const page = await window.get(pathOf(party))
+      const { location } = await window.submit(page, action, { confirmed: 'yes' })
+      return window.get(location!)
+    }
+    const answers = await Promise.all(windows.map(reset))
     const statuses = []
     for (const client_secret of answers.map(toldSecret)) {
       statuses.push((await exchange(test, { ...party, client_secret }, 'x')).status)

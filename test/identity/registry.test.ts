@@ -271,7 +271,7 @@ describe('a session that has grown old', () => {
 
     const again = await owner.signIn()
     const [secrets, fields] = forms[0]!
-    expect((await sendSurely(again, await again.get(path), secrets, fields)).answer.status).toBe(200)
+    expect((await sendSurely(again, await again.get(path), secrets, fields)).answer.status).toBe(303)
     expect((await sendSurely(again, await again.get(path), end)).answer.status).toBe(303)
     const [deletion, name] = forms[2]!
     expect((await again.submit(await again.get(path), deletion, name)).status).toBe(303)
@@ -285,7 +285,9 @@ describe('secrets', () => {
     const action = `${path}/secrets`
     const shown = { client_secret: party.client_secret, overlap_hours: '24', ...fields }
     const asked = await client.submit(await client.get(path), action, shown)
-    return asked.status === 200 ? client.submit(asked, action) : asked
+    if (asked.status !== 200) return asked
+    const { location } = await client.submit(asked, action)
+    return client.get(location!)
   }
 
   it('a live one gets a second; the old one ends as announced', async () => {
@@ -374,7 +376,8 @@ describe('secrets', () => {
     const stolen = { ...asked.form(action), form_token }
     const refused = await withoutWriting(test, () => elsewhere.post(action, stolen))
     expect(refused.status).toBe(400)
-    expect(toldSecret(await client.submit(asked, action))).not.toBe(party.client_secret)
+    const { location } = await client.submit(asked, action)
+    expect(toldSecret(await client.get(location!))).not.toBe(party.client_secret)
     expect((await client.get(path)).body).not.toMatch(/<code>[A-Za-z0-9]{48}</)
   })
 

@@ -25,14 +25,20 @@ describe('applying', () => {
   it('shows the credentials once, and no key in the list', async () => {
     const bob = await makePerson(test, { username: 'bob', trust_level: 1 })
     const client = await bob.signIn()
-    const created = await client.submit(await client.get(PATH), PATH, filled)
-    expect(created.status).toBe(201)
+    const { status, body, location } = await client.submit(await client.get(PATH), PATH, filled)
+    expect([status, body]).toEqual([303, ''])
+    const created = await client.get(location!)
+    expect(created.status).toBe(200)
     expect(created.headers['cache-control']).toBe('no-store')
     const token = /tk_[A-Za-z0-9]{40}/.exec(created.body)?.[0]
     const secretKey = />([0-9a-f]{64})</.exec(created.body)?.[1]
     expect(token).toBeDefined()
     expect(secretKey).toBeDefined()
     for (const secret of [token, secretKey]) expect(created.body).toContain(`data-copy="${secret}"`)
+    expect(created.body).toContain('Tea House was created and waits for its review.')
+    expect(created.form('/docs/applications').return_to).toBe('/docs/merchant')
+    const own = location!.replace('/new-secret', '')
+    expect(await client.get(location!)).toMatchObject({ status: 303, location: `${own}/developers` })
     const card = await client.get(PATH)
     expect(card.body).not.toContain(token)
     expect(card.body).not.toContain(secretKey)
@@ -104,7 +110,7 @@ describe('what one member may ask of others', () => {
     const client = await bob.signIn()
     const page = await client.get(PATH)
     const asked = await Promise.all(Array.from({ length: 8 }, () => client.submit(page, PATH, filled)))
-    expect(asked.map(({ status }) => status).sort()).toEqual([201, 201, 201, 201, 201, 409, 409, 409])
+    expect(asked.map(({ status }) => status).sort()).toEqual([303, 303, 303, 303, 303, 409, 409, 409])
     const own = test.db.selectFrom('payment_apps').where('applicant_id', '=', bob.id)
     expect(await own.select('id').execute()).toHaveLength(5)
     const full = await client.get(PATH)
@@ -124,7 +130,7 @@ describe('what one member may ask of others', () => {
     const { payment_id } = await own.select('payment_id').limit(1).executeTakeFirstOrThrow()
     const reject = { decision: 'reject', reason: 'Which tea?', reviewer_id: admin.id } as const
     await reviewPaymentApp(test.deps, { payment_id, ...reject })
-    expect((await client.submit(page, PATH, filled)).status).toBe(201)
+    expect((await client.submit(page, PATH, filled)).status).toBe(303)
     const one = await client.get(`${PATH}/${payment_id}/settings`)
     const corrected = { ...filled, exchange_rate: '100', homepage: '', logo_url: '', allowed_addresses: '' }
     const again = await client.submit(one, `${PATH}/${payment_id}/edit`, corrected)
@@ -138,9 +144,8 @@ describe('what one member may ask of others', () => {
     const client = await (await makePerson(test)).signIn()
     const page = await client.get(PATH)
     const created = await client.submit(page, PATH, filled)
-    expect(created.status).toBe(201)
-    const one = `${PATH}/${/pay_[a-z0-9]{20}/.exec(created.body)![0]}`
-    expect((await client.submit(page, PATH, { ...filled, book: 'test' })).status).toBe(201)
+    const one = created.location!.replace('/new-secret', '')
+    expect((await client.submit(page, PATH, { ...filled, book: 'test' })).status).toBe(303)
     const refused = async () => {
       expect((await client.submit(page, PATH, filled)).status).toBe(429)
       expect((await client.submit(await client.get(`${one}/settings`), `${one}/test`)).status).toBe(429)
@@ -149,10 +154,10 @@ describe('what one member may ask of others', () => {
     }
     expect(await pairsMade(refused)).toBe(0)
     test.clock.advance(3_600_000)
-    expect((await client.submit(page, PATH, filled)).status).toBe(201)
+    expect((await client.submit(page, PATH, filled)).status).toBe(303)
     await set('30')
     const form = await client.get(`${one}/settings`)
-    expect((await client.submit(form, `${one}/test`)).status).toBe(201)
+    expect((await client.submit(form, `${one}/test`)).status).toBe(303)
     const again = async () => expect((await client.submit(form, `${one}/test`)).status).toBe(409)
     expect(await pairsMade(again)).toBe(0)
   })
@@ -246,7 +251,8 @@ describe('the review', () => {
   async function applied() {
     const bob = await makePerson(test, { username: 'bob' })
     const client = await bob.signIn()
-    const created = await client.submit(await client.get(PATH), PATH, filled)
+    const { location } = await client.submit(await client.get(PATH), PATH, filled)
+    const created = await client.get(location!)
     const payment_id = /pay_[a-z0-9]{20}/.exec(created.body)![0]
     const token = /tk_[A-Za-z0-9]{40}/.exec(created.body)![0]
     return { client, payment_id, token, review: `/admin/reviews/${payment_id}` }

@@ -262,8 +262,9 @@ describe('tokens', () => {
       const isSignedBy = (fields: Record<string, string>, token: string) =>
         merchantSign(token, fields) === fields.signature
 
-      const rotated = await confirm(owner, page, 'rotate', { overlap_hours: '24' })
-      expect(rotated.status).toBe(201)
+      const { location } = await confirm(owner, page, 'rotate', { overlap_hours: '24' })
+      const rotated = await owner.get(location!)
+      expect(rotated.body).toContain('A new token is in use.')
       const token = /tk_[A-Za-z0-9]{40}/.exec(rotated.body)![0]
       expect(rotated.body).toContain(`data-copy="${token}"`)
       for (const shown of [rotated, await owner.get(`${page}/developers`)]) {
@@ -288,7 +289,8 @@ describe('tokens', () => {
   it('end at once without an overlap, or when the owner ends it', () =>
     withShop(async (merchant, owner, page) => {
       const rotate = async (overlap_hours: string) => {
-        const answer = await confirm(owner, page, 'rotate', { overlap_hours })
+        const { location } = await confirm(owner, page, 'rotate', { overlap_hours })
+        const answer = await owner.get(location!)
         return /tk_[A-Za-z0-9]{40}/.exec(answer.body)![0]
       }
       const second = await rotate('0')
@@ -326,14 +328,16 @@ describe('tokens', () => {
       expect(asked.status).toBe(200)
       expect(asked.body).toContain('There is no overlap')
       expect(await currentKey(test.deps, merchant.id, 'merchant_key')).toBe(before)
-      expect(await confirm(owner, page, 'reset-key')).toMatchObject({ location: `${page}/developers` })
+      expect(await confirm(owner, page, 'reset-key')).toMatchObject({ location: `${page}/new-secret` })
       const after = await currentKey(test.deps, merchant.id, 'merchant_key')
       expect(after).toMatch(/^[A-Za-z0-9]{32}$/)
       expect(after).not.toBe(before)
       const card = `${page}/developers`
-      const said = (await owner.get(card)).body
-      expect(said).toContain(`the new one ends in ${after.slice(-4)}`)
-      expect(said).not.toContain(after)
+      const shown = (await owner.get(`${page}/new-secret`)).body
+      expect(shown).toContain(`the new one ends in ${after.slice(-4)}`)
+      expect(shown).toContain(`data-copy="${after}"`)
+      expect(await owner.get(`${page}/new-secret`)).toMatchObject({ status: 303, location: card })
+      expect((await owner.get(card)).body).not.toContain(after)
       expect((await owner.get(`${card}?show=key`)).body).toContain(after)
       test.clock.advance(11 * 60_000)
       expect(await owner.get(`${card}?show=key`)).toMatchObject({

@@ -97,7 +97,7 @@ const RIGHTS: [string, 'get' | 'post', Record<string, string>, Record<Role | 'ow
     { owner: 303, manager: 303, operator: 403, viewer: 403 },
   ],
   ['/versions', 'post', { v1: 'on', v2: 'on' }, { owner: 303, manager: 303, operator: 403, viewer: 403 }],
-  ['/rotate', 'post', { overlap_hours: '1' }, { owner: 201, manager: 201, operator: 403, viewer: 403 }],
+  ['/rotate', 'post', { overlap_hours: '1' }, { owner: 303, manager: 303, operator: 403, viewer: 403 }],
   ['/end-overlap', 'post', {}, { owner: 303, manager: 409, operator: 403, viewer: 403 }],
   ['/events', 'post', { events_url: '' }, { owner: 303, manager: 303, operator: 403, viewer: 403 }],
   [
@@ -107,7 +107,7 @@ const RIGHTS: [string, 'get' | 'post', Record<string, string>, Record<Role | 'ow
     { owner: 409, manager: 409, operator: 403, viewer: 403 },
   ],
   ['/reset-key', 'post', {}, { owner: 303, manager: 303, operator: 403, viewer: 403 }],
-  ['/key-pair', 'post', {}, { owner: 201, manager: 201, operator: 403, viewer: 403 }],
+  ['/key-pair', 'post', {}, { owner: 303, manager: 303, operator: 403, viewer: 403 }],
   ['/public-key', 'post', { public_key: 'none' }, { owner: 400, manager: 400, operator: 403, viewer: 403 }],
   [
     '/team/invite',
@@ -351,8 +351,8 @@ describe('an application that changes hands', () => {
     }
     await expectHeld()
     expect((await next.get(`${at}/developers`)).body).toContain('A former owner of this application knows')
-    const rotated = await act(next, `${at}/rotate`, { overlap_hours: '24' })
-    expect(rotated.status).toBe(201)
+    const { location } = await act(next, `${at}/rotate`, { overlap_hours: '24' })
+    const rotated = await next.get(location!)
     await expectHeld()
     expect((await seller.query({ transaction_id: before })).status).toBe(200)
     expect((await send(/\btk_[A-Za-z0-9]{40}\b/.exec(rotated.body)![0])).status).toBe(200)
@@ -552,7 +552,8 @@ describe('an application that changes hands', () => {
     test.clock.advance(1_000)
     const [later] = [await place(), await trades(1)]
     for (const each of [open, openTrade!, later]) expect(await pay(each)).toBe('paid')
-    const rotated = await act(next, `${at}/rotate`, { overlap_hours: '24' })
+    const { location } = await act(next, `${at}/rotate`, { overlap_hours: '24' })
+    const rotated = await next.get(location!)
     const token = /\btk_[A-Za-z0-9]{40}\b/.exec(rotated.body)![0]
     const sentLater = await transfer(token)
 

@@ -17,6 +17,7 @@ import {
   searchApps,
   suspendApp,
 } from '../../identity/apps/acts.ts'
+import { newSecretPage, showNewSecret } from '../../identity/apps/new-secret.page.ts'
 import { liveSecrets, resetSecret } from '../../identity/apps/secrets.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { cursor, onePage, searchText } from '../../web/lists.ts'
@@ -106,10 +107,16 @@ export function appAdminPages(app: FastifyInstance, deps: Core): void {
     const { confirmed } = readForm(request, ResetForm)
     if (confirmed === undefined) return confirmReset(request, reply, deps)
     const secret = await resetSecret(deps.db, actBy(request, deps))
-    return reply.page('identity/apps/secret', {
-      app: { client_id, ...secret },
-      back: pathOf({ client_id }),
+    return showNewSecret(reply, deps, {
+      page: `${pathOf({ client_id })}/new-secret`,
+      secret: { client_secret: secret.client_secret },
+      done: { text: request.locale.t.registry.newSecret('') },
     })
+  })
+
+  app.get<OneApp>('/admin/apps/:client_id/new-secret', async (request, reply) => {
+    const app = await getApp(deps.db, request.params)
+    return newSecretPage(reply, deps, { app, back: pathOf(app), isOwn: false })
   })
 }
 

@@ -5,18 +5,14 @@ import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { FormView } from '../../web/forms/forms.ts'
 import { appsOf } from './acts.ts'
-import { discoveryUrl } from './addresses.ts'
 import { NewAppPageForm, OWNED_APPS_MAX, onThisSite, registerApp } from './apps.ts'
 import { readAppForm, type Typed, unlessTaken } from './form.ts'
+import { showNewSecret } from './new-secret.page.ts'
 import { ownAppPages } from './own-app.page.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
     'identity/apps/apps': Awaited<ReturnType<typeof pageData>>
-    'identity/apps/created': {
-      app: { name: string; redirect_uris: string[]; client_id: string; client_secret?: string }
-      discoveryUrl: string
-    }
   }
   interface PartData {
     'identity/apps/fields': { of: FormView; values?: Typed }
@@ -42,11 +38,12 @@ export async function appPages(app: FastifyInstance, deps: Core): Promise<void> 
       request,
       registerApp(deps.db, { ...values, owner_id: user.id, ip: request.ip }),
     )
-    return reply.page(
-      'identity/apps/created',
-      { app: { ...values, ...registered }, discoveryUrl: discoveryUrl(deps.config) },
-      { status: 201 },
-    )
+    const { client_id, client_secret } = registered
+    return showNewSecret(reply, deps, {
+      page: `/apps/${client_id}/new-secret`,
+      secret: { isNew: true, client_secret },
+      done: { text: request.locale.t.identity.created.done(values.name) },
+    })
   })
 
   ownAppPages(app, deps)

@@ -133,6 +133,17 @@ export const created = {
     en: 'It has no secret. It sends only its client_id to the token endpoint, and must use PKCE (S256).',
     zh: '此应用没有密钥。它在令牌端点只提供 client_id，且必须使用 PKCE（S256）。',
   },
+  copyNow: { en: 'Copy this now', zh: '请立即保存' },
+  publicTitle: { en: 'Your client_id', zh: '你的 client_id' },
+  next: { en: 'Next', zh: '接下来' },
+  nextNew: {
+    en: 'Enter these values into your program. Most libraries need only the discovery URL, the client_id and the secret.',
+    zh: '把这些值填入你的程序。多数库只需要发现地址、client_id 和密钥。',
+  },
+  nextReplaced: {
+    en: 'Put the new secret into every server that uses the old one. The other values stay.',
+    zh: '请在每台使用旧密钥的服务器上换上新密钥，其他值不变。',
+  },
   text: {
     en: 'Copy the client secret now: it is shown only this once. Keep it on your server, never in a browser or on a device.',
     zh: '请立即复制客户端密钥，它只显示这一次。请保存在服务器上，不要放进浏览器或客户端程序。',

@@ -188,14 +188,9 @@ export const registry = {
     en: 'Two secrets are valid. You can generate another one after one of them has ended.',
     zh: '已有两个可用的密钥，其中一个失效后才能再生成新的。',
   },
-  newSecretTitle: { en: 'New secret created', zh: '新密钥已生成' },
-  newSecretText: {
-    en: 'Copy it now: it is shown only this once. Keep it on your server, never in a browser or on a device.',
-    zh: '请立即复制，新密钥只显示这一次。请保存在服务器上，不要放进浏览器或客户端程序。',
-  },
-  formerUntil: (moment: string) => ({
-    en: `The old secret works until ${moment}.`,
-    zh: `旧密钥在 ${moment} 之前仍然有效。`,
+  newSecret: (formerUntil: string) => ({
+    en: `A new secret was created. ${formerUntil === '' ? 'Every former secret has ended.' : `The old secret works until ${formerUntil}.`}`,
+    zh: `新密钥已生成。${formerUntil === '' ? '之前的密钥均已失效。' : `旧密钥在 ${formerUntil} 之前仍然有效。`}`,
   }),
   toApp: { en: 'Back to the application', zh: '返回应用' },
   history: { en: 'History', zh: '历史记录' },

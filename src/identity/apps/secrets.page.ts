@@ -11,6 +11,7 @@ import { FormRefused } from '../../web/forms/forms.ts'
 import type { PageData } from '../../web/views.ts'
 import { countMembers, getApp } from './acts.ts'
 import type { Owned } from './lock.ts'
+import { newSecretPage, showNewSecret } from './new-secret.page.ts'
 import {
   addSecret,
   endSecret,
@@ -33,17 +34,6 @@ const NewSecretForm = z.object({
   overlap_hours: z.coerce.number().refine((hours) => OVERLAP_HOURS.includes(hours)),
 })
 
-declare module '../../web/views.ts' {
-  interface PageData {
-    'identity/apps/secret': {
-      app: { client_id: string; name: string; client_secret: string }
-      back: string
-      /** When the former secret ends; absent when every other one has ended. */
-      formerUntil?: Date
-    }
-  }
-}
-
 type Tools = {
   preHandler: preHandlerAsyncHookHandler
   ownedBy(request: FastifyRequest<OneApp>): Owned
@@ -55,6 +45,7 @@ export function secretRoutes(app: FastifyInstance, deps: Core, { preHandler, own
     const owned = ownedBy(request)
     const { client_id, now } = owned
     const { id, name } = await getApp(deps.db, owned)
+    const { registry: r } = request.locale.t
     const form = NewSecretForm.safeParse(request.body)
     const wish = form.data ?? { client_secret: '', proof: undefined, overlap_hours: OVERLAP_HOURS_DEFAULT }
     const { overlap_hours } = wish
@@ -69,11 +60,16 @@ export function secretRoutes(app: FastifyInstance, deps: Core, { preHandler, own
     const presented = unseal(request, client_id, wish.proof, deps)
     const added = await addSecret(deps.db, { ...owned, presented, overlap_hours })
     if ('problem' in added) throw refusalOf(request, added.problem)
-    return reply.page('identity/apps/secret', {
-      app: { client_id, name, ...added },
-      back: `/apps/${client_id}`,
-      formerUntil,
+    return showNewSecret(reply, deps, {
+      page: `/apps/${client_id}/new-secret`,
+      secret: added,
+      done: { text: r.newSecret(overlap_hours === 0 ? '' : request.locale.time(formerUntil)) },
     })
+  })
+
+  app.get<OneApp>('/apps/:client_id/new-secret', async (request, reply) => {
+    const app = await getApp(deps.db, ownedBy(request))
+    return newSecretPage(reply, deps, { app, back: `/apps/${app.client_id}`, isOwn: true })
   })
 
   app.post<OneSecret>('/apps/:client_id/secrets/:fingerprint/end', { preHandler }, async (request, reply) => {

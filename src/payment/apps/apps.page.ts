@@ -4,14 +4,9 @@ import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { APPLICATIONS } from '../rights/owned.ts'
-import {
-  applicationsOf,
-  applyForPaymentApp,
-  type PaymentAppCredentials,
-  PENDING_APPS_MAX,
-  paymentAppForm,
-} from './apps.ts'
+import { applicationsOf, applyForPaymentApp, PENDING_APPS_MAX, paymentAppForm } from './apps.ts'
 import { offersOf } from './handover.ts'
+import { showNewSecret } from './new-secret.page.ts'
 import { invitationsOf } from './team.ts'
 import { createTestApp, TEST_APPS_MAX } from './test-apps.ts'
 
@@ -25,11 +20,6 @@ declare module '../../web/views.ts' {
       neededTrustLevel: number
       mayTest: boolean
       waitingMax: number | undefined
-    }
-    'payment/apps/created': {
-      name: string
-      credentials: Pick<PaymentAppCredentials, 'payment_id' | 'pid' | 'token' | 'secret_key'>
-      isTest: boolean
     }
   }
 }
@@ -51,7 +41,22 @@ export function appListPages(app: FastifyInstance, deps: Core): void {
     const credentials = isTest
       ? await createTestApp(deps, { applicant_id, ...facts, ip: request.ip })
       : await applyForPaymentApp(deps, { applicant_id, ...facts })
-    return reply.page('payment/apps/created', { name: facts.name, credentials, isTest }, { status: 201 })
+    const { made } = request.locale.t.paymentApps
+    return showMade(reply, deps, credentials, made[isTest ? 'test' : 'live'](facts.name))
+  })
+}
+
+/** Leads to the page that shows the keys of a new application once. */
+export function showMade(
+  reply: FastifyReply,
+  deps: Core,
+  { payment_id, token, secret_key }: { payment_id: string; token: string; secret_key: string },
+  text: string,
+): FastifyReply {
+  return showNewSecret(reply, deps, {
+    payment_id,
+    secret: { kind: 'made', token, secret_key },
+    done: { text },
   })
 }
 

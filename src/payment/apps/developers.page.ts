@@ -11,7 +11,7 @@ import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { readPublicKey } from '../signing/public-key.ts'
 import { slow } from './apps.page.ts'
 import { navFor } from './area.ts'
-import { gatewayCard, pemOf, platformSpki } from './gateway-card.ts'
+import { gatewayCard, platformSpki } from './gateway-card.ts'
 import {
   endOfOverlap,
   endOverlap,
@@ -22,6 +22,7 @@ import {
   setPublicKey,
   waitingNotifications,
 } from './key-changes.ts'
+import { newSecretPage, showNewSecret } from './new-secret.page.ts'
 import { switchVersions } from './own-app.ts'
 import { type Owned, overlapIn, ownedFor } from './settings.page.ts'
 
@@ -42,8 +43,6 @@ type Card = {
 declare module '../../web/views.ts' {
   interface PageData {
     'payment/apps/developers': Card & { overlapHours: number }
-    'payment/apps/rotated': { owned: Owned; rotated: Awaited<ReturnType<typeof rotateToken>> }
-    'payment/apps/key-pair': { owned: Owned; pair: { bare: string; pem: string } }
   }
   interface PartData {
     'payment/apps/gateway': Card
@@ -73,6 +72,7 @@ export function developerPages(app: FastifyInstance, deps: GatewayCore): void {
     return showDevelopers(request, reply, deps, true)
   })
 
+  newSecretPage(app, deps)
   tokenForms(app, deps, guarded)
   gatewayForms(app, deps, guarded)
 }
@@ -84,11 +84,16 @@ function tokenForms(app: FastifyInstance, deps: GatewayCore, guarded: Guard): vo
     const overlap_hours = overlapIn(request)
     const until = endOfOverlap(deps.clock(), overlap_hours)
     const owned = await ownedFor(request, deps, 'keys.manage')
-    if (isConfirmed(request)) {
-      const rotated = await rotateToken(deps, payment_id, overlap_hours, actorOf(request))
-      return reply.page('payment/apps/rotated', { owned, rotated }, { status: 201 })
-    }
     const { locale } = request
+    if (isConfirmed(request)) {
+      const made = await rotateToken(deps, payment_id, overlap_hours, actorOf(request))
+      const { token, secret_key, previous_until } = made
+      return showNewSecret(reply, deps, {
+        payment_id,
+        secret: { kind: 'token', token, secret_key },
+        done: { text: locale.t.developers.rotated(overlap_hours === 0 ? '' : locale.time(previous_until)) },
+      })
+    }
     const { ask } = locale.t.developers
     const [current] = owned.tokens
     return askFirst(request, reply, owned, {
@@ -144,10 +149,8 @@ function gatewayForms(app: FastifyInstance, deps: GatewayCore, guarded: Guard): 
     if (isConfirmed(request)) {
       const key = await resetMerchantKey(deps, request.params.payment_id, actorOf(request))
       const text = done.reset(key.slice(-KEY_END_SHOWN), locale.points(waiting), waiting)
-      return reply.done(`${pathOf(request)}${PAGE}`, {
-        text,
-        link: { href: `${pathOf(request)}${PAGE}?show=key`, label: locale.t.developers.show },
-      })
+      const { payment_id } = owned
+      return showNewSecret(reply, deps, { payment_id, secret: { kind: 'key', key }, done: { text } })
     }
     return askFirst(request, reply, owned, {
       title: ask.reset,
@@ -238,8 +241,11 @@ function publicKeyForms(app: FastifyInstance, deps: GatewayCore, guarded: Guard)
       const { payment_id } = owned
       await deps.limits.hit('key_pairs', sessionOf(request).user.id.toString())
       const { private_base64 } = await makeMerchantPair(deps, payment_id, actorOf(request))
-      const pair = { bare: private_base64, pem: pemOf('PRIVATE KEY', private_base64) }
-      return reply.page('payment/apps/key-pair', { owned, pair }, { status: 201 })
+      return showNewSecret(reply, deps, {
+        payment_id,
+        secret: { kind: 'pair', private_base64 },
+        done: { text: request.locale.t.merchantGateway.pairMade },
+      })
     },
   )
 }

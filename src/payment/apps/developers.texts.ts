@@ -33,7 +33,38 @@ export const developers = {
     zh: '此应用的原所有者知道现有的 Token。更换之前，接口不能转账。网关的密钥也请一并更换：用移交前的密钥查询时，列表和统计不含移交之后的内容，网关也不显示余额。',
   },
   rotate: { en: 'Replace the token', zh: '更换 Token' },
-  rotated: { en: 'A new token is in use.', zh: '新的 Token 已启用。' },
+  rotated: (until: string) => ({
+    en: `A new token is in use. The previous one is ${until === '' ? 'refused from now on' : `accepted until ${until}`}.`,
+    zh: `新的 Token 已启用。旧 Token ${until === '' ? '已失效' : `有效至 ${until}`}。`,
+  }),
+  createAddress: { en: 'Create a payment (POST)', zh: '创建支付（POST）' },
+  keyTitle: { en: 'Your new Merchant KEY', zh: '新的商户 KEY' },
+  keyText: {
+    en: 'Put it into your shop’s plugin now. To see it again later, open “Developers” and sign in again.',
+    zh: '请立即填入商店的插件。之后可在“开发者”页面重新登录后查看。',
+  },
+  nextText: {
+    made: {
+      en: 'Put these values into your shop or program, then create a first payment.',
+      zh: '把这些值填入你的商店或程序，然后创建第一笔支付。',
+    },
+    token: {
+      en: 'Put the new key into every program that signs with the old one. The other values stay.',
+      zh: '请在每个使用旧密钥签名的程序中换上新密钥，其他值不变。',
+    },
+    key: {
+      en: 'The plugin needs these values beside the KEY. They have not changed.',
+      zh: '插件除 KEY 外还需要以下值，它们没有变化。',
+    },
+    events: {
+      en: 'Your server verifies each event at this address with the new secret.',
+      zh: '你的服务器在此地址用新密钥验证每个事件。',
+    },
+    pair: {
+      en: 'Put the private key into the plugin, together with these values.',
+      zh: '请把私钥和以下值一起填入插件。',
+    },
+  },
   rotateHint: {
     en: 'Every program that signs with it needs the new one. Both pairs work for the time that you set.',
     zh: '每个用它签名的程序都要换成新的；在所填时间内，新旧两对都有效。',

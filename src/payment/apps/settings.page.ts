@@ -8,7 +8,7 @@ import { readForm } from '../../web/forms/forms.ts'
 import { APPLICATION, actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import type { Right } from '../rights/rights.ts'
 import { Amount } from '../values/fields.ts'
-import { slow, wordsOf } from './apps.page.ts'
+import { showMade, slow, wordsOf } from './apps.page.ts'
 import { navFor } from './area.ts'
 import { OVERLAP_HOURS_MAX } from './key-changes.ts'
 import { editPaymentApp, getOwned, type PaymentAppEdit, paymentAppEdit, setLowBalance } from './own-app.ts'
@@ -125,7 +125,7 @@ function testForm(app: FastifyInstance, deps: Core): void {
   app.post(`${APPLICATION}/test`, { config }, async (request: OwnedRequest, reply) => {
     await deps.limits.hit('key_pairs', sessionOf(request).user.id.toString())
     const { name, ...credentials } = await createTwin(deps, request.params.payment_id, actorOf(request))
-    return reply.page('payment/apps/created', { name, credentials, isTest: true }, { status: 201 })
+    return showMade(reply, deps, credentials, request.locale.t.paymentApps.made.test(name))
   })
 }
 

@@ -7,6 +7,7 @@ import type { Core } from '../../core/core.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { navFor } from '../apps/area.ts'
 import { endOfOverlap, OVERLAP_HOURS_DEFAULT } from '../apps/key-changes.ts'
+import { showNewSecret } from '../apps/new-secret.page.ts'
 import { type Owned, overlapIn, ownedFor } from '../apps/settings.page.ts'
 import { actorOf, CONFIRMED, isConfirmed, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { eventSecretsOf, isEventsUrl, pendingEvents, rotateEventSecret, setEventsUrl } from './events.ts'
@@ -19,7 +20,6 @@ declare module '../../web/views.ts' {
       secrets: Awaited<ReturnType<typeof eventSecretsOf>>
       overlapHours: number
     }
-    'payment/events/secret': { owned: Owned; secret: string; previous_until: Date | undefined }
   }
   interface PartData {
     'payment/events/sample': object
@@ -38,8 +38,8 @@ export async function eventPages(app: FastifyInstance, deps: Core): Promise<void
       .refine((url) => url === '' || isEventsUrl(url, deps.config.production)),
   })
   const preHandler = requireFreshSignIn(deps)
-  const secretPage = (reply: FastifyReply, owned: Owned, secret: string, previous_until?: Date) =>
-    reply.page('payment/events/secret', { owned, secret, previous_until }, { status: 201 })
+  const showSecret = (reply: FastifyReply, { payment_id }: Owned, secret: string, text: string) =>
+    showNewSecret(reply, deps, { payment_id, secret: { kind: 'events', secret }, done: { text } })
 
   app.get(path, async (request: OwnedRequest, reply) => showEvents(request, reply, deps))
 
@@ -50,7 +50,7 @@ export async function eventPages(app: FastifyInstance, deps: Core): Promise<void
     if (url === '' && owned.events_url !== null && !isConfirmed(request))
       return askToSwitchOff(request, reply, deps, owned)
     const secret = await setEventsUrl(deps, owned.payment_id, url || null, actorOf(request))
-    if (secret !== undefined) return secretPage(reply, owned, secret)
+    if (secret !== undefined) return showSecret(reply, owned, secret, events.secretMade)
     const text = url === '' ? events.done.off : events.done.on(new URL(url).host)
     return reply.done(`${pathOf(request)}/events`, { text })
   })
@@ -62,7 +62,10 @@ export async function eventPages(app: FastifyInstance, deps: Core): Promise<void
     const owned = await ownedFor(request, deps, 'keys.manage')
     if (!isConfirmed(request)) return askToRotate(request, reply, owned, hours, until)
     const { secret, previous_until } = await rotateEventSecret(deps, payment_id, hours, actorOf(request))
-    return secretPage(reply, owned, secret, previous_until)
+    const { locale } = request
+    const { secretMade, previousUntil } = locale.t.events
+    const overlap = previous_until && ` ${previousUntil(locale.time(previous_until))}`
+    return showSecret(reply, owned, secret, secretMade + (overlap ?? ''))
   })
 }
 

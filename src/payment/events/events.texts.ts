@@ -31,6 +31,10 @@ export const events = {
   },
   secretTitle: { en: 'Copy this now', zh: '请立即保存' },
   secretMade: { en: 'Events are signed with a new secret.', zh: '事件已使用新的密钥签名。' },
+  previousUntil: (until: string) => ({
+    en: `The previous one signs until ${until}.`,
+    zh: `旧密钥继续签名至 ${until}。`,
+  }),
   secretText: {
     en: 'It is shown only this once. Store it where your server reads its secrets.',
     zh: '仅显示这一次。请保存到你的服务器读取密钥的地方。',

@@ -273,13 +273,13 @@ export const PAGES: ListedPage[] = [
   { name: 'identity/apps/apps', as: 'merchant', path: at('/apps') },
   { name: 'identity/apps/own-app', as: 'merchant', path: ({ oauth }) => `/apps/${oauth.open.client_id}` },
   {
-    name: 'identity/apps/secret',
+    name: 'identity/apps/new-secret reset',
     as: 'admin',
     path: ({ oauth }) => `/admin/apps/${oauth.closed.client_id}`,
-    act: sending('form[action$="/reset-secret"]'),
+    act: confirming('form[action$="/reset-secret"]'),
   },
   {
-    name: 'identity/apps/created',
+    name: 'identity/apps/new-secret',
     as: 'admin',
     path: at('/apps'),
     act: sending('form[action="/apps"]', { name: 'Notebook', redirect_uris: REDIRECT_URI }),
@@ -382,7 +382,7 @@ export const PAGES: ListedPage[] = [
     path: ({ pending }) => `/payment/applications/${pending.payment_id}/orders`,
   },
   {
-    name: 'payment/apps/created test',
+    name: 'payment/apps/new-secret test',
     as: 'newcomer',
     path: at('/payment/applications'),
     act: sending(
@@ -399,7 +399,7 @@ export const PAGES: ListedPage[] = [
     act: sending('form[action$="/events"]', { events_url: 'ftp://shop.example.org' }),
   },
   {
-    name: 'payment/events/secret',
+    name: 'payment/apps/new-secret events',
     as: 'merchant',
     path: (world) => `${paymentApp(world)}/events`,
     act: confirming('form[action$="/rotate"]'),
@@ -425,7 +425,7 @@ export const PAGES: ListedPage[] = [
   { name: 'payment/apps/handover offered', as: 'careful', path: (world) => `${paymentApp(world)}/handover` },
   { name: 'payment/apps/apps invited', as: 'careful', path: at('/payment/applications') },
   {
-    name: 'payment/apps/created',
+    name: 'payment/apps/new-secret',
     as: 'admin',
     path: at('/payment/applications'),
     act: sending('form[action="/payment/applications"]', {
@@ -446,16 +446,22 @@ export const PAGES: ListedPage[] = [
     act: sending('form[action$="/refund-request"]', { amount: '600', reason: 'One series is missing' }),
   },
   {
-    name: 'payment/apps/rotated',
+    name: 'payment/apps/new-secret token',
     as: 'merchant',
     path: shop('developers'),
     act: confirming('form[action$="/rotate"]'),
   },
   {
-    name: 'payment/apps/key-pair',
+    name: 'payment/apps/new-secret pair',
     as: 'merchant',
     path: ({ testApp }) => `/payment/applications/${testApp.payment_id}/developers`,
     act: confirming('form[action$="/key-pair"]'),
+  },
+  {
+    name: 'payment/apps/new-secret key',
+    as: 'merchant',
+    path: ({ testApp }) => `/payment/applications/${testApp.payment_id}/developers`,
+    act: confirming('form[action$="/reset-key"]'),
   },
   { name: 'admin/dashboard/dashboard', as: 'admin', path: at('/admin') },
   { name: 'admin/apps/reviews', as: 'admin', path: at('/admin/reviews') },

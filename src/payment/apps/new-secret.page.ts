@@ -1,0 +1,131 @@
+/** …/new-secret: shows new keys of an application once, with what comes next. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { sessionOf } from '../../accounts/session/session.ts'
+import type { Core } from '../../core/core.ts'
+import { readOnce, showOnce } from '../../web/forms/shown-once.ts'
+import type { Report } from '../../web/report.ts'
+import { APPLICATION, APPLICATIONS, type OwnedRequest, pathOf } from '../rights/owned.ts'
+import type { GatewayCore } from '../signing/gateway-keys.ts'
+import { gatewayCard, pemOf } from './gateway-card.ts'
+import { getOwned } from './own-app.ts'
+
+type Owned = Awaited<ReturnType<typeof getOwned>>
+
+/** New keys: of an application that was just made, or one that replaces another. */
+export type NewSecret =
+  | { kind: 'made' | 'token'; token: string; secret_key: string }
+  | { kind: 'key'; key: string }
+  | { kind: 'events'; secret: string }
+  /** The base64 of a private key. */
+  | { kind: 'pair'; private_base64: string }
+
+type Field = { name: string; label: string; value: string; hint?: string }
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/apps/new-secret': {
+      owned: Owned
+      kind: NewSecret['kind']
+      secrets: Field[]
+      /** The private key as PEM, which has several lines. */
+      pem: string | undefined
+      addresses: Field[]
+      guide: string
+      back: string
+    }
+  }
+}
+
+/** Answers a form that made keys: redirects to the page that shows them once. */
+export function showNewSecret(
+  reply: FastifyReply,
+  deps: Core,
+  { payment_id, secret, done }: { payment_id: string; secret: NewSecret; done: Report },
+): FastifyReply {
+  const page = `${APPLICATIONS}/${payment_id}/new-secret`
+  showOnce(reply, page, secret, deps)
+  return reply.done(page, done)
+}
+
+/** GET …/new-secret. Without a new secret it leads to the keys. */
+export function newSecretPage(app: FastifyInstance, deps: GatewayCore): void {
+  app.get(`${APPLICATION}/new-secret`, async (request: OwnedRequest, reply) => {
+    const owned = await getOwned(
+      deps,
+      request.params.payment_id,
+      sessionOf(request).user.id,
+      'application.read',
+    )
+    const secret = readOnce<NewSecret>(reply, deps)
+    const base = pathOf(request)
+    if (secret === undefined) return reply.redirect(`${base}/developers`, 303)
+    return reply.page('payment/apps/new-secret', {
+      owned,
+      kind: secret.kind,
+      secrets: secretsIn(request, secret),
+      pem: secret.kind === 'pair' ? pemOf('PRIVATE KEY', secret.private_base64) : undefined,
+      addresses: await addressesFor(request, deps, owned, secret.kind),
+      guide: GUIDES[secret.kind],
+      back: base + (secret.kind === 'events' ? '/events' : secret.kind === 'made' ? '' : '/developers'),
+    })
+  })
+}
+
+const GUIDES: Record<NewSecret['kind'], string> = {
+  made: '/docs/merchant',
+  token: '/docs/merchant',
+  key: '/docs/gateway-clients',
+  events: '/docs/notifications',
+  pair: '/docs/gateway-clients',
+}
+
+function secretsIn({ locale }: OwnedRequest, secret: NewSecret): Field[] {
+  const { paymentApps, developers, events, merchantGateway } = locale.t
+  switch (secret.kind) {
+    case 'key':
+      return [{ name: 'key', label: developers.merchantKey, value: secret.key, hint: developers.shown }]
+    case 'events':
+      return [{ name: 'secret', label: events.secret, value: secret.secret, hint: events.secretHint }]
+    case 'pair':
+      return [{ name: 'bare', label: merchantGateway.privateBare, value: secret.private_base64 }]
+    default:
+      return [
+        { name: 'token', label: paymentApps.token, value: secret.token },
+        {
+          name: 'secret-key',
+          label: paymentApps.secretKey,
+          value: secret.secret_key,
+          hint: paymentApps.secretKeyHint,
+        },
+      ]
+  }
+}
+
+/** What else goes into the shop, beside the secret. */
+async function addressesFor(
+  { locale }: OwnedRequest,
+  deps: GatewayCore,
+  owned: Owned,
+  kind: NewSecret['kind'],
+): Promise<Field[]> {
+  const { paymentApps, merchantGateway, developers, events } = locale.t
+  const pid = { name: 'pid', label: paymentApps.pid, value: String(owned.pid) }
+  if (kind === 'events') return [{ name: 'events', label: events.url, value: owned.events_url ?? '' }]
+  if (kind === 'made' || kind === 'token') {
+    const api = `${deps.config.PAYMENT_PUBLIC_URL}/payment/pay/${owned.payment_id}/process`
+    const id = { name: 'payment-id', label: paymentApps.paymentId, value: owned.payment_id }
+    return [id, pid, { name: 'api', label: developers.createAddress, value: api }]
+  }
+  const { v1Address, submitAddress, v2Address, platform } = await gatewayCard(deps, owned.id)
+  if (kind === 'key')
+    return [
+      pid,
+      { name: 'v1', label: merchantGateway.v1Address, value: v1Address },
+      { name: 'submit', label: merchantGateway.submitAddress, value: submitAddress },
+    ]
+  return [
+    pid,
+    { name: 'v2', label: merchantGateway.v2Address, value: v2Address },
+    { name: 'platform', label: merchantGateway.platformBare, value: platform.bare },
+  ]
+}
