@@ -197,20 +197,22 @@ describe('the handshake', () => {
     expect((await client.get('/account')).status).toBe(200)
   })
 
-  it('gives a new session and auth_time each time, and ends the old', async () => {
+  it('renews the session of the same member: a new cookie and auth_time, the same sid', async () => {
     const member = forum.join()
     const { client } = await signInAtForum(test, forum, member)
     const first = client.cookies.get('tessera_session')
+    const user = (await userOf(member.id))!
+    const sessions = () =>
+      test.db
+        .selectFrom('sessions')
+        .where('user_id', '=', user.id)
+        .select(['id', 'sid', 'auth_time', 'renewals'])
+        .execute()
+    const [before] = await sessions()
     test.clock.advance(5_000)
     await signInAtForum(test, forum, member, { client })
     expect(client.cookies.get('tessera_session')).not.toBe(first)
-    const user = (await userOf(member.id))!
-    const sessions = await test.db
-      .selectFrom('sessions')
-      .where('user_id', '=', user.id)
-      .select('auth_time')
-      .execute()
-    expect(sessions).toEqual([{ auth_time: test.clock.now() }])
+    expect(await sessions()).toEqual([{ ...before, auth_time: test.clock.now(), renewals: 1 }])
   })
 
   it('comes back to the origin that it began at, whatever Host says', async () => {

@@ -113,9 +113,23 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
     await page.getByRole('button', { name: t.security.passkeys.remove }).click()
     await page.getByText('” was removed').waitFor()
     await signOut(page)
+    await page.addInitScript(() => {
+      const { PublicKeyCredential } = globalThis as unknown as {
+        PublicKeyCredential: Record<string, unknown>
+      }
+      PublicKeyCredential.signalUnknownCredential = async (unknown: object) =>
+        Object.assign(globalThis, { unknown })
+    })
     await page.goto(`${test.url}/sign-in`)
     await page.getByRole('button', { name: t.signIn.withPasskey }).click()
     await page.getByText('This passkey is not known here').waitFor()
+    // The browser is told to stop offering it.
+    const told = await page.waitForFunction(() => (globalThis as unknown as { unknown?: object }).unknown)
+    const { credentialId } = credential!
+    expect(await told.jsonValue()).toEqual({
+      rpId: 'localhost',
+      credentialId: Buffer.from(credentialId, 'base64').toString('base64url'),
+    })
   })
 
   it('a passkey is the step after the password, and confirms a payment', { timeout: TEST_MS }, async () => {

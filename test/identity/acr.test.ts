@@ -129,6 +129,17 @@ describe('ui_locales', () => {
     const unknown = url.replace('zh', 'xx')
     expect(langOf(await client.get(unknown, { 'accept-language': 'zh-TW' }))).toBe('zh-CN')
     expect(langOf(await client.get(url, { cookie: 'language=en' }))).toBe('en')
+
+    const person = await makePerson(test)
+    const member = await person.signIn()
+    const consent = authorizationUrl(party, { ui_locales: 'zh' })
+    expect(langOf(await member.get(consent))).toBe('zh-CN')
+    await test.db
+      .updateTable('users')
+      .set({ language: 'en', language_chosen: true })
+      .where('id', '=', person.id)
+      .execute()
+    expect(langOf(await member.get(consent))).toBe('en')
   })
 
   it('holds at sign-out, and is never an error', async () => {

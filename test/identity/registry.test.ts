@@ -1,6 +1,7 @@
 /** /apps/:client_id: an owner manages an application. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteApp } from '../../src/identity/apps/acts.ts'
+import { DEVICE_GRANT } from '../../src/identity/apps/apps.ts'
 import { addSecret, resetSecret } from '../../src/identity/apps/secrets.ts'
 import { joinGroup, makePerson } from '../harness/cast.ts'
 import { sendSurely } from '../harness/confirming.ts'
@@ -145,6 +146,17 @@ describe('editing', () => {
     expect(await storedApp(test, party)).toMatchObject({ reviewed_at: null, reviewed_by: null })
     const actions = (await trailOf(test, party)).map(({ action }) => action)
     expect(actions).toEqual(['oauth_app.updated', 'oauth_app.updated', 'oauth_app.review_withdrawn'])
+
+    for (const more of [
+      { backchannel_logout_uri: 'https://app.example/out' },
+      { resource_uri: 'https://app.example/service' },
+      { grant_types: DEVICE_GRANT },
+    ]) {
+      await client.submit(await client.get(path), path, TYPED)
+      await test.db.updateTable('oauth_apps').set(reviewed).where('id', '=', party.id).execute()
+      await client.submit(await client.get(path), path, { ...TYPED, ...more })
+      expect([more, (await storedApp(test, party))!.reviewed_at]).toEqual([more, null])
+    }
   })
 
   it('a redirect address taken away is good for nothing at once', async () => {

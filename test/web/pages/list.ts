@@ -5,8 +5,8 @@ import { OPERATIONS, operationId } from '../../../src/docs/openapi.ts'
 import { WEBHOOKS } from '../../../src/docs/webhooks.ts'
 import type { Person } from '../../harness/cast.ts'
 import { setSetting } from '../../harness/harness.ts'
-import { authorizationUrl, REDIRECT_URI } from '../../identity/relying-party.ts'
-import type { Role, World } from './world.ts'
+import { authorizationUrl, type Party, REDIRECT_URI } from '../../identity/relying-party.ts'
+import { knownByDocument, onDevice, PKCE, type Role, type World } from './world.ts'
 
 export type ListedPage = {
   /** Its view. A second word distinguishes it from other pages of the same view. */
@@ -251,6 +251,24 @@ export const PAGES: ListedPage[] = [
     },
   },
   { name: 'identity/oauth/consent unconfirmed', as: 'careful', path: consent('waiting') },
+  {
+    name: 'identity/oauth/consent document',
+    as: 'buyer',
+    path: at('/'),
+    act: async (page, world) => {
+      const client = (await knownByDocument(world)) as Party
+      await page.goto(new URL(authorizationUrl(client, PKCE), page.url()).href)
+    },
+  },
+  {
+    name: 'identity/oauth/consent program',
+    as: 'buyer',
+    path: at('/'),
+    act: async (page, world) => {
+      const program = await onDevice(world, 'com.an-example-of-a-long-name.program:/callback')
+      await page.goto(new URL(authorizationUrl(program, PKCE), page.url()).href)
+    },
+  },
   { name: 'identity/launch', as: 'buyer', path: at('/launch') },
   { name: 'identity/launch nothing', as: 'newcomer', path: at('/launch') },
   { name: 'identity/devices/device', as: 'buyer', path: at('/device') },

@@ -1,43 +1,13 @@
 /** Ways through several pages: to the end of a purchase, by keyboard alone, and while time passes. */
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { storeMetadataClient } from '../../../src/identity/metadata/clients.ts'
 import { isWithoutChromium, sharedChromium } from '../../harness/chromium.ts'
-import { setSetting } from '../../harness/harness.ts'
 import { messages } from '../../harness/messages.ts'
-import { authorizationUrl, makeParty, type Party, REDIRECT_URI } from '../../identity/relying-party.ts'
+import { authorizationUrl, type Party, REDIRECT_URI } from '../../identity/relying-party.ts'
 import { stopsOn, tabThrough } from './keyboard.ts'
 import { PAGES } from './list.ts'
 import { LOOKS, type Look, openWindow, PHONE, reach, TEST_MS } from './windows.ts'
-import { makeWorld, type Role, type World } from './world.ts'
-
-const DAY_MS = 86_400_000
-const PKCE = { code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' }
-
-/** A client that is known by its document, which is fresh. */
-async function knownByDocument({ test, people }: World) {
-  await setSetting(test, 'client_id_metadata_documents', 'any')
-  const origin = 'https://agent-of-a-rather-long-name.example'
-  const client = { client_id: `${origin}/client.json`, redirect_uri: `${origin}/callback` }
-  const now = test.clock.now()
-  const document = {
-    client_name: 'Reading Agent, which calls itself by a long name too',
-    redirect_uris: [client.redirect_uri],
-    homepage: `${origin}/`,
-  }
-  await test.db.transaction().execute((tx) =>
-    storeMetadataClient(tx, {
-      client_id: client.client_id,
-      document,
-      fetched_at: now,
-      fresh_until: new Date(now.getTime() + DAY_MS),
-      user_id: people.merchant.id,
-      ip: '127.0.0.1',
-      now,
-    }),
-  )
-  return client
-}
+import { knownByDocument, makeWorld, onDevice, PKCE, type Role, type World } from './world.ts'
 
 describe.skipIf(isWithoutChromium)('a walk', () => {
   let world: World
@@ -176,16 +146,10 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     async (language) => {
       const page = await openWalk('buyer', language, { viewport: PHONE })
       const { url } = world.test
-      const onDevice = (redirect_uri: string) =>
-        makeParty(world.test, {
-          name: 'A program with quite a long name',
-          redirect_uris: [redirect_uri],
-          token_endpoint_auth_method: 'none',
-        })
       const kinds = {
         unconfirmed: { ...world.oauth.waiting, redirect_uri: REDIRECT_URI },
-        loopback: await onDevice('http://127.0.0.1:8000/callback'),
-        scheme: await onDevice('com.an-example-of-a-long-name.program:/callback'),
+        loopback: await onDevice(world, 'http://127.0.0.1:8000/callback'),
+        scheme: await onDevice(world, 'com.an-example-of-a-long-name.program:/callback'),
         document: await knownByDocument(world),
       }
       for (const [kind, party] of Object.entries(kinds)) {

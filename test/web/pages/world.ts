@@ -9,6 +9,7 @@ import { turnOnSecondFactor } from '../../../src/accounts/security/second-factor
 import { newTotpSecret, stepAt, totpCode } from '../../../src/accounts/security/totp.ts'
 import { propose } from '../../../src/admin/proposals/proposals.ts'
 import { GRANT_TYPES, registerApp } from '../../../src/identity/apps/apps.ts'
+import { storeMetadataClient } from '../../../src/identity/metadata/clients.ts'
 import { closeDueDays } from '../../../src/ledger/closes.ts'
 import { applyForPaymentApp } from '../../../src/payment/apps/apps.ts'
 import { offerApplication } from '../../../src/payment/apps/handover.ts'
@@ -20,7 +21,7 @@ import { refundOrder } from '../../../src/payment/orders/refunds.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
 import { freePort } from '../../harness/demo-process.ts'
 import { gatewayText, md5, send } from '../../harness/gateway-shop.ts'
-import { startTestApp, type TestApp } from '../../harness/harness.ts'
+import { setSetting, startTestApp, type TestApp } from '../../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { makeGatewayOrders } from '../../harness/notify-receiver.ts'
 import {
@@ -481,4 +482,41 @@ async function makeLinks(test: TestApp, { id: user_id }: Person): Promise<World[
     confirm_email: await issue('confirm_email'),
     sign_in: await issue('sign_in'),
   }
+}
+
+/** What a public application adds to its request. */
+export const PKCE = { code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' }
+
+/** A client that is known by its document, which is fresh. */
+export async function knownByDocument({ test, people }: World) {
+  await setSetting(test, 'client_id_metadata_documents', 'any')
+  const origin = 'https://agent-of-a-rather-long-name.example'
+  const client = { client_id: `${origin}/client.json`, redirect_uri: `${origin}/callback` }
+  const now = test.clock.now()
+  const document = {
+    client_name: 'Reading Agent, which calls itself by a long name too',
+    redirect_uris: [client.redirect_uri],
+    homepage: `${origin}/`,
+  }
+  await test.db.transaction().execute((tx) =>
+    storeMetadataClient(tx, {
+      client_id: client.client_id,
+      document,
+      fetched_at: now,
+      fresh_until: new Date(now.getTime() + DAY_MS),
+      user_id: people.merchant.id,
+      ip: '127.0.0.1',
+      now,
+    }),
+  )
+  return client
+}
+
+/** A program on the member's own device. */
+export function onDevice({ test }: Pick<World, 'test'>, redirect_uri: string): Promise<Party> {
+  return makeParty(test, {
+    name: 'A program with quite a long name',
+    redirect_uris: [redirect_uri],
+    token_endpoint_auth_method: 'none',
+  })
 }
