@@ -40,6 +40,7 @@ export const docs = {
   /** The short names of the guides, for the navigation. */
   guides: {
     start: { en: 'Get started', zh: '快速开始' },
+    'start-gateway': { en: 'First gateway call', zh: '网关的第一个请求' },
     'test-mode': { en: 'Test mode', zh: '测试模式' },
     merchant: { en: 'HMAC API guide', zh: 'HMAC 接口指南' },
     'gateway-shop': { en: 'Connect an epay shop', zh: '接入易支付商店' },

@@ -16,6 +16,7 @@ export const SECTIONS = [...AREAS, 'notifications', 'codes', 'rules'] as const
 
 const ICONS = {
   start: 'home',
+  'start-gateway': 'swap',
   'test-mode': 'check',
   merchant: 'wallet',
   'gateway-shop': 'shop',

@@ -8,11 +8,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OPERATIONS, operationId } from '../../src/docs/openapi.ts'
 import type { Operation } from '../../src/docs/operation.ts'
 import { cleanUp, type DemoProcess, makeDataDir, startDemoProcess } from '../harness/demo-process.ts'
+import { samplesShown } from '../harness/samples-shown.ts'
 import { TIMES } from '../harness/thoroughness.ts'
 
 const AREAS = ['identity', 'payment', 'v1', 'v2'] as const
 const LANGUAGES = ['en', 'zh-CN'] as const
-const TAB = /<label[^>]*>([^<]+)<\/label><pre[^>]*><code[^>]*>(.*?)<\/code><\/pre>/gs
 const PROGRAM_MS_MAX = 120_000
 
 type Runtime = { command: string; given: string[]; file: string; isSlow?: true; isInstalled?: true }
@@ -44,18 +44,12 @@ async function read(path: string, language: string): Promise<string> {
   return answer.text()
 }
 
-/** The text that a browser shows and copies. */
-function shownText(html: string): string {
-  const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
-  return html.replaceAll(/<[^>]+>/g, '').replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name) => named[name]!)
-}
-
 /** The samples of a page by the label of their tab, and the variables that they read from the environment. */
 function samplesOn(page: string): { samples: Map<string, string>; environment: Record<string, string> } {
-  const tabs = [...page.matchAll(TAB)].map(([, label, html]) => [label!, shownText(html!)] as const)
-  const exported = tabs.flatMap(([, code]) => [...code.matchAll(/^export (\w+)=(\S+)$/gm)])
+  const tabs = samplesShown(page)
+  const exported = tabs.flatMap(({ code }) => [...code.matchAll(/^export (\w+)=(\S+)$/gm)])
   return {
-    samples: new Map(tabs),
+    samples: new Map(tabs.map(({ label, code }) => [label, code])),
     environment: Object.fromEntries(exported.map(([, name, value]) => [name, value])),
   }
 }

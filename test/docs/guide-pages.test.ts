@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { filled, inSiteWords } from '../../src/docs/guides/fill.ts'
 import { GUIDES, guideIn, guidePath, linkOf } from '../../src/docs/guides/guides.ts'
 import { readDocument, writeDocument } from '../../src/docs/guides/markdown.ts'
+import { programsAt } from '../../src/docs/guides/programs.ts'
 import { highlighted } from '../../src/docs/highlight.ts'
 import { createTestApp } from '../../src/payment/apps/test-apps.ts'
 import { escapeHtml } from '../../src/web/html.ts'
@@ -32,6 +33,7 @@ const writer = {
   prose: escapeHtml,
   code: escapeHtml,
   link: linkOf,
+  programs: (href: string) => ['sh', 'js', 'php'].map((language) => ({ language, code: href })),
   words: { copy: 'Copy', copied: 'Copied', sample: 'Sample' },
 }
 const written = (markdown: string) => writeDocument(readDocument(`# Title\n\n${markdown}`), writer)
@@ -74,6 +76,21 @@ describe('markdown', () => {
     expect(html.match(/<input type="radio" name="(\S+)"[^>]* checked>/g)).toHaveLength(1)
     expect(new Set([...html.matchAll(/name="(sample-\d+)"/g)].map(([, name]) => name)).size).toBe(1)
     expect([...html.matchAll(/<label[^>]*>([^<]+)</g)].map(([, label]) => label)).toEqual(['Node.js', 'PHP'])
+  })
+})
+
+describe('a link to an operation with the title "samples"', () => {
+  const labels = (html: string) => [...html.matchAll(/<label[^>]*>([^<]+)</g)].map(([, label]) => label)
+
+  it('becomes the programs of the operation', () => {
+    expect(labels(written('[Send](/docs/v1/x "samples")'))).toEqual(['Shell', 'Node.js', 'PHP'])
+    expect(labels(written('[Send](/docs/v1/x "samples in sh, php")'))).toEqual(['Shell', 'PHP'])
+    expect(written('Read [this](/docs/v1/x "samples").')).toBe('<p>Read <a href="/docs/v1/x">this</a>.</p>')
+  })
+
+  it('names an operation of the gateway', () => {
+    expect(programsAt('/docs/v1/post_payment_api_mapi_php').map(({ language }) => language)).toContain('java')
+    expect(() => programsAt('/docs/payment/post_payment_query')).toThrow('No operation')
   })
 })
 

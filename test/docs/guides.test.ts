@@ -15,6 +15,7 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { makeShop, type Shop } from '../harness/gateway-shop.ts'
 import { APP_SECRET } from '../harness/global-setup.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { samplesShown } from '../harness/samples-shown.ts'
 import { freePort, ROOT } from '../harness/server-process.ts'
 
 const LANGUAGES = ['en', 'zh-CN']
@@ -80,6 +81,8 @@ async function guidesOf(language: string): Promise<[string, string][]> {
 }
 
 const runtimeOf = (name: string) => RUNTIMES[name.split('.').at(-1)!]!
+/** A key as one line of Base64. */
+const bare = (pem: string) => pem.replace(/-----[^-]+-----|\s/g, '')
 const canRun = (name: string) => spawnSync(runtimeOf(name).probe, ['--version']).error === undefined
 
 /** The environment of a sample: the variables that the guide names, and those that its runtime needs. */
@@ -157,6 +160,57 @@ describe('a newcomer', () => {
   )
 })
 
+describe('a newcomer to the gateway', () => {
+  let shop: Shop
+  /** The samples of the guide, with what the guide asks the reader to fill in. */
+  let samples: { label: string; code: string }[]
+  const FILES: Record<string, string> = {
+    Shell: 'first-trade.sh',
+    'Node.js': 'first-trade.mjs',
+    Python: 'first-trade.py',
+    PHP: 'first-trade.php',
+  }
+
+  beforeAll(async () => {
+    shop = await makeShop(test, { newKey: true, isTest: true })
+    const page = await (await shop.owner.signIn()).get('/docs/start-gateway')
+    samples = samplesShown(page.body).map(({ label, code }) => ({
+      label,
+      code: code.replaceAll('YOUR-KEY', shop.merchant_key),
+    }))
+  })
+  afterAll(() => shop.close())
+
+  async function runShown(label: string, part: string, values: Record<string, string> = {}) {
+    const { code } = samples.find((sample) => sample.label === label && sample.code.includes(part))!
+    const filled = Object.entries(values).reduce((text, [word, value]) => text.replace(word, value), code)
+    await writeFile(join(folder, FILES[label]!), filled)
+    return run(FILES[label]!, { PRIVATE_KEY: bare(shop.privatePem) })
+  }
+
+  const PAY_PAGE = () => expect.stringContaining(`${url}/payment/pay/`)
+
+  it.for(Object.keys(FILES))('sends a first signed call of V1: %s', async (label, { skip }) => {
+    skip(!canRun(FILES[label]!))
+    expect(await runShown(label, '/payment/api/mapi.php')).toMatchObject({ code: 1, payurl: PAY_PAGE() })
+  })
+
+  it.for(['Shell', 'Node.js', 'PHP'])('sends a first signed call of V2: %s', async (label, { skip }) => {
+    skip(!canRun(FILES[label]!))
+    expect(await runShown(label, '/payment/api/pay/create')).toMatchObject({ code: 0, pay_info: PAY_PAGE() })
+  })
+
+  it.skipIf(!canRun('first-trade.sh'))('pays the order with play points, and asks for it', async () => {
+    const opened = await runShown('Shell', '/payment/api/mapi.php')
+    const path = new URL(opened.payurl).pathname
+    const page = await buyer.get(path)
+    expect(page.body).toContain('990')
+    expect(await buyer.submit(page, path)).toMatchObject({ status: 303 })
+    const asked = await runShown('Shell', 'act=order', { 'YOUR-TRADE-NO': opened.trade_no })
+    expect(asked).toMatchObject({ code: 1, money: '9.90', status: 1 })
+  })
+})
+
 describe('a merchant', () => {
   const env = () => ({ PAYMENT_ID: seller.payment_id, TOKEN: seller.token })
 
@@ -197,7 +251,6 @@ describe('a merchant', () => {
 
 describe('a shop of the gateway', () => {
   const v1 = () => ({ PID: seller.pidText, KEY: seller.merchant_key })
-  const bare = (pem: string) => pem.replace(/-----[^-]+-----|\s/g, '')
   const v2 = () => ({
     PID: seller.pidText,
     PRIVATE_KEY: bare(seller.privatePem),

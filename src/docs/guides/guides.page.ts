@@ -21,6 +21,7 @@ import {
   shownIn,
 } from './guides.ts'
 import { type Heading, writeDocument } from './markdown.ts'
+import { programsAt } from './programs.ts'
 import { CHOICE_COOKIE, findReader, type Reader, valuesOf, withTestApp } from './reader.ts'
 
 const QUERY_LENGTH_MAX = 100
@@ -130,6 +131,7 @@ function writeGuide(deps: Core, { locale }: FastifyRequest, name: GuideName, rea
     prose: (text) => escapeHtml(inWords(text)),
     code: (text) => filled(text, values),
     link: linkOf,
+    programs: programsAt,
     words: tabWords(locale),
   })
   return {

@@ -8,7 +8,7 @@ const FOLDER = join(import.meta.dirname, '../../../docs')
 
 /** The guides under each title of the navigation. The first one is the page at /docs. */
 export const CHAPTERS = {
-  begin: ['start', 'test-mode'],
+  begin: ['start', 'start-gateway', 'test-mode'],
   payments: ['merchant', 'gateway-shop', 'gateway-clients'],
   signIn: ['oauth-application', 'sign-in-clients'],
   operators: ['operator', 'discourse'],
@@ -22,6 +22,7 @@ export const GUIDES: readonly GuideName[] = Object.values(CHAPTERS).flat()
 /** The kinds of application whose identifiers a guide shows. */
 const SHOWN: Partial<Record<GuideName, readonly ('payment' | 'signIn')[]>> = {
   start: ['payment'],
+  'start-gateway': ['payment'],
   'test-mode': ['payment'],
   merchant: ['payment'],
   'gateway-shop': ['payment'],

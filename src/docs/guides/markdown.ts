@@ -17,8 +17,13 @@ export type Writer = {
   code(text: string): string
   /** The address of a link, or undefined for one that leads to no page of the site. */
   link(href: string): string | undefined
+  /** The programs of the operation that a link leads to, one per language. */
+  programs(href: string): readonly Sample[]
   words: TabWords
 }
+
+/** The title of a link to an operation that the page replaces by its programs: all of them, or those in some languages. */
+const SAMPLES = /^samples(?: in ([a-z, ]+))?$/
 
 /** A path of a page in code, which becomes a link. */
 const PAGE_PATH = /^\/(?:docs|apps|admin|account|payment\/applications)(?:\/[a-z0-9_/-]*)?(?:#[a-z0-9-]+)?$/
@@ -88,7 +93,7 @@ function wordsOf(block: MarkedToken): string {
 export function writeDocument({ blocks }: Document, writer: Writer): string {
   const pieces: string[] = []
   for (let i = 0; i < blocks.length; ) {
-    const { samples, blockCount } = samplesAt(blocks, i)
+    const { samples, blockCount } = samplesAt(blocks, i, writer)
     pieces.push(
       blockCount > 0
         ? writeTabs(samples, `sample-${pieces.length}`, { write: writer.code, words: writer.words })
@@ -100,10 +105,20 @@ export function writeDocument({ blocks }: Document, writer: Writer): string {
 }
 
 /** Samples that one group of tabs shows, and the number of blocks that they take. */
-type Group = { samples: Sample[]; blockCount: number }
+type Group = { samples: readonly Sample[]; blockCount: number }
 
-/** The samples that begin at a block: code blocks that follow each other, each below its name in bold type. */
-function samplesAt(blocks: Token[], from: number): Group {
+/**
+ * The samples that begin at a block: code blocks that follow each other, each below its name in bold type, or a link to an
+ * operation in place of its programs.
+ */
+function samplesAt(blocks: Token[], from: number, { programs }: Pick<Writer, 'programs'>): Group {
+  const { title, href } = (onlyToken(blocks[from], 'link') ?? {}) as Partial<Tokens.Link>
+  const [isPrograms, languages] = SAMPLES.exec(title ?? '') ?? []
+  if (isPrograms) {
+    const chosen = languages?.split(', ')
+    const samples = programs(href!).filter(({ language }) => chosen?.includes(language) ?? true)
+    return { samples, blockCount: 1 }
+  }
   const samples: Sample[] = []
   for (let i = from; ; i += 2) {
     const label = nameOf(blocks[i])
@@ -122,9 +137,14 @@ const languageOf = ({ lang = '' }: Tokens.Code) => lang.split(' ')[0]!
 
 /** The text of a paragraph that is bold as a whole. */
 function nameOf(block: Token | undefined): string | undefined {
-  const { type, tokens } = (block ?? {}) as Partial<Tokens.Paragraph>
-  if (type !== 'paragraph' || tokens?.length !== 1 || tokens[0]!.type !== 'strong') return undefined
-  return plain(tokens)
+  const name = onlyToken(block, 'strong')
+  return name && plain([name])
+}
+
+/** The token of a paragraph that has no other token, if it is of this type. */
+function onlyToken(block: Token | undefined, type: 'strong' | 'link'): Token | undefined {
+  const { type: kind, tokens } = (block ?? {}) as Partial<Tokens.Paragraph>
+  return kind === 'paragraph' && tokens?.length === 1 && tokens[0]!.type === type ? tokens[0] : undefined
 }
 
 function writeBlock(block: MarkedToken, writer: Writer): string {

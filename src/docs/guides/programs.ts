@@ -1,0 +1,37 @@
+/** The programs of an operation in a guide. In place of keys and identifiers they have the words that stand for a reader's values. */
+import { OPERATIONS, operationId } from '../openapi.ts'
+import { callOf } from '../programs/call.ts'
+import { type Program, programsOf } from '../programs/programs.ts'
+import type { Samples } from '../samples.ts'
+
+const ADDRESS = 'https://YOUR-TESSERA-PAYMENTS'
+/** The keys in the programs of a guide. Each word is one that a guide explains, or that `filled` replaces. */
+const WORDS: Samples = {
+  isLive: false,
+  client_id: 'YOUR-CLIENT-ID',
+  client_secret: 'YOUR-SECRET',
+  redirect_uri: 'https://app.example/callback',
+  code: 'YOUR-CODE',
+  access_token: 'YOUR-ACCESS-TOKEN',
+  payment_id: 'YOUR-PAYMENT-ID',
+  token: 'YOUR-TOKEN',
+  pid: 'YOUR-PID',
+  merchant_key: 'YOUR-KEY',
+  merchant_private_key: 'YOUR-PRIVATE-KEY',
+  member: { id: '1', username: 'alice' },
+}
+
+/**
+ * Writes the programs of an operation of the gateway, one per language. Programs of the HMAC API sign with a hash of the
+ * token, which no word can stand for.
+ * @param href the address of the operation's page.
+ * @throws if no operation of the gateway has this page.
+ */
+export function programsAt(href: string): Program[] {
+  const operation = OPERATIONS.find(
+    (each) =>
+      (each.area === 'v1' || each.area === 'v2') && `/docs/${each.area}/${operationId(each)}` === href,
+  )
+  if (operation === undefined) throw new Error(`No operation of the gateway at ${href}`)
+  return programsOf(callOf(operation, WORDS, ADDRESS))
+}
