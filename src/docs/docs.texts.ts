@@ -11,15 +11,17 @@ export const docs = {
   title: { en: 'Documentation', zh: '开发文档' },
   search: { en: 'Search', zh: '搜索' },
   searchLabel: { en: 'Search the documentation', zh: '搜索开发文档' },
-  searchHint: { en: 'Search the documentation', zh: '搜索开发文档' },
+  searchHint: { en: 'Search docs', zh: '搜索开发文档' },
   searchStart: {
     en: 'Search for a word, a field such as order_id, or an error code such as 1001.',
     zh: '可搜索词语、字段名（如 order_id）或错误码（如 1001）。',
   },
-  found: (count: number) => ({
-    en: count === 1 ? '1 result' : `${count} results`,
-    zh: `${count} 条结果`,
-  }),
+  found: (shown: number, all: number) => {
+    const count = all === 1 ? '1 result' : `${all} results`
+    return shown < all
+      ? { en: `The best ${shown} of ${count}`, zh: `${all} 条结果，显示最相关的 ${shown} 条` }
+      : { en: count, zh: `${all} 条结果` }
+  },
   resultsFor: (query: string) => ({ en: `Results for “${query}”`, zh: `“${query}”的搜索结果` }),
   moreOnPage: (count: number) => ({ en: `${count} more on this page`, zh: `此页还有 ${count} 条` }),
   nothingFound: { en: 'No results', zh: '没有结果' },

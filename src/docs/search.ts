@@ -1,7 +1,7 @@
 /** Search over the documentation: the sections of the guides, and the operations, messages, codes and rules of the API. */
 import type { SettingValues } from '../core/setting-values.ts'
 import { type Language, textKey } from '../web/languages.ts'
-import { type SiteWords, siteWords } from '../web/site-words.ts'
+import { type SiteWords, siteWords, withWords } from '../web/site-words.ts'
 import { gatewayCodes, OAUTH_CODES, PAYMENT_CODES } from './codes.ts'
 import { describeOperation } from './describe.ts'
 import { docs } from './docs.texts.ts'
@@ -20,24 +20,31 @@ const BEFORE = 50
 const AFTER = 120
 
 type Page = { href: string; title: string }
-/** A place that the search leads to, and the page on which it is. */
-type Place = Page & { text: string; page: Page }
+/** A place that the search leads to, and the page on which it is. An operation has the path that its requests go to. */
+type Place = Page & { path?: string; text: string; page: Page }
 
 /** What was found on a page. `more` counts the places that are left out. */
-export type Found = Page & { places: { href: string; title: string; excerpt: string }[]; more: number }
+export type Found = Page & {
+  places: { href: string; title: string; path: string; excerpt: string }[]
+  more: number
+}
 
-/** Finds the places that contain every word, in their title, the title of their page or their text. The best come first. */
+/**
+ * Finds the places that contain every word, in their title, path, text or the title of their page. The best come first.
+ * `count` counts all of them, and `found` lists the best.
+ */
 export function searchDocs(
   language: Language,
   settings: SettingValues,
   query: string,
-): { words: string[]; found: Found[] } {
+): { words: string[]; count: number; found: Found[] } {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   const places = [...placesIn(language, settings), ...rulePlaces(language, settings)]
   const ranked = rank(places, words)
-  if (ranked.length > 0 || words.length === 0) return { words, found: byPage(ranked, words) }
+  if (ranked.length > 0) return { words, count: ranked.length, found: byPage(ranked, words) }
   const pairs = words.flatMap(pairsOf)
-  return { words: pairs, found: byPage(rank(places, pairs), pairs) }
+  const rankedByPairs = rank(places, pairs)
+  return { words: pairs, count: rankedByPairs.length, found: byPage(rankedByPairs, pairs) }
 }
 
 /** Chinese has no spaces: a long word that is nowhere is searched for by each two characters that follow each other. */
@@ -55,31 +62,42 @@ function rank(places: readonly Place[], words: readonly string[]): Place[] {
     .map(({ place }) => place)
 }
 
-function scoreOf({ title, text, page }: Place, word: string): number {
-  if (title.toLowerCase().includes(word)) return 3
+function scoreOf({ title, path = '', text, page }: Place, word: string): number {
+  if (`${title} ${path}`.toLowerCase().includes(word)) return 3
   if (page.title.toLowerCase().includes(word)) return 2
   return text.toLowerCase().includes(word) ? 1 : 0
 }
 
 /** Groups places by their page. A page stands where its best place stands. */
 function byPage(ranked: readonly Place[], words: readonly string[]): Found[] {
-  const pages = Map.groupBy(ranked.slice(0, FOUND_MAX), ({ page }) => page.href)
-  return [...pages.values()].map((places) => ({
-    ...places[0]!.page,
-    places: places
-      .slice(0, FOUND_ON_PAGE_MAX)
-      .map(({ href, title, text }) => ({ href, title, excerpt: excerptOf(text, words) })),
-    more: Math.max(0, places.length - FOUND_ON_PAGE_MAX),
-  }))
+  const found: Found[] = []
+  let room = FOUND_MAX
+  for (const places of Map.groupBy(ranked, ({ page }) => page.href).values()) {
+    const best = places.slice(0, Math.min(FOUND_ON_PAGE_MAX, room))
+    if (best.length === 0) break
+    room -= best.length
+    found.push({
+      ...places[0]!.page,
+      places: best.map(({ text, page: _, path = '', ...place }) => ({
+        ...place,
+        path,
+        excerpt: excerptOf(text, words),
+      })),
+      more: places.length - best.length,
+    })
+  }
+  return found
 }
 
-/** Cuts a text around the first word that was found in it. */
+/** Cuts a text around the first word that was found in it, between words where it has spaces. */
 function excerptOf(text: string, words: readonly string[]): string {
   const lower = text.toLowerCase()
   const at = Math.min(...words.map((word) => lower.indexOf(word)).filter((index) => index >= 0))
   const from = Number.isFinite(at) && at > BEFORE ? text.indexOf(' ', at - BEFORE) + 1 || at - BEFORE : 0
   const begin = from > at ? at : from
-  const end = begin + BEFORE + AFTER
+  const last = begin + BEFORE + AFTER
+  const space = text.lastIndexOf(' ', last)
+  const end = last < text.length && space > begin + BEFORE ? space : last
   return `${begin > 0 ? '…' : ''}${text.slice(begin, end)}${end < text.length ? '…' : ''}`
 }
 
@@ -110,7 +128,7 @@ function guidePlaces(language: Language, words: SiteWords): Place[] {
 
 function apiPlaces(language: Language, words: SiteWords): Place[] {
   const key = textKey(language)
-  const place = (page: Page, text: string, own: Partial<Page> = {}): Place => ({
+  const place = (page: Page, text: string, own: Partial<Place> = {}): Place => ({
     ...page,
     ...own,
     text,
@@ -118,17 +136,17 @@ function apiPlaces(language: Language, words: SiteWords): Place[] {
   })
   const section = (name: (typeof SECTIONS)[number]): Page => ({
     href: `/docs/${name}`,
-    title: inSiteWords(docs.areas[name].title[key], words),
+    title: withWords(docs.areas[name].title[key], words),
   })
-  const sections = SECTIONS.map((name) => place(section(name), docs.areas[name].text[key]))
+  const sections = SECTIONS.map((name) => place(section(name), withWords(docs.areas[name].text[key], words)))
   const operations = OPERATIONS.map((operation) => {
     const { path, about, sent, answers } = describeOperation(operation, key)
     const fields = [...(sent?.fields ?? []), ...answers.flatMap((answer) => answer.fields)]
-    const text = [path, ...fields.map((field) => `${field.name}: ${field.about}`)].join(' ')
-    const title = `${about} ${path}`
+    const text = fields.map(({ name, about }) => (about ? `${name}: ${about}` : name)).join(' ')
     return place(section(operation.area), text, {
       href: `/docs/${operation.area}/${operationId(operation)}`,
-      title,
+      title: about,
+      path,
     })
   })
   const messages = WEBHOOKS.map(({ name, title, about, answer, schema }) =>
@@ -151,7 +169,7 @@ function apiPlaces(language: Language, words: SiteWords): Place[] {
 function rulePlaces(language: Language, settings: SettingValues): Place[] {
   const key = textKey(language)
   const words = siteWords(settings, language)
-  const page = { href: '/docs/rules', title: docs.areas.rules.title[key] }
+  const page = { href: '/docs/rules', title: withWords(docs.areas.rules.title[key], words) }
   return rulesOf(settings, key).map(({ id, title, lines, table }) => ({
     href: `${page.href}#${id}`,
     title,

@@ -222,6 +222,21 @@ describe('the search', () => {
     expect(html).toMatch(/<mark>ambiguous<\/mark>/i)
   })
 
+  it('says how many places it found, also where it lists the best only', async () => {
+    const placesIn = (html: string) => html.match(/<span class="grow"><strong>/g)
+    const some = await read('/docs/search?q=ambiguous')
+    expect(some).toMatch(new RegExp(`>${placesIn(some)?.length} results?<`))
+    const many = await read('/docs/search?q=order')
+    expect(many).toContain('Accept points: create <mark>order</mark>s')
+    expect(placesIn(many)).toHaveLength(40)
+    expect(Number(/The best 40 of (\d+) results/.exec(many)?.[1])).toBeGreaterThan(40)
+  })
+
+  it('shows the path of an operation', async () => {
+    const html = await read('/docs/search?q=mapi.php')
+    expect(html).toContain('<code class="small soft">/payment/api/<mark>mapi.php</mark></code>')
+  })
+
   it.each(['', 'nothing of this kind', '<script>alert(1)</script>', 'a'.repeat(5_000)])(
     'answers %s with a page',
     async (query) => {

@@ -51,7 +51,7 @@ declare module '../../web/views.ts' {
       reader: Reader
       ways: Ways
     }
-    /** The titles and excerpts are HTML, with the words of the query marked. */
+    /** The titles, paths and excerpts are HTML, with the words of the query marked. `count` counts what is not listed too. */
     'docs/search': { nav: AreaNav; query: string; count: number; found: Found[] }
   }
   interface PartData {
@@ -91,19 +91,20 @@ export async function guidePages(app: FastifyInstance, deps: Core): Promise<void
   app.get('/docs/search', async (request, reply) => {
     const { q } = SearchQuery.parse(request.query)
     const { locale } = request
-    const { words, found } = searchDocs(locale.language, deps.settings.latest(), q)
+    const { words, count, found } = searchDocs(locale.language, deps.settings.latest(), q)
     const marked = found.map(({ places, ...page }) => ({
       ...page,
-      places: places.map(({ href, title, excerpt }) => ({
+      places: places.map(({ href, title, path, excerpt }) => ({
         href,
         title: withFound(title, words),
+        path: withFound(path, words),
         excerpt: withFound(excerpt, words),
       })),
     }))
     return reply.page('docs/search', {
       nav: docsNav(locale, q),
       query: q,
-      count: found.reduce((sum, { places, more }) => sum + places.length + more, 0),
+      count,
       found: marked,
     })
   })
