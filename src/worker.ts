@@ -11,6 +11,7 @@ import { deleteExpiredRows } from './operations/retention.ts'
 import type { Parts } from './parts.ts'
 import { raiseDueAlerts } from './payment/apps/due-alerts.ts'
 import { finishMandates } from './payment/mandates/finish.ts'
+import { tellOfMandates } from './payment/mandates/notices.ts'
 import { expireOrders } from './payment/orders/orders.ts'
 
 const ORDERS_ROUND_MS = 15_000
@@ -58,7 +59,10 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger): Worker {
       await answerRecoveryRequests(deps)
       await sendDueMail(deps)
     }),
-    repeat(ALERTS_ROUND_MS, log, () => raiseDueAlerts(deps)),
+    repeat(ALERTS_ROUND_MS, log, async () => {
+      await raiseDueAlerts(deps)
+      await tellOfMandates(deps)
+    }),
     repeat(FORUM_ROUND_MS, log, (isStopped) => syncWithForum(deps, isStopped)),
     repeat(KEYS_ROUND_MS, log, async () => {
       await rotateDueSigningKeys(deps)

@@ -60,6 +60,8 @@ declare module '../web/views.ts' {
         kinds: { kind: (typeof KINDS)[number] | undefined; href: string }[]
         counts: Counts<(typeof KINDS)[number]>
         periods: typeof PERIODS
+        /** Whether shops may be permitted to charge later. */
+        hasMandates: boolean
         fileUrl: string
         fileMax: number
       }
@@ -95,6 +97,7 @@ export function walletPage(app: FastifyInstance, deps: Core): void {
       kinds: [undefined, ...KINDS].map((kind) => ({ kind, href: listUrl(PAGE, { ...asked, kind }) })),
       counts,
       periods: PERIODS,
+      hasMandates: deps.settings.latest().mandates === 'on',
       fileUrl: listUrl(FILE, asked),
       fileMax: EXPORTED_MAX,
       older: olderUrl(PAGE, asked, next),

@@ -233,7 +233,7 @@ export const definitions = {
 export const schema = z.object(definitions)
 export type SettingValues = z.output<typeof schema>
 export type SettingName = keyof SettingValues
-/** Settings that cannot be changed yet, because the pages of mandates do not exist. */
+/** Settings that cannot be changed yet, because merchants and administrators have no pages of mandates. */
 const UNLISTED = /^mandate/
 export const SETTING_NAMES = (Object.keys(definitions) as SettingName[]).filter(
   (name) => !UNLISTED.test(name),

@@ -8,6 +8,8 @@ import { signaturePages } from './diagnosis/signatures.page.ts'
 import { eventPages } from './events/events.page.ts'
 import { gatewayPlugin } from './gateway/plugin.ts'
 import { hmacRoutes } from './hmac/routes.ts'
+import { mandatePages } from './mandates/offer.page.ts'
+import { ownMandatePages } from './mandates/own.page.ts'
 import { merchantPages } from './merchant.ts'
 import type { PaymentDeps } from './notifications/worker.ts'
 import { makePay } from './orders/pay.ts'
@@ -22,6 +24,8 @@ export async function paymentPlugin(app: FastifyInstance, deps: PaymentDeps): Pr
   const placeOrder = makePlaceOrder(deps)
   await app.register(async (scope) => payPages(scope, deps, payOrder))
   await app.register(payerPages, deps)
+  await app.register(mandatePages, deps)
+  await app.register(ownMandatePages, deps)
   await app.register(merchantPages, deps)
   await app.register(alertPages, deps)
   await app.register(eventPages, deps)

@@ -9,6 +9,15 @@ export type Destination = {
   app: { name: string; logo_url: string | null }
   /** The order, if it can be paid now. Whoever has its address may read this much. */
   order: { amount: bigint; description: string; expires_at: Date; isTest: boolean } | undefined
+  /** The mandate that is asked for, if the reader may accept it. Points are whole. */
+  mandate?: {
+    kind: 'fixed' | 'up_to'
+    charge_max: bigint
+    period_max: bigint
+    period: 'day' | 'week' | 'month'
+    purpose: string
+    isTest: boolean
+  }
   isPayment: boolean
   /** Where a reader goes who gives up, if it is known. */
   exit: string | undefined

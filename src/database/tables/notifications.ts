@@ -13,6 +13,19 @@ export type AlertKind =
   | 'given_away'
   | 'events_gone'
   | 'app_registered'
+  | MandateAlertKind
+
+/** The alerts to members about their mandates. */
+export type MandateAlertKind =
+  | 'mandate_accepted'
+  | 'mandate_more'
+  | 'mandate_charged'
+  | 'mandate_digest'
+  | 'mandate_renews'
+  | 'mandate_ending'
+  | 'mandate_refused'
+  | 'mandate_owner'
+  | 'mandate_ended'
 
 type AlertsTable = {
   id: Identity

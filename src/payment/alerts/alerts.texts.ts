@@ -13,10 +13,91 @@ const decided: Record<string, Text> = {
   reinstate: { en: 'reinstated', zh: '已恢复' },
 }
 
+const ended: Record<string, Text> = {
+  merchant: { en: 'The shop has ended it.', zh: '商家已终止。' },
+  staff: { en: 'The staff has ended it.', zh: '管理员已终止。' },
+  finished: { en: 'Its last day is over.', zh: '已过最后一天。' },
+  account_closed: { en: 'The account of its owner is closed.', zh: '商家所有者的账号已注销。' },
+}
+const refused: Record<string, Text> = {
+  insufficient: { en: `Your wallet had too few ${POINTS}.`, zh: `你的钱包${POINTS}不足。` },
+  charge_limit: { en: 'It was above the limit of one charge.', zh: '超过单次上限。' },
+  period_limit: { en: 'It was above the limit of the period.', zh: '超过每期上限。' },
+}
+
+const mandateMails = {
+  mandate_accepted: ({ app, purpose, until }: Facts) => ({
+    subject: { en: `${app} may charge you`, zh: `已允许 ${app} 扣款` },
+    text: {
+      en: `You have allowed ${app} to charge you for “${purpose}” until ${until}. You can pause or revoke this at any time.`,
+      zh: `你已允许 ${app} 为“${purpose}”扣款，至 ${until}。可随时暂停或撤销。`,
+    },
+  }),
+  mandate_more: ({ app, purpose, until }: Facts) => ({
+    subject: { en: `${app} may charge you more or longer`, zh: `${app} 的扣款限额或期限已放宽` },
+    text: {
+      en: `You have agreed to more for “${purpose}” by ${app}, until ${until}. If it was not you, revoke it and change your password.`,
+      zh: `你已同意放宽 ${app} 为“${purpose}”的扣款条件，至 ${until}。如非本人操作，请立即撤销并修改密码。`,
+    },
+  }),
+  mandate_charged: ({ app, points, purpose }: Facts) => ({
+    subject: { en: `${app} charged ${pointsOf(points!)}`, zh: `${app} 扣款 ${points} ${POINTS}` },
+    text: {
+      en: `${app} has charged you ${pointsOf(points!)} for “${purpose}”. You can pause or revoke its mandate with one click.`,
+      zh: `${app} 为“${purpose}”扣取了 ${points} ${POINTS}。可一键暂停或撤销。`,
+    },
+  }),
+  mandate_digest: ({ app, points, count, day, purpose }: Facts) => ({
+    subject: {
+      en: `${app} charged ${pointsOf(points!)} on ${day}`,
+      zh: `${app} 于 ${day} 扣款 ${points} ${POINTS}`,
+    },
+    text: {
+      en: `${app} has charged you ${pointsOf(points!)} in ${count} ${counted(Number(count), 'charge', 'charges')} for “${purpose}” on ${day}.`,
+      zh: `${app} 于 ${day} 为“${purpose}”扣款 ${count} 次，共 ${points} ${POINTS}。`,
+    },
+  }),
+  mandate_renews: ({ app, points, day, purpose }: Facts) => ({
+    subject: { en: `${app} charges you from ${day}`, zh: `${app} 将于 ${day} 起扣款` },
+    text: {
+      en: `From ${day}, ${app} may charge you the next ${pointsOf(points!)} for “${purpose}”. To stop it, pause or revoke the mandate before.`,
+      zh: `自 ${day} 起，${app} 可为“${purpose}”扣取下一期 ${points} ${POINTS}。如需停止，请在此之前暂停或撤销。`,
+    },
+  }),
+  mandate_ending: ({ app, until, purpose }: Facts) => ({
+    subject: { en: `${app}: a mandate ends on ${until}`, zh: `${app}：预授权将于 ${until} 到期` },
+    text: {
+      en: `The mandate for “${purpose}” ends on ${until}. You can set a later last day, or let it end.`,
+      zh: `“${purpose}”的预授权将于 ${until} 到期。可以延后最后一天，或让它到期。`,
+    },
+  }),
+  mandate_refused: ({ app, points, outcome, purpose }: Facts) => ({
+    subject: { en: `${app}: a charge was refused`, zh: `${app}：一笔扣款被拒绝` },
+    text: {
+      en: `A charge of ${pointsOf(points!)} for “${purpose}” was refused. ${refused[outcome!]?.en ?? ''} You hear of it once a period.`,
+      zh: `为“${purpose}”扣取 ${points} ${POINTS}被拒绝。${refused[outcome!]?.zh ?? ''}同类情况每期只通知一次。`,
+    },
+  }),
+  mandate_owner: ({ app, owner, purpose }: Facts) => ({
+    subject: { en: `${app} has a new owner`, zh: `${app} 的所有者已变更` },
+    text: {
+      en: `@${owner} now owns ${app}. It cannot charge you for “${purpose}” until you resume the mandate.`,
+      zh: `${app} 现由 @${owner} 所有。在你恢复预授权之前，不能再为“${purpose}”扣款。`,
+    },
+  }),
+  mandate_ended: ({ app, reason, purpose, note }: Facts) => ({
+    subject: { en: `${app} may not charge you any more`, zh: `${app} 不能再扣款` },
+    text: {
+      en: `The mandate for “${purpose}” has ended. ${ended[reason!]?.en ?? ''}${note ? ` Message: ${note}` : ''}`,
+      zh: `“${purpose}”的预授权已结束。${ended[reason!]?.zh ?? ''}${note ? `说明：${note}` : ''}`,
+    },
+  }),
+} satisfies Texts
+
 export const alerts = {
   lead: {
-    en: 'News about your applications. You also get it by email if your address is confirmed.',
-    zh: '与你的应用有关的消息。邮箱通过验证后，也会发送邮件。',
+    en: 'News about your applications and mandates. You also get it by email if your address is confirmed.',
+    zh: '与你的应用和预授权有关的消息。邮箱通过验证后，也会发送邮件。',
   },
   nothing: { en: 'No alerts', zh: '暂无提醒' },
   nothingText: {
@@ -118,5 +199,6 @@ export const alerts = {
         zh: `${app} 的事件接收地址返回了 410 Gone，因此不再向其发送。在事件页面重新填写地址即可再次开启。`,
       },
     }),
+    ...mandateMails,
   },
 } satisfies Texts

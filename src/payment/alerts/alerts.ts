@@ -8,12 +8,12 @@ import { enqueueMail } from '../../accounts/people/email.ts'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
-import type { AlertKind } from '../../database/tables/notifications.ts'
+import type { AlertKind, MandateAlertKind } from '../../database/tables/notifications.ts'
 import type { TeamRole } from '../../database/tables/payment-apps.ts'
 import { alerts as texts } from './alerts.texts.ts'
 
 /** The link of each alert, relative to the page of its application. */
-const PLACES: Record<PaymentAlertKind, string> = {
+const PLACES: Record<Exclude<PaymentAlertKind, MandateAlertKind>, string> = {
   reviewed: '',
   notifications_failing: '/notifications',
   key_expiring: '',
@@ -31,16 +31,30 @@ type PaymentAlertKind = Exclude<AlertKind, 'app_registered'>
 /** The alerts about applications that the reader has no role in. */
 const OUTSIDE: readonly AlertKind[] = ['invited', 'given_away']
 
-/** The path that an alert links to. */
-export function placeOf({ kind, payment_id }: { kind: AlertKind; payment_id: string | null }): string {
+/** The path that an alert links to. Those about a mandate have its id among their facts. */
+export function placeOf({ kind, payment_id, facts }: Placed): string {
   if (kind === 'app_registered') return '/apps'
+  if (isAboutMandate(kind)) return `/account/mandates/${facts.mandate}`
   return OUTSIDE.includes(kind)
     ? '/payment/applications'
     : `/payment/applications/${payment_id}${PLACES[kind]}`
 }
 
+type Placed = { kind: AlertKind; payment_id: string | null; facts: Record<string, string> }
+
+function isAboutMandate(kind: AlertKind): kind is MandateAlertKind {
+  return kind.startsWith('mandate_')
+}
+
 /** The alerts about something that does not work, or soon will not. */
-const TROUBLES: readonly AlertKind[] = ['notifications_failing', 'key_expiring', 'balance_low', 'events_gone']
+const TROUBLES: readonly AlertKind[] = [
+  'notifications_failing',
+  'key_expiring',
+  'balance_low',
+  'events_gone',
+  'mandate_refused',
+  'mandate_owner',
+]
 
 /** Whether an alert asks for an act, or only tells. */
 export function toneOf({ kind }: { kind: AlertKind }): 'warn' | 'plain' {
@@ -109,7 +123,7 @@ async function mailAlert(
     language: user.language ?? 'en',
     kind: `alert.${kind}`,
     content: texts.mails[kind](facts),
-    link: placeOf({ kind, payment_id }),
+    link: placeOf({ kind, payment_id, facts }),
   })
 }
 

@@ -1,6 +1,7 @@
 /** What a member does with an accepted mandate, and how a merchant or the staff ends one: mandates.md 3. */
 import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
+import type { MandateNotice } from '../../database/tables/mandates.ts'
 import { AppError } from '../../platform/errors.ts'
 import { type Actor, lockPermitted } from '../rights/rights.ts'
 import {
@@ -13,6 +14,7 @@ import {
   type Standing,
 } from './agreeing.ts'
 import { findMandate, type Mandate } from './mandates.ts'
+import { tell } from './notices.ts'
 import { LAST_DAY_MAX } from './offers.ts'
 import { daysAfter, nextPeriod, periodOf } from './periods.ts'
 import { endMandates, lockMandate, noteAct, termsBefore } from './record.ts'
@@ -129,6 +131,7 @@ export async function resumeOwn(
     await change(tx, standing, { status: 'active', payee_id: owner_id, agreed_on: today }, now)
     const { user_id: actor_id, ip } = act
     await noteAct(tx, id, { action: 'mandate.resume', before, actor_id, ip, detail: { by: 'member' } })
+    await tellOfMore(tx, deps, standing, { user_id: act.user_id, until: standing.ends_on! })
     return undefined
   })
 }
@@ -185,8 +188,21 @@ export async function changeOwn(
       ip,
       detail: { by: 'member' },
     })
+    if (isMore) await tellOfMore(tx, deps, standing, { user_id: act.user_id, until: ends_on })
     return undefined
   })
+}
+
+/** Tells the member that more may be charged now than before. The version tells one act from the next. */
+async function tellOfMore(
+  tx: Tx,
+  deps: Core,
+  standing: Standing,
+  { user_id, until }: { user_id: bigint; until: string },
+): Promise<void> {
+  if (standing.book === 'test') return
+  const cause = String(standing.version)
+  await tell(tx, deps, { ...standing, user_id }, { kind: 'mandate_more', cause, facts: { until } })
 }
 
 /** Whether the member may set these terms. An unchanged last day may be later than today + 366. */
@@ -199,6 +215,30 @@ function isAllowed(
   if (kind === 'fixed') return isInTime && charge_max === now.charge_max && period_max === now.period_max
   const isWithin = charge_max <= asked_charge_max && period_max <= asked_period_max
   return isInTime && isWithin && charge_max >= 1n && charge_max <= period_max
+}
+
+/** Sets whether the member hears of each charge or once a day. It works always. Throws not_found. */
+export async function setNotice(
+  { db, clock }: Core,
+  mandate_id: string,
+  notice: MandateNotice,
+  member: Actor,
+): Promise<void> {
+  const now = clock()
+  await db.transaction().execute(async (tx) => {
+    const mandate = await lockOwn(tx, mandate_id, member, now)
+    if (mandate.notice === notice || mandate.status === 'ended') return
+    const before = await termsBefore(tx, mandate.id)
+    await change(tx, mandate, { notice }, now)
+    const { user_id: actor_id, ip } = member
+    await noteAct(tx, mandate.id, {
+      action: 'mandate.change',
+      before,
+      actor_id,
+      ip,
+      detail: { by: 'member' },
+    })
+  })
 }
 
 /** Moves a test mandate ahead to the first day of its next period. Throws not_found, and conflict when there is none. */
@@ -266,6 +306,7 @@ type Changed = {
   charge_max?: bigint
   period_max?: bigint
   ends_on?: string
+  notice?: MandateNotice
 }
 
 async function change(

@@ -39,6 +39,7 @@ export type Standing = {
   app_id: bigint
   book: Book
   kind: MandateKind
+  purpose: string
   period: Period
   stored: 'offered' | 'active' | 'paused' | 'ended'
   status: MandateStatus
@@ -82,7 +83,7 @@ export async function readStanding(
   now: Date,
 ): Promise<Standing | undefined> {
   const { rows } = await sql<Standing>`
-    select m.id, m.mandate_id, m.app_id, m.book, m.kind, m.period, m.status as stored,
+    select m.id, m.mandate_id, m.app_id, m.book, m.kind, m.purpose, m.period, m.status as stored,
       standing.words[1] as status, standing.words[2] as reason,
       m.asked_charge_max, m.asked_period_max, m.asked_starts_on, m.asked_ends_on,
       m.charge_max, m.period_max, m.starts_on, m.ends_on, m.only_user_id, m.user_id, m.payee_id, m.version,
@@ -172,6 +173,16 @@ export function faultOfCaps(
   if (period_max * MONTH[period] > left)
     return { fault: 'month_max', limit: left > 0n ? left / MONTH[period] : 0n }
   return undefined
+}
+
+/** Points that all mandates of the member could take in a month with these caps, and how many the member may permit. */
+export function monthOf(
+  settings: SettingValues,
+  { period, level, others_month }: Standing,
+  period_max: bigint,
+): { all: bigint; allowed: bigint } {
+  const allowed = BigInt(settings[`mandate_month_max_tl${asLevel(level)}`])
+  return { all: others_month + period_max * MONTH[period], allowed }
 }
 
 /** Whether agreeing to these caps needs a recent sign-in that the member does not have: mandates.md 12.3. */

@@ -12,6 +12,7 @@ import {
   readStanding,
   type Standing,
 } from './agreeing.ts'
+import { tell } from './notices.ts'
 import { lastDayOfYear } from './periods.ts'
 import { endMandates, lockMandate, noteAct, termsBefore } from './record.ts'
 
@@ -33,17 +34,16 @@ export type Acceptance = {
 /** The terms that an acceptance would have. Points are whole, days are `YYYY-MM-DD`. */
 export type AcceptedTerms = { charge_max: bigint; period_max: bigint; starts_on: string; ends_on: string }
 
-/** What the page of an offer shows: why the member cannot accept, or the terms as offered. */
-export async function lookAtOffer(
-  deps: Core,
-  mandate_id: string,
-  acceptance: Acceptance,
-): Promise<AgreeingFault | AcceptedTerms> {
+/** An offer as it is for one member, and why the member cannot accept these terms, or the terms in full. */
+export type LookedAt = { standing: Standing | undefined; judged: AgreeingFault | AcceptedTerms }
+
+/** What the page of an offer shows. */
+export async function lookAtOffer(deps: Core, mandate_id: string, acceptance: Acceptance): Promise<LookedAt> {
   const [settings, standing] = await Promise.all([
     deps.settings.read(),
     readStanding(deps.db, mandate_id, acceptance.user_id, deps.clock()),
   ])
-  return judge(settings, standing, acceptance)
+  return { standing, judged: judge(settings, standing, acceptance) }
 }
 
 /**
@@ -59,12 +59,13 @@ export async function acceptMandate(
   const settings = await deps.settings.read()
   return deps.db
     .transaction()
-    .execute((tx) => acceptWithin(tx, { settings, now: deps.clock() }, mandate_id, acceptance))
+    .execute((tx) => acceptWithin(tx, deps, { settings, now: deps.clock() }, mandate_id, acceptance))
 }
 
 /** Accepts within a larger transaction, which has not locked an application, a mandate or a wallet before. */
 export async function acceptWithin(
   tx: Tx,
+  deps: Core,
   { settings, now }: { settings: SettingValues; now: Date },
   mandate_id: string,
   acceptance: Acceptance,
@@ -74,7 +75,7 @@ export async function acceptWithin(
   const standing = await readStanding(tx, mandate_id, user_id, now)
   const judged = judge(settings, standing, acceptance)
   if ('fault' in judged) return judged
-  const { id, owner_id, today, version, replaces } = standing!
+  const { id, owner_id, today, version, replaces, book } = standing!
   const before = await termsBefore(tx, id)
   await tx
     .updateTable('mandates')
@@ -102,6 +103,10 @@ export async function acceptWithin(
   if (replaces !== null) {
     const detail = { by: 'member', replaced_by: mandate_id }
     await endMandates(tx, [replaces], { reason: 'replaced', now, actor_id: user_id, ip, detail })
+  }
+  if (book === 'live') {
+    const facts = { until: judged.ends_on }
+    await tell(tx, deps, { ...standing!, user_id }, { kind: 'mandate_accepted', cause: 'accepted', facts })
   }
   return undefined
 }

@@ -34,6 +34,8 @@ export type Mandate = {
   username: string | null
   /** The owner of the application whom the member agreed to. */
   payee_id: bigint | null
+  /** The only member who may accept it. */
+  only_user_id: bigint | null
   accepted_at: Date | null
   ended_at: Date | null
   /** The running period, its sum, what is left of it and when it ends. Null before the first day and after the end. */
@@ -59,7 +61,7 @@ export async function findMandate(
 ): Promise<Mandate | undefined> {
   const conditions = Object.entries(which).map(([name, value]) => sql`${sql.ref(`m.${name}`)} = ${value}`)
   const { rows } = await sql<Mandate>`
-    select facts.* from mandates as m cross join lateral mandate_facts(m, ${now}::timestamptz) as facts
+    select facts.*, m.only_user_id from mandates as m cross join lateral mandate_facts(m, ${now}::timestamptz) as facts
     where ${sql.join(conditions, sql` and `)}`.execute(db)
   return rows[0]
 }
@@ -132,7 +134,7 @@ async function listed(
   if (until !== undefined) fits.push(sql`facts.created_at < ${until}`)
   if (hiddenPayee !== undefined) fits.push(sql`facts.payee_id is distinct from ${hiddenPayee}`)
   const { rows } = await sql<Mandate>`
-    select facts.*
+    select facts.*, (looked_at.facts).only_user_id
     from (select mandates as facts ${rowsOfLane} limit ${LOOKED_THROUGH_MAX}) as looked_at
     cross join lateral mandate_facts(looked_at.facts, ${now}::timestamptz) as facts
     where ${sql.join(fits, sql` and `)} order by facts.id ${direction} limit ${limit + 1}`.execute(db)

@@ -43,6 +43,13 @@ export function nextPeriod(starts_on: string, period: Period, from: string): str
   return daysAfter(from, period === 'week' ? WEEK_DAYS : 1)
 }
 
+/** How many periods begin between the first day and the last one, inclusive. */
+export function periodsUntil(starts_on: string, period: Period, ends_on: string): number {
+  let count = 0
+  for (let from = starts_on; from <= ends_on; from = nextPeriod(starts_on, period, from)) count += 1
+  return count
+}
+
 /** The last day of a year that begins on a day. */
 export function lastDayOfYear(from: string): string {
   return daysAfter(monthsAfter(from, 12), -1)

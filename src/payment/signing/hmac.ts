@@ -142,8 +142,22 @@ export const Callback = z.strictObject({
 })
 export type CallbackFields = Omit<z.output<typeof Callback>, 'signature'>
 
-/** Appends the seven fields and their signature to callback_url, percent-encoded. decisions.md 5.9. */
-export function signedCallbackUrl(callbackUrl: string, fields: CallbackFields, token: string): string {
+/** The callback of the mandate page. Its fields are those of no request. mandates.md 7.2. */
+export const MandateCallback = z.strictObject({
+  decided_at: z.iso.datetime(),
+  mandate_id: z.string(),
+  mandate_status: z.enum(['active', 'declined']),
+  reference: z.string(),
+  signature: z.string().regex(/^[0-9a-f]{64}$/),
+})
+export type MandateCallbackFields = Omit<z.output<typeof MandateCallback>, 'signature'>
+
+/** Appends the fields and their signature to callback_url, percent-encoded. decisions.md 5.9. */
+export function signedCallbackUrl(
+  callbackUrl: string,
+  fields: CallbackFields | MandateCallbackFields,
+  token: string,
+): string {
   const signature = sign(secretKeyOf(token), stringToSign(fields))
   const query = Object.entries({ ...fields, signature }).map(
     ([name, value]) => `${name}=${encodeURIComponent(value)}`,

@@ -239,7 +239,7 @@ describe('accepting', () => {
     let isFresh = false
     const fault = async (expected: string, over: Partial<Acceptance> = {}) => {
       const acceptance = { user_id: as, ip: IP, isFresh, ...over }
-      const looked = await lookAtOffer(test.deps, mandate_id, acceptance)
+      const { judged: looked } = await lookAtOffer(test.deps, mandate_id, acceptance)
       expect(looked).toMatchObject({ fault: expected })
       expect(await accept(mandate_id, acceptance)).toEqual(looked)
     }

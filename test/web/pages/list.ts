@@ -54,6 +54,8 @@ const signingIn = ({ username, password }: Person) =>
   sending('form[action="/sign-in"]', { username, password })
 const at = (path: string) => () => path
 const pay = (fate: keyof World['orders']) => (world: World) => `/payment/pay/${world.orders[fate]}`
+const mandate = (state: keyof World['mandates']) => (world: World) =>
+  `/payment/mandate/${world.mandates[state]}`
 const paymentApp = ({ merchant }: World) => `/payment/applications/${merchant.payment_id}`
 /** A page of the merchant's application. */
 const shop = (place: string) => (world: World) => `${paymentApp(world)}/${place}`
@@ -220,6 +222,35 @@ export const PAGES: ListedPage[] = [
     name: 'payment/buyer/pay-state unknown',
     as: 'buyer',
     path: at('/payment/pay/txn_000000000000000000000000'),
+  },
+  { name: 'accounts/sign-in/sign-in mandate', as: 'visitor', path: mandate('upTo') },
+  { name: 'payment/mandates/offer', as: 'buyer', path: mandate('upTo') },
+  { name: 'payment/mandates/offer unfolded', as: 'buyer', path: mandate('upTo'), act: unfolding },
+  { name: 'payment/mandates/offer fixed', as: 'buyer', path: mandate('fixed') },
+  { name: 'payment/mandates/offer lowered', as: 'buyer', path: mandate('dear') },
+  { name: 'payment/mandates/offer replacing', as: 'buyer', path: mandate('replacing') },
+  { name: 'payment/mandates/offer stale', as: 'stale', path: mandate('fixed') },
+  { name: 'payment/mandates/offer-state accepted', as: 'buyer', path: mandate('accepted') },
+  { name: 'payment/mandates/offer-state taken', as: 'careful', path: mandate('accepted') },
+  { name: 'payment/mandates/offer-state limit', as: 'newcomer', path: mandate('fixed') },
+  { name: 'payment/mandates/offer-state lapsed', as: 'buyer', path: mandate('lapsed') },
+  {
+    name: 'payment/mandates/offer-state unknown',
+    as: 'buyer',
+    path: at('/payment/mandate/mdt_000000000000000000000000'),
+  },
+  { name: 'payment/mandates/own-mandates', as: 'buyer', path: at('/account/mandates') },
+  { name: 'payment/mandates/own-mandates empty', as: 'careful', path: at('/account/mandates') },
+  {
+    name: 'payment/mandates/own-mandate',
+    as: 'buyer',
+    path: ({ mandates }) => `/account/mandates/${mandates.charged}`,
+    act: unfolding,
+  },
+  {
+    name: 'payment/mandates/own-mandate revoked',
+    as: 'buyer',
+    path: ({ mandates }) => `/account/mandates/${mandates.revoked}`,
   },
   { name: 'payment/gateway/refused', as: 'visitor', path: at('/payment/api/submit.php?pid=1001&money=9.90') },
   { name: 'identity/oauth/consent', as: 'buyer', path: consent('open') },

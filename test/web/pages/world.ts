@@ -15,6 +15,8 @@ import { applyForPaymentApp } from '../../../src/payment/apps/apps.ts'
 import { offerApplication } from '../../../src/payment/apps/handover.ts'
 import { acceptInvitation, inviteMember } from '../../../src/payment/apps/team.ts'
 import { setEventsUrl } from '../../../src/payment/events/events.ts'
+import { revokeOwn } from '../../../src/payment/mandates/acts.ts'
+import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { makePayOrder } from '../../../src/payment/orders/pay.ts'
 import { askRefund } from '../../../src/payment/orders/refund-requests.ts'
 import { refundOrder } from '../../../src/payment/orders/refunds.ts'
@@ -22,6 +24,7 @@ import { makePerson, type Person } from '../../harness/cast.ts'
 import { freePort } from '../../harness/demo-process.ts'
 import { gatewayText, md5, send } from '../../harness/gateway-shop.ts'
 import { setSetting, startTestApp, type TestApp } from '../../harness/harness.ts'
+import { chargeOf, giveRight, makeMandate, offer, switchMandates } from '../../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { makeGatewayOrders } from '../../harness/notify-receiver.ts'
 import {
@@ -58,6 +61,11 @@ export type World = {
   userCode(): Promise<string>
   /** Transaction IDs, by the state of the order. */
   orders: Record<OrderFate, string>
+  /** The ids of mandates, by what they are to the payer. */
+  mandates: Record<
+    'upTo' | 'fixed' | 'dear' | 'replacing' | 'accepted' | 'charged' | 'revoked' | 'lapsed',
+    string
+  >
   /** The transaction ID of a transfer. */
   transfer: string
   links: Record<LinkPurpose, string>
@@ -122,6 +130,7 @@ export async function makeWorld(): Promise<World> {
     people,
     merchant,
     suspendedSeller,
+    mandates: await makeMandates(test, { people, merchant }),
     transfer: await firstTransfer(test),
     barred: await makeBarred(test, people),
     testApp,
@@ -376,6 +385,35 @@ async function makeProposals(
   await propose(test.deps, { ...points, lines }, { actor_id: people.admin.id, ip })
   const rule = { setting: 'second_approver', value: 'off', reason: '', key: 'c' } as const
   await propose(test.deps, { kind: 'setting', ...rule }, { actor_id: colleague, ip })
+}
+
+async function makeMandates(
+  test: TestApp,
+  { people, merchant }: Pick<World, 'people' | 'merchant'>,
+): Promise<World['mandates']> {
+  await switchMandates(test)
+  await giveRight(test, merchant)
+  const fixed = { caps: { amount: 300n }, purpose: 'Membership of the reading club' }
+  const accepted = await makeMandate(test, merchant, people.buyer, fixed)
+  const charged = await makeMandate(test, merchant, people.buyer, { purpose: 'Stickers with one click' })
+  const charge = makeChargeMandate(test.deps)
+  for (const amount of [90n, 100n, 70n, 60n])
+    await charge(chargeOf(merchant, charged, amount)).catch(() => undefined)
+  const revoked = await makeMandate(test, merchant, people.buyer, fixed)
+  await revokeOwn(test.deps, revoked, { user_id: people.buyer.id, ip: '203.0.113.7' })
+  const lapsed = await offer(test, merchant, fixed)
+  const expired = { offer_expires_at: test.clock.now() }
+  await test.db.updateTable('mandates').set(expired).where('mandate_id', '=', lapsed).execute()
+  return {
+    accepted,
+    charged,
+    revoked,
+    lapsed,
+    upTo: await offer(test, merchant, { purpose: 'Stickers with one click' }),
+    fixed: await offer(test, merchant, fixed),
+    dear: await offer(test, merchant, { caps: { charge_max: 3_000n, period_max: 20_000n } }),
+    replacing: await offer(test, merchant, { ...fixed, caps: { amount: 450n }, replaces: accepted }),
+  }
 }
 
 async function firstTransfer({ db }: TestApp): Promise<string> {

@@ -1,0 +1,123 @@
+/** Texts of a member's own mandates. */
+import type { Texts } from '../../web/languages.ts'
+import { counted, pointsOf } from '../../web/plurals.ts'
+import { POINTS } from '../../web/site-words.ts'
+
+const ACTS = {
+  accept: { en: 'Allowed', zh: '允许' },
+  change: { en: 'Changed', zh: '修改' },
+  pause: { en: 'Paused', zh: '暂停' },
+  resume: { en: 'Resumed', zh: '恢复' },
+  end: { en: 'Ended', zh: '结束' },
+  next_period: { en: 'Next test period begun', zh: '进入下一测试周期' },
+} satisfies Texts
+const BY = {
+  member: { en: 'by you', zh: '你' },
+  merchant: { en: 'by the shop', zh: '商家' },
+  staff: { en: 'by the staff', zh: '管理员' },
+  service: { en: 'by the service', zh: '系统' },
+} satisfies Texts
+
+export const ownMandates = {
+  title: { en: 'My mandates', zh: '我的预授权' },
+  lead: {
+    en: 'Shops that may charge you without asking again. Pause or revoke one at any time, with one click.',
+    zh: '这些商家可以直接扣款，不再逐次询问。可随时一键暂停或撤销。',
+  },
+  charged: { en: 'The shop charged this under a mandate:', zh: '商家依据预授权扣款：' },
+  link: { en: 'My mandates', zh: '我的预授权' },
+  empty: { en: 'No mandates', zh: '暂无预授权' },
+  emptyText: {
+    en: 'When a shop asks to charge you later and you allow it, the mandate appears here.',
+    zh: '当商家请求日后扣款并经你允许后，会显示在这里。',
+  },
+  states: {
+    active: { en: 'Active', zh: '有效' },
+    not_started: { en: 'Not begun', zh: '尚未开始' },
+    owner_changed: { en: 'Paused: new owner', zh: '已暂停：所有者变更' },
+    paused: { en: 'Paused by you', zh: '你已暂停' },
+    member: { en: 'Revoked by you', zh: '你已撤销' },
+    merchant: { en: 'Ended by the shop', zh: '商家已终止' },
+    staff: { en: 'Ended by the staff', zh: '管理员已终止' },
+    replaced: { en: 'Replaced', zh: '已被取代' },
+    finished: { en: 'Over', zh: '已到期' },
+    account_closed: { en: 'Account closed', zh: '账号已注销' },
+  },
+  spent: (spent: string, left: string) => ({
+    en: `${spent} charged, ${left} left`,
+    zh: `已扣 ${spent}，剩余 ${left}`,
+  }),
+  thisPeriod: { en: 'This period', zh: '本期' },
+  resets: { en: 'Begins again', zh: '下期开始' },
+  nextCharge: { en: 'Next charge from', zh: '下次扣款' },
+  days: { en: 'From – until', zh: '有效期' },
+  limits: { en: 'Limits', zh: '限额' },
+  purpose: { en: 'For', zh: '用途' },
+  open: { en: 'Details', zh: '详情' },
+  pause: { en: 'Pause', zh: '暂停' },
+  resume: { en: 'Resume', zh: '恢复' },
+  revoke: { en: 'Revoke', zh: '撤销' },
+  revokeText: { en: 'Revoking is final. Pausing is not.', zh: '撤销后不能恢复；暂停可以恢复。' },
+  newOwner: (owner: string) => ({
+    en: `The shop has a new owner, @${owner}. It cannot charge you until you resume the mandate, which agrees to this owner.`,
+    zh: `商家的所有者已变更为 @${owner}。在你恢复（即同意新的所有者）之前不能扣款。`,
+  }),
+  done: {
+    paused: (shop: string) => ({
+      en: `${shop} cannot charge you until you resume this mandate.`,
+      zh: `在你恢复之前，${shop} 不能扣款。`,
+    }),
+    revoked: (shop: string) => ({
+      en: `The mandate is revoked. ${shop} cannot charge you under it any more.`,
+      zh: `预授权已撤销，${shop} 不能再据此扣款。`,
+    }),
+    over: { en: 'This mandate had ended before.', zh: '这份预授权此前已结束。' },
+    resumed: (shop: string) => ({
+      en: `${shop} may charge you again within the limits below.`,
+      zh: `${shop} 可以再次在以下限额内扣款。`,
+    }),
+    changed: { en: 'The new limits hold from now on.', zh: '新的限额已生效。' },
+    noticeEach: { en: 'You will hear of each charge.', zh: '每次扣款都会通知你。' },
+    noticeDaily: { en: 'You will hear of charges once a day.', zh: '每天汇总通知一次扣款。' },
+    nextPeriod: { en: 'The next period of this test mandate has begun.', zh: '测试预授权已进入下一期。' },
+  },
+  change: { en: 'Change limits or last day', zh: '修改限额或最后一天' },
+  changeText: {
+    en: 'You can lower limits at any time. More than before, up to what the shop offered, needs a recent sign-in.',
+    zh: '随时可以调低。调高（不超过商家最初的要求）需要近期登录。',
+  },
+  save: { en: 'Save', zh: '保存' },
+  outOfDate: {
+    en: 'The mandate has changed since this page was opened. Look at it again.',
+    zh: '打开页面后预授权有变化，请重新查看。',
+  },
+  notice: { en: 'Tell me', zh: '通知我' },
+  notices: {
+    each: { en: 'of each charge', zh: '每次扣款' },
+    daily: { en: 'once a day', zh: '每天一次' },
+  },
+  charges: { en: 'Charges', zh: '扣款记录' },
+  noCharges: { en: 'No charges yet.', zh: '暂无扣款。' },
+  refunded: (formatted: string) => ({ en: `${formatted} refunded`, zh: `已退款 ${formatted}` }),
+  refusals: { en: 'Refused charges', zh: '被拒绝的扣款' },
+  refusal: (times: number, formatted: string) => ({
+    en: `${times} ${counted(times, 'time', 'times')}, last ${pointsOf(formatted)}`,
+    zh: `${times} 次，最近一次 ${formatted} ${POINTS}`,
+  }),
+  outcomes: {
+    charge_limit: { en: 'Above the limit of one charge', zh: '超过单次上限' },
+    period_limit: { en: 'Above the limit of the period', zh: '超过每期上限' },
+    insufficient: { en: `Too few ${POINTS}`, zh: `${POINTS}不足` },
+    inactive: { en: 'While it could not be charged', zh: '在不能扣款期间' },
+  },
+  history: { en: 'History', zh: '变更记录' },
+  acted: (act: keyof typeof ACTS, by: keyof typeof BY) => ({
+    en: `${ACTS[act].en} ${BY[by].en}`,
+    zh: `${BY[by].zh}${ACTS[act].zh}`,
+  }),
+  terms: (each: string, all: string, until: string) => ({
+    en: `${each} each, ${all} a period, until ${until}`,
+    zh: `单次 ${each}，每期 ${all}，至 ${until}`,
+  }),
+  nextPeriod: { en: 'Begin the next period', zh: '进入下一期' },
+} satisfies Texts

@@ -1,0 +1,319 @@
+/** The mandate page: who sees what, what a form allows, and the signed way back to the shop. */
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { revokeOwn } from '../../../src/payment/mandates/acts.ts'
+import { findMandate } from '../../../src/payment/mandates/mandates.ts'
+import type { OfferedTerms } from '../../../src/payment/mandates/offers.ts'
+import { secretKeyOf } from '../../../src/payment/signing/hmac.ts'
+import { makePerson, type Person } from '../../harness/cast.ts'
+import { type Browser, browser, setSetting, startTestApp, type TestApp } from '../../harness/harness.ts'
+import { decideRight, giveRight, IP, makeMandate, offer, switchMandates } from '../../harness/mandates.ts'
+import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { formsIn } from '../../web/form-markup.ts'
+
+const FIXED = { caps: { amount: 300n } } satisfies Partial<OfferedTerms>
+const HOUR_MS = 3_600_000
+
+let test: TestApp
+let merchant: Merchant
+let alice: Person
+let client: Browser
+
+beforeAll(async () => {
+  test = await startTestApp()
+  await switchMandates(test)
+  merchant = await makeMerchant(test)
+  await giveRight(test, merchant)
+})
+afterAll(async () => {
+  await merchant.close()
+  await test.close()
+})
+beforeEach(async () => {
+  alice = await makePerson(test, { points: 5_000n })
+  client = await alice.signIn()
+})
+
+const pathOf = (mandate_id: string) => `/payment/mandate/${mandate_id}`
+const offered = async (over: Partial<OfferedTerms> = {}) => pathOf(await offer(test, merchant, over))
+const idOf = (path: string) => path.split('/').at(-1)!
+const stored = (path: string) => findMandate(test.db, { mandate_id: idOf(path) }, test.clock.now())
+const wordsOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+const setApp = (values: object) =>
+  test.db.updateTable('payment_apps').set(values).where('id', '=', merchant.id).execute()
+const allow = (path: string, fields: Record<string, string> = {}, by = client) =>
+  by.get(path).then((page) => by.post(path, { ...filledIn(page, path), ...fields }))
+
+/** What the form of the page sends as it is. */
+const filledIn = ({ body }: { body: string }, path: string) =>
+  formsIn(body).find((form) => form.isOf(path))!.values
+
+/** Checks the signature of a callback, and returns its other parameters. */
+function verified(location: string | undefined): Record<string, string> {
+  const { origin, pathname, searchParams } = new URL(location!)
+  expect(`${origin}${pathname}`).toBe(merchant.callbackUrl)
+  const { signature, ...fields } = Object.fromEntries(searchParams)
+  const text = Object.keys(fields)
+    .sort()
+    .map((name) => `${name}=${fields[name]}`)
+    .join('&')
+  expect(signature).toBe(createHmac('sha256', secretKeyOf(merchant.token)).update(text).digest('hex'))
+  return fields
+}
+
+describe('an offer', () => {
+  it('names shop and terms on the sign-in page before it', async () => {
+    const path = await offered({ purpose: 'Daily tea' })
+    const visitor = browser(test)
+    const { status, location } = await visitor.get(path)
+    expect([status, location]).toEqual([303, `/sign-in?return_to=${encodeURIComponent(path)}`])
+    const words = wordsOf((await visitor.get(location!)).body)
+    expect(words).toContain(
+      `Sign in to decide whether Shop of ${merchant.owner.username} may charge you Daily tea · Up to 100 each time, 250 points a month`,
+    )
+    const own = await offered({ purpose: 'Daily tea', user_id: alice.id })
+    expect(wordsOf((await visitor.get(`/sign-in?return_to=${own}`)).body)).not.toContain('Daily tea')
+  })
+
+  it('shows its terms, and what they come to', async () => {
+    const path = await offered({ purpose: 'Daily <tea>', with_token: true })
+    const { body, status } = await client.get(path)
+    expect(status).toBe(200)
+    const words = wordsOf(body)
+    expect(words).toContain(
+      `Shop of ${merchant.owner.username} Approved by staff @${merchant.owner.username} · Trust level 2`,
+    )
+    expect(words).toContain('250 points a month at most Up to 100 points each time Daily &lt;tea&gt;')
+    expect(words).toContain('From – until 2026-01-01 – 2026-12-31 Most in all 3,000 Balance now 5,000')
+    expect(words).toContain('Mandates a month 250 of 10,000')
+    expect(words).toContain(`You pay as @${alice.username} Switch account`)
+    expect(words).toContain('Each charge also needs your sign-in at the shop.')
+    const chinese = await client.get(path, { 'accept-language': 'zh-CN' })
+    expect(wordsOf(chinese.body)).toContain('250 积分，每月上限 每次最多 100 积分')
+    const fixed = await client.get(await offered({ ...FIXED, period: 'week', ends_on: '2026-01-20' }))
+    expect(wordsOf(fixed.body)).toContain('300 points every week')
+    expect(wordsOf(fixed.body)).toContain('Most in all 900')
+    expect(fixed.body).not.toContain('name="charge_max"')
+  })
+
+  it('leads back with a signed callback once it is allowed, and again', async () => {
+    const path = await offered({ reference: 'club 茶?'.replaceAll(' ', '-') })
+    const { status, location } = await allow(path)
+    expect(status).toBe(303)
+    const told = {
+      decided_at: '2026-01-01T00:00:00Z',
+      mandate_id: idOf(path),
+      mandate_status: 'active',
+      reference: 'club-茶?',
+    }
+    expect(verified(location)).toEqual(told)
+    expect(await stored(path)).toMatchObject({ status: 'active', user_id: alice.id, charge_max: 100n })
+    expect(verified((await client.get(`${path}/return`)).location)).toEqual(told)
+    const again = await client.get(path)
+    expect(wordsOf(again.body)).toContain('You have allowed this')
+    expect(again.body).toContain(`href="${path}/return"`)
+    await revokeOwn(test.deps, idOf(path), { user_id: alice.id, ip: IP })
+    const ended = await client.get(`${path}/return`)
+    expect([ended.status, wordsOf(ended.body)]).toEqual([
+      200,
+      expect.stringContaining('This mandate has ended'),
+    ])
+  })
+
+  it('is refused with a signed callback', async () => {
+    const path = await offered()
+    const page = await client.get(path)
+    const { status, location } = await client.post(`${path}/refuse`, page.form(path))
+    expect(status).toBe(303)
+    expect(verified(location)).toMatchObject({ mandate_id: idOf(path), mandate_status: 'declined' })
+    expect(await stored(path)).toMatchObject({ status: 'ended', reason: 'declined' })
+    const late = await client.post(path, page.form(path))
+    expect([late.status, wordsOf(late.body)]).toEqual([
+      409,
+      expect.stringContaining('This mandate has ended'),
+    ])
+    expect((await client.post(`${path}/refuse`, page.form(path))).status).toBe(409)
+  })
+
+  it('needs the form of the page', async () => {
+    const path = await offered()
+    for (const address of [path, `${path}/refuse`]) expect((await client.post(address, {})).status).toBe(403)
+    expect(await stored(path)).toMatchObject({ status: 'pending' })
+  })
+
+  it('tells another member nothing of its terms', async () => {
+    const bob = await makePerson(test)
+    const other = await bob.signIn()
+    const taken = await offered({ purpose: 'Secret tea' })
+    const seen = await other.get(taken)
+    await allow(taken)
+    const late = await other.submit(seen, taken)
+    expect([late.status, wordsOf(late.body)]).toEqual([
+      409,
+      expect.stringContaining('Another member has accepted it'),
+    ])
+    const own = await offered({ purpose: 'Secret tea', user_id: alice.id })
+    const strange = await other.get(own)
+    expect(wordsOf(strange.body)).toContain('This offer is for another member')
+    expect((await other.get(`${taken}/return`)).location).toBeUndefined()
+    for (const { body } of [late, strange, await other.get(taken)]) {
+      expect(body).not.toContain('Secret tea')
+      expect(body).not.toContain(alice.username)
+    }
+    expect((await client.get(own)).body).toContain('Secret tea')
+  })
+})
+
+describe('terms', () => {
+  it('can be lowered', async () => {
+    const path = await offered()
+    const { status } = await allow(path, { charge_max: '20', period_max: '60', ends_on: '2026-02-01' })
+    expect(status).toBe(303)
+    expect(await stored(path)).toMatchObject({
+      charge_max: 20n,
+      period_max: 60n,
+      ends_on: '2026-02-01',
+    })
+  })
+
+  it.each([
+    [{ period_max: '251' }, 'period_max', 'from 1 to 250'],
+    [{ charge_max: '101' }, 'charge_max', 'from 1 to 100'],
+    [{ charge_max: '60', period_max: '50' }, 'charge_max', 'not above the most in a period'],
+    [{ charge_max: '0' }, 'charge_max', 'from 1 to 100'],
+    [{ charge_max: 'all' }, 'charge_max', 'from 1 to 100'],
+    [{ ends_on: '2027-01-01' }, 'ends_on', 'from 2026-01-01 to 2026-12-31'],
+    [{ ends_on: '2025-12-31' }, 'ends_on', 'from 2026-01-01 to 2026-12-31'],
+    [{ ends_on: 'soon' }, 'ends_on', 'from 2026-01-01 to 2026-12-31'],
+  ])('%o are a fault of their field', async (fields, field, problem) => {
+    const path = await offered()
+    const { status, body } = await allow(path, fields)
+    expect(status).toBe(400)
+    expect(body).toMatch(new RegExp(`id="${field}-problem">[^<]*${problem}`))
+    for (const [name, value] of Object.entries(fields))
+      expect(body).toContain(`name="${name}" value="${value}"`)
+    expect(await stored(path)).toMatchObject({ status: 'pending' })
+  })
+
+  it('begin at what the member may allow', async () => {
+    const path = await offered({ caps: { charge_max: 3_000n, period_max: 20_000n } })
+    const page = await client.get(path)
+    expect(filledIn(page, path)).toMatchObject({ charge_max: '2000', period_max: '10000' })
+    expect(wordsOf(page.body)).toContain('The shop asks for more than you may allow')
+    const more = await client.post(path, { ...filledIn(page, path), charge_max: '2001' })
+    expect([more.status, wordsOf(more.body)]).toEqual([
+      400,
+      expect.stringContaining('You may allow up to 2,000.'),
+    ])
+    expect((await client.post(path, filledIn(page, path))).status).toBe(303)
+    const rest = await client.get(await offered())
+    expect(wordsOf(rest.body)).toContain('Above your monthly limit')
+    const dear = await client.get(await offered({ caps: { amount: 2_001n } }))
+    expect(wordsOf(dear.body)).toContain('Above your limit')
+    expect(wordsOf(dear.body)).toContain('You may allow up to 2,000.')
+  })
+
+  it('stand beside those of the mandate that they replace', async () => {
+    const before = await makeMandate(test, merchant, alice, FIXED)
+    const path = await offered({ caps: { amount: 450n }, replaces: before })
+    const { body } = await client.get(path)
+    expect(wordsOf(body)).toContain('Until now: 300 points every month Then: 450 points every month')
+    expect((await allow(path)).status).toBe(303)
+    expect(await stored(pathOf(before))).toMatchObject({ status: 'ended', reason: 'replaced' })
+  })
+})
+
+describe('an old sign-in', () => {
+  it('must be renewed before anything is allowed, and the chosen terms wait', async () => {
+    const path = await offered()
+    const fresh = await client.get(path)
+    test.clock.advance(HOUR_MS)
+    const { body } = await client.get(path)
+    expect(wordsOf(body)).toContain('Confirm with a new sign-in that it is you.')
+    expect(body).toContain(`href="/sign-in?return_to=${encodeURIComponent(path)}&amp;login_hint=`)
+    const lower = { charge_max: '7', period_max: '9' }
+    const refused = await client.post(path, { ...filledIn(fresh, path), ...lower })
+    expect([refused.status, refused.body]).toEqual([409, expect.stringContaining('Confirm that it is you')])
+    expect(await stored(path)).toMatchObject({ status: 'pending' })
+    await test.db.updateTable('sessions').set({ auth_time: test.clock.now() }).execute()
+    const again = await client.get(path)
+    expect(filledIn(again, path)).toMatchObject(lower)
+    expect(again.body).toContain('<details class="small" open>')
+    test.clock.advance(HOUR_MS)
+    // To refuse needs none.
+    expect((await client.post(`${path}/refuse`, fresh.form(path))).status).toBe(303)
+  })
+
+  it('is judged by the posted cap of a period', async () => {
+    await setSetting(test, 'mandates_fresh_sign_in_above', '50')
+    const path = await offered()
+    test.clock.advance(HOUR_MS)
+    expect((await allow(path)).status).toBe(409)
+    expect((await allow(path, { charge_max: '50', period_max: '50' })).status).toBe(303)
+    await setSetting(test, 'mandates_fresh_sign_in_above', '')
+    expect((await allow(await offered(FIXED))).status).toBe(303)
+    await setSetting(test, 'mandates_fresh_sign_in_above', '0')
+  })
+
+  it('is enough for play points', async () => {
+    const twin = await makeMerchant(test, { twinOf: merchant })
+    const path = pathOf(await offer(test, { ...twin, book: 'test' }, FIXED))
+    test.clock.advance(HOUR_MS)
+    const page = await client.get(path)
+    expect(wordsOf(page.body)).toContain('300 play points every month')
+    expect((await client.submit(page, path)).status).toBe(303)
+    await twin.close()
+  })
+})
+
+describe('every other state', () => {
+  it('has its page, and a way back to the shop', async () => {
+    const path = await offered()
+    const page = await client.get(path)
+    const expectState = async (title: string, [shown, posted] = [200, 409]) => {
+      for (const [answer, status] of [
+        [await client.get(path), shown],
+        [await client.post(path, page.form(path)), posted],
+      ] as const) {
+        expect([answer.status, wordsOf(answer.body)]).toEqual([status, expect.stringContaining(title)])
+        expect(answer.body).toContain(`href="${new URL(merchant.callbackUrl).origin}"`)
+      }
+    }
+    await switchMandates(test, 'off')
+    await expectState('Mandates are switched off')
+    await switchMandates(test)
+    await setSetting(test, 'payments_read_only', 'on')
+    await expectState('Payments are paused', [503, 503])
+    await setSetting(test, 'payments_read_only', 'off')
+    await setApp({ status: 'suspended' })
+    await expectState('This shop cannot take payments')
+    await setApp({ status: 'approved' })
+    await decideRight(test, merchant, { decision: 'withdraw' })
+    await expectState('This shop may not hold mandates')
+    await decideRight(test, merchant, { decision: 'grant', daily_max: 1_000_000n })
+    await setApp({ unreviewed_change_at: test.clock.now() })
+    await expectState('The shop waits for a review')
+    await setApp({ unreviewed_change_at: null })
+    const wallet = test.db.updateTable('ledger_accounts').where('user_id', '=', alice.id)
+    const [frozen_at, frozen_by] = [test.clock.now(), merchant.owner.id]
+    await wallet.set({ frozen_at, frozen_by, frozen_reason: 'A test' }).execute()
+    await expectState('Your wallet is frozen')
+    await wallet.set({ frozen_at: null, frozen_by: null, frozen_reason: null }).execute()
+    for (let n = 0; n < 10; n += 1) await makeMandate(test, merchant, alice, { caps: { amount: 1n } })
+    await expectState('Too many mandates at this shop')
+    test.clock.advance(24 * HOUR_MS)
+    client = await alice.signIn()
+    const lapsed = await client.get(path)
+    expect([lapsed.status, wordsOf(lapsed.body)]).toEqual([
+      200,
+      expect.stringContaining('This offer has lapsed'),
+    ])
+  })
+
+  it('is 404 for an unknown mandate', async () => {
+    for (const id of ['mdt_000000000000000000000000', 'x', merchant.payment_id]) {
+      expect((await client.get(pathOf(id))).status).toBe(404)
+      expect((await client.get(`${pathOf(id)}/return`)).status).toBe(404)
+    }
+  })
+})

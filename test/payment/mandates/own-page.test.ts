@@ -1,0 +1,247 @@
+/** A member's own mandates: what the pages show, and what each of their forms does. */
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
+import { findMandate } from '../../../src/payment/mandates/mandates.ts'
+import { makePerson, type Person } from '../../harness/cast.ts'
+import { type Browser, setSetting, startTestApp, type TestApp } from '../../harness/harness.ts'
+import {
+  chargedOr,
+  chargeOf,
+  decideRight,
+  giveRight,
+  makeMandate,
+  switchMandates,
+} from '../../harness/mandates.ts'
+import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { formsIn } from '../../web/form-markup.ts'
+
+const HOUR_MS = 3_600_000
+const PAGE = '/account/mandates'
+
+let test: TestApp
+let merchant: Merchant
+let alice: Person
+let client: Browser
+
+beforeAll(async () => {
+  test = await startTestApp()
+  await switchMandates(test)
+  merchant = await makeMerchant(test)
+  await giveRight(test, merchant)
+})
+afterAll(() => test.close())
+beforeEach(async () => {
+  alice = await makePerson(test, { points: 1_000n })
+  client = await alice.signIn()
+})
+
+const wordsOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+const stored = (mandate_id: string) => findMandate(test.db, { mandate_id }, test.clock.now())
+const charge = (mandate_id: string, amount: bigint) =>
+  chargedOr(makeChargeMandate(test.deps)(chargeOf(merchant, mandate_id, amount)))
+/** Sends a form of the mandate's page as it is, but for these fields. */
+async function send(mandate_id: string, act: string, fields: Record<string, string> = {}, by = client) {
+  const path = `${PAGE}/${mandate_id}`
+  const form = formsIn((await by.get(path)).body).find((one) => one.isOf(`${path}/${act}`))!
+  return by.post(`${path}/${act}`, { ...form.values, ...fields })
+}
+/** Follows a form to its page, and reads what the page reports. */
+async function reported({ location, status }: { location?: string | undefined; status: number }) {
+  expect(status).toBe(303)
+  return wordsOf((await client.get(location!)).body)
+}
+
+describe('the list', () => {
+  it('is linked from the wallet while mandates are on', async () => {
+    expect((await client.get('/account')).body).toContain(`href="${PAGE}"`)
+    await switchMandates(test, 'off')
+    expect((await client.get('/account')).body).not.toContain(`href="${PAGE}"`)
+    await switchMandates(test)
+  })
+
+  it('shows each mandate with its period, and nobody else’s', async () => {
+    expect(wordsOf((await client.get(PAGE)).body)).toContain('No mandates')
+    const up_to = await makeMandate(test, merchant, alice, { purpose: 'Daily <tea>' })
+    await makeMandate(test, merchant, alice, { caps: { amount: 300n }, starts_on: '2026-02-01' })
+    await charge(up_to, 60n)
+    const words = wordsOf((await client.get(PAGE)).body)
+    expect(words).toContain(`Shop of ${merchant.owner.username} Active Daily &lt;tea&gt;`)
+    expect(words).toContain('Up to 100 each time, 250 points a month · 2026-01-01 – 2026-12-31')
+    expect(words).toContain('This period: 60 charged, 190 left')
+    expect(words).toContain('Not begun A service 300 points every month')
+    expect(words).toContain('Next charge from 2026-02-01')
+    const bob = await makePerson(test)
+    const other = await bob.signIn()
+    expect(wordsOf((await other.get(PAGE)).body)).toContain('No mandates')
+    expect((await other.get(`${PAGE}/${up_to}`)).status).toBe(404)
+    expect((await client.get(`${PAGE}/mdt_x`)).status).toBe(404)
+  })
+})
+
+describe('one mandate', () => {
+  it('shows its charges with receipts, refused attempts, and who changed what', async () => {
+    const mandate_id = await makeMandate(test, merchant, alice)
+    expect(await charge(mandate_id, 60n)).toBe(60n)
+    await charge(mandate_id, 101n)
+    await charge(mandate_id, 102n)
+    await send(mandate_id, 'terms', { charge_max: '50' })
+    const { body } = await client.get(`${PAGE}/${mandate_id}`)
+    const words = wordsOf(body)
+    expect(words).toContain('Tea today 08:00 −60')
+    expect(body).toMatch(/href="\/payment\/pay\/txn_[a-z0-9]{24}"/)
+    expect(words).toContain('Above the limit of one charge 2 times, last 102 points')
+    expect(words).toMatch(/Changed by you [^·]* · 50 each, 250 a period, until 2026-12-31/)
+    expect(words).toMatch(/Allowed by you [^·]* · 100 each, 250 a period, until 2026-12-31/)
+  })
+
+  it('pages through its charges', async () => {
+    const mandate_id = await makeMandate(test, merchant, alice, { caps: { charge_max: 1n, period_max: 60n } })
+    for (let n = 0; n < 40; n += 1) await charge(mandate_id, 1n)
+    const first = await client.get(`${PAGE}/${mandate_id}`)
+    const next = /href="([^"]*before=\d+)"/.exec(first.body)![1]!
+    const second = await client.get(next)
+    const count = (body: string) => body.match(/\/payment\/pay\/txn_/g)!.length
+    expect(count(first.body) + count(second.body)).toBe(40)
+  })
+})
+
+describe('pausing and revoking', () => {
+  it('are one click, and stop charges at once', async () => {
+    const mandate_id = await makeMandate(test, merchant, alice)
+    expect(await reported(await send(mandate_id, 'pause'))).toContain('cannot charge you until you resume')
+    expect(await charge(mandate_id, 1n)).toEqual(['mandate_inactive', { status: 'paused', reason: 'member' }])
+    expect(await reported(await send(mandate_id, 'revoke'))).toContain('The mandate is revoked.')
+    expect(await charge(mandate_id, 1n)).toEqual(['mandate_inactive', { status: 'ended', reason: 'member' }])
+    expect((await client.get(`${PAGE}/${mandate_id}`)).body).not.toContain('/revoke"')
+  })
+
+  it('work from a page out of date, with an old sign-in, and whatever is switched off', async () => {
+    const ids = [await makeMandate(test, merchant, alice), await makeMandate(test, merchant, alice)]
+    const page = await client.get(`${PAGE}/${ids[0]}`)
+    await send(ids[0]!, 'terms', { charge_max: '50' })
+    test.clock.advance(2 * HOUR_MS)
+    await switchMandates(test, 'off')
+    await setSetting(test, 'payments_read_only', 'on')
+    await decideRight(test, merchant, { decision: 'withdraw' })
+    const setStatus = (status: 'suspended' | 'approved') =>
+      test.db.updateTable('payment_apps').set({ status }).where('id', '=', merchant.id).execute()
+    await setStatus('suspended')
+    const own = `${PAGE}/${ids[0]}`
+    expect((await client.post(`${own}/pause`, page.form(`${own}/pause`))).status).toBe(303)
+    expect(await stored(ids[0]!)).toMatchObject({ status: 'paused' })
+    expect((await client.post(`${own}/revoke`, page.form(`${own}/revoke`))).status).toBe(303)
+    expect((await send(ids[1]!, 'revoke')).status).toBe(303)
+    for (const id of ids) expect(await stored(id)).toMatchObject({ status: 'ended', reason: 'member' })
+    await setStatus('approved')
+    await decideRight(test, merchant, { decision: 'grant', daily_max: 1_000_000n })
+    await setSetting(test, 'payments_read_only', 'off')
+    await switchMandates(test)
+  })
+
+  it('are refused to another member, and without the form of a page', async () => {
+    const mandate_id = await makeMandate(test, merchant, alice)
+    const own = `${PAGE}/${mandate_id}`
+    const page = await client.get(own)
+    for (const act of ['pause', 'revoke', 'resume', 'terms', 'notice', 'next-period'])
+      expect((await client.post(`${own}/${act}`, {})).status).toBe(403)
+    const bob = await (await makePerson(test)).signIn()
+    const theirs = await makeMandate(test, merchant, alice)
+    const token = page.form(`${own}/pause`)
+    expect((await bob.post(`${PAGE}/${theirs}/revoke`, token)).status).toBe(403)
+    expect(await stored(theirs)).toMatchObject({ status: 'active' })
+  })
+})
+
+describe('agreeing', () => {
+  it('to resume needs a recent sign-in and the present page', async () => {
+    const mandate_id = await makeMandate(test, merchant, alice)
+    await send(mandate_id, 'pause')
+    const before = await client.get(`${PAGE}/${mandate_id}`)
+    test.clock.advance(2 * HOUR_MS)
+    const stale = await send(mandate_id, 'resume')
+    expect([stale.status, stale.body]).toEqual([409, expect.stringContaining('/sign-in?return_to=')])
+    expect(await stored(mandate_id)).toMatchObject({ status: 'paused' })
+    client = await alice.signIn()
+    await send(mandate_id, 'terms', { charge_max: '50' })
+    const path = `${PAGE}/${mandate_id}/resume`
+    const { version } = before.form(path)
+    const old = await send(mandate_id, 'resume', { version: version! })
+    expect([old.status, wordsOf(old.body)]).toEqual([
+      409,
+      expect.stringContaining('The mandate has changed since this page was opened.'),
+    ])
+    expect(await reported(await send(mandate_id, 'resume'))).toContain('may charge you again')
+    expect(await charge(mandate_id, 50n)).toBe(50n)
+  })
+
+  it('to a new owner names the owner', async () => {
+    const shop = await makeMerchant(test)
+    await giveRight(test, shop)
+    const mandate_id = await makeMandate(test, shop, alice)
+    const buyer = await makePerson(test)
+    await sql`select hand_over_application(${shop.id}, ${buyer.id}, ${test.clock.now()})`.execute(test.db)
+    const { body } = await client.get(`${PAGE}/${mandate_id}`)
+    expect(wordsOf(body)).toContain(`The shop has a new owner, @${buyer.username}.`)
+    const unreviewed = await send(mandate_id, 'resume')
+    expect([unreviewed.status, wordsOf(unreviewed.body)]).toEqual([
+      409,
+      expect.stringContaining('The shop waits for a review.'),
+    ])
+    const reviewed = { unreviewed_change_at: null }
+    await test.db.updateTable('payment_apps').set(reviewed).where('id', '=', shop.id).execute()
+    expect((await send(mandate_id, 'resume')).status).toBe(303)
+    expect(await stored(mandate_id)).toMatchObject({ status: 'active', payee_id: buyer.id })
+  })
+
+  it('to higher caps or a later day needs a recent sign-in; to lower does not', async () => {
+    const mandate_id = await makeMandate(test, merchant, alice)
+    test.clock.advance(2 * HOUR_MS)
+    const lower = { charge_max: '50', period_max: '60', ends_on: '2026-06-30' }
+    expect(await reported(await send(mandate_id, 'terms', lower))).toContain(
+      'The new limits hold from now on.',
+    )
+    expect(await stored(mandate_id)).toMatchObject({
+      charge_max: 50n,
+      period_max: 60n,
+      ends_on: '2026-06-30',
+    })
+    const stale = await send(mandate_id, 'terms', { charge_max: '51' })
+    expect([stale.status, stale.body]).toEqual([409, expect.stringContaining('/sign-in?return_to=')])
+    client = await alice.signIn()
+    expect((await send(mandate_id, 'terms', { ends_on: '2027-01-02' })).status).toBe(303)
+    const above = await send(mandate_id, 'terms', { period_max: '251' })
+    expect([above.status, above.body]).toEqual([400, expect.stringMatching(/period_max-problem">[^<]*250/)])
+    const late = await send(mandate_id, 'terms', { ends_on: '2027-01-03' })
+    expect([late.status, late.body]).toEqual([400, expect.stringMatching(/ends_on-problem">[^<]*2027-01-02/)])
+    await setSetting(test, 'mandate_month_max_tl2', '70')
+    const much = await send(mandate_id, 'terms', { period_max: '80' })
+    expect([much.status, wordsOf(much.body)]).toEqual([
+      409,
+      expect.stringContaining('You may allow up to 70.'),
+    ])
+    await setSetting(test, 'mandate_month_max_tl2', '10000')
+    expect(await stored(mandate_id)).toMatchObject({
+      charge_max: 50n,
+      period_max: 60n,
+      ends_on: '2027-01-02',
+    })
+  })
+})
+
+it('the member chooses how to hear of charges', async () => {
+  const mandate_id = await makeMandate(test, merchant, alice)
+  expect(await stored(mandate_id)).toMatchObject({ notice: 'daily' })
+  expect(await reported(await send(mandate_id, 'notice', { notice: 'each' }))).toContain('of each charge')
+  expect(await stored(mandate_id)).toMatchObject({ notice: 'each' })
+  expect((await send(mandate_id, 'notice', { notice: 'never' })).status).toBe(400)
+})
+
+it('a test mandate begins its next period by a button', async () => {
+  const twin = await makeMerchant(test, { twinOf: merchant })
+  const mandate_id = await makeMandate(test, { ...twin, book: 'test' }, alice)
+  const { body } = await client.get(`${PAGE}/${mandate_id}`)
+  expect(body).toContain('/next-period"')
+  expect(await reported(await send(mandate_id, 'next-period'))).toContain('next period of this test mandate')
+  expect(await stored(mandate_id)).toMatchObject({ period_from: '2026-02-01' })
+})
