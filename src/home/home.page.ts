@@ -75,7 +75,7 @@ export async function homePages(app: FastifyInstance, deps: Core): Promise<void>
 
 async function showWelcome(reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   return reply.page('home/welcome', {
-    apps: await appsForVisitors(deps.db),
+    apps: await appsForVisitors(deps),
     hasForum: deps.config.DISCOURSE_URL !== undefined,
     mayRegister: await isRegistrationOpen(deps),
   })
@@ -97,7 +97,7 @@ async function showHome(
     movedThisMonth(db, user.id, { now, zone: settings.time_zone }),
     statementOf(db, user.id, {}, { lines: LATELY_LINES }),
     ordersToPay(deps, user.id),
-    appsFor(db, user.id),
+    appsFor(deps, user),
     otherSessions(deps, session),
   ])
   return reply.page('home/home', {

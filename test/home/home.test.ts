@@ -89,6 +89,52 @@ describe('a member’s home', () => {
     expect(visitor).not.toMatch(/Unreviewed club|Suspended club/)
   })
 
+  it('leaves out what refuses the member now, and what a banned or suspended owner has', async () => {
+    const admin = await makePerson(test, { is_admin: true })
+    const alice = await makePerson(test, { points: 50n })
+    const founder = await makePerson(test, { groups: ['founders'] })
+    const listed = async (name: string, more = {}) => {
+      const homepage = `https://${name.toLowerCase()}.example/`
+      const party = await makeParty(test, { name, homepage, ...more })
+      const reviewed = { reviewed_at: test.clock.now(), is_listed: true, reviewed_by: admin.id }
+      await test.db.updateTable('oauth_apps').set(reviewed).where('id', '=', party.id).execute()
+      return party
+    }
+    const change = ({ id }: { id: bigint }, values: Record<string, unknown>) =>
+      test.db.updateTable('oauth_apps').set(values).where('id', '=', id).execute()
+    await listed('Foundry', { allow_groups: ['founders'] })
+    const [banned, used] = [await listed('Bannedly'), await listed('Usedly')]
+    const client = await alice.signIn()
+    await obtainTokens(test, client, used)
+    await obtainTokens(test, client, banned)
+    const { body } = await client.get('/')
+    expect([body.includes('Bannedly'), body.includes('Usedly'), body.includes('Foundry')]).toEqual([
+      true,
+      true,
+      false,
+    ])
+    expect((await (await founder.signIn()).get('/')).body).toContain('Foundry')
+    await test.db.updateTable('users').set({ is_banned: true }).where('username', '=', banned.owner).execute()
+    await change(used, { deny_groups: ['trust_level_0'] })
+    expect((await client.get('/')).body).not.toMatch(/Bannedly|Usedly/)
+    const visitor = (await browser(test).get('/')).body
+    expect(visitor).not.toContain('Bannedly')
+    expect(visitor).toContain('Foundry')
+    await change(used, { deny_groups: [], confirmed_at: null })
+    expect((await client.get('/')).body).not.toContain('Usedly')
+
+    const shop = `Shop of ${merchant.owner.username}`
+    const transaction_id = await order('A cup', '5')
+    await makePayOrder(test.deps)({ transaction_id, payer_id: alice.id, expected_amount: 5n })
+    const mine = async () => (await client.get('/')).body.split('My apps and shops')[1] ?? ''
+    expect(await mine()).toContain(shop)
+    const ban = (is_banned: boolean) =>
+      test.db.updateTable('users').set({ is_banned }).where('id', '=', merchant.owner.id).execute()
+    await ban(true)
+    expect(await mine()).not.toContain(shop)
+    await ban(false)
+  })
+
   it('says how points are earned here, and no other way', async () => {
     const client = await (await makePerson(test, { trust_level: 0 })).signIn()
     const { body } = await client.get('/')
