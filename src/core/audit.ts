@@ -1,6 +1,7 @@
 /** The audit log: the actor, the act, its subject, and the values before and after. The database refuses changes of it. */
 import { sql } from 'kysely'
 import type { Db, Tx } from '../database/connection.ts'
+import { COUNTED_MAX, type Count } from '../database/counts.ts'
 
 export type AuditEntry = {
   /** Null for an act of the service or of the operator. */
@@ -36,16 +37,29 @@ export type AuditFilter = {
 }
 
 /** Reads at most `limit` entries, newest first, with the usernames of their actors. */
-export async function readAudit(
-  db: Db,
-  { subject, action, actor, from, to, before }: AuditFilter,
-  limit: number,
-) {
+export async function readAudit(db: Db, filter: AuditFilter, limit: number) {
+  const entries = await entriesOf(db, filter)
+  return entries === undefined ? [] : entries.limit(limit).execute()
+}
+
+/** Counts the matching entries, up to COUNTED_MAX. */
+export async function countAudit(db: Db, filter: AuditFilter): Promise<Count> {
+  const entries = await entriesOf(db, filter)
+  if (entries === undefined) return { rows: 0, isMore: false }
+  const counted = entries.clearSelect().select('entry.id').limit(COUNTED_MAX).as('counted')
+  const { rows } = await db
+    .selectFrom(counted)
+    .select(sql<number>`count(*)::integer`.as('rows'))
+    .executeTakeFirstOrThrow()
+  return { rows, isMore: rows >= COUNTED_MAX }
+}
+
+/** The query for the matching entries, newest first. Returns undefined when no such member acts. */
+async function entriesOf(db: Db, { subject, action, actor, from, to, before }: AuditFilter) {
   let entries = db
     .selectFrom('audit_log as entry')
     .leftJoin('users as actor', 'actor.id', 'entry.actor_id')
     .orderBy('entry.id', 'desc')
-    .limit(limit)
     .select([
       'entry.id',
       'entry.action',
@@ -63,7 +77,7 @@ export async function readAudit(
       .where(sql`lower(username)`, '=', sql`lower(${actor})`)
       .select('id')
       .executeTakeFirst()
-    if (acting === undefined) return []
+    if (acting === undefined) return undefined
     entries = entries.where('entry.actor_id', '=', acting.id)
   }
   if (from !== undefined) entries = entries.where('entry.created_at', '>=', from)
@@ -78,5 +92,5 @@ export async function readAudit(
       ]),
     )
   }
-  return entries.execute()
+  return entries
 }

@@ -1,5 +1,6 @@
 /** Texts of searching and turning pages in a list. */
 import type { Texts } from './languages.ts'
+import { counted } from './plurals.ts'
 
 export const lists = {
   search: { en: 'Search', zh: '搜索' },
@@ -12,4 +13,12 @@ export const lists = {
   nothingYet: { en: 'No results so far', zh: '目前没有结果' },
   lookedBackTo: { en: 'Searched back to', zh: '已搜索至' },
   lookOn: { en: 'Search further back', zh: '继续往前搜索' },
+  fileRows: (formatted: string, { rows, isMore }: { rows: number; isMore: boolean }, max: string) => ({
+    en: isMore
+      ? `The file will have at least ${formatted} rows, at most ${max}, the newest first.`
+      : `The file will have ${formatted} ${counted(rows, 'row', 'rows')}, the newest first.`,
+    zh: isMore
+      ? `文件将至少有 ${formatted} 行，最多 ${max} 行，从新到旧。`
+      : `文件将有 ${formatted} 行，从新到旧。`,
+  }),
 } satisfies Texts

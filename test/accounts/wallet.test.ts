@@ -135,6 +135,8 @@ describe('the file', () => {
     const alice = await member()
     await post(alice, [...HISTORY, [1, '2025-12-05T00:00:00Z', '=cmd()']])
     const client = await alice.signIn()
+    const page = await client.get('/account?from=2025-11-30')
+    expect(page.body).toContain('The file will have 3 rows, the newest first.')
     const answer = await client.get('/account/statement.csv?from=2025-11-30')
     expect(answer.status).toBe(200)
     expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8')

@@ -386,7 +386,7 @@ describe('the orders of an application', () => {
       made.push((await order('Dated', '10', seller)).order_id)
       test.clock.advance(step)
     }
-    const browser = await seller.owner.signIn()
+    let browser = await seller.owner.signIn()
     /** The day in China that begins `days` after that midnight. */
     const day = (days: number) => new Date(midnight + (days + 1 / 3) * DAY_MS).toISOString().slice(0, 10)
     const ids = async (asked: Record<string, string>) => {
@@ -399,6 +399,15 @@ describe('the orders of an application', () => {
     expect(await ids({ from: day(0) })).toEqual([after, on])
     expect(await ids({ from: day(2) })).toEqual([])
     expect(await ids({ until: day(-2) })).toEqual([])
+    // Now it is the second day after that midnight.
+    expect(await ids({ period: 'today' })).toEqual([after])
+    expect(await ids({ period: 'week' })).toEqual([after, on, before])
+    expect(await ids({ period: 'today', until: day(-1) })).toEqual([before])
+    test.clock.advance(29 * DAY_MS)
+    browser = await seller.owner.signIn()
+    expect(await ids({ period: 'days30' })).toEqual([after])
+    expect(await ids({ period: 'days90' })).toEqual([after, on, before])
+    expect((await browser.get(asking({ period: 'ever' }, path))).status).toBe(400)
     await seller.close()
   })
 })

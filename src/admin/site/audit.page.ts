@@ -7,9 +7,10 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
-import { type AuditFilter, readAudit, recordAudit } from '../../core/audit.ts'
+import { type AuditFilter, countAudit, readAudit, recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
+import type { Count } from '../../database/counts.ts'
 import { PAGE_LINES } from '../../database/looking-back.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
@@ -49,6 +50,7 @@ declare module '../../web/views.ts' {
       })[]
       filter: Omit<Asked, 'before'>
       file: string
+      inFile: Count
       fileLinesMax: number
     }
     'admin/site/refusals': {
@@ -69,7 +71,11 @@ export function auditPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => {
     const asked = Asked.parse(request.query)
     const { before, ...filter } = asked
-    const found = await readAudit(db, await filterOf(deps, asked), PAGE_LINES + 1)
+    const sought = await filterOf(deps, asked)
+    const [found, inFile] = await Promise.all([
+      readAudit(db, sought, PAGE_LINES + 1),
+      countAudit(db, { ...sought, before: undefined }),
+    ])
     const { rows, next } = onePage(found, PAGE_LINES)
     const { locale } = request
     return reply.page('admin/site/audit', {
@@ -83,6 +89,7 @@ export function auditPages(app: FastifyInstance, deps: Core): void {
       ...{ before, isSearch: Object.values(filter).some((value) => value !== ''), newest: PATH },
       older: olderUrl(PATH, filter, next),
       file: listUrl(`${PATH}.csv`, filter),
+      inFile,
       fileLinesMax: FILE_LINES_MAX,
     })
   })

@@ -25,10 +25,10 @@ export const audit = {
     zh: `每天从${zone}零点开始。`,
   }),
   export: { en: 'Export CSV', zh: '导出 CSV' },
-  exportHint: (max: string) => ({
-    en: `The entries that match the filter, at most the newest ${max}. Times in the file are in UTC.`,
-    zh: `导出当前筛选的记录，最多最新 ${max} 条。文件中的时间为 UTC。`,
-  }),
+  exportHint: {
+    en: 'It contains the entries that match the filter, with times in UTC.',
+    zh: '内容为当前筛选的记录，时间为 UTC。',
+  },
   subject: { en: 'Subject', zh: '对象' },
   subjectHint: {
     en: 'A client_id, Payment ID, transaction_id, setting, or user: and a number',

@@ -40,8 +40,8 @@ export const developers = {
   createAddress: { en: 'Create a payment (POST)', zh: '创建支付（POST）' },
   keyTitle: { en: 'Your new Merchant KEY', zh: '新的商户 KEY' },
   keyText: {
-    en: 'Put it into your shop’s plugin now. To see it again later, open “Developers” and sign in again.',
-    zh: '请立即填入商店的插件。之后可在“开发者”页面重新登录后查看。',
+    en: 'Put it into your shop’s plugin now. To see it again later, open “Keys and gateway” and sign in again.',
+    zh: '请立即填入商店的插件。之后可在“密钥与网关”页面重新登录后查看。',
   },
   nextText: {
     made: {

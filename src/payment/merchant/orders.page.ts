@@ -23,7 +23,7 @@ import {
 } from '../orders/refund-requests.ts'
 import { actorOf, CONFIRMED, isConfirmed, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
-import { daysLater, startOfDay } from '../values/days.ts'
+import { dayIn, daysLater, startOfDay } from '../values/days.ts'
 import { Amount } from '../values/fields.ts'
 import { getOrderRecord, type OrderRecord } from './order-record.ts'
 import {
@@ -47,6 +47,7 @@ declare module '../../web/views.ts' {
       /** The states, each with the address of the list that shows only them. The first one is all. */
       fates: { fate: Fate | undefined; href: string }[]
       counts: Counts<Fate>
+      periods: Period[]
       address: string
       exportUrl: string
     }
@@ -95,8 +96,15 @@ const amount = z
 const day = z.union([z.literal('').transform(() => undefined), z.iso.date()]).optional()
 
 /** The filter in the query of the list and of the file. */
+/** Named times, in days up to today. */
+const PERIODS = { today: 1, week: 7, days30: 30, days90: 90 } as const
+type Period = keyof typeof PERIODS
+
 const Asked = z.object({
   q: searchText,
+  period: z
+    .union([z.literal('').transform(() => undefined), z.enum(Object.keys(PERIODS) as Period[])])
+    .optional(),
   buyer: searchText.transform((name) => name.replace(/^@/, '')),
   status: z.union([z.literal('').transform(() => undefined), z.enum(FATES)]).optional(),
   min: amount,
@@ -167,6 +175,7 @@ export function orderPages(app: FastifyInstance, deps: Core, turns: Turns): void
         href: listUrl(address, { ...asked, status: fate }),
       })),
       counts,
+      periods: Object.keys(PERIODS) as Period[],
       address,
       exportUrl: listUrl(`${address}/export`, asked),
       older: olderUrl(address, asked, found.next),
@@ -306,10 +315,13 @@ function questionOf(request: OrderRequest, asking: Asking, quote: RefundQuote): 
   }
 }
 
-/** Days begin at midnight in the time zone of the site. */
-async function filterOf({ settings }: Core, asked: Asked): Promise<OrderFilter> {
-  const { q, buyer, status, min, max, from, until } = asked
+/** Days begin at midnight in the time zone of the site. Days that the reader chose come before a named time. */
+async function filterOf({ settings, clock }: Core, asked: Asked): Promise<OrderFilter> {
+  const { q, buyer, status, min, max, period, until } = asked
   const { time_zone } = await settings.read()
+  const today = dayIn(time_zone, clock())
+  const isNamed = period !== undefined && asked.from === undefined && until === undefined
+  const from = isNamed ? daysLater(today, 1 - PERIODS[period]) : asked.from
   return {
     text: q || undefined,
     payer: buyer || undefined,

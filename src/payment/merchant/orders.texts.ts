@@ -23,6 +23,12 @@ export const merchantOrders = {
     en: 'Every order that your shop creates appears here. Connect your shop, or try it with a test application first.',
     zh: '商店创建的每一笔订单都会出现在这里。请先接入商店，或用测试应用走一遍。',
   },
+  periods: {
+    today: { en: 'Today', zh: '今天' },
+    week: { en: 'Last 7 days', zh: '最近 7 天' },
+    days30: { en: 'Last 30 days', zh: '最近 30 天' },
+    days90: { en: 'Last 90 days', zh: '最近 90 天' },
+  },
   nothing: { en: 'No results', zh: '没有结果' },
   export: { en: 'Export CSV', zh: '导出 CSV' },
   exportRows: (formatted: string, rows: number) => ({

@@ -37,7 +37,10 @@ export const notifications = {
     zh: `已确认，用时 ${seconds} 秒`,
   }),
   redeliver: { en: 'Notify the shop again', zh: '重新通知商店' },
-  redeliverAll: { en: 'Send failed notifications again', zh: '重发失败的通知' },
+  failedCount: (formatted: string, n: number) => ({
+    en: `${formatted} ${counted(n, 'notification', 'notifications')} failed and ${counted(n, 'is', 'are')} not sent again unless you ask`,
+    zh: `${formatted} 条通知最终失败，不会再自动重发`,
+  }),
   redeliverButton: { en: 'Send again', zh: '重发' },
   redeliverFailed: {
     en: 'All that failed in the last',
