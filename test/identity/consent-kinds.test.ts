@@ -221,10 +221,10 @@ describe('the consent page', () => {
     const lines = await shown(party, PKCE)
     expect(lines.slice(4)).toEqual([
       destination,
+      ON_DEVICE,
       ...SEES,
       ...MAY,
       ...NEVER,
-      ON_DEVICE,
       ...ANSWER,
       ...folded(party.client_id, 'openid profile', COULD_REGISTER),
     ])
@@ -343,8 +343,8 @@ describe('the consent page in Chinese', () => {
   ])('of a program on the device at %s', async (redirect_uri, destination) => {
     const party = await onDevice(redirect_uri)
     expect(await chinese(party, PKCE)).toEqual([
-      ...['登录 Reading Club', OWNER, UNREVIEWED_ZH, NEW_ZH, destination, ...LEARNS, ...NEVER_ZH],
-      ...[ON_DEVICE_ZH, ...ANSWER_ZH, COULD_REGISTER_ZH, ...technical(party)],
+      ...['登录 Reading Club', OWNER, UNREVIEWED_ZH, NEW_ZH, destination, ON_DEVICE_ZH, ...LEARNS],
+      ...[...NEVER_ZH, ...ANSWER_ZH, COULD_REGISTER_ZH, ...technical(party)],
     ])
   })
 

@@ -127,7 +127,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     },
   )
 
-  /** Both answers of a consent page are in view, and nothing covers them. */
+  /** Both answers of a consent page and all its notices are in view, and nothing covers the answers. */
   async function expectAnswersInView(page: Page, language: Look['language'], kind?: string) {
     const { allow, deny } = messages[language].identity.consent
     for (const name of [allow, deny]) {
@@ -138,10 +138,15 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     }
     const { y } = (await page.getByRole('heading', { level: 1 }).boundingBox())!
     expect(y, kind).toBeGreaterThan(0)
+    const answers = (await page.getByRole('button', { name: deny, exact: true }).boundingBox())!
+    for (const notice of await page.locator('main .flash').all()) {
+      const { y: top, height } = (await notice.boundingBox())!
+      expect(top + height, kind).toBeLessThanOrEqual(answers.y)
+    }
   }
 
   test.each(['en', 'zh-CN'] as const)(
-    'consent of every kind shows its Allow button at once on a phone: %s',
+    'consent of every kind shows its notices and its Allow button at once on a phone: %s',
     { timeout: TEST_MS },
     async (language) => {
       const page = await openWalk('buyer', language, { viewport: PHONE })
