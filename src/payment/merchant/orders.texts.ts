@@ -31,6 +31,10 @@ export const merchantOrders = {
   },
   nothing: { en: 'No results', zh: '没有结果' },
   export: { en: 'Export CSV', zh: '导出 CSV' },
+  exportOf: (formatted: string, rows: number) => ({
+    en: `Export ${formatted} ${counted(rows, 'order', 'orders')}`,
+    zh: `导出 ${formatted} 笔订单`,
+  }),
   exportRows: (formatted: string, rows: number) => ({
     en: `${formatted} ${counted(rows, 'order matches', 'orders match')} the filter.`,
     zh: `有 ${formatted} 笔订单符合当前的筛选条件。`,
