@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { browserScope, requireAdmin, requireUser } from '../accounts/session/session.ts'
 import type { PaymentDeps } from '../payment/notifications/worker.ts'
 import { appAdminPages } from './apps/apps.page.ts'
+import { mandateAdminPages } from './apps/mandates.page.ts'
 import { notificationAdminPages } from './apps/notifications.page.ts'
 import { paymentAppAdminPages } from './apps/payment-apps.page.ts'
 import { reviewPages } from './apps/reviews.page.ts'
@@ -46,6 +47,7 @@ export async function adminPlugin(app: FastifyInstance, deps: PaymentDeps): Prom
   auditPages(app, deps)
   paymentAppAdminPages(app, deps)
   notificationAdminPages(app, deps)
+  mandateAdminPages(app, deps)
   booksPages(app, deps)
   forumPages(app, deps)
   abusePages(app, deps)

@@ -2,6 +2,7 @@
 
 import type { Spoken, Texts } from '../web/languages.ts'
 import { registeredApps } from './apps/apps.texts.ts'
+import { mandateReview } from './apps/mandates.texts.ts'
 import { hosts } from './apps/notifications.texts.ts'
 import { appTerms } from './apps/payment-apps.texts.ts'
 import { admin, review } from './apps/reviews.texts.ts'
@@ -31,6 +32,7 @@ export const texts = {
     review,
     hosts,
     appTerms,
+    mandateReview,
     refundDecisions,
     find,
     ledger,

@@ -14,6 +14,7 @@ import { type Command, type Progress, type Result, requiredOption, UsageError } 
 import { doctorCommands } from './doctor.ts'
 import { groupCommands } from './groups.ts'
 import { keyCommands } from './keys.ts'
+import { mandateCommands } from './mandates.ts'
 import { migrateCommands } from './migrate.ts'
 import { notificationCommands } from './notifications.ts'
 import { pointCommands } from './points.ts'
@@ -24,6 +25,7 @@ const COMMANDS: Command[] = [
   ...userCommands,
   ...groupCommands,
   ...applicationCommands,
+  ...mandateCommands,
   ...pointCommands,
   ...notificationCommands,
   ...bookCommands,

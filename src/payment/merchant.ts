@@ -10,6 +10,7 @@ import { settingsPages } from './apps/settings.page.ts'
 import { teamPages } from './apps/team.page.ts'
 import type { Trouble } from './apps/trouble.ts'
 import { addressPages } from './merchant/addresses.page.ts'
+import { merchantMandatePages } from './merchant/mandates.page.ts'
 import { orderPages } from './merchant/orders.page.ts'
 import { overviewPage } from './merchant/overview.page.ts'
 import { statisticsPage } from './merchant/statistics.page.ts'
@@ -44,6 +45,7 @@ export async function merchantPages(app: FastifyInstance, deps: PaymentDeps): Pr
   orderPages(app, deps, turns)
   addressPages(app, deps)
   transferPages(app, deps)
+  merchantMandatePages(app, deps)
   teamPages(app, deps)
   handoverPages(app, deps)
   statisticsPage(app, deps, turns)

@@ -19,6 +19,7 @@ import { mandates } from './mandates/mandates.texts.ts'
 import { mandateOffer } from './mandates/offer.texts.ts'
 import { ownMandates } from './mandates/own.texts.ts'
 import { merchantAddresses } from './merchant/addresses.texts.ts'
+import { merchantMandates } from './merchant/mandates.texts.ts'
 import { merchantOrders } from './merchant/orders.texts.ts'
 import { overview } from './merchant/overview.texts.ts'
 import { statistics } from './merchant/statistics.texts.ts'
@@ -50,6 +51,7 @@ export const texts = {
   merchantOrders,
   merchantAddresses,
   merchantTransfers,
+  merchantMandates,
   refundRequests,
 } satisfies Texts
 

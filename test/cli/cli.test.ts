@@ -17,10 +17,12 @@ import { type Db, openDatabase } from '../../src/database/connection.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { applyForPaymentApp } from '../../src/payment/apps/apps.ts'
 import { createTestApp } from '../../src/payment/apps/test-apps.ts'
+import { askMandateRight } from '../../src/payment/mandates/right.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { browser, createDatabase, startTestApp, type TestApp } from '../harness/harness.ts'
+import { makeMandate, switchMandates } from '../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
 import { environmentOf, type Outcome, tesseraAt, toldAt } from '../harness/operator.ts'
@@ -306,6 +308,42 @@ describe('applications', () => {
       .select('status')
       .executeTakeFirst()
     expect(row?.status).toBe('suspended')
+    await merchant.close()
+  })
+
+  it('get the right to mandates, lose it, and have mandates ended', async () => {
+    const merchant = await makeMerchant(test)
+    const { payment_id } = merchant
+    const by = ['--by', root]
+    await switchMandates(test)
+    const actor = { user_id: merchant.owner.id, ip: '203.0.113.7' }
+    await askMandateRight(test.deps, payment_id, 'Subscriptions of a test', actor)
+    const right = async () => {
+      const listed = (await told('mandate', 'rights')) as unknown as { payment_id: string; right: string }[]
+      return listed.find((app) => app.payment_id === payment_id)?.right
+    }
+    expect(await right()).toBe('asked')
+    for (const max of ['0', '1.5', 'all'])
+      expect(await tessera('mandate', 'grant', payment_id, '--daily-max', max, ...by)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('--daily-max'),
+      })
+    await told('mandate', 'refuse', payment_id, '--reason', 'Not yet', ...by)
+    expect(await right()).toBe('refused')
+    expect(await tessera('mandate', 'grant', payment_id, '--daily-max', '900', ...by)).toMatchObject({
+      code: 1,
+    })
+    await askMandateRight(test.deps, payment_id, 'Subscriptions of a test', actor)
+    await told('mandate', 'grant', payment_id, '--daily-max', '900', ...by)
+    expect(await right()).toBe('granted')
+    const mandate_id = await makeMandate(test, merchant, await makePerson(test))
+    expect(await told('mandate', 'end', mandate_id, '--reason', 'Fraud', ...by)).toEqual({
+      mandate_id,
+      status: 'ended',
+    })
+    await told('mandate', 'withdraw', payment_id, '--reason', 'Complaints', ...by)
+    expect(await right()).toBe('withdrawn')
+    expect(await tessera('mandate', 'end', 'nope', '--reason', 'x', ...by)).toMatchObject({ code: 1 })
     await merchant.close()
   })
 

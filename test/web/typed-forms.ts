@@ -161,6 +161,17 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
     fields: { url: 'https://market.example.org/' },
     takes: ['no address'],
   },
+  '/payment/applications/:payment_id/mandates/ask': {
+    as: 'buyer',
+    page: ({ pending }) => `/payment/applications/${pending.payment_id}/mandates`,
+    fields: { purpose: 'short' },
+  },
+  '/payment/applications/:payment_id/mandates/:mandate_id/revoke': {
+    as: 'merchant',
+    page: ({ merchant, mandates }) =>
+      `/payment/applications/${merchant.payment_id}/mandates?q=${mandates.accepted}`,
+    fields: { reason: 'The club has closed' },
+  },
   '/payment/applications/:payment_id/transfers/quote': {
     as: 'merchant',
     page: shop('transfers'),
@@ -248,6 +259,16 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
     as: 'admin',
     page: at('/admin/refund-requests'),
     fields: { amount: '12', ...reason },
+  },
+  '/admin/mandates/rights/:payment_id': {
+    as: 'admin',
+    page: ({ merchant }) => `/admin/mandates?q=${merchant.payment_id}`,
+    fields: { daily_max: '1000000', ...reason },
+  },
+  '/admin/mandates/:mandate_id/end': {
+    as: 'admin',
+    page: ({ mandates }) => `/admin/mandates?q=${mandates.accepted}`,
+    fields: reason,
   },
   '/admin/payment-applications/:payment_id/terms': {
     as: 'admin',
@@ -349,6 +370,7 @@ export const BUTTONS = [
   '/payment/pay/:transaction_id|:payment_id/test',
   '/payment/pay/:transaction_id|:payment_id/tell',
   '/payment/applications/:payment_id/end-overlap',
+  '/payment/applications/:payment_id/mandates/link',
   '/payment/applications/:payment_id/test',
   '/payment/applications/:payment_id/team/role',
   '/payment/applications/:payment_id/team/remove',

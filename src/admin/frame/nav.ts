@@ -18,15 +18,22 @@ declare module 'fastify' {
 }
 
 /** Shows the navigation on every page of the scope. The scope must require an administrator. */
-export function showAdminNav(app: FastifyInstance, { db, clock }: Core): void {
+export function showAdminNav(app: FastifyInstance, { db, clock, settings }: Core): void {
   app.addHook('preHandler', async (request, reply) => {
     request.queues = await readQueues(db, { admin_id: sessionOf(request).user.id, now: clock() })
-    reply.locals = { ...reply.locals, nav: adminNav(request.locale.t, request.queues) }
+    reply.locals = {
+      ...reply.locals,
+      nav: adminNav(request.locale.t, request.queues, settings.latest().mandates === 'on'),
+    }
   })
 }
 
 /** Returns the places of the administration. */
-export function adminNav(t: Messages, { reviews, refundRequests, proposals }: Queues): AreaNav {
+export function adminNav(
+  t: Messages,
+  { reviews, refundRequests, proposals, mandateRights }: Queues,
+  hasMandates: boolean,
+): AreaNav {
   const c = t.console
   return {
     label: c.frame.title,
@@ -52,6 +59,16 @@ export function adminNav(t: Messages, { reviews, refundRequests, proposals }: Qu
           { href: '/admin/books', label: t.books.title, icon: 'scale' },
           { href: '/admin/corrections', label: t.corrections.title, icon: 'swap' },
           { href: '/admin/abuse', label: c.abuse.title, icon: 'alert' },
+          ...(hasMandates
+            ? [
+                {
+                  href: '/admin/mandates',
+                  label: c.mandateReview.title,
+                  icon: 'refresh' as const,
+                  count: mandateRights,
+                },
+              ]
+            : []),
         ],
       },
       {

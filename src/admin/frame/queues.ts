@@ -11,6 +11,8 @@ export type Queues = {
   refundRequests: number
   /** Proposals of other administrators that can still be approved. */
   proposals: number
+  /** Applications that ask for the right to hold mandates. */
+  mandateRights: number
 }
 
 /** Counts the queues as one administrator sees them. */
@@ -31,6 +33,9 @@ export async function readQueues(
       (select count(*) from (
         select from correction_proposals
         where decision is null and expires_at > ${now} and proposed_by <> ${admin_id} limit ${COUNTED_MAX}
-      ) as waiting)::integer as proposals`.execute(db)
+      ) as waiting)::integer as proposals,
+      (select count(*) from (
+        select from payment_apps where mandate_right = 'asked' limit ${COUNTED_MAX}
+      ) as waiting)::integer as "mandateRights"`.execute(db)
   return rows[0]!
 }

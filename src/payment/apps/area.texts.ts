@@ -7,6 +7,7 @@ export const tabs = {
   transfers: { en: 'Transfers', zh: '转账' },
   notifications: { en: 'Notifications', zh: '通知' },
   statistics: { en: 'Statistics', zh: '统计' },
+  mandates: { en: 'Mandates', zh: '预授权' },
   addresses: { en: 'Address test', zh: '地址测试' },
   events: { en: 'Events', zh: '事件' },
   signatures: { en: 'Signature debugger', zh: '签名调试' },

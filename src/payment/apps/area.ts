@@ -12,9 +12,14 @@ export type Area = { nav: AreaNav; trouble: Trouble | undefined }
 type Shown = Pick<Permitted, 'id' | 'payment_id' | 'pid' | 'name' | 'logo_url' | 'book' | 'rights'>
 
 /** Makes the navigation for every page of the application. */
-export async function areaOf({ db }: Core, { locale }: FastifyRequest, owned: Shown): Promise<Area> {
+export async function areaOf(
+  { db, settings }: Core,
+  { locale }: FastifyRequest,
+  owned: Shown,
+): Promise<Area> {
   const trouble = await troubleOf(db, owned.id)
-  return { nav: navOf(owned, locale.t, trouble?.failing ?? 0), trouble }
+  const hasMandates = settings.latest().mandates === 'on'
+  return { nav: navOf(owned, locale.t, { failing: trouble?.failing ?? 0, hasMandates }), trouble }
 }
 
 /** Makes the navigation of a page that needs nothing else of the area. */
@@ -22,7 +27,11 @@ export async function navFor(deps: Core, request: FastifyRequest, owned: Shown):
   return (await areaOf(deps, request, owned)).nav
 }
 
-function navOf(owned: Shown, t: FastifyRequest['locale']['t'], failing: number): AreaNav {
+function navOf(
+  owned: Shown,
+  t: FastifyRequest['locale']['t'],
+  { failing, hasMandates }: { failing: number; hasMandates: boolean },
+): AreaNav {
   const base = `${APPLICATIONS}/${owned.payment_id}`
   const { shop, merchantTabs: tabs } = t
   const may = (right: Right) => owned.rights.includes(right)
@@ -53,6 +62,9 @@ function navOf(owned: Shown, t: FastifyRequest['locale']['t'], failing: number):
             ...(failing > 0 && { count: failing }),
           },
           { href: `${base}/transfers`, label: tabs.transfers, icon: 'swap' },
+          ...(hasMandates
+            ? [{ href: `${base}/mandates`, label: tabs.mandates, icon: 'refresh' as const }]
+            : []),
           { href: `${base}/statistics`, label: tabs.statistics, icon: 'scale' },
         ],
       },

@@ -87,6 +87,8 @@ export type MandatePage = {
   /** The id of the last mandate of the page before. */
   after?: bigint | undefined
   status?: MandateStatus | undefined
+  /** The reference, the mandate_id or the member's name. */
+  text?: string | undefined
   /** Offered from this moment on, and before that one. */
   since?: Date | undefined
   until?: Date | undefined
@@ -120,7 +122,7 @@ export function mandatesOfApp(db: Db, app_id: bigint, page: MandatePage, now: Da
 async function listed(
   db: Db,
   { column, value }: { column: 'user_id' | 'app_id'; value: bigint },
-  { limit, isAscending = false, after, status, since, until, hiddenPayee }: MandatePage,
+  { limit, isAscending = false, after, status, text, since, until, hiddenPayee }: MandatePage,
   now: Date,
 ): Promise<MandateList> {
   const direction = sql.raw(isAscending ? 'asc' : 'desc')
@@ -130,6 +132,8 @@ async function listed(
     from mandates where ${sql.join(lane, sql` and `)} order by ${sql.ref(column)} ${direction}, id ${direction}`
   const fits: RawBuilder<unknown>[] = [sql`true`]
   if (status !== undefined) fits.push(sql`facts.status = ${status}`)
+  if (text !== undefined)
+    fits.push(sql`${text} in (facts.reference, facts.mandate_id, lower(facts.username))`)
   if (since !== undefined) fits.push(sql`facts.created_at >= ${since}`)
   if (until !== undefined) fits.push(sql`facts.created_at < ${until}`)
   if (hiddenPayee !== undefined) fits.push(sql`facts.payee_id is distinct from ${hiddenPayee}`)

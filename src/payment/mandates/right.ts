@@ -10,7 +10,8 @@ import type { MandateRight } from '../../database/tables/payment-apps.ts'
 import { AppError } from '../../platform/errors.ts'
 import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
 
-const PURPOSE_LENGTH = { min: 10, max: 500 }
+/** How long the purpose may be, in characters. */
+export const PURPOSE_LENGTH = { min: 10, max: 500 }
 
 /**
  * Asks for the right. Throws what lockPermitted throws, invalid_form for a purpose that is not 10 to 500 characters long, and

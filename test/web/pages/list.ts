@@ -377,6 +377,13 @@ export const PAGES: ListedPage[] = [
     path: (world) => `${paymentApp(world)}/addresses`,
     act: sending('form.panel[action$="/addresses"]', { url: 'http://127.0.0.1:9/notify' }),
   },
+  { name: 'payment/merchant/mandates', as: 'merchant', path: shop('mandates'), act: unfolding },
+  { name: 'payment/merchant/mandates viewer', as: 'buyer', path: shop('mandates') },
+  {
+    name: 'payment/merchant/mandates asking',
+    as: 'buyer',
+    path: ({ pending }) => `/payment/applications/${pending.payment_id}/mandates`,
+  },
   { name: 'payment/merchant/transfers', as: 'merchant', path: (world) => `${paymentApp(world)}/transfers` },
   {
     name: 'payment/merchant/transfer-confirm',
@@ -512,6 +519,14 @@ export const PAGES: ListedPage[] = [
     path: ({ testApp }) => `/payment/applications/${testApp.payment_id}/developers`,
     act: confirming('form[action$="/reset-key"]'),
   },
+  { name: 'admin/apps/mandates', as: 'admin', path: at('/admin/mandates'), act: unfolding },
+  {
+    name: 'admin/apps/mandates found',
+    as: 'admin',
+    path: ({ mandates }) => `/admin/mandates?q=${mandates.accepted}`,
+    act: unfolding,
+  },
+  { name: 'admin/apps/mandates nothing', as: 'admin', path: at('/admin/mandates?q=nothing') },
   { name: 'admin/dashboard/dashboard', as: 'admin', path: at('/admin') },
   { name: 'admin/apps/reviews', as: 'admin', path: at('/admin/reviews') },
   { name: 'admin/apps/reviews decided', as: 'admin', path: at('/admin/reviews?show=decided') },

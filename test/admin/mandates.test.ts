@@ -1,0 +1,106 @@
+/** The page of mandates for administrators: the right of applications, the search, and the end of a mandate. */
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { findMandate } from '../../src/payment/mandates/mandates.ts'
+import { askMandateRight } from '../../src/payment/mandates/right.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { giveRight, IP, makeMandate, switchMandates } from '../harness/mandates.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+
+const PAGE = '/admin/mandates'
+
+let test: TestApp
+let merchant: Merchant
+let admin: Browser
+let alice: Person
+
+beforeAll(async () => {
+  test = await startTestApp()
+  await switchMandates(test)
+  admin = await (await makePerson(test, { is_admin: true })).signIn()
+})
+afterAll(() => test.close())
+beforeEach(async () => {
+  merchant = await makeMerchant(test)
+  alice = await makePerson(test, { points: 1_000n })
+})
+
+const wordsOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+const send = async (act: string, fields: Record<string, string>) =>
+  admin.post(`${PAGE}${act}`, { ...(await admin.get(PAGE)).form('/language'), ...fields })
+const rightOf = () =>
+  test.db
+    .selectFrom('payment_apps')
+    .where('id', '=', merchant.id)
+    .select(['mandate_right', 'mandate_daily_max'])
+    .executeTakeFirstOrThrow()
+
+it('decides on the right: asked, granted, another limit, withdrawn and granted again', async () => {
+  const act = `/rights/${merchant.payment_id}`
+  const actor = { user_id: merchant.owner.id, ip: IP }
+  await askMandateRight(test.deps, merchant.payment_id, 'Subscriptions to <books>', actor)
+  const { body } = await admin.get(PAGE)
+  expect(wordsOf(body)).toContain(
+    `Shop of ${merchant.owner.username} Waits for the staff Subscriptions to &lt;books&gt;`,
+  )
+  expect(wordsOf(body)).toMatch(/Mandates 1 /)
+  const faults = [
+    [{ decision: 'grant', daily_max: '' }, 'daily_max'],
+    [{ decision: 'grant', daily_max: '0' }, 'daily_max'],
+    [{ decision: 'refuse', daily_max: '', reason: ' ' }, 'reason'],
+    [{ decision: 'refuse', daily_max: '', reason: 'x'.repeat(501) }, 'reason'],
+  ] as const
+  for (const [fields, field] of faults) {
+    const refused = await send(act, fields)
+    expect([refused.status, refused.body]).toEqual([400, expect.stringContaining(`-${field}-problem"`)])
+  }
+  expect((await send(act, { decision: 'withdraw', daily_max: '', reason: 'No' })).status).toBe(409)
+  for (const [fields, mandate_right, mandate_daily_max] of [
+    [{ decision: 'grant', daily_max: '500' }, 'granted', 500n],
+    [{ decision: 'grant', daily_max: '900' }, 'granted', 900n],
+    [{ decision: 'withdraw', daily_max: '', reason: 'Complaints' }, 'withdrawn', 900n],
+    [{ decision: 'grant', daily_max: '700' }, 'granted', 700n],
+  ] as const) {
+    expect((await send(act, fields)).status).toBe(303)
+    expect(await rightOf()).toEqual({ mandate_right, mandate_daily_max })
+  }
+  expect((await send('/rights/pay_nobody', { decision: 'grant', daily_max: '1' })).status).toBe(404)
+})
+
+it('refuses the right with a reason', async () => {
+  const actor = { user_id: merchant.owner.id, ip: IP }
+  await askMandateRight(test.deps, merchant.payment_id, 'Subscriptions to books', actor)
+  const fields = { decision: 'refuse', daily_max: '', reason: 'Not yet' }
+  expect((await send(`/rights/${merchant.payment_id}`, fields)).status).toBe(303)
+  const { body } = await admin.get(`${PAGE}?q=${merchant.payment_id}`)
+  expect(wordsOf(body)).toContain('Refused Subscriptions to books')
+  expect(wordsOf(body)).toContain('Reason: Not yet')
+})
+
+it('finds a mandate by id, reference and member, and ends it with a reason', async () => {
+  await giveRight(test, merchant)
+  const reference = `club-${merchant.payment_id}`
+  const mandate_id = await makeMandate(test, merchant, alice, { reference })
+  for (const q of [mandate_id, reference, `@${alice.username.toUpperCase()}`])
+    expect(wordsOf((await admin.get(`${PAGE}?q=${encodeURIComponent(q)}`)).body)).toContain(
+      `@${alice.username} · ${reference} active`,
+    )
+  const act = `/${mandate_id}/end`
+  expect((await send(act, { reason: '' })).status).toBe(400)
+  const { status, location } = await send(act, { reason: 'Fraud' })
+  expect([status, location]).toEqual([303, `${PAGE}?q=${mandate_id}`])
+  expect(await findMandate(test.db, { mandate_id }, test.clock.now())).toMatchObject({
+    status: 'ended',
+    reason: 'staff',
+  })
+  expect((await send('/mdt_none/end', { reason: 'x' })).status).toBe(404)
+})
+
+it('is for administrators with a recent sign-in', async () => {
+  const member = await alice.signIn()
+  expect((await member.get(PAGE)).status).toBe(403)
+  const form = (await admin.get(PAGE)).form('/language')
+  test.clock.advance(3_600_000)
+  const stale = await admin.post(`${PAGE}/rights/${merchant.payment_id}`, { ...form, decision: 'grant' })
+  expect([stale.status, stale.body]).toEqual([409, expect.stringContaining('Confirm that it is you')])
+})
