@@ -10,7 +10,7 @@ import type { EventType } from '../payment/events/webhook.ts'
 import { tradeParameters, withParameters } from '../payment/gateway/messages.ts'
 import { MessageV1, MessageV2 } from '../payment/gateway/shapes.ts'
 import { ATTEMPTS_MAX, RETRY_MINUTES } from '../payment/notifications/outbox.ts'
-import { Callback, signedCallbackUrl } from '../payment/signing/hmac.ts'
+import { Callback, MandateCallback, signedCallbackUrl } from '../payment/signing/hmac.ts'
 import type { Text } from '../web/languages.ts'
 import { said, text } from './operation.ts'
 import { ORDER, Order, TRANSFER, Transfer } from './payment.ts'
@@ -56,6 +56,20 @@ const CALLBACK = said(Callback, {
   signature: text(
     'HMAC-SHA-256 over all other parameters, decoded, sorted by name and joined as a=1&b=2. The key is the Secret Key as text.',
     '对其余全部参数（解码后）按名称排序拼成 a=1&b=2，以 Secret Key 文本为密钥计算 HMAC-SHA-256。',
+  ),
+})
+
+const MANDATE_CALLBACK = said(MandateCallback, {
+  decided_at: text('UTC, to the second, with Z.', 'UTC 时间，精确到秒，以 Z 结尾。'),
+  mandate_id: text('The mandate_id of the offer.', '邀请返回的 mandate_id。'),
+  mandate_status: text(
+    'active: the member allowed it, perhaps with lower limits. declined: the member refused.',
+    'active：成员已允许（限额可能更低）。declined：成员已拒绝。',
+  ),
+  reference: text('Your own name for the mandate.', '商户自己的编号。'),
+  signature: text(
+    'As of the callback of an order: over all other parameters, decoded, with the Secret Key as text.',
+    '与订单回调相同：对其余全部参数（解码后），以 Secret Key 文本为密钥。',
   ),
 })
 
@@ -227,6 +241,29 @@ export const WEBHOOKS: Webhook[] = [
           merchant_points: String(ORDER.merchant_points),
           status: 'completed',
           paid_at: ORDER.paid_at,
+        },
+        token,
+      ),
+    answer: SHOWS_A_PAGE,
+  },
+  {
+    name: 'callback.mandate',
+    area: 'payment',
+    method: 'get',
+    title: { en: 'Callback of a mandate', zh: '预授权回调' },
+    about: {
+      en: 'The browser of the member comes to the callback URL of the application after allowing or refusing a mandate. Reject it unless the signature is right. It may never come, or come twice: ask query for the limits that the member allowed.',
+      zh: '成员允许或拒绝预授权后，浏览器来到应用的回调地址。验签不符即拒绝。它可能不来或来两次；成员允许的限额请以查询为准。',
+    },
+    schema: MANDATE_CALLBACK,
+    example: async ({ token }) =>
+      signedCallbackUrl(
+        'https://shop.example/paid',
+        {
+          decided_at: '2026-01-02T03:05:00Z',
+          mandate_id: 'mdt_8f2k4m6n8p0q2r4s6t8v0w2x',
+          mandate_status: 'active',
+          reference: 'club-1001',
         },
         token,
       ),

@@ -23,8 +23,8 @@ import { RETRY_MINUTES } from '../../src/payment/notifications/outbox.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Fields, gatewayText, makeShop, md5, type Shop } from '../harness/gateway-shop.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
-import { giveRight, switchMandates } from '../harness/mandates.ts'
-import { merchantSign, post } from '../harness/merchant.ts'
+import { giveRight, offer, switchMandates } from '../harness/mandates.ts'
+import { makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { type Receiver, startReceiver } from '../harness/notify-receiver.ts'
 import { until } from '../harness/notify-world.ts'
 import { answerOf, authorizationUrl, basic, makeParty, type Party } from '../identity/relying-party.ts'
@@ -319,6 +319,10 @@ describe('what the service sends', () => {
     const order = { amount: '20', description: 'Tea', order_id: 'sent-hmac' }
     const callback = await payAt(String((await shop.process(order)).body.payment_url))
     const [v1, v2] = [await payAt(await openTrade('v1')), await payAt(await openTrade('v2'))]
+    const club = await makeMerchant(test)
+    await switchMandates(test)
+    await giveRight(test, club)
+    const decision = await payAt(`${test.url}/payment/mandate/${await offer(test, club)}`)
     const to = { to_user_id: String(alice.id), to_username: alice.username }
     expect((await shop.transfer({ ...to, amount: '1', order_id: 'sent-transfer' })).status).toBe(200)
     await until(() => events.length === 2 && receiver.received.length === 2)
@@ -329,6 +333,7 @@ describe('what the service sends', () => {
     }))
     return [
       { name: 'callback', message: callback },
+      { name: 'callback.mandate', message: decision },
       { name: 'return.v1', message: v1 },
       { name: 'return.v2', message: v2 },
       ...notifies,
@@ -343,6 +348,7 @@ describe('what the service sends', () => {
     expect(sent.map(({ name }) => name).sort()).toEqual(
       [
         'callback',
+        'callback.mandate',
         'notify.v1',
         'notify.v2',
         'order.paid',
@@ -383,6 +389,8 @@ describe('what the service sends', () => {
     }
     const callback = await queryOf('callback')
     expect(callback.signature).toBe(merchantSign(samples.token, callback))
+    const decision = await queryOf('callback.mandate')
+    expect(decision.signature).toBe(merchantSign(samples.token, decision))
     const notify = await queryOf('notify.v1')
     expect(notify.sign).toBe(md5(gatewayText(notify) + samples.merchant_key))
   })
