@@ -89,27 +89,6 @@ describe('percent', () => {
   })
 })
 
-describe('a switch', () => {
-  it.each([
-    ['apps_by_any_token', 'open', 'draft'],
-    ['registration', 'open', 'closed'],
-  ])('%s is turned off and on', async (name, on, off) => {
-    const turn = async (isOn: boolean) => {
-      const page = await admin.get(pathOf('signIn'))
-      const shown = page.form(PATH)[`shown.${name}`]!
-      const { form_token = '' } = page.form(PATH)
-      const fields = { form_token, [`shown.${name}`]: shown, ...(isOn && { [name]: on }) }
-      const asked = await admin.post(PATH, fields)
-      const answer = asked.status === 200 ? await admin.submit(asked, PATH) : asked
-      expect(answer.status).toBe(303)
-      return (await test.deps.settings.read())[name as 'registration']
-    }
-    const first = (await test.deps.settings.read())[name as 'registration'] === on
-    expect(await turn(!first)).toBe(first ? off : on)
-    expect(await turn(first)).toBe(first ? on : off)
-  })
-})
-
 describe('a mistake', () => {
   it.each([
     ['order_expiry_minutes', '0', 'Enter a whole number from 1 to 10,080.', '请填 1 至 10,080 之间的整数。'],
@@ -246,6 +225,27 @@ it('refuses members, forms without the token, and unknown names', async () => {
   expect((await admin.post(PATH, { order_expiry_minutes: '5' })).status).toBe(403)
   expect((await change({ no_such_setting: '5' })).status).toBe(400)
   expect(await stored()).toEqual(before)
+})
+
+describe('a switch', () => {
+  it.each([
+    ['apps_by_any_token', 'open', 'draft'],
+    ['registration', 'open', 'closed'],
+  ])('%s is turned off and on', async (name, on, off) => {
+    const turn = async (isOn: boolean) => {
+      const page = await admin.get(pathOf('signIn'))
+      const shown = page.form(PATH)[`shown.${name}`]!
+      const { form_token = '' } = page.form(PATH)
+      const fields = { form_token, [`shown.${name}`]: shown, ...(isOn && { [name]: on }) }
+      const asked = await admin.post(PATH, fields)
+      const answer = asked.status === 200 ? await admin.submit(asked, PATH) : asked
+      expect(answer.status).toBe(303)
+      return (await test.deps.settings.read())[name as 'registration']
+    }
+    const first = (await test.deps.settings.read())[name as 'registration'] === on
+    expect(await turn(!first)).toBe(first ? off : on)
+    expect(await turn(first)).toBe(first ? on : off)
+  })
 })
 
 it('a change needs a recent sign-in, and returns to its group', async () => {
