@@ -22,11 +22,15 @@ export type OutgoingRequest = {
   body?: string
 }
 
+/** How long each step of a request took, in milliseconds. A step that did not end has no time. */
+export type StepTimes = { [Step in 'dns' | 'connect' | 'tls' | 'answer']?: number }
+
 /** Why a request has no answer. */
 export type Fault = {
   fault: EgressError['reason'] | 'refused' | 'unreachable' | 'tls' | 'timeout' | 'cut' | 'malformed'
   /** The error's code, or the phase of a timeout. */
   detail: string | null
+  steps: StepTimes
 }
 
 /** Options for tests: the DNS server, and the time limit. */
@@ -35,7 +39,7 @@ export type RequestOptions = { resolver?: NameResolver; timeout_ms?: number }
 /** Sends a request, and returns what `read` makes of the response. The time limit includes `read`. */
 export type SendRequest = <Answer>(
   outgoing: OutgoingRequest,
-  read: (response: IncomingMessage) => Promise<Answer>,
+  read: (response: IncomingMessage, steps: StepTimes) => Promise<Answer>,
 ) => Promise<Answer | Fault>
 
 /** The phase of a request, which a timeout reports. */
@@ -57,7 +61,12 @@ export function makeSendRequest(
       isLate = true
       late.reject(new Error('late'))
     }, timeout_ms)
+    const steps: StepTimes = {}
+    let since = performance.now()
     const enter = (next: Phase) => {
+      const now = performance.now()
+      if (phase !== 'body') steps[phase] = Math.round(now - since)
+      since = now
       phase = next
     }
     try {
@@ -69,11 +78,11 @@ export function makeSendRequest(
       late.promise.catch(() => call.destroy())
       const response = await answerTo(call, outgoing.body)
       enter('body')
-      return await read(response)
+      return await read(response, steps)
     } catch (error) {
-      if (isLate) return { fault: 'timeout', detail: phase }
-      if (error instanceof EgressError) return { fault: error.reason, detail: error.detail }
-      return faultOf(error as NodeJS.ErrnoException, phase)
+      if (isLate) return { fault: 'timeout', detail: phase, steps }
+      if (error instanceof EgressError) return { fault: error.reason, detail: error.detail, steps }
+      return { ...faultOf(error as NodeJS.ErrnoException, phase), steps }
     } finally {
       clearTimeout(timer)
     }
@@ -123,7 +132,7 @@ function answerTo(call: ClientRequest, body: string | undefined): Promise<Incomi
   })
 }
 
-function faultOf(error: NodeJS.ErrnoException, phase: Phase): Fault {
+function faultOf(error: NodeJS.ErrnoException, phase: Phase): Omit<Fault, 'steps'> {
   const { code = null } = error
   if (code?.startsWith('HPE_')) return { fault: 'malformed', detail: code }
   if (phase === 'tls') return { fault: 'tls', detail: code }

@@ -66,6 +66,8 @@ describe('an attempt', () => {
     const [attempt] = await world.attemptsOf(v1)
     expect(new URL(attempt!.url!).searchParams.get('sign')).toBe(first!.fields.sign)
     expect(attempt).toMatchObject({ outcome: 'delivered', response_status: 200, response_body: 'success' })
+    const ms = expect.any(Number)
+    expect(attempt!.step_ms).toEqual({ dns: ms, connect: ms, answer: ms })
   })
 
   it('succeeds by a 2xx whose last line is the word success', async () => {
@@ -322,7 +324,9 @@ describe('TLS', () => {
       detail: 'DEPTH_ZERO_SELF_SIGNED_CERT',
     })
     setDefaultCACertificates([cert, stale])
-    expect(await world.outcomeAt(address)).toMatchObject({ outcome: 'delivered' })
+    const { step_ms, ...end } = await world.outcomeAt(address)
+    expect(end).toMatchObject({ outcome: 'delivered' })
+    expect(Object.keys(step_ms ?? {}).sort()).toEqual(['answer', 'connect', 'dns', 'tls'])
     expect(good.received[0]!.headers.host).toBe(`shop.test:${good.port}`)
     expect(await world.outcomeAt(address.replace('shop', 'other'))).toMatchObject({
       outcome: 'tls',

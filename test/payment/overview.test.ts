@@ -119,6 +119,7 @@ it('shows failed notifications before all else, and where they failed', async ()
       url: 'https://shop.example.org/notify',
       response_status: 502,
       outcome: 'bad_status',
+      step_ms: JSON.stringify({ dns: 4, connect: 31 }),
     })
     .execute()
   const { body } = await owner.get(page)
@@ -127,15 +128,16 @@ it('shows failed notifications before all else, and where they failed', async ()
   expect(body).toContain('<b class="count warn">1</b>')
   const notifications = textOf((await owner.get(`${page}/notifications`)).body)
   expect(notifications).toContain(
-    'Connection works TLS certificate works Your program HTTP 502 Word success not reached',
+    'Domain name 4 ms Connection 31 ms TLS certificate works Your program HTTP 502 Word success not reached',
   )
-  expect(hopsOf({ outcome: 'timeout', detail: 'connect', is_tls: false })).toEqual([
-    { step: 'dns', state: 'good' },
+  const late = { outcome: 'timeout', detail: 'connect', is_tls: false, step_ms: { dns: 12 } } as const
+  expect(hopsOf(late)).toEqual([
+    { step: 'dns', state: 'good', ms: 12 },
     { step: 'connect', state: 'bad' },
     { step: 'answer', state: 'idle' },
     { step: 'confirm', state: 'idle' },
   ])
-  expect(hopsOf({ outcome: 'internal', detail: null, is_tls: true })).toEqual([])
+  expect(hopsOf({ outcome: 'internal', detail: null, is_tls: true, step_ms: null })).toEqual([])
 })
 
 it('names refused requests of the last day', async () => {

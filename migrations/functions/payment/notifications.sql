@@ -6,17 +6,18 @@
 create or replace function settle_notifications(p_attempts jsonb) returns void language plpgsql as $$
 begin
   insert into notification_attempts as a (
-    notification_id, claim, url, started_at, duration_ms, outcome, detail, response_status, response_body
+    notification_id, claim, url, started_at, duration_ms, outcome, detail, response_status, response_body, step_ms
   )
-  select id, claim, url, started_at, duration_ms, outcome, detail, response_status, response_body
+  select id, claim, url, started_at, duration_ms, outcome, detail, response_status, response_body, step_ms
   from jsonb_to_recordset(p_attempts) as x (
     id bigint, claim integer, url text, started_at timestamptz, duration_ms integer, outcome text, detail text,
-    response_status integer, response_body text
+    response_status integer, response_body text, step_ms jsonb
   )
   -- Another process recorded this attempt as interrupted. Now its outcome is known.
   on conflict on constraint notification_attempts_claim_key do update set
     url = excluded.url, duration_ms = excluded.duration_ms, outcome = excluded.outcome, detail = excluded.detail,
-    response_status = excluded.response_status, response_body = excluded.response_body
+    response_status = excluded.response_status, response_body = excluded.response_body,
+    step_ms = excluded.step_ms
     where a.outcome = 'interrupted';
 
   update notifications as n

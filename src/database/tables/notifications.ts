@@ -116,6 +116,8 @@ type NotificationAttemptsTable = {
   detail: string | null
   response_status: number | null
   response_body: string | null
+  /** How long each step took, in milliseconds. Attempts before this column have none. */
+  step_ms: JSONColumnType<{ dns?: number; connect?: number; tls?: number; answer?: number }> | null
   created_at: CreatedAt
 }
 

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/looking-back.ts'
 import type { AttemptOutcome } from '../../database/tables/notifications.ts'
+import type { StepTimes } from '../../egress/request.ts'
 
 /** The newest notifications that are looked at, so that every page costs the same. */
 const LOOKED_THROUGH_MAX = 500
@@ -17,6 +18,7 @@ export type Trouble = {
   detail: string | null
   response_status: number | null
   is_tls: boolean
+  step_ms: StepTimes | null
   since: Date
 }
 
@@ -24,9 +26,9 @@ export type Trouble = {
 export async function troubleOf(db: Db, app_id: bigint): Promise<Trouble | undefined> {
   const { rows } = await sql<Trouble>`
     select (count(*) over ())::integer as failing, (count(*) filter (where status = 'failed') over ())::integer as given_up,
-      host, outcome, detail, response_status, is_tls, min(first_at) over (partition by host) as since
+      host, outcome, detail, response_status, is_tls, step_ms, min(first_at) over (partition by host) as since
     from (
-      select recent.host, recent.status, latest.outcome, latest.detail, latest.response_status, latest.started_at,
+      select recent.host, recent.status, latest.outcome, latest.detail, latest.response_status, latest.started_at, latest.step_ms,
         coalesce(latest.url like 'https:%', false) as is_tls,
         (select min(started_at) from notification_attempts where notification_id = recent.id) as first_at
       from (
@@ -34,7 +36,7 @@ export async function troubleOf(db: Db, app_id: bigint): Promise<Trouble | undef
         where ${rowsOfApp('n', app_id)} order by n.app_id desc, n.id desc limit ${LOOKED_THROUGH_MAX}
       ) as recent
       cross join lateral (
-        select outcome, detail, response_status, url, started_at from notification_attempts
+        select outcome, detail, response_status, url, started_at, step_ms from notification_attempts
         where notification_id = recent.id order by claim desc limit 1
       ) as latest
       where (recent.status = 'failed' or (recent.status = 'due' and recent.attempts > 0))

@@ -4,7 +4,12 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { AttemptOutcome } from '../../database/tables/notifications.ts'
-import { makeSendRequest, type OutgoingRequest, type RequestOptions } from '../../egress/request.ts'
+import {
+  makeSendRequest,
+  type OutgoingRequest,
+  type RequestOptions,
+  type StepTimes,
+} from '../../egress/request.ts'
 import type { Config } from '../../platform/config.ts'
 
 const BODY_BYTES_MAX = 65_536
@@ -17,6 +22,7 @@ export type Attempt = {
   detail: string | null
   response_status: number | null
   response_body: string | null
+  step_ms: StepTimes
 }
 
 /** A message to send. Any 2xx confirms one with a body; a last line `success` confirms one without. */
@@ -29,14 +35,18 @@ export type Deliver = (message: Message) => Promise<Attempt>
 export function makeDelivery(deps: { config: Config }, options: RequestOptions): Deliver {
   const send = makeSendRequest(deps, options)
   return async (message) => {
-    const end = await send(message, (response) => judge(response, message))
+    const end = await send(message, async (response, step_ms) => ({
+      ...(await judge(response, message)),
+      step_ms,
+    }))
     if (!('fault' in end)) return end
-    return { outcome: end.fault, detail: end.detail, response_status: null, response_body: null }
+    const { fault, detail, steps } = end
+    return { outcome: fault, detail, response_status: null, response_body: null, step_ms: steps }
   }
 }
 
 /** Judges a response. Reads the whole body only if its last line decides, otherwise only the part that is kept. */
-async function judge(response: IncomingMessage, { body: sent }: Message): Promise<Attempt> {
+async function judge(response: IncomingMessage, { body: sent }: Message): Promise<Omit<Attempt, 'step_ms'>> {
   const status = response.statusCode!
   const isOk = status >= 200 && status < 300
   const isDecided = !isOk || sent !== undefined

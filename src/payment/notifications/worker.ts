@@ -233,7 +233,7 @@ function forcedOf(content: Content): ForcedFault | null {
 }
 
 function withoutAnswer(outcome: AttemptOutcome): Attempt & { url: string | null } {
-  return { url: null, outcome, detail: null, response_status: null, response_body: null }
+  return { url: null, outcome, detail: null, response_status: null, response_body: null, step_ms: {} }
 }
 
 type Bell = ReturnType<typeof makeBell>
