@@ -1,10 +1,13 @@
 /** Starts and stops the processes of a bench. A server runs on core 0, and everything else on core 1. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { basename } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Endpoint } from './driver.ts'
 
 const SERVER_CORE = '0'
-const STOP_MS = 500
+/** A busy machine takes seconds to write a profile. */
+const STOP_MS = 10_000
 
 export type ServerProcess = Endpoint & { process: ChildProcess }
 
@@ -41,7 +44,8 @@ export async function startServer(script: string, options: ServerOptions): Promi
 
 /** Stops the servers, and waits while they write their profiles. */
 export async function stopServers(servers: ServerProcess[]): Promise<void> {
+  const ended = servers.map(({ process: child }) => child.exitCode ?? once(child, 'exit'))
   for (const server of servers) server.process.kill('SIGTERM')
-  await new Promise((resolve) => setTimeout(resolve, STOP_MS))
+  await Promise.race([Promise.all(ended), sleep(STOP_MS, undefined, { ref: false })])
   for (const server of servers) server.process.kill('SIGKILL')
 }

@@ -49,15 +49,29 @@ function beginsOtherwise(own: string): (value: string) => boolean {
 }
 
 /**
+ * Whether every reading of the text has this value at the beginning of the field: the value has no `&`, and only one
+ * parameter of the text can have this name.
+ */
+function beginsOneWay(text: string, name: string, value: string | undefined): boolean {
+  if (value === undefined || value.includes('&')) return false
+  const [whole, begin] = [`&${text}`, `&${name}=`]
+  const at = whole.indexOf(begin)
+  return at !== -1 && whole.indexOf(begin, at + 1) === -1
+}
+
+/**
  * The rule for notifications, whose verifiers accept any reading. No other reading may have all the fields that we always
  * send. No reading at all may have another order number, other money or another trade_no. Throws parameter_ambiguous.
  * @param notice the fields of a notification, with any times and a trade_no that no trade has.
  */
 export function requireOneNotice(text: string, notice: Readonly<Record<string, string>>): void {
-  const others: Reader[] = ['out_trade_no', 'money', 'trade_no'].map((name) => ({
-    needs: [...NOTICE.needs, name],
-    takes: { ...NOTICE.takes, [name]: beginsOtherwise(notice[name]!) },
-  }))
+  const others: Reader[] = ['out_trade_no', 'money', 'trade_no']
+    // Saves the search in nearly every notification.
+    .filter((name) => !beginsOneWay(text, name, notice[name]))
+    .map((name) => ({
+      needs: [...NOTICE.needs, name],
+      takes: { ...NOTICE.takes, [name]: beginsOtherwise(notice[name]!) },
+    }))
   for (const other of others) requireNoReading(text, notice, other)
   const whole: Reader = {
     needs: Object.keys(notice).filter((name) => !['type', 'param', 'buyer'].includes(name)),
