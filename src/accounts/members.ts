@@ -58,8 +58,8 @@ export async function searchMembers(
 export async function countMembers(db: Db, now: Date): Promise<Counts<MemberStanding>> {
   return countEach(db, {
     all: sql`select from users`,
-    barred: sql`select from users where ${hasStanding('barred', now)}`,
-    admins: sql`select from users where ${hasStanding('admins', now)}`,
+    barred: sql`select from users where ${hasStanding('barred', now)} order by id`,
+    admins: sql`select from users where ${hasStanding('admins', now)} order by id`,
   })
 }
 

@@ -38,7 +38,8 @@ export async function countNewest<Filter extends string>(
 
 /**
  * Counts the rows of several queries.
- * @param queries each selects its rows by an index, `select from …`.
+ * @param queries each selects its rows in the order of an index, `select from …`. Without an order, Postgres may look for rare
+ *   rows among all others.
  */
 export async function countEach<Filter extends string>(
   db: Db,

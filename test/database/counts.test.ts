@@ -20,6 +20,8 @@ import { rowsRead } from '../harness/rows-read.ts'
 const ROWS = 20_000
 /** The orders of the small shop stand between those of the busy one. */
 const SMALL_SHARE = 5_000
+/** Rare rows stand at the end, where a scan of the table would find them last. */
+const LAST = 1_500
 /** Each shop was approved by an administrator of its own. */
 const ADMINS = 2
 
@@ -42,11 +44,11 @@ beforeAll(async () => {
     from generate_series(1, ${ROWS}) as i`.execute(db)
   await sql`
     insert into notifications (order_id, status, next_attempt_at)
-    select id, case when order_id = 'counted-1' then 'failed' else 'delivered' end, null
+    select id, case when id > (select max(id) from orders) - ${LAST} then 'failed' else 'delivered' end, null
     from orders where order_id like 'counted-%' order by id`.execute(db)
   await sql`
     insert into users (username, password_hash, is_banned)
-    select 'counted' || i, 'x', i = 1 from generate_series(1, ${ROWS}) as i`.execute(db)
+    select 'counted' || i, 'x', i > ${ROWS - LAST} from generate_series(1, ${ROWS}) as i`.execute(db)
   await sql`
     insert into security_events (kind, address, network, at)
     select case when i = 1 then 'code_replayed' else 'sign_in_failed' end, '', '', ${now}
@@ -108,7 +110,7 @@ describe('the counts of a list', () => {
     expect(read).toBeLessThan(20)
     expect(await countNotifications(test.db, small.payment_id)).toMatchObject({
       all: exactly(4),
-      failed: exactly(0),
+      failed: exactly(1),
     })
   })
 
@@ -142,18 +144,22 @@ describe('the counts of a list', () => {
 
   it('read an application’s newest notifications, and the failed ones of all by their index', async () => {
     const ofApp = await reading(['notifications'], (db) => countNotifications(db, busy.payment_id))
-    expect(ofApp.counts).toEqual({ all: atLeast(COUNTED_MAX), delivered: atLeast(COUNTED_MAX) })
+    expect(ofApp.counts).toEqual({ all: atLeast(COUNTED_MAX), failed: atLeast(COUNTED_MAX) })
     expect(ofApp.read).toBeLessThanOrEqual(COUNTED_MAX + 50)
     const ofAll = await reading(['notifications'], (db) => countNotifications(db, undefined))
-    expect(ofAll.counts).toEqual({ all: atLeast(COUNTED_MAX), due: exactly(0), failed: exactly(1) })
-    expect(ofAll.read).toBeLessThanOrEqual(COUNTED_MAX + 50)
+    expect(ofAll.counts).toEqual({ all: atLeast(COUNTED_MAX), due: exactly(0), failed: atLeast(COUNTED_MAX) })
+    expect(ofAll.read).toBeLessThanOrEqual(2 * COUNTED_MAX + 50)
   })
 
   it('read members, applications and queues by an index of each standing', async () => {
     const now = test.clock.now()
     const members = await reading(['users'], (db) => countMembers(db, now))
-    expect(members.counts).toEqual({ all: atLeast(COUNTED_MAX), barred: exactly(1), admins: exactly(ADMINS) })
-    expect(members.read).toBeLessThanOrEqual(COUNTED_MAX + 50)
+    expect(members.counts).toEqual({
+      all: atLeast(COUNTED_MAX),
+      barred: atLeast(COUNTED_MAX),
+      admins: exactly(ADMINS),
+    })
+    expect(members.read).toBeLessThanOrEqual(2 * COUNTED_MAX + 50)
     const refusals = await reading(['security_events'], (db) =>
       countRefusals(db, ['code_replayed', 'sign_in_failed', 'form_refused']),
     )

@@ -10,8 +10,13 @@ import type { Tx } from '../../src/database/connection.ts'
  * difference.
  */
 export async function rowsRead(tx: Tx, table: string): Promise<number> {
-  const { rows } = await sql<{ count: bigint }>`
-    select coalesce(sum(idx_tup_fetch + seq_tup_read), 0)::bigint as count
-    from pg_stat_xact_user_tables where relname = ${table}`.execute(tx)
-  return Number(rows[0]!.count)
+  return (await rowsOfTables(tx)).get(table) ?? 0
+}
+
+/** The rows of every table that this connection has read so far. */
+export async function rowsOfTables(tx: Tx): Promise<Map<string, number>> {
+  const { rows } = await sql<{ relname: string; count: bigint }>`
+    select relname, (coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0))::bigint as count
+    from pg_stat_xact_user_tables`.execute(tx)
+  return new Map(rows.map(({ relname, count }) => [relname, Number(count)]))
 }

@@ -8,7 +8,7 @@ import type { Db } from '../../database/connection.ts'
 /** How many of the newest journals, sessions or members one figure reads. */
 export const NEWEST_MAX = 20_000
 /** Members are counted up to here. Above, the number is an estimate of Postgres. */
-const MEMBERS_COUNTED_MAX = 10_000
+export const MEMBERS_COUNTED_MAX = 10_000
 
 export type Today = {
   /** Midnight in the site's time zone. */
@@ -36,8 +36,11 @@ export async function readToday(db: Db, { now, zone }: { now: Date; zone: string
       select journal.id, journal.kind from journal, day
       where journal.id > day.after_id and journal.posted_at >= day.since and journal.book = 'live'
     ), moved as (
+      -- Lateral, so that Postgres looks up the entries of each journal and never reads a whole table.
       select posted.kind, a.kind as account, e.amount
-      from posted join entries as e on e.journal_id = posted.id join ledger_accounts as a on a.id = e.account_id
+      from posted
+      cross join lateral (select account_id, amount from entries where journal_id = posted.id offset 0) as e
+      cross join lateral (select kind from ledger_accounts where id = e.account_id limit 1) as a
     )
     select day.since,
       coalesce(
@@ -76,9 +79,10 @@ export async function readMembers(
   const { rows } = await sql<MemberFigures>`
     with joined as materialized (
       select (created_at at time zone ${zone})::date as day from users
-      where created_at >= ${since}::timestamptz - make_interval(days => ${days - 1}::integer)
-      order by created_at desc limit ${NEWEST_MAX}
-    ), total as (
+      where id > (select max(id) from users) - ${NEWEST_MAX}::bigint
+        and created_at >= ${since}::timestamptz - make_interval(days => ${days - 1}::integer)
+    ), total as materialized (
+      -- Inlined, it would count once for each use of the number.
       select (select count(*) from (select from users limit ${MEMBERS_COUNTED_MAX + 1}) as counted)::integer as counted,
         (select reltuples from pg_class where oid = 'users'::regclass)::integer as estimated
     )

@@ -1,7 +1,7 @@
 /** What stands at the head of each queue, for the dashboard. One statement reads a bounded number of rows by their indexes. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
-import { COUNTED_MAX } from '../frame/queues.ts'
+import { COUNTED_MAX, openProposals } from '../frame/queues.ts'
 
 export type Waiting = {
   /** The payment application that waits longest for its review. */
@@ -21,15 +21,19 @@ export async function readWaiting(
 ): Promise<Waiting> {
   const { rows } = await sql<Waiting>`
     with review as (
-      select name, coalesce(unreviewed_change_at, created_at) as since from payment_apps
-      where status = 'pending' or status = 'approved' and unreviewed_change_at is not null
+      -- Each half has its own index.
+      select name, coalesce(unreviewed_change_at, created_at) as since from (
+        (select * from payment_apps where status = 'pending' order by id limit 1)
+        union all
+        (select * from payment_apps where status = 'approved' and unreviewed_change_at is not null order by id limit 1)
+      ) as first
       order by id limit 1
     ), request as (
       select amount, asked_at from refund_requests where status = 'open' order by id limit ${COUNTED_MAX}
     ), proposal as (
-      select proposer.username, proposed_at from correction_proposals join users as proposer on proposer.id = proposed_by
-      where decision is null and expires_at > ${now} and proposed_by <> ${admin_id}
-      order by correction_proposals.id limit 1
+      select proposer.username, proposed_at
+      from (select * from (${openProposals({ admin_id, now })}) as open order by id limit 1) as oldest
+      join users as proposer on proposer.id = proposed_by
     )
     select
       (select name from review) as review, (select since from review) as review_since,

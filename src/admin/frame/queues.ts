@@ -1,9 +1,10 @@
 /** Counts what waits for an administrator. One statement reads at most COUNTED_MAX rows of each queue by its index. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 
 /** A queue counts up to here. */
 export const COUNTED_MAX = 100
+const PROPOSALS_LOOKED_AT_MAX = 1_000
 
 export type Queues = {
   /** Payment applications that wait for a review, and approved ones that changed since theirs. */
@@ -23,19 +24,31 @@ export async function readQueues(
   const { rows } = await sql<Queues>`
     select
       (select count(*) from (
-        (select from payment_apps where status = 'pending' limit ${COUNTED_MAX})
+        (select from payment_apps where status = 'pending' order by id limit ${COUNTED_MAX})
         union all
-        (select from payment_apps where status = 'approved' and unreviewed_change_at is not null limit ${COUNTED_MAX})
+        (select from payment_apps where status = 'approved' and unreviewed_change_at is not null
+        order by id limit ${COUNTED_MAX})
       ) as waiting)::integer as reviews,
       (select count(*) from (
-        select from refund_requests where status = 'open' limit ${COUNTED_MAX}
+        select from refund_requests where status = 'open' order by id limit ${COUNTED_MAX}
       ) as waiting)::integer as "refundRequests",
       (select count(*) from (
-        select from correction_proposals
-        where decision is null and expires_at > ${now} and proposed_by <> ${admin_id} limit ${COUNTED_MAX}
+        select from (${openProposals({ admin_id, now })}) as open limit ${COUNTED_MAX}
       ) as waiting)::integer as proposals,
       (select count(*) from (
-        select from payment_apps where mandate_right = 'asked' limit ${COUNTED_MAX}
+        select from payment_apps where mandate_right = 'asked' order by id limit ${COUNTED_MAX}
       ) as waiting)::integer as "mandateRights"`.execute(db)
   return rows[0]!
+}
+
+/**
+ * Selects the proposals that this administrator can approve, among the newest ones without a decision. Expired ones stay
+ * without a decision, so there may be any number of them.
+ */
+export function openProposals({ admin_id, now }: { admin_id: bigint; now: Date }): RawBuilder<unknown> {
+  return sql`
+    select * from (
+      select * from correction_proposals where decision is null order by id desc limit ${PROPOSALS_LOOKED_AT_MAX}
+    ) as newest
+    where expires_at > ${now} and proposed_by <> ${admin_id}`
 }

@@ -323,6 +323,6 @@ export async function readProposals(
 export async function countProposals(db: Db): Promise<Counts<'open'>> {
   return countEach(db, {
     all: sql`select from correction_proposals`,
-    open: sql`select from correction_proposals where decision is null`,
+    open: sql`select from correction_proposals where decision is null order by id`,
   })
 }

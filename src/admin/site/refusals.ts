@@ -18,6 +18,9 @@ export async function newestRefusals(db: Db, kind: string, limit: number) {
 
 /** Counts the refusals of each of these kinds by an index. */
 export async function countRefusals(db: Db, kinds: readonly string[]): Promise<Counts<string>> {
-  const queries = kinds.map((kind) => [kind, sql`select from security_events where kind = ${kind}`])
+  const queries = kinds.map((kind) => [
+    kind,
+    sql`select from security_events where kind = ${kind} order by at`,
+  ])
   return countEach(db, { all: sql`select from security_events`, ...Object.fromEntries(queries) })
 }

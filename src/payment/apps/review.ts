@@ -149,9 +149,10 @@ export async function countReviews(db: Db): Promise<Counts<'waiting' | 'decided'
   return countEach(db, {
     // Each half has its own index.
     waiting: sql`
-      (select from payment_apps where status = 'pending' limit ${COUNTED_MAX})
+      (select from payment_apps where status = 'pending' order by id limit ${COUNTED_MAX})
       union all
-      (select from payment_apps where status = 'approved' and unreviewed_change_at is not null limit ${COUNTED_MAX})`,
+      (select from payment_apps where status = 'approved' and unreviewed_change_at is not null
+      order by id limit ${COUNTED_MAX})`,
     // Most applications are decided, so the count finds its rows at once.
     decided: sql`select from payment_apps where ${isDecided}`,
   })

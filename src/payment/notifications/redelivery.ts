@@ -129,8 +129,8 @@ export async function countNotifications(
   if (payment_id === undefined)
     return countEach(db, {
       all: sql`select from notifications`,
-      due: sql`select from notifications where status = 'due'`,
-      failed: sql`select from notifications where status = 'failed'`,
+      due: sql`select from notifications where status = 'due' order by host, app_id, next_attempt_at`,
+      failed: sql`select from notifications where status = 'failed' order by id`,
     })
   return countNewest(
     db,

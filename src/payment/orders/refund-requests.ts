@@ -240,7 +240,7 @@ export async function listRefundRequests(
 /** Counts the open requests by their index. Most others are decided, so their count finds its rows at once. */
 export async function countRefundRequests(db: Db): Promise<Counts<'open' | 'decided'>> {
   return countEach(db, {
-    open: sql`select from refund_requests where status = 'open'`,
+    open: sql`select from refund_requests where status = 'open' order by id`,
     decided: sql`select from refund_requests where status <> 'open'`,
   })
 }
