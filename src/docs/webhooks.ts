@@ -219,6 +219,31 @@ function eventWebhook(type: EventType): Webhook {
 
 const { notify_url, return_url } = SAMPLE_TRADE
 
+/** The way back from the mandate page. The documentation shows it when the setting of mandates is listed. */
+export const MANDATE_WEBHOOK: Webhook = {
+  name: 'callback.mandate',
+  area: 'payment',
+  method: 'get',
+  title: { en: 'Callback of a mandate', zh: '预授权回调' },
+  about: {
+    en: 'The browser of the member comes to the callback URL of the application after allowing or refusing a mandate. Reject it unless the signature is right. It may never come, or come twice: ask query for the limits that the member allowed.',
+    zh: '成员允许或拒绝预授权后，浏览器来到应用的回调地址。验签不符即拒绝。它可能不来或来两次；成员允许的限额请以查询为准。',
+  },
+  schema: MANDATE_CALLBACK,
+  example: async ({ token }) =>
+    signedCallbackUrl(
+      'https://shop.example/paid',
+      {
+        decided_at: '2026-01-02T03:05:00Z',
+        mandate_id: 'mdt_8f2k4m6n8p0q2r4s6t8v0w2x',
+        mandate_status: 'active',
+        reference: 'club-1001',
+      },
+      token,
+    ),
+  answer: SHOWS_A_PAGE,
+}
+
 export const WEBHOOKS: Webhook[] = [
   {
     name: 'callback',
@@ -241,29 +266,6 @@ export const WEBHOOKS: Webhook[] = [
           merchant_points: String(ORDER.merchant_points),
           status: 'completed',
           paid_at: ORDER.paid_at,
-        },
-        token,
-      ),
-    answer: SHOWS_A_PAGE,
-  },
-  {
-    name: 'callback.mandate',
-    area: 'payment',
-    method: 'get',
-    title: { en: 'Callback of a mandate', zh: '预授权回调' },
-    about: {
-      en: 'The browser of the member comes to the callback URL of the application after allowing or refusing a mandate. Reject it unless the signature is right. It may never come, or come twice: ask query for the limits that the member allowed.',
-      zh: '成员允许或拒绝预授权后，浏览器来到应用的回调地址。验签不符即拒绝。它可能不来或来两次；成员允许的限额请以查询为准。',
-    },
-    schema: MANDATE_CALLBACK,
-    example: async ({ token }) =>
-      signedCallbackUrl(
-        'https://shop.example/paid',
-        {
-          decided_at: '2026-01-02T03:05:00Z',
-          mandate_id: 'mdt_8f2k4m6n8p0q2r4s6t8v0w2x',
-          mandate_status: 'active',
-          reference: 'club-1001',
         },
         token,
       ),

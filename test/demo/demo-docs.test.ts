@@ -142,7 +142,8 @@ describe.each(LANGUAGES)('in %s', (language) => {
 
   it.each(AREAS)('every example of /docs/%s succeeds in a shell', async (area) => {
     const listed = await read(`/docs/${area}`, language)
-    const pages = [...listed.matchAll(/href="(\/docs\/\w+\/\w+)"/g)].map(([, path]) => path!)
+    const [list = ''] = /<ul class="panel flush list">.*?<\/ul>/s.exec(listed) ?? []
+    const pages = [...list.matchAll(/href="(\/docs\/\w+\/\w+)"/g)].map(([, path]) => path!)
     expect(pages.length).toBe((await operations()).filter(({ tags }) => tags[0] === area).length)
     for (const path of pages) {
       const page = await read(path, language)

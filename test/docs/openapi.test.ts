@@ -10,10 +10,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { gatewayCodes } from '../../src/docs/codes.ts'
-import { OPERATIONS, openApiDocument, operationId } from '../../src/docs/openapi.ts'
+import { mandateOperations } from '../../src/docs/mandates.ts'
+import { AREAS, OPERATIONS, openApiDocument, operationId } from '../../src/docs/openapi.ts'
 import { jsonSchema, type Operation } from '../../src/docs/operation.ts'
 import { madeUpSamples, NOW } from '../../src/docs/samples.ts'
-import { WEBHOOKS } from '../../src/docs/webhooks.ts'
+import { MANDATE_WEBHOOK, WEBHOOKS } from '../../src/docs/webhooks.ts'
 import { GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { setEventsUrl } from '../../src/payment/events/events.ts'
 import { GATEWAY_ERRORS } from '../../src/payment/gateway/errors.ts'
@@ -107,7 +108,12 @@ function faultsOf(schema: object, value: unknown): string {
   return validate(value) ? '' : ajv.errorsText(validate.errors)
 }
 
-const named = OPERATIONS.map((operation) => [operationId(operation), operation] as const)
+/** Operations, in order of their areas, with those of mandates. */
+const described = AREAS.flatMap((area) =>
+  [...OPERATIONS, ...mandateOperations].filter((operation) => operation.area === area),
+)
+const named = described.map((operation) => [operationId(operation), operation] as const)
+const MESSAGES = [...WEBHOOKS, MANDATE_WEBHOOK]
 
 describe('the document', () => {
   it.each(LANGUAGES)('is OpenAPI 3.1, served as it is made: %s', async (language) => {
@@ -358,7 +364,7 @@ describe('what the service sends', () => {
       ].sort(),
     )
     for (const { name, message, headers } of sent) {
-      const webhook = WEBHOOKS.find((each) => each.name === name)!
+      const webhook = MESSAGES.find((each) => each.name === name)!
       expect(faultsOf(jsonSchema(webhook.schema, 'output', 'en'), message), name).toBe('')
       // A query has no types, so the values would not reveal a field without a description.
       expect(Object.keys(webhook.schema.shape)).toEqual(
@@ -373,7 +379,7 @@ describe('what the service sends', () => {
     }
   })
 
-  it.each(WEBHOOKS.map((webhook) => [webhook.name, webhook] as const))(
+  it.each(MESSAGES.map((webhook) => [webhook.name, webhook] as const))(
     'has an example that fits its schema: %s',
     async (_name, { method, schema, example }) => {
       const text = await example(samples)
@@ -384,7 +390,7 @@ describe('what the service sends', () => {
 
   it('has examples that verify with the sample keys', async () => {
     const queryOf = async (name: string) => {
-      const text = await WEBHOOKS.find((each) => each.name === name)!.example(samples)
+      const text = await MESSAGES.find((each) => each.name === name)!.example(samples)
       return Object.fromEntries(new URL(text).searchParams)
     }
     const callback = await queryOf('callback')
