@@ -181,5 +181,4 @@ export const testMode = {
   createTwin: { en: 'Create its test application', zh: '创建对应的测试应用' },
   toTest: { en: 'Its test application', zh: '对应的测试应用' },
   toLive: { en: 'The live application', zh: '对应的正式应用' },
-  usable: { en: 'Test mode, ready to use', zh: '测试模式，立即可用' },
 } satisfies Texts

@@ -66,9 +66,15 @@ export function newSecretPage(app: FastifyInstance, deps: GatewayCore): void {
       pem: secret.kind === 'pair' ? pemOf('PRIVATE KEY', secret.private_base64) : undefined,
       addresses: await addressesFor(request, deps, owned, secret.kind),
       guide: GUIDES[secret.kind],
-      back: base + (secret.kind === 'events' ? '/events' : secret.kind === 'made' ? '' : '/developers'),
+      back: base + wayOn(secret.kind, owned),
     })
   })
+}
+
+/** The page that comes next. A test application is ready to use, so it leads to the addresses and keys. */
+function wayOn(kind: NewSecret['kind'], { book }: Owned): string {
+  if (kind === 'events') return '/events'
+  return kind === 'made' && book === 'live' ? '' : '/developers'
 }
 
 const GUIDES: Record<NewSecret['kind'], string> = {

@@ -29,7 +29,6 @@ export const events = {
     en: 'It signs every event, following Standard Webhooks. Libraries for most languages accept it as it is. It is created when you switch events on.',
     zh: '每个事件都按 Standard Webhooks 规范用它签名，多数语言的库可以直接使用。开启事件时生成。',
   },
-  secretTitle: { en: 'Copy this now', zh: '请立即保存' },
   secretMade: { en: 'Events are signed with a new secret.', zh: '事件已使用新的密钥签名。' },
   previousUntil: (until: string) => ({
     en: `The previous one signs until ${until}.`,
