@@ -64,7 +64,7 @@ async function formOf(transaction_id: string, which: 'refund' | 'decline') {
   return which === 'decline'
     ? { path: `${ADMIN_PATH}/${id}/decline`, fields: { form_token: form_token! } }
     : {
-        path: '/admin/corrections',
+        path: `${ADMIN_PATH}/accept`,
         fields: { form_token: form_token!, kind: 'refund', transaction_id, request_id: id, with_fee: 'on' },
       }
 }
