@@ -15,7 +15,6 @@ import { mistakes } from './diagnosis/mistakes.texts.ts'
 import { signatures } from './diagnosis/signatures.texts.ts'
 import { events } from './events/events.texts.ts'
 import { refused } from './gateway/refused.texts.ts'
-import { mandates } from './mandates/mandates.texts.ts'
 import { mandateOffer } from './mandates/offer.texts.ts'
 import { ownMandates } from './mandates/own.texts.ts'
 import { merchantAddresses } from './merchant/addresses.texts.ts'
@@ -30,7 +29,6 @@ import { refundRequests } from './orders/refund-requests.texts.ts'
 export const texts = {
   pay,
   payments,
-  mandates,
   mandateOffer,
   ownMandates,
   gatewayRefused: refused,

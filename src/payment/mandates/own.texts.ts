@@ -25,7 +25,6 @@ export const ownMandates = {
     zh: '这些商家可以直接扣款，不再逐次询问。可随时一键暂停或撤销。',
   },
   charged: { en: 'The shop charged this under a mandate:', zh: '商家依据预授权扣款：' },
-  link: { en: 'My mandates', zh: '我的预授权' },
   empty: { en: 'No mandates', zh: '暂无预授权' },
   emptyText: {
     en: 'When a shop asks to charge you later and you allow it, the mandate appears here.',
@@ -53,7 +52,6 @@ export const ownMandates = {
   days: { en: 'From – until', zh: '有效期' },
   limits: { en: 'Limits', zh: '限额' },
   purpose: { en: 'For', zh: '用途' },
-  open: { en: 'Details', zh: '详情' },
   pause: { en: 'Pause', zh: '暂停' },
   resume: { en: 'Resume', zh: '恢复' },
   revoke: { en: 'Revoke', zh: '撤销' },

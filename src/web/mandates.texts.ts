@@ -1,8 +1,10 @@
-/** Words about mandates that several pages share. */
-import type { Texts } from '../../web/languages.ts'
-import { counted } from '../../web/plurals.ts'
-import { POINT, POINTS } from '../../web/site-words.ts'
-import type { Period } from './periods.ts'
+/** Words about mandates that pages of several rooms share. */
+import type { Destination } from './destinations.ts'
+import type { Texts } from './languages.ts'
+import { counted } from './plurals.ts'
+import { POINT, POINTS } from './site-words.ts'
+
+type Period = NonNullable<Destination['mandate']>['period']
 
 const PERIOD = {
   day: { en: 'day', zh: '每天' },
@@ -16,6 +18,7 @@ const unitOf = (amount: bigint, isTest: boolean) => ({
 })
 
 export const mandates = {
+  own: { en: 'My mandates', zh: '我的预授权' },
   /** Follows the amount of a fixed mandate, so it begins with the space between them. */
   unitFixed: (amount: bigint, period: Period, isTest: boolean) => ({
     en: ` ${unitOf(amount, isTest).en} every ${PERIOD[period].en}`,
