@@ -15,6 +15,7 @@ import { security } from './security/security.texts.ts'
 import { sessions } from './session/sessions.texts.ts'
 import { signInAgain } from './session/sign-in-again.texts.ts'
 import { signInLink } from './sign-in/link.texts.ts'
+import { mandates } from './sign-in/mandates.texts.ts'
 import { register } from './sign-in/register.texts.ts'
 import { secondStep } from './sign-in/second-step.texts.ts'
 import { signIn } from './sign-in/sign-in.texts.ts'
@@ -23,6 +24,7 @@ import { wallet } from './wallet.texts.ts'
 export const texts = {
   signIn,
   register,
+  mandates,
   account: wallet,
   profile,
   password,

@@ -4,9 +4,8 @@ import { errors } from './errors.texts.ts'
 import { forms } from './forms/forms.texts.ts'
 import type { Spoken, Texts } from './languages.ts'
 import { lists } from './lists.texts.ts'
-import { mandates } from './mandates.texts.ts'
 
-export const texts = { common, errors, forms, lists, mandates } satisfies Texts
+export const texts = { common, errors, forms, lists } satisfies Texts
 
 declare module './languages.ts' {
   interface Messages extends Spoken<typeof texts> {}

@@ -1,8 +1,8 @@
-/** Words about mandates that pages of several rooms share. */
-import type { Destination } from './destinations.ts'
-import type { Texts } from './languages.ts'
-import { counted } from './plurals.ts'
-import { POINT, POINTS } from './site-words.ts'
+/** Words about mandates: of the sign-in before an offer, and of the pages above that show mandates. */
+import type { Destination } from '../../web/destinations.ts'
+import type { Texts } from '../../web/languages.ts'
+import { counted } from '../../web/plurals.ts'
+import { POINT, POINTS } from '../../web/site-words.ts'
 
 type Period = NonNullable<Destination['mandate']>['period']
 
