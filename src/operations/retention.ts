@@ -71,7 +71,7 @@ export const RETENTION = {
   payment_app_members: 'bounded',
   payment_app_offers: 'bounded',
   paused_hosts: 'bounded',
-  // A row is deleted when the member is told.
+  // The notice to the member deletes the row.
   charge_notices: 'bounded',
   forum_members: 'bounded',
   forum_groups: 'bounded',

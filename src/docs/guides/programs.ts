@@ -1,4 +1,4 @@
-/** The programs of an operation in a guide. In place of keys and identifiers they have the words that stand for a reader's values. */
+/** The programs of an operation in a guide. They have placeholders for keys and identifiers, which pages fill in for a reader. */
 import { OPERATIONS, operationId } from '../openapi.ts'
 import { callOf } from '../programs/call.ts'
 import { type Program, programsOf } from '../programs/programs.ts'
@@ -23,7 +23,7 @@ const WORDS: Samples = {
 
 /**
  * Writes the programs of an operation of the gateway, one per language. Programs of the HMAC API sign with a hash of the
- * token, which no word can stand for.
+ * token, which has no placeholder.
  * @param href the address of the operation's page.
  * @throws if no operation of the gateway has this page.
  */

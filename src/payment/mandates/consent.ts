@@ -137,7 +137,7 @@ function faultOfOffer(
   user_id: bigint,
 ): AgreeingFault | undefined {
   if (status !== 'pending') {
-    // Nothing of the mandate is told to a member who may not accept it.
+    // A member who may not accept the mandate learns nothing of it.
     if (accepted_by !== null && accepted_by !== user_id) return { fault: 'taken' }
     if (status !== 'ended') return { fault: 'accepted' }
     return { fault: reason === 'lapsed' ? 'lapsed' : 'ended' }

@@ -1,6 +1,6 @@
 /**
  * Tells members of their live mandates, by alert and mail: mandates.md 8.1. The unique cause of an alert keeps it to one,
- * however many processes look. Nothing is told of the test book, whose points are worth nothing.
+ * however many processes look. The test book sends no notices, because its points are worth nothing.
  */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'

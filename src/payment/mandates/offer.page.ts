@@ -294,7 +294,7 @@ async function showOffer(request: OfferRequest, reply: FastifyReply, deps: Core)
   return reply.page('payment/mandates/offer', data, { leavesSite: shop.callback_url })
 }
 
-/** Says why the offer cannot be accepted. Nothing of its terms is told to a member who may not accept it. */
+/** Says why the offer cannot be accepted. A member who may not accept it learns nothing of its terms. */
 async function showState(
   request: OfferRequest,
   reply: FastifyReply,
