@@ -11,9 +11,12 @@ const left = () => Math.ceil((Date.parse(dataset.expires) - Date.now() + ahead) 
 const clock = page.querySelector('[data-clock]')
 const voice = page.querySelector('[role="status"]')
 const fill = (text, value) => text.replace('{}', value)
+// The answer to a sent form leads on, most often to the shop. Loading this page again would cancel it.
+const isLeaving = () => document.querySelector('form[data-sent]') !== null
 
 let before = left()
 function tick() {
+  if (isLeaving()) return
   const now = left()
   if (now <= 0) return location.reload()
   if (now <= Number(dataset.countdown)) {
@@ -38,7 +41,8 @@ async function look() {
   const answer = await fetch(dataset.state, { headers: { accept: 'application/json' } }).catch(
     () => undefined,
   )
-  if (answer?.ok && (await answer.json()).state !== 'open') location.reload()
+  const isOver = answer?.ok && (await answer.json()).state !== 'open'
+  if (isOver && !isLeaving()) location.reload()
   // The server refused the request or cannot be reached: the next request comes later.
   else if (!answer?.ok) asked += QUIET_POLL_MS
 }

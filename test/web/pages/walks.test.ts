@@ -250,4 +250,24 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await pay(world.people.buyer)
     await page.getByRole('heading', { name: 'Paid' }).waitFor()
   })
+
+  test('a page that is paid leads to the shop, whatever it hears meanwhile', {
+    timeout: TEST_MS,
+  }, async () => {
+    const page = await openWalk('buyer', 'en')
+    const { path } = await world.order('19')
+    await page.goto(path)
+    await page.getByText('Pay on another device').click()
+    const polls = Promise.withResolvers<void>()
+    await page.route(`**${path}/state`, (route) =>
+      route.fulfill({ json: { state: 'paid' } }).then(() => polls.resolve()),
+    )
+    await page.route(`**${path}`, async (route) => {
+      await polls.promise
+      await page.waitForTimeout(500)
+      await route.continue()
+    })
+    await page.getByRole('button', { name: messages.en.pay.submit('19', 19n, false) }).click()
+    await page.getByText('"isGenuine":true').waitFor()
+  })
 })
