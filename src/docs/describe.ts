@@ -57,6 +57,7 @@ export function describeOperation(operation: Operation, language: keyof Text) {
     method: operation.method.toUpperCase(),
     path: operation.path,
     about: operation.about[language],
+    introduction: operation.introduction[language],
     security: operation.security,
     sent: operation.request && {
       in: operation.request.in,

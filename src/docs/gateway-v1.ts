@@ -23,6 +23,10 @@ export const v1Operations: Operation[] = [
     method: 'get',
     path: '/payment/api/submit.php',
     about: { en: 'Redirect a buyer to pay (GET or POST)', zh: '页面跳转支付（GET 或 POST）' },
+    introduction: {
+      en: 'The shop redirects the buyer’s browser here with signed parameters. The service creates the order and shows its pay page.',
+      zh: '商店用已签名的参数把买家的浏览器跳转到这里。服务创建订单并显示支付页。',
+    },
     request: { in: 'query', schema: said(TradeRequestV1, { ...TRADE, ...SIGNED }), example: newTrade },
     answers: {
       302: { about: { en: 'To the pay page.', zh: '跳转到支付页。' } },
@@ -34,6 +38,10 @@ export const v1Operations: Operation[] = [
     method: 'post',
     path: '/payment/api/mapi.php',
     about: { en: 'Create an order', zh: 'API 下单' },
+    introduction: {
+      en: 'The shop’s server creates an order and gets the address of its pay page.',
+      zh: '由商店的服务器创建订单，并得到支付页地址。',
+    },
     request: { in: 'form', schema: said(TradeRequestV1, { ...TRADE, ...SIGNED }), example: newTrade },
     answers: answered(
       'v1',
@@ -53,6 +61,10 @@ export const v1Operations: Operation[] = [
     method: 'post',
     path: '/payment/api/api.php?act=order',
     about: { en: 'Get an order', zh: '查询单个订单' },
+    introduction: {
+      en: 'Returns one order and whether it is paid. Query it before you deliver, and when no notification arrived.',
+      zh: '返回一笔订单及其是否已付款。发货前，或没有收到通知时，请查询。',
+    },
     request: {
       in: 'form',
       schema: said(OrderActRequest, {
@@ -90,6 +102,10 @@ export const v1Operations: Operation[] = [
     method: 'post',
     path: '/payment/api/api.php?act=query',
     about: { en: 'Test credentials', zh: '测试凭据' },
+    introduction: {
+      en: 'Answers with the balance and the number of orders if pid and KEY belong together, so it shows whether the shop is set up correctly.',
+      zh: 'pid 与 KEY 匹配时返回余额和订单数，可用来检查商店的配置。',
+    },
     request: { in: 'form', schema: said(QueryActRequest, { pid: PID }), example: () => ({}) },
     answers: answered(
       'v1',
@@ -114,6 +130,10 @@ export const v1Operations: Operation[] = [
     method: 'post',
     path: '/payment/api/api.php?act=orders',
     about: { en: 'List orders', zh: '批量查询订单' },
+    introduction: {
+      en: 'Lists the orders of the application, newest first.',
+      zh: '列出应用的订单，新的在前。',
+    },
     request: {
       in: 'form',
       schema: said(OrdersActRequest, { pid: PID, ...PAGE }),

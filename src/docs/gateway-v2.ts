@@ -30,6 +30,10 @@ export const v2Operations: Operation[] = [
     method: 'get',
     path: '/payment/api/pay/submit',
     about: { en: 'Redirect a buyer to pay (GET or POST)', zh: '页面跳转支付（GET 或 POST）' },
+    introduction: {
+      en: 'The shop redirects the buyer’s browser here with signed parameters. The service creates the order and shows its pay page.',
+      zh: '商店用已签名的参数把买家的浏览器跳转到这里。服务创建订单并显示支付页。',
+    },
     request: {
       in: 'query',
       schema: said(TradeRequestV2, { ...TRADE, ...TIMED }),
@@ -45,6 +49,10 @@ export const v2Operations: Operation[] = [
     method: 'post',
     path: '/payment/api/pay/create',
     about: { en: 'Create an order', zh: '统一下单' },
+    introduction: {
+      en: 'The shop’s server creates an order and gets the address of its pay page.',
+      zh: '由商店的服务器创建订单，并得到支付页地址。',
+    },
     request: {
       in: 'form',
       schema: said(CreateRequest, { ...TRADE, method: text('Ignored.', '忽略。'), ...TIMED }),
@@ -73,6 +81,10 @@ export const v2Operations: Operation[] = [
     method: 'post',
     path: '/payment/api/pay/query',
     about: { en: 'Get an order', zh: '查询订单' },
+    introduction: {
+      en: 'Returns one order and whether it is paid. Query it before you deliver, and when no notification arrived.',
+      zh: '返回一笔订单及其是否已付款。发货前，或没有收到通知时，请查询。',
+    },
     request: {
       in: 'form',
       schema: said(NamedTradeRequest, { pid: PID, ...NAMED, ...TIMED }),
@@ -107,6 +119,10 @@ export const v2Operations: Operation[] = [
     method: 'post',
     path: '/payment/api/pay/close',
     about: { en: 'Close an unpaid order', zh: '关闭未付款订单' },
+    introduction: {
+      en: 'Closes an order that nobody has paid, so that it can no longer be paid.',
+      zh: '关闭一笔未付款的订单，此后不能再付款。',
+    },
     request: {
       in: 'form',
       schema: said(NamedTradeRequest, { pid: PID, ...NAMED, ...TIMED }),
@@ -125,6 +141,10 @@ export const v2Operations: Operation[] = [
     method: 'post',
     path: '/payment/api/merchant/info',
     about: { en: 'Get the merchant’s details', zh: '查询商户信息' },
+    introduction: {
+      en: 'Returns the state of the application, its balance, and the numbers and amounts of its orders.',
+      zh: '返回应用的状态、余额，以及订单数和金额。',
+    },
     request: {
       in: 'form',
       schema: said(ApplicationRequest, { pid: PID, ...TIMED }),
@@ -157,6 +177,10 @@ export const v2Operations: Operation[] = [
     method: 'post',
     path: '/payment/api/merchant/orders',
     about: { en: 'List orders', zh: '订单列表' },
+    introduction: {
+      en: 'Lists the orders of the application, newest first.',
+      zh: '列出应用的订单，新的在前。',
+    },
     request: {
       in: 'form',
       schema: said(TradesRequest, { pid: PID, ...PAGE, ...TIMED }),
@@ -175,6 +199,10 @@ export const v2Operations: Operation[] = [
     method: 'post',
     path: '/payment/api/transfer/balance',
     about: { en: 'Get the balance', zh: '查询余额' },
+    introduction: {
+      en: 'Returns the balance of the application’s owner in your currency.',
+      zh: '返回应用所有者的余额，以商户货币表示。',
+    },
     request: {
       in: 'form',
       schema: said(ApplicationRequest, { pid: PID, ...TIMED }),

@@ -55,6 +55,10 @@ export const identityOperations: Operation[] = [
     method: 'get',
     path: '/oauth2/auth',
     about: { en: 'Authorize a member', zh: '发起登录授权' },
+    introduction: {
+      en: 'The member’s browser opens this address to sign in. After consent it returns to your redirect_uri with a code, and your server exchanges the code for tokens.',
+      zh: '成员的浏览器打开此地址登录。同意授权后，浏览器带着 code 回到你的 redirect_uri，由你的服务器换取令牌。',
+    },
     request: {
       in: 'query',
       schema: said(AuthorizationRequest, {
@@ -118,6 +122,10 @@ export const identityOperations: Operation[] = [
     method: 'post',
     path: '/oauth2/token',
     about: { en: 'Get tokens', zh: '获取令牌' },
+    introduction: {
+      en: 'Your server exchanges a code, a refresh token or a device code for an access token. With the scope openid it also gets an ID token.',
+      zh: '你的服务器用 code、刷新令牌或设备码换取访问令牌；scope 含 openid 时还会得到 ID 令牌。',
+    },
     security: 'client',
     request: {
       in: 'form',
@@ -178,6 +186,10 @@ export const identityOperations: Operation[] = [
     method: 'post',
     path: '/oauth2/device_authorization',
     about: { en: 'Begin a sign-in on a device', zh: '发起设备登录' },
+    introduction: {
+      en: 'For devices and command-line programs without a browser. Show the member the code and the address, then call the token endpoint until the member has decided.',
+      zh: '适用于没有浏览器的设备和命令行程序。向成员显示代码和网址，然后轮询令牌接口，直到成员作出决定。',
+    },
     security: 'client',
     request: {
       in: 'form',
@@ -227,6 +239,10 @@ export const identityOperations: Operation[] = [
     method: 'get',
     path: '/oauth2/userinfo',
     about: { en: 'Get the member’s profile', zh: '获取成员资料' },
+    introduction: {
+      en: 'Returns the profile of the member to whom the access token belongs. The scopes decide which fields it has.',
+      zh: '返回访问令牌所属成员的资料，包含哪些字段由 scope 决定。',
+    },
     security: 'bearer',
     answers: {
       200: {
@@ -265,6 +281,10 @@ export const identityOperations: Operation[] = [
     method: 'post',
     path: '/oauth2/revoke',
     about: { en: 'Revoke a token', zh: '撤销令牌' },
+    introduction: {
+      en: 'Ends a token that your application no longer needs, for example when a member signs out of your site.',
+      zh: '让不再需要的令牌失效，例如成员在你的网站退出登录时。',
+    },
     security: 'client',
     request: {
       in: 'form',
@@ -288,6 +308,10 @@ export const identityOperations: Operation[] = [
     method: 'post',
     path: '/oauth2/introspect',
     about: { en: 'Introspect a token', zh: '查询令牌状态' },
+    introduction: {
+      en: 'Tells your server whether a token is valid, and to which member and scopes it belongs.',
+      zh: '查询令牌是否有效，以及所属的成员和 scope。',
+    },
     security: 'client',
     request: {
       in: 'form',
@@ -311,6 +335,10 @@ export const identityOperations: Operation[] = [
     method: 'get',
     path: '/.well-known/openid-configuration',
     about: { en: 'Get the discovery document', zh: '获取发现文档' },
+    introduction: {
+      en: 'OpenID Connect libraries read this document and find all other addresses in it.',
+      zh: 'OpenID Connect 库读取此文档，从中获知其他所有地址。',
+    },
     answers: {
       200: {
         about: {
@@ -331,6 +359,10 @@ export const identityOperations: Operation[] = [
     method: 'get',
     path: '/.well-known/oauth-protected-resource',
     about: { en: 'Get the resource metadata', zh: '获取资源元数据' },
+    introduction: {
+      en: 'A client that got a 401 reads here which server issues tokens for this service.',
+      zh: '客户端收到 401 后，可在此查到由哪个服务器颁发令牌。',
+    },
     answers: {
       200: {
         about: {
@@ -346,6 +378,10 @@ export const identityOperations: Operation[] = [
     method: 'get',
     path: '/oauth2/jwks',
     about: { en: 'Get the signing keys', zh: '获取签名公钥' },
+    introduction: {
+      en: 'Your server checks the signatures of ID tokens and logout tokens with these public keys.',
+      zh: '你的服务器用这些公钥验证 ID 令牌和退出令牌的签名。',
+    },
     answers: {
       200: {
         about: { en: 'RFC 7517. Keep them for five minutes.', zh: 'RFC 7517，可缓存五分钟。' },
@@ -358,6 +394,10 @@ export const identityOperations: Operation[] = [
     method: 'get',
     path: '/api/apps',
     about: { en: 'List your applications', zh: '列出你的应用' },
+    introduction: {
+      en: 'Lists the OAuth applications of the member to whom the access token belongs.',
+      zh: '列出访问令牌所属成员的 OAuth 应用。',
+    },
     security: 'bearer',
     request: {
       in: 'query',
@@ -376,6 +416,10 @@ export const identityOperations: Operation[] = [
     method: 'post',
     path: '/api/apps',
     about: { en: 'Create an application', zh: '创建应用' },
+    introduction: {
+      en: 'Creates an OAuth application for the member to whom the access token belongs, so that programs can register themselves.',
+      zh: '为访问令牌所属成员创建 OAuth 应用，供程序自行注册。',
+    },
     security: 'bearer',
     request: {
       in: 'json',

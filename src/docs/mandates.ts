@@ -109,6 +109,10 @@ export const mandateOperations: Operation[] = [
     method: 'post',
     path: '/payment/mandate/{payment_id}/offer',
     about: { en: 'Offer a mandate', zh: '发起预授权' },
+    introduction: {
+      en: 'Offers a mandate and answers the address of its page. Send the member there. Nothing is charged before the member allows it.',
+      zh: '发起预授权并返回其页面地址。把成员带到该页面；成员允许之前不会扣款。',
+    },
     request: {
       in: 'form',
       schema: said(OfferRequest, {
@@ -182,6 +186,10 @@ export const mandateOperations: Operation[] = [
     method: 'post',
     path: '/payment/mandate/{payment_id}/charge',
     about: { en: 'Charge under a mandate', zh: '按预授权扣款' },
+    introduction: {
+      en: 'Charges points under an active mandate while the member is away. If the answer is lost, repeat the request with the same order_id: it charges once.',
+      zh: '按生效的预授权扣款，成员无需在场。没有收到响应时，用同一 order_id 重复请求，只会扣一次。',
+    },
     request: {
       in: 'form',
       schema: said(ChargeRequest, {
@@ -222,6 +230,10 @@ export const mandateOperations: Operation[] = [
     method: 'post',
     path: '/payment/mandate/{payment_id}/query',
     about: { en: 'Get a mandate', zh: '查询预授权' },
+    introduction: {
+      en: 'Returns the state of one mandate and what is left of its current period.',
+      zh: '返回一份预授权的状态，以及当前周期的剩余额度。',
+    },
     request: {
       in: 'form',
       schema: said(MandateQueryRequest, {
@@ -245,6 +257,7 @@ export const mandateOperations: Operation[] = [
     method: 'post',
     path: '/payment/mandates/{payment_id}',
     about: { en: 'List mandates', zh: '列出预授权' },
+    introduction: { en: 'Lists the mandates of the application page by page.', zh: '分页列出应用的预授权。' },
     request: {
       in: 'form',
       schema: said(MandatesRequest, PAGE),
@@ -264,6 +277,10 @@ export const mandateOperations: Operation[] = [
     method: 'post',
     path: '/payment/mandate/{payment_id}/revoke',
     about: { en: 'Revoke a mandate', zh: '撤销预授权' },
+    introduction: {
+      en: 'Ends a mandate for ever, for example when a subscription is cancelled. The member reads the reason.',
+      zh: '永久结束一份预授权，例如订阅被取消时。成员会看到原因。',
+    },
     request: {
       in: 'form',
       schema: said(RevokeRequest, {

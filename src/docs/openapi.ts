@@ -45,7 +45,7 @@ export async function openApiDocument(
 ) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of OPERATIONS) {
-    const { area, method, path, about, security } = operation
+    const { area, method, path, about, introduction, security } = operation
     const server = serverOf(area, config)
     const example = await signedExample(operation, samples, now)
     paths[path] ??= {}
@@ -53,6 +53,7 @@ export async function openApiDocument(
       operationId: operationId(operation),
       tags: [area],
       summary: about[language],
+      description: introduction[language],
       servers: [{ url: server }],
       ...(security === undefined ? {} : { security: [{ [security]: [] }] }),
       ...describeRequest(operation, example, samples, language),

@@ -19,6 +19,8 @@ export type Operation = {
   /** The path, with `{name}` for a parameter. */
   path: string
   about: Text
+  /** What it does, and when to use it. */
+  introduction: Text
   /** How the caller authenticates: a name of SECURITY. */
   security?: Security
   request?: {

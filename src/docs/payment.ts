@@ -180,6 +180,10 @@ export const paymentOperations: Operation[] = [
     method: 'post',
     path: '/payment/pay/{payment_id}/process',
     about: { en: 'Create an order', zh: '创建订单' },
+    introduction: {
+      en: 'Creates an order and answers the address of its pay page. Send the buyer there. After the payment, the browser returns to your callback address with a signed result.',
+      zh: '创建订单并返回支付页地址。把买家带到支付页；付款后，浏览器带着签名结果回到你的回调地址。',
+    },
     request: {
       in: 'form',
       schema: said(ProcessRequest, {
@@ -219,6 +223,10 @@ export const paymentOperations: Operation[] = [
     method: 'post',
     path: '/payment/query/{payment_id}',
     about: { en: 'Get a payment', zh: '查询订单' },
+    introduction: {
+      en: 'Returns the state of one order. Query it before you deliver, and when no callback arrived.',
+      zh: '返回一笔订单的状态。发货前，或没有收到回调时，请查询。',
+    },
     request: {
       in: 'form',
       schema: said(QueryRequest, {
@@ -243,6 +251,10 @@ export const paymentOperations: Operation[] = [
     about: {
       en: 'Send a transfer',
       zh: '发起转账',
+    },
+    introduction: {
+      en: 'Sends points from the wallet of the application’s owner to a member. If the answer is lost, repeat the request with the same order_id: the points move once.',
+      zh: '从应用所有者的钱包向成员转积分。没有收到响应时，用同一 order_id 重复请求，只会转一次。',
     },
     request: {
       in: 'form',
@@ -280,6 +292,10 @@ export const paymentOperations: Operation[] = [
     method: 'post',
     path: '/payment/orders/{payment_id}',
     about: { en: 'List orders', zh: '列出订单' },
+    introduction: {
+      en: 'Lists the orders of the application page by page, for example to compare them with the orders of your shop.',
+      zh: '分页列出应用的订单，例如用来与商店的订单对账。',
+    },
     request: {
       in: 'form',
       schema: said(OrdersRequest, {
@@ -302,6 +318,10 @@ export const paymentOperations: Operation[] = [
     method: 'post',
     path: '/payment/transfers/{payment_id}',
     about: { en: 'List transfers', zh: '列出转账' },
+    introduction: {
+      en: 'Lists the transfers of the application page by page, for example to compare them with your own records.',
+      zh: '分页列出应用的转账，例如用来与自己的记录对账。',
+    },
     request: {
       in: 'form',
       schema: said(TransfersRequest, PAGE),

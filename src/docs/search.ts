@@ -15,9 +15,11 @@ import { WEBHOOKS } from './webhooks.ts'
 
 const FOUND_MAX = 40
 const FOUND_ON_PAGE_MAX = 5
-/** Characters around a word that was found in a text. */
-const BEFORE = 50
-const AFTER = 120
+/** Characters before a word that was found in a text, and from there to the end: about three lines on a phone. */
+const AROUND: Record<Language, { before: number; after: number }> = {
+  en: { before: 30, after: 80 },
+  'zh-CN': { before: 15, after: 40 },
+}
 
 type Page = { href: string; title: string }
 /** A place that the search leads to, and the page on which it is. An operation has the path that its requests go to. */
@@ -41,10 +43,10 @@ export function searchDocs(
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   const places = [...placesIn(language, settings), ...rulePlaces(language, settings)]
   const ranked = rank(places, words)
-  if (ranked.length > 0) return { words, count: ranked.length, found: byPage(ranked, words) }
+  if (ranked.length > 0) return { words, count: ranked.length, found: byPage(ranked, words, language) }
   const pairs = words.flatMap(pairsOf)
   const rankedByPairs = rank(places, pairs)
-  return { words: pairs, count: rankedByPairs.length, found: byPage(rankedByPairs, pairs) }
+  return { words: pairs, count: rankedByPairs.length, found: byPage(rankedByPairs, pairs, language) }
 }
 
 /** Chinese has no spaces: a long word that is nowhere is searched for by each two characters that follow each other. */
@@ -69,7 +71,7 @@ function scoreOf({ title, path = '', text, page }: Place, word: string): number 
 }
 
 /** Groups places by their page. A page stands where its best place stands. */
-function byPage(ranked: readonly Place[], words: readonly string[]): Found[] {
+function byPage(ranked: readonly Place[], words: readonly string[], language: Language): Found[] {
   const found: Found[] = []
   let room = FOUND_MAX
   for (const places of Map.groupBy(ranked, ({ page }) => page.href).values()) {
@@ -81,7 +83,7 @@ function byPage(ranked: readonly Place[], words: readonly string[]): Found[] {
       places: best.map(({ text, page: _, path = '', ...place }) => ({
         ...place,
         path,
-        excerpt: excerptOf(text, words),
+        excerpt: excerptOf(text, place.title, words, language),
       })),
       more: places.length - best.length,
     })
@@ -89,15 +91,20 @@ function byPage(ranked: readonly Place[], words: readonly string[]): Found[] {
   return found
 }
 
-/** Cuts a text around the first word that was found in it, between words where it has spaces. */
-function excerptOf(text: string, words: readonly string[]): string {
+/**
+ * Cuts a text around the first word that was found in it, between words where it has spaces. Words of the title are not
+ * looked for, so that the text of a place found by its title begins at its beginning.
+ */
+function excerptOf(text: string, title: string, words: readonly string[], language: Language): string {
+  const { before, after } = AROUND[language]
   const lower = text.toLowerCase()
-  const at = Math.min(...words.map((word) => lower.indexOf(word)).filter((index) => index >= 0))
-  const from = Number.isFinite(at) && at > BEFORE ? text.indexOf(' ', at - BEFORE) + 1 || at - BEFORE : 0
+  const sought = words.filter((word) => !title.toLowerCase().includes(word))
+  const at = Math.min(...sought.map((word) => lower.indexOf(word)).filter((index) => index >= 0))
+  const from = Number.isFinite(at) && at > before ? text.indexOf(' ', at - before) + 1 || at - before : 0
   const begin = from > at ? at : from
-  const last = begin + BEFORE + AFTER
+  const last = begin + before + after
   const space = text.lastIndexOf(' ', last)
-  const end = last < text.length && space > begin + BEFORE ? space : last
+  const end = last < text.length && space > begin + before ? space : last
   return `${begin > 0 ? '…' : ''}${text.slice(begin, end)}${end < text.length ? '…' : ''}`
 }
 
@@ -140,10 +147,10 @@ function apiPlaces(language: Language, words: SiteWords): Place[] {
   })
   const sections = SECTIONS.map((name) => place(section(name), withWords(docs.areas[name].text[key], words)))
   const operations = OPERATIONS.map((operation) => {
-    const { path, about, sent, answers } = describeOperation(operation, key)
+    const { path, about, introduction, sent, answers } = describeOperation(operation, key)
     const fields = [...(sent?.fields ?? []), ...answers.flatMap((answer) => answer.fields)]
-    const text = fields.map(({ name, about }) => (about ? `${name}: ${about}` : name)).join(' ')
-    return place(section(operation.area), text, {
+    const described = fields.map(({ name, about }) => (about ? `${name}: ${about}` : name))
+    return place(section(operation.area), [introduction, ...described].join(' '), {
       href: `/docs/${operation.area}/${operationId(operation)}`,
       title: about,
       path,

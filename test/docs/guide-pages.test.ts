@@ -232,6 +232,13 @@ describe('the search', () => {
     expect(Number(/The best 40 of (\d+) results/.exec(many)?.[1])).toBeGreaterThan(40)
   })
 
+  it('begins a text where it begins, or where the word is that its title lacks', async () => {
+    const byTitle = await read('/docs/search?q=close+an+unpaid')
+    expect(byTitle).toContain('<span class="soft small"><mark>Close</mark>s <mark>an</mark> order that')
+    const byText = await read('/docs/search?q=ambiguous')
+    expect(byText).toMatch(/<span class="soft small">…[^\n]{0,40}<mark>ambiguous<\/mark>/i)
+  })
+
   it('shows the path of an operation', async () => {
     const html = await read('/docs/search?q=mapi.php')
     expect(html).toContain('<code class="small soft">/payment/api/<mark>mapi.php</mark></code>')
