@@ -14,7 +14,7 @@ export function placesOf({ common }: Messages, reader: Reader | undefined): Area
   if (reader === undefined) return [{ links: building }]
   const own: AreaLink[] = [
     { href: '/', label: common.home, icon: 'home', isAlone: true },
-    { href: '/account', label: common.wallet, icon: 'wallet', isAlone: true },
+    { href: '/account', label: common.wallet, icon: 'wallet', covers: '/account/mandates' },
     { href: '/account/payments', label: common.myPayments, short: common.paymentsShort, icon: 'receipt' },
     { href: '/account/applications', label: common.authorisedApps, short: common.appsShort, icon: 'apps' },
     { href: '/account/alerts', label: common.alerts, icon: 'bell', count: reader.unread_alerts },

@@ -44,8 +44,8 @@ export const sessions = {
           zh: `已退出其他 ${n} 个浏览器，当前浏览器仍保持登录。`,
         },
   applications: {
-    en: 'Apps that you authorised keep their access. Revoke it under Authorised apps.',
-    zh: '已授权的应用不受影响，如需终止请在“已授权应用”中撤销。',
+    en: 'Apps that you authorised keep their access until you revoke it under',
+    zh: '已授权的应用不受影响，如需终止请前往',
   },
   summary: { en: 'Browsers that are signed in to your account', zh: '已登录你账号的浏览器' },
 } satisfies Texts

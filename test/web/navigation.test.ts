@@ -1,0 +1,22 @@
+/** Which place of the navigation a page belongs to. */
+import { describe, expect, it } from 'vitest'
+import { placeOf, placesOf } from '../../src/web/navigation.ts'
+import { messages } from '../harness/messages.ts'
+
+describe('the place of a page', () => {
+  const links = placesOf(messages.en, { is_admin: false, unread_alerts: 0 }).flatMap((group) => group.links)
+
+  it.each([
+    ['/', '/'],
+    ['/account', '/account'],
+    ['/account?kind=refund', '/account'],
+    ['/account/mandates', '/account'],
+    ['/account/mandates/mdt_1', '/account'],
+    ['/account/payments', '/account/payments'],
+    ['/account/sessions', '/account/profile'],
+    ['/docs/merchant', '/docs'],
+    ['/admin', undefined],
+  ])('of %s is %s', (path, place) => {
+    expect(placeOf(path, links)).toBe(place)
+  })
+})
