@@ -100,6 +100,13 @@ async function poll(part) {
 }
 for (const part of document.querySelectorAll('[id][data-poll]')) setTimeout(poll, POLL_MS, part)
 
+// Shows the current tab where a row of tabs is wider than the screen.
+for (const tab of document.querySelectorAll(':is(.tabs, .chips) [aria-current]')) {
+  const row = tab.closest('.tabs, .chips')
+  const [place, frame] = [tab.getBoundingClientRect(), row.getBoundingClientRect()]
+  row.scrollLeft += place.left - frame.left - (frame.width - place.width) / 2
+}
+
 // Closes the menu of the phone on Escape.
 addEventListener('keydown', ({ key }) => {
   if (key === 'Escape' && location.hash === '#menu') location.hash = '#content'

@@ -242,6 +242,14 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await page.getByRole('heading', { name: 'This order has expired' }).waitFor()
   })
 
+  test('a row of tabs shows the current one on a phone', { timeout: TEST_MS }, async () => {
+    const page = await openWalk('merchant', 'en')
+    await reach(page, PAGES.find(({ name }) => name === 'payment/merchant/statistics')!, world)
+    const tab = await page.locator('.tabs [aria-current]').boundingBox()
+    expect(tab!.x).toBeGreaterThanOrEqual(0)
+    expect(tab!.x + tab!.width).toBeLessThanOrEqual(PHONE.width)
+  })
+
   test('a page that waits for another device turns into the receipt', { timeout: TEST_MS }, async () => {
     const page = await openWalk('buyer', 'en')
     const { path, pay } = await world.order('18')
