@@ -124,6 +124,11 @@ function makeLook(
     ),
     proven_at: gauge('tessera_ledger_proven_timestamp_seconds', 'When the newest proof was finished.'),
     unsealed_seconds: gauge('tessera_ledger_unsealed_seconds', 'Age of the oldest journal without its seal.'),
+    active_mandates: gauge('tessera_mandates_active', 'Mandates that members have accepted and not paused.'),
+    oldest_notice_seconds: gauge(
+      'tessera_charge_notice_oldest_due_seconds',
+      'For how long the oldest notice of a charge to a member is due.',
+    ),
   }
   pool.max.set(config.DATABASE_POOL_MAX)
   return async () => {
@@ -143,7 +148,13 @@ function makeLook(
 }
 
 type Facts = Record<
-  'notifications_due' | 'oldest_due_seconds' | 'broken_rows' | 'proven_at' | 'unsealed_seconds',
+  | 'notifications_due'
+  | 'oldest_due_seconds'
+  | 'broken_rows'
+  | 'proven_at'
+  | 'unsealed_seconds'
+  | 'active_mandates'
+  | 'oldest_notice_seconds',
   number
 >
 
@@ -166,7 +177,9 @@ async function readFacts(db: Db, now: Date): Promise<Facts> {
         select sum((each->>'broken')::bigint) from newest, json_array_elements(proof->'invariants') as each
       ), 0)::float8 as broken_rows,
       coalesce((select extract(epoch from finished_at) from newest), 0)::float8 as proven_at,
-      ${seconds_since('(select created_at from unsealed)')} as unsealed_seconds
+      ${seconds_since('(select created_at from unsealed)')} as unsealed_seconds,
+      (select count(*) from mandates where status = 'active')::float8 as active_mandates,
+      greatest(0, ${seconds_since('(select min(due_at) from charge_notices)')}) as oldest_notice_seconds
     from due`.execute(db)
   return rows[0]!
 }

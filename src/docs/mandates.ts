@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import {
   ChargeAnswer,
+  ChargeFields,
   ChargeRequest,
   MandateAnswer,
   MandateFields,
@@ -59,9 +60,9 @@ const ABOUT_MANDATE = {
   version: text('Grows with each change.', '每次变更后增加。'),
   updated_at: MOMENT,
 }
-const Mandate = said(MandateFields, ABOUT_MANDATE)
+export const Mandate = said(MandateFields, ABOUT_MANDATE)
 
-const MANDATE = {
+export const MANDATE = {
   mandate_id: 'mdt_8f2k4m6n8p0q2r4s6t8v0w2x',
   reference: 'club-1001',
   status: 'active',
@@ -88,7 +89,7 @@ const MANDATE = {
   version: 2,
   updated_at: '2026-01-02T03:05:00Z',
 }
-const CHARGED = {
+export const CHARGED = {
   ...ORDER,
   order_id: 'charge-1001',
   external_reference: 'charge-1001',
@@ -102,6 +103,28 @@ const CHARGED = {
   left: 180,
   resets_at: '2026-02-01T16:00:00Z',
 }
+
+export const ENDED_MANDATE = {
+  ...MANDATE,
+  status: 'ended',
+  reason: 'merchant',
+  ended_at: '2026-01-09T03:05:00Z',
+  period_from: null,
+  period_to: null,
+  spent: null,
+  left: null,
+  resets_at: null,
+}
+
+const ABOUT_CHARGED = {
+  ...ABOUT_ORDER,
+  mandate_id: MANDATE_ID,
+  period_from: DAY,
+  spent: POINTS,
+  left: POINTS,
+  resets_at: MOMENT,
+}
+export const Charged = said(ChargeFields, ABOUT_CHARGED)
 
 export const mandateOperations: Operation[] = [
   {
@@ -212,14 +235,7 @@ export const mandateOperations: Operation[] = [
           en: 'The charge, by this request or an earlier one, with its period as of that charge. An access token of the member may come in the header Authorization: Bearer.',
           zh: '扣款已完成（本次或之前的请求），并附当时的周期数据。成员的访问令牌可放在请求头 Authorization: Bearer 中。',
         },
-        schema: said(ChargeAnswer, {
-          ...ABOUT_ORDER,
-          mandate_id: MANDATE_ID,
-          period_from: DAY,
-          spent: POINTS,
-          left: POINTS,
-          resets_at: MOMENT,
-        }),
+        schema: said(ChargeAnswer, ABOUT_CHARGED),
         example: { success: true, ...CHARGED },
       },
       ...refusals,
@@ -294,13 +310,7 @@ export const mandateOperations: Operation[] = [
       200: {
         about: { en: 'The mandate, ended now or before.', zh: '已结束的预授权（本次或之前）。' },
         schema: said(MandateAnswer, ABOUT_MANDATE),
-        example: {
-          success: true,
-          ...MANDATE,
-          status: 'ended',
-          reason: 'merchant',
-          ended_at: '2026-01-09T03:05:00Z',
-        },
+        example: { success: true, ...ENDED_MANDATE },
       },
       ...refusals,
     },

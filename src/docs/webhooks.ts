@@ -5,13 +5,23 @@
 import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
 import { REQUEST_SECONDS_MAX } from '../egress/request.ts'
-import { EventHeaders, OrderEvent, TransferEvent } from '../payment/events/shapes.ts'
-import type { EventType } from '../payment/events/webhook.ts'
+import {
+  ChargeEvent,
+  EventHeaders,
+  MandateEvent,
+  OrderEvent,
+  RefusedCharge,
+  RefusedChargeEvent,
+  TransferEvent,
+} from '../payment/events/shapes.ts'
+import type { EventType } from '../payment/events/subjects.ts'
 import { tradeParameters, withParameters } from '../payment/gateway/messages.ts'
 import { MessageV1, MessageV2 } from '../payment/gateway/shapes.ts'
+import { PAYMENT_ERRORS } from '../payment/hmac/errors.ts'
 import { ATTEMPTS_MAX, RETRY_MINUTES } from '../payment/notifications/outbox.ts'
 import { Callback, MandateCallback, signedCallbackUrl } from '../payment/signing/hmac.ts'
 import type { Text } from '../web/languages.ts'
+import { CHARGED, Charged, ENDED_MANDATE, MANDATE, Mandate } from './mandates.ts'
 import { said, text } from './operation.ts'
 import { ORDER, Order, TRANSFER, Transfer } from './payment.ts'
 import { SAMPLE_TRADE, type Samples } from './samples.ts'
@@ -172,55 +182,136 @@ const comeBack = (version: 'V1' | 'V2'): Pick<Webhook, 'title' | 'about' | 'answ
 
 const ABOUT_EVENT = { timestamp: text('When it happened.', '发生时间。') }
 
-const EVENT_ABOUT: Record<EventType, { title: Text; when: Text }> = {
+type AboutEvent = {
+  title: Text
+  when: Text
+  /** What data is, after "data is the". */
+  data: Text
+  schema: z.ZodObject
+  example: object
+}
+
+const orderEvent = (type: z.output<typeof OrderEvent>['type']) => ({
+  data: { en: 'order as the API answers it', zh: '接口返回的订单相同' },
+  schema: said(OrderEvent.extend({ type: z.literal(type), data: Order }), ABOUT_EVENT),
+  example: ORDER,
+})
+const mandateEvent = (type: z.output<typeof MandateEvent>['type'], example: object) => ({
+  data: { en: 'mandate as the API answers it', zh: '接口返回的预授权相同' },
+  schema: said(MandateEvent.extend({ type: z.literal(type), data: Mandate }), ABOUT_EVENT),
+  example,
+})
+
+const ABOUT_EVENTS = {
   'order.paid': {
     title: { en: 'Event order.paid', zh: '事件 order.paid' },
     when: { en: 'A buyer has paid an order.', zh: '买家已付款。' },
+    ...orderEvent('order.paid'),
   },
   'order.expired': {
     title: { en: 'Event order.expired', zh: '事件 order.expired' },
     when: { en: 'The time to pay an order is over.', zh: '订单超过付款时间。' },
+    ...orderEvent('order.expired'),
   },
   'order.refunded': {
     title: { en: 'Event order.refunded', zh: '事件 order.refunded' },
     when: { en: 'An order was refunded, in part or in full.', zh: '订单已退款（部分或全额）。' },
+    ...orderEvent('order.refunded'),
   },
   'transfer.completed': {
     title: { en: 'Event transfer.completed', zh: '事件 transfer.completed' },
     when: { en: 'A transfer was made.', zh: '转账已完成。' },
+    data: { en: 'transfer as the API answers it', zh: '接口返回的转账相同' },
+    schema: said(TransferEvent.extend({ data: Transfer }), ABOUT_EVENT),
+    example: TRANSFER,
   },
-}
+} satisfies Partial<Record<EventType, AboutEvent>>
 
-function eventWebhook(type: EventType): Webhook {
-  const { title, when } = EVENT_ABOUT[type]
-  const isTransfer = type === 'transfer.completed'
+const ABOUT_MANDATE_EVENTS = {
+  'mandate.created': {
+    title: { en: 'Event mandate.created', zh: '事件 mandate.created' },
+    when: { en: 'A member has accepted a mandate.', zh: '成员已接受预授权。' },
+    ...mandateEvent('mandate.created', { ...MANDATE, spent: 0, left: 300 }),
+  },
+  'mandate.changed': {
+    title: { en: 'Event mandate.changed', zh: '事件 mandate.changed' },
+    when: {
+      en: 'A member has paused or resumed a mandate, or set its limits or its last day.',
+      zh: '成员暂停或恢复了预授权，或修改了限额、最后一天。',
+    },
+    ...mandateEvent('mandate.changed', { ...MANDATE, status: 'paused', reason: 'member', version: 3 }),
+  },
+  'mandate.revoked': {
+    title: { en: 'Event mandate.revoked', zh: '事件 mandate.revoked' },
+    when: {
+      en: 'A mandate has ended. reason tells who or what ended it.',
+      zh: '预授权已结束，原因见 reason。',
+    },
+    ...mandateEvent('mandate.revoked', ENDED_MANDATE),
+  },
+  'charge.completed': {
+    title: { en: 'Event charge.completed', zh: '事件 charge.completed' },
+    when: {
+      en: 'A charge was made. It sends no order.paid; its refund sends order.refunded.',
+      zh: '扣款已完成。扣款不发送 order.paid；退款时发送 order.refunded。',
+    },
+    data: { en: 'charge as the API answers it', zh: '扣款接口返回的内容相同' },
+    schema: said(ChargeEvent.extend({ data: Charged }), ABOUT_EVENT),
+    example: CHARGED,
+  },
+  'charge.failed': {
+    title: { en: 'Event charge.failed', zh: '事件 charge.failed' },
+    when: {
+      en: 'A charge was refused: the first in a period for its reason, which is a limit, too few points or a mandate that is not active.',
+      zh: '扣款被拒绝：超过限额、积分不足或预授权未生效。每期每种原因只报告第一次。',
+    },
+    data: { en: 'charge with the refusal that the API answered', zh: '接口返回的拒绝原因相同' },
+    schema: said(
+      RefusedChargeEvent.extend({
+        data: said(RefusedCharge, {
+          mandate_id: text('The mandate_id of the offer.', '邀请返回的 mandate_id。'),
+          order_id: text('Your order_id. It may be sent again.', '商户的 order_id，可以再次提交。'),
+          code: text('The code of the answer.', '接口返回的错误码。'),
+          message: text('The text of the answer.', '接口返回的说明。'),
+          period_from: text('The first day of the period.', '本期首日。'),
+        }),
+      }),
+      ABOUT_EVENT,
+    ),
+    example: {
+      mandate_id: MANDATE.mandate_id,
+      order_id: 'charge-1002',
+      amount: 200,
+      code: PAYMENT_ERRORS.charge_too_large.number,
+      message: 'The amount is above the limit of a charge (100)',
+      period_from: '2026-01-02',
+    },
+  },
+} satisfies Partial<Record<EventType, AboutEvent>>
+
+function eventWebhook([type, about]: [string, AboutEvent]): Webhook {
+  const { title, when, data, schema, example } = about
   return {
     name: type,
     area: 'payment',
     method: 'post',
     title,
     about: {
-      en: `${when.en} Sent to the events address, when the application has one, by Standard Webhooks 1.0.0. data is the ${isTransfer ? 'transfer' : 'order'} as the API answers it. ${SCHEDULE.en}`,
-      zh: `${when.zh}应用设置了事件地址时发送，遵循 Standard Webhooks 1.0.0。data 与接口返回的${isTransfer ? '转账' : '订单'}相同。${SCHEDULE.zh}`,
+      en: `${when.en} Sent to the events address, when the application has one, by Standard Webhooks 1.0.0. data is the ${data.en}. ${SCHEDULE.en}`,
+      zh: `${when.zh}应用设置了事件地址时发送，遵循 Standard Webhooks 1.0.0。data 与${data.zh}。${SCHEDULE.zh}`,
     },
     headers: HEADERS,
-    schema: isTransfer
-      ? said(TransferEvent.extend({ data: Transfer }), ABOUT_EVENT)
-      : said(OrderEvent.extend({ type: z.literal(type), data: Order }), ABOUT_EVENT),
+    schema,
     example: async () =>
-      JSON.stringify(
-        { type, timestamp: '2026-01-02T03:05:00.000Z', data: isTransfer ? TRANSFER : ORDER },
-        null,
-        2,
-      ),
+      JSON.stringify({ type, timestamp: '2026-01-02T03:05:00.000Z', data: example }, null, 2),
     answer: ACCEPTED,
   }
 }
 
 const { notify_url, return_url } = SAMPLE_TRADE
 
-/** The way back from the mandate page. The documentation shows it when the setting of mandates is listed. */
-export const MANDATE_WEBHOOK: Webhook = {
+/** The way back from the mandate page. */
+const MANDATE_CALLBACK_WEBHOOK: Webhook = {
   name: 'callback.mandate',
   area: 'payment',
   method: 'get',
@@ -243,6 +334,12 @@ export const MANDATE_WEBHOOK: Webhook = {
     ),
   answer: SHOWS_A_PAGE,
 }
+
+/** The messages about mandates. The documentation shows them when the setting of mandates is listed. */
+export const MANDATE_WEBHOOKS: Webhook[] = [
+  MANDATE_CALLBACK_WEBHOOK,
+  ...Object.entries(ABOUT_MANDATE_EVENTS).map(eventWebhook),
+]
 
 export const WEBHOOKS: Webhook[] = [
   {
@@ -271,7 +368,7 @@ export const WEBHOOKS: Webhook[] = [
       ),
     answer: SHOWS_A_PAGE,
   },
-  ...(Object.keys(EVENT_ABOUT) as EventType[]).map(eventWebhook),
+  ...Object.entries(ABOUT_EVENTS).map(eventWebhook),
   {
     name: 'notify.v1',
     area: 'v1',

@@ -6,9 +6,12 @@ import { fetchForumUser } from '../../src/accounts/forum/api.ts'
 import { openMetrics, serveMetrics } from '../../src/core/metrics.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { keepProof } from '../../src/ledger/proofs.ts'
+import { pauseOwn } from '../../src/payment/mandates/acts.ts'
+import { makeChargeMandate } from '../../src/payment/mandates/charge.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { signIn } from '../harness/cast.ts'
+import { makePerson, signIn } from '../harness/cast.ts'
 import { browser } from '../harness/harness.ts'
+import { chargedOr, chargeOf, giveRight, IP, makeMandate, switchMandates } from '../harness/mandates.ts'
 import { type NotifyWorld, startNotifyWorld } from '../harness/notify-world.ts'
 import { freePort, ROOT } from '../harness/server-process.ts'
 
@@ -49,6 +52,31 @@ function figures(text: string, name: string): Record<string, number> {
 }
 
 describe('GET /metrics', () => {
+  it('tells of charges by outcome, active mandates and the oldest notice', async () => {
+    const { test, merchant } = world
+    await switchMandates(test)
+    await giveRight(test, merchant)
+    const member = await makePerson(test, { points: 1_000n })
+    const daily = await makeMandate(test, merchant, member)
+    await makeMandate(test, merchant, member)
+    await pauseOwn(test.deps, await makeMandate(test, merchant, member), { user_id: member.id, ip: IP })
+    const charge = makeChargeMandate(test.deps)
+    await charge(chargeOf(merchant, daily, 60n))
+    await chargedOr(charge(chargeOf(merchant, daily, 600n)))
+    const text = await scrape()
+    expect(figures(text, 'tessera_charges_total')).toEqual({
+      'outcome="completed"': 1,
+      'outcome="charge_limit"': 1,
+    })
+    expect(figures(text, 'tessera_mandates_active')).toEqual({ '': 2 })
+    // The digest is due when the day is over.
+    expect(figures(text, 'tessera_charge_notice_oldest_due_seconds')).toEqual({ '': 0 })
+    test.clock.advance(3 * 86_400_000)
+    const [age] = Object.values(figures(await scrape(), 'tessera_charge_notice_oldest_due_seconds'))
+    expect(age).toBeGreaterThan(86_400)
+    await test.db.deleteFrom('charge_notices').execute()
+  })
+
   it('tells of payments, transfers and news to merchants by their outcome', async () => {
     const { merchant, buyer, receiver, test } = world
     const told = await world.payOne(`${receiver.url}/told`)

@@ -14,7 +14,7 @@ import { mandateOperations } from '../../src/docs/mandates.ts'
 import { AREAS, OPERATIONS, openApiDocument, operationId } from '../../src/docs/openapi.ts'
 import { jsonSchema, type Operation } from '../../src/docs/operation.ts'
 import { madeUpSamples, NOW } from '../../src/docs/samples.ts'
-import { MANDATE_WEBHOOK, WEBHOOKS } from '../../src/docs/webhooks.ts'
+import { MANDATE_WEBHOOKS, WEBHOOKS } from '../../src/docs/webhooks.ts'
 import { GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { setEventsUrl } from '../../src/payment/events/events.ts'
 import { GATEWAY_ERRORS } from '../../src/payment/gateway/errors.ts'
@@ -113,7 +113,7 @@ const described = AREAS.flatMap((area) =>
   [...OPERATIONS, ...mandateOperations].filter((operation) => operation.area === area),
 )
 const named = described.map((operation) => [operationId(operation), operation] as const)
-const MESSAGES = [...WEBHOOKS, MANDATE_WEBHOOK]
+const MESSAGES = [...WEBHOOKS, ...MANDATE_WEBHOOKS]
 
 describe('the document', () => {
   it.each(LANGUAGES)('is OpenAPI 3.1, served as it is made: %s', async (language) => {

@@ -433,8 +433,8 @@ it('an unreadable secret fails its own application’s events alone', async () =
     .where('app_id', '=', one.id)
     .where('kind', '=', 'event_secret')
     .execute()
-  const ids = [...(await rowsOf(one)), ...(await rowsOf(two))].map(({ id }) => id)
-  const events = [...(await findEvents(test.deps, ids)).values()]
+  const rows = [...(await rowsOf(one)), ...(await rowsOf(two))]
+  const events = [...(await findEvents(test.deps, rows)).values()]
   expect(events).toHaveLength(2)
   const of = (merchant: Merchant) => events.find(({ app_id }) => app_id === merchant.id)!
   expect(() => of(one).openSecrets()).toThrow('another APP_SECRET')

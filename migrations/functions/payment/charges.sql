@@ -76,6 +76,11 @@ declare
   v_refused_items integer[];
   v_refused_mandates bigint[];
   v_refused_periods date[];
+  -- The charges and the first refusals of their kind in a period that the events tell.
+  v_told text[];
+  v_first_items integer[];
+  v_first_mandates bigint[];
+  v_first_periods date[];
 begin
   -- 1. Locks.
   select array_agg(m.id) into v_locked_ids
@@ -120,12 +125,13 @@ begin
       coalesce(lack.times, 0) as lacks, lack.last_at as lacked_at,
       before.status as before_status, before.mandate_id as before_mandate_id, before.amount as before_amount,
       member_wallet.id as member_wallet_id, owner_wallet.id as owner_wallet_id, fees.id as fee_account_id,
-      app.oauth_client_id
+      app.oauth_client_id, app.events_url is not null as has_event
     from unnest(
       p_app_ids, p_mandate_ids, p_order_ids, p_transaction_ids, p_amounts, p_nows, p_owner_ids, p_token_hashes
     ) with ordinality as i (app_id, mandate_id, order_id, transaction_id, amount, now, owner_id, token_hash, place)
     cross join lateral (
-      select book, status, applicant_id, mandate_right, mandate_daily_max, fee_rate, daily_payments_max, oauth_client_id
+      select book, status, applicant_id, mandate_right, mandate_daily_max, fee_rate, daily_payments_max, oauth_client_id,
+        events_url
       from payment_apps where id = i.app_id offset 0
     ) as app
     cross join lateral (select is_banned, suspended_till from users where id = app.applicant_id offset 0) as owner
@@ -288,6 +294,7 @@ begin
       v_charge_maxes[v_count] := v_mandate.charge_max;
       v_period_maxes[v_count] := v_mandate.period_max;
       v_references[v_count] := asked.transaction_id;
+      if asked.has_event then v_told := v_told || asked.transaction_id; end if;
       v_payer_ids[v_count] := v_mandate.user_id;
       v_payee_ids[v_count] := asked.applicant_id;
       v_fees[v_count] := v_fee;
@@ -345,20 +352,33 @@ begin
         when 'each' then made.paid_at else mandate_day_begins(mandate_day(made.paid_at, 1), 0)
       end
     from made cross join lateral (select notice from mandates where id = made.mandate_id offset 0) as m;
+    if v_told is not null then perform write_charge_events(v_told); end if;
   end if;
   if v_refused_items is not null then
-    insert into mandate_refusals as kept (
-      mandate_id, period, outcome, times, last_amount, last_order_id, first_at, last_at
+    with refused as (
+      select mandate_id, period, (v_results[item_of]).outcome, count(*) as times, min(item_of) as first_item,
+        max(item_of) as last_item, min(p_nows[item_of]) as first_at, max(p_nows[item_of]) as last_at
+      from unnest(v_refused_items, v_refused_mandates, v_refused_periods) as each (item_of, mandate_id, period)
+      group by 1, 2, 3
+    ), kept as (
+      insert into mandate_refusals as kept (
+        mandate_id, period, outcome, times, last_amount, last_order_id, first_at, last_at
+      )
+      select mandate_id, period, outcome, times, p_amounts[last_item], p_order_ids[last_item], first_at, last_at from refused
+      on conflict on constraint mandate_refusals_key do update
+      set times = kept.times + excluded.times, last_amount = excluded.last_amount, last_order_id = excluded.last_order_id,
+          last_at = greatest(kept.last_at, excluded.last_at)
+      returning kept.mandate_id, kept.period, kept.outcome, kept.times
     )
-    select refused.mandate_id, refused.period, (v_results[refused.item]).outcome, count(*),
-      (array_agg(p_amounts[refused.item] order by refused.item desc))[1],
-      (array_agg(p_order_ids[refused.item] order by refused.item desc))[1],
-      min(p_nows[refused.item]), max(p_nows[refused.item])
-    from unnest(v_refused_items, v_refused_mandates, v_refused_periods) as refused (item, mandate_id, period)
-    group by refused.mandate_id, refused.period, (v_results[refused.item]).outcome
-    on conflict on constraint mandate_refusals_key do update
-    set times = kept.times + excluded.times, last_amount = excluded.last_amount, last_order_id = excluded.last_order_id,
-        last_at = greatest(kept.last_at, excluded.last_at);
+    -- A row without earlier refusals is new.
+    select array_agg(refused.first_item), array_agg(refused.mandate_id), array_agg(refused.period)
+    into v_first_items, v_first_mandates, v_first_periods
+    from refused join kept using (mandate_id, period, outcome, times);
+    if v_first_items is not null then
+      perform write_refusal_events(
+        v_first_items, v_first_mandates, v_first_periods, p_order_ids, p_amounts, v_results, p_nows
+      );
+    end if;
   end if;
 
   -- 7. The answers. A repeated charge is answered as at first.

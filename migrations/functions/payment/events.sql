@@ -56,3 +56,57 @@ begin
   ) as app;
 end
 $$;
+
+-- The same for charges, each with the end of its period.
+create or replace function write_charge_events(p_transaction_ids text[]) returns void language plpgsql as $$
+begin
+  insert into notifications (kind, order_id, app_id, host, event_id, occurred_at, facts, next_attempt_at)
+  select 'charge.completed', o.id, app.id, url_host(app.events_url), new_event_id(), o.paid_at,
+    to_jsonb(o) || jsonb_build_object('resets_at', mandate_day_begins(
+      next_mandate_period(m.starts_on, m.period, o.mandate_period), m.test_days
+    )),
+    o.paid_at
+  from unnest(p_transaction_ids) as made (transaction_id)
+  cross join lateral (select * from orders where transaction_id = made.transaction_id offset 0) as o
+  cross join lateral (select starts_on, period, test_days from mandates where id = o.mandate_id offset 0) as m
+  cross join lateral (
+    select id, events_url from payment_apps where id = o.app_id and events_url is not null offset 0
+  ) as app;
+end
+$$;
+
+-- An event for each of these refused charges of a batch. p_items, p_mandate_ids and p_periods have one element for each event.
+-- The others are those of the whole batch, by item.
+create or replace function write_refusal_events(
+  p_items integer[], p_mandate_ids bigint[], p_periods date[], p_order_ids text[], p_amounts bigint[],
+  p_results charge_result[], p_nows timestamptz[]
+) returns void language plpgsql as $$
+begin
+  insert into notifications (kind, mandate_id, app_id, host, event_id, occurred_at, facts, next_attempt_at)
+  select 'charge.failed', m.id, app.id, url_host(app.events_url), new_event_id(), p_nows[refused.item],
+    jsonb_build_object(
+      'mandate_id', m.mandate_id, 'order_id', p_order_ids[refused.item], 'amount', p_amounts[refused.item],
+      'period_from', refused.period, 'result', p_results[refused.item]
+    ),
+    p_nows[refused.item]
+  from unnest(p_items, p_mandate_ids, p_periods) as refused (item, mandate_id, period)
+  cross join lateral (select id, mandate_id, app_id from mandates where id = refused.mandate_id offset 0) as m
+  cross join lateral (
+    select id, events_url from payment_apps where id = m.app_id and events_url is not null offset 0
+  ) as app;
+end
+$$;
+
+-- An event for an act on a mandate that a member has accepted. It tells the mandate as it is after the act.
+create or replace function write_mandate_event(p_kind text, p_id bigint) returns void language plpgsql as $$
+begin
+  insert into notifications (kind, mandate_id, app_id, host, event_id, occurred_at, facts, next_attempt_at)
+  select p_kind, p_id, app.id, url_host(app.events_url), new_event_id(), (changed.m).updated_at, to_jsonb(facts),
+    (changed.m).updated_at
+  from (select mandates as m from mandates where id = p_id and accepted_at is not null offset 0) as changed
+  cross join lateral (
+    select id, events_url from payment_apps where id = (changed.m).app_id and events_url is not null offset 0
+  ) as app
+  cross join lateral mandate_facts(changed.m, (changed.m).updated_at) as facts;
+end
+$$;

@@ -169,6 +169,7 @@ begin
       v_mandate.id, 'mandate.end', mandate_terms(v_mandate), p_actor_id, p_ip,
       p_detail || jsonb_build_object('reason', p_reason)
     );
+    perform write_mandate_event('mandate.revoked', v_mandate.id);
     v_ended := v_ended || v_mandate.id;
   end loop;
   return v_ended;

@@ -58,11 +58,14 @@ type MandatesTable = {
   updated_at: Generated<Date>
 }
 
+/** The refusals of charges that are kept, and told to the member and the merchant. */
+export type RefusalOutcome = 'charge_limit' | 'period_limit' | 'insufficient' | 'inactive'
+
 /** Only the database function charge_mandates writes it. */
 type MandateRefusalsTable = {
   mandate_id: bigint
   period: string
-  outcome: 'charge_limit' | 'period_limit' | 'insufficient' | 'inactive'
+  outcome: RefusalOutcome
   times: number
   last_amount: bigint
   last_order_id: string

@@ -51,13 +51,19 @@ export type NotificationKind =
   | 'order.expired'
   | 'order.refunded'
   | 'transfer.completed'
+  | 'charge.completed'
+  | 'charge.failed'
+  | 'mandate.created'
+  | 'mandate.changed'
+  | 'mandate.revoked'
 
 /** The database fills in `app_id` and `host`. */
 export type NotificationsTable = {
   id: Identity
-  /** The subject: an order or a transfer, never both. */
+  /** The subject: exactly one of an order, a transfer and a mandate. */
   order_id: Nullable<bigint>
   transfer_id: Nullable<bigint>
+  mandate_id: Nullable<bigint>
   kind: Generated<NotificationKind>
   /** Set for events only. */
   event_id: Nullable<string>

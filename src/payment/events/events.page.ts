@@ -11,6 +11,16 @@ import { showNewSecret } from '../apps/new-secret.page.ts'
 import { type Owned, overlapIn, ownedFor } from '../apps/settings.page.ts'
 import { actorOf, CONFIRMED, isConfirmed, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { eventSecretsOf, isEventsUrl, pendingEvents, rotateEventSecret, setEventsUrl } from './events.ts'
+import type { EventType } from './subjects.ts'
+
+const TYPES: EventType[] = ['order.paid', 'order.expired', 'order.refunded', 'transfer.completed']
+const MANDATE_TYPES: EventType[] = [
+  'charge.completed',
+  'charge.failed',
+  'mandate.created',
+  'mandate.changed',
+  'mandate.revoked',
+]
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -19,6 +29,7 @@ declare module '../../web/views.ts' {
       nav: AreaNav
       secrets: Awaited<ReturnType<typeof eventSecretsOf>>
       overlapHours: number
+      types: readonly EventType[]
     }
   }
   interface PartData {
@@ -125,11 +136,13 @@ async function askToSwitchOff(
 
 async function showEvents(request: OwnedRequest, reply: FastifyReply, deps: Core) {
   const owned = await ownedFor(request, deps, 'settings.edit')
+  const { mandates } = await deps.settings.read()
   const data = {
     owned,
     nav: await navFor(deps, request, owned),
     secrets: await eventSecretsOf(deps.db, owned.id, deps.clock()),
     overlapHours: OVERLAP_HOURS_DEFAULT,
+    types: mandates === 'on' ? [...TYPES, ...MANDATE_TYPES] : TYPES,
   }
   return reply.page('payment/events/events', data)
 }

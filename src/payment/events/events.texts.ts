@@ -90,5 +90,25 @@ export const events = {
       en: `transfer.completed: ${POINTS} were transferred`,
       zh: `transfer.completed：${POINTS}已转出`,
     },
+    'charge.completed': {
+      en: 'charge.completed: a member was charged under a mandate',
+      zh: 'charge.completed：已按预授权扣款',
+    },
+    'charge.failed': {
+      en: 'charge.failed: a charge was refused, the first of its kind in a period',
+      zh: 'charge.failed：扣款被拒绝（每期每种原因只报告第一次）',
+    },
+    'mandate.created': {
+      en: 'mandate.created: a member accepted a mandate',
+      zh: 'mandate.created：成员接受了预授权',
+    },
+    'mandate.changed': {
+      en: 'mandate.changed: a member paused, resumed or changed a mandate',
+      zh: 'mandate.changed：成员暂停、恢复或修改了预授权',
+    },
+    'mandate.revoked': {
+      en: 'mandate.revoked: a mandate has ended',
+      zh: 'mandate.revoked：预授权已结束',
+    },
   } satisfies Record<NotificationKind, Text>,
 } satisfies Texts

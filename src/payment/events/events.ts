@@ -1,6 +1,6 @@
 /**
- * The address and the secrets of an application's events, which are off until the owner sets an address. Triggers write
- * the events themselves, in the transaction of their cause.
+ * The address and the secrets of an application's events, which are off until the owner sets an address. The acts write
+ * the events themselves, in their transactions.
  */
 import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'

@@ -1,6 +1,8 @@
 /** The shapes of events: the types of the sender, the source of the reference, and the check of tests. */
 import { z } from 'zod'
-import { OrderFields, TransferFields } from '../hmac/shapes.ts'
+import { ChargeFields, MandateFields } from '../hmac/mandate-shapes.ts'
+import { OrderFields, Points, TransferFields } from '../hmac/shapes.ts'
+import { Day, MandateId, OrderId } from '../values/fields.ts'
 
 export const OrderEvent = z.strictObject({
   type: z.enum(['order.paid', 'order.expired', 'order.refunded']),
@@ -13,7 +15,38 @@ export const TransferEvent = z.strictObject({
   data: TransferFields,
 })
 
-export type EventBody = z.output<typeof OrderEvent> | z.output<typeof TransferEvent>
+export const MandateEvent = z.strictObject({
+  type: z.enum(['mandate.created', 'mandate.changed', 'mandate.revoked']),
+  timestamp: z.iso.datetime(),
+  data: MandateFields,
+})
+export const ChargeEvent = z.strictObject({
+  type: z.literal('charge.completed'),
+  timestamp: z.iso.datetime(),
+  data: ChargeFields,
+})
+/** `code` and `message` are those of the answer to the charge. */
+export const RefusedCharge = z.strictObject({
+  mandate_id: MandateId,
+  order_id: OrderId,
+  amount: Points,
+  code: z.int(),
+  message: z.string(),
+  period_from: Day,
+})
+export const RefusedChargeEvent = z.strictObject({
+  type: z.literal('charge.failed'),
+  timestamp: z.iso.datetime(),
+  data: RefusedCharge,
+})
+
+export type EventBody = z.output<
+  | typeof OrderEvent
+  | typeof TransferEvent
+  | typeof MandateEvent
+  | typeof ChargeEvent
+  | typeof RefusedChargeEvent
+>
 
 export const EventHeaders = z.strictObject({
   'webhook-id': z.string(),

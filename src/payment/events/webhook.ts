@@ -4,20 +4,18 @@
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
+import type { z } from 'zod'
 import type { Core } from '../../core/core.ts'
-import type { Db } from '../../database/connection.ts'
-import type { NotificationKind } from '../../database/tables/notifications.ts'
-import { describeOrder, describeTransfer } from '../hmac/answers.ts'
-import type { Order } from '../orders/orders.ts'
-import type { Transfer } from '../orders/transfers.ts'
+import { describeCharge, describeMandate, describeOrder, describeTransfer } from '../hmac/answers.ts'
+import { PAYMENT_ERRORS, type PaymentWireCode } from '../hmac/errors.ts'
+import { keptRefusal } from '../mandates/charge.ts'
 import { openKey } from '../signing/keys.ts'
-import type { EventBody } from './shapes.ts'
+import type { EventBody, RefusedCharge as RefusedChargeFields } from './shapes.ts'
+import { type EventType, type RefusedCharge, readSubjects, type Subject } from './subjects.ts'
 
 const SECRET_PREFIX = 'whsec_'
 /** The standard allows 24 to 64. */
 const SECRET_BYTES = 32
-
-export type EventType = Exclude<NotificationKind, 'gateway'>
 
 /** Draws a secret for the events of one application. */
 export function newEventSecret(): string {
@@ -31,8 +29,7 @@ export type EventToSend = {
   event_id: string
   type: EventType
   occurred_at: Date
-  /** Of a charge, the order's mandate by its public id. */
-  subject: { order: Order; mandate_id: string | null } | { transfer: Transfer }
+  subject: Subject
   /** Decrypts the valid secrets, the current one first. A rotation has two. A failure affects only this event. */
   openSecrets(): string[]
 }
@@ -43,10 +40,7 @@ export function signedEvent(
   now: Date,
 ): { headers: Record<string, string>; body: string } {
   const { event_id, type, occurred_at, subject } = event
-  const data =
-    'order' in subject
-      ? describeOrder(subject.order, occurred_at, subject.mandate_id)
-      : describeTransfer(subject.transfer)
+  const data = dataOf(subject, occurred_at)
   const content = { type, timestamp: occurred_at.toISOString(), data } as EventBody
   const body = JSON.stringify(content)
   const timestamp = String(Math.floor(now.getTime() / 1000))
@@ -64,77 +58,57 @@ export function signedEvent(
   }
 }
 
+function dataOf(subject: Subject, occurred_at: Date): EventBody['data'] {
+  if ('order' in subject) return describeOrder(subject.order, occurred_at, subject.mandate_id)
+  if ('transfer' in subject) return describeTransfer(subject.transfer)
+  if ('charge' in subject) return describeCharge(subject.charge, occurred_at)
+  if ('mandate' in subject) return describeMandate(subject.mandate)
+  return describeRefused(subject.refused)
+}
+
+function describeRefused(refused: RefusedCharge): z.output<typeof RefusedChargeFields> {
+  const { mandate_id, order_id, amount, period_from, result } = refused
+  const { code, message } = keptRefusal(result, amount)
+  const { number } = PAYMENT_ERRORS[code as PaymentWireCode]
+  return { mandate_id, order_id, amount: Number(amount), code: number, message, period_from }
+}
+
 function signEvent(secret: string, text: string): string {
   const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
   return createHmac('sha256', key).update(text).digest('base64')
 }
 
-type Row = {
-  notification_id: bigint
-  event_kind: EventType
-  event_id: string
-  occurred_at: Date
-  events_url: string
-}
-
-/** Finds events by the id of their notification, except those of applications that have switched events off. */
+/** Finds events by their notifications, except those of applications that have switched events off. */
 export async function findEvents(
   { db, secrets, clock }: Pick<Core, 'db' | 'secrets' | 'clock'>,
-  notification_ids: readonly bigint[],
+  claimed: Parameters<typeof readSubjects>[1],
 ): Promise<Map<bigint, EventToSend>> {
-  if (notification_ids.length === 0) return new Map()
-  const [orders, transfers] = await Promise.all([
-    factsOf<Order & Row & { public_mandate_id: string | null }>(db, 'orders', notification_ids),
-    factsOf<Transfer & { app_id: bigint } & Row>(db, 'transfers', notification_ids),
-  ])
-  const app_ids = [...orders, ...transfers].map(({ app_id }) => app_id)
+  const events = await readSubjects(db, claimed)
+  if (events.length === 0) return new Map()
   const keys = await db
     .selectFrom('payment_app_keys')
-    .where('app_id', '=', sql<bigint>`any(${app_ids}::bigint[])`)
+    .where('app_id', '=', sql<bigint>`any(${events.map(({ found }) => found.app_id)}::bigint[])`)
     .where('kind', '=', 'event_secret')
     .where((eb) => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', clock())]))
     .orderBy('id', 'desc')
     .select(['app_id', 'value_encrypted'])
     .execute()
   const secretsOf = Map.groupBy(keys, ({ app_id }) => app_id)
-  const asEvent = (row: Row & { app_id: bigint }, subject: EventToSend['subject']) => {
-    const { notification_id, event_kind, event_id, occurred_at, events_url, app_id } = row
-    const stored = secretsOf.get(app_id) ?? []
-    const event = {
-      app_id,
-      url: events_url,
-      event_id,
-      type: event_kind,
-      occurred_at,
-      subject,
-      openSecrets: () =>
-        stored.map(({ value_encrypted }) => openKey(secrets, app_id, 'event_secret', value_encrypted)),
-    }
-    return [notification_id, event] as const
-  }
-  return new Map([
-    ...orders.map((order) => asEvent(order, { order, mandate_id: order.public_mandate_id })),
-    ...transfers.map((transfer) => asEvent(transfer, { transfer })),
-  ])
-}
-
-/** The orders or transfers as they were at the moment of their event, from the facts that a trigger stored. */
-async function factsOf<Found>(
-  db: Db,
-  table: 'orders' | 'transfers',
-  notification_ids: readonly bigint[],
-): Promise<Found[]> {
-  const isOrder = table === 'orders'
-  const subject = sql.ref(isOrder ? 'n.order_id' : 'n.transfer_id')
-  const mandate = isOrder
-    ? sql`, (select mandates.mandate_id from mandates where mandates.id = facts.mandate_id) as public_mandate_id`
-    : sql``
-  const { rows } = await sql<Found>`
-    select n.id as notification_id, n.kind as event_kind, n.event_id, n.occurred_at, app.events_url, facts.*${mandate}
-    from notifications as n
-    join payment_apps as app on app.id = n.app_id
-    cross join lateral jsonb_populate_record(null::${sql.table(table)}, n.facts) as facts
-    where n.id = any (${notification_ids}::bigint[]) and ${subject} is not null and app.events_url is not null
-  `.execute(db)
-  return rows
+  return new Map(
+    events.map(({ found, subject }) => {
+      const { notification_id, event_kind, event_id, occurred_at, events_url, app_id } = found
+      const stored = secretsOf.get(app_id) ?? []
+      const event = {
+        app_id,
+        url: events_url,
+        event_id,
+        type: event_kind,
+        occurred_at,
+        subject,
+        openSecrets: () =>
+          stored.map(({ value_encrypted }) => openKey(secrets, app_id, 'event_secret', value_encrypted)),
+      }
+      return [notification_id, event]
+    }),
+  )
 }

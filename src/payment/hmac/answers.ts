@@ -1,8 +1,11 @@
-/** Describes orders and transfers for the HMAC API. */
+/** Describes orders, transfers, mandates and charges for the HMAC API. */
 import type { z } from 'zod'
+import type { Charge } from '../mandates/charge.ts'
+import type { Mandate } from '../mandates/mandates.ts'
 import { isExpired, type Order, statusWord } from '../orders/orders.ts'
 import type { Transfer } from '../orders/transfers.ts'
 import { isoSeconds } from '../signing/hmac.ts'
+import type { ChargeFields, MandateFields } from './mandate-shapes.ts'
 import type { OrderFields, TransferFields } from './shapes.ts'
 
 /**
@@ -49,5 +52,46 @@ export function describeTransfer(transfer: Transfer): z.output<typeof TransferFi
     to_user_id: Number(transfer.to_user_id),
     to_username: transfer.to_username,
     paid_at: isoSeconds(transfer.paid_at),
+  }
+}
+
+/** What a merchant's program may know of a mandate. */
+export type WireMandate = Pick<Mandate, Exclude<keyof z.output<typeof MandateFields>, 'left'> | 'remaining'>
+
+/** A mandate: points and ids as integers, times in UTC, null for what does not exist. */
+export function describeMandate(mandate: WireMandate): z.output<typeof MandateFields> {
+  const { user_id, accepted_at, ended_at, spent, remaining, resets_at } = mandate
+  const { mandate_id, reference, status, reason, kind, purpose, period, starts_on, ends_on } = mandate
+  const { with_token, replaces, username, period_from, period_to, next_charge_on, version } = mandate
+  return {
+    ...{ mandate_id, reference, status, reason, kind, purpose },
+    charge_max: Number(mandate.charge_max),
+    period_max: Number(mandate.period_max),
+    ...{ period, starts_on, ends_on, with_token, replaces },
+    user_id: user_id === null ? null : Number(user_id),
+    username,
+    accepted_at: accepted_at === null ? null : isoSeconds(accepted_at),
+    ended_at: ended_at === null ? null : isoSeconds(ended_at),
+    ...{ period_from, period_to },
+    spent: spent === null ? null : Number(spent),
+    left: remaining === null ? null : Number(remaining),
+    resets_at: resets_at === null ? null : isoSeconds(resets_at),
+    ...{ next_charge_on, version },
+    updated_at: isoSeconds(mandate.updated_at),
+  }
+}
+
+/** A charge: its order, and its period as of that charge. */
+export function describeCharge(
+  { order, mandate_id, period_from, spent, left, resets_at }: Charge,
+  now: Date,
+): z.output<typeof ChargeFields> {
+  return {
+    ...describeOrder(order, now, mandate_id),
+    mandate_id,
+    period_from,
+    spent: Number(spent),
+    left: Number(left),
+    resets_at: isoSeconds(resets_at),
   }
 }

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { revokeByProgram } from '../mandates/acts.ts'
-import { type Charge, makeChargeMandate } from '../mandates/charge.ts'
+import { makeChargeMandate } from '../mandates/charge.ts'
 import { findMandate, type Mandate, mandatesOfApp } from '../mandates/mandates.ts'
 import { type OfferedTerms, offerMandate } from '../mandates/offers.ts'
 import { formerOwners, mandateNotFound } from '../mandates/refusals.ts'
@@ -12,7 +12,7 @@ import { countTestOrder } from '../orders/test-mode.ts'
 import { isoSeconds } from '../signing/hmac.ts'
 import { formerSince } from '../signing/keys.ts'
 import type { FlatParameters } from '../values/parameters.ts'
-import { describeOrder } from './answers.ts'
+import { describeCharge, describeMandate } from './answers.ts'
 import {
   type Authenticate,
   type Authenticated,
@@ -24,7 +24,6 @@ import {
   type ChargeAnswer,
   ChargeRequest,
   type MandateAnswer,
-  type MandateFields,
   type MandatePage,
   MandateQueryRequest,
   MandatesRequest,
@@ -213,41 +212,4 @@ async function cursorOf(
 /** Reads a timestamp in seconds, the unit of this API. */
 function asMoment(seconds: string | undefined): Date | undefined {
   return seconds === undefined ? undefined : new Date(Number(seconds) * 1000)
-}
-
-/** A mandate: points and ids as integers, times in UTC, null for what does not exist. */
-function describeMandate(mandate: Mandate): z.output<typeof MandateFields> {
-  const { user_id, accepted_at, ended_at, spent, remaining, resets_at } = mandate
-  const { mandate_id, reference, status, reason, kind, purpose, period, starts_on, ends_on } = mandate
-  const { with_token, replaces, username, period_from, period_to, next_charge_on, version } = mandate
-  return {
-    ...{ mandate_id, reference, status, reason, kind, purpose },
-    charge_max: Number(mandate.charge_max),
-    period_max: Number(mandate.period_max),
-    ...{ period, starts_on, ends_on, with_token, replaces },
-    user_id: user_id === null ? null : Number(user_id),
-    username,
-    accepted_at: accepted_at === null ? null : isoSeconds(accepted_at),
-    ended_at: ended_at === null ? null : isoSeconds(ended_at),
-    ...{ period_from, period_to },
-    spent: spent === null ? null : Number(spent),
-    left: remaining === null ? null : Number(remaining),
-    resets_at: resets_at === null ? null : isoSeconds(resets_at),
-    ...{ next_charge_on, version },
-    updated_at: isoSeconds(mandate.updated_at),
-  }
-}
-
-function describeCharge(
-  { order, mandate_id, period_from, spent, left, resets_at }: Charge,
-  now: Date,
-): Omit<z.output<typeof ChargeAnswer>, 'success'> {
-  return {
-    ...describeOrder(order, now, mandate_id),
-    mandate_id,
-    period_from,
-    spent: Number(spent),
-    left: Number(left),
-    resets_at: isoSeconds(resets_at),
-  }
 }

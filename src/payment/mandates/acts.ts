@@ -17,7 +17,7 @@ import { findMandate, type Mandate } from './mandates.ts'
 import { tell } from './notices.ts'
 import { LAST_DAY_MAX } from './offers.ts'
 import { daysAfter, nextPeriod, periodOf } from './periods.ts'
-import { endMandates, lockMandate, noteAct, termsBefore } from './record.ts'
+import { endMandates, lockMandate, noteAct, termsBefore, writeEvent } from './record.ts'
 import { mandateNotFound } from './refusals.ts'
 
 /**
@@ -93,6 +93,7 @@ export async function pauseOwn({ db, clock }: Core, mandate_id: string, member: 
     await change(tx, mandate, { status: 'paused' }, now)
     const { user_id: actor_id, ip } = member
     await noteAct(tx, mandate.id, { action: 'mandate.pause', before, actor_id, ip, detail: { by: 'member' } })
+    await writeEvent(tx, mandate.id, 'mandate.changed')
     return (await findMandate(tx, { mandate_id }, now))!
   })
 }
@@ -131,6 +132,7 @@ export async function resumeOwn(
     await change(tx, standing, { status: 'active', payee_id: owner_id, agreed_on: today }, now)
     const { user_id: actor_id, ip } = act
     await noteAct(tx, id, { action: 'mandate.resume', before, actor_id, ip, detail: { by: 'member' } })
+    await writeEvent(tx, id, 'mandate.changed')
     await tellOfMore(tx, deps, standing, { user_id: act.user_id, until: standing.ends_on! })
     return undefined
   })
@@ -188,6 +190,7 @@ export async function changeOwn(
       ip,
       detail: { by: 'member' },
     })
+    await writeEvent(tx, standing.id, 'mandate.changed')
     if (isMore) await tellOfMore(tx, deps, standing, { user_id: act.user_id, until: ends_on })
     return undefined
   })

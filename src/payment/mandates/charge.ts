@@ -5,6 +5,7 @@ import { countOutcome } from '../../core/metrics.ts'
 import { makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import { findHeld } from '../../database/held.ts'
+import type { RefusalOutcome } from '../../database/tables/mandates.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText, sha256 } from '../../platform/secrets.ts'
@@ -60,7 +61,8 @@ export type ChargeOutcome =
   | 'insufficient'
   | 'daily_limit'
 
-type Result = {
+/** What came of a charge request. `bound` is the limit that refused it, or the needed points. */
+export type ChargeResult = {
   outcome: ChargeOutcome
   mandate_status: string | null
   mandate_reason: string | null
@@ -72,7 +74,7 @@ type Result = {
   retry_at: Date | null
 }
 /** Without an order, its columns are null. */
-type Answer = { result: Result; order: Order }
+type Answer = { result: ChargeResult; order: Order }
 
 /**
  * Charges points under a mandate, or returns the charge of a repeated request as it was at first. Throws a PaymentCode of
@@ -132,7 +134,7 @@ async function chargeMandates(
   patience_ms: number,
 ): Promise<Answer[]> {
   const settings = await deps.settings.read()
-  const { rows } = await sql<Result & Order>`
+  const { rows } = await sql<ChargeResult & Order>`
     select (result).*, (charge).* from charge_mandates(
       ${within(patience_ms, sql`${requests.map(({ app_id }) => app_id)}::bigint[]`)},
       ${requests.map(({ mandate_id }) => mandate_id)}::text[],
@@ -150,7 +152,7 @@ async function chargeMandates(
   return rows.map(asAnswer)
 }
 
-function asAnswer(row: Result & Order): Answer {
+function asAnswer(row: ChargeResult & Order): Answer {
   const { outcome, mandate_status, mandate_reason, bound, is_exact, retry_at, ...others } = row
   const { period_spent, period_left, resets_at, ...order } = others
   const period = { period_spent, period_left, resets_at }
@@ -186,7 +188,6 @@ async function findCharged(db: Db, request: ChargeRequest): Promise<Answer | und
 /** Throws the refusal of an outcome. Each text has its figure in the first parentheses. */
 function refuse({ amount, owner_id }: ChargeRequest, { result, order }: Answer, now: Date): void {
   const { outcome, bound } = result
-  const limit = Number(bound)
   switch (outcome) {
     case 'completed':
     case 'exists':
@@ -209,25 +210,15 @@ function refuse({ amount, owner_id }: ChargeRequest, { result, order }: Answer, 
     case 'not_allowed':
       throw mandatesUnavailable()
     case 'inactive':
-      throw mandateInactive({ status: result.mandate_status!, reason: result.mandate_reason })
+    case 'charge_limit':
+    case 'period_limit':
+    case 'insufficient':
+      throw keptRefusal({ ...result, outcome }, amount)
     case 'no_token':
       throw new AppError(
         'access_token_required',
         'A live access token of the member and of the linked application is required',
       )
-    case 'charge_limit': {
-      const exactly = result.is_exact!
-      const text = exactly
-        ? 'The amount must be that of the mandate'
-        : 'The amount is above the limit of a charge'
-      throw new AppError('charge_too_large', `${text} (${bound})`, { data: { limit, exactly } })
-    }
-    case 'period_limit': {
-      const [spent, left] = [Number(result.period_spent), Number(result.period_left)]
-      const resets_at = isoSeconds(result.resets_at!)
-      const text = `The limit of this period is reached (${bound}, spent ${spent}, left ${left})`
-      throw new AppError('mandate_limit_reached', text, { data: { limit, spent, left, resets_at } })
-    }
     case 'wallet_frozen':
       throw new AppError('wallet_frozen', 'The wallet of this member cannot be charged now')
     case 'too_often': {
@@ -235,11 +226,36 @@ function refuse({ amount, owner_id }: ChargeRequest, { result, order }: Answer, 
       const text = 'This member had too few points too often. Try again later.'
       throw new AppError('too_many_attempts', text, { retry_after_seconds })
     }
+    case 'daily_limit':
+      throw new AppError('daily_limit_reached', `Daily limit reached (${bound})`, {
+        data: { limit: Number(bound) },
+      })
+  }
+}
+
+/** The refusal of a charge of which the member and the events hear. The answer and the event say the same. */
+export function keptRefusal(result: ChargeResult & { outcome: RefusalOutcome }, amount: bigint): AppError {
+  const { outcome, bound } = result
+  const limit = Number(bound)
+  switch (outcome) {
+    case 'inactive':
+      return mandateInactive({ status: result.mandate_status!, reason: result.mandate_reason })
+    case 'charge_limit': {
+      const exactly = result.is_exact!
+      const text = exactly
+        ? 'The amount must be that of the mandate'
+        : 'The amount is above the limit of a charge'
+      return new AppError('charge_too_large', `${text} (${bound})`, { data: { limit, exactly } })
+    }
+    case 'period_limit': {
+      const [spent, left] = [Number(result.period_spent), Number(result.period_left)]
+      const resets_at = isoSeconds(result.resets_at!)
+      const text = `The limit of this period is reached (${bound}, spent ${spent}, left ${left})`
+      return new AppError('mandate_limit_reached', text, { data: { limit, spent, left, resets_at } })
+    }
     case 'insufficient':
-      throw new AppError('insufficient_points', `The member has too few points (need ${amount})`, {
+      return new AppError('insufficient_points', `The member has too few points (need ${amount})`, {
         data: { need: Number(amount) },
       })
-    case 'daily_limit':
-      throw new AppError('daily_limit_reached', `Daily limit reached (${bound})`, { data: { limit } })
   }
 }

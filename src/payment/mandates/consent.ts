@@ -14,7 +14,7 @@ import {
 } from './agreeing.ts'
 import { tell } from './notices.ts'
 import { lastDayOfYear } from './periods.ts'
-import { endMandates, lockMandate, noteAct, termsBefore } from './record.ts'
+import { endMandates, lockMandate, noteAct, termsBefore, writeEvent } from './record.ts'
 
 /** A member's answer to an offer. Missing terms are as offered. */
 export type Acceptance = {
@@ -100,6 +100,7 @@ export async function acceptWithin(
     ip,
     detail: { by: 'member', from },
   })
+  await writeEvent(tx, id, 'mandate.created')
   if (replaces !== null) {
     const detail = { by: 'member', replaced_by: mandate_id }
     await endMandates(tx, [replaces], { reason: 'replaced', now, actor_id: user_id, ip, detail })

@@ -1,4 +1,4 @@
-/** Locks of one mandate, the end of mandates, and the record of acts on them in the audit log: mandates.md 8.3. */
+/** Locks of one mandate, the end of mandates, and the record of acts on them: audit log and events. mandates.md 8. */
 import { sql } from 'kysely'
 import type { Tx } from '../../database/connection.ts'
 
@@ -35,7 +35,16 @@ export async function noteAct(
   )`.execute(tx)
 }
 
-/** Ends mandates and writes the audit log. Returns the ids of those that had not ended before. */
+/** Writes the event of an act, if the application has an address for events. The act writes it last. */
+export async function writeEvent(
+  tx: Tx,
+  id: bigint,
+  kind: 'mandate.created' | 'mandate.changed',
+): Promise<void> {
+  await sql`select write_mandate_event(${kind}, ${id}::bigint)`.execute(tx)
+}
+
+/** Ends mandates, and writes the audit log and the events. Returns the ids of those that had not ended before. */
 export async function endMandates(
   tx: Tx,
   ids: bigint[],

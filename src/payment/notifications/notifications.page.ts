@@ -10,7 +10,7 @@ import type { Locale } from '../../web/languages.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import type { PartData } from '../../web/views.ts'
 import type { Permitted } from '../rights/rights.ts'
-import { TRANSACTION_ID } from '../values/fields.ts'
+import { MandateId, TransactionId } from '../values/fields.ts'
 import {
   countNotifications,
   outcomeOf,
@@ -32,7 +32,7 @@ const SOON_MS = 90_000
 
 const Filter = z.object({
   status: z.enum(STATUSES).catch('all'),
-  transaction_id: z.string().regex(TRANSACTION_ID).optional().catch(undefined),
+  transaction_id: z.union([TransactionId, MandateId]).optional().catch(undefined),
   before: cursor,
 })
 

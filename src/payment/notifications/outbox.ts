@@ -74,13 +74,7 @@ export async function findContents(
   const [notifies, others] = [true, false].map((isGateway) =>
     claimed.filter(({ kind }) => (kind === 'gateway') === isGateway),
   ) as [Claimed[], Claimed[]]
-  const [orders, events] = await Promise.all([
-    findPaidOrders(deps.db, notifies),
-    findEvents(
-      deps,
-      others.map(({ id }) => id),
-    ),
-  ])
+  const [orders, events] = await Promise.all([findPaidOrders(deps.db, notifies), findEvents(deps, others)])
   return new Map<bigint, Content>([
     ...orders,
     ...[...events].map(([id, event]): [bigint, Content] => [id, { event }]),

@@ -26,12 +26,13 @@ type Actor = Standing & { actor_id: bigint; ip: string }
 /** The payer sees only the notifications of the payment. */
 const PAYERS_KINDS = ['gateway', 'order.paid'] as const
 
-/** The notifications for a role with this right, joined to their orders, transfers and applications. */
+/** The notifications for a role with this right, joined to their orders, transfers, mandates and applications. */
 function notificationsFor(db: Db, standing: Standing, right: Right) {
   const all = db
     .selectFrom('notifications')
     .leftJoin('orders', 'orders.id', 'notifications.order_id')
     .leftJoin('transfers', 'transfers.id', 'notifications.transfer_id')
+    .leftJoin('mandates', 'mandates.id', 'notifications.mandate_id')
     .innerJoin('payment_apps', 'payment_apps.id', 'notifications.app_id')
   if (standing.role === 'administrator') return all
   if (standing.role === 'team') return all.where(hasRight(standing.user_id, right))
@@ -47,11 +48,12 @@ function hasRight(user_id: bigint, right: Right) {
 const idOf = (payment_id: string) =>
   sql<bigint>`(select id from payment_apps where payment_id = ${payment_id})`
 
-/** Whether the notification belongs to this order or transfer. Each part uses its own index. */
+/** Whether the notification belongs to this order, transfer or mandate. Each part uses its own index. */
 function belongsTo(transaction_id: string) {
   return sql<SqlBool>`(
     notifications.order_id = (select id from orders where transaction_id = ${transaction_id})
     or notifications.transfer_id = (select id from transfers where transaction_id = ${transaction_id})
+    or notifications.mandate_id = (select id from mandates where mandate_id = ${transaction_id})
   )`
 }
 
@@ -65,6 +67,7 @@ function hasOwnQuery(address: 'notify_url' | 'return_url') {
 
 export type NotificationFilter = {
   payment_id?: string | undefined
+  /** The transaction ID of an order or a transfer, or a mandate_id. */
   transaction_id?: string | undefined
   status?: NotificationStatus | undefined
   /** Only notifications older than the one with this id. */
@@ -102,8 +105,12 @@ export async function readNotifications(
     ])
     .select((eb) => [
       eb.fn.coalesce('notifications.occurred_at', 'orders.paid_at').as('occurred_at'),
-      eb.fn.coalesce('orders.transaction_id', 'transfers.transaction_id').$notNull().as('transaction_id'),
-      eb.fn.coalesce('orders.order_id', 'transfers.order_id').$notNull().as('order_id'),
+      eb.fn
+        .coalesce('orders.transaction_id', 'transfers.transaction_id', 'mandates.mandate_id')
+        .$notNull()
+        .as('transaction_id'),
+      eb.fn.coalesce('orders.order_id', 'transfers.order_id', 'mandates.reference').$notNull().as('order_id'),
+      eb('notifications.mandate_id', 'is not', null).as('isOfMandate'),
       hasOwnQuery('notify_url').as('notifyHasQuery'),
       hasOwnQuery('return_url').as('returnHasQuery'),
     ])
@@ -165,7 +172,7 @@ async function attemptsOf(db: Db, notification_ids: bigint[]) {
 }
 
 /**
- * Redelivers the notification with this id, or the latest one of an order or transfer, at once. Throws not_found, conflict
+ * Redelivers the notification with this id, or the latest one of an order, transfer or mandate, at once. Throws not_found, conflict
  * while an attempt is under way or if the application has switched events off, and too_many_attempts to a payer within
  * PAYER_PAUSE_SECONDS of the last attempt. Returns the ids of the notification and of its order.
  */
