@@ -49,6 +49,20 @@ export function transfers(count: number, { shops, members }: Parties): Work {
   }
 }
 
+export function charges(count: number, { shops, mandates }: Pick<World, 'shops' | 'mandates'>): Work {
+  const requests = times(count, () => {
+    const { mandate_id, shop } = pick(mandates)
+    const fields = {
+      mandate_id,
+      order_id: newOrderId(),
+      amount: String(randomAmount()),
+      description: DESCRIPTION,
+    }
+    return signed(`/payment/mandate/${shops[shop]!.payment_id}/charge`, shops[shop]!, fields)
+  })
+  return { requests, status: 200 }
+}
+
 export async function payments(world: World, count: number, { shops, members }: Parties): Promise<Work> {
   const orders = await makeOrders(
     world,

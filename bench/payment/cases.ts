@@ -2,6 +2,7 @@
 import {
   bareInserts,
   bareSelects,
+  charges,
   initiations,
   type Parties,
   payments,
@@ -48,6 +49,7 @@ export function casesOf(world: World): Case[] {
       count: 500,
       sides: sides(['ours', 'unbatched'], transferring(all)),
     },
+    { ...usual, name: 'charges, many members', sides: { ours: (count) => charges(count, world) } },
     {
       ...usual,
       name: 'payments, many merchants',
@@ -129,6 +131,12 @@ export const TARGETS: Target[] = [
     figure: 'per_second' as const,
     least: 0.85,
   })),
+  {
+    name: 'charges, many members ÷ transfers, many recipients',
+    of: [OURS('charges, many members'), OURS('transfers, many recipients')],
+    figure: 'per_second',
+    least: 0.8,
+  },
   ...(['transfers, many recipients', 'payments, many merchants'] as const).map((name) => ({
     name: `${name}, two processes ÷ one`,
     of: [keyOf(name, 'two'), OURS(name)] as [string, string],

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:payment` compares payments, transfers, initiations and queries over HTTP with their limits: the batch
+ * `npm run bench:payment` compares payments, charges, transfers, initiations and queries over HTTP with their limits: the batch
  * functions without HTTP, our server without batching, and bare routes. `--full` compares the same requests over an
  * empty database and over one with five million paid orders. See README.md.
  */
@@ -143,7 +143,7 @@ async function openSizes(url: string): Promise<{ empty: Site; full: Site }> {
   await sql`create database "full"`.execute(depsOver(url).db)
   const [empty, full] = [await openSite(url), await openSite(fullUrl)]
   await fill(full.world, fullUrl, Number(flags.orders))
-  const partiesOf = ({ world: { members, shops } }: Site) => ({ members, shops })
+  const partiesOf = ({ world: { members, shops, mandates } }: Site) => ({ members, shops, mandates })
   if (file !== undefined) await writeFile(file, serialize({ empty: partiesOf(empty), full: partiesOf(full) }))
   return { empty, full }
 }

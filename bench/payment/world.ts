@@ -2,6 +2,7 @@
 import { createUser } from '../../src/accounts/people/users.ts'
 import type { Core } from '../../src/core/core.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
+import { dayOf, daysAfter } from '../../src/payment/mandates/periods.ts'
 import { secretKeyOf } from '../../src/payment/signing/hmac.ts'
 import {
   newMerchantKey,
@@ -28,7 +29,9 @@ export type Shop = {
   merchant_key: string
   owner_id: bigint
 }
-export type World = { deps: Core; members: Member[]; shops: Shop[] }
+/** A mandate of a shop, by its place in `shops`, that holds any number of charges of up to 100 points. */
+export type Mandate = { mandate_id: string; shop: number }
+export type World = { deps: Core; members: Member[]; shops: Shop[]; mandates: Mandate[] }
 
 export async function makeWorld(deps: Core, shopCount = SHOPS): Promise<World> {
   const { db } = deps
@@ -42,7 +45,44 @@ export async function makeWorld(deps: Core, shopCount = SHOPS): Promise<World> {
   const platform = await newRsaPair()
   const shops: Shop[] = []
   for (let n = 0; n < shopCount; n += 1) shops.push(await makeShop(deps, members[n]!, platform))
-  return { deps, members, shops }
+  return { deps, members, shops, mandates: await makeMandates(deps, shops, members) }
+}
+
+/** A mandate of each member who has no shop, at a shop of its own turn. */
+async function makeMandates({ db }: Core, shops: Shop[], members: Member[]): Promise<Mandate[]> {
+  await db.insertInto('site_settings').values({ name: 'mandates', value: 'on' }).execute()
+  const now = new Date()
+  await db
+    .updateTable('payment_apps')
+    .set({
+      mandate_right: 'granted',
+      mandate_right_purpose: 'Charges of the bench',
+      mandate_right_at: now,
+      mandate_daily_max: POINTS * 1_000n,
+    })
+    .execute()
+  const today = dayOf(now)
+  const rows = members.slice(shops.length).map((member, n) => {
+    const shop = n % shops.length
+    const { app_id, owner_id: payee_id } = shops[shop]!
+    const [charge_max, period_max] = [100n, POINTS]
+    const terms = {
+      ...{ charge_max, period_max, asked_charge_max: charge_max, asked_period_max: period_max },
+      ...{ starts_on: today, ends_on: daysAfter(today, 365), agreed_on: today, accepted_at: now },
+    }
+    const parties = { app_id, book: 'live', user_id: member.id, payee_id } as const
+    const kinds = { kind: 'up_to', period: 'month', status: 'active', notice: 'daily' } as const
+    const row = {
+      ...{ ...parties, ...kinds, ...terms, offer_expires_at: now, with_token: false },
+      ...{ mandate_id: `mdt_${randomText(24, LOWER_ALNUM)}`, reference: `m${n}`, purpose: 'Bench' },
+    }
+    return { row, shop }
+  })
+  await db
+    .insertInto('mandates')
+    .values(rows.map(({ row }) => row))
+    .execute()
+  return rows.map(({ row: { mandate_id }, shop }) => ({ mandate_id, shop }))
 }
 
 async function makeMember({ db, secrets }: Core, n: number): Promise<Member> {

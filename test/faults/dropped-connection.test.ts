@@ -1,13 +1,15 @@
 /**
- * The connection to Postgres lost at every message of a payment, an initiation and a transfer, in either direction:
+ * The connection to Postgres lost at every message of a payment, an initiation, a transfer and a charge, in either direction:
  * before a statement, in it, and after its commit, before that was heard. Whatever came of it, asking again gives the
  * one answer, and points have moved once.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
+import { findMandate } from '../../src/payment/mandates/mandates.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person, signIn } from '../harness/cast.ts'
 import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { giveRight, makeMandate, switchMandates } from '../harness/mandates.ts'
 import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { type PostgresProxy, startProxy } from './proxy.ts'
 import { IS_FULL } from './rounds.ts'
@@ -27,6 +29,7 @@ let count = 0
 
 beforeAll(async () => {
   test = await startTestApp()
+  await switchMandates(test)
   proxy = await startProxy(test.deps.config.DATABASE_URL!)
   const config = {
     ...test.deps.config,
@@ -120,6 +123,22 @@ describe.each(ways)('a connection lost %j', (options) => {
     expect(transfers).toBeGreaterThan(15)
     expect(await balanceOf(test.db, alice.id)).toBe(income + 10n * BigInt(transfers))
     expect(await balanceOf(test.db, merchant.owner.id)).toBe(before - 11n * BigInt(transfers))
+    await expectSoundBooks(test.db)
+  })
+
+  it('at any message of a charge charges the member once', async () => {
+    await giveRight(test, merchant)
+    const member = await makePerson(test, { points: 10_000n })
+    const caps = { charge_max: 10n, period_max: 2_000n }
+    const mandate_id = await makeMandate(test, merchant, member, { caps })
+    const charges = await sweep(async () => {
+      const fields = { mandate_id, order_id: `c${++count}`, amount: '10', description: 'Tea' }
+      return () => ask(`/payment/mandate/${merchant.payment_id}/charge`, fields)
+    }, options)
+    expect(charges).toBeGreaterThan(15)
+    expect(await balanceOf(test.db, member.id)).toBe(10_000n - 10n * BigInt(charges))
+    const mandate = await findMandate(test.db, { mandate_id }, test.clock.now())
+    expect(mandate!.spent).toBe(10n * BigInt(charges))
     await expectSoundBooks(test.db)
   })
 

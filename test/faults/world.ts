@@ -47,6 +47,10 @@ export type ShopWorld = {
   initiate(fields: { order_id: string; amount: string }): Promise<Told>
   pay(buyer: Buyer, transaction_id: string, amount: string): Promise<Told>
   transfer(to: Member, fields: { order_id: string; amount: string }): Promise<Told>
+  /** A signed request about mandates. */
+  mandate(act: 'offer' | 'query' | 'charge' | 'revoke', fields: Record<string, string>): Promise<Told>
+  /** Allows a fixed mandate on its page. */
+  accept(buyer: Buyer, mandate_id: string): Promise<Told>
   /** Kills the process, and starts another. */
   restart(): Promise<void>
   /** What is said to Postgres goes through here, in a place that may change. */
@@ -144,6 +148,13 @@ export async function startShopWorld(
       post(
         `/payment/transfer/${shop.payment_id}`,
         signed({ ...fields, to_user_id: String(id), to_username: username }),
+      ),
+    mandate: (act, fields) => post(`/payment/mandate/${shop.payment_id}/${act}`, signed(fields)),
+    accept: ({ session, form_token }, mandate_id) =>
+      post(
+        `/payment/mandate/${mandate_id}`,
+        { form_token },
+        { accept: 'text/html', cookie: `tessera_session=${session}` },
       ),
     async close() {
       await stopServer(server, 'SIGKILL')
