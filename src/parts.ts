@@ -1,9 +1,11 @@
 /** The parts of a process: the core, the keys of both areas, the notifier and the sender of logout tokens. */
+import type { MandateConsents } from './accounts/sign-in/mandate-consent.ts'
 import { type Core, type Given, openCore } from './core/core.ts'
 import type { DocsDeps } from './docs/plugin.ts'
 import { type IdentityDeps, openSigningKeys } from './identity/keys/keys.ts'
 import { type LogoutSender, openLogoutSender } from './identity/logout/worker.ts'
 import { type MetadataClients, openMetadataClients } from './identity/metadata/clients.ts'
+import { openMandateConsents } from './payment/mandates/sign-in.ts'
 import { openNotifier, type PaymentDeps } from './payment/notifications/worker.ts'
 import { openGatewayKeys } from './payment/signing/gateway-keys.ts'
 
@@ -12,6 +14,7 @@ export type Parts = IdentityDeps &
   DocsDeps & {
     logoutSender: LogoutSender
     metadataClients: MetadataClients
+    mandateConsents: MandateConsents
     /** Receives the log instead of standard output. */
     logTo?: NodeJS.WriteStream | undefined
   }
@@ -23,6 +26,7 @@ export function openParts({ logTo, ...given }: Given & Pick<Parts, 'logTo'>): Pa
   const gatewayCore = { ...core, gatewayKeys: openGatewayKeys(core) }
   const logoutSender = openLogoutSender({ ...core, signingKeys })
   const metadataClients = openMetadataClients(core)
+  const mandateConsents = openMandateConsents(core)
   const notifier = openNotifier(gatewayCore)
-  return { ...gatewayCore, signingKeys, notifier, logoutSender, metadataClients, logTo }
+  return { ...gatewayCore, signingKeys, notifier, logoutSender, metadataClients, mandateConsents, logTo }
 }

@@ -121,6 +121,7 @@ function makeGrant(
         redirect_uri_sent: true,
         scopes: ['openid', 'profile'],
         resource_app_id: null,
+        mandate_id: null,
         nonce: undefined,
         code_challenge: undefined,
         auth_time: now,

@@ -35,6 +35,10 @@ const OAUTH_MEANINGS: Record<OAuthCode, Text> = {
     'resource names no service of an application, or another one than was granted.',
     'resource 不是任何应用的服务地址，或与已授予的不同。',
   ),
+  invalid_authorization_details: text(
+    'authorization_details names no mandate that this member can accept with this application, or is not one.',
+    'authorization_details 格式有误，或其中的预授权不能由该成员在此应用中接受。',
+  ),
   invalid_token: text(
     'The access token is missing, wrong, expired or revoked. Refresh it, or start the sign-in again.',
     '缺少访问令牌，或令牌错误、过期、已撤销。请刷新，或重新发起登录。',

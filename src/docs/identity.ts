@@ -83,6 +83,10 @@ export const identityOperations: Operation[] = [
           'The address of the service that the tokens are for (RFC 8707), if not for this site.',
           '令牌所用服务的地址（RFC 8707）；用于本站时不填。',
         ),
+        authorization_details: text(
+          'A mandate that the member may allow with the sign-in (RFC 9396), of a payment application that names this client_id: [{"type":"points_mandate","identifier":"mdt_..."}].',
+          '登录时可一并允许的预授权（RFC 9396），其收款应用须已填写本 client_id：[{"type":"points_mandate","identifier":"mdt_..."}]。',
+        ),
         ui_locales: text(
           'The languages of the pages, best first, unless the member has chosen one.',
           '页面语言，最优先的在前；成员选择过语言时以其选择为准。',
@@ -155,6 +159,10 @@ export const identityOperations: Operation[] = [
         schema: said(Tokens, {
           expires_in: text('Seconds.', '秒。'),
           refresh_token: text('Replaced at each use.', '每次使用后更换。'),
+          authorization_details: text(
+            'The mandate of the authorization request, as it is now. Empty if the member allowed the sign-in only. Absent if the request named none.',
+            '授权请求中的预授权及其当前状态。成员仅允许登录时为空数组；请求未指定时没有此字段。',
+          ),
           id_token: text('A JWT, signed by a key of /oauth2/jwks.', 'JWT，由 /oauth2/jwks 中的密钥签名。'),
         }),
         example: {
@@ -349,6 +357,10 @@ export const identityOperations: Operation[] = [
           client_id_metadata_document_supported: text(
             'true while clients may be known by a metadata document.',
             '允许以元数据文档作为客户端时为 true。',
+          ),
+          authorization_details_types_supported: text(
+            'points_mandate, while mandates are on.',
+            '预授权开启时为 points_mandate。',
           ),
         }),
       },

@@ -1,5 +1,6 @@
 /** Describes the operations of the HMAC API about mandates. mandates.md 2 and 5. */
 import { z } from 'zod'
+import { SETTING_NAMES } from '../core/setting-values.ts'
 import {
   ChargeAnswer,
   ChargeFields,
@@ -125,6 +126,33 @@ const ABOUT_CHARGED = {
   resets_at: MOMENT,
 }
 export const Charged = said(ChargeFields, ABOUT_CHARGED)
+
+/** The members of requests and answers of the sign-in that only mandates have. */
+const OF_MANDATES = ['authorization_details', 'authorization_details_types_supported']
+
+/** Leaves the members of mandates out of an operation until their setting is listed. */
+export function withoutMandates(operation: Operation): Operation {
+  if (SETTING_NAMES.includes('mandates')) return operation
+  const { request, answers } = operation
+  return {
+    ...operation,
+    ...(request && { request: { ...request, schema: withoutMembers(request.schema) } }),
+    answers: Object.fromEntries(
+      Object.entries(answers).map(([status, { schema, ...answer }]) => [
+        status,
+        schema === undefined ? answer : { ...answer, schema: withoutMembers(schema) },
+      ]),
+    ),
+  }
+}
+
+function withoutMembers<Schema extends z.ZodType>(schema: Schema): Schema {
+  if (schema instanceof z.ZodUnion)
+    return z.union(schema.options.map((option) => withoutMembers(option as z.ZodType))) as never
+  if (!(schema instanceof z.ZodObject)) return schema
+  const hidden = OF_MANDATES.filter((name) => name in schema.shape).map((name) => [name, true])
+  return hidden.length === 0 ? schema : (schema.omit(Object.fromEntries(hidden)) as never)
+}
 
 export const mandateOperations: Operation[] = [
   {

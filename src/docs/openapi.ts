@@ -4,6 +4,7 @@ import type { Text } from '../web/languages.ts'
 import { v1Operations } from './gateway-v1.ts'
 import { v2Operations } from './gateway-v2.ts'
 import { identityOperations } from './identity.ts'
+import { withoutMandates } from './mandates.ts'
 import { type Answer, type Area, jsonSchema, type Operation, SECURITY } from './operation.ts'
 import { paymentOperations } from './payment.ts'
 import { callOf, signedExample } from './programs/call.ts'
@@ -14,7 +15,7 @@ import { WEBHOOKS, type Webhook } from './webhooks.ts'
 export const AREAS: Area[] = ['identity', 'payment', 'v1', 'v2']
 /** What the documentation shows. Mandates follow when their setting is listed. */
 export const OPERATIONS: Operation[] = [
-  ...identityOperations,
+  ...identityOperations.map(withoutMandates),
   ...paymentOperations,
   ...v1Operations,
   ...v2Operations,

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { namedGroupsOf } from '../accounts/people/users.ts'
 import { describeDevice } from '../accounts/session/device.ts'
 import { browserScope, requireUser, type Session, sessionOf } from '../accounts/session/session.ts'
+import type { MandateConsents } from '../accounts/sign-in/mandate-consent.ts'
 import type { Core } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
 import { rowId } from '../web/lists.ts'
@@ -33,10 +34,13 @@ declare module '../web/views.ts' {
 }
 
 /** GET /account/applications, POST /account/applications/:client_id/revoke and …/sign-ins/:id/end. */
-export async function authorisedAppPages(app: FastifyInstance, deps: Core): Promise<void> {
+export async function authorisedAppPages(
+  app: FastifyInstance,
+  deps: Core & { mandateConsents: MandateConsents },
+): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
-  const { db, clock } = deps
+  const { db, clock, mandateConsents } = deps
 
   app.get(PAGE, async (request, reply) => {
     const { user } = sessionOf(request)
@@ -73,17 +77,23 @@ export async function authorisedAppPages(app: FastifyInstance, deps: Core): Prom
     const app = await authorisedApp(db, { user_id, client_id, now: clock() })
     const { sure } = (request.body ?? {}) as Record<string, unknown>
     if (sure === '1') {
-      const ended = await revokeAuthorisation(db, { user_id, client_id, now: clock(), ip: request.ip })
-      return reply.done(PAGE, { text: a.revoked(app.name, points(ended), ended) })
+      const revocation = { user_id, client_id, now: clock(), ip: request.ip }
+      const { sign_ins, mandates: ended } = await revokeAuthorisation(deps, revocation)
+      const text = a.revoked(app.name, points(sign_ins), sign_ins)
+      return reply.done(PAGE, {
+        text: ended === 0 ? text : `${text} ${a.mandatesEnded(points(ended), ended)}`,
+      })
     }
+    const mandates = await mandateConsents.count(user_id, client_id)
     return reply.page('confirm', {
       title: a.sure(app.name),
       lead: a.sureText,
       facts: [
         { term: a.firstUsed, value: time(app.first_used_at) },
         { term: a.liveSignIns, value: points(app.sign_ins) },
+        ...(mandates === 0 ? [] : [{ term: a.liveMandates, value: points(mandates) }]),
       ],
-      notes: [a.sureCopies],
+      notes: [...(mandates === 0 ? [] : [a.sureMandates]), a.sureCopies],
       action: `${PAGE}/${encodeURIComponent(client_id)}/revoke`,
       fields: { sure: '1' },
       button: a.revoke,

@@ -26,6 +26,15 @@ export const authorised = {
     en: 'The app may keep what it already copied. Ask its owner to delete that.',
     zh: '它已复制的信息可能仍会保留，如需删除请联系应用的所有者。',
   },
+  sureMandates: {
+    en: 'The mandates that you accepted while signing in to it end too, so it cannot charge you under them.',
+    zh: '登录它时接受的预授权也会结束，它不能再据此扣款。',
+  },
+  liveMandates: { en: 'Mandates that end', zh: '将结束的预授权' },
+  mandatesEnded: (mandates: string, n: number) => ({
+    en: `${mandates} ${counted(n, 'mandate', 'mandates')} ended.`,
+    zh: `已结束 ${mandates} 项预授权。`,
+  }),
   liveSignIns: { en: 'Sign-ins that end', zh: '将终止的登录' },
   revoked: (app: string, grants: string, n: number) => ({
     en:

@@ -1,6 +1,7 @@
 /** Lists and revokes the applications that a member has authorised. */
 import { sql } from 'kysely'
 import { tellOfMember } from '../accounts/session/telling.ts'
+import type { MandateConsents } from '../accounts/sign-in/mandate-consent.ts'
 import { recordAudit } from '../core/audit.ts'
 import type { Db } from '../database/connection.ts'
 import { AppError } from '../platform/errors.ts'
@@ -99,16 +100,19 @@ export async function authorisedApp(
 }
 
 type Revocation = { user_id: bigint; client_id: string; now: Date; ip: string }
+type Revoked = { sign_ins: number; mandates: number }
 
 /**
- * Revokes a member's consent and its tokens, and tells the application. Returns how many sign-ins ended. Throws not_found
- * without a consent.
+ * Revokes a member's consent and its tokens, and the mandates that were accepted with it, and tells the application. Returns how
+ * many sign-ins and mandates ended. Throws not_found without a consent.
  */
 export async function revokeAuthorisation(
-  db: Db,
+  { db, mandateConsents }: { db: Db; mandateConsents: MandateConsents },
   { user_id, client_id, now, ip }: Revocation,
-): Promise<number> {
+): Promise<Revoked> {
   return db.transaction().execute(async (tx) => {
+    // Before the consent, as a sign-in that allows charges locks them.
+    const mandates = await mandateConsents.end(tx, client_id, { user_id, ip, now })
     const consent = await tx
       .deleteFrom('consents')
       .using('oauth_apps as app')
@@ -128,7 +132,7 @@ export async function revokeAuthorisation(
       detail: { before: { user_id: user_id.toString(), scopes, grants }, after: null },
       ip,
     })
-    return grants
+    return { sign_ins: grants, mandates }
   })
 }
 

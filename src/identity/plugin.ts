@@ -18,6 +18,7 @@ import {
   AUTHORIZATION_PATHS,
   type AuthorizeDeps,
   authorizePages,
+  mandateAnswer,
 } from './oauth/authorize.page.ts'
 import { makeGetBearer, nameResourceMetadata } from './oauth/bearer.ts'
 import { makeAuthenticateClient } from './oauth/clients.ts'
@@ -41,6 +42,7 @@ export async function identityPlugin(app: FastifyInstance, deps: AuthorizeDeps):
       await browser.register(logoutPages, deps)
       await browser.register(repeatAsGet, { from: [LOGOUT_PATH], to: LOGOUT_PATH })
     })
+    await browser.register(mandateAnswer, deps)
     await browser.register(devicePages, deps)
     await browser.register(appPages, deps)
     await browser.register(authorisedAppPages, deps)

@@ -17,7 +17,7 @@ export type PageCode =
   | 'overloaded'
   | 'unavailable'
 
-/** OAuth 2.0 / OpenID Connect codes (RFC 6749, RFC 6750, RFC 8628, RFC 8707, OIDC Core; invalid_redirect_uri is RFC 7591's). */
+/** OAuth 2.0 / OpenID Connect codes (RFC 6749, RFC 6750, RFC 8628, RFC 8707, RFC 9396, OIDC Core; invalid_redirect_uri is RFC 7591's). */
 export type OAuthCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -25,6 +25,7 @@ export type OAuthCode =
   | 'invalid_redirect_uri'
   | 'invalid_scope'
   | 'invalid_target'
+  | 'invalid_authorization_details'
   | 'invalid_token'
   | 'insufficient_scope'
   | 'access_denied'

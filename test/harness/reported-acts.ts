@@ -17,6 +17,7 @@ const SHOWS_ITSELF: Record<string, string> = {
   '/sign-out': 'the front page offers to sign in',
   '/oauth2/logout/confirm': 'a page says that the member is signed out',
   '/oauth2/consent': 'the application',
+  '/oauth2/auth/mandate': 'the application',
   '/payment/mandate/:mandate_id|:payment_id': 'the shop',
   '/payment/mandate/:mandate_id|:payment_id/refuse': 'the shop',
   '/payment/pay/:transaction_id|:payment_id': 'the shop, or the receipt',

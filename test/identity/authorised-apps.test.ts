@@ -191,7 +191,7 @@ describe('revoking', () => {
         exchange(test, party, code),
         refresh(test, party, tokens.refresh_token),
         ...[1, 2].map(() =>
-          revokeAuthorisation(test.db, revocation).then(
+          revokeAuthorisation(test.deps, revocation).then(
             () => 'revoked',
             (error) => error.code,
           ),

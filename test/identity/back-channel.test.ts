@@ -343,7 +343,7 @@ describe('a member who is excluded', () => {
   it('is told to the application alone whose consent was taken back', async () => {
     const { person, here } = await makeScene()
     const { client_id } = here
-    await revokeAuthorisation(test.db, {
+    await revokeAuthorisation(test.deps, {
       user_id: person.id,
       client_id,
       now: test.clock.now(),

@@ -6,6 +6,7 @@ import { OAUTH_ERRORS } from '../../src/identity/oauth/errors.ts'
 import type { OAuthCode } from '../../src/platform/errors.ts'
 import { makePerson } from '../harness/cast.ts'
 import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { switchMandates } from '../harness/mandates.ts'
 import { times } from '../harness/thoroughness.ts'
 import {
   answerOf,
@@ -101,6 +102,10 @@ const provoke: Record<OAuthCode, () => Promise<Outcome>> = {
   request_not_supported: () => redirected({ request: 'x' }),
   request_uri_not_supported: () => redirected({ request_uri: 'x' }),
   registration_not_supported: () => redirected({ registration: 'x' }),
+  invalid_authorization_details: async () => {
+    await switchMandates(test)
+    return redirected({ authorization_details: 'x' })
+  },
 }
 
 describe('every code of the table', () => {

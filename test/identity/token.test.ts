@@ -369,6 +369,7 @@ describe('a code', () => {
         redirect_uri_sent: true,
         scopes: ['openid'],
         resource_app_id: null,
+        mandate_id: null,
         nonce: undefined,
         code_challenge: undefined,
         auth_time: now,

@@ -4,7 +4,8 @@ import { freezeOrder, freezeWallet } from '../../src/admin/points/freezes.ts'
 import { pauseHost } from '../../src/payment/notifications/pausing.ts'
 import { AppError } from '../../src/platform/errors.ts'
 import { type Browser, browser, type Page } from '../harness/harness.ts'
-import type { Role, World } from './pages/world.ts'
+import { authorizationUrl } from '../identity/relying-party.ts'
+import { naming, type Role, type World } from './pages/world.ts'
 
 export type TypedForm = {
   as: Role
@@ -101,6 +102,11 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
   '/payment/mandate/:mandate_id|:payment_id': {
     as: 'buyer',
     page: ({ mandates }) => `/payment/mandate/${mandates.upTo}`,
+    fields: { charge_max: '1000', period_max: '2000' },
+  },
+  '/oauth2/auth/mandate': {
+    as: 'buyer',
+    page: ({ linked, mandates }) => authorizationUrl(linked, naming(mandates.upTo)),
     fields: { charge_max: '1000', period_max: '2000' },
   },
   '/account/mandates/:mandate_id/terms': {

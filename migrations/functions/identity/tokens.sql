@@ -47,12 +47,15 @@ begin
         and users.id = code.user_id and not is_banned_or_suspended(users.is_banned, users.suspended_till, asked.at)
       returning nextval('grants_id_seq') as grant_id, asked.item, asked.at, asked.access_hash, asked.refresh_hash,
         code.id, code.app_id, code.user_id, code.session_id, code.nonce, code.scopes, code.auth_time, code.amr,
-        code.resource_app_id, users
+        code.resource_app_id, code.mandate_id, users
     ),
     family as (
-      insert into grants (id, code_id, app_id, user_id, session_id, scopes, auth_time, amr, expires_at, resource_app_id)
+      insert into grants (
+        id, code_id, app_id, user_id, session_id, scopes, auth_time, amr, expires_at, resource_app_id, mandate_id
+      )
       overriding system value
-      select grant_id, id, app_id, user_id, session_id, scopes, auth_time, amr, at + p_family_life, resource_app_id
+      select grant_id, id, app_id, user_id, session_id, scopes, auth_time, amr, at + p_family_life, resource_app_id,
+        mandate_id
       from spent
     ),
     access as (

@@ -77,6 +77,8 @@ type AuthorizationCodesTable = {
   nonce: Nullable<string>
   code_challenge: Nullable<string>
   resource_app_id: Nullable<bigint>
+  /** The mandate that the authorization request named. */
+  mandate_id: Nullable<bigint>
   auth_time: Date
   amr: string[]
   expires_at: Date
@@ -97,6 +99,7 @@ type GrantsTable = {
   revoked_at: Nullable<Date>
   is_on_device: Generated<boolean>
   resource_app_id: Nullable<bigint>
+  mandate_id: Nullable<bigint>
   created_at: CreatedAt
 }
 

@@ -7,6 +7,7 @@ import type { Parameters } from '../../web/parameters.ts'
 import { DEVICE_AUTHORIZATION_PATH } from '../apps/addresses.ts'
 import { DEVICE_CODE_SECONDS, POLL_SECONDS, requestDeviceCode } from '../grants/devices.ts'
 import { findResource } from '../grants/resources.ts'
+import { refuseDetails } from '../oauth/authorization-details.ts'
 import { readScopes } from '../oauth/authorization-request.ts'
 import type { AuthenticateClient } from '../oauth/clients.ts'
 import { formValues } from '../oauth/parameters.ts'
@@ -28,6 +29,7 @@ export function deviceAuthorizationRoute(
     const now = deps.clock()
     const client = await authenticateClient(request, body, now)
     await deps.limits.hit('device_requests', `${client.client_id} ${networkOf(request.ip)}`)
+    await refuseDetails(deps, request.body)
     const scopes = readScopes(body)
     const resource = await findResource(deps, body.resource)
     const agent = request.headers['user-agent']

@@ -17,6 +17,7 @@ import {
   asIssued,
   type Claimed,
   FAMILY_LIFE,
+  grantedDetails,
   IDLE_LIFE,
   type Issued,
   type IssuedTokens,
@@ -35,6 +36,8 @@ export type NewCode = {
   redirect_uri_sent: boolean
   scopes: string[]
   resource_app_id: bigint | null
+  /** The mandate that the request named, which its tokens answer with. */
+  mandate_id: bigint | null
   nonce: string | undefined
   code_challenge: string | undefined
   auth_time: Date
@@ -62,15 +65,18 @@ type Allowed = {
   document_version: Buffer | null
   /** Returns the id of the application, which this transaction may store. */
   appOf: (tx: Tx) => Promise<bigint>
+  /** What the member decides besides, before anything else. Nothing happens if it resolves to false. */
+  besides?: ((tx: Tx) => Promise<boolean>) | undefined
 }
 
-/** Stores the consent and issues the code in one transaction. */
+/** Stores the consent and issues the code in one transaction. Undefined if the decision besides is impossible. */
 export async function allowAndIssueCode(
   db: Db,
   unbound: Omit<NewCode, 'app_id'>,
-  { document_version, appOf }: Allowed,
-): Promise<string> {
+  { document_version, appOf, besides }: Allowed,
+): Promise<string | undefined> {
   return db.transaction().execute(async (tx) => {
+    if (besides !== undefined && !(await besides(tx))) return undefined
     const code = { ...unbound, app_id: await appOf(tx) }
     await rememberConsent(tx, { ...code, document_version }, code.scopes, code.now)
     return issueCode(tx, code)
@@ -139,10 +145,16 @@ async function claimCodes(db: Db, claims: Claim[], patience_ms: number): Promise
     ${claims.map(({ tokens }) => tokens.refresh_hash)}::bytea[],
     ${FAMILY_LIFE}::interval, ${ACCESS_LIFE}::interval, ${IDLE_LIFE}::interval
   )`
+  // The statement began before the call, so it sees the code and not yet the grant.
+  const mandate = sql<bigint | null>`(
+    select mandate_id from authorization_codes
+    where code_hash = (${claims.map(({ code }) => sha256(code))}::bytea[])[claimed.item]
+  )`
   const rows = await db
     .selectFrom(claimed.as('claimed'))
     .innerJoinLateral(memberOf('claimed').as('users'), (join) => join.onTrue())
     .select(userColumns)
+    .select(grantedDetails(mandate, claims[0]!.now))
     .select(['claimed.item', 'claimed.session_id', sidOfClaimed(), 'claimed.nonce'])
     .select(['claimed.scopes', 'claimed.auth_time', 'claimed.amr'])
     .execute()

@@ -233,7 +233,7 @@ export async function redeemDeviceCode(db: Db, redemption: Redemption): Promise<
     .executeTakeFirst()
   // Another request redeemed it, or the member denied it, since the poll.
   if (issued === undefined) throw refused('invalid_grant')
-  return { ...plain, ...asIssued({ ...issued, nonce: null }) }
+  return { ...plain, ...asIssued({ ...issued, nonce: null, details: null }) }
 }
 
 type Family = {

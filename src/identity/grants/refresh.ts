@@ -19,6 +19,7 @@ import {
   asIssued,
   type Claimed,
   FAMILY_LIFE,
+  grantedDetails,
   IDLE_LIFE,
   type Issued,
   type IssuedTokens,
@@ -138,10 +139,12 @@ async function claimRefreshTokens(
     ${ACCESS_LIFE}::interval, ${IDLE_LIFE}::interval, ${FAMILY_LIFE}::interval, ${limit_refreshes},
     ${SPENT_TOKENS_KEPT}, ${graceOf(refresh_grace_seconds)}::interval, ${REPEATS_MAX}
   )`
+  const mandate = sql<bigint | null>`(select mandate_id from grants where grants.id = claimed.grant_id)`
   const rows = await db
     .selectFrom(claimed.as('claimed'))
     .innerJoinLateral(memberOf('claimed').as('users'), (join) => join.onTrue())
     .select(userColumns)
+    .select(grantedDetails(mandate, claims[0]!.now))
     .select(['claimed.item', 'claimed.grant_id', 'claimed.session_id', sidOfClaimed(), 'claimed.nonce'])
     .select(['claimed.scopes', 'claimed.auth_time', 'claimed.amr', 'claimed.successor_hash'])
     .execute()

@@ -1,6 +1,8 @@
 /** The tokens that a code or a refresh token is exchanged for, and their lifetimes. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
+import type { z } from 'zod'
 import type { User } from '../../accounts/people/users.ts'
+import type { GrantedMandate } from '../../accounts/sign-in/mandate-consent.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
 
 export const ACCESS_TOKEN_SECONDS = 3_600
@@ -18,6 +20,8 @@ export type IssuedTokens = {
   amr: string[]
   session: { id: bigint; sid: string | null } | null
   user: User
+  /** What the member has granted besides the scopes (RFC 9396). Null if the authorization request did not ask for that. */
+  details: z.output<typeof GrantedMandate>[] | null
 }
 
 /** Makes a pair of tokens and their hashes. The database stores only the hashes. */
@@ -52,10 +56,18 @@ export function asIssued({
   scopes,
   auth_time,
   amr,
+  details,
   ...user
 }: Omit<Issued, 'user' | 'session'> & { session_id: bigint | null; sid: string | null } & User): Issued {
   const session = session_id === null ? null : { id: session_id, sid }
-  return { session, nonce, scopes, auth_time, amr, user }
+  return { session, nonce, scopes, auth_time, amr, details, user }
+}
+
+/** Selects what the member of a row of `users` has granted by a mandate, as it is now. Null without one. */
+export function grantedDetails(mandate_id: RawBuilder<bigint | null>, now: Date) {
+  return sql<
+    z.output<typeof GrantedMandate>[] | null
+  >`granted_details(${mandate_id}, users.id, ${now}::timestamptz)`.as('details')
 }
 
 /** Selects the public id of a claim's session. */

@@ -237,6 +237,8 @@ export type Demand = {
   id_token_hint: string | undefined
   /** The wished authentication contexts, best first. */
   acr_values: string[]
+  /** As sent (RFC 9396). */
+  authorization_details: string | undefined
 }
 
 /** Reads the rest of the request, in the order of identity.md. Throws the OAuth error for the redirect. */
@@ -257,6 +259,7 @@ export function readDemand(sent: Parameters, { app, redirect_uri }: Target): Dem
     login_hint: values.login_hint,
     id_token_hint: values.id_token_hint,
     acr_values: namesIn(values.acr_values ?? ''),
+    authorization_details: values.authorization_details,
   }
 }
 

@@ -4,9 +4,11 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { browserScope, type Session, sessionOf, signInUrl } from '../../accounts/session/session.ts'
+import type { AskedMandate, MandateConsents, OfferOrReason } from '../../accounts/sign-in/mandate-consent.ts'
 import { recordRefusal } from '../../core/refusals.ts'
-import { violatedConstraint } from '../../database/connection.ts'
+import { type Tx, violatedConstraint } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { wantsHtml } from '../../web/pages.ts'
 import { malformed, type Parameters, parseParameters } from '../../web/parameters.ts'
@@ -20,6 +22,7 @@ import { isAddress } from '../metadata/client-id.ts'
 import { type MetadataClients, storeMetadataClient } from '../metadata/clients.ts'
 import { shouldStepUp } from './acr.ts'
 import { type Answer, answerTo, sendAnswer } from './answer.ts'
+import { findAsked, readDetails } from './authorization-details.ts'
 import {
   type Demand,
   findTarget,
@@ -43,10 +46,13 @@ const LOGIN_HINT_LENGTH_MAX = 60
 const GONE = /^(authorization_codes|consents)_app_id_fkey$/
 
 /** The member's answer to the consent page. `seen` is what the page showed of the client's document. */
-type Decision = { decision: 'allow' | 'deny'; seen?: string | undefined }
+type Decision = { decision: 'allow' | 'charge' | 'only' | 'deny'; seen?: string | undefined }
 
 /** The parts that authorization requests need. */
-export type AuthorizeDeps = IdentityDeps & { metadataClients: MetadataClients }
+export type AuthorizeDeps = IdentityDeps & {
+  metadataClients: MetadataClients
+  mandateConsents: MandateConsents
+}
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -54,6 +60,8 @@ declare module '../../web/views.ts' {
       scopes: string[]
       resource: Resource | undefined
       isAskedEachTime: boolean
+      /** The mandate that the request asks for, if the member has not answered it. */
+      mandate: OfferOrReason | undefined
       query: string
       /** The version of the client's document that this page shows, if it has one. */
       seen: string | undefined
@@ -88,6 +96,9 @@ const ConsentForm = z.object({
   seen: z.string().optional(),
 })
 
+/** The answer to a request for a mandate, too: `charge` allows it with the sign-in, `only` allows the sign-in only. */
+const MandateForm = z.object({ decision: z.enum(['charge', 'only', 'deny']) })
+
 /** Mounts the browser scope: authorization requests, and the answer to the consent page. */
 export async function authorizePages(app: FastifyInstance, deps: AuthorizeDeps): Promise<void> {
   browserScope(app, deps)
@@ -107,6 +118,21 @@ export async function authorizePages(app: FastifyInstance, deps: AuthorizeDeps):
     if (!form.success) throw malformed('The consent form is incomplete')
     const { query, ...decision } = form.data
     return authorize(request, reply, parseParameters(query), decision, deps)
+  })
+}
+
+/**
+ * POST /oauth2/auth/mandate, the answer to a request for a mandate. The request is in the address, because the page shows the
+ * fields of this form again when they are faulty.
+ */
+export async function mandateAnswer(app: FastifyInstance, deps: AuthorizeDeps): Promise<void> {
+  browserScope(app, deps)
+  neverStored(app)
+  const options = { config: { admission: admissionOf, page: AUTHORIZATION_PATH } }
+  app.post<{ Querystring: Parameters }>(`${AUTHORIZATION_PATH}/mandate`, options, async (request, reply) => {
+    const form = MandateForm.safeParse(request.body)
+    if (!form.success) throw malformed('The consent form is incomplete')
+    return authorize(request, reply, request.query, form.data, deps)
   })
 }
 
@@ -154,6 +180,7 @@ async function authorize(
   try {
     const demand = readDemand(sent, target)
     const resource = await findResource(deps, sent.resource)
+    const identifier = await readDetails(deps, demand)
     const expected = await readExpected(demand, deps)
     const detour = findDetour(request.session, sent, { ...demand, expected }, deps)
     if (detour !== undefined) return reply.redirect(detour, 303)
@@ -173,15 +200,26 @@ async function authorize(
       })
       throw new AppError('access_denied', refusalText(refusal), { data: { refusal } })
     }
-    if (decided?.decision === 'deny') throw new AppError('access_denied', 'The user refused authorization')
-
-    const code = newCode(target, demand, resource, session, deps.clock())
-    if (decided !== undefined && wasShown(target, decided)) {
-      return answer(reply, target, sent, { code: await allow(target, code, request, deps) }, deps)
+    const mandate =
+      identifier === undefined ? undefined : await findAsked(deps, identifier, target, session.user.id)
+    if (decided?.decision === 'deny') {
+      if (mandate?.isPending) await declineAlone(request, mandate, session.user.id, deps)
+      throw new AppError('access_denied', 'The user refused authorization')
     }
-    const app_id = decided === undefined ? await consentedApp(target, demand, code, deps) : undefined
+
+    const code = newCode(target, { ...demand, resource, mandate }, session, deps.clock())
+    const isAnswered = decided !== undefined && answers(decided, mandate)
+    if (isAnswered && wasShown(target, decided)) {
+      const issued = await allow(target, code, { decided, mandate, request }, deps)
+      if (issued === undefined) {
+        const asked = await requireFreshSignIn(deps)(request, reply)
+        return asked ?? askForConsent(request, reply, target, { ...demand, resource, mandate }, sent, deps)
+      }
+      return answer(reply, target, sent, { code: issued }, deps)
+    }
+    const app_id = isAnswered ? undefined : await consentedApp(target, { ...demand, mandate }, code, deps)
     if (app_id === undefined) {
-      return askForConsent(reply, target, { ...demand, resource }, sent, session, deps)
+      return askForConsent(request, reply, target, { ...demand, resource, mandate }, sent, deps)
     }
     return answer(reply, target, sent, { code: await issueCode(deps.db, { ...code, app_id }) }, deps)
   } catch (error) {
@@ -203,17 +241,47 @@ function wasShown({ app }: Target, { seen }: Decision): boolean {
   return app.metadata === null || app.metadata.version.toString('base64url') === seen
 }
 
-/** Stores the consent, and a client that is known by its document, and issues a code. */
+/** Whether a decision answers what the page asks now. The member or the setting may have decided on the mandate meanwhile. */
+function answers({ decision }: Decision, mandate: AskedMandate | undefined): boolean {
+  return mandate?.isPending ? decision === 'charge' || decision === 'only' : decision === 'allow'
+}
+
+async function declineAlone(
+  { ip }: FastifyRequest,
+  { mandate_id }: AskedMandate,
+  user_id: bigint,
+  { db, clock, mandateConsents }: AuthorizeDeps,
+): Promise<void> {
+  const member = { user_id, ip, now: clock() }
+  await db.transaction().execute((tx) => mandateConsents.decline(tx, mandate_id, member))
+}
+
+type Answered = { decided: Decision; mandate: AskedMandate | undefined; request: FastifyRequest }
+
+/**
+ * Stores the consent, and a client that is known by its document, decides on the mandate, and issues a code. Undefined if the
+ * member must sign in again before allowing charges; nothing has changed then.
+ */
 async function allow(
   { app }: Target,
   code: Unbound,
-  { ip }: FastifyRequest,
-  { db }: AuthorizeDeps,
-): Promise<string> {
+  { decided: { decision }, mandate, request }: Answered,
+  { db, mandateConsents }: AuthorizeDeps,
+): Promise<string | undefined> {
   const { client_id, metadata } = app
   const { user_id, now } = code
+  const { ip } = request
+  const decline = async (tx: Tx) => {
+    await mandateConsents.decline(tx, mandate!.mandate_id, { user_id, ip, now })
+    return true
+  }
   return allowAndIssueCode(db, code, {
     document_version: metadata?.version ?? null,
+    besides: !mandate?.isPending
+      ? undefined
+      : decision === 'charge'
+        ? await mandateConsents.accepting(request, mandate.mandate_id, client_id)
+        : decline,
     appOf: async (tx) =>
       metadata === null ? app.id! : storeMetadataClient(tx, { ...metadata, client_id, user_id, ip, now }),
   })
@@ -320,23 +388,21 @@ function epochSeconds(moment: Date): number {
   return Math.floor(moment.getTime() / 1000)
 }
 
+/** What a request asks of the member who is signed in. */
+type Asking = Demand & { resource: Resource | undefined; mandate: AskedMandate | undefined }
+
 /** A code before its application has a row. */
 type Unbound = Omit<NewCode, 'app_id'>
 
-function newCode(
-  target: Target,
-  demand: Demand,
-  resource: Resource | undefined,
-  session: Session,
-  now: Date,
-): Unbound {
+function newCode(target: Target, demand: Asking, session: Session, now: Date): Unbound {
   return {
     user_id: session.user.id,
     session_id: session.id,
     redirect_uri: target.redirect_uri,
     redirect_uri_sent: target.redirect_uri_sent,
     scopes: demand.scopes,
-    resource_app_id: resource?.app_id ?? null,
+    resource_app_id: demand.resource?.app_id ?? null,
+    mandate_id: demand.mandate?.id ?? null,
     nonce: demand.nonce,
     code_challenge: demand.code_challenge,
     auth_time: session.auth_time,
@@ -348,12 +414,16 @@ function newCode(
 /** Returns the id of an application that the member has allowed all this before. Undefined when the member must be asked. */
 async function consentedApp(
   target: Target,
-  demand: Demand,
+  demand: Pick<Asking, 'prompts' | 'scopes' | 'mandate'>,
   code: Unbound,
   deps: IdentityDeps,
 ): Promise<bigint | undefined> {
   const { id: app_id, metadata } = target.app
-  const isAsked = app_id === null || demand.prompts.includes('consent') || mayBeImpersonated(target)
+  const isAsked =
+    app_id === null ||
+    demand.prompts.includes('consent') ||
+    mayBeImpersonated(target) ||
+    demand.mandate?.isPending
   if (!isAsked) {
     const document_version = metadata?.version ?? null
     if (await hasConsented(deps.db, { ...code, app_id, document_version }, demand.scopes)) return app_id
@@ -371,15 +441,16 @@ function mayBeImpersonated({ app, redirect_uri }: Target): boolean {
 }
 
 async function askForConsent(
+  request: FastifyRequest,
   reply: FastifyReply,
   target: Target,
-  demand: Demand & { resource: Resource | undefined },
+  { scopes, resource, mandate }: Asking,
   sent: Parameters,
-  { user }: Session,
-  deps: IdentityDeps,
+  deps: AuthorizeDeps,
 ): Promise<FastifyReply> {
   const { app, redirect_uri } = target
-  const { scopes, resource } = demand
+  const { user } = sessionOf(request)
+  const page = `${AUTHORIZATION_PATH}?${queryText(sent)}`
   return reply.page(
     'identity/oauth/consent',
     {
@@ -387,6 +458,9 @@ async function askForConsent(
       scopes,
       resource,
       isAskedEachTime: mayBeImpersonated(target),
+      mandate: mandate?.isPending
+        ? await deps.mandateConsents.show(request, mandate.mandate_id, page)
+        : undefined,
       query: queryText(sent),
       seen: app.metadata?.version.toString('base64url'),
       switchAccountUrl: switchAccountUrl(sent),

@@ -38,6 +38,13 @@ export const consent = {
     en: `Use this access at ${app} (${host}), which learns your member number and username`,
     zh: `将访问权限用于 ${app}（${host}），后者会获知你的成员编号和用户名`,
   }),
+  cannotCharge: (shop: string) => ({
+    en: `You cannot allow ${shop} to charge you now`,
+    zh: `目前不能允许 ${shop} 扣款`,
+  }),
+  allowBoth: { en: 'Sign in and allow charges', zh: '登录并允许扣款' },
+  signInOnly: { en: 'Sign in only', zh: '仅登录' },
+  refuse: { en: 'Refuse', zh: '拒绝' },
   destination: { en: 'You continue to', zh: '完成后前往' },
   loopback: { en: 'a program on this computer', zh: '本机上的程序' },
   answering: (scheme: string) => ({

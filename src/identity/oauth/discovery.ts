@@ -10,6 +10,7 @@ import { type IdentityDeps, SIGNING_ALGORITHMS } from '../keys/keys.ts'
 import { JWKS_CACHE_SECONDS } from '../keys/lifetimes.ts'
 import { admitsDocuments } from '../metadata/client-id.ts'
 import { ACR_VALUES } from './acr.ts'
+import { DETAILS_TYPES } from './authorization-details.ts'
 import { PROMPTS, RESPONSE_MODES, SCOPES } from './authorization-request.ts'
 import { AUTHORIZATION_PATH } from './authorize.page.ts'
 import { answerPreflights } from './cross-origin.ts'
@@ -54,11 +55,15 @@ function openDocuments({
   settings,
   signingKeys,
 }: IdentityDeps): Map<string, () => Promise<Published>> {
-  const documents = [false, true].map((admits) => publish(discoveryDocument(config.PUBLIC_URL, admits)))
+  const documents = [false, true].map((admits) =>
+    [false, true].map((hasMandates) =>
+      publish(discoveryDocument(config.PUBLIC_URL, { admits, hasMandates })),
+    ),
+  )
   const readDocument = async () => {
     // The last known settings are good enough while the database does not answer.
     const now = await settings.read().catch(() => settings.latest())
-    return documents[Number(admitsDocuments(now))]!
+    return documents[Number(admitsDocuments(now))]![Number(now.mandates === 'on')]!
   }
   const resource = Promise.resolve(publish(resourceDocument(config.PUBLIC_URL)))
   let jwks: { keys: readonly JWK[]; published: Published } | undefined
@@ -76,7 +81,10 @@ function openDocuments({
 }
 
 /** The document. A client by its metadata learns from it whether the site admits such clients (draft-02, 6). */
-function discoveryDocument(issuer: string, admits: boolean): z.output<typeof Discovery> {
+function discoveryDocument(
+  issuer: string,
+  { admits, hasMandates }: { admits: boolean; hasMandates: boolean },
+): z.output<typeof Discovery> {
   return {
     issuer,
     authorization_endpoint: issuer + AUTHORIZATION_PATH,
@@ -110,6 +118,7 @@ function discoveryDocument(issuer: string, admits: boolean): z.output<typeof Dis
     claims_parameter_supported: false,
     authorization_response_iss_parameter_supported: true,
     ...(admits && { client_id_metadata_document_supported: true }),
+    ...(hasMandates && { authorization_details_types_supported: [...DETAILS_TYPES] }),
   }
 }
 

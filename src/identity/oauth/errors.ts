@@ -18,6 +18,7 @@ const STATUS = {
   invalid_redirect_uri: 400,
   invalid_scope: 400,
   invalid_target: 400,
+  invalid_authorization_details: 400,
   invalid_token: 401,
   insufficient_scope: 403,
   access_denied: 403,

@@ -3,6 +3,7 @@
  * Tokens of other clients are reported as not active. Public clients are refused, because anybody can use their client_id.
  */
 import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
 import type { z } from 'zod'
 import { isBannedOrSuspended, userColumns } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
@@ -10,7 +11,7 @@ import type { Db } from '../../database/connection.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { Parameters } from '../../web/parameters.ts'
 import { type Client, isPublic } from '../apps/access.ts'
-import { ACCESS_TOKEN_SECONDS } from '../grants/tokens.ts'
+import { ACCESS_TOKEN_SECONDS, grantedDetails } from '../grants/tokens.ts'
 import { isStillAdmitted } from '../metadata/client-id.ts'
 import { acrOf } from './acr.ts'
 import { type AuthenticateClient, invalidClient } from './clients.ts'
@@ -48,6 +49,7 @@ export function introspectionRoute(
       auth_time: epochSeconds(found.auth_time),
       exp: epochSeconds(found.expires_at),
       iss: deps.config.PUBLIC_URL,
+      ...(found.details !== null && { authorization_details: found.details }),
     }
   })
 }
@@ -67,6 +69,7 @@ async function findAccessToken({ db, settings }: Core, client: Client, token: st
     .select(userColumns)
     .select(['token.scopes', 'token.expires_at', 'family.amr', 'family.auth_time', 'app.client_id'])
     .select(['resource.resource_uri', 'app.document_url'])
+    .select(grantedDetails(sql`family.mandate_id`, now))
     .executeTakeFirst()
   if (row === undefined || !(await isStillAdmitted({ settings }, row.document_url))) return undefined
   const iat = epochSeconds(row.expires_at) - ACCESS_TOKEN_SECONDS
@@ -87,6 +90,7 @@ async function findRefreshToken(db: Db, client: Client, token: string, now: Date
     .where('family.app_id', '=', client.id)
     .select(userColumns)
     .select(['family.scopes', 'family.amr', 'family.auth_time', 'token.expires_at', 'token.created_at'])
+    .select(grantedDetails(sql`family.mandate_id`, now))
     .executeTakeFirst()
   // No token_type: it says how a token is presented to resource servers (RFC 6749 7.1), and this one never is.
   return row && { ...row, client_id: client.client_id, claims: { iat: epochSeconds(row.created_at) } }

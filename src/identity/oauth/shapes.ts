@@ -4,6 +4,7 @@
  * NOTE: authorization-request.ts reads an AuthorizationRequest itself, because the order of its faults is a contract.
  */
 import { z } from 'zod'
+import { GrantedMandate } from '../../accounts/sign-in/mandate-consent.ts'
 import { GRANT_TYPES } from '../apps/apps.ts'
 
 const text = z.string()
@@ -25,6 +26,7 @@ export const AuthorizationRequest = z.object({
   acr_values: text.optional(),
   ui_locales: text.optional(),
   resource: text.optional(),
+  authorization_details: text.optional(),
 })
 
 const clientInBody = { client_id: text.optional(), client_secret: text.optional() }
@@ -74,6 +76,7 @@ export const Tokens = z.strictObject({
   refresh_token: text,
   id_token: text,
   scope: text,
+  authorization_details: z.array(GrantedMandate).optional(),
 })
 
 export const Userinfo = z.strictObject({
@@ -92,22 +95,22 @@ export const Userinfo = z.strictObject({
   silenced: z.boolean(),
 })
 
-export const Introspection = z.union([
-  z.strictObject({ active: z.literal(false) }),
-  z.looseObject({
-    active: z.literal(true),
-    scope: text,
-    client_id: text,
-    username: text,
-    sub: text,
-    acr: text,
-    auth_time: z.int(),
-    aud: text.optional(),
-    exp: z.int(),
-    iat: z.int(),
-    iss: z.url(),
-  }),
-])
+export const LiveToken = z.looseObject({
+  active: z.literal(true),
+  scope: text,
+  client_id: text,
+  username: text,
+  sub: text,
+  acr: text,
+  auth_time: z.int(),
+  aud: text.optional(),
+  exp: z.int(),
+  iat: z.int(),
+  iss: z.url(),
+  authorization_details: z.array(GrantedMandate).optional(),
+})
+
+export const Introspection = z.union([z.strictObject({ active: z.literal(false) }), LiveToken])
 
 export const Discovery = z.looseObject({
   issuer: z.url(),
@@ -115,6 +118,7 @@ export const Discovery = z.looseObject({
   token_endpoint: z.url(),
   jwks_uri: z.url(),
   client_id_metadata_document_supported: z.literal(true).optional(),
+  authorization_details_types_supported: z.array(z.literal('points_mandate')).optional(),
 })
 
 /** RFC 9728. */

@@ -10,6 +10,7 @@ import { makeRotateRefreshToken, type Refresh, type RotateRefreshToken } from '.
 import { type Presented, requireSameResource } from '../grants/resources.ts'
 import { ACCESS_TOKEN_SECONDS, type IssuedTokens } from '../grants/tokens.ts'
 import type { IdentityDeps } from '../keys/keys.ts'
+import { refuseDetails } from './authorization-details.ts'
 import { type AuthenticateClient, type Authenticated, countUselessGrant } from './clients.ts'
 import { admitOrigin } from './cross-origin.ts'
 import { isOAuthError } from './errors.ts'
@@ -49,6 +50,7 @@ export function tokenRoutes(
         const arrived_s = (performance.now() - reply.elapsedTime) / 1000
         const client = await authenticateClient(request, body, now)
         admitOrigin(request, reply, client)
+        await refuseDetails(deps, request.body)
         await requireSameResource(deps, client, presentedIn(body), body.resource)
         // Read before the grant is claimed, so that a missing key does not use the grant.
         const key = await deps.signingKeys.current(client.id_token_signed_response_alg)
@@ -62,7 +64,7 @@ export function tokenRoutes(
             await countUselessGrant(deps, client, request.ip)
           throw error
         })
-        const { access_token, refresh_token, scopes } = issued
+        const { access_token, refresh_token, scopes, details } = issued
         const id_token = signIdToken(issued, client.client_id, key, now, deps)
         return {
           access_token,
@@ -71,6 +73,7 @@ export function tokenRoutes(
           refresh_token,
           id_token,
           scope: scopes.join(' '),
+          ...(details !== null && { authorization_details: details }),
         }
       },
     )

@@ -1,4 +1,5 @@
 /** Accepting and declining an offer: mandates.md 3. A member accepts what was offered, or less. */
+import type { MandateTerms } from '../../accounts/sign-in/mandate-consent.ts'
 import type { Core } from '../../core/core.ts'
 import type { SettingValues } from '../../core/setting-values.ts'
 import type { Tx } from '../../database/connection.ts'
@@ -31,11 +32,8 @@ export type Acceptance = {
   oauth_app_id?: bigint
 }
 
-/** The terms that an acceptance would have. Points are whole, days are `YYYY-MM-DD`. */
-export type AcceptedTerms = { charge_max: bigint; period_max: bigint; starts_on: string; ends_on: string }
-
 /** An offer as it is for one member, and why the member cannot accept these terms, or the terms in full. */
-export type LookedAt = { standing: Standing | undefined; judged: AgreeingFault | AcceptedTerms }
+export type LookedAt = { standing: Standing | undefined; judged: AgreeingFault | MandateTerms }
 
 /** What the page of an offer shows. */
 export async function lookAtOffer(deps: Core, mandate_id: string, acceptance: Acceptance): Promise<LookedAt> {
@@ -117,7 +115,7 @@ function judge(
   settings: SettingValues,
   standing: Standing | undefined,
   acceptance: Acceptance,
-): AgreeingFault | AcceptedTerms {
+): AgreeingFault | MandateTerms {
   if (standing === undefined) return { fault: 'not_found' }
   const fault = faultOfApplication(settings, standing, true) ?? faultOfOffer(standing, acceptance.user_id)
   if (fault !== undefined) return fault
@@ -146,7 +144,7 @@ function faultOfOffer(
   return only_user_id === null || only_user_id === user_id ? undefined : { fault: 'other_member' }
 }
 
-function termsOf(standing: Standing, { charge_max, period_max, ends_on }: Acceptance): AcceptedTerms {
+function termsOf(standing: Standing, { charge_max, period_max, ends_on }: Acceptance): MandateTerms {
   const { today, asked_starts_on, asked_ends_on } = standing
   const starts_on = asked_starts_on !== null && asked_starts_on > today ? asked_starts_on : today
   return {
@@ -159,7 +157,7 @@ function termsOf(standing: Standing, { charge_max, period_max, ends_on }: Accept
 
 function isOfferedOrLess(
   { kind, asked_charge_max, asked_period_max, asked_ends_on }: Standing,
-  { charge_max, period_max, starts_on, ends_on }: AcceptedTerms,
+  { charge_max, period_max, starts_on, ends_on }: MandateTerms,
 ): boolean {
   const latest = asked_ends_on ?? lastDayOfYear(starts_on)
   const isInTime = starts_on <= ends_on && ends_on <= latest

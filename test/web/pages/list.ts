@@ -6,7 +6,7 @@ import { WEBHOOKS } from '../../../src/docs/webhooks.ts'
 import type { Person } from '../../harness/cast.ts'
 import { setSetting } from '../../harness/harness.ts'
 import { authorizationUrl, type Party, REDIRECT_URI } from '../../identity/relying-party.ts'
-import { knownByDocument, onDevice, PKCE, type Role, type World } from './world.ts'
+import { knownByDocument, naming, onDevice, PKCE, type Role, type World } from './world.ts'
 
 export type ListedPage = {
   /** Its view. A second word distinguishes it from other pages of the same view. */
@@ -56,6 +56,9 @@ const at = (path: string) => () => path
 const pay = (fate: keyof World['orders']) => (world: World) => `/payment/pay/${world.orders[fate]}`
 const mandate = (state: keyof World['mandates']) => (world: World) =>
   `/payment/mandate/${world.mandates[state]}`
+/** A sign-in that asks for a mandate, too. */
+const joint = (state: keyof World['mandates']) => (world: World) =>
+  authorizationUrl(world.linked, naming(world.mandates[state]))
 const paymentApp = ({ merchant }: World) => `/payment/applications/${merchant.payment_id}`
 /** A page of the merchant's application. */
 const shop = (place: string) => (world: World) => `${paymentApp(world)}/${place}`
@@ -300,6 +303,13 @@ export const PAGES: ListedPage[] = [
       await page.goto(new URL(authorizationUrl(program, PKCE), page.url()).href)
     },
   },
+  { name: 'identity/oauth/consent mandate', as: 'buyer', path: joint('upTo') },
+  { name: 'identity/oauth/consent mandate fixed', as: 'buyer', path: joint('fixed') },
+  { name: 'identity/oauth/consent mandate unfolded', as: 'buyer', path: joint('upTo'), act: unfolding },
+  { name: 'identity/oauth/consent mandate lowered', as: 'buyer', path: joint('dear') },
+  { name: 'identity/oauth/consent mandate replacing', as: 'buyer', path: joint('replacing') },
+  { name: 'identity/oauth/consent mandate limit', as: 'newcomer', path: joint('fixed') },
+  { name: 'identity/oauth/consent mandate stale', as: 'stale', path: joint('upTo') },
   { name: 'identity/launch', as: 'buyer', path: at('/launch') },
   { name: 'identity/launch nothing', as: 'newcomer', path: at('/launch') },
   { name: 'identity/devices/device', as: 'buyer', path: at('/device') },

@@ -7,7 +7,7 @@ import { authorizationUrl, type Party, REDIRECT_URI } from '../../identity/relyi
 import { stopsOn, tabThrough } from './keyboard.ts'
 import { PAGES } from './list.ts'
 import { LOOKS, type Look, openWindow, PHONE, reach, TEST_MS } from './windows.ts'
-import { knownByDocument, makeWorld, onDevice, PKCE, type Role, type World } from './world.ts'
+import { knownByDocument, makeWorld, naming, onDevice, PKCE, type Role, type World } from './world.ts'
 
 describe.skipIf(isWithoutChromium)('a walk', () => {
   let world: World
@@ -127,10 +127,30 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     },
   )
 
-  /** Both answers of a consent page and all its notices are in view, and nothing covers the answers. */
-  async function expectAnswersInView(page: Page, language: Look['language'], kind?: string) {
-    const { allow, deny } = messages[language].identity.consent
-    for (const name of [allow, deny]) {
+  test.each(['en', 'zh-CN'] as const)(
+    'consent to charges shows the amount, its notices and all its answers at once on a phone: %s',
+    { timeout: TEST_MS },
+    async (language) => {
+      const page = await openWalk('buyer', language, { viewport: PHONE })
+      const { allowBoth, signInOnly, refuse } = messages[language].identity.consent
+      for (const state of ['upTo', 'fixed'] as const) {
+        await page.goto(world.test.url + authorizationUrl(world.linked, naming(world.mandates[state])))
+        await expectAnswersInView(page, language, state, [allowBoth, refuse, signInOnly])
+        const amount = (await page.locator('.amount').boundingBox())!
+        const first = (await page.getByRole('button', { name: allowBoth }).boundingBox())!
+        expect(amount.y + amount.height, state).toBeLessThanOrEqual(first.y)
+      }
+    },
+  )
+
+  /** All answers of a consent page and all its notices are in view, and nothing covers the answers. */
+  async function expectAnswersInView(
+    page: Page,
+    language: Look['language'],
+    kind?: string,
+    names = [messages[language].identity.consent.deny, messages[language].identity.consent.allow],
+  ) {
+    for (const name of names) {
       const button = page.getByRole('button', { name, exact: true })
       const { y, height } = (await button.boundingBox())!
       expect(y + height, kind).toBeLessThanOrEqual(PHONE.height)
@@ -138,7 +158,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     }
     const { y } = (await page.getByRole('heading', { level: 1 }).boundingBox())!
     expect(y, kind).toBeGreaterThan(0)
-    const answers = (await page.getByRole('button', { name: deny, exact: true }).boundingBox())!
+    const answers = (await page.getByRole('button', { name: names[0]!, exact: true }).boundingBox())!
     for (const notice of await page.locator('main .flash').all()) {
       const { y: top, height } = (await notice.boundingBox())!
       expect(top + height, kind).toBeLessThanOrEqual(answers.y)

@@ -17,6 +17,7 @@ import { acceptInvitation, inviteMember } from '../../../src/payment/apps/team.t
 import { setEventsUrl } from '../../../src/payment/events/events.ts'
 import { revokeOwn } from '../../../src/payment/mandates/acts.ts'
 import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
+import { linkSignInApp } from '../../../src/payment/mandates/right.ts'
 import { makePayOrder } from '../../../src/payment/orders/pay.ts'
 import { askRefund } from '../../../src/payment/orders/refund-requests.ts'
 import { refundOrder } from '../../../src/payment/orders/refunds.ts'
@@ -66,6 +67,8 @@ export type World = {
     'upTo' | 'fixed' | 'dear' | 'replacing' | 'accepted' | 'charged' | 'revoked' | 'lapsed',
     string
   >
+  /** The OAuth application that the merchant's payment application names, so that a sign-in may ask for mandates. */
+  linked: Party
   /** The transaction ID of a transfer. */
   transfer: string
   links: Record<LinkPurpose, string>
@@ -131,6 +134,7 @@ export async function makeWorld(): Promise<World> {
     merchant,
     suspendedSeller,
     mandates: await makeMandates(test, { people, merchant }),
+    linked: await makeLinked(test, merchant),
     transfer: await firstTransfer(test),
     barred: await makeBarred(test, people),
     testApp,
@@ -414,6 +418,26 @@ async function makeMandates(
     dear: await offer(test, merchant, { caps: { charge_max: 3_000n, period_max: 20_000n } }),
     replacing: await offer(test, merchant, { ...fixed, caps: { amount: 450n }, replaces: accepted }),
   }
+}
+
+/** The parameter with which a sign-in asks for a mandate. */
+export const naming = (identifier: string) => ({
+  authorization_details: JSON.stringify([{ type: 'points_mandate', identifier }]),
+})
+
+async function makeLinked(test: TestApp, { payment_id, owner }: Merchant): Promise<Party> {
+  const app = {
+    owner_id: owner.id,
+    name: 'Shop of the Reading Club',
+    description: '',
+    redirect_uris: [REDIRECT_URI],
+    allow_groups: [],
+    deny_groups: [],
+  }
+  const registered = await registerApp(test.db, app)
+  const actor = { user_id: owner.id, ip: '203.0.113.7' }
+  await linkSignInApp(test.deps, payment_id, registered.client_id, actor)
+  return { ...registered, redirect_uri: REDIRECT_URI, owner: owner.username }
 }
 
 async function firstTransfer({ db }: TestApp): Promise<string> {

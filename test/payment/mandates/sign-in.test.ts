@@ -1,0 +1,649 @@
+/** One consent for sign-in and spending (RFC 9396): requests, the page and its three answers, tokens, and the way back. mandates.md 6. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { registerApp } from '../../../src/identity/apps/apps.ts'
+import { pauseOwn, revokeOwn } from '../../../src/payment/mandates/acts.ts'
+import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
+import { acceptMandate } from '../../../src/payment/mandates/consent.ts'
+import { findMandate } from '../../../src/payment/mandates/mandates.ts'
+import type { OfferedTerms } from '../../../src/payment/mandates/offers.ts'
+import { linkSignInApp } from '../../../src/payment/mandates/right.ts'
+import { expectSoundBooks } from '../../harness/books.ts'
+import { makePerson, type Person } from '../../harness/cast.ts'
+import {
+  anotherProcess,
+  type Browser,
+  browser,
+  setSetting,
+  startTestApp,
+  type TestApp,
+} from '../../harness/harness.ts'
+import {
+  chargedOr,
+  chargeOf,
+  decideRight,
+  giveRight,
+  IP,
+  makeMandate,
+  offer,
+  outcomeOf,
+  switchMandates,
+} from '../../harness/mandates.ts'
+import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { expectStatements } from '../../harness/statements.ts'
+import {
+  answerOf,
+  authorizationUrl,
+  authorize,
+  basic,
+  exchange,
+  getJson,
+  makeParty,
+  obtainTokens,
+  type Party,
+  postForm,
+  REDIRECT_URI,
+  redeem,
+  refresh,
+  userinfo,
+  withoutWriting,
+} from '../../identity/relying-party.ts'
+import { formsIn } from '../../web/form-markup.ts'
+
+const HOUR_MS = 3_600_000
+
+let test: TestApp
+let merchant: Merchant
+let party: Party
+let alice: Person
+let client: Browser
+
+beforeAll(async () => {
+  test = await startTestApp()
+  await switchMandates(test)
+  merchant = await makeMerchant(test)
+  await giveRight(test, merchant)
+  party = await appOf(merchant)
+  await link(merchant, party.client_id)
+})
+afterAll(async () => {
+  await merchant.close()
+  await expectSoundBooks(test.db)
+  await test.close()
+})
+beforeEach(async () => {
+  alice = await makePerson(test, { points: 5_000n })
+  client = await alice.signIn()
+})
+
+/** Registers an OAuth application of a merchant. */
+async function appOf({ owner }: Merchant): Promise<Party> {
+  const facts = { name: 'Tea House', description: '', allow_groups: [], deny_groups: [] }
+  const app = await registerApp(test.db, { owner_id: owner.id, redirect_uris: [REDIRECT_URI], ...facts })
+  return { ...app, redirect_uri: REDIRECT_URI, owner: owner.username }
+}
+
+const link = ({ payment_id, owner }: Merchant, client_id: string | null) =>
+  linkSignInApp(test.deps, payment_id, client_id, { user_id: owner.id, ip: IP })
+const offered = (over: Partial<OfferedTerms> = {}) => offer(test, merchant, over)
+const stored = (mandate_id: string) => findMandate(test.db, { mandate_id }, test.clock.now())
+const wordsOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+const naming = (identifier: string) => ({
+  authorization_details: JSON.stringify([{ type: 'points_mandate', identifier }]),
+})
+const ask = (identifier: string, more: Record<string, string> = {}, by = client) =>
+  by.get(authorizationUrl(party, { ...naming(identifier), ...more }))
+const decide = async (
+  identifier: string,
+  decision: 'charge' | 'only' | 'deny',
+  fields: Record<string, string> = {},
+  by = client,
+) => {
+  const page = await ask(identifier, {}, by)
+  return answer(page, decision, fields, by)
+}
+/** Sends the form of a page with this answer. */
+const answer = (
+  page: { body: string },
+  decision: string,
+  fields: Record<string, string> = {},
+  by = client,
+) => {
+  const { action, values } = formIn(page)
+  return by.post(action, { ...values, decision, ...fields })
+}
+const formIn = ({ body }: { body: string }) =>
+  formsIn(body).find(({ action }) => action.startsWith('/oauth2/auth/mandate?'))!
+/** Allows charges, and exchanges the code. */
+async function allowed(identifier: string) {
+  const { code } = answerOf(await decide(identifier, 'charge'))
+  return (await exchange(test, party, code)).body
+}
+const detailsOf = (identifier: string, over: object = {}) => ({
+  type: 'points_mandate',
+  identifier,
+  payment_id: merchant.payment_id,
+  status: 'active',
+  reason: null,
+  kind: 'up_to',
+  charge_max: 100,
+  period_max: 250,
+  period: 'month',
+  starts_on: '2026-01-01',
+  ends_on: '2026-12-31',
+  purpose: 'A service',
+  ...over,
+})
+const introspect = async (token: unknown) => {
+  const fields = { token: String(token), client_id: party.client_id, client_secret: party.client_secret }
+  return (await postForm(test, '/oauth2/introspect', fields)).body
+}
+
+describe('the parameter', () => {
+  it('is announced and read while mandates are on, and unknown while they are off', async () => {
+    const announced = async () =>
+      (await getJson(test, '/.well-known/openid-configuration')).body.authorization_details_types_supported
+    expect(await announced()).toEqual(['points_mandate'])
+    await switchMandates(test, 'off')
+    expect(await announced()).toBeUndefined()
+    const { access_token, ...tokens } = await obtainTokens(test, client, party, {
+      authorization_details: 'nonsense',
+    })
+    expect(tokens).not.toHaveProperty('authorization_details')
+    expect(await introspect(access_token)).not.toHaveProperty('authorization_details')
+    const fields = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token }
+    const refreshed = await redeem(test, party, { ...fields, authorization_details: '[]' })
+    expect([refreshed.status, refreshed.body]).toEqual([200, expect.not.objectContaining({ error: '' })])
+    await switchMandates(test)
+  })
+
+  const id = 'mdt_000000000000000000000000'
+  it.each([
+    ['no JSON', 'points_mandate'],
+    ['an object', `{"type":"points_mandate","identifier":"${id}"}`],
+    ['no element', '[]'],
+    ['two elements', JSON.stringify([1, 2].map(() => ({ type: 'points_mandate', identifier: id })))],
+    ['an unknown type', `[{"type":"points","identifier":"${id}"}]`],
+    ['an unknown member', `[{"type":"points_mandate","identifier":"${id}","actions":[]}]`],
+    ['a repeated member', `[{"type":"points_mandate","identifier":"x","identifier":"${id}"}]`],
+    ['no type', `[{"identifier":"${id}"}]`],
+    ['no identifier', '[{"type":"points_mandate"}]'],
+    ['a number as identifier', '[{"type":"points_mandate","identifier":1}]'],
+    ['more than 200 bytes', `[{"type":"points_mandate","identifier":"${id}"}]`.padEnd(201)],
+    ['an unknown mandate', `[{"type":"points_mandate","identifier":"${id}"}]`],
+    ['no mandate_id', '[{"type":"points_mandate","identifier":"mdt_x"}]'],
+    ['null', 'null'],
+  ])('with %s is invalid_authorization_details, and nothing is written', async (_, authorization_details) => {
+    const page = await withoutWriting(test, () =>
+      client.get(authorizationUrl(party, { authorization_details })),
+    )
+    expect(answerOf(page)).toEqual({
+      error: 'invalid_authorization_details',
+      error_description: expect.any(String),
+      state: 'a state',
+      iss: test.url,
+    })
+  })
+
+  it('is checked before a sign-in, and given once', async () => {
+    const url = authorizationUrl(party, { authorization_details: '[]' })
+    expect(answerOf(await browser(test).get(url)).error).toBe('invalid_authorization_details')
+    const twice = await client.get(`${authorizationUrl(party, naming(id))}&authorization_details=x`)
+    expect(answerOf(twice).error).toBe('invalid_request')
+    expect((await ask(await offered(), {}, browser(test))).location).toMatch(/^\/sign-in\?/)
+    const spaced = `\n[ {"identifier": "${await offered()}", "type": "points_mandate"} ]`
+    const page = await client.get(authorizationUrl(party, { authorization_details: spaced }))
+    expect(page.status).toBe(200)
+  })
+
+  it('is refused where no member can be asked: at the endpoints for tokens and devices', async () => {
+    const { refresh_token } = await obtainTokens(test, client, party)
+    const fields = { grant_type: 'refresh_token', refresh_token, ...naming(await offered()) }
+    const refused = { status: 400, body: { error: 'invalid_authorization_details' } }
+    expect(await redeem(test, party, fields)).toMatchObject(refused)
+    expect((await refresh(test, party, refresh_token)).status).toBe(200)
+    const authorization = basic(party.client_id, party.client_secret)
+    const device = await postForm(test, '/oauth2/device_authorization', naming('x'), { authorization })
+    expect(device).toMatchObject(refused)
+  })
+
+  it('costs requests without it no statement', async () => {
+    await authorize(client, party)
+    const page = await expectStatements(4, () => client.get(authorizationUrl(party)), 303)
+    await expectStatements(2, () => exchange(test, party, answerOf(page).code))
+  })
+})
+
+describe('a mandate', () => {
+  const refused = async (identifier: string, by = client) =>
+    answerOf(await withoutWriting(test, () => ask(identifier, {}, by))).error
+
+  it('is refused that has ended, or is another member’s', async () => {
+    const bob = await makePerson(test)
+    const declined = await offered()
+    await decide(declined, 'only')
+    const revoked = await makeMandate(test, merchant, alice)
+    await revokeOwn(test.deps, revoked, { user_id: alice.id, ip: IP })
+    for (const mandate_id of [
+      declined,
+      revoked,
+      await offered({ user_id: bob.id }),
+      await makeMandate(test, merchant, bob),
+    ])
+      expect(await refused(mandate_id)).toBe('invalid_authorization_details')
+  })
+
+  it('is refused of a payment application that does not name this client_id, or has another owner', async () => {
+    const mandate_id = await offered()
+    await link(merchant, null)
+    expect(await refused(mandate_id)).toBe('invalid_authorization_details')
+    await link(merchant, (await appOf(merchant)).client_id)
+    expect(await refused(mandate_id)).toBe('invalid_authorization_details')
+    await link(merchant, party.client_id)
+    const setOwner = (owner_id: bigint) =>
+      test.db.updateTable('oauth_apps').set({ owner_id }).where('id', '=', party.id).execute()
+    await setOwner(alice.id)
+    expect(await refused(mandate_id)).toBe('invalid_authorization_details')
+    await setOwner(merchant.owner.id)
+    expect((await ask(mandate_id)).status).toBe(200)
+    const others = await makeParty(test)
+    const page = await client.get(authorizationUrl(others, naming(mandate_id)))
+    expect(answerOf(page).error).toBe('invalid_authorization_details')
+  })
+})
+
+describe('the page', () => {
+  it('shows sign-in and charges together, with three answers', async () => {
+    const { body } = await ask(await offered({ purpose: 'Daily <tea>', with_token: true }))
+    const words = wordsOf(body)
+    expect(words).toContain('Sign in to Tea House')
+    expect(words).toContain('And may charge you later, without asking again: 250 points a month at most')
+    expect(words).toContain('250 points a month at most Up to 100 points each time Daily &lt;tea&gt;')
+    expect(words).toContain('Most in all 3,000 Balance now 5,000 Mandates a month 250 of 10,000')
+    expect(words).toContain(`You pay as @${alice.username}. Each charge also needs your sign-in at the shop.`)
+    expect(words).toContain('Sign in and allow charges Refuse Sign in only')
+    expect(words).not.toContain('it cannot pay for you')
+    const url = authorizationUrl(party, naming(await offered()))
+    const chinese = await client.get(url, { 'accept-language': 'zh-CN' })
+    expect(wordsOf(chinese.body)).toContain('登录并允许扣款 拒绝 仅登录')
+  })
+
+  it('is shown whatever is remembered, and prompt=none is consent_required', async () => {
+    await authorize(client, party)
+    const mandate_id = await offered()
+    expect((await ask(mandate_id)).status).toBe(200)
+    expect(answerOf(await ask(mandate_id, { prompt: 'none' })).error).toBe('consent_required')
+    expect(await stored(mandate_id)).toMatchObject({ status: 'pending' })
+  })
+
+  it('asks for nothing more under a mandate that this member has accepted', async () => {
+    const mandate_id = await makeMandate(test, merchant, alice)
+    await authorize(client, party)
+    const { code } = answerOf(await ask(mandate_id, { prompt: 'none' }))
+    expect((await exchange(test, party, code)).body.authorization_details).toEqual([detailsOf(mandate_id)])
+    await pauseOwn(test.deps, mandate_id, { user_id: alice.id, ip: IP })
+    const paused = answerOf(await ask(mandate_id, { prompt: 'none' }))
+    expect((await exchange(test, party, paused.code)).body.authorization_details).toEqual([
+      detailsOf(mandate_id, { status: 'paused', reason: 'member' }),
+    ])
+  })
+
+  it('needs its own answer: that of the page without a mandate is asked again', async () => {
+    const mandate_id = await offered()
+    const page = await ask(mandate_id)
+    const { action, values } = formIn(page)
+    const again = await client.post('/oauth2/consent', {
+      ...values,
+      query: action.split('?')[1]!,
+      decision: 'allow',
+    })
+    expect([again.status, wordsOf(again.body)]).toEqual([
+      200,
+      expect.stringContaining('Sign in and allow charges'),
+    ])
+    expect((await answer(page, 'allow')).status).toBe(400)
+    expect((await client.post(action, { decision: 'charge' })).status).toBe(403)
+    expect(await stored(mandate_id)).toMatchObject({ status: 'pending' })
+    await switchMandates(test, 'off')
+    const plain = await answer(page, 'charge')
+    expect([plain.status, wordsOf(plain.body)]).toEqual([200, expect.not.stringContaining('charges')])
+    await switchMandates(test)
+  })
+})
+
+describe('sign in and allow charges', () => {
+  it('accepts the mandate, remembers the scopes, and gives tokens that say so', async () => {
+    const mandate_id = await offered()
+    const page = await decide(mandate_id, 'charge')
+    const { code } = answerOf(page)
+    const { body: tokens } = await exchange(test, party, code)
+    expect(tokens.authorization_details).toEqual([detailsOf(mandate_id)])
+    expect(Object.keys((tokens.authorization_details as object[])[0]!)).toEqual(
+      Object.keys(detailsOf(mandate_id)),
+    )
+    expect(await stored(mandate_id)).toMatchObject({ status: 'active', user_id: alice.id })
+    const { oauth_app_id } = await test.db
+      .selectFrom('mandates')
+      .where('mandate_id', '=', mandate_id)
+      .select('oauth_app_id')
+      .executeTakeFirstOrThrow()
+    expect(oauth_app_id).toBe(party.id)
+    const { detail } = await test.db
+      .selectFrom('audit_log')
+      .where('subject', '=', mandate_id)
+      .where('action', '=', 'mandate.accept')
+      .select('detail')
+      .executeTakeFirstOrThrow()
+    expect(detail).toMatchObject({ by: 'member', from: 'consent' })
+    expect((await client.get(authorizationUrl(party))).status).toBe(303)
+
+    const claims = JSON.parse(
+      Buffer.from(String(tokens.id_token).split('.')[1]!, 'base64url').toString(),
+    ) as object
+    const { body: about } = await userinfo(test, tokens.access_token)
+    for (const told of [claims, about]) expect(told).not.toHaveProperty('authorization_details')
+  })
+
+  it('tells at each refresh and introspection what holds then', async () => {
+    const mandate_id = await offered({ with_token: true })
+    const tokens = await allowed(mandate_id)
+    for (const token of [tokens.access_token, tokens.refresh_token])
+      expect((await introspect(token)).authorization_details).toEqual([detailsOf(mandate_id)])
+    await pauseOwn(test.deps, mandate_id, { user_id: alice.id, ip: IP })
+    const paused = [detailsOf(mandate_id, { status: 'paused', reason: 'member' })]
+    const refreshed = (await refresh(test, party, tokens.refresh_token)).body
+    expect(refreshed.authorization_details).toEqual(paused)
+    expect((await introspect(refreshed.access_token)).authorization_details).toEqual(paused)
+    await revokeOwn(test.deps, mandate_id, { user_id: alice.id, ip: IP })
+    const ended = await refresh(test, party, refreshed.refresh_token)
+    expect(ended.body.authorization_details).toEqual([
+      detailsOf(mandate_id, { status: 'ended', reason: 'member' }),
+    ])
+  })
+
+  it('lets its token come with charges that need one', async () => {
+    const charge = makeChargeMandate(test.deps)
+    const mandate_id = await offered({ with_token: true })
+    const tokens = await allowed(mandate_id)
+    const access_token = String(tokens.access_token)
+    const bob = await (await makePerson(test)).signIn()
+    const others = await obtainTokens(test, bob, party)
+    const elsewhere = await obtainTokens(test, client, await makeParty(test))
+    for (const [token, outcome] of [
+      [undefined, 'access_token_required'],
+      [others.access_token, 'access_token_required'],
+      [elsewhere.access_token, 'access_token_required'],
+      [access_token, 60n],
+    ] as const)
+      expect(await chargedOr(charge(chargeOf(merchant, mandate_id, 60n, { access_token: token })))).toEqual(
+        outcome,
+      )
+  })
+
+  it('permits less where the member lowers the terms, and shows what is wrong with them', async () => {
+    const mandate_id = await offered()
+    const wrong = await decide(mandate_id, 'charge', { charge_max: '101', period_max: '60' })
+    expect(wrong.status).toBe(400)
+    expect(wrong.body).toMatch(/id="charge_max-problem">[^<]*from 1 to 100/)
+    expect(wrong.body).toContain('name="period_max" value="60"')
+    expect(await stored(mandate_id)).toMatchObject({ status: 'pending' })
+    const lower = { charge_max: '20', period_max: '60', ends_on: '2026-02-01' }
+    expect(await decide(mandate_id, 'charge', lower)).toMatchObject({ status: 303 })
+    expect(await stored(mandate_id)).toMatchObject({
+      charge_max: 20n,
+      period_max: 60n,
+      ends_on: '2026-02-01',
+    })
+  })
+
+  it('needs a fresh sign-in, and the chosen terms wait', async () => {
+    const mandate_id = await offered()
+    const page = await ask(mandate_id)
+    test.clock.advance(HOUR_MS)
+    const stale = await ask(mandate_id)
+    expect(wordsOf(stale.body)).toContain('Confirm with a new sign-in that it is you.')
+    expect(stale.body).not.toContain('value="charge"')
+    const lower = { charge_max: '7', period_max: '9' }
+    const refused = await withoutWriting(test, () => answer(page, 'charge', lower))
+    expect([refused.status, refused.body]).toEqual([409, expect.stringContaining('Confirm that it is you')])
+    expect(await stored(mandate_id)).toMatchObject({ status: 'pending' })
+    await test.db.updateTable('sessions').set({ auth_time: test.clock.now() }).execute()
+    const again = await ask(mandate_id)
+    expect(formIn(again).values).toMatchObject(lower)
+    test.clock.advance(HOUR_MS)
+    expect(answerOf(await answer(page, 'only'))).toHaveProperty('code')
+  })
+
+  it('ends the mandate that it replaces', async () => {
+    const before = await makeMandate(test, merchant, alice)
+    const mandate_id = await offered({ replaces: before })
+    expect(wordsOf((await ask(mandate_id)).body)).toContain('This replaces a mandate of yours')
+    await allowed(mandate_id)
+    expect(await stored(before)).toMatchObject({ status: 'ended', reason: 'replaced' })
+  })
+})
+
+describe('the other answers', () => {
+  it('sign in only: declines the mandate, and the tokens say that nothing was allowed', async () => {
+    const mandate_id = await offered()
+    const { code } = answerOf(await decide(mandate_id, 'only'))
+    expect(await stored(mandate_id)).toMatchObject({ status: 'ended', reason: 'declined' })
+    const { body: tokens } = await exchange(test, party, code)
+    expect(tokens.authorization_details).toEqual([])
+    expect((await introspect(tokens.access_token)).authorization_details).toEqual([])
+    await test.db.deleteFrom('mandates').where('mandate_id', '=', mandate_id).execute()
+    expect((await refresh(test, party, tokens.refresh_token)).body.authorization_details).toEqual([])
+  })
+
+  it('refuse: declines the mandate, and signs nobody in', async () => {
+    const mandate_id = await offered()
+    expect(answerOf(await decide(mandate_id, 'deny'))).toEqual({
+      error: 'access_denied',
+      error_description: expect.any(String),
+      state: 'a state',
+      iss: test.url,
+    })
+    expect(await stored(mandate_id)).toMatchObject({ status: 'ended', reason: 'declined' })
+    const consents = test.db.selectFrom('consents').where('user_id', '=', alice.id)
+    expect(await consents.selectAll().execute()).toEqual([])
+  })
+
+  it.each([
+    ['payments are paused', 'Payments are paused', () => setSetting(test, 'payments_read_only', 'on')],
+    [
+      'the right is gone',
+      'This shop may not hold',
+      () => decideRight(test, merchant, { decision: 'withdraw' }),
+    ],
+    [
+      'the application has changed',
+      'waits for a review',
+      () => setApp({ unreviewed_change_at: test.clock.now() }),
+    ],
+    ['the application is suspended', 'cannot take payments', () => setApp({ status: 'suspended' })],
+    [
+      'the wallet is frozen',
+      'Your wallet is frozen',
+      () => setWallet({ frozen_at: test.clock.now(), frozen_by: merchant.owner.id, frozen_reason: 'A test' }),
+    ],
+    ['the member may allow no mandate', 'Above your limit', () => setLevel(0)],
+  ])('are the only ones while %s', async (_, reason, act) => {
+    const [kept, refused] = [await offered(), await offered()]
+    const before = await ask(kept)
+    await act()
+    try {
+      const page = await ask(kept)
+      expect([page.status, wordsOf(page.body)]).toEqual([200, expect.stringContaining(reason)])
+      expect(wordsOf(page.body)).toContain('Refuse Sign in only')
+      expect(page.body).not.toContain('value="charge"')
+      const late = await answer(before, 'charge')
+      expect([late.status < 500, late.location, wordsOf(late.body)]).toEqual([
+        true,
+        undefined,
+        expect.stringContaining(reason),
+      ])
+      expect(await stored(kept)).toMatchObject({ status: 'pending' })
+      expect(answerOf(await decide(kept, 'only'))).toHaveProperty('code')
+      expect(answerOf(await decide(refused, 'deny')).error).toBe('access_denied')
+      for (const id of [kept, refused])
+        expect(await stored(id)).toMatchObject({ status: 'ended', reason: 'declined' })
+    } finally {
+      await setSetting(test, 'payments_read_only', 'off')
+      await decideRight(test, merchant, { decision: 'grant', daily_max: 1_000_000n })
+      await setApp({ unreviewed_change_at: null, status: 'approved' })
+    }
+  })
+})
+
+const setApp = (values: object) =>
+  test.db.updateTable('payment_apps').set(values).where('id', '=', merchant.id).execute()
+const setWallet = (values: object) =>
+  test.db.updateTable('ledger_accounts').set(values).where('user_id', '=', alice.id).execute()
+const setLevel = (trust_level: number) =>
+  test.db.updateTable('users').set({ trust_level }).where('id', '=', alice.id).execute()
+
+describe('taking the application back', () => {
+  const path = () => `/account/applications/${party.client_id}/revoke`
+
+  it('says how many mandates end, and ends those that were accepted with it', async () => {
+    const [first, second] = [await offered(), await offered()]
+    const tokens = await allowed(first)
+    await allowed(second)
+    const byHand = await makeMandate(test, merchant, alice)
+    const bob = await makePerson(test)
+    const others = await offered()
+    await decide(others, 'charge', {}, await bob.signIn())
+
+    const list = await client.get('/account/applications')
+    const asked = await client.submit(list, path())
+    expect(wordsOf(asked.body)).toContain('Mandates that end 2')
+    expect(wordsOf(asked.body)).toContain('The mandates that you accepted while signing in to it end too')
+    expect(await stored(first)).toMatchObject({ status: 'active' })
+    const done = await client.submit(asked, path())
+    expect(wordsOf((await client.get(done.location!)).body)).toContain('2 mandates ended.')
+    for (const id of [first, second])
+      expect(await stored(id)).toMatchObject({ status: 'ended', reason: 'member' })
+    for (const id of [byHand, others]) expect(await stored(id)).toMatchObject({ status: 'active' })
+    expect((await refresh(test, party, tokens.refresh_token)).status).toBe(400)
+    const { detail } = await test.db
+      .selectFrom('audit_log')
+      .where('subject', '=', first)
+      .where('action', '=', 'mandate.end')
+      .select('detail')
+      .executeTakeFirstOrThrow()
+    expect(detail).toMatchObject({ by: 'member', from: 'applications', reason: 'member' })
+    expect(wordsOf((await ask(await offered())).body)).toContain('Sign in and allow charges')
+  })
+
+  it('says nothing of mandates where there are none', async () => {
+    await authorize(client, party)
+    const asked = await client.submit(await client.get('/account/applications'), path())
+    expect(wordsOf(asked.body)).not.toContain('andates that end')
+    const done = await client.submit(asked, path())
+    expect(wordsOf((await client.get(done.location!)).body)).not.toContain('mandates ended')
+  })
+
+  it('puts each of many charges wholly before or after it', async () => {
+    const elsewhere = await anotherProcess(test)
+    const mandate_id = await offered({ caps: { charge_max: 10n, period_max: 1_000n } })
+    await allowed(mandate_id)
+    const charges = [test, elsewhere].map(({ deps }) => makeChargeMandate(deps))
+    const list = await client.get('/account/applications')
+    const asked = await client.submit(list, path())
+    const [done, ...outcomes] = await Promise.all([
+      client.submit(asked, path()),
+      ...Array.from({ length: 24 }, (_, n) =>
+        outcomeOf(charges[n % 2]!(chargeOf(merchant, mandate_id, 10n))),
+      ),
+    ])
+    expect(done.status).toBe(303)
+    const inactive = ['mandate_inactive', { status: 'ended', reason: 'member' }]
+    for (const outcome of outcomes) expect(['done', inactive]).toContainEqual(outcome)
+    const mandate = (await stored(mandate_id))!
+    expect(mandate).toMatchObject({ status: 'ended', reason: 'member' })
+    const late = await outcomeOf(charges[0]!(chargeOf(merchant, mandate_id, 10n)))
+    expect(late).toEqual(inactive)
+    const paid = await test.db
+      .selectFrom('orders')
+      .where('mandate_id', '=', mandate.id)
+      .select((eb) => eb.fn.countAll<bigint>().as('count'))
+      .executeTakeFirstOrThrow()
+    expect(paid.count).toBe(BigInt(outcomes.filter((outcome) => outcome === 'done').length))
+    await elsewhere.close()
+  })
+})
+
+describe('at once', () => {
+  it('the same answer twice accepts once, and both sign in', async () => {
+    const mandate_id = await offered()
+    const page = await ask(mandate_id)
+    const answers = await Promise.all([1, 2, 3].map(() => answer(page, 'charge')))
+    for (const each of answers) {
+      const { code } = answerOf(each)
+      expect((await exchange(test, party, code)).body.authorization_details).toEqual([detailsOf(mandate_id)])
+    }
+    const accepted = await test.db
+      .selectFrom('audit_log')
+      .where('subject', '=', mandate_id)
+      .where('action', '=', 'mandate.accept')
+      .select('id')
+      .execute()
+    expect(accepted).toHaveLength(1)
+  })
+
+  it('of two members one accepts, and the other is not signed in with it', async () => {
+    const mandate_id = await offered()
+    const bob = await (await makePerson(test, { points: 1_000n })).signIn()
+    const pages = await Promise.all([client, bob].map((by) => ask(mandate_id, {}, by)))
+    const answers = await Promise.all([client, bob].map((by, n) => answer(pages[n]!, 'charge', {}, by)))
+    const told = answers.map((each) => answerOf(each))
+    expect(told.filter(({ code }) => code !== undefined)).toHaveLength(1)
+    expect(told.map(({ error }) => error).filter((error) => error !== undefined)).toEqual([
+      'invalid_authorization_details',
+    ])
+  })
+
+  it('accepting and taking the application back leave no mandate without its consent', async () => {
+    const kept = await offered()
+    await allowed(kept)
+    const revoking = await client.submit(
+      await client.get('/account/applications'),
+      `/account/applications/${party.client_id}/revoke`,
+    )
+    const mandate_id = await offered({ replaces: kept })
+    const page = await ask(mandate_id)
+    await Promise.all([
+      answer(page, 'charge'),
+      client.submit(revoking, `/account/applications/${party.client_id}/revoke`),
+    ])
+    const consents = await test.db
+      .selectFrom('consents')
+      .where('user_id', '=', alice.id)
+      .where('app_id', '=', party.id)
+      .select('scopes')
+      .execute()
+    const { status, reason } = (await stored(mandate_id))!
+    expect([
+      ['active', null, 1],
+      ['pending', 'not_accepted', 0],
+      ['ended', 'member', 0],
+    ]).toContainEqual([status, reason, consents.length])
+    expect(await stored(kept)).toMatchObject({ status: 'ended' })
+  })
+
+  it('a mandate that was accepted on its own page meanwhile still signs in', async () => {
+    const mandate_id = await offered()
+    const page = await ask(mandate_id)
+    await acceptMandate(test.deps, mandate_id, { user_id: alice.id, ip: IP, isFresh: true })
+    const again = await answer(page, 'charge')
+    // The sign-in alone is asked for now.
+    expect(wordsOf(again.body)).toContain('Sign in to Tea House')
+    expect(wordsOf(again.body)).not.toContain('Sign in and allow charges')
+  })
+})
+
+it('an offer that has lapsed is refused', async () => {
+  const mandate_id = await offered()
+  test.clock.advance(24 * HOUR_MS)
+  client = await alice.signIn()
+  expect(answerOf(await ask(mandate_id)).error).toBe('invalid_authorization_details')
+})
