@@ -10,9 +10,13 @@ import * as oauth from 'oauth4webapi'
 import * as client from 'openid-client'
 import * as oldClient from 'openid-client-5'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { GRANT_TYPES } from '../../src/identity/apps/apps.ts'
+import { GRANT_TYPES, registerApp } from '../../src/identity/apps/apps.ts'
+import { linkSignInApp } from '../../src/payment/mandates/right.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { START, startTestApp, type TestApp } from '../harness/harness.ts'
+import { giveRight, IP, offer, switchMandates } from '../harness/mandates.ts'
+import { makeMerchant } from '../harness/merchant.ts'
+import { formsIn } from '../web/form-markup.ts'
 import {
   authorizationAddress,
   authorizationRequest,
@@ -187,6 +191,44 @@ describe('openid-client', () => {
       expect(await errorOf(refused)).toBe('login_required')
     },
   )
+
+  it('asks for a mandate with the sign-in, and reads what was granted', async () => {
+    await switchMandates(test)
+    const merchant = await makeMerchant(test)
+    await merchant.close()
+    await giveRight(test, merchant)
+    const { owner, payment_id } = merchant
+    const facts = { name: 'Tea House', description: '', allow_groups: [], deny_groups: [] }
+    const redirect_uri = 'https://app.example/callback'
+    const app = await registerApp(test.db, { ...facts, owner_id: owner.id, redirect_uris: [redirect_uri] })
+    const { client_id, client_secret } = app
+    await linkSignInApp(test.deps, payment_id, client_id, { user_id: owner.id, ip: IP })
+    const identifier = await offer(test, merchant)
+
+    const options = { execute: [client.allowInsecureRequests] }
+    const config = await client.discovery(new URL(op.issuer), client_id, client_secret, undefined, options)
+    expect(config.serverMetadata().authorization_details_types_supported).toEqual(['points_mandate'])
+    const pkceCodeVerifier = client.randomPKCECodeVerifier()
+    const url = client.buildAuthorizationUrl(config, {
+      redirect_uri,
+      scope: 'openid',
+      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+      authorization_details: JSON.stringify([{ type: 'points_mandate', identifier }]),
+    })
+    const agent = browse()
+    const { body } = await agent.visit(url.href)
+    const { action, values } = formsIn(body).find((form) => form.isOf('/oauth2/auth/mandate'))!
+    const back = await agent.visit(op.issuer + action, { ...values, decision: 'charge' })
+    const tokens = await client.authorizationCodeGrant(config, new URL(back.url), { pkceCodeVerifier })
+    const granted = [{ type: 'points_mandate', identifier, payment_id, status: 'active', period_max: 250 }]
+    expect(tokens.authorization_details).toMatchObject(granted)
+    const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token!)
+    expect(refreshed.authorization_details).toMatchObject(granted)
+    const about = await client.tokenIntrospection(config, refreshed.access_token)
+    expect(about.authorization_details).toMatchObject(granted)
+    await switchMandates(test, 'off')
+  })
 
   it.each(['RS256', 'ES256'] as const)('signs in with %s by its recipe', async (alg) => {
     const app = await makeParty(test, { id_token_signed_response_alg: alg })
