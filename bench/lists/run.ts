@@ -96,10 +96,14 @@ const LISTS: List[] = [
   { name: 'audit log, no such act', page: (db) => readAudit(db, { action: 'setting.change' }, 51) },
   {
     name: 'audit log, days',
-    page: (db) => readAudit(db, { from: new Date('2020-01-01'), to: new Date('2020-01-02') }, 51),
+    page: (db) => readAudit(db, { from: new Date('2020-01-01'), until: new Date('2020-01-02') }, 51),
   },
-  { name: 'wallet', page: (db) => movementsOf(db, WALLET, undefined, 26) },
-  { name: 'wallet, middle', page: (db, _member, middle) => movementsOf(db, WALLET, middle, 26) },
+  { name: 'wallet', page: (db) => movementsOf(db, WALLET, {}, 26) },
+  { name: 'wallet, middle', page: (db, _member, middle) => movementsOf(db, WALLET, { before: middle }, 26) },
+  {
+    name: 'wallet, days',
+    page: (db) => movementsOf(db, WALLET, { from: daysAgo(200), until: daysAgo(190) }, 26),
+  },
   { name: 'find an order', page: (db) => findOrders(db, `order-${ROWS / 2}`) },
   { name: 'find nothing', page: (db) => findOrders(db, NOTHING) },
   { name: 'find a transfer', page: (db) => findTransfers(db, NOTHING) },

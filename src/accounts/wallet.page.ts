@@ -24,8 +24,8 @@ import { openTurns } from '../platform/turns.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../web/csv.ts'
 import type { Messages } from '../web/languages.ts'
 import { cursor, listUrl, olderUrl, searchText } from '../web/lists.ts'
+import { PeriodAsked, spanOf } from '../web/periods/periods.ts'
 import { describeMovement, type Movement } from './movements.ts'
-import { PERIODS, PeriodAsked, spanOf } from './periods.ts'
 import { sessionOf } from './session/session.ts'
 
 const PAGE = '/account'
@@ -59,7 +59,6 @@ declare module '../web/views.ts' {
         asked: Asked
         kinds: { kind: (typeof KINDS)[number] | undefined; href: string }[]
         counts: Counts<(typeof KINDS)[number]>
-        periods: typeof PERIODS
         /** Whether shops may be permitted to charge later. */
         hasMandates: boolean
         fileUrl: string
@@ -96,7 +95,6 @@ export function walletPage(app: FastifyInstance, deps: Core): void {
       asked,
       kinds: [undefined, ...KINDS].map((kind) => ({ kind, href: listUrl(PAGE, { ...asked, kind }) })),
       counts,
-      periods: PERIODS,
       hasMandates: deps.settings.latest().mandates === 'on',
       fileUrl: listUrl(FILE, asked),
       fileMax: EXPORTED_MAX,

@@ -29,9 +29,9 @@ export type AuditFilter = {
   action?: string | undefined
   /** The username of the actor, in any case. */
   actor?: string | undefined
-  /** Includes entries from `from` on and before `to`. */
+  /** Includes entries from `from` on and before `until`. */
   from?: Date | undefined
-  to?: Date | undefined
+  until?: Date | undefined
   /** Only entries older than this one. */
   before?: bigint | undefined
 }
@@ -55,7 +55,7 @@ export async function countAudit(db: Db, filter: AuditFilter): Promise<Count> {
 }
 
 /** The query for the matching entries, newest first. Returns undefined when no such member acts. */
-async function entriesOf(db: Db, { subject, action, actor, from, to, before }: AuditFilter) {
+async function entriesOf(db: Db, { subject, action, actor, from, until, before }: AuditFilter) {
   let entries = db
     .selectFrom('audit_log as entry')
     .leftJoin('users as actor', 'actor.id', 'entry.actor_id')
@@ -81,7 +81,7 @@ async function entriesOf(db: Db, { subject, action, actor, from, to, before }: A
     entries = entries.where('entry.actor_id', '=', acting.id)
   }
   if (from !== undefined) entries = entries.where('entry.created_at', '>=', from)
-  if (to !== undefined) entries = entries.where('entry.created_at', '<', to)
+  if (until !== undefined) entries = entries.where('entry.created_at', '<', until)
   if (before !== undefined) entries = entries.where('entry.id', '<', before)
   if (action !== undefined) {
     // `/` follows `.` in byte order, so the range contains every action that begins with the area and a dot.

@@ -1,4 +1,5 @@
 /** Journals with their entries, and the movements of one account, for administrators. Read only. */
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
 
 /** The owner of an entry's account: a member, or the platform. */
@@ -41,8 +42,24 @@ function selectJournals(db: Db, ids: bigint[]) {
     .execute()
 }
 
-/** The newest movements of an account, optionally only those older than the entry `before`. */
-export async function movementsOf(db: Db, account_id: bigint, before: bigint | undefined, limit: number) {
+/** The clocks of processes differ by less than this. */
+const MARGIN = sql`interval '5 minutes'`
+
+export type MovementFilter = {
+  /** Posted from this moment (inclusive) until that one (exclusive). */
+  from?: Date | undefined
+  until?: Date | undefined
+  /** Only movements older than this entry. */
+  before?: bigint | undefined
+}
+
+/** The newest movements of an account. */
+export async function movementsOf(
+  db: Db,
+  account_id: bigint,
+  { from, until, before }: MovementFilter,
+  limit: number,
+) {
   let movements = db
     .selectFrom('entries')
     .innerJoin('journal', 'journal.id', 'entries.journal_id')
@@ -51,6 +68,17 @@ export async function movementsOf(db: Db, account_id: bigint, before: bigint | u
     .limit(limit)
     .select(['entries.id', 'entries.amount', 'entries.journal_id'])
     .select(['journal.kind', 'journal.reference', 'journal.reason', 'journal.posted_at'])
+  // The first entries of a time are found by halving, because entries have no index of times.
+  const firstSince = (moment: RawBuilder<unknown>) =>
+    sql<bigint>`(select first_entry_since(${account_id}, ${moment}))`
+  if (from !== undefined)
+    movements = movements
+      .where('journal.posted_at', '>=', from)
+      .where('entries.id', '>=', firstSince(sql`${from}::timestamptz - ${MARGIN}`))
+  if (until !== undefined)
+    movements = movements
+      .where('journal.posted_at', '<', until)
+      .where('entries.id', '<', firstSince(sql`${until}::timestamptz + ${MARGIN}`))
   if (before !== undefined) movements = movements.where('entries.id', '<', before)
   return movements.execute()
 }

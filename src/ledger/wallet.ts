@@ -1,5 +1,5 @@
 /** Balances and statements of members. Read only. */
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { BIGGEST_ID, type Db } from '../database/connection.ts'
 import { type Counts, countNewest } from '../database/counts.ts'
 import {
@@ -106,8 +106,8 @@ export type StatementFilter = {
   text?: string | undefined
   kind?: JournalKind | undefined
   /** Only movements from this moment on, and before the other one. */
-  from?: RawBuilder<Date> | undefined
-  until?: RawBuilder<Date> | undefined
+  from?: Date | undefined
+  until?: Date | undefined
   /** Only movements older than this one. */
   before?: bigint | undefined
 }
@@ -248,14 +248,16 @@ function walletRow(user_id: bigint, book: Book) {
  */
 function inWallet({ from, until, before }: Pick<StatementFilter, 'until' | 'before'> & { from?: unknown }) {
   const low =
-    from === undefined ? sql`0` : sql`(select first_entry_since(id, ${from} - ${MARGIN}) from wallet)`
+    from === undefined
+      ? sql`0`
+      : sql`(select first_entry_since(id, ${from}::timestamptz - ${MARGIN}) from wallet)`
   return sql`(e.account_id, e.id) >= ((select id from wallet), ${low}) and
     (e.account_id, e.id) < ((select id from wallet), ${ceiling({ until, before })})`
 }
 
 function ceiling({ until, before = BIGGEST_ID }: Pick<StatementFilter, 'until' | 'before'>) {
   if (until === undefined) return sql`${before}::bigint`
-  return sql`least(${before}::bigint, (select first_entry_since(id, ${until} + ${MARGIN}) from wallet))`
+  return sql`least(${before}::bigint, (select first_entry_since(id, ${until}::timestamptz + ${MARGIN}) from wallet))`
 }
 
 /** The balance before the newest entry of a page: the balance now without the entries that are newer than the page. */

@@ -4,8 +4,9 @@ import { errors } from './errors.texts.ts'
 import { forms } from './forms/forms.texts.ts'
 import type { Spoken, Texts } from './languages.ts'
 import { lists } from './lists.texts.ts'
+import { periods } from './periods/periods.texts.ts'
 
-export const texts = { common, errors, forms, lists } satisfies Texts
+export const texts = { common, errors, forms, lists, periods } satisfies Texts
 
 declare module './languages.ts' {
   interface Messages extends Spoken<typeof texts> {}

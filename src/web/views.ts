@@ -9,6 +9,7 @@ import type { BarChart, sparkPath } from './bar-chart.ts'
 import type { FormView, MakeFormView, RefusedForm } from './forms/forms.ts'
 import type { Icon, icon } from './icons.ts'
 import type { Locale } from './languages.ts'
+import type { PeriodAsked } from './periods/periods.ts'
 import type { Report } from './report.ts'
 import type { Site } from './site.ts'
 import type { PageFailure, WaysOn } from './way-back.ts'
@@ -105,6 +106,9 @@ export interface PartData {
     isWide?: boolean
   }
   'parts/language': object
+  /** The time that a list is limited to: the named times, and the days that the reader chooses. */
+  'parts/period': { asked: PeriodAsked }
+  'parts/own-days': { asked: PeriodAsked }
   'parts/nav-links': { links: AreaLink[] }
   'parts/side': { nav?: AreaNav }
   'parts/spark': { values: number[]; label: string }

@@ -109,7 +109,6 @@ describe('the statement', () => {
       test.db,
     )
     await sql`analyze journal, entries, ledger_accounts`.execute(test.db)
-    const day = (text: string) => sql<Date>`${text}::timestamptz`
     const readBy = (filter: Parameters<typeof statementOf>[2]) =>
       test.db.transaction().execute(async (tx) => {
         const before = await rowsRead(tx, 'entries')
@@ -121,7 +120,10 @@ describe('the statement', () => {
     expect(newest.page.rows[0]!.balance).toBe(6_000n)
     const later = await readBy({ before: newest.page.next })
     expect(later.page.rows[0]!.balance).toBe(5_975n)
-    const days = await readBy({ from: day('2025-09-01T00:00:00Z'), until: day('2025-09-02T00:00:00Z') })
+    const days = await readBy({
+      from: new Date('2025-09-01T00:00:00Z'),
+      until: new Date('2025-09-02T00:00:00Z'),
+    })
     expect(days.page.rows).toHaveLength(24)
     expect(days.page.next).toBeUndefined()
     expect(days.page.rows.at(-1)).toMatchObject({ balance: BigInt(243 * 24) })

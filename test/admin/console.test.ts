@@ -233,8 +233,8 @@ describe('the audit log', () => {
     expect(await subjects({ actor: 'nobody' })).toEqual([])
     expect(await subjects({ subject: 'mine' })).toEqual(['mine'])
     expect(await subjects({ from: '2020-03-01' })).toEqual(['=1+1', 'mine'])
-    expect(await subjects({ to: '2020-02-29' })).toEqual(['old'])
-    expect(await subjects({ to: '2020-02-28' })).toEqual([])
+    expect(await subjects({ until: '2020-02-29' })).toEqual(['old'])
+    expect(await subjects({ until: '2020-02-28' })).toEqual([])
     expect(await subjects({ from: 'yesterday' })).toEqual(['=1+1', 'old', 'mine'])
 
     const page = await admin.get('/admin/audit?action=odd')
@@ -258,6 +258,33 @@ describe('the audit log', () => {
     await expect(sql`update audit_log set subject = 'x'`.execute(test.db)).rejects.toThrow(/append-only/)
     await expect(sql`delete from audit_log`.execute(test.db)).rejects.toThrow(/append-only/)
   })
+})
+
+it('limits refusals and the movements of a wallet to a time', async () => {
+  await sql`insert into security_events (kind, network, address, at) values
+    ('sign_in', '192.0.2.0/24', '192.0.2.1', '2020-02-29T15:59:59Z'), ('sign_in', '192.0.2.0/24', '192.0.2.2', now())`.execute(
+    test.db,
+  )
+  const refused = async (asked: string) => {
+    const { body } = await admin.get(`/admin/audit/refusals?${asked}`)
+    return ['192.0.2.1', '192.0.2.2'].filter((address) => body.includes(`${address} ·`))
+  }
+  expect(await refused('')).toEqual(['192.0.2.1', '192.0.2.2'])
+  expect(await refused('kind=sign_in&until=2020-02-29')).toEqual(['192.0.2.1'])
+  expect(await refused('until=2020-02-28')).toEqual([])
+  expect(await refused('kind=sign_in&from=2020-03-01')).toEqual(['192.0.2.2'])
+  // The chips count what the time has, and keep it.
+  const { body } = await admin.get('/admin/audit/refusals?until=2020-02-29')
+  expect(body).toMatch(/kind=sign_in&amp;until=2020-02-29|until=2020-02-29&amp;kind=sign_in/)
+
+  const wallet = `/admin/wallets/${buyer.id}`
+  const moved = async (asked: string) =>
+    [...(await admin.get(`${wallet}?${asked}`)).body.matchAll(/href="\/admin\/journals\/\d+"/g)].length
+  const all = await moved('')
+  expect(all).toBeGreaterThan(0)
+  expect(await moved('period=year')).toBe(all)
+  expect(await moved('until=2020-01-01')).toBe(0)
+  expect(await moved('from=2020-01-01&until=2099-12-31')).toBe(all)
 })
 
 describe('the state of the forum', () => {

@@ -128,6 +128,31 @@ describe('my payments', () => {
   })
 })
 
+it('limits my payments to a time: of the payment, or of the creation of an unpaid order', async () => {
+  const alice = await makePerson(test, { points: 500n })
+  const dated = async (description: string, day: string) => {
+    const { transaction_id } = await pay(alice, description)
+    const [created_at, paid_at] = [new Date(`${day}T01:00:00Z`), new Date(`${day}T16:30:00Z`)]
+    const set = { created_at, paid_at, expires_at: paid_at }
+    await test.db.updateTable('orders').set(set).where('transaction_id', '=', transaction_id).execute()
+  }
+  await dated('Late on the first', '2025-03-01')
+  await dated('Late on the third', '2025-03-03')
+  await pay(alice, 'Of today')
+  const client = await alice.signIn()
+  const found = async (asked: Record<string, string>) =>
+    ordersOn((await client.get(`/account/payments?${new URLSearchParams(asked)}`)).body).map(([what]) => what)
+  // Half past midnight in China, of the next day.
+  expect(await found({ from: '2025-03-02', until: '2025-03-02' })).toEqual(['Late on the first'])
+  expect(await found({ until: '2025-03-01' })).toEqual([])
+  expect(await found({ until: '2025-03-04', q: 'third' })).toEqual(['Late on the third'])
+  expect(await found({ period: 'today' })).toEqual(['Of today'])
+  expect(await found({ period: 'ever' })).toHaveLength(3)
+  const { body } = await client.get('/account/payments?period=week')
+  expect(body).toContain('<option value="week" selected>Last 7 days</option>')
+  expect((await client.get('/account/payments?until=2025-01-01')).body).toContain('No results')
+})
+
 describe('the statement', () => {
   it('names each movement, finds it, and leads a payer to receipts', async () => {
     const alice = await makePerson(test, { points: 5_000n })

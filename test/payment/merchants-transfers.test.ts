@@ -1,10 +1,12 @@
 /** Transfers on the merchant's pages: found again, previewed before they move points, and sent once. */
+import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { openParts } from '../../src/parts.ts'
+import { transfersOfApp } from '../../src/payment/merchant/transfers.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { sendTransfer } from '../../src/payment/orders/transfers.ts'
 import { forgetfulSettings } from '../harness/application.ts'
@@ -13,6 +15,7 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { rowsRead } from '../harness/rows-read.ts'
 
 let test: TestApp
 let merchant: Merchant
@@ -200,10 +203,45 @@ it('transfers are found by number and name, and paged', async () => {
   expect(await found(made[6]!)).toContain('Reversed')
   expect(numbers(await found(alice.username))).toHaveLength(24)
   expect(numbers(await found('100%'))).toEqual([])
+  const dated = async (asked: Record<string, string>) =>
+    numbers((await owner.get(`${path}?${new URLSearchParams(asked)}`)).body)
+  expect(await dated({ period: 'today' })).toHaveLength(24)
+  expect(await dated({ q: 'many-7', period: 'week' })).toEqual(['many-7'])
+  expect(await dated({ q: 'many-7', until: '2025-01-01' })).toEqual([])
+  expect(await dated({ until: '2025-01-01' })).toEqual([])
   const seller = await makeMerchant(test)
   const stranger = await seller.owner.signIn()
   const body = await stranger.get(`/payment/applications/${seller.payment_id}/transfers?q=${made[6]}`)
   expect(body.body).toContain('No results')
+  await seller.close()
+})
+
+it('are limited to a time, without reading those of other times', async () => {
+  const seller = await makeMerchant(test)
+  const rolledBack = new Error('rolled back')
+  const reading = test.db.transaction().execute(async (tx) => {
+    await sql`
+      with made as (
+        insert into journal (book, kind, reference, posted_at)
+        select 'live', 'transfer', 'txn_' || lpad(i::text, 24, 'p'), '2025-01-01T00:00:00Z'::timestamptz + i * interval '1 hour'
+        from generate_series(1, 2400) as i order by i returning id, reference, posted_at
+      )
+      insert into transfers (book, app_id, order_id, transaction_id, from_user_id, from_username, to_user_id, to_username, amount, fee, journal_id, paid_at, day, day_points)
+      select 'live', ${seller.id}, 'gift-' || id, reference, ${seller.owner.id}, 'x', ${alice.id}, 'y', 5, 0, id, posted_at, posted_at::date, 5 from made order by id`.execute(
+      tx,
+    )
+    await sql`analyze transfers`.execute(tx)
+    const before = await rowsRead(tx, 'transfers')
+    const span = { from: new Date('2025-03-01T00:00:00Z'), until: new Date('2025-03-01T20:00:00Z') }
+    const page = await transfersOfApp(tx, seller.id, span)
+    expect(page.rows).toHaveLength(20)
+    expect(page.next).toBeUndefined()
+    expect((await rowsRead(tx, 'transfers')) - before).toBeLessThan(150)
+    const none = await transfersOfApp(tx, seller.id, { from: new Date('2026-01-01T00:00:00Z') })
+    expect(none).toMatchObject({ rows: [], next: undefined })
+    throw rolledBack
+  })
+  await expect(reading).rejects.toBe(rolledBack)
   await seller.close()
 })
 

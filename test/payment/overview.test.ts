@@ -4,7 +4,7 @@ import { refusedRequests } from '../../src/payment/diagnosis/refused-requests.ts
 import { overviewOf } from '../../src/payment/merchant/overview.ts'
 import { hopsOf } from '../../src/payment/notifications/hops.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { dayIn, daysBetween, daysLater, startOfDay } from '../../src/payment/values/days.ts'
+import { dayIn, daysBetween, daysLater, startOfDay } from '../../src/web/periods/days.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'

@@ -112,6 +112,13 @@ addEventListener('keydown', ({ key }) => {
   if (key === 'Escape' && location.hash === '#menu') location.hash = '#content'
 })
 
+// A named time replaces the days that were chosen before.
+for (const select of document.querySelectorAll('select[name="period"]')) {
+  select.addEventListener('change', () => {
+    if (select.value) for (const day of select.form.querySelectorAll('[type="date"]')) day.value = ''
+  })
+}
+
 // Stops a second submit, which would only delay the answer to the first.
 for (const form of document.querySelectorAll('form[method="post"]')) {
   form.addEventListener('submit', (event) => {

@@ -43,7 +43,7 @@ export function booksPages(app: FastifyInstance, deps: Core): void {
       .where('book', '=', 'live')
       .select('id')
       .executeTakeFirstOrThrow()
-    const found = await movementsOf(deps.db, id, before, PAGE_LINES + 1)
+    const found = await movementsOf(deps.db, id, { before }, PAGE_LINES + 1)
     const { rows: movements, next } = onePage(found, PAGE_LINES)
     const older = olderUrl(FEES, {}, next)
     return reply.page('admin/points/fees', { movements, older, before, newest: FEES })

@@ -14,7 +14,8 @@ import { isExpired } from '../../payment/orders/orders.ts'
 import { refundsOf } from '../../payment/orders/refunds.ts'
 import { TRANSACTION_ID } from '../../payment/values/fields.ts'
 import { AppError } from '../../platform/errors.ts'
-import { cursor, olderUrl, onePage } from '../../web/lists.ts'
+import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
+import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import { HISTORY_LINES, idIn } from '../acts/form.ts'
 import { findOrders, findTransfers } from '../find/transactions.ts'
 
@@ -37,6 +38,7 @@ declare module '../../web/views.ts' {
       member: Awaited<ReturnType<typeof memberWithWallet>>
       apps: Awaited<ReturnType<typeof appsOf>>
       movements: Awaited<ReturnType<typeof movementsOf>>
+      asked: PeriodAsked
       history: Awaited<ReturnType<typeof readAudit>>
     }
   }
@@ -49,7 +51,7 @@ declare module '../../web/views.ts' {
 
 type OneTransaction = FastifyRequest<{ Params: { transaction_id: string } }>
 
-const Asked = z.object({ before: cursor })
+const Paged = z.object({ before: cursor })
 
 /** Registers the pages. The caller's scope must require an administrator. */
 export function movementPages(app: FastifyInstance, deps: Core): void {
@@ -110,20 +112,32 @@ async function showTransfer(request: OneTransaction, reply: FastifyReply, { db }
   return reply.page('admin/points/transfer', { transfer, journals, history })
 }
 
-async function showWallet(request: Numbered, reply: FastifyReply, { db }: Core) {
+async function showWallet(request: Numbered, reply: FastifyReply, { db, settings, clock }: Core) {
   const user_id = idOf(request)
-  const { before } = Asked.parse(request.query)
+  const asked = PeriodAsked.parse(request.query)
+  const { before } = Paged.parse(request.query)
+  const { time_zone: zone } = await settings.read()
+  const filter = { ...spanOf(asked, { now: clock(), zone }), before }
   const member = await memberWithWallet(db, user_id)
   const { account_id } = member
   const [apps, found, history] = await Promise.all([
     appsOf(db, user_id),
-    account_id === null ? [] : movementsOf(db, account_id, before, PAGE_LINES + 1),
+    account_id === null ? [] : movementsOf(db, account_id, filter, PAGE_LINES + 1),
     readAudit(db, { subject: `user:${user_id}` }, HISTORY_LINES),
   ])
   const { rows: movements, next } = onePage(found, PAGE_LINES)
   const path = `/admin/wallets/${user_id}`
-  const older = olderUrl(path, {}, next)
-  return reply.page('admin/points/wallet', { member, apps, movements, history, older, before, newest: path })
+  return reply.page('admin/points/wallet', {
+    member,
+    apps,
+    movements,
+    history,
+    asked,
+    older: olderUrl(path, asked, next),
+    before,
+    newest: path,
+    isSearch: listUrl('', asked) !== '',
+  })
 }
 
 async function memberWithWallet(db: Db, user_id: bigint) {

@@ -4,7 +4,6 @@
  */
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import { type AuditFilter, countAudit, readAudit, recordAudit } from '../../core/audit.ts'
@@ -14,6 +13,7 @@ import type { Count } from '../../database/counts.ts'
 import { PAGE_LINES } from '../../database/looking-back.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
+import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import { actWords } from '../wording/act-words.ts'
 import { aboutSubject, factsOf } from './audit-words.ts'
 import { countRefusals, newestRefusals } from './refusals.ts'
@@ -24,21 +24,14 @@ const FILE_READ_LINES = 1_000
 const REFUSALS_SHOWN = 100
 
 const word = z.string().trim().max(200).catch('')
-/** A day in the site's time zone. */
-const day = z
-  .string()
-  .regex(/^[12]\d{3}-\d\d-\d\d$/)
-  .refine((text) => !Number.isNaN(Date.parse(text)))
-  .catch('')
-const Asked = z.object({
+const Asked = PeriodAsked.extend({
   actor: word.transform((name) => name.replace(/^@/, '')),
   action: word,
   subject: word,
-  from: day,
-  to: day,
   before: cursor,
 })
 type Asked = z.output<typeof Asked>
+const RefusalsAsked = PeriodAsked.extend({ kind: word })
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -55,7 +48,8 @@ declare module '../../web/views.ts' {
     }
     'admin/site/refusals': {
       refusals: (Awaited<ReturnType<typeof newestRefusals>>[number] & { words: string })[]
-      kind: string
+      asked: z.output<typeof RefusalsAsked>
+      kinds: { kind: string; href: string }[]
       counts: Awaited<ReturnType<typeof countRefusals>>
       shownMax: number
     }
@@ -86,7 +80,7 @@ export function auditPages(app: FastifyInstance, deps: Core): void {
         facts: factsOf(locale, entry),
       })),
       filter,
-      ...{ before, isSearch: Object.values(filter).some((value) => value !== ''), newest: PATH },
+      ...{ before, isSearch: listUrl('', filter) !== '', newest: PATH },
       older: olderUrl(PATH, filter, next),
       file: listUrl(`${PATH}.csv`, filter),
       inFile,
@@ -108,43 +102,38 @@ export function auditPages(app: FastifyInstance, deps: Core): void {
   })
 
   app.get(`${PATH}/refusals`, async (request, reply) => {
-    const { kind } = z.object({ kind: word }).parse(request.query)
+    const asked = RefusalsAsked.parse(request.query)
     const { t } = request.locale
+    const { time_zone: zone } = await deps.settings.read()
+    const span = spanOf(asked, { now: deps.clock(), zone })
+    const kinds = Object.keys(t.console.acts.refusals)
     const [found, counts] = await Promise.all([
-      newestRefusals(db, kind, REFUSALS_SHOWN),
-      countRefusals(db, Object.keys(t.console.acts.refusals)),
+      newestRefusals(db, { ...span, kind: asked.kind }, REFUSALS_SHOWN),
+      countRefusals(db, kinds, span),
     ])
     const refusals = found.map((refusal) => ({ ...refusal, words: actWords(t, refusal.kind) }))
-    return reply.page('admin/site/refusals', { refusals, kind, counts, shownMax: REFUSALS_SHOWN })
+    return reply.page('admin/site/refusals', {
+      refusals,
+      asked,
+      kinds: ['', ...kinds].map((kind) => ({ kind, href: listUrl(`${PATH}/refusals`, { ...asked, kind }) })),
+      counts,
+      shownMax: REFUSALS_SHOWN,
+    })
   })
 }
 
 async function filterOf(
-  { db, settings }: Core,
-  { actor, action, subject, from, to, before }: Asked,
+  { settings, clock }: Core,
+  { actor, action, subject, before, ...time }: Asked,
 ): Promise<AuditFilter> {
-  const { time_zone } = await settings.read()
-  const midnight = async (day: string, daysLater: number) =>
-    day === '' ? undefined : midnightOf(db, { day, daysLater, zone: time_zone })
+  const { time_zone: zone } = await settings.read()
   return {
     actor: actor || undefined,
     action: action || undefined,
     subject: subject || undefined,
-    from: await midnight(from, 0),
-    // The filter includes the day `to`.
-    to: await midnight(to, 1),
+    ...spanOf(time, { now: clock(), zone }),
     before,
   }
-}
-
-/** Returns when a day begins in a time zone. Postgres knows when clocks change. */
-async function midnightOf(
-  db: Db,
-  { day, daysLater, zone }: { day: string; daysLater: number; zone: string },
-): Promise<Date> {
-  const { rows } = await sql<{ at: Date }>`
-    select (${day}::date + ${daysLater}::integer)::timestamp at time zone ${zone} as at`.execute(db)
-  return rows[0]!.at
 }
 
 /** Yields the file in pieces while the reader takes them, so a slow reader keeps only one piece in memory. */

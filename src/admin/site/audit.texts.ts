@@ -18,12 +18,6 @@ export const audit = {
   all: { en: 'All', zh: '全部' },
   actor: { en: 'Who', zh: '操作者' },
   actorHint: { en: 'A username', zh: '用户名' },
-  from: { en: 'From', zh: '从' },
-  to: { en: 'To', zh: '至' },
-  zone: (zone: string) => ({
-    en: `Days begin at midnight, ${zone}.`,
-    zh: `每天从${zone}零点开始。`,
-  }),
   export: { en: 'Export CSV', zh: '导出 CSV' },
   exportHint: {
     en: 'It contains the entries that match the filter, with times in UTC.',

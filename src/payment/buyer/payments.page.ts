@@ -3,7 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import { cursor, olderUrl, searchText } from '../../web/lists.ts'
+import { cursor, listUrl, olderUrl, searchText } from '../../web/lists.ts'
+import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import { type Fate, fateOf, ordersOfPayer } from './payments.ts'
 
 const PAGE = '/account/payments'
@@ -12,12 +13,13 @@ declare module '../../web/views.ts' {
   interface PageData {
     'payment/buyer/payments': PartData['parts/pager'] & {
       orders: (Awaited<ReturnType<typeof ordersOfPayer>>['rows'][number] & { fate: Fate })[]
-      q: string
+      asked: z.output<typeof Asked>
     }
   }
 }
 
-const Asked = z.object({ q: searchText, before: cursor })
+const Asked = PeriodAsked.extend({ q: searchText })
+const Paged = z.object({ before: cursor })
 
 /** GET /account/payments. */
 export async function payerPages(app: FastifyInstance, deps: Core): Promise<void> {
@@ -25,17 +27,20 @@ export async function payerPages(app: FastifyInstance, deps: Core): Promise<void
   app.addHook('preHandler', requireUser)
 
   app.get(PAGE, async (request, reply) => {
-    const { q, before } = Asked.parse(request.query)
+    const asked = Asked.parse(request.query)
+    const { before } = Paged.parse(request.query)
     const { id } = sessionOf(request).user
-    const found = await ordersOfPayer(deps.db, id, { text: q || undefined, before })
     const now = deps.clock()
+    const { time_zone: zone } = await deps.settings.read()
+    const filter = { ...spanOf(asked, { now, zone }), text: asked.q || undefined, before }
+    const found = await ordersOfPayer(deps.db, id, filter)
     return reply.page('payment/buyer/payments', {
       orders: found.rows.map((order) => ({ ...order, fate: fateOf(order, now) })),
       lookedBackTo: found.looked_back_to,
-      older: olderUrl(PAGE, { q }, found.next),
+      older: olderUrl(PAGE, asked, found.next),
       newest: PAGE,
-      q,
-      isSearch: q !== '',
+      asked,
+      isSearch: listUrl('', asked) !== '',
       before,
     })
   })

@@ -50,6 +50,9 @@ export type PayerOrder = {
 export type PayerOrderFilter = {
   /** Words in the description, the shop's name and the order's numbers; digits also match the amount. */
   text?: string | undefined
+  /** Paid from this moment (inclusive) until that one (exclusive). Unpaid orders count by their creation. */
+  from?: Date | undefined
+  until?: Date | undefined
   /** Only orders older than this one. */
   before?: bigint | undefined
 }
@@ -58,9 +61,13 @@ export type PayerOrderFilter = {
 export async function ordersOfPayer(
   db: Db,
   user_id: bigint,
-  { text, before }: PayerOrderFilter = {},
+  { text, from, until, before }: PayerOrderFilter = {},
 ): Promise<Page<PayerOrder>> {
-  const within = rowsWithin(text !== undefined)
+  const within = rowsWithin([text, from, until].some((value) => value !== undefined))
+  const fits = [sql`true`]
+  if (text !== undefined) fits.push(mentions(text))
+  if (from !== undefined) fits.push(sql`coalesce(o.paid_at, o.created_at) >= ${from}`)
+  if (until !== undefined) fits.push(sql`coalesce(o.paid_at, o.created_at) < ${until}`)
   const isOlder = (id: string) => (before === undefined ? sql`true` : sql`${sql.ref(id)} < ${before}`)
   const { rows } = await sql<(PayerOrder | { id: null }) & Looked>`
     with mine as materialized (
@@ -77,7 +84,7 @@ export async function ordersOfPayer(
       from mine
       cross join lateral (select * from orders where id = mine.id limit 1) as o
       cross join lateral (select * from payment_apps where id = o.app_id limit 1) as app
-      where ${text === undefined ? sql`true` : mentions(text)}
+      where ${sql.join(fits, sql` and `)}
       order by o.id desc limit ${PAGE_LINES + 1}
     )
     select line.*, looked.*, (select created_at from orders where orders.id = looked.oldest) as oldest_at

@@ -10,6 +10,7 @@ import type { Turns } from '../../platform/turns.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { cursor, listUrl, olderUrl, searchText } from '../../web/lists.ts'
+import { StrictPeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import type { PageData } from '../../web/views.ts'
 import { navFor } from '../apps/area.ts'
 import { readNotifications } from '../notifications/redelivery.ts'
@@ -23,7 +24,6 @@ import {
 } from '../orders/refund-requests.ts'
 import { actorOf, CONFIRMED, isConfirmed, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
-import { dayIn, daysLater, startOfDay } from '../values/days.ts'
 import { Amount } from '../values/fields.ts'
 import { getOrderRecord, type OrderRecord } from './order-record.ts'
 import {
@@ -47,7 +47,6 @@ declare module '../../web/views.ts' {
       /** The states, each with the address of the list that shows only them. The first one is all. */
       fates: { fate: Fate | undefined; href: string }[]
       counts: Counts<Fate>
-      periods: Period[]
       address: string
       exportUrl: string
     }
@@ -93,24 +92,14 @@ const amount = z
   .transform((text) => text.replaceAll(/[\s,，]/g, ''))
   .pipe(z.union([z.literal('').transform(() => undefined), z.string().regex(/^\d{1,16}$/)]))
   .optional()
-const day = z.union([z.literal('').transform(() => undefined), z.iso.date()]).optional()
 
 /** The filter in the query of the list and of the file. */
-/** Named times, in days up to today. */
-const PERIODS = { today: 1, week: 7, days30: 30, days90: 90 } as const
-type Period = keyof typeof PERIODS
-
-const Asked = z.object({
+const Asked = StrictPeriodAsked.extend({
   q: searchText,
-  period: z
-    .union([z.literal('').transform(() => undefined), z.enum(Object.keys(PERIODS) as Period[])])
-    .optional(),
   buyer: searchText.transform((name) => name.replace(/^@/, '')),
   status: z.union([z.literal('').transform(() => undefined), z.enum(FATES)]).optional(),
   min: amount,
   max: amount,
-  from: day,
-  until: day,
 })
 type Asked = z.output<typeof Asked>
 
@@ -175,7 +164,6 @@ export function orderPages(app: FastifyInstance, deps: Core, turns: Turns): void
         href: listUrl(address, { ...asked, status: fate }),
       })),
       counts,
-      periods: Object.keys(PERIODS) as Period[],
       address,
       exportUrl: listUrl(`${address}/export`, asked),
       older: olderUrl(address, asked, found.next),
@@ -315,21 +303,16 @@ function questionOf(request: OrderRequest, asking: Asking, quote: RefundQuote): 
   }
 }
 
-/** Days begin at midnight in the time zone of the site. Days that the reader chose come before a named time. */
 async function filterOf({ settings, clock }: Core, asked: Asked): Promise<OrderFilter> {
-  const { q, buyer, status, min, max, period, until } = asked
-  const { time_zone } = await settings.read()
-  const today = dayIn(time_zone, clock())
-  const isNamed = period !== undefined && asked.from === undefined && until === undefined
-  const from = isNamed ? daysLater(today, 1 - PERIODS[period]) : asked.from
+  const { q, buyer, status, min, max } = asked
+  const { time_zone: zone } = await settings.read()
   return {
     text: q || undefined,
     payer: buyer || undefined,
     fate: status,
     min: min === undefined ? undefined : BigInt(min),
     max: max === undefined ? undefined : BigInt(max),
-    from: from === undefined ? undefined : startOfDay(from, time_zone),
-    until: until === undefined ? undefined : startOfDay(daysLater(until, 1), time_zone),
+    ...spanOf(asked, { now: clock(), zone }),
   }
 }
 

@@ -5,7 +5,7 @@ import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/looking-back.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
-import { dayIn, startOfDay } from '../values/days.ts'
+import { dayIn, startOfDay } from '../../web/periods/days.ts'
 import {
   type Latency,
   lastDays,

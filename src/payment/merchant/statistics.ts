@@ -1,8 +1,8 @@
 /** Statistics of an application: sales by period and by product, and the latency of notifications. All are set queries. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
+import { dayIn, daysBetween, daysLater, startOfDay } from '../../web/periods/days.ts'
 import { lowestIdAfter, lowestIdSince } from '../orders/lowest-id.ts'
-import { dayIn, daysBetween, daysLater, startOfDay } from '../values/days.ts'
 
 /** The lengths of a range that the page offers, in days. */
 export const RANGES = [7, 30, 90] as const

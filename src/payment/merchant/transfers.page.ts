@@ -8,7 +8,8 @@ import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { keepForm } from '../../web/forms/kept-forms.ts'
-import { cursor, olderUrl, searchText } from '../../web/lists.ts'
+import { cursor, listUrl, olderUrl, searchText } from '../../web/lists.ts'
+import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import { navFor } from '../apps/area.ts'
 import { needsFreshSignIn } from '../buyer/pay.page.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
@@ -22,7 +23,8 @@ import { transfersOfApp } from './transfers.ts'
 
 const PATH = '/payment/applications/:payment_id/transfers'
 
-const Asked = z.object({ q: searchText, before: cursor })
+const Asked = PeriodAsked.extend({ q: searchText })
+const Paged = z.object({ before: cursor })
 
 const amount = z.string().trim().pipe(Amount).transform(BigInt)
 /** A missing name becomes empty, which no member has. */
@@ -58,7 +60,7 @@ declare module '../../web/views.ts' {
       nav: AreaNav
       transfers: Sent[]
       quote: TransferQuote
-      q: string
+      asked: z.output<typeof Asked>
       address: string
     }
     'payment/merchant/transfer-confirm': {
@@ -119,10 +121,13 @@ function permitted(request: OwnedRequest, { db }: PaymentDeps, right: 'orders.re
 
 async function showTransfers(request: OwnedRequest, reply: FastifyReply, deps: PaymentDeps) {
   const owned = await permitted(request, deps, 'orders.read')
-  const { q, before } = Asked.parse(request.query)
+  const asked = Asked.parse(request.query)
+  const { before } = Paged.parse(request.query)
+  const { time_zone: zone } = await deps.settings.read()
+  const span = spanOf(asked, { now: deps.clock(), zone })
   const [nav, found, quote] = await Promise.all([
     navFor(deps, request, owned),
-    transfersOfApp(deps.db, owned.id, { text: q || undefined, before }),
+    transfersOfApp(deps.db, owned.id, { ...span, text: asked.q || undefined, before }),
     quoteTransfer(deps, owned.id, 0n),
   ])
   const address = `${pathOf(request)}/transfers`
@@ -132,12 +137,12 @@ async function showTransfers(request: OwnedRequest, reply: FastifyReply, deps: P
     transfers: found.rows,
     lookedBackTo: found.looked_back_to,
     quote,
-    q,
+    asked,
     before,
-    isSearch: q !== '',
+    isSearch: listUrl('', asked) !== '',
     address,
     newest: address,
-    older: olderUrl(address, { q }, found.next),
+    older: olderUrl(address, asked, found.next),
   })
 }
 

@@ -10,8 +10,8 @@ export const merchantTransfers = {
     zh: `转给成员的${POINTS}会显示在这里，包括在本页和通过接口转出的。`,
   },
   searchHint: {
-    en: 'Order number, transaction ID or the recipient’s username.',
-    zh: '订单号、交易号或收款人用户名。',
+    en: 'Order number, transaction ID or the recipient’s username',
+    zh: '订单号、交易号或收款人用户名',
   },
   recipient: { en: 'Recipient', zh: '收款人' },
   time: { en: 'Sent', zh: '转出时间' },
