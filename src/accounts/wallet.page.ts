@@ -23,7 +23,7 @@ import {
 import { openTurns } from '../platform/turns.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../web/csv.ts'
 import type { Messages } from '../web/languages.ts'
-import { cursor, listUrl, olderUrl, searchText } from '../web/lists.ts'
+import { listUrl, olderUrl, Paged, searchText, shownRows } from '../web/lists.ts'
 import { PeriodAsked, spanOf } from '../web/periods/periods.ts'
 import { describeMovement, type Movement } from './movements.ts'
 import { sessionOf } from './session/session.ts'
@@ -46,7 +46,6 @@ const Asked = PeriodAsked.extend({
   book: z.literal('test').optional().catch(undefined),
 })
 type Asked = z.output<typeof Asked>
-const Paged = z.object({ before: cursor })
 
 declare module '../web/views.ts' {
   interface PageData {
@@ -74,7 +73,7 @@ export function walletPage(app: FastifyInstance, deps: Core): void {
 
   app.get(PAGE, async (request, reply) => {
     const { asked, filter, book, zone } = await readRequest(request, deps)
-    const { before } = Paged.parse(request.query)
+    const { before, row } = Paged.parse(request.query)
     const { id } = sessionOf(request).user
     const [live, play, moved, { rows, next, looked_back_to }, counts] = await Promise.all([
       walletOf(db, id),
@@ -82,7 +81,9 @@ export function walletPage(app: FastifyInstance, deps: Core): void {
       movedThisMonth(db, id, { now: deps.clock(), zone, book }),
       statementOf(db, id, { ...filter, before }, { book }),
       // A count of words would cost as much as the search.
-      filter.text === undefined ? countKinds(db, { user_id: id, book }, filter, KINDS) : {},
+      filter.text === undefined
+        ? countKinds(db, { user_id: id, book }, filter, KINDS)
+        : ({} as Counts<(typeof KINDS)[number]>),
     ])
     const isTest = book === 'test'
     const { t } = request.locale
@@ -98,7 +99,8 @@ export function walletPage(app: FastifyInstance, deps: Core): void {
       hasMandates: deps.settings.latest().mandates === 'on',
       fileUrl: listUrl(FILE, asked),
       fileMax: EXPORTED_MAX,
-      older: olderUrl(PAGE, asked, next),
+      older: olderUrl(PAGE, { ...asked, row: String(row + rows.length) }, next),
+      shown: shownRows(row, rows.length, { isLast: next === undefined, count: counts[asked.kind ?? 'all'] }),
       newest: listUrl(PAGE, { book: asked.book }),
       isSearch: listUrl('', { ...asked, book: undefined }) !== '',
       before,

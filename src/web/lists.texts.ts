@@ -13,6 +13,10 @@ export const lists = {
   nothingYet: { en: 'No results so far', zh: '目前没有结果' },
   lookedBackTo: { en: 'Searched back to', zh: '已搜索至' },
   lookOn: { en: 'Search further back', zh: '继续往前搜索' },
+  shown: (first: string, last: string, of: string | undefined, isMore: boolean) => ({
+    en: `${first}–${last}${of === undefined ? '' : ` of ${isMore ? 'at least ' : ''}${of}`}`,
+    zh: `第 ${first}–${last} 条${of === undefined ? '' : `，共 ${of} 条${isMore ? '以上' : ''}`}`,
+  }),
   fileRows: (formatted: string, { rows, isMore }: { rows: number; isMore: boolean }, max: string) => ({
     en: isMore
       ? `The file will have at least ${formatted} rows, at most ${max}, the newest first.`

@@ -1,5 +1,6 @@
 /** Parameters in the address of a list. Invalid ones are ignored, so an address typed by hand still shows a list. */
 import { z } from 'zod'
+import type { Count } from '../database/counts.ts'
 
 /** The text to search for; empty finds everything. */
 export const searchText = z.string().trim().max(100).catch('')
@@ -29,6 +30,35 @@ export function olderUrl(
   next: bigint | undefined,
 ): string | undefined {
   return next === undefined ? undefined : listUrl(path, { ...asked, before: next })
+}
+
+/** Which rows of a list a page shows, and of how many. A last page needs no count. */
+export type ShownRows = { first: number; last: number; of: Count | undefined }
+
+/** The position of a page's first row in its list. It only labels the page. */
+const position = z.coerce.number().int().min(1).max(1_000_000).catch(1)
+
+/** A page of a list that says which rows it shows. */
+export const Paged = z
+  .object({ before: cursor, row: position })
+  .transform(({ before, row }) => ({ before, row: before === undefined ? 1 : row }))
+
+/**
+ * Says which rows a page shows.
+ * @param row the position of the first one.
+ * @param rows how many the page has.
+ * @param isLast whether no older rows are left.
+ */
+export function shownRows(
+  row: number,
+  rows: number,
+  { isLast, count }: { isLast: boolean; count: Count | undefined },
+): ShownRows | undefined {
+  if (rows === 0) return undefined
+  const last = row + rows - 1
+  if (isLast) return { first: row, last, of: { rows: last, isMore: false } }
+  if (count === undefined) return { first: row, last, of: undefined }
+  return { first: row, last, of: count.rows > last ? count : { rows: last, isMore: true } }
 }
 
 /** Returns the address of a list with its parameters, without the empty ones. */

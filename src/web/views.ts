@@ -9,6 +9,7 @@ import type { BarChart, sparkPath } from './bar-chart.ts'
 import type { FormView, MakeFormView, RefusedForm } from './forms/forms.ts'
 import type { Icon, icon } from './icons.ts'
 import type { Locale } from './languages.ts'
+import type { ShownRows } from './lists.ts'
 import type { PeriodAsked } from './periods/periods.ts'
 import type { Report } from './report.ts'
 import type { Site } from './site.ts'
@@ -108,6 +109,7 @@ export interface PartData {
   'parts/language': object
   /** The time that a list is limited to: the named times, and the days that the reader chooses. */
   'parts/period': { asked: PeriodAsked }
+  'parts/days': { asked: PeriodAsked }
   'parts/own-days': { asked: PeriodAsked }
   'parts/nav-links': { links: AreaLink[] }
   'parts/side': { nav?: AreaNav }
@@ -119,6 +121,7 @@ export interface PartData {
     newest: string
     isSearch?: boolean
     lookedBackTo?: Date | undefined
+    shown?: ShownRows | undefined
   }
   'parts/search': { search: Search; id: string }
   'parts/secret-field': { label: string; value: string; hint?: string }

@@ -232,6 +232,19 @@ describe('the audit log', () => {
     expect(await subjects({ actor: `@${buyer.username.toUpperCase()}` })).toEqual(['old'])
     expect(await subjects({ actor: 'nobody' })).toEqual([])
     expect(await subjects({ subject: 'mine' })).toEqual(['mine'])
+    await sql`insert into audit_log (action, subject, detail) values ('name.act', ${`user:${buyer.id}`}, '{}'), ('name.act', ${merchant.payment_id}, '{}')`.execute(
+      test.db,
+    )
+    const named = async (filter: Record<string, string>) =>
+      (await admin.get(`/admin/audit?${new URLSearchParams({ action: 'name', ...filter })}`)).body
+    const links = {
+      member: `title="user:${buyer.id}"><bdi>@${buyer.username}</bdi>`,
+      shop: `title="${merchant.payment_id}"><bdi>Shop of ${merchant.owner.username}</bdi>`,
+    }
+    for (const link of Object.values(links)) expect(await named({})).toContain(link)
+    expect(await named({ subject: `@${buyer.username.toUpperCase()}` })).toContain(links.member)
+    expect(await named({ subject: `@${buyer.username}` })).not.toContain(links.shop)
+    expect(await named({ subject: '@nobody' })).toContain('No results')
     expect(await subjects({ from: '2020-03-01' })).toEqual(['=1+1', 'mine'])
     expect(await subjects({ until: '2020-02-29' })).toEqual(['old'])
     expect(await subjects({ until: '2020-02-28' })).toEqual([])

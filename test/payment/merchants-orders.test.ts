@@ -126,6 +126,11 @@ describe('the orders of an application', () => {
       expect((await owner.get(asking(wrong))).status).toBe(400)
       expect((await owner.get(asking(wrong).replace('/orders?', '/orders/export.csv?'))).status).toBe(400)
     }
+    const everything = await owner.get(listOf(merchant))
+    expect(everything.body).toContain('placeholder="Order number, transaction ID, trade number or product"')
+    expect(everything.body).toContain('>1–6 of 6</p>')
+    expect((await owner.get(asking({ status: 'paid' }))).body).toContain('>1–1 of 1</p>')
+    expect((await owner.get(asking({ q: 'poster' }))).body).toContain('>1–2 of 2</p>')
     // The address contains the whole search, so it can be shared.
     const page = await owner.get(asking({ q: 'poster', min: '41' }))
     expect(page.body).toContain('name="q" value="poster"')
@@ -145,6 +150,13 @@ describe('the orders of an application', () => {
     }
     expect(all).toHaveLength(75)
     expect(all).toEqual([...new Set(all)].sort((a, b) => Number(b - a)))
+
+    const browser = await seller.owner.signIn()
+    const newest = await browser.get(listOf(seller))
+    expect(newest.body).toContain('>1–25 of at least 1,000</p>')
+    const older = /href="([^"]*before=\d+[^"]*)"/.exec(newest.body)![1]!.replaceAll('&amp;', '&')
+    expect((await browser.get(older)).body).toContain('>26–50 of at least 1,000</p>')
+    expect((await browser.get(asking({ q: 'straw' }, listOf(seller)))).body).toContain('>1–25</p>')
 
     const first = await ordersOfApp(test.db, seller.id, { text: 'needle' }, test.clock.now())
     expect(first.rows).toEqual([])
@@ -322,6 +334,7 @@ describe('the orders of an application', () => {
           `Refund · .* @${alice.username} \\+100 @${merchant.owner.username} −96 Platform fees −4`,
       ),
       new RegExp(`POST /payment/pay/${merchant.payment_id}/process .* From address 127.0.0.1 `),
+      /Numbers Product Teapot Order number order_id seller-/,
       /description Teapot .* note n{1000}… .*api_key hidden signature hidden/,
       /Your shop learns the result from the buyer/,
     ]
@@ -365,6 +378,8 @@ describe('the orders of an application', () => {
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
     const again = `/admin/notifications/${transaction_id}/redeliver`
     const list = await admin.get(`/admin/notifications?transaction_id=${transaction_id}`)
+    expect(list.body).toContain('<p class="clip"><bdi>Lamp</bdi></p>')
+    expect(page.body).not.toContain('<p class="clip">')
     expect((await admin.submit(list, again)).status).toBe(303)
 
     const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()

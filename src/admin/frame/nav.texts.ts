@@ -10,5 +10,7 @@ export const frame = {
     site: { en: 'Members and site', zh: '成员与站点' },
   },
   status: { en: 'Status', zh: '状态' },
+  /** Refund requests, in the bar at the foot of a phone. */
+  refunds: { en: 'Refunds', zh: '退款' },
   reviews: { en: 'Reviews', zh: '审核' },
 } satisfies Texts

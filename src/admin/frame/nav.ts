@@ -46,6 +46,7 @@ export function adminNav(
           {
             href: '/admin/refund-requests',
             label: t.refundRequests.title,
+            short: c.frame.refunds,
             icon: 'refund',
             count: refundRequests,
           },

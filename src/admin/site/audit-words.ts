@@ -1,21 +1,56 @@
 /** Entries of the audit log in words: what an act was about, and its details. */
+import { sql } from 'kysely'
+import { findUserByUsername } from '../../accounts/people/users.ts'
 import { SETTING_NAMES, type SettingName } from '../../core/setting-values.ts'
+import type { Db } from '../../database/connection.ts'
 import type { Locale } from '../../web/languages.ts'
 import { settingLabel, settingValue } from '../wording/setting-words.ts'
 
-/** What an act was about, and its page if it has one. */
-export function aboutSubject(locale: Locale, subject: string): { label: string; href?: string } {
-  const user_id = /^user:(\d{1,18})$/.exec(subject)?.[1]
+/** The subjects of members are `user:` and the id. */
+const MEMBER = /^user:(\d{1,18})$/
+
+/** Reads the names of the members and applications among some subjects. */
+export async function namesOf(db: Db, subjects: string[]): Promise<Map<string, string>> {
+  if (subjects.length === 0) return new Map()
+  const ids = subjects.flatMap((subject) => MEMBER.exec(subject)?.[1] ?? [])
+  const { rows } = await sql<{ subject: string; name: string }>`
+    select 'user:' || id as subject, '@' || username as name from users where id = any(${ids}::bigint[])
+    union all select client_id, name from oauth_apps where client_id = any(${subjects}::text[])
+    union all select payment_id, name from payment_apps where payment_id = any(${subjects}::text[])`.execute(
+    db,
+  )
+  return new Map(rows.map(({ subject, name }) => [subject, name]))
+}
+
+/** Returns the subject that a reader means: `@name` is a member. A name that no member has finds nothing. */
+export async function subjectOf(db: Db, typed: string): Promise<string> {
+  if (!typed.startsWith('@')) return typed
+  const member = await findUserByUsername(db, typed.slice(1))
+  return `user:${member?.id ?? 0}`
+}
+
+/**
+ * What an act was about, and its page if it has one.
+ * @param names the names of members and applications by their subjects.
+ */
+export function aboutSubject(
+  locale: Locale,
+  subject: string,
+  names: Map<string, string>,
+): { label: string; href?: string } {
+  const user_id = MEMBER.exec(subject)?.[1]
+  const name = names.get(subject)
   if (user_id !== undefined) {
-    return { label: `${locale.t.members.member} ${user_id}`, href: `/admin/members/${user_id}` }
+    return { label: name ?? `${locale.t.members.member} ${user_id}`, href: `/admin/members/${user_id}` }
   }
   if (isSetting(subject)) return { label: settingLabel(locale, subject) }
   if (/^txn_[a-z0-9]{24}$/.test(subject)) {
     return { label: subject, href: `/admin/find?${new URLSearchParams({ q: subject })}` }
   }
   if (/^pay_[a-z0-9]{20}$/.test(subject)) {
-    return { label: subject, href: `/admin/payment-applications/${subject}` }
+    return { label: name ?? subject, href: `/admin/payment-applications/${subject}` }
   }
+  if (name !== undefined) return { label: name, href: `/admin/apps/${encodeURIComponent(subject)}` }
   return { label: subject }
 }
 

@@ -12,10 +12,10 @@ import type { Db } from '../../database/connection.ts'
 import type { Count } from '../../database/counts.ts'
 import { PAGE_LINES } from '../../database/looking-back.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
-import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
+import { listUrl, olderUrl, onePage, Paged, shownRows } from '../../web/lists.ts'
 import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import { actWords } from '../wording/act-words.ts'
-import { aboutSubject, factsOf } from './audit-words.ts'
+import { aboutSubject, factsOf, namesOf, subjectOf } from './audit-words.ts'
 import { countRefusals, newestRefusals } from './refusals.ts'
 
 const PATH = '/admin/audit'
@@ -28,7 +28,6 @@ const Asked = PeriodAsked.extend({
   actor: word.transform((name) => name.replace(/^@/, '')),
   action: word,
   subject: word,
-  before: cursor,
 })
 type Asked = z.output<typeof Asked>
 const RefusalsAsked = PeriodAsked.extend({ kind: word })
@@ -41,7 +40,7 @@ declare module '../../web/views.ts' {
         about: ReturnType<typeof aboutSubject>
         facts: ReturnType<typeof factsOf>
       })[]
-      filter: Omit<Asked, 'before'>
+      filter: Asked
       file: string
       inFile: Count
       fileLinesMax: number
@@ -63,25 +62,30 @@ declare module '../../web/views.ts' {
 export function auditPages(app: FastifyInstance, deps: Core): void {
   const { db } = deps
   app.get(PATH, async (request, reply) => {
-    const asked = Asked.parse(request.query)
-    const { before, ...filter } = asked
-    const sought = await filterOf(deps, asked)
+    const filter = Asked.parse(request.query)
+    const { before, row } = Paged.parse(request.query)
+    const sought = await filterOf(deps, filter)
     const [found, inFile] = await Promise.all([
-      readAudit(db, sought, PAGE_LINES + 1),
-      countAudit(db, { ...sought, before: undefined }),
+      readAudit(db, { ...sought, before }, PAGE_LINES + 1),
+      countAudit(db, sought),
     ])
     const { rows, next } = onePage(found, PAGE_LINES)
     const { locale } = request
+    const names = await namesOf(
+      db,
+      rows.map(({ subject }) => subject),
+    )
     return reply.page('admin/site/audit', {
       entries: rows.map((entry) => ({
         ...entry,
         words: actWords(locale.t, entry.action),
-        about: aboutSubject(locale, entry.subject),
+        about: aboutSubject(locale, entry.subject, names),
         facts: factsOf(locale, entry),
       })),
       filter,
       ...{ before, isSearch: listUrl('', filter) !== '', newest: PATH },
-      older: olderUrl(PATH, filter, next),
+      older: olderUrl(PATH, { ...filter, row: String(row + rows.length) }, next),
+      shown: shownRows(row, rows.length, { isLast: next === undefined, count: inFile }),
       file: listUrl(`${PATH}.csv`, filter),
       inFile,
       fileLinesMax: FILE_LINES_MAX,
@@ -89,8 +93,7 @@ export function auditPages(app: FastifyInstance, deps: Core): void {
   })
 
   app.get(`${PATH}.csv`, async (request, reply) => {
-    const asked = Asked.parse(request.query)
-    const { before: _, ...detail } = asked
+    const detail = Asked.parse(request.query)
     const actor_id = sessionOf(request).user.id
     const entry = { actor_id, action: 'audit.export', subject: 'audit_log', detail, ip: request.ip }
     await db.transaction().execute((tx) => recordAudit(tx, entry))
@@ -98,7 +101,7 @@ export function auditPages(app: FastifyInstance, deps: Core): void {
       .type(CSV_TYPE)
       .header('content-disposition', 'attachment; filename="audit.csv"')
       .header('cache-control', 'no-store')
-      .send(Readable.from(linesOf(db, await filterOf(deps, asked))))
+      .send(Readable.from(linesOf(db, await filterOf(deps, detail))))
   })
 
   app.get(`${PATH}/refusals`, async (request, reply) => {
@@ -123,16 +126,15 @@ export function auditPages(app: FastifyInstance, deps: Core): void {
 }
 
 async function filterOf(
-  { settings, clock }: Core,
-  { actor, action, subject, before, ...time }: Asked,
+  { db, settings, clock }: Core,
+  { actor, action, subject, ...time }: Asked,
 ): Promise<AuditFilter> {
   const { time_zone: zone } = await settings.read()
   return {
     actor: actor || undefined,
     action: action || undefined,
-    subject: subject || undefined,
+    subject: (await subjectOf(db, subject)) || undefined,
     ...spanOf(time, { now: clock(), zone }),
-    before,
   }
 }
 

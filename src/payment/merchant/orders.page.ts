@@ -9,7 +9,7 @@ import { AppError } from '../../platform/errors.ts'
 import type { Turns } from '../../platform/turns.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { readForm } from '../../web/forms/forms.ts'
-import { cursor, listUrl, olderUrl, searchText } from '../../web/lists.ts'
+import { listUrl, olderUrl, Paged, searchText, shownRows } from '../../web/lists.ts'
 import { StrictPeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import type { PageData } from '../../web/views.ts'
 import { navFor } from '../apps/area.ts'
@@ -115,8 +115,6 @@ const RefundForm = z.object({
   reason: z.string().trim().min(1).max(500),
 })
 
-const Paged = z.object({ before: cursor })
-
 /** The columns have the names of the API in every language. */
 const COLUMNS = [
   'created_at',
@@ -144,13 +142,13 @@ export function orderPages(app: FastifyInstance, deps: Core, turns: Turns): void
   app.get(PATH, async (request: OwnedRequest, reply) => {
     const owned = await permitted(request)
     const asked = readAsked(request.query)
-    const { before } = Paged.parse(request.query)
+    const { before, row } = Paged.parse(request.query)
     const now = deps.clock()
     const [nav, filter] = await Promise.all([navFor(deps, request, owned), filterOf(deps, asked)])
     const [found, counts] = await Promise.all([
       ordersOfApp(deps.db, owned.id, { ...filter, before }, now),
       // A count of words would cost as much as the search.
-      filter.text === undefined ? countFates(deps.db, owned.id, filter, now) : {},
+      filter.text === undefined ? countFates(deps.db, owned.id, filter, now) : ({} as Counts<Fate>),
     ])
     const address = `${pathOf(request)}/orders`
     return reply.page('payment/merchant/orders', {
@@ -166,7 +164,11 @@ export function orderPages(app: FastifyInstance, deps: Core, turns: Turns): void
       counts,
       address,
       exportUrl: listUrl(`${address}/export`, asked),
-      older: olderUrl(address, asked, found.next),
+      older: olderUrl(address, { ...asked, row: String(row + found.rows.length) }, found.next),
+      shown: shownRows(row, found.rows.length, {
+        isLast: found.next === undefined,
+        count: counts[asked.status ?? 'all'],
+      }),
       newest: address,
       isSearch: listUrl('', asked) !== '',
       before,

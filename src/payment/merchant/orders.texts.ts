@@ -5,13 +5,13 @@ import { POINTS } from '../../web/site-words.ts'
 
 export const merchantOrders = {
   searchHint: {
-    en: 'Order number, transaction ID, trade number or product.',
-    zh: '订单号、交易号、平台订单号或商品名称。',
+    en: 'Order number, transaction ID, trade number or product',
+    zh: '订单号、交易号、平台订单号或商品名称',
   },
   product: { en: 'Product', zh: '商品' },
   created: { en: 'Created', zh: '创建时间' },
   states: { en: 'Status', zh: '状态' },
-  more: { en: `Filter by buyer or ${POINTS}`, zh: `按买家或${POINTS}筛选` },
+  more: { en: `Filter by buyer, ${POINTS} or day`, zh: `按买家、${POINTS}或日期筛选` },
   buyer: { en: 'Buyer’s username', zh: '买家用户名' },
   min: { en: `${POINTS}, from`, zh: `${POINTS}，最少` },
   max: { en: `${POINTS}, to`, zh: `${POINTS}，最多` },

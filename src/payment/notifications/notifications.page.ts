@@ -70,6 +70,8 @@ declare module '../../web/views.ts' {
       mayRedeliver: boolean
       now: Date
       owned?: Permitted
+      /** The page is about its order, so the product is said already. */
+      isOfPage?: boolean
     }
   }
 }

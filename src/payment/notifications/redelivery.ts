@@ -100,6 +100,7 @@ export async function readNotifications(
       'notifications.kind',
       'notifications.event_id',
       'orders.trade_no',
+      'orders.description',
       'payment_apps.payment_id',
       'payment_apps.name as app_name',
     ])
@@ -111,6 +112,7 @@ export async function readNotifications(
         .as('transaction_id'),
       eb.fn.coalesce('orders.order_id', 'transfers.order_id', 'mandates.reference').$notNull().as('order_id'),
       eb('notifications.mandate_id', 'is not', null).as('isOfMandate'),
+      sql<string | null>`name_now(transfers.to_user_id, transfers.to_username)`.as('to_username'),
       hasOwnQuery('notify_url').as('notifyHasQuery'),
       hasOwnQuery('return_url').as('returnHasQuery'),
     ])

@@ -352,7 +352,7 @@ export const PAGES: ListedPage[] = [
     path: ({ pending }) => `/payment/applications/${pending.payment_id}`,
   },
   { name: 'payment/apps/settings', as: 'merchant', path: shop('settings') },
-  { name: 'payment/apps/developers', as: 'merchant', path: shop('developers') },
+  { name: 'payment/apps/developers', as: 'merchant', path: shop('developers'), act: unfolding },
   { name: 'payment/apps/developers key', as: 'merchant', path: shop('developers?show=key') },
   { name: 'payment/merchant/orders', as: 'merchant', path: (world) => `${paymentApp(world)}/orders` },
   {

@@ -232,6 +232,46 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await page.getByRole('main').getByRole('link', { name: 'Sign in', exact: true }).waitFor()
   })
 
+  test.each(['en', 'zh-CN'] as const)(
+    'tiles fill their rows on a phone, and the bar shows whole names: %s',
+    { timeout: TEST_MS },
+    async (language) => {
+      const merchant = `/payment/applications/${world.merchant.payment_id}`
+      const pages = {
+        merchant: [`${merchant}/statistics`, `${merchant}/notifications`],
+        admin: ['/admin', '/admin/refund-requests', '/admin/notifications'],
+      } as const
+      for (const role of ['merchant', 'admin'] as const) {
+        const page = await openWalk(role, language, { viewport: PHONE })
+        for (const path of pages[role]) {
+          await page.goto(`${world.test.url}${path}`)
+          const faults = await page.evaluate(() => {
+            const unfilled = [...document.querySelectorAll('.tiles')].filter(
+              (tiles) =>
+                tiles.lastElementChild!.getBoundingClientRect().right <
+                tiles.getBoundingClientRect().right - 1,
+            )
+            const dotted = [...document.querySelectorAll('.bottombar span')].filter(
+              ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth,
+            )
+            return [...unfilled, ...dotted].map(({ outerHTML }) => outerHTML.slice(0, 120))
+          })
+          expect(faults, path).toEqual([])
+        }
+      }
+    },
+  )
+
+  test('a named time replaces the days that were chosen before', { timeout: TEST_MS }, async () => {
+    const page = await openWalk('buyer', 'en')
+    await page.goto(`${world.test.url}/account?from=2020-01-01&until=2020-01-02`)
+    await page.getByText('No results').waitFor()
+    await page.getByLabel('Time', { exact: true }).selectOption('year')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.locator('option[value="year"][selected]').waitFor({ state: 'attached' })
+    expect(await page.getByLabel('From').inputValue()).toBe('')
+  })
+
   test('a chosen language is kept, and the page stays', { timeout: TEST_MS }, async () => {
     const page = await openWalk('visitor', 'en')
     await page.goto(`${world.test.url}/account/recover`)
