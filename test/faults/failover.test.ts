@@ -30,7 +30,7 @@ async function loseThePrimary(world: ShopWorld, lose: () => Promise<void>): Prom
     while (isOpen) ended.push({ ...(await visits.visit()), at: performance.now() })
   }
   const load = Promise.all(Array.from({ length: CALLERS }, caller))
-  // An error of theirs is reported where they are awaited.
+  // The await below reports their errors.
   load.catch(() => {})
   await vi.waitUntil(() => ended.length >= CALLERS, { timeout: LEAD_MS_MAX })
   await lose()

@@ -28,7 +28,7 @@ export async function strike<Visit extends { told: Told[] }>(
       while (isOpen)
     }
     const visitors = Promise.all(Array.from({ length: VISITORS }, visitor))
-    // An error of theirs is reported where they are awaited.
+    // The await below reports their errors.
     visitors.catch(() => {})
     await sleep(Math.random() * LEAD_MS)
     await faults[round % faults.length]!()

@@ -137,7 +137,7 @@ it('every act of a member and the merchant sends the mandate as it is then', asy
   expect(bodies[4]!.data).toMatchObject({ status: 'ended', reason: 'merchant', left: null })
 })
 
-it('the end by time, and by an acceptance that replaces, is told', async () => {
+it('an end by time or by replacement sends mandate.revoked', async () => {
   const first = await makeMandate(test, shop, member)
   const second = await makeMandate(test, shop, member, { replaces: first })
   const before = await arrived()
@@ -205,7 +205,7 @@ it('a charge sends its answer and no order.paid; its refund sends order.refunded
   expect(await kinds()).toEqual(['mandate.created', 'charge.completed', 'order.refunded'])
 })
 
-it('the first refusal of its kind in a period is told as the answer told it', async () => {
+it('charge.failed repeats the answer to the first refusal of a kind', async () => {
   const mandate_id = await makeMandate(test, shop, member, { period: 'day' })
   const charge = makeChargeMandate(test.deps)
   const ask = (amount: bigint) => chargedOr(charge(chargeOf(shop, mandate_id, amount)))
@@ -234,7 +234,7 @@ it('the first refusal of its kind in a period is told as the answer told it', as
   for (const { data } of failed) expect(data.mandate_id).toBe(mandate_id)
 })
 
-it('too few points are told without what the member has', async () => {
+it('charge.failed does not tell the member’s balance', async () => {
   const poor = await makePerson(test, { points: 5n })
   const mandate_id = await makeMandate(test, shop, poor)
   const charge = makeChargeMandate(test.deps)
