@@ -2,8 +2,7 @@
 import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 import { type Counts, countEach } from '../../database/counts.ts'
-
-type Span = { from?: Date | undefined; until?: Date | undefined }
+import type { Span } from '../../web/periods/periods.ts'
 
 /** Reads the newest refusals of a time, of one kind or of all, by an index of their time. */
 export async function newestRefusals(db: Db, { kind, ...span }: Span & { kind: string }, limit: number) {
