@@ -15,6 +15,7 @@ import {
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
+import { mandateOperations } from '../../src/docs/mandates.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { resetMerchantKey, rotateToken } from '../../src/payment/apps/key-changes.ts'
 import { switchVersions } from '../../src/payment/apps/own-app.ts'
@@ -25,6 +26,7 @@ import { readPasted } from '../../src/payment/diagnosis/pasted.ts'
 import { gatewayRules, hmacRules } from '../../src/payment/diagnosis/schemes.ts'
 import { explain, type Scheme } from '../../src/payment/diagnosis/search.ts'
 import { judge, keyFingerprint } from '../../src/payment/diagnosis/verdict.ts'
+import { Callback, MandateCallback } from '../../src/payment/signing/hmac.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
 import { type Fields, makeShop, type Shop, send } from '../harness/gateway-shop.ts'
 import {
@@ -434,6 +436,76 @@ describe('each usual mistake', () => {
   })
 })
 
+describe('a request about mandates', () => {
+  const requests = mandateOperations.map(({ path, about, request: { schema, example } = {} as never }) => ({
+    name: about.en,
+    address: () => path.replace('{payment_id}', shop.payment_id),
+    schema,
+    fields: Object.fromEntries(
+      Object.entries(example({} as never)).map(([name, value]): [string, string] => [name, String(value)]),
+    ),
+  }))
+  const signed = (fields: Fields, seal: Seal): Fields => ({
+    ...fields,
+    signature: seal(joined(fields, true), fields),
+  })
+
+  it.each(requests)('is known by the debugger: $name', async ({ address, schema, fields }) => {
+    const { known } = hmacRules((await readKeys())(test.clock.now()), [])
+    expect(Object.keys(schema.shape).filter((name) => name !== 'signature' && !known.includes(name))).toEqual(
+      [],
+    )
+    expect(await judged(signed(fields, H), 'hmac')).toMatchObject({ isRight: true, mistakes: [], notes: [] })
+    const [first] = Object.keys(fields)
+    const wrong: [code: MistakeCode, what: string | undefined, seal: Seal][] = [
+      ['raw_token', undefined, (text) => hmac(shop.token, text)],
+      ['not_signed', first, (_, sent) => H(joined(without(sent, first!), true))],
+      ['empty_kept', 'timestamp', (_, sent) => H(joined({ ...sent, timestamp: '' }, true))],
+      ['signed_extra', 'payment_id', (_, sent) => H(joined({ ...sent, payment_id: shop.payment_id }, true))],
+    ]
+    for (const [code, what, seal] of wrong) {
+      const sent = signed(fields, seal)
+      const { said: mistakes } = await judged(sent, 'hmac')
+      expect(mistakes).toMatchObject([{ code, ...(what && { what }) }])
+      const words = wordsOf(en.signatures, mistakes)[0]!
+      const pasted = `POST ${address()} HTTP/1.1\r\nHost: site.example\r\n\r\n${textOf(sent)}`
+      expect(said((await paste(pasted)).body)).toContain(words)
+      expect((await send(test, 'POST', address(), sent)).statusCode).toBe(401)
+      expect(listed((await owner.get(path())).body)[0]).toContain(words)
+    }
+    const theirs = `curl https://site.example${address().replace(shop.payment_id, `pay_${'0'.repeat(20)}`)}`
+    const strange = said((await paste(`${theirs} -d '${textOf(signed(fields, H))}'`)).body)
+    expect(strange).toContain(en.signatures.mistakes.other_application(`pay_${'0'.repeat(20)}`))
+    test.clock.advance(60_000)
+  })
+
+  it('signs optional terms of an offer that it does not send', async () => {
+    const { fields } = requests.find(({ fields }) => 'purpose' in fields)!
+    const seal: Seal = (_, sent) => H(joined({ ...sent, ends_on: '' }, true))
+    expect((await judged(signed(fields, seal), 'hmac')).said).toEqual([
+      { code: 'empty_kept', what: 'ends_on' },
+    ])
+    const capped = { ...fields, period_max: '300.0' }
+    const short: Seal = (text) => H(text.replace('300.0', '300'))
+    const codes = (await judged(signed(capped, short), 'hmac')).said.map(({ code }) => code)
+    expect(codes.sort()).toEqual(['amount_form', 'decimal_form'])
+  })
+
+  it('is a callback, whose signature is checked alike', async () => {
+    const callback = { decided_at: '2026-01-02T03:05:00Z', mandate_id: 'mdt_1', mandate_status: 'active' }
+    const fields: Fields = { ...callback, reference: 'club-1001' }
+    const link = (seal: Seal) => `https://shop.example/paid?${textOf(signed(fields, seal))}`
+    expect(said((await paste(link(H))).body)).toContain(en.signatures.right)
+    const forged = said((await paste(link(H).replace('=active', '=declined'))).body)
+    expect(forged).toContain(en.signatures.wrong)
+    const encodes: Seal = (_, sent) => H(encoded(sent))
+    expect((await judged(signed(fields, encodes), 'hmac')).mistakes).toEqual([{ code: 'url_encoded' }])
+    const { known } = hmacRules((await readKeys())(test.clock.now()), [])
+    const names = [...Object.keys(MandateCallback.shape), ...Object.keys(Callback.shape)]
+    expect(names.filter((name) => name !== 'signature' && !known.includes(name))).toEqual([])
+  })
+})
+
 describe('the key that was used', () => {
   it('is named as it is, beside the one to use', async () => {
     const now = test.clock.now()
@@ -495,7 +567,7 @@ describe('what it costs', () => {
       return { bytes, tries }
     }
     for (const fields of [many(14, 50), many(28, 24), many(98, 6), many(1, 800), byToken()])
-      for (const rules of [hmacRules(keys), gatewayRules(keys, 'MD5')]) {
+      for (const rules of [hmacRules(keys, Object.entries(fields)), gatewayRules(keys, 'MD5')]) {
         const { bytes, tries } = spent(fields, rules)
         expect(bytes + tries * 1_000).toBeLessThan(6_100_000)
         expect(tries).toBeGreaterThan(100)

@@ -53,9 +53,14 @@ function clockOf(timestamp: string | undefined, door: Door, now: Date): Mistake[
   ]
 }
 
-function amountsOf({ amount, points, money }: Record<string, string>, door: Door): Mistake[] {
+function amountsOf(
+  { amount, charge_max, period_max, points, money }: Record<string, string>,
+  door: Door,
+): Mistake[] {
   if (door !== 'hmac')
     return money === undefined || isMoney(money) ? [] : [{ code: 'amount_form', what: money.slice(0, 40) }]
-  const bad = [amount, points].find((value) => value !== undefined && !/^[1-9]\d{0,15}$/.test(value))
+  const bad = [amount, charge_max, period_max, points].find(
+    (value) => value !== undefined && !/^[1-9]\d{0,15}$/.test(value),
+  )
   return bad === undefined ? [] : [{ code: 'amount_form', what: bad.slice(0, 40) }]
 }

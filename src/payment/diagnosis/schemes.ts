@@ -10,6 +10,7 @@ import {
 } from 'node:crypto'
 import { secretKeyOf } from '../signing/hmac.ts'
 import { type Way, wrong } from './mistakes.ts'
+import type { Field } from './pasted.ts'
 import type { Scheme } from './search.ts'
 import type { Rules } from './spelling.ts'
 
@@ -43,13 +44,28 @@ const changed = (kind: Source['kind'], value: string): Source => ({ kind, value,
 
 const DAY_LENGTH = 10
 
-/** The rules of the HMAC API's string to sign. */
-export function hmacRules({ payment_id, pid }: OwnKeys): Rules {
+/** What a client sends, or receives in a callback. */
+const HMAC_KNOWN = [
+  ...['amount', 'description', 'order_id', 'transaction_id', 'to_user_id', 'to_username', 'timestamp'],
+  ...['limit', 'cursor', 'order', 'since', 'until', 'status', 'mandate_id'],
+  ...['reference', 'purpose', 'charge_max', 'period_max', 'period', 'starts_on', 'ends_on', 'user_id'],
+  ...['with_token', 'replaces', 'reason'],
+  ...['external_reference', 'platform_fee', 'merchant_points', 'paid_at', 'decided_at', 'mandate_status'],
+]
+
+/** The optional parameters of an offer of a mandate. Only an offer has a purpose. */
+const OFFER_OPTIONAL = [
+  ...['amount', 'charge_max', 'period_max', 'starts_on', 'ends_on', 'user_id', 'with_token', 'replaces'],
+]
+
+/** The rules of the HMAC API's string to sign, for a request with these parameters. */
+export function hmacRules({ payment_id, pid }: OwnKeys, sent: readonly Field[]): Rules {
+  const isOffer = sent.some(([name]) => name === 'purpose')
   return {
     unsigned: ['signature'],
     keepsEmpty: true,
-    optional: ['timestamp', 'description'],
-    known: ['amount', 'description', 'order_id', 'transaction_id', 'to_user_id', 'to_username', 'timestamp'],
+    optional: ['timestamp', ...(isOffer ? OFFER_OPTIONAL : ['description'])],
+    known: HMAC_KNOWN,
     extras: [
       ['payment_id', payment_id],
       ['pid', String(pid)],

@@ -31,7 +31,7 @@ export type Steps = {
 }
 
 /** Numeric parameters, which may lose or gain zeros before the signature. */
-const AMOUNTS = /^(amount|money|points|price|total|fee)$/
+const AMOUNTS = /^(amount|charge_max|period_max|money|points|price|total|fee)$/
 const LEFT_OUT_PAIRS_MAX = 12
 /** The number of parameters up to which every order is tried: 720 orders. */
 const PERMUTED_MAX = 6

@@ -87,7 +87,7 @@ type Judge = (fields: readonly Field[], parameters: Record<string, string>, keys
 const JUDGES: Record<Door, Judge> = { hmac: judgeHmac, v1: judgeV1, v2: judgeV2 }
 
 function judgeHmac(fields: readonly Field[], parameters: Record<string, string>, keys: OwnKeys): Verdict {
-  const rules = hmacRules(keys)
+  const rules = hmacRules(keys, fields)
   const live = keys.tokens.filter(({ ended_at }) => ended_at === null)
   const current = live[0] && secretKeyOf(live[0].value)
   const text = stringOf(fields, rules)
