@@ -15,7 +15,9 @@ import type { Config } from '../platform/config.ts'
 import { randomText } from '../platform/secrets.ts'
 import { type DemoApps, ensureGatewayApp, ensureOauthApp, ensureShopApp, type SavedApps } from './apps.ts'
 import { introduce } from './introduction.ts'
+import { ensureMandates } from './mandates.ts'
 import { ensureSamples } from './samples.ts'
+import { turnOn } from './switches.ts'
 
 const PASSWORD_LENGTH = 6
 /** Letters and digits that look different from each other. */
@@ -74,12 +76,14 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
     payment_app: await ensureShopApp(deps, shop),
     gateway_app: await ensureGatewayApp(deps, store, gatewayShop),
   }
+  await ensureMandates(deps, apps, { owner_id, reviewer_id })
   const alice = { id: idOf('alice'), username: 'alice' }
   await introduce(deps, { alice_id: alice.id, reviewer_id, apps, gateway_shop_url, logoOf })
   // The history ends with the points that the demo prints. A later start finds them.
   for (const { username, points } of PEOPLE) await settlePoints(deps, idOf(username), username, points)
   deps.findSamples = await ensureSamples(deps, store, { owner_id, member: alice })
-  if (withForum) await turnOnBridge(deps.db)
+  // Points for the score in the forum.
+  if (withForum) await turnOn(deps.db, ['forum_points_bridge', 'forum_points_for_past_score'])
   const people = await Promise.all(
     PEOPLE.map(({ username }) => describePerson(deps.db, idOf(username), saved.passwords[username]!)),
   )
@@ -101,15 +105,6 @@ function exampleUrl({ PUBLIC_URL }: Config, port: number): string {
 /** The address of the example forum. */
 export function forumUrl(config: Config): string {
   return exampleUrl(config, config.FORUM_PORT)
-}
-
-/** Turns on points for the score in the forum. It keeps settings that an administrator has changed. */
-async function turnOnBridge(db: Db): Promise<void> {
-  await db
-    .insertInto('site_settings')
-    .values(['forum_points_bridge', 'forum_points_for_past_score'].map((name) => ({ name, value: 'on' })))
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
 }
 
 /** The content of `demo.json`. */

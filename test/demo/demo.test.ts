@@ -132,6 +132,24 @@ describe('a first start', () => {
     expect((await stat(join(dataDir, 'demo.json'))).mode & 0o777).toBe(0o600)
   })
 
+  test('lets the shop charge under mandates, signed in at its application', async () => {
+    const dataDir = await dataFolder()
+    const { demo } = await start({ dataDir })
+    const { apps, setting } = await withDatabase(dataDir, async (db) => ({
+      apps: await db
+        .selectFrom('payment_apps')
+        .where('mandate_right', '!=', 'none')
+        .select(['payment_id', 'mandate_right', 'mandate_daily_max', 'oauth_client_id'])
+        .execute(),
+      setting: await db.selectFrom('site_settings').where('name', '=', 'mandates').select('value').execute(),
+    }))
+    expect(setting).toEqual([{ value: 'on' }])
+    const { payment_id } = demo.payment_app
+    const oauth_client_id = demo.oauth_app.client_id
+    const granted = { payment_id, oauth_client_id, mandate_right: 'granted', mandate_daily_max: 100_000n }
+    expect(apps).toEqual([granted])
+  })
+
   test('has thirty days of history in sound books', async () => {
     const dataDir = await dataFolder()
     await start({ dataDir })
@@ -298,6 +316,14 @@ describe('a second start', () => {
     const { demo } = await start({ dataDir })
     expect(demo.people).toEqual(first.demo.people)
     expect(demo.oauth_app.client_id).not.toBe(first.demo.oauth_app.client_id)
+    const linked = await withDatabase(dataDir, (db) =>
+      db
+        .selectFrom('payment_apps')
+        .where('mandate_right', '=', 'granted')
+        .select('oauth_client_id')
+        .execute(),
+    )
+    expect(linked).toEqual([{ oauth_client_id: demo.oauth_app.client_id }])
     expect(demo.payment_app.payment_id).toBe(first.demo.payment_app.payment_id)
     // The same file held the private key for V2.
     expect(demo.gateway_app.payment_id).toBe(first.demo.gateway_app.payment_id)
