@@ -3,11 +3,13 @@
  * statement takes them all. Before each statement, the batch gathers the callers that the event loop has at hand. There is
  * no timer, so a lone caller waits for one turn of the event loop.
  */
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AT_ONCE_LIMIT } from '../platform/environment.ts'
-import { overloaded, unavailable } from '../platform/errors.ts'
+import { overloaded } from '../platform/errors.ts'
 import { currentScope, inBatch, type Scope } from '../platform/tracing.ts'
+import { Busy, makeBusyRoom, PATIENCE_MS, type Skipping } from './busy.ts'
 import { isLockedOut } from './connection.ts'
+import { makeHeldRoom } from './held.ts'
 
 const ITEMS_MAX = 64
 /** Turns of the event loop that a batch gathers for, so a steady stream of callers cannot hold it back. */
@@ -18,13 +20,8 @@ const TURNS_MAX = 8
  */
 const QUEUE_MAX = AT_ONCE_LIMIT
 
-/** How long a batch waits for a lock. On an idle machine other processes' batches hold locks for less time. */
-const PATIENCE_MS = 250
 /** How long a batch waits for locks that no frozen process holds, because running statements end by themselves. */
 const BUSY_PATIENCE_MS = 2_500
-/** How long an item waits for a frozen process. Postgres ends that process's transaction earlier: see TIMEOUTS. */
-const HELD_MS = 5_000
-const HELD_POLL_MS = 100
 
 /** Bounds of a batcher. */
 export type Batching = {
@@ -43,8 +40,10 @@ export type BatcherOptions<Item, Outcome> = Batching & {
    * Runs many items in one transaction and returns their outcomes in the order of the items. It must be safe to run again,
    * and waits for each lock for `patience_ms` at most.
    */
-  run: (items: Item[], patience_ms: number) => Promise<Outcome[]>
-  /** Tells which items need a row that a frozen process has locked. */
+  run: (items: Item[], patience_ms: number, skipping?: Skipping) => Promise<(Outcome | Busy)[]>
+  /** Whether a run can skip locked rows, and then answers Busy for the items that need them. */
+  canSkip?: boolean
+  /** Tells which items need a row that a frozen process has locked. For runs that cannot skip. */
   findHeld?: (items: Item[]) => Promise<boolean[]>
 }
 
@@ -53,21 +52,35 @@ type Caller<Item, Outcome> = {
   resolve: (outcome: Outcome) => void
   reject: (error: unknown) => void
   scope: Scope | undefined
-  /** When the wait for a frozen process ends, in ms of `performance.now()`. */
+  /** When the wait for locked rows ends, in ms of `performance.now()`. */
   until?: number
+  /** How often the item was busy. */
+  tries?: number
 }
 
 /**
  * Makes the function that callers use. It resolves after the commit that contains the item. When a transaction fails, its
- * items run again one by one, so a bad item fails alone. Items that need rows of a frozen process wait apart, without a
- * connection or a lock, and delay no other item. The function throws overloaded and unavailable.
+ * items run again one by one, so a bad item fails alone. Items that need rows which stay locked wait apart and delay no other
+ * item. The function throws overloaded and unavailable.
  */
 export function makeBatcher<Item, Outcome>(
   options: BatcherOptions<Item, Outcome>,
 ): (item: Item) => Promise<Outcome> {
-  const { name, run, findHeld, itemsMax = ITEMS_MAX, queueMax = QUEUE_MAX, lanes = 1 } = options
+  const {
+    name,
+    run,
+    canSkip = false,
+    findHeld,
+    itemsMax = ITEMS_MAX,
+    queueMax = QUEUE_MAX,
+    lanes = 1,
+  } = options
   const waiting: Caller<Item, Outcome>[] = []
-  const held: Caller<Item, Outcome>[] = []
+  const held = makeHeldRoom<Caller<Item, Outcome>>({
+    findHeld: (callers) => findHeld?.(itemsOf(callers)),
+    submit,
+  })
+  const busy = makeBusyRoom<Caller<Item, Outcome>>({ itemsMax, submit, finish, settleEach })
   let running = 0
 
   async function drain(): Promise<void> {
@@ -93,9 +106,31 @@ export function makeBatcher<Item, Outcome>(
     }
   }
 
-  async function settle(callers: Caller<Item, Outcome>[]): Promise<void> {
+  const settle = canSkip ? settleOrSkip : settleOrHold
+
+  /**
+   * Waits for locks as long as another process's batch may hold them, so that processes which want one wallet take turns.
+   * After that, and for a moment longer, batches skip what is locked.
+   */
+  async function settleOrSkip(callers: Caller<Item, Outcome>[]): Promise<void> {
+    if (!busy.isSkipping())
+      try {
+        return await finish(callers, PATIENCE_MS)
+      } catch (error) {
+        if (!isLockedOut(error)) return settleEach(callers)
+        busy.noteLocked()
+      }
+    try {
+      await finish(callers, PATIENCE_MS, { awaited: null })
+    } catch (error) {
+      if (isLockedOut(error)) busy.setApart(callers)
+      else await settleEach(callers)
+    }
+  }
+
+  async function settleOrHold(callers: Caller<Item, Outcome>[]): Promise<void> {
     // While some items are held, new ones may be too. They are set apart first, so they do not delay the batch.
-    const free = held.length === 0 ? callers : await setApart(callers)
+    const free = held.size() === 0 ? callers : await held.setApart(callers)
     try {
       await finish(free, PATIENCE_MS)
     } catch (error) {
@@ -106,7 +141,7 @@ export function makeBatcher<Item, Outcome>(
 
   /** Waits for busy rows once for the whole batch. Waiting item by item would take longer and serve fewer. */
   async function settleLockedOut(callers: Caller<Item, Outcome>[]): Promise<void> {
-    const free = await setApart(callers)
+    const free = await held.setApart(callers)
     try {
       await finish(free, BUSY_PATIENCE_MS)
     } catch (error) {
@@ -117,40 +152,21 @@ export function makeBatcher<Item, Outcome>(
 
   /** Runs each item again. After a connection lost at commit, this also finds out the outcome. */
   async function settleEach(callers: Caller<Item, Outcome>[]): Promise<void> {
-    for (const caller of callers) await finish([caller], PATIENCE_MS).catch(caller.reject)
+    const skipping = canSkip ? { awaited: null } : undefined
+    for (const caller of callers) await finish([caller], PATIENCE_MS, skipping).catch(caller.reject)
   }
 
-  async function finish(callers: Caller<Item, Outcome>[], patience_ms: number): Promise<void> {
+  async function finish(
+    callers: Caller<Item, Outcome>[],
+    patience_ms: number,
+    skipping?: Skipping,
+  ): Promise<void> {
     if (callers.length === 0) return
-    const outcomes = await inBatch(name, callers, () => run(itemsOf(callers), patience_ms))
-    for (const [index, caller] of callers.entries()) caller.resolve(outcomes[index]!)
-  }
-
-  /** Returns the callers whose rows are free, and puts the others into `held`. */
-  async function setApart(callers: Caller<Item, Outcome>[]): Promise<Caller<Item, Outcome>[]> {
-    const areHeld = (await findHeld?.(itemsOf(callers)).catch(() => undefined)) ?? []
-    const until = performance.now() + HELD_MS
-    const wasEmpty = held.length === 0
-    for (const [index, caller] of callers.entries())
-      if (areHeld[index]) held.push(Object.assign(caller, { until: caller.until ?? until }))
-    if (wasEmpty && held.length > 0) void watchHeld()
-    return callers.filter((_, index) => !areHeld[index])
-  }
-
-  async function watchHeld(): Promise<void> {
-    while (held.length > 0) {
-      await sleep(HELD_POLL_MS)
-      const now = performance.now()
-      const callers = held.splice(0)
-      const inTime = callers.filter(({ until }) => until! > now)
-      for (const caller of callers) if (caller.until! <= now) caller.reject(unavailable())
-      // They stay in the list meanwhile, so that batches go on checking their own items.
-      held.push(...inTime)
-      if (inTime.length === 0) continue
-      const areHeld = await findHeld!(itemsOf(inTime)).catch(() => inTime.map(() => true))
-      const freed = new Set(inTime.filter((_, index) => !areHeld[index]))
-      held.push(...held.splice(0).filter((caller) => !freed.has(caller)))
-      for (const caller of freed) submit(caller)
+    const outcomes = await inBatch(name, callers, () => run(itemsOf(callers), patience_ms, skipping))
+    for (const [index, caller] of callers.entries()) {
+      const outcome = outcomes[index]!
+      if (outcome instanceof Busy) busy.enter(caller, outcome.row)
+      else caller.resolve(outcome)
     }
   }
 
@@ -161,7 +177,7 @@ export function makeBatcher<Item, Outcome>(
 
   return (item) =>
     new Promise((resolve, reject) => {
-      if (waiting.length + held.length >= queueMax) reject(overloaded())
+      if (waiting.length + held.size() + busy.size() >= queueMax) reject(overloaded())
       else submit({ item, resolve, reject, scope: currentScope() })
     })
 }

@@ -2,8 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it, vi } from 'vitest'
 import { makeBatcher } from '../../src/database/batcher.ts'
+import { Busy } from '../../src/database/busy.ts'
 import { connectionSettings, openDatabase } from '../../src/database/connection.ts'
 import { isMigrated, migrate, pendingMigrations, requireMigrated } from '../../src/database/migrate.ts'
 import { databaseUrl } from '../harness/global-setup.ts'
@@ -281,6 +282,91 @@ describe('a batcher', () => {
       [1, 3],
     ])
     expect(state.tries[1]![1]).toBeGreaterThan(state.tries[0]![1])
+  })
+
+  /** A batcher whose items above 100 need a row that another transaction has locked. */
+  function busy() {
+    const state = { isLocked: true, tries: [] as [items: number[], how: string][] }
+    const submit = makeBatcher<number, number>({
+      name: 'numbers',
+      canSkip: true,
+      run: async (items, _, skipping) => {
+        state.tries.push([items, skipping === undefined ? 'waits' : (skipping.awaited ?? 'skips')])
+        await nextTurn()
+        const needRow = items.some((item) => item > 100)
+        if (state.isLocked && needRow && (skipping === undefined || skipping.awaited !== null))
+          throw lockedOut()
+        return items.map((item) => (state.isLocked && item > 100 ? new Busy('row') : item))
+      },
+    })
+    return { submit, state }
+  }
+
+  it('skips locked rows after a wait, so that one item delays no other', async () => {
+    const { submit, state } = busy()
+    const waits = submit(101)
+    expect(await Promise.all([1, 2, 3].map(submit))).toEqual([1, 2, 3])
+    expect(state.tries.slice(0, 2)).toEqual([
+      [[101, 1, 2, 3], 'waits'],
+      [[101, 1, 2, 3], 'skips'],
+    ])
+    state.isLocked = false
+    expect(await waits).toBe(101)
+    expect(state.tries.slice(2).map(([items]) => items)).toContainEqual([101])
+  })
+
+  it('lets busy items wait in line for their row, in one statement, without the others', async () => {
+    const { submit, state } = busy()
+    const waits = Promise.all([101, 102].map(submit))
+    const isInLine = () => state.tries.some(([, how]) => how === 'row')
+    await vi.waitUntil(isInLine, { timeout: 20_000, interval: 1 })
+    expect(await submit(1)).toBe(1)
+    state.isLocked = false
+    expect(await waits).toEqual([101, 102])
+    expect(state.tries.at(-1)).toEqual([[101, 102], 'row'])
+  })
+
+  it('gives a busy item up, and says that it may be retried', { timeout: 60_000 }, async () => {
+    const { submit } = busy()
+    await expect(submit(101)).rejects.toMatchObject({ code: 'unavailable', retry_after_seconds: 2 })
+  })
+
+  it('waits less for each row, the more rows stay locked', async () => {
+    const waits: number[] = []
+    const submit = makeBatcher<number, number>({
+      name: 'numbers',
+      canSkip: true,
+      run: async (items, patience_ms, skipping) => {
+        await nextTurn()
+        if (skipping === undefined) throw lockedOut()
+        if (skipping.awaited !== null) waits.push(patience_ms)
+        return items.map((item) => (skipping.awaited === `row ${item}` ? item : new Busy(`row ${item}`)))
+      },
+    })
+    const items = Array.from({ length: 40 }, (_, n) => n)
+    expect(await Promise.all(items.map(submit))).toEqual(items)
+    expect(Math.min(...waits)).toBeLessThan(250)
+    expect(waits.at(-1)).toBe(250)
+  })
+
+  it('runs the items of a statement that waited too long one by one, apart', async () => {
+    const batches: number[][] = []
+    const submit = makeBatcher<number, number>({
+      name: 'numbers',
+      canSkip: true,
+      run: async (items) => {
+        batches.push(items)
+        await nextTurn()
+        if (items.includes(3) && batches.length < 5) throw lockedOut()
+        return items
+      },
+    })
+    expect(await Promise.all([1, 2, 3].map(submit))).toEqual([1, 2, 3])
+    expect(batches.slice(0, 2)).toEqual([
+      [1, 2, 3],
+      [1, 2, 3],
+    ])
+    expect(batches.slice(2).every(({ length }) => length === 1)).toBe(true)
   })
 
   it('refuses more waiting callers than it may hold, and goes on afterwards', async () => {

@@ -48,10 +48,11 @@ end
 $$;
 
 -- Locks the wallets of these members in these books, by id, and opens the missing ones. Answers with their balances and whether
--- they are frozen. It looks wallets up one by one and locks them by id: a plan that looked them up by their members in the
+-- they are frozen. With p_skips it leaves out those that another transaction has locked. It looks wallets up one by one and locks them by id: a plan that looked them up by their members in the
 -- order of ids could read every wallet.
 create or replace function lock_wallets(
-  p_user_ids bigint[], p_books text[], out ids bigint[], out balances bigint[], out frozen boolean[]
+  p_user_ids bigint[], p_books text[], p_skips boolean default false,
+  out ids bigint[], out balances bigint[], out frozen boolean[]
 ) language plpgsql as $$
 declare
   v_ids bigint[];
@@ -68,11 +69,20 @@ begin
     exit when cardinality(v_ids) is not distinct from cardinality(p_user_ids);
     perform open_wallets(p_user_ids, p_books);
   end loop;
-  select array_agg(wallet.id), array_agg(wallet.balance), array_agg(wallet.frozen_at is not null)
-  into ids, balances, frozen
-  from (
-    select l.id, l.balance, l.frozen_at from ledger_accounts as l where l.id = any (v_ids) order by l.id for update
-  ) as wallet;
+  if p_skips then
+    select array_agg(wallet.id), array_agg(wallet.balance), array_agg(wallet.frozen_at is not null)
+    into ids, balances, frozen
+    from (
+      select l.id, l.balance, l.frozen_at from ledger_accounts as l where l.id = any (v_ids) order by l.id
+      for update skip locked
+    ) as wallet;
+  else
+    select array_agg(wallet.id), array_agg(wallet.balance), array_agg(wallet.frozen_at is not null)
+    into ids, balances, frozen
+    from (
+      select l.id, l.balance, l.frozen_at from ledger_accounts as l where l.id = any (v_ids) order by l.id for update
+    ) as wallet;
+  end if;
 end
 $$;
 
@@ -129,13 +139,5 @@ declare
   );
 begin
   return v_journal_ids[1];
-end
-$$;
-
--- An application may change hands while a batch waits for the wallets of its former owner. The batch is undone, and its caller
--- begins again with the wallets of the new owner.
-create or replace function refuse_unlocked_wallet(p_app_id bigint) returns void language plpgsql as $$
-begin
-  raise exception 'application % has changed hands', p_app_id using errcode = 'serialization_failure';
 end
 $$;

@@ -8,19 +8,23 @@
 --   signature was checked) · not_allowed (mandates are off, or the application has no right to them) · inactive · no_token
 --   · charge_limit · period_limit · wallet_frozen (the member's, or the member is banned or suspended) · too_often (ten times
 --   insufficient in this period, the last within the hour) · insufficient · daily_limit (of the application)
+--   · busy (another transaction has locked the mandate or a wallet, or the application has changed hands meanwhile; `locked` names
+--   the row)
 -- p_owner_ids names the owner when the signature was checked; null where a former owner knows the key. p_token_hashes has the
 -- hash of each sent access token. p_charge_maxes has the limit of one charge by trust level 0 to 4.
--- It locks the mandates by id, then the wallets by id, and reads everything else after that. Two requests with one order_id meet
--- at the owner's wallet. Against an order that is placed at the same moment the unique key decides, and the batch is run again
--- item by item. It judges by the sums and balances after the items before, and writes at the end.
+-- It locks the mandates by id, then the wallets by id, and reads everything else after that. With p_skips it waits for none of
+-- them, as pay_orders. Two requests with one order_id meet at the owner's wallet. Against an order that is placed at the same
+-- moment the unique key decides, and the batch is run again item by item. It judges by the sums and balances after the items
+-- before, and writes at the end.
 create or replace function charge_mandates(
   p_app_ids bigint[], p_mandate_ids text[], p_order_ids text[], p_transaction_ids text[], p_amounts bigint[],
   p_descriptions text[], p_nows timestamptz[], p_owner_ids bigint[], p_token_hashes bytea[], p_is_on boolean,
-  p_fee_rate numeric, p_charge_maxes bigint[]
-) returns table (item integer, result charge_result, charge orders) language plpgsql as $$
+  p_fee_rate numeric, p_charge_maxes bigint[], p_skips boolean default false, p_awaited text default null
+) returns table (item integer, result charge_result, charge orders, locked text) language plpgsql as $$
 declare
   c_lacks_max constant integer := 10;
   c_lacks_wait constant interval := '1 hour';
+  v_known_ids bigint[];
   v_locked_ids bigint[];
   v_user_ids bigint[];
   v_books text[];
@@ -39,6 +43,8 @@ declare
   v_charged_with bigint[];
   v_charged_amounts bigint[];
   v_results charge_result[];
+  -- By item: the locked row of a busy one.
+  v_rows text[];
   -- By item: the member of its access token, and the application that has the token, with its owner.
   v_token_user_ids bigint[];
   v_token_client_ids text[];
@@ -83,10 +89,17 @@ declare
   v_first_periods date[];
 begin
   -- 1. Locks.
-  select array_agg(m.id) into v_locked_ids
+  if p_awaited is not null then perform await_row(p_awaited); end if;
+  select array_agg(m.id) into v_known_ids
   from (select distinct i.app_id, i.mandate_id from unnest(p_app_ids, p_mandate_ids) as i (app_id, mandate_id)) as i
   cross join lateral (select id from mandates where mandate_id = i.mandate_id and app_id = i.app_id offset 0) as m;
-  perform from mandates where id = any (v_locked_ids) order by id for no key update;
+  if p_skips then
+    select array_agg(free.id) into v_locked_ids
+    from (select id from mandates where id = any (v_known_ids) order by id for no key update skip locked) as free;
+  else
+    perform from mandates where id = any (v_known_ids) order by id for no key update;
+    v_locked_ids := v_known_ids;
+  end if;
 
   select array_agg(party.user_id), array_agg(party.book) into v_user_ids, v_books
   from (
@@ -94,12 +107,14 @@ begin
     from unnest(p_app_ids, p_mandate_ids) as i (app_id, mandate_id)
     cross join lateral (select book, applicant_id from payment_apps where id = i.app_id offset 0) as app
     left join lateral (
-      select user_id from mandates where mandate_id = i.mandate_id and app_id = i.app_id offset 0
+      select user_id from mandates
+      where mandate_id = i.mandate_id and app_id = i.app_id and id = any (v_locked_ids)
+      offset 0
     ) as m on true
     cross join lateral (values (m.user_id), (app.applicant_id)) as member (user_id)
     where member.user_id is not null
   ) as party;
-  select ids, balances, frozen into v_wallet_ids, v_balances, v_frozen from lock_wallets(v_user_ids, v_books);
+  select ids, balances, frozen into v_wallet_ids, v_balances, v_frozen from lock_wallets(v_user_ids, v_books, p_skips);
 
   -- 2. Each item's access token, mandate and application, read under the locks. A banned member's token counts, so that the
   -- outcome does not tell a ban from a frozen wallet.
@@ -197,7 +212,16 @@ begin
 
     v_from := array_position(v_wallet_ids, asked.member_wallet_id);
     v_to := array_position(v_wallet_ids, asked.owner_wallet_id);
-    if v_to is null then perform refuse_unlocked_wallet(asked.app_id); end if;
+    if v_to is null or not coalesce(v_mandate.id = any (v_locked_ids), false) then
+      r.outcome := 'busy';
+      v_results[item] := r;
+      v_rows[item] := case
+        when not coalesce(v_mandate.id = any (v_locked_ids), false) then 'mandate ' || v_mandate.id
+        -- Nobody waits for 0: a new owner of the application has no wallet yet, and the next run opens it.
+        else 'wallet ' || coalesce(asked.owner_wallet_id, 0)
+      end;
+      continue;
+    end if;
     v_at := array_position(v_mandate_ids, v_mandate.id);
     if v_at is null then
       v_at := coalesce(cardinality(v_mandate_ids), 0) + 1;
@@ -225,12 +249,14 @@ begin
       when asked.amount > v_mandate.charge_max then 'charge_limit'
       when asked.book = 'live' and asked.amount > p_charge_maxes[asked.level] then 'charge_limit'
       when v_spent[v_at] + asked.amount > v_mandate.period_max then 'period_limit'
+      when v_from is null then 'busy'
       when v_frozen[v_from] or asked.member_is_banned_or_suspended then 'wallet_frozen'
       when v_lacks[v_at] >= c_lacks_max and v_lacked_ats[v_at] > asked.now - c_lacks_wait then 'too_often'
       when v_balances[v_from] < asked.amount then 'insufficient'
       else 'completed'
     end;
     case r.outcome
+      when 'busy' then v_rows[item] := 'wallet ' || coalesce(asked.member_wallet_id, 0);
       when 'inactive' then
         r.mandate_status := v_standing[1];
         r.mandate_reason := v_standing[2];
@@ -385,6 +411,7 @@ begin
   for place in 1 .. cardinality(p_app_ids) loop
     item := place;
     result := v_results[item];
+    locked := v_rows[item];
     charge := null;
     if result.outcome in ('completed', 'exists', 'taken') then
       select o.* into charge

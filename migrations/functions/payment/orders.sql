@@ -1,13 +1,28 @@
 -- Placing and finding orders, for many requests at once.
 
+-- Whether an order begins again when its shop asks for it: only one that can no longer be paid, for the same amount, or of the
+-- gateway for the same money.
+create or replace function begins_again(
+  p_status text, p_expires_at timestamptz, p_amount bigint, p_money text, p_asked_amount bigint, p_asked_money text,
+  p_now timestamptz
+) returns boolean language sql immutable parallel safe
+return p_status in ('unpaid', 'expired') and p_expires_at <= p_now
+  and coalesce(p_money::numeric = p_asked_money::numeric, p_amount = p_asked_amount);
+
 -- Places orders: each new, or the one that has its door's order_id already. An existing order stays as it is. Only if it has
 -- expired, and the request asks for the same amount (of the gateway: the same money), its time begins again. Of two equal
--- requests in one batch, the first is placed and both are answered with it.
-create or replace function place_orders(p_orders jsonb) returns table (item integer, placed orders) language plpgsql as $$
+-- requests in one batch, the first is placed and both are answered with it. With p_skips it waits for no order that begins again
+-- and that another transaction has locked: `locked` names the row, and nothing was done for the item. Only for p_awaited it
+-- waits, first of all.
+create or replace function place_orders(p_orders jsonb, p_skips boolean default false, p_awaited text default null)
+  returns table (item integer, placed orders, locked text) language plpgsql as $$
 declare
   v_new bigint;
-  v_existing bigint[];
+  -- The orders that begin again, and those of them that this call has locked.
+  v_again bigint[];
+  v_locked_ids bigint[];
 begin
+  if p_awaited is not null then perform await_row(p_awaited); end if;
   insert into orders (
     app_id, book, door, order_id, transaction_id, description, amount, expires_at, created_at, updated_at,
     trade_no, protocol, pid_sent, money, rate, type, param, notify_url, return_url
@@ -29,30 +44,47 @@ begin
   get diagnostics v_new = row_count;
 
   if v_new < jsonb_array_length(p_orders) then
-    select array_agg(o.id) into v_existing
-    from jsonb_to_recordset(p_orders) as asked (app_id bigint, door text, order_id text)
+    select array_agg(o.id) into v_again
+    from jsonb_to_recordset(p_orders) as asked (
+      app_id bigint, door text, order_id text, amount bigint, money text, now timestamptz
+    )
     cross join lateral (select book from payment_apps where id = asked.app_id offset 0) as app
     cross join lateral (
-      select id from orders
+      select id, status, expires_at, amount, money from orders
       where app_id = asked.app_id and book = app.book and door = asked.door and order_id = asked.order_id
       offset 0
-    ) as o;
+    ) as o
+    where begins_again(o.status, o.expires_at, o.amount, o.money, asked.amount, asked.money, asked.now);
+  end if;
+
+  if v_again is not null then
     -- Locked by id, as payments lock them.
-    perform from orders where id = any (v_existing) order by id for update;
+    if p_skips then
+      select array_agg(free.id) into v_locked_ids
+      from (select id from orders where id = any (v_again) order by id for update skip locked) as free;
+    else
+      select array_agg(waited.id) into v_locked_ids
+      from (select id from orders where id = any (v_again) order by id for update) as waited;
+    end if;
     update orders as existing
     set status = 'unpaid', expires_at = asked.expires_at, updated_at = asked.now
     from jsonb_to_recordset(p_orders) as asked (
       app_id bigint, door text, order_id text, amount bigint, money text, expires_at timestamptz, now timestamptz
     )
-    where existing.id = any (v_existing)
+    where existing.id = any (v_locked_ids)
       and existing.app_id = asked.app_id and existing.door = asked.door and existing.order_id = asked.order_id
-      -- Only an order that can no longer be paid begins again.
-      and existing.status in ('unpaid', 'expired') and existing.expires_at <= asked.now
-      and coalesce(existing.money::numeric = asked.money::numeric, existing.amount = asked.amount);
+      -- Once more under the lock: it may have been paid, or begun again, meanwhile.
+      and begins_again(
+        existing.status, existing.expires_at, existing.amount, existing.money, asked.amount, asked.money, asked.now
+      );
   end if;
 
   return query
-    select asked.item, o.facts
+    select asked.item, o.facts,
+      case
+        when (o.facts).id = any (v_again) and not coalesce((o.facts).id = any (v_locked_ids), false)
+        then 'order ' || (o.facts).id
+      end
     from jsonb_to_recordset(p_orders) as asked (item integer, app_id bigint, door text, order_id text)
     cross join lateral (select book from payment_apps where id = asked.app_id offset 0) as app
     cross join lateral (
@@ -64,10 +96,11 @@ end
 $$;
 
 -- Places orders as place_orders does, and keeps the request of each new one, if there is a request.
-create or replace function receive_orders(p_orders jsonb) returns table (item integer, placed orders) language plpgsql as $$
+create or replace function receive_orders(p_orders jsonb, p_skips boolean default false, p_awaited text default null)
+  returns table (item integer, placed orders, locked text) language plpgsql as $$
 begin
   return query
-    with known as materialized (select * from place_orders(p_orders)),
+    with known as materialized (select * from place_orders(p_orders, p_skips, p_awaited)),
     kept as (
       insert into order_requests (order_id, request, received_at)
       select (known.placed).id, asked.received, asked.now
@@ -77,7 +110,7 @@ begin
       -- An order that was placed before has another transaction_id than the one made for this request.
       where asked.transaction_id = (known.placed).transaction_id and asked.received is not null
     )
-    select known.item, known.placed from known;
+    select known.item, known.placed, known.locked from known;
 end
 $$;
 

@@ -97,24 +97,43 @@ begin
 end
 $$;
 
+-- Waits for a row that another transaction has locked, and locks it as acts do: an order, a mandate or a wallet, as an act named
+-- it that was busy. The caller holds no lock yet, and skips every other locked row afterwards. So it holds no lock while it waits,
+-- and the order of locks stays one. Waits that no act expects, as for a new wallet of two batches, end by lock_timeout.
+create or replace function await_row(p_row text) returns void language plpgsql as $$
+declare
+  v_id constant bigint := split_part(p_row, ' ', 2)::bigint;
+begin
+  case split_part(p_row, ' ', 1)
+    when 'order' then perform from orders where id = v_id for update;
+    when 'mandate' then perform from mandates where id = v_id for no key update;
+    when 'wallet' then perform from ledger_accounts where id = v_id for update;
+  end case;
+end
+$$;
+
 -- Pays orders in one transaction, in the order given, and answers in that order. An order that its payer has paid, now or
 -- before, comes with its way back. So the payer's request needs no other statement. Outcomes, never raised:
 --   paid · paid_before (by the same payer) · paid_by_other · expired · closed · unusable (the application is not approved, or
 --   its owner is banned or suspended) · changed (another amount than the payer saw) · insufficient
 --   · daily_limit (of the application) · not_found · order_frozen · wallet_frozen (the payer's wallet is frozen, or the payer
---   is banned or suspended)
--- It locks the orders by id, then the wallets by id, so two batches never wait for each other in a circle. It judges each
--- order by the balances after the orders before it in the batch, and writes at the end. Each statement that writes checks the
--- constraints of its table, so a statement for each order would cost more than the rows.
+--   is banned or suspended) · busy (another transaction has locked the order or a wallet, or the application has changed hands
+--   meanwhile; `locked` names the row)
+-- It locks the orders by id, then the wallets by id, so two batches never wait for each other in a circle. With p_skips it
+-- waits for none of them: an item whose rows are locked is busy, nothing is done for it, and it delays no other. Only for
+-- p_awaited it waits, first of all.
+-- It judges each order by the balances after the orders before it in the batch, and writes at the end. Each statement that writes
+-- checks the constraints of its table, so a statement for each order would cost more than the rows.
 create or replace function pay_orders(
   p_transaction_ids text[], p_payer_ids bigint[], p_expected_amounts bigint[], p_nows timestamptz[],
-  p_fee_rate numeric
+  p_fee_rate numeric, p_skips boolean default false, p_awaited text default null
 ) returns table (
-  item integer, outcome text, paid orders, callback_url text, app_homepage text, events_url text, buyer text,
+  item integer, outcome text, locked text, paid orders, callback_url text, app_homepage text, events_url text, buyer text,
   token bytea, merchant_key bytea, platform_private_key_id bigint
 ) language plpgsql as $$
 #variable_conflict use_column
 declare
+  v_locked_ids bigint[];
   v_user_ids bigint[];
   v_books text[];
   -- The locked wallets, and their balances as the batch goes on.
@@ -126,7 +145,8 @@ declare
   v_outcome text;
   v_item integer;
   v_paid_by bigint[];
-  -- By item: its order, if the payer has paid it.
+  -- By item: the locked row of a busy one, and the order if the payer has paid it.
+  v_rows text[];
   v_led_back text[];
   v_payer_id bigint;
   -- Places in v_wallet_ids.
@@ -150,24 +170,37 @@ declare
   v_journal_ids bigint[];
 begin
   -- 1. Locks.
-  perform from orders where transaction_id = any (p_transaction_ids) order by id for update;
+  if p_awaited is not null then perform await_row(p_awaited); end if;
+  if p_skips then
+    select array_agg(free.id) into v_locked_ids
+    from (
+      select id from orders where transaction_id = any (p_transaction_ids) order by id for update skip locked
+    ) as free;
+  else
+    select array_agg(waited.id) into v_locked_ids
+    from (
+      select id from orders where transaction_id = any (p_transaction_ids) order by id for update
+    ) as waited;
+  end if;
 
   select array_agg(party.user_id), array_agg(party.book) into v_user_ids, v_books
   from (
     select distinct o.book, member.user_id
     from unnest(p_transaction_ids, p_payer_ids) as i (transaction_id, payer_id)
-    cross join lateral (select book, app_id from orders where transaction_id = i.transaction_id offset 0) as o
+    cross join lateral (
+      select book, app_id from orders where transaction_id = i.transaction_id and id = any (v_locked_ids) offset 0
+    ) as o
     cross join lateral (select applicant_id from payment_apps where id = o.app_id offset 0) as app
     cross join lateral (values (i.payer_id), (app.applicant_id)) as member (user_id)
   ) as party;
-  select ids, balances, frozen into v_wallet_ids, v_balances, v_frozen from lock_wallets(v_user_ids, v_books);
+  select ids, balances, frozen into v_wallet_ids, v_balances, v_frozen from lock_wallets(v_user_ids, v_books, p_skips);
 
   -- 2. Each item's order, read under the locks: a payment that waited sees a ban or suspension since.
   for asked in
     select i.place::integer, i.transaction_id, i.payer_id, i.expected_amount, i.now,
       lag(i.place) over (partition by i.transaction_id order by i.place) as same_before,
       o.id as order_id, o.book, o.status, o.amount, o.expires_at, o.payer_id as paid_by, o.app_id,
-      o.frozen_at is not null as is_frozen,
+      o.frozen_at is not null as is_frozen, coalesce(o.id = any (v_locked_ids), false) as is_locked,
       o.door = 'hmac' and app.events_url is not null as has_event,
       app_standing(app.status, payee.is_banned, payee.suspended_till, i.now) as app_status,
       app.fee_rate, app.daily_payments_max, app.applicant_id as payee_id,
@@ -206,9 +239,9 @@ begin
     v_paid_by[v_item] := v_payer_id;
     v_from := array_position(v_wallet_ids, asked.payer_wallet_id);
     v_to := array_position(v_wallet_ids, asked.payee_wallet_id);
-    if v_to is null and asked.order_id is not null then perform refuse_unlocked_wallet(asked.app_id); end if;
     v_outcome := case
       when asked.order_id is null then 'not_found'
+      when not asked.is_locked then 'busy'
       when v_payer_id = asked.payer_id then 'paid_before'
       when v_payer_id is not null then 'paid_by_other'
       when asked.status = 'closed' then 'closed'
@@ -217,6 +250,7 @@ begin
       when asked.is_frozen then 'order_frozen'
       when asked.app_status <> 'approved' then 'unusable'
       when asked.amount <> asked.expected_amount then 'changed'
+      when v_from is null or v_to is null then 'busy'
       when v_frozen[v_from] or asked.payer_is_banned_or_suspended then 'wallet_frozen'
       when coalesce(v_balances[v_from], 0) < asked.amount then 'insufficient'
       -- The last guard, because it counts the payments that pass.
@@ -246,6 +280,13 @@ begin
       v_amounts := v_amounts || array[-asked.amount, asked.amount - v_fee, v_fee];
     end if;
     v_outcomes[v_item] := v_outcome;
+    v_rows[v_item] := case
+      when v_outcome <> 'busy' then null
+      when not asked.is_locked then 'order ' || asked.order_id
+      -- Nobody waits for 0: a new owner of the application has no wallet yet, and the next run opens it.
+      when v_from is null then 'wallet ' || coalesce(asked.payer_wallet_id, 0)
+      else 'wallet ' || coalesce(asked.payee_wallet_id, 0)
+    end;
     v_led_back[v_item] := case when v_outcome in ('paid', 'paid_before') then asked.transaction_id end;
   end loop;
 
@@ -271,9 +312,9 @@ begin
 
   -- 6. The answers. A statement after the writes sees them.
   return query
-    select told.item::integer, told.outcome, way.paid, way.callback_url, way.app_homepage, way.events_url, way.buyer,
+    select told.item::integer, told.outcome, told.locked, way.paid, way.callback_url, way.app_homepage, way.events_url, way.buyer,
       way.token, way.merchant_key, way.platform_private_key_id
-    from unnest(v_outcomes) with ordinality as told (outcome, item)
+    from unnest(v_outcomes, v_rows) with ordinality as told (outcome, locked, item)
     left join ways_back(v_led_back, p_nows[1]) as way on way.item = told.item
     order by told.item;
 end

@@ -50,15 +50,18 @@ $$;
 --   signature was checked)
 --   · mismatch (id and username are not one member) · to_self · below_minimum · above_maximum · too_large
 --   · daily_limit (the sender's or the application's) · wallet_frozen (the sender's wallet) · insufficient
+--   · busy (another transaction has locked a wallet, or the application has changed hands meanwhile; `locked` names the row)
 -- Rates and limits come by trust level 0 to 4. A null daily limit is none. p_from_user_ids names the owner whose points a
 -- request may move, as known when its signature was checked. Null: the present owner.
 -- It locks the wallets by id. Two requests with one order_id meet there too: they belong to one application, so to one
--- sender's wallet, and the second finds the rows of the first. As pay_orders, it judges first and writes at the end.
+-- sender's wallet, and the second finds the rows of the first. With p_skips it waits for none of them, as pay_orders. It judges
+-- first and writes at the end.
 create or replace function post_transfers(
   p_app_ids bigint[], p_order_ids text[], p_transaction_ids text[], p_to_user_ids bigint[], p_to_usernames text[],
   p_amounts bigint[], p_nows timestamptz[], p_rates numeric[], p_minimums bigint[], p_maximums bigint[],
-  p_daily_limits bigint[], p_from_user_ids bigint[] default null
-) returns table (item integer, result transfer_result) language plpgsql as $$
+  p_daily_limits bigint[], p_from_user_ids bigint[] default null, p_skips boolean default false,
+  p_awaited text default null
+) returns table (item integer, result transfer_result, locked text) language plpgsql as $$
 declare
   c_points_max constant bigint := 9007199254740991;
   v_user_ids bigint[];
@@ -93,6 +96,7 @@ declare
   v_journal_ids bigint[];
 begin
   -- 1. Locks.
+  if p_awaited is not null then perform await_row(p_awaited); end if;
   select array_agg(party.user_id), array_agg(party.book) into v_user_ids, v_books
   from (
     select distinct app.book, member.id as user_id
@@ -101,7 +105,7 @@ begin
     cross join lateral (values (app.applicant_id), (i.to_user_id)) as party (user_id)
     cross join lateral (select id from users where id = party.user_id offset 0) as member
   ) as party;
-  select ids, balances, frozen into v_wallet_ids, v_balances, v_frozen from lock_wallets(v_user_ids, v_books);
+  select ids, balances, frozen into v_wallet_ids, v_balances, v_frozen from lock_wallets(v_user_ids, v_books, p_skips);
 
   -- 2. Each item's application and recipient, read under the locks.
   for asked in
@@ -127,9 +131,9 @@ begin
     cross join lateral (
       select id, username, trust_level, is_banned, suspended_till from users where id = app.applicant_id offset 0
     ) as sender
-    cross join lateral (
+    left join lateral (
       select id from ledger_accounts where user_id = sender.id and book = app.book and kind = 'wallet' offset 0
-    ) as from_wallet
+    ) as from_wallet on true
     -- By a range over the index that ends with the id. Otherwise, where few members have sent points, Postgres walks the
     -- transfers of all members for a sender without one.
     left join lateral (
@@ -156,6 +160,7 @@ begin
   loop
     item := asked.place;
     result := null;
+    locked := null;
     -- 3. A repeated request is answered with the transfer that it made.
     v_standing[item] := coalesce(v_standing[asked.same_before], asked.standing);
     if (v_standing[item]).transaction_id is not null then
@@ -170,7 +175,14 @@ begin
     end if;
 
     v_from := array_position(v_wallet_ids, asked.from_wallet_id);
-    if v_from is null then perform refuse_unlocked_wallet(asked.app_id); end if;
+    v_to := array_position(v_wallet_ids, asked.to_wallet_id);
+    if v_from is null then
+      result.outcome := 'busy';
+      -- Nobody waits for 0: a new owner or a new member has no wallet yet, and the next run opens it.
+      locked := 'wallet ' || coalesce(asked.from_wallet_id, 0);
+      return next;
+      continue;
+    end if;
     v_days[v_from] := coalesce(v_days[v_from], asked.last_day);
     v_day_points[v_from] := coalesce(v_day_points[v_from], asked.last_day_points);
     -- A day begins at midnight in China, as in the gateway's daily figures. When the clocks of two processes differ, the sender's
@@ -191,6 +203,7 @@ begin
       when v_today + asked.amount > p_daily_limits[asked.level] then 'daily_limit'
       when v_frozen[v_from] then 'wallet_frozen'
       when v_balances[v_from] < asked.amount + result.fee then 'insufficient'
+      when v_to is null then 'busy'
       else 'completed'
     end;
     case result.outcome
@@ -198,6 +211,7 @@ begin
       when 'above_maximum' then result.bound := p_maximums[asked.level];
       when 'daily_limit' then result.bound := p_daily_limits[asked.level]; result.have := v_today;
       when 'insufficient' then result.bound := asked.amount + result.fee; result.have := v_balances[v_from];
+      when 'busy' then locked := 'wallet ' || coalesce(asked.to_wallet_id, 0);
       else
     end case;
     -- The last guard, because it counts the transfers that pass.
@@ -220,7 +234,6 @@ begin
       result.to_username := asked.to_username;
       result.paid_at := asked.now;
       v_standing[item] := result;
-      v_to := array_position(v_wallet_ids, asked.to_wallet_id);
       v_balances[v_from] := v_balances[v_from] - asked.amount - result.fee;
       v_balances[v_to] := v_balances[v_to] + asked.amount;
       v_days[v_from] := v_day;

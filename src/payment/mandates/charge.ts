@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
 import { makeBatcher } from '../../database/batcher.ts'
+import { Busy, type Skipping } from '../../database/busy.ts'
 import type { Db } from '../../database/connection.ts'
-import { findHeld } from '../../database/held.ts'
 import type { RefusalOutcome } from '../../database/tables/mandates.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -88,20 +88,8 @@ export function makeChargeMandate(deps: Core): ChargeMandate {
   const charge = makeBatcher<ChargeRequest & { now: Date }, Answer>({
     name: 'charge mandates',
     ...deps.batching,
-    findHeld: (requests) =>
-      findHeld(
-        deps.db,
-        sql`unnest(
-          ${requests.map(({ app_id }) => app_id)}::bigint[], ${requests.map(({ mandate_id }) => mandate_id)}::text[]
-        ) with ordinality as asked (app_id, mandate_id, item)`,
-        sql`select xmax from mandates where mandate_id = asked.mandate_id and app_id = asked.app_id`,
-        sql`select wallet.xmax from payment_apps as app
-          left join mandates as m on m.mandate_id = asked.mandate_id and m.app_id = app.id
-          join ledger_accounts as wallet on wallet.user_id in (m.user_id, app.applicant_id)
-            and wallet.book = app.book and wallet.kind = 'wallet'
-          where app.id = asked.app_id`,
-      ),
-    run: (requests, patience_ms) => chargeMandates(deps, requests, patience_ms),
+    canSkip: true,
+    run: (requests, patience_ms, skipping) => chargeMandates(deps, requests, patience_ms, skipping),
   })
   return async (request, requireAllowed) => {
     const before = await madeBefore(
@@ -132,10 +120,11 @@ async function chargeMandates(
   deps: Core,
   requests: (ChargeRequest & { now: Date })[],
   patience_ms: number,
-): Promise<Answer[]> {
+  skipping: Skipping | undefined,
+): Promise<(Answer | Busy)[]> {
   const settings = await deps.settings.read()
-  const { rows } = await sql<ChargeResult & Order>`
-    select (result).*, (charge).* from charge_mandates(
+  const { rows } = await sql<ChargeResult & Order & { locked: string | null }>`
+    select locked, (result).*, (charge).* from charge_mandates(
       ${within(patience_ms, sql`${requests.map(({ app_id }) => app_id)}::bigint[]`)},
       ${requests.map(({ mandate_id }) => mandate_id)}::text[],
       ${requests.map(({ order_id }) => order_id)}::text[],
@@ -147,9 +136,10 @@ async function chargeMandates(
       ${requests.map(({ access_token }) => (access_token === undefined ? null : sha256(access_token)))}::bytea[],
       ${settings.mandates === 'on'}::boolean,
       ${settings.points_payment_fee_rate}::numeric,
-      ${byLevel(settings, 'mandate_charge_max')}::bigint[]
+      ${byLevel(settings, 'mandate_charge_max')}::bigint[], ${skipping !== undefined},
+      ${skipping?.awaited ?? null}
     ) order by item`.execute(deps.db)
-  return rows.map(asAnswer)
+  return rows.map(({ locked, ...row }) => (locked === null ? asAnswer(row) : new Busy(locked)))
 }
 
 function asAnswer(row: ChargeResult & Order): Answer {

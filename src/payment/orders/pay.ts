@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
 import { makeBatcher } from '../../database/batcher.ts'
-import { findHeld } from '../../database/held.ts'
+import { Busy } from '../../database/busy.ts'
 import { within } from '../../database/timeouts.ts'
 import { isPaused } from './maintenance.ts'
 import { type PaidOrder, paidOrderColumns } from './way-back.ts'
@@ -48,32 +48,22 @@ export function makePay(deps: Core): Pay {
   const pay = makeBatcher<Payment & { now: Date }, Judged>({
     name: 'pay orders',
     ...deps.batching,
-    findHeld: (payments) =>
-      findHeld(
-        deps.db,
-        sql`unnest(
-          ${payments.map((payment) => payment.transaction_id)}::text[],
-          ${payments.map((payment) => payment.payer_id)}::bigint[]
-        ) with ordinality as asked (transaction_id, payer_id, item)`,
-        sql`select xmax from orders where transaction_id = asked.transaction_id`,
-        sql`select wallet.xmax from orders as o
-          join payment_apps as app on app.id = o.app_id
-          join ledger_accounts as wallet on wallet.user_id in (asked.payer_id, app.applicant_id)
-            and wallet.book = o.book and wallet.kind = 'wallet'
-          where o.transaction_id = asked.transaction_id`,
-      ),
-    run: async (payments, patience_ms) => {
+    canSkip: true,
+    run: async (payments, patience_ms, skipping) => {
       const { points_payment_fee_rate } = await deps.settings.read()
-      const { rows } = await sql<PaidOrder & { outcome: PayOutcome }>`
-        select way.outcome, ${paidOrderColumns} from pay_orders(
+      const { rows } = await sql<PaidOrder & { outcome: PayOutcome; locked: string | null }>`
+        select way.outcome, way.locked, ${paidOrderColumns} from pay_orders(
           ${within(patience_ms, sql`${payments.map((payment) => payment.transaction_id)}::text[]`)},
           ${payments.map((payment) => payment.payer_id)}::bigint[],
           ${payments.map((payment) => payment.expected_amount)}::bigint[],
           ${payments.map((payment) => payment.now)}::timestamptz[],
-          ${points_payment_fee_rate}::numeric
+          ${points_payment_fee_rate}::numeric, ${skipping !== undefined}, ${skipping?.awaited ?? null}
         ) as way order by way.item`.execute(deps.db)
-      // Without a way back, the order is null in every column.
-      return rows.map(({ outcome, ...order }) => (order.id === null ? { outcome } : { outcome, order }))
+      return rows.map(({ outcome, locked, ...order }) => {
+        if (locked !== null) return new Busy(locked)
+        // Without a way back, the order is null in every column.
+        return order.id === null ? { outcome } : { outcome, order }
+      })
     },
   })
   const payUnlessPaused = async (payment: Payment): Promise<Judged> =>

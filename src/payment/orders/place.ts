@@ -2,8 +2,8 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { makeBatcher } from '../../database/batcher.ts'
+import { Busy, type Skipping } from '../../database/busy.ts'
 import type { Db } from '../../database/connection.ts'
-import { findHeld } from '../../database/held.ts'
 import type { ReceivedRequest } from '../../database/tables/payments.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -49,17 +49,8 @@ export function makePlaceOrder(deps: Core): PlaceOrder {
   const place = makeBatcher<NewOrder & { now: Date }, Order>({
     name: 'place orders',
     ...deps.batching,
-    findHeld: (orders) =>
-      findHeld(
-        deps.db,
-        sql`unnest(
-          ${orders.map(({ app_id }) => app_id)}::bigint[], ${orders.map(doorOf)}::text[],
-          ${orders.map(({ order_id }) => order_id)}::text[]
-        ) with ordinality as asked (app_id, door, order_id, item)`,
-        sql`select xmax from orders
-          where app_id = asked.app_id and door = asked.door and order_id = asked.order_id`,
-      ),
-    run: (orders, patience_ms) => placeOrders(deps, orders, patience_ms),
+    canSkip: true,
+    run: (orders, patience_ms, skipping) => placeOrders(deps, orders, patience_ms, skipping),
   })
   return async (asked, requireAllowed) => {
     const order = { ...asked, now: deps.clock() }
@@ -85,7 +76,8 @@ async function placeOrders(
   deps: Core,
   orders: (NewOrder & { now: Date })[],
   patience_ms: number,
-): Promise<Order[]> {
+  skipping: Skipping | undefined,
+): Promise<(Order | Busy)[]> {
   const { order_expiry_minutes } = await deps.settings.read()
   const asked = orders.map(({ gateway, now, app_id, amount, ...order }, item) => ({
     ...order,
@@ -98,10 +90,12 @@ async function placeOrders(
     now,
     expires_at: new Date(now.getTime() + order_expiry_minutes * 60_000),
   }))
-  const { rows } = await sql<Order>`
-    select (placed).* from receive_orders(${within(patience_ms, sql`${JSON.stringify(asked)}::jsonb`)}) order by item
+  const { rows } = await sql<Order & { locked: string | null }>`
+    select locked, (placed).* from receive_orders(
+      ${within(patience_ms, sql`${JSON.stringify(asked)}::jsonb`)}, ${skipping !== undefined}, ${skipping?.awaited ?? null}
+    ) order by item
   `.execute(deps.db)
-  return rows
+  return rows.map(({ locked, ...order }) => (locked === null ? order : new Busy(locked)))
 }
 
 function doorOf({ gateway }: { gateway?: GatewayFacts | undefined }): 'hmac' | 'gateway' {

@@ -2,13 +2,14 @@
  * Transfers: an application sends points of its owner to a member. The act is the database function post_transfers;
  * here are its caller and the messages of its refusals. decisions.md 5.10.
  */
+import assert from 'node:assert/strict'
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
 import type { SettingValues } from '../../core/setting-values.ts'
 import { makeBatcher } from '../../database/batcher.ts'
-import type { Db } from '../../database/connection.ts'
-import { findHeld } from '../../database/held.ts'
+import { Busy, type Skipping } from '../../database/busy.ts'
+import type { Db, Tx } from '../../database/connection.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
@@ -73,19 +74,9 @@ export function makePostTransfer(deps: Core): PostTransfer {
   const post = makeBatcher<TransferRequest & { now: Date }, Result>({
     name: 'post transfers',
     ...deps.batching,
-    findHeld: (requests) =>
-      findHeld(
-        deps.db,
-        sql`unnest(
-          ${requests.map(({ app_id }) => app_id)}::bigint[], ${requests.map(({ to_user_id }) => to_user_id)}::bigint[]
-        ) with ordinality as asked (app_id, to_user_id, item)`,
-        sql`select wallet.xmax from payment_apps as app
-          join ledger_accounts as wallet on wallet.user_id in (asked.to_user_id, app.applicant_id)
-            and wallet.book = app.book and wallet.kind = 'wallet'
-          where app.id = asked.app_id`,
-      ),
-    run: async (requests, patience_ms) =>
-      postTransfers(deps.db, await deps.settings.read(), requests, patience_ms),
+    canSkip: true,
+    run: async (requests, patience_ms, skipping) =>
+      postTransfers(deps.db, await deps.settings.read(), requests, { patience_ms, skipping }),
   })
   return async (request, requireAllowed) => {
     const before = await madeBefore(
@@ -121,14 +112,14 @@ export async function sendTransfer(
       async () => requireEnabled(settings),
       () => findRepeated(tx, asked),
     )
-    const results =
+    const posted =
       before === undefined
-        ? postTransfers(tx, settings, [{ ...asked, now: deps.clock() }])
-        : Promise.resolve([before])
-    const [result] = await countOutcome(deps.metrics?.transfers, results, ([only]) => only!.outcome)
+        ? postAlone(tx, settings, { ...asked, now: deps.clock() })
+        : Promise.resolve(before)
+    const result = await countOutcome(deps.metrics?.transfers, posted, ({ outcome }) => outcome)
     const { order_id } = request
-    const transfer = { ...acceptedOrThrow(result!), order_id }
-    if (result!.outcome === 'completed') {
+    const transfer = { ...acceptedOrThrow(result), order_id }
+    if (result.outcome === 'completed') {
       const { transaction_id, to_username, amount, fee } = transfer
       const detail = { transaction_id, order_id, to_username, amount: String(amount), fee: String(fee) }
       await audit(tx, 'transfer.send', payment_id, detail, actor)
@@ -185,17 +176,31 @@ export async function isTransfer(
   return found !== undefined
 }
 
-/** Every run draws new transaction ids, so that a retry after a collision succeeds. */
+/** Posts one transfer. It waits for the wallets, and the caller has locked the application, so it is never busy. */
+async function postAlone(
+  tx: Tx,
+  settings: SettingValues,
+  request: TransferRequest & { now: Date },
+): Promise<Result> {
+  const [result] = await postTransfers(tx, settings, [request])
+  assert(result !== undefined && !(result instanceof Busy))
+  return result
+}
+
+/**
+ * Every run draws new transaction ids, so that a retry after a collision succeeds.
+ * @param batch how the transfers of a batch wait for their wallets. Without it, they wait as long as any statement.
+ */
 async function postTransfers(
   db: Db,
   settings: SettingValues,
   requests: (TransferRequest & { now: Date })[],
-  patience_ms?: number,
-): Promise<Result[]> {
+  batch?: { patience_ms: number; skipping: Skipping | undefined },
+): Promise<(Result | Busy)[]> {
   const app_ids = sql`${requests.map((request) => request.app_id)}::bigint[]`
-  const { rows } = await sql<Result>`
-    select (result).* from post_transfers(
-      ${patience_ms === undefined ? app_ids : within(patience_ms, app_ids)},
+  const { rows } = await sql<Result & { locked: string | null }>`
+    select locked, (result).* from post_transfers(
+      ${batch === undefined ? app_ids : within(batch.patience_ms, app_ids)},
       ${requests.map((request) => request.order_id)}::text[],
       ${requests.map(() => `txn_${randomText(24, LOWER_ALNUM)}`)}::text[],
       ${requests.map((request) => request.to_user_id)}::bigint[],
@@ -206,9 +211,10 @@ async function postTransfers(
       ${byLevel(settings, 'points_transfer_min_amount')}::bigint[],
       ${byLevel(settings, 'points_transfer_max_amount')}::bigint[],
       ${byLevel(settings, 'points_transfer_daily_limit')}::bigint[],
-      ${requests.map((request) => request.from_user_id ?? null)}::bigint[]
+      ${requests.map((request) => request.from_user_id ?? null)}::bigint[],
+      ${batch?.skipping !== undefined}, ${batch?.skipping?.awaited ?? null}
     ) order by item`.execute(db)
-  return rows
+  return rows.map(({ locked, ...result }) => (locked === null ? result : new Busy(locked)))
 }
 
 type LevelSetting =

@@ -1,0 +1,226 @@
+/**
+ * A connection that holds the lock of one wallet or order delays only the acts that need this row. They end when it is free,
+ * and each is done once.
+ */
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Tx } from '../../src/database/connection.ts'
+import { grantPoints } from '../../src/ledger/points.ts'
+import { balanceOf } from '../../src/ledger/wallet.ts'
+import { makeChargeMandate } from '../../src/payment/mandates/charge.ts'
+import { makePayOrder } from '../../src/payment/orders/pay.ts'
+import { makeCreateOrder } from '../../src/payment/orders/place.ts'
+import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
+import { expectSoundBooks } from '../harness/books.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { chargeOf, giveRight, makeMandate, switchMandates } from '../harness/mandates.ts'
+import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+
+const OTHERS = 40
+
+let test: TestApp
+let merchants: Merchant[]
+let payers: Person[]
+let count = 0
+
+beforeAll(async () => {
+  test = await startTestApp()
+  merchants = [await makeMerchant(test), await makeMerchant(test)]
+  payers = await Promise.all(Array.from({ length: 6 }, () => makePerson(test, { points: 10_000n })))
+  for (const { owner } of merchants) await give(owner.id)
+})
+afterAll(async () => {
+  for (const merchant of merchants) await merchant.close()
+  await test.close()
+})
+afterEach(() => expectSoundBooks(test.db))
+
+const give = (user_id: bigint) =>
+  grantPoints(test.db, {
+    user_id,
+    amount: 10_000n,
+    reference: `locked:${user_id}`,
+    reason: 'test',
+    actor_id: null,
+    now: test.clock.now(),
+  })
+
+const newOrder = ({ id: app_id }: Merchant, order_id = `locked-${++count}`) => ({
+  app_id,
+  order_id,
+  description: 'Tea',
+  amount: 10n,
+})
+/** Orders of a merchant, each with its payer in turn. */
+async function ordersOf(merchant: Merchant, by: Person[], times: number) {
+  const create = makeCreateOrder(test.deps)
+  const orders = await Promise.all(Array.from({ length: times }, () => create(newOrder(merchant))))
+  return orders.map(({ transaction_id }, n) => ({
+    transaction_id,
+    payer_id: by[n % by.length]!.id,
+    expected_amount: 10n,
+  }))
+}
+
+const lockWallet = (tx: Tx, { id }: Pick<Person, 'id'>) =>
+  tx.selectFrom('ledger_accounts').where('user_id', '=', id).select('id').forUpdate().execute()
+const lockOrder = (tx: Tx, transaction_id: string) =>
+  tx.selectFrom('orders').where('transaction_id', '=', transaction_id).select('id').forUpdate().execute()
+
+/**
+ * Runs acts that need the locked row and acts that do not, in one batch. The others must end while the lock is held, and
+ * the first only afterwards. Returns both outcomes.
+ */
+async function besideLock<T, U>(
+  lock: (tx: Tx) => Promise<unknown>,
+  blocked: () => Promise<T>[],
+  others: () => Promise<U>[],
+): Promise<{ blocked: T[]; others: U[] }> {
+  let ended = 0
+  const { waiting, done } = await test.db.transaction().execute(async (tx) => {
+    await lock(tx)
+    const acts = blocked().map((act) => act.finally(() => (ended += 1)))
+    const waiting = Promise.all(acts)
+    waiting.catch(() => {})
+    const done = await Promise.all(others())
+    expect(ended).toBe(0)
+    return { waiting, done }
+  })
+  return { blocked: await waiting, others: done }
+}
+
+describe('while another connection holds a wallet', () => {
+  it('payments of other members to other shops go through', async () => {
+    const pay = makePayOrder(test.deps)
+    const [locked, ...free] = payers
+    const theirs = await ordersOf(merchants[0]!, [locked!], 5)
+    const others = await ordersOf(merchants[1]!, free, OTHERS)
+    const before = await balanceOf(test.db, locked!.id)
+    const { blocked, others: done } = await besideLock(
+      (tx) => lockWallet(tx, locked!),
+      () => theirs.map(pay),
+      () => others.map(pay),
+    )
+    expect(new Set([...blocked, ...done])).toEqual(new Set(['paid']))
+    expect(await balanceOf(test.db, locked!.id)).toBe(before - 50n)
+    expect(await Promise.all(theirs.map(pay))).toEqual(theirs.map(() => 'paid_before'))
+    expect(await balanceOf(test.db, locked!.id)).toBe(before - 50n)
+  })
+
+  it('a merchant’s own payments wait, of any payer', async () => {
+    const pay = makePayOrder(test.deps)
+    const { owner } = merchants[0]!
+    const before = await balanceOf(test.db, owner.id)
+    const theirs = await ordersOf(merchants[0]!, payers, 12)
+    const others = await ordersOf(merchants[1]!, payers, OTHERS)
+    const { blocked, others: done } = await besideLock(
+      (tx) => lockWallet(tx, owner),
+      () => theirs.map(pay),
+      () => others.map(pay),
+    )
+    expect(new Set([...blocked, ...done])).toEqual(new Set(['paid']))
+    // Ten points each, without half a point of fee, which is rounded down.
+    expect(await balanceOf(test.db, owner.id)).toBe(before + 120n)
+  })
+
+  it('transfers from and to other wallets go through, and repeats stay one', async () => {
+    const post = makePostTransfer(test.deps)
+    const [locked, other] = payers
+    const transfer = (from: Merchant, to: Person, order_id: string) =>
+      post({ app_id: from.id, order_id, to_user_id: to.id, to_username: to.username, amount: 10n })
+    const before = await balanceOf(test.db, locked!.id)
+    const { blocked } = await besideLock(
+      (tx) => lockWallet(tx, locked!),
+      // The same order_id twice is one transfer.
+      () => ['a', 'b', 'a'].map((order_id) => transfer(merchants[0]!, locked!, order_id)),
+      () => Array.from({ length: OTHERS }, (_, n) => transfer(merchants[n % 2]!, other!, `free-${n}`)),
+    )
+    expect(blocked[0]!.transaction_id).toBe(blocked[2]!.transaction_id)
+    expect(await balanceOf(test.db, locked!.id)).toBe(before + 20n)
+  })
+})
+
+describe('while another connection holds', () => {
+  const lockMandate = (tx: Tx, mandate_id: string) =>
+    tx.selectFrom('mandates').where('mandate_id', '=', mandate_id).select('id').forUpdate().execute()
+
+  it.each(['a mandate', 'the wallet of its member'])('%s, charges under others go through', async (held) => {
+    await switchMandates(test)
+    const [merchant, another] = [await makeMerchant(test), await makeMerchant(test)]
+    for (const each of [merchant, another]) await giveRight(test, each)
+    const [locked, other] = [
+      await makePerson(test, { points: 500n }),
+      await makePerson(test, { points: 500n }),
+    ]
+    const theirs = await makeMandate(test, merchant, locked)
+    const others = await makeMandate(test, another, other)
+    const charge = makeChargeMandate(test.deps)
+    const request = chargeOf(merchant, theirs, 10n)
+    const { blocked, others: done } = await besideLock(
+      (tx) => (held === 'a mandate' ? lockMandate(tx, theirs) : lockWallet(tx, locked)),
+      // A repeated request is one charge.
+      () => [request, chargeOf(merchant, theirs, 10n), request].map((each) => charge(each)),
+      () => Array.from({ length: 20 }, () => charge(chargeOf(another, others, 10n))),
+    )
+    expect(new Set(blocked.map(({ order }) => order.id)).size).toBe(2)
+    expect(await balanceOf(test.db, locked.id)).toBe(480n)
+    expect(done.map(({ spent }) => spent).sort((a, b) => Number(a - b))).toEqual(
+      Array.from({ length: 20 }, (_, n) => BigInt(n + 1) * 10n),
+    )
+    for (const each of [merchant, another]) await each.close()
+  })
+})
+
+describe('while another connection holds an order', () => {
+  it('payments of other orders go through, also by its payer', async () => {
+    const pay = makePayOrder(test.deps)
+    const [locked] = await ordersOf(merchants[0]!, payers, 1)
+    const others = await ordersOf(merchants[0]!, payers, OTHERS)
+    const { blocked, others: done } = await besideLock(
+      (tx) => lockOrder(tx, locked!.transaction_id),
+      () => [pay(locked!), pay(locked!)],
+      () => others.map(pay),
+    )
+    expect(blocked.sort()).toEqual(['paid', 'paid_before'])
+    expect(new Set(done)).toEqual(new Set(['paid']))
+  })
+
+  it('other orders are placed, and it begins again afterwards', async () => {
+    const create = makeCreateOrder(test.deps)
+    const expired = await create(newOrder(merchants[0]!, 'again'))
+    test.clock.advance(31 * 60_000)
+    const { blocked } = await besideLock(
+      (tx) => lockOrder(tx, expired.transaction_id),
+      () => [create(newOrder(merchants[0]!, 'again'))],
+      () => Array.from({ length: OTHERS }, () => create(newOrder(merchants[0]!))),
+    )
+    expect(blocked[0]!.transaction_id).toBe(expired.transaction_id)
+    expect(blocked[0]!.expires_at.getTime()).toBeGreaterThan(test.clock.now().getTime())
+  })
+})
+
+it('a payment that waits holds no lock of another row', async () => {
+  const pay = makePayOrder(test.deps)
+  const [locked] = payers
+  const [theirs] = await ordersOf(merchants[0]!, [locked!], 1)
+  const paid = await test.db.transaction().execute(async (tx) => {
+    await lockWallet(tx, locked!)
+    const paid = pay(theirs!)
+    // Its first statement waits with the lock of its order. The next one knows that it waits, and locks nothing before.
+    const waits = async () => {
+      const { rows } = await sql<{ since: Date }>`select query_start as since from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(test.db)
+      return rows[0]?.since.getTime()
+    }
+    const first = await vi.waitUntil(waits, { timeout: 20_000, interval: 5 })
+    const isWaitingAgain = async () => ((await waits()) ?? first) !== first
+    await vi.waitUntil(isWaitingAgain, { timeout: 20_000, interval: 5 })
+    // The order and the merchant's wallet are free.
+    await sql`set local lock_timeout = '50ms'`.execute(tx)
+    await lockOrder(tx, theirs!.transaction_id)
+    await lockWallet(tx, merchants[0]!.owner)
+    return { paid }
+  })
+  expect(await paid.paid).toBe('paid')
+})
