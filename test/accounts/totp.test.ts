@@ -246,7 +246,7 @@ describe('signing in with a second factor', () => {
     const asked = await test.db.transaction().execute(async (tx) => {
       await sql`select from second_factors where user_id = ${alice.person.id} for update`.execute(tx)
       const sent = clients.map((client, i) => client.submit(pages[i]!, SECOND_STEP, { code }))
-      await untilBlocked(test.db, tx, 2)
+      await untilBlocked(tx, 2)
       return sent
     })
     const answers = await Promise.all(asked)

@@ -288,7 +288,7 @@ it('a waiting payment or transfer moves nothing once its member is banned', asyn
       transferAgain(),
     ] as const
     // Payments that wait for one wallet take turns with one statement.
-    await untilBlocked(test.db, tx, 2)
+    await untilBlocked(tx, 2)
     await banMember(test.deps, { user_id: id, actor_id: adminId, reason: 'Fraud', ip: '203.0.113.7' })
     return waiting
   })

@@ -349,7 +349,7 @@ describe('a name', () => {
       const creating = createGroup(test.deps, { name: 'Contested', description: '' }, by()).catch(
         (error: unknown) => error,
       )
-      await untilBlocked(test.db, tx)
+      await untilBlocked(tx)
       return { creating }
     })
     expect(await creation.creating).toMatchObject({ code: 'conflict' })
@@ -364,7 +364,7 @@ describe('a name', () => {
         .values({ user_id, name: 'KEPT', from_forum: true })
         .execute()
         .catch((error: unknown) => error)
-      await untilBlocked(test.db, tx)
+      await untilBlocked(tx)
       return { inserting }
     })
     expect(await insertion.inserting).toMatchObject({ constraint: 'user_groups_local_name' })

@@ -179,7 +179,7 @@ describe('accounts', () => {
     const revoked = await own.db.transaction().execute(async (tx) => {
       await tx.selectFrom('users').where('id', '=', pair[0]!.id).select('id').forUpdate().execute()
       const both = pair.map(({ username }) => revoke(username))
-      await untilBlocked(own.db, tx, 2)
+      await untilBlocked(tx, 2)
       return both
     })
     const outcomes = await Promise.all(revoked)
@@ -616,7 +616,7 @@ describe('an archive', () => {
     await test.db.transaction().execute(async (tx) => {
       await sql`lock table users in access exclusive mode`.execute(tx)
       const failing = tessera('export', path)
-      await untilBlocked(test.db, tx)
+      await untilBlocked(tx)
       expect(await filesLike('half.gz')).toEqual(['half.gz.part'])
       await sql`
         select pg_terminate_backend(pid) from pg_stat_activity
@@ -631,7 +631,7 @@ describe('an archive', () => {
       const env = { PATH: process.env.PATH, ...environment() }
       const child = spawn(process.execPath, [MAIN, 'export', path], { env, cwd: folder })
       const ended = once(child, 'exit')
-      await untilBlocked(test.db, tx)
+      await untilBlocked(tx)
       expect(await filesLike('half.gz')).toEqual(['half.gz.part'])
       child.kill('SIGINT')
       expect(await ended).toEqual([null, 'SIGINT'])

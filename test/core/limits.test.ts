@@ -297,7 +297,7 @@ describe('counters', () => {
     await other.db.transaction().execute(async (tx) => {
       await sql`lock table limit_counters`.execute(tx)
       for (let n = 0; n < 2; n += 1) await limits.take('pages', 'x')
-      await untilBlocked(test.db, tx)
+      await untilBlocked(tx)
       await expect(limits.take('pages', 'x')).rejects.toMatchObject({ code: 'too_many_attempts' })
     })
     await limits.close()

@@ -109,7 +109,7 @@ async function besideFrozen(settings: string, act: () => Promise<void>): Promise
       const transfer = sent()
       // Ends when the process is killed.
       transfer.catch(() => {})
-      await untilBlocked(db, tx)
+      await untilBlocked(tx)
       process.kill(frozen.child.pid!, 'SIGSTOP')
     })
     await vi.waitUntil(isHolding, { timeout: BOUND_MS })

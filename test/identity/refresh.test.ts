@@ -224,7 +224,7 @@ describe('refreshes that come at once', () => {
         .forUpdate()
         .execute()
       const answers = Promise.all(requests.map((request) => request()))
-      await untilBlocked(test.db, tx)
+      await untilBlocked(tx)
       await sleep(50)
       return { answers }
     })

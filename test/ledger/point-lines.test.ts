@@ -83,16 +83,15 @@ it('wait for a wallet without holding later ones, nor the source', async () => {
   await postLines(test.deps, await read(lined(members, '1')), act('wallets'))
   const [first, second, third] = members as [Person, Person, Person]
   const lines = await read(lined([third, second, first], '5'))
-  await test.db.connection().execute(async (held) => {
-    await sql`begin`.execute(held)
-    await sql`select from ledger_accounts where user_id = ${second.id} for update`.execute(held)
+  const waiting = await test.db.transaction().execute(async (tx) => {
+    await sql`select from ledger_accounts where user_id = ${second.id} for update`.execute(tx)
     const posted = postLines(test.deps, lines, act('waits'))
-    await untilBlocked(test.db, held)
+    await untilBlocked(tx)
     const grant = { user_id: third.id, amount: 1n, reference: 'meanwhile', reason: 'x', actor_id: null }
     expect(await grantPoints(test.db, { ...grant, now: now() })).toBe(true)
-    await sql`commit`.execute(held)
-    expect(await posted).toBe(true)
+    return { posted }
   })
+  expect(await waiting.posted).toBe(true)
   expect(await balances(members)).toEqual([6n, 6n, 7n])
 })
 

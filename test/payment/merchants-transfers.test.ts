@@ -261,7 +261,7 @@ it('needs one connection only, so a crowd cannot hold them all', async () => {
       .forUpdate()
       .execute()
     const sending = sendTransfer(deps, merchant.payment_id, request, actor)
-    await untilBlocked(test.db, tx)
+    await untilBlocked(tx)
     // As if it had waited longer than settings are cached.
     forget()
     return { sending }

@@ -341,7 +341,7 @@ describe('races', () => {
         .forUpdate()
         .execute()
       const answers = begin()
-      await untilBlocked(test.db, tx, 2)
+      await untilBlocked(tx, 2)
       return { answers }
     })
     return Promise.all(begun.answers)

@@ -145,7 +145,7 @@ describe('transfers', () => {
         .forUpdate()
         .execute()
       const sent = Array.from({ length: 100 }, (_, i) => transfer(processOf(i), from, to, 'the-one'))
-      await untilBlocked(test.db, tx, 2)
+      await untilBlocked(tx, 2)
       return { sent }
     })
     const answers = await Promise.all(begun.sent)

@@ -262,15 +262,14 @@ it('locks the member’s row before the application, as anonymising does', async
     ...{ name: 'Again', description: '', callback_url: seller.callbackUrl, homepage: '', logo_url: '' },
     ...{ exchange_rate: '100', allowed_addresses: [] },
   }
-  await test.db.connection().execute(async (held) => {
-    await sql`begin`.execute(held)
-    await sql`select from users where id = ${owned.user_id} for update`.execute(held)
+  const waiting = await test.db.transaction().execute(async (tx) => {
+    await sql`select from users where id = ${owned.user_id} for update`.execute(tx)
     const edited = editPaymentApp(test.deps, owned.payment_id, edit, owned)
-    await untilBlocked(test.db, held)
-    await sql`select from payment_apps where id = ${seller.id} for update nowait`.execute(held)
-    await sql`commit`.execute(held)
-    await edited
+    await untilBlocked(tx)
+    await sql`select from payment_apps where id = ${seller.id} for update nowait`.execute(tx)
+    return { edited }
   })
+  await waiting.edited
   const { status } = await test.db
     .selectFrom('payment_apps')
     .where('id', '=', seller.id)

@@ -86,7 +86,7 @@ async function whileLimitIsSet<T>(seller: Merchant, act: () => Promise<T>): Prom
   const acting = await test.db.transaction().execute(async (tx) => {
     await tx.deleteFrom('payment_app_days').where('app_id', '=', seller.id).execute()
     const answer = act()
-    await untilBlocked(test.db, tx)
+    await untilBlocked(tx)
     return { answer }
   })
   return acting.answer

@@ -196,7 +196,7 @@ describe('64 charges at once, from two processes', () => {
     const begun = await test.db.transaction().execute(async (tx) => {
       await sql`select from mandates where mandate_id = ${mandate_id} for update`.execute(tx)
       const asked = Array.from({ length: 64 }, (_, i) => charges[i % 2]!(request))
-      await untilBlocked(test.db, tx, 2)
+      await untilBlocked(tx, 2)
       return { asked }
     })
     const answers = await Promise.all(begun.asked)
