@@ -66,18 +66,10 @@ type Caller<Item, Outcome> = {
 export function makeBatcher<Item, Outcome>(
   options: BatcherOptions<Item, Outcome>,
 ): (item: Item) => Promise<Outcome> {
-  const {
-    name,
-    run,
-    canSkip = false,
-    findHeld,
-    itemsMax = ITEMS_MAX,
-    queueMax = QUEUE_MAX,
-    lanes = 1,
-  } = options
+  const { run, canSkip = false, itemsMax = ITEMS_MAX, queueMax = QUEUE_MAX, lanes = 1 } = options
   const waiting: Caller<Item, Outcome>[] = []
   const held = makeHeldRoom<Caller<Item, Outcome>>({
-    findHeld: (callers) => findHeld?.(itemsOf(callers)),
+    findHeld: (callers) => options.findHeld?.(itemsOf(callers)),
     submit,
   })
   const busy = makeBusyRoom<Caller<Item, Outcome>>({ itemsMax, submit, finish, settleEach })
@@ -153,7 +145,10 @@ export function makeBatcher<Item, Outcome>(
   /** Runs each item again. After a connection lost at commit, this also finds out the outcome. */
   async function settleEach(callers: Caller<Item, Outcome>[]): Promise<void> {
     const skipping = canSkip ? { awaited: null } : undefined
-    for (const caller of callers) await finish([caller], PATIENCE_MS, skipping).catch(caller.reject)
+    for (const caller of callers)
+      await finish([caller], PATIENCE_MS, skipping).catch((error) =>
+        canSkip && isLockedOut(error) ? busy.setApart([caller]) : caller.reject(error),
+      )
   }
 
   async function finish(
@@ -162,7 +157,7 @@ export function makeBatcher<Item, Outcome>(
     skipping?: Skipping,
   ): Promise<void> {
     if (callers.length === 0) return
-    const outcomes = await inBatch(name, callers, () => run(itemsOf(callers), patience_ms, skipping))
+    const outcomes = await inBatch(options.name, callers, () => run(itemsOf(callers), patience_ms, skipping))
     for (const [index, caller] of callers.entries()) {
       const outcome = outcomes[index]!
       if (outcome instanceof Busy) busy.enter(caller, outcome.row)

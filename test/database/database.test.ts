@@ -369,6 +369,24 @@ describe('a batcher', () => {
     expect(batches.slice(2).every(({ length }) => length === 1)).toBe(true)
   })
 
+  it('lets an item wait that fails on its own for a lock, after another failed its batch', async () => {
+    let alone = 0
+    const submit = makeBatcher<number, number>({
+      name: 'numbers',
+      canSkip: true,
+      run: async (items) => {
+        await nextTurn()
+        if (items.includes(1)) throw new Error('bad item')
+        alone += 1
+        if (alone === 1) throw lockedOut()
+        return items
+      },
+    })
+    const [bad, good] = await Promise.allSettled([1, 2].map(submit))
+    expect(bad!.status).toBe('rejected')
+    expect(good).toEqual({ status: 'fulfilled', value: 2 })
+  })
+
   it('refuses more waiting callers than it may hold, and goes on afterwards', async () => {
     const { submit, gathered, release } = lane((items) => items, { itemsMax: 2, queueMax: 2 })
     const under = submit(0)
