@@ -131,6 +131,23 @@ describe('a refund', () => {
     expect(await balance(buyer)).toBe(10n)
   })
 
+  it('carries no earlier time than the payment, even by a process whose clock is behind', async () => {
+    const { transaction_id } = await paidOrder(10n)
+    const behind = { ...test.deps, clock: () => new Date(test.clock.now().getTime() - 60_000) }
+    await refundOrder(behind, {
+      ...{ transaction_id, amount: 10n, with_fee: true, key: 'behind', reason: 'x' },
+      ...{ actor_id: adminId, ip: '127.0.0.1' },
+    })
+    const { id, paid_at, updated_at } = await orderOf(transaction_id)
+    expect(updated_at).toEqual(paid_at)
+    const refunded = await test.db
+      .selectFrom('refunds')
+      .where('order_id', '=', id)
+      .select('refunded_at')
+      .execute()
+    expect(refunded).toEqual([{ refunded_at: paid_at }])
+  })
+
   it('is refused beyond what is left, unpaid, or below zero', async () => {
     const { buyer, transaction_id } = await paidOrder(100n)
     expect((await refund(transaction_id, '101')).answers[0]!.status).toBe(409)

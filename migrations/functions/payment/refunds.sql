@@ -58,6 +58,8 @@ begin
   if exists (select from refunds where request_id = p_request_id) then return 'repeated'; end if;
   if v_order.paid_at is null then return 'not_paid'; end if;
   if v_order.refunded_amount + p_amount > v_order.amount then return 'too_much'; end if;
+  -- The clocks of two processes differ. Events, ordered by the times that they carry, still follow the states of the order.
+  p_now := greatest(p_now, v_order.updated_at);
 
   -- Locked by id, like every act on wallets.
   perform from ledger_accounts
