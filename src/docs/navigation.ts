@@ -19,6 +19,8 @@ const ICONS = {
   'start-gateway': 'swap',
   'test-mode': 'check',
   merchant: 'wallet',
+  mandates: 'refresh',
+  subscriptions: 'clock',
   'gateway-shop': 'shop',
   'gateway-clients': 'sliders',
   'oauth-application': 'user',

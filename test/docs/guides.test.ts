@@ -6,17 +6,22 @@ import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { registerApp } from '../../src/identity/apps/apps.ts'
+import { linkSignInApp } from '../../src/payment/mandates/right.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { makeShop, type Shop } from '../harness/gateway-shop.ts'
 import { APP_SECRET } from '../harness/global-setup.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { giveRight, IP, offer, switchMandates } from '../harness/mandates.ts'
 import { samplesShown } from '../harness/samples-shown.ts'
 import { freePort, ROOT } from '../harness/server-process.ts'
+import { formsIn } from '../web/form-markup.ts'
 
 const LANGUAGES = ['en', 'zh-CN']
 const BLOCK = /^```\w+ title=(\S+)\n(.*?)^```$/gms
@@ -57,6 +62,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tessera-docs-'))
   for (const [name, code] of await samplesOf('en')) await writeFile(join(folder, name), code)
   seller = await makeShop(test, { newKey: true })
+  await switchMandates(test)
+  await giveRight(test, seller)
   alice = await makePerson(test, { points: 1_000_000n })
   buyer = await alice.signIn()
 })
@@ -249,6 +256,95 @@ describe('a merchant', () => {
   )
 })
 
+describe('a merchant with mandates', () => {
+  const env = () => ({ PAYMENT_ID: seller.payment_id, TOKEN: seller.token })
+  const PROGRAMS = ['mandate.mjs', 'mandate.py', 'mandate.php', 'mandate.go']
+
+  /** Allows an offer on its page. Returns the parameters of the callback. */
+  async function allow(address: string): Promise<string> {
+    const path = new URL(address).pathname
+    const page = await buyer.get(path)
+    const { location } = await buyer.post(path, formsIn(page.body).find((form) => form.isOf(path))!.values)
+    return new URL(location!).search.slice(1)
+  }
+
+  it.skipIf(!canRun('offer.sh'))('offers a mandate by hand', async () => {
+    const offered = await run('offer.sh', { ...env(), REFERENCE: 'by-hand' })
+    expect(offered).toMatchObject({ success: true, status: 'pending', reference: 'by-hand' })
+    expect(await allow(offered.mandate_url)).toContain('mandate_status=active')
+  })
+
+  it.for(PROGRAMS)('is allowed, charges, asks, revokes: %s', async (name, { skip }) => {
+    skip(!canRun(name))
+    const reference = `club-of-${name}`
+    const offered = await run(name, env(), 'top-up', reference, 'Club & 会员', 'month', '50', '120')
+    expect(offered).toMatchObject({ success: true, status: 'pending' })
+    const { mandate_id } = offered
+    const query = await allow(offered.mandate_url)
+    const told = { mandate_id, mandate_status: 'active', reference }
+    expect(await run(name, env(), 'callback', query)).toEqual({ genuine: true, ...told })
+    for (const forged of [query.replace('=active', '=declined'), 'signature[]=x'])
+      expect(await run(name, env(), 'callback', forged), forged).toMatchObject({ genuine: false })
+    const charge = (order_id: string, amount: string, at = url) =>
+      run(name, { ...env(), TESSERA: at }, 'charge', mandate_id, `${order_id}-${name}`, amount, 'Tea & 茶')
+    // The first answer is lost on its way.
+    const losing = await startLosing()
+    expect(await charge('first', '50', losing.url)).toMatchObject({
+      success: true,
+      spent: 50,
+      next: 'deliver',
+    })
+    expect(losing.count()).toBe(2)
+    await losing.close()
+    expect(await charge('first', '50')).toMatchObject({ spent: 50, next: 'deliver' })
+    const large = await charge('large', '51')
+    expect(large).toMatchObject({ errors: [{ code: 1023 }], next: 'let the member pay by hand' })
+    expect(await charge('second', '50')).toMatchObject({ spent: 100, left: 20 })
+    expect(await charge('third', '21')).toMatchObject({ errors: [{ code: 1024 }], next: 'charge later' })
+    expect(await run(name, env(), 'query', mandate_id)).toMatchObject({
+      status: 'active',
+      spent: 100,
+      left: 20,
+    })
+    const ended = await run(name, env(), 'revoke', mandate_id, 'The club has closed')
+    expect(ended).toMatchObject({ success: true, status: 'ended', reason: 'merchant' })
+    expect(await charge('late', '1')).toMatchObject({ errors: [{ code: 1022 }], next: 'stop' })
+  })
+
+  it.for(PROGRAMS)('sells a subscription: %s', async (name, { skip }) => {
+    skip(!canRun(name))
+    const offered = await run(name, env(), 'subscribe', `monthly-${name}`, 'Magazine', 'month', '300')
+    await allow(offered.mandate_url)
+    const charge = (order_id: string, amount: string) =>
+      run(name, env(), 'charge', offered.mandate_id, `${order_id}-${name}`, amount, 'Magazine')
+    expect(await charge('part', '299')).toMatchObject({ data: { limit: 300, exactly: true } })
+    expect(await charge('month', '300')).toMatchObject({ next: 'deliver', left: 0 })
+    expect(await charge('twice', '300')).toMatchObject({ errors: [{ code: 1024 }], next: 'charge later' })
+  })
+
+  /** A proxy that passes requests on and loses the first answer. */
+  async function startLosing() {
+    let count = 0
+    const server = createServer(async (request, response) => {
+      count += 1
+      const isLost = count === 1
+      const body = Buffer.concat(await request.toArray())
+      const headers = { 'content-type': request.headers['content-type']! }
+      const answer = await fetch(`${url}${request.url}`, { method: 'POST', headers, body })
+      const text = await answer.text()
+      if (isLost) return response.destroy()
+      return response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    return {
+      url: `http://127.0.0.1:${port}`,
+      count: () => count,
+      close: () => new Promise((resolve) => server.close(resolve)),
+    }
+  }
+})
+
 describe('a shop of the gateway', () => {
   const v1 = () => ({ PID: seller.pidText, KEY: seller.merchant_key })
   const v2 = () => ({
@@ -287,10 +383,12 @@ describe('a shop of the gateway', () => {
   })
 })
 
+type App = { CLIENT_ID: string; CLIENT_SECRET: string }
+
 describe('an application', () => {
   const NOT_HERE = 'not started in this browser'
 
-  async function register(redirect_uri: string): Promise<Record<string, string>> {
+  async function register(redirect_uri: string): Promise<App> {
     const app = await registerApp(test.db, {
       owner_id: seller.owner.id,
       name: 'Reading Club',
@@ -315,7 +413,7 @@ describe('an application', () => {
     const app = await register(REDIRECT_URI)
     const asked = new URLSearchParams({
       response_type: 'code',
-      client_id: app.CLIENT_ID!,
+      client_id: app.CLIENT_ID,
       redirect_uri: REDIRECT_URI,
       scope: 'openid profile',
       state: 'x',
@@ -325,44 +423,84 @@ describe('an application', () => {
     expect(tokens).toMatchObject({ token_type: 'Bearer', expires_in: 3600 })
   })
 
-  it.for(['sign-in.mjs', 'sign-in.py', 'sign-in.php', 'sign-in.go'])(
-    'greets who signs in: %s',
-    async (name, { skip }) => {
-      skip(!canRun(name))
-      const PORT = String(await freePort())
-      const app = await register(`http://127.0.0.1:${PORT}/callback`)
-      const [command, ...first] = await commandOf(name)
-      if (name.endsWith('.php')) first.unshift('-S', `127.0.0.1:${PORT}`)
-      const child = spawn(command!, first, {
-        env: environment({ ...app, PORT }),
-        stdio: 'ignore',
-        // Version managers start another process, which ends with its process group.
-        detached: true,
-      })
-      try {
-        const ask = (path: string, cookie = '') =>
-          fetch(new URL(path, `http://127.0.0.1:${PORT}`), { redirect: 'manual', headers: { cookie } })
-        const begun = await vi.waitFor(() => ask('/'), { timeout: 60_000 })
-        const strange = await ask('/favicon.ico')
-        expect([strange.status, strange.headers.getSetCookie()]).toEqual([404, []])
-        for (const hostile of ['', 'state=', 'state[]=x', 'state=x&code[]=x', 'error[]=x'])
-          expect(await (await ask(`/callback?${hostile}`, 'attempt=; attempt[]=x')).text()).toContain(
-            NOT_HERE,
-          )
-        const uncoded = await ask('/callback?state=x', 'attempt=x')
-        expect(await uncoded.text()).toMatch(/^No sign-in: invalid_/)
-        const cookie = begun.headers.getSetCookie()[0]!.split(';')[0]!
-        const back = await consent(begun.headers.get('location')!)
-        expect(await (await ask(back)).text()).toContain(NOT_HERE)
-        const greeted = await ask(back, cookie)
-        expect(await greeted.text()).toBe(`Hello ${alice.username}, member ${alice.id}`)
-        expect(greeted.headers.get('content-type')).toMatch(/^text\/plain/)
-      } finally {
-        process.kill(-child.pid!)
-        if (child.exitCode === null) await once(child, 'exit')
-      }
-    },
-  )
+  const PROGRAMS = ['sign-in.mjs', 'sign-in.py', 'sign-in.php', 'sign-in.go']
+
+  /** Starts a program of a sign-in, gives it to the test, and ends it. */
+  async function serving(
+    name: string,
+    more: Record<string, string>,
+    test: (ask: (path: string, cookie?: string) => Promise<Response>, app: App) => Promise<void>,
+  ): Promise<void> {
+    const PORT = String(await freePort())
+    const app = await register(`http://127.0.0.1:${PORT}/callback`)
+    const [command, ...first] = await commandOf(name)
+    if (name.endsWith('.php')) first.unshift('-S', `127.0.0.1:${PORT}`)
+    const child = spawn(command!, first, {
+      env: environment({ ...app, ...more, PORT }),
+      stdio: 'ignore',
+      // Version managers start another process, which ends with its process group.
+      detached: true,
+    })
+    try {
+      const ask = (path: string, cookie = '') =>
+        fetch(new URL(path, `http://127.0.0.1:${PORT}`), { redirect: 'manual', headers: { cookie } })
+      await vi.waitFor(() => ask('/'), { timeout: 60_000 })
+      await test(ask, app)
+    } finally {
+      process.kill(-child.pid!)
+      if (child.exitCode === null) await once(child, 'exit')
+    }
+  }
+  const begin = async (ask: (path: string) => Promise<Response>) => {
+    const { headers } = await ask('/')
+    return { location: headers.get('location')!, cookie: headers.getSetCookie()[0]!.split(';')[0]! }
+  }
+
+  it.for(PROGRAMS)('greets who signs in: %s', async (name, { skip }) => {
+    skip(!canRun(name))
+    await serving(name, {}, async (ask) => {
+      const strange = await ask('/favicon.ico')
+      expect([strange.status, strange.headers.getSetCookie()]).toEqual([404, []])
+      for (const hostile of ['', 'state=', 'state[]=x', 'state=x&code[]=x', 'error[]=x'])
+        expect(await (await ask(`/callback?${hostile}`, 'attempt=; attempt[]=x')).text()).toContain(NOT_HERE)
+      const uncoded = await ask('/callback?state=x', 'attempt=x')
+      expect(await uncoded.text()).toMatch(/^No sign-in: invalid_/)
+      const { location, cookie } = await begin(ask)
+      const back = await consent(location)
+      expect(await (await ask(back)).text()).toContain(NOT_HERE)
+      const greeted = await ask(back, cookie)
+      expect(await greeted.text()).toBe(`Hello ${alice.username}, member ${alice.id}`)
+      expect(greeted.headers.get('content-type')).toMatch(/^text\/plain/)
+    })
+  })
+
+  it.for(PROGRAMS)('is allowed to charge with the sign-in: %s', async (name, { skip }) => {
+    skip(!canRun(name))
+    const samples = await samplesOf('en')
+    const added = samples.get(name.replace('sign-in', 'sign-in-details'))!
+    // The line follows the one with the scope.
+    const lines = samples.get(name)!.split('\n')
+    const at = lines.findIndex((line) => line.includes('openid profile'))
+    const joint = `joint-${name}`
+    await writeFile(join(folder, joint), lines.toSpliced(at + 1, 0, added.trimEnd()).join('\n'))
+    const MANDATE_ID = await offer(test, seller)
+    await serving(joint, { MANDATE_ID }, async (ask, { CLIENT_ID }) => {
+      const actor = { user_id: seller.owner.id, ip: IP }
+      await linkSignInApp(test.deps, seller.payment_id, CLIENT_ID, actor)
+      const { location, cookie } = await begin(ask)
+      const page = await buyer.get(location.slice(url.length))
+      const { action, values } = formsIn(page.body).find((form) => form.isOf('/oauth2/auth/mandate'))!
+      const back = (await buyer.post(action, { ...values, decision: 'charge' })).location!
+      expect(await (await ask(back, cookie)).text()).toBe(`Hello ${alice.username}, member ${alice.id}`)
+      const asked = await run(
+        'mandate.mjs',
+        { PAYMENT_ID: seller.payment_id, TOKEN: seller.token },
+        'query',
+        MANDATE_ID,
+      )
+      expect(asked).toMatchObject({ status: 'active', user_id: Number(alice.id) })
+    })
+  })
 })
 
 it.skipIf(!canRun('webhook-ping.sh'))('a forum proves that it has the secret of its webhook', async () => {

@@ -9,7 +9,7 @@ const FOLDER = join(import.meta.dirname, '../../../docs')
 /** The guides under each title of the navigation. The first one is the page at /docs. */
 export const CHAPTERS = {
   begin: ['start', 'start-gateway', 'test-mode'],
-  payments: ['merchant', 'gateway-shop', 'gateway-clients'],
+  payments: ['merchant', 'mandates', 'subscriptions', 'gateway-shop', 'gateway-clients'],
   signIn: ['oauth-application', 'sign-in-clients'],
   operators: ['operator', 'discourse'],
 } as const
