@@ -233,8 +233,4 @@ export const definitions = {
 export const schema = z.object(definitions)
 export type SettingValues = z.output<typeof schema>
 export type SettingName = keyof SettingValues
-/** Settings that cannot be changed yet, because mandates have no events, no guides and no consent by a sign-in. */
-const UNLISTED = /^mandate/
-export const SETTING_NAMES = (Object.keys(definitions) as SettingName[]).filter(
-  (name) => !UNLISTED.test(name),
-)
+export const SETTING_NAMES = Object.keys(definitions) as SettingName[]

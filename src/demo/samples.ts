@@ -13,6 +13,7 @@ import { makePlaceOrder } from '../payment/orders/place.ts'
 import { currentKey } from '../payment/signing/keys.ts'
 import { pointsOf } from '../payment/values/money.ts'
 import { ensureOauthAppAs, isInForce, type Store } from './apps.ts'
+import { ensureSampleMandates } from './sample-mandates.ts'
 
 const APP = { name: 'Reference', description: 'Its keys are in the examples of the reference' }
 const IP = '127.0.0.1'
@@ -35,13 +36,15 @@ export async function ensureSamples(
     store,
     owner_id,
   )
-  const payments = await ensureTestApp(deps, store, owner_id)
+  const { app_id, ...payments } = await ensureTestApp(deps, store, owner_id)
+  const mandates = await ensureSampleMandates(deps, { app_id, member_id: member.id })
   const client = { client_id, client_secret, redirect_uri }
   const grant = makeGrant(deps, client, member)
   return async () => ({
     isLive: true,
     ...client,
     ...payments,
+    mandates,
     ...(await grant()),
     member: { id: member.id.toString(), username: member.username },
   })
@@ -49,7 +52,11 @@ export async function ensureSamples(
 
 type Payments = Pick<Samples, 'payment_id' | 'token' | 'pid' | 'merchant_key' | 'merchant_private_key'>
 
-async function ensureTestApp(deps: Parts, { saved, save }: Store, owner_id: bigint): Promise<Payments> {
+async function ensureTestApp(
+  deps: Parts,
+  { saved, save }: Store,
+  owner_id: bigint,
+): Promise<Payments & { app_id: bigint }> {
   const found = await deps.db
     .selectFrom('payment_apps')
     .where('applicant_id', '=', owner_id)
@@ -67,6 +74,7 @@ async function ensureTestApp(deps: Parts, { saved, save }: Store, owner_id: bigi
   }
   await ensureOrders(deps, { app_id: id, pid: pid.toString() })
   return {
+    app_id: id,
     payment_id,
     pid: pid.toString(),
     token: await currentKey(deps, id, 'token'),

@@ -1,6 +1,5 @@
 /** Describes the operations of the HMAC API about mandates. mandates.md 2 and 5. */
 import { z } from 'zod'
-import { SETTING_NAMES } from '../core/setting-values.ts'
 import {
   ChargeAnswer,
   ChargeFields,
@@ -16,7 +15,7 @@ import {
 } from '../payment/hmac/mandate-shapes.ts'
 import { type Operation, said, text } from './operation.ts'
 import { ABOUT_ORDER, MOMENT, NEXT, ORDER, ORDER_ID, PAGE, POINTS, refusals, SIGNED } from './payment.ts'
-import { NOW } from './samples.ts'
+import { MADE_UP_MANDATE, NOW } from './samples.ts'
 
 const MANDATE_ID = text('The mandate_id of the offer.', '邀请返回的 mandate_id。')
 const DAY = text('A day in China (UTC+8).', '日期（北京时间）。')
@@ -64,7 +63,7 @@ const ABOUT_MANDATE = {
 export const Mandate = said(MandateFields, ABOUT_MANDATE)
 
 export const MANDATE = {
-  mandate_id: 'mdt_8f2k4m6n8p0q2r4s6t8v0w2x',
+  mandate_id: MADE_UP_MANDATE,
   reference: 'club-1001',
   status: 'active',
   reason: null,
@@ -127,33 +126,6 @@ const ABOUT_CHARGED = {
 }
 export const Charged = said(ChargeFields, ABOUT_CHARGED)
 
-/** The members of requests and answers of the sign-in that only mandates have. */
-const OF_MANDATES = ['authorization_details', 'authorization_details_types_supported']
-
-/** Leaves the members of mandates out of an operation until their setting is listed. */
-export function withoutMandates(operation: Operation): Operation {
-  if (SETTING_NAMES.includes('mandates')) return operation
-  const { request, answers } = operation
-  return {
-    ...operation,
-    ...(request && { request: { ...request, schema: withoutMembers(request.schema) } }),
-    answers: Object.fromEntries(
-      Object.entries(answers).map(([status, { schema, ...answer }]) => [
-        status,
-        schema === undefined ? answer : { ...answer, schema: withoutMembers(schema) },
-      ]),
-    ),
-  }
-}
-
-function withoutMembers<Schema extends z.ZodType>(schema: Schema): Schema {
-  if (schema instanceof z.ZodUnion)
-    return z.union(schema.options.map((option) => withoutMembers(option as z.ZodType))) as never
-  if (!(schema instanceof z.ZodObject)) return schema
-  const hidden = OF_MANDATES.filter((name) => name in schema.shape).map((name) => [name, true])
-  return hidden.length === 0 ? schema : (schema.omit(Object.fromEntries(hidden)) as never)
-}
-
 export const mandateOperations: Operation[] = [
   {
     area: 'payment',
@@ -161,8 +133,8 @@ export const mandateOperations: Operation[] = [
     path: '/payment/mandate/{payment_id}/offer',
     about: { en: 'Offer a mandate', zh: '发起预授权' },
     introduction: {
-      en: 'Offers a mandate and answers the address of its page. Send the member there. Nothing is charged before the member allows it.',
-      zh: '发起预授权并返回其页面地址。把成员带到该页面；成员允许之前不会扣款。',
+      en: 'Offers a mandate and answers the address of its page. Send the member there. Nothing is charged before the member allows it. Refused with 1020 until an administrator switches mandates on.',
+      zh: '发起预授权并返回其页面地址。把成员带到该页面；成员允许之前不会扣款。管理员开启预授权之前返回 1020。',
     },
     request: {
       in: 'form',
@@ -250,8 +222,8 @@ export const mandateOperations: Operation[] = [
         description: text('What the member reads.', '成员看到的说明。'),
         ...SIGNED,
       }),
-      example: () => ({
-        mandate_id: MANDATE.mandate_id,
+      example: ({ mandates }) => ({
+        mandate_id: mandates.charged,
         order_id: `charge-${NOW}`,
         amount: '60',
         description: 'January',
@@ -285,7 +257,7 @@ export const mandateOperations: Operation[] = [
         reference: REFERENCE,
         ...SIGNED,
       }),
-      example: () => ({ mandate_id: MANDATE.mandate_id }),
+      example: ({ mandates }) => ({ mandate_id: mandates.charged }),
     },
     answers: {
       200: {
@@ -332,7 +304,7 @@ export const mandateOperations: Operation[] = [
         reason: text('The member reads it.', '成员会看到。'),
         ...SIGNED,
       }),
-      example: () => ({ mandate_id: MANDATE.mandate_id, reason: 'The club has closed' }),
+      example: ({ mandates }) => ({ mandate_id: mandates.revoked, reason: 'The club has closed' }),
     },
     answers: {
       200: {

@@ -4,7 +4,7 @@ import type { Text } from '../web/languages.ts'
 import { v1Operations } from './gateway-v1.ts'
 import { v2Operations } from './gateway-v2.ts'
 import { identityOperations } from './identity.ts'
-import { withoutMandates } from './mandates.ts'
+import { mandateOperations } from './mandates.ts'
 import { type Answer, type Area, jsonSchema, type Operation, SECURITY } from './operation.ts'
 import { paymentOperations } from './payment.ts'
 import { callOf, signedExample } from './programs/call.ts'
@@ -13,10 +13,10 @@ import type { Samples } from './samples.ts'
 import { WEBHOOKS, type Webhook } from './webhooks.ts'
 
 export const AREAS: Area[] = ['identity', 'payment', 'v1', 'v2']
-/** What the documentation shows. Mandates follow when their setting is listed. */
 export const OPERATIONS: Operation[] = [
-  ...identityOperations.map(withoutMandates),
+  ...identityOperations,
   ...paymentOperations,
+  ...mandateOperations,
   ...v1Operations,
   ...v2Operations,
 ]

@@ -16,7 +16,7 @@ type Say = (en: string, zh: string) => string
 /** All rules in one language, in the order of the page. */
 export function rulesOf(settings: SettingValues, language: keyof Text): Rules[] {
   const say: Say = (en, zh) => (language === 'zh' ? zh : en)
-  const all = [orderRules, roundingRules, transferRules, limitRules, gatewayRules]
+  const all = [orderRules, roundingRules, transferRules, mandateRules, limitRules, gatewayRules]
   return all.map((rules) => rules(settings, say))
 }
 
@@ -120,6 +120,37 @@ function transferRules(settings: SettingValues, say: Say): Rules {
         settings[`points_transfer_min_amount_tl${level}`],
         settings[`points_transfer_max_amount_tl${level}`],
         settings[`points_transfer_daily_limit_tl${level}`] || none,
+      ]),
+    },
+  }
+}
+
+function mandateRules(settings: SettingValues, say: Say): Rules {
+  return {
+    id: 'mandates',
+    title: say('Mandates, by the trust level of the member', '预授权：按成员的信任等级'),
+    lines: [
+      settings.mandates === 'on'
+        ? say('Mandates are on.', '预授权已开启。')
+        : say(
+            'Mandates are off on this site (1020). An administrator switches them on.',
+            '本站未开启预授权（1020），由管理员开启。',
+          ),
+      say(
+        'A live application needs the right to hold mandates, which has a limit for all charges of a day. Days are those of China (+08:00).',
+        '正式应用需要预授权资格，资格含每日扣款合计的上限。日期按北京时间计算。',
+      ),
+      say(
+        'The limit of a charge holds when the member agrees and at each charge, by the level of that moment. The limit of a month is for all mandates of the member together, and holds when the member agrees: a day counts 31 times, a week 5 times.',
+        '单次上限在成员同意时和每次扣款时检查，按当时的等级。每月上限是该成员全部预授权的合计，在同意时检查：日周期按 31 次计，周周期按 5 次计。',
+      ),
+    ],
+    table: {
+      head: [say('level', '等级'), say('a charge', '单次'), say('a month', '每月')],
+      rows: LEVELS.map((level) => [
+        `TL${level}`,
+        settings[`mandate_charge_max_tl${level}`],
+        settings[`mandate_month_max_tl${level}`],
       ]),
     },
   }

@@ -18,6 +18,8 @@ export type Samples = {
   merchant_key: string
   /** PKCS#8 as bare base64. */
   merchant_private_key: string
+  /** The mandates of the examples: one to charge, and one that is revoked. */
+  mandates: { charged: string; revoked: string }
   /** The member that receives the transfer. */
   member: { id: string; username: string }
 }
@@ -35,6 +37,7 @@ export const SAMPLE_TRADE = {
   name: 'Mug',
   money: '9.90',
 }
+export const MADE_UP_MANDATE = 'mdt_8f2k4m6n8p0q2r4s6t8v0w2x'
 /** A placeholder in an example for the second at which it is sent. */
 export const NOW = '$TIMESTAMP'
 
@@ -56,6 +59,7 @@ export async function madeUpSamples(): Promise<Samples> {
     pid: '1001',
     merchant_key: 'SampleSampleSampleSampleSample00',
     merchant_private_key: private_base64,
+    mandates: { charged: MADE_UP_MANDATE, revoked: MADE_UP_MANDATE },
     member: { id: '1', username: 'alice' },
   }
 }

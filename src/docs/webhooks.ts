@@ -225,9 +225,6 @@ const ABOUT_EVENTS = {
     schema: said(TransferEvent.extend({ data: Transfer }), ABOUT_EVENT),
     example: TRANSFER,
   },
-} satisfies Partial<Record<EventType, AboutEvent>>
-
-const ABOUT_MANDATE_EVENTS = {
   'mandate.created': {
     title: { en: 'Event mandate.created', zh: '事件 mandate.created' },
     when: { en: 'A member has accepted a mandate.', zh: '成员已接受预授权。' },
@@ -326,20 +323,14 @@ const MANDATE_CALLBACK_WEBHOOK: Webhook = {
       'https://shop.example/paid',
       {
         decided_at: '2026-01-02T03:05:00Z',
-        mandate_id: 'mdt_8f2k4m6n8p0q2r4s6t8v0w2x',
+        mandate_id: MANDATE.mandate_id,
         mandate_status: 'active',
-        reference: 'club-1001',
+        reference: MANDATE.reference,
       },
       token,
     ),
   answer: SHOWS_A_PAGE,
 }
-
-/** The messages about mandates. The documentation shows them when the setting of mandates is listed. */
-export const MANDATE_WEBHOOKS: Webhook[] = [
-  MANDATE_CALLBACK_WEBHOOK,
-  ...Object.entries(ABOUT_MANDATE_EVENTS).map(eventWebhook),
-]
 
 export const WEBHOOKS: Webhook[] = [
   {
@@ -368,6 +359,7 @@ export const WEBHOOKS: Webhook[] = [
       ),
     answer: SHOWS_A_PAGE,
   },
+  MANDATE_CALLBACK_WEBHOOK,
   ...Object.entries(ABOUT_EVENTS).map(eventWebhook),
   {
     name: 'notify.v1',

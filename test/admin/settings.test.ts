@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 const PATH = '/admin/settings'
-const AREAS = ['brand', 'payments', 'transfers', 'signIn', 'forum', 'limits', 'notices']
+const AREAS = ['brand', 'payments', 'transfers', 'mandates', 'signIn', 'forum', 'limits', 'notices']
 const pathOf = (area: string) => `${PATH}?area=${area}`
 
 /** The hidden fields of the form. They say what the page showed. */

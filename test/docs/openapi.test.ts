@@ -10,11 +10,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { gatewayCodes } from '../../src/docs/codes.ts'
-import { mandateOperations } from '../../src/docs/mandates.ts'
 import { AREAS, OPERATIONS, openApiDocument, operationId } from '../../src/docs/openapi.ts'
 import { jsonSchema, type Operation } from '../../src/docs/operation.ts'
 import { madeUpSamples, NOW } from '../../src/docs/samples.ts'
-import { MANDATE_WEBHOOKS, WEBHOOKS } from '../../src/docs/webhooks.ts'
+import { WEBHOOKS } from '../../src/docs/webhooks.ts'
 import { GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { setEventsUrl } from '../../src/payment/events/events.ts'
 import { GATEWAY_ERRORS } from '../../src/payment/gateway/errors.ts'
@@ -108,12 +107,8 @@ function faultsOf(schema: object, value: unknown): string {
   return validate(value) ? '' : ajv.errorsText(validate.errors)
 }
 
-/** Operations, in order of their areas, with those of mandates. */
-const described = AREAS.flatMap((area) =>
-  [...OPERATIONS, ...mandateOperations].filter((operation) => operation.area === area),
-)
+const described = AREAS.flatMap((area) => OPERATIONS.filter((operation) => operation.area === area))
 const named = described.map((operation) => [operationId(operation), operation] as const)
-const MESSAGES = [...WEBHOOKS, ...MANDATE_WEBHOOKS]
 
 describe('the document', () => {
   it.each(LANGUAGES)('is OpenAPI 3.1, served as it is made: %s', async (language) => {
@@ -195,12 +190,19 @@ describe('the document', () => {
       points_transfer_max_amount_tl2: '4321',
       points_payment_fee_rate: '0.123',
       order_expiry_minutes: '47',
+      mandate_charge_max_tl2: '777',
+      mandate_month_max_tl2: '8888',
     } as const
     for (const [name, value] of Object.entries(changed)) await setSetting(test, name as SettingName, value)
     const { body } = await buyer.get('/docs/rules')
     expect(body).toContain('<td>TL2</td><td>2.75%</td><td>1</td><td>4321</td><td>none</td>')
     expect(body).toContain('keeps 12.3% of a payment')
     expect(body).toContain('for 47 minutes')
+    expect(body).toContain('<td>TL2</td><td>777</td><td>8888</td>')
+    expect(body).toContain('Mandates are off on this site (1020). An administrator switches them on.')
+    await switchMandates(test)
+    expect((await buyer.get('/docs/rules')).body).toContain('Mandates are on.')
+    await switchMandates(test, 'off')
     await test.db.deleteFrom('site_settings').where('name', 'in', Object.keys(changed)).execute()
   })
 
@@ -364,7 +366,7 @@ describe('what the service sends', () => {
       ].sort(),
     )
     for (const { name, message, headers } of sent) {
-      const webhook = MESSAGES.find((each) => each.name === name)!
+      const webhook = WEBHOOKS.find((each) => each.name === name)!
       expect(faultsOf(jsonSchema(webhook.schema, 'output', 'en'), message), name).toBe('')
       // A query has no types, so the values would not reveal a field without a description.
       expect(Object.keys(webhook.schema.shape)).toEqual(
@@ -379,7 +381,7 @@ describe('what the service sends', () => {
     }
   })
 
-  it.each(MESSAGES.map((webhook) => [webhook.name, webhook] as const))(
+  it.each(WEBHOOKS.map((webhook) => [webhook.name, webhook] as const))(
     'has an example that fits its schema: %s',
     async (_name, { method, schema, example }) => {
       const text = await example(samples)
@@ -390,7 +392,7 @@ describe('what the service sends', () => {
 
   it('has examples that verify with the sample keys', async () => {
     const queryOf = async (name: string) => {
-      const text = await MESSAGES.find((each) => each.name === name)!.example(samples)
+      const text = await WEBHOOKS.find((each) => each.name === name)!.example(samples)
       return Object.fromEntries(new URL(text).searchParams)
     }
     const callback = await queryOf('callback')

@@ -1,8 +1,6 @@
 /** Holds every JSON answer of the HMAC API, the gateway and the OAuth endpoints to its declared shape. */
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { z } from 'zod'
-import { identityOperations } from '../../src/docs/identity.ts'
-import { mandateOperations } from '../../src/docs/mandates.ts'
 import { OPERATIONS } from '../../src/docs/openapi.ts'
 import type { Area, Operation } from '../../src/docs/operation.ts'
 import { Refusal as OAuthRefusal } from '../../src/identity/oauth/shapes.ts'
@@ -24,7 +22,7 @@ const NotDecoded = z.object({ message: z.literal('The path cannot be decoded'), 
 
 type Known = { operation: Operation; path: RegExp; act: string | null }
 
-const KNOWN: Known[] = [...identityOperations, ...OPERATIONS, ...mandateOperations].map((operation) => {
+const KNOWN: Known[] = OPERATIONS.map((operation) => {
   const { pathname, searchParams } = new URL(operation.path, 'http://x')
   const pattern = decodeURI(pathname)
     .replaceAll('.', '\\.')

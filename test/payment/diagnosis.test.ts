@@ -442,7 +442,9 @@ describe('a request about mandates', () => {
     address: () => path.replace('{payment_id}', shop.payment_id),
     schema,
     fields: Object.fromEntries(
-      Object.entries(example({} as never)).map(([name, value]): [string, string] => [name, String(value)]),
+      Object.entries(example({ mandates: { charged: 'mdt_1', revoked: 'mdt_2' } } as never)).map(
+        ([name, value]): [string, string] => [name, String(value)],
+      ),
     ),
   }))
   const signed = (fields: Fields, seal: Seal): Fields => ({

@@ -32,6 +32,8 @@ export function effectOf(locale: Locale, { name, before, after }: SettingDraft):
       return switched(effects.second_approver)
     case 'points_transfers':
       return switched(effects.points_transfers)
+    case 'mandates':
+      return switched(effects.mandates)
     case 'registration':
       return after === 'open' ? effects.registration.open : effects.registration.closed
     case 'client_id_metadata_documents':

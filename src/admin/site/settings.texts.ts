@@ -38,6 +38,7 @@ export const settings = {
     brand: { en: 'Brand', zh: '品牌' },
     payments: { en: 'Payments and fees', zh: '付款与手续费' },
     transfers: { en: 'Transfers', zh: '转账' },
+    mandates: { en: 'Mandates', zh: '预授权扣款' },
     signIn: { en: 'Sign-in and security', zh: '登录与安全' },
     forum: { en: 'Forum', zh: '论坛' },
     limits: { en: 'Rate limits', zh: '频率限制' },
@@ -56,6 +57,8 @@ export const settings = {
     transfers: { en: 'Transfers', zh: '转账' },
     transferFees: { en: 'Fee', zh: '手续费' },
     transferBounds: { en: 'Limits', zh: '限额' },
+    mandates: { en: 'Charges that members permit in advance', zh: '成员事先允许的扣款' },
+    mandateLimits: { en: 'Limits', zh: '限额' },
     accounts: { en: 'Accounts', zh: '账号' },
     applications: { en: 'Who can create applications', zh: '谁可以创建应用' },
     metadata: { en: 'Programs that nobody registered', zh: '未注册的程序' },
@@ -208,6 +211,16 @@ export const settings = {
       off: {
         en: 'Applications cannot transfer until you switch this on.',
         zh: '在开启之前，应用无法转账。',
+      },
+    },
+    mandates: {
+      on: {
+        en: 'Shops to which you give the right can then charge members who allow it, without asking each time.',
+        zh: '此后获得你授权的商户，可以在成员允许后直接扣款，不再逐次询问。',
+      },
+      off: {
+        en: 'No charge and no new mandate is possible until you switch this on. Members can still pause and revoke theirs.',
+        zh: '在开启之前不能扣款，也不能新建预授权。成员仍可暂停或撤销已有的预授权。',
       },
     },
     registration: {

@@ -37,6 +37,10 @@ export const GROUPS = {
       'points_transfer_daily_limit',
     ],
   },
+  mandates: {
+    mandates: ['mandates', 'mandates_fresh_sign_in_above'],
+    mandateLimits: ['mandate_charge_max', 'mandate_month_max'],
+  },
   signIn: {
     accounts: ['registration', 'reauthenticate_minutes', 'admins_need_second_factor'],
     applications: ['apps_min_trust_level', 'payment_apps_min_trust_level', 'apps_by_any_token'],
@@ -128,6 +132,9 @@ const UNITS: Partial<Record<SettingBaseName, Unit>> = {
   points_transfer_min_amount: 'points',
   points_transfer_max_amount: 'points',
   points_transfer_daily_limit: 'points',
+  mandate_charge_max: 'points',
+  mandate_month_max: 'points',
+  mandates_fresh_sign_in_above: 'points',
   reauthenticate_above_points: 'points',
   order_expiry_minutes: 'minutes',
   reauthenticate_minutes: 'minutes',

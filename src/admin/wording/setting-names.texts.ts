@@ -145,28 +145,28 @@ export const names = {
     },
   },
   mandates: {
-    label: { en: 'Charges permitted in advance', zh: '预授权扣款' },
+    label: { en: 'Mandates', zh: '预授权扣款' },
     hint: {
-      en: `Members can permit shops to charge ${POINTS} later, within limits.`,
-      zh: `成员可以允许商户日后在限额内扣取${POINTS}。`,
+      en: `Members can permit shops to charge ${POINTS} later, within limits. Each shop also needs the right from you.`,
+      zh: `成员可以允许商户日后在限额内扣取${POINTS}。每个商户还需要你授予资格。`,
     },
   },
   mandate_charge_max: {
     label: { en: 'Largest charge', zh: '单次扣款上限' },
     hint: {
-      en: 'By the level of the charged member. 0 means no charge at all.',
-      zh: '按被扣款成员的等级。0 表示不能扣款。',
+      en: 'By the level of the charged member, when agreeing and at each charge. 0 means no charge at all.',
+      zh: '按被扣款成员的等级，同意时和每次扣款时都会检查。0 表示不能扣款。',
     },
   },
   mandate_month_max: {
     label: { en: 'All charges of a month', zh: '每月扣款总额' },
     hint: {
-      en: 'What all permissions of a member may take in a month together.',
-      zh: '一名成员的全部预授权每月合计最多可扣。',
+      en: 'What all mandates of a member may take in a month together. A lower figure ends none, but no more can be agreed to.',
+      zh: '一名成员的全部预授权每月合计最多可扣。调低不会结束已有的预授权，但不能再同意更多。',
     },
   },
   mandates_fresh_sign_in_above: {
-    label: { en: 'Sign in again to permit charges', zh: '授权扣款需重新登录' },
+    label: { en: 'Sign in again to agree', zh: '同意扣款需重新登录' },
     hint: {
       en: `Above this many ${POINTS} a period. 0 means always, empty means never.`,
       zh: `每期超过这么多${POINTS}时。0 表示总是，留空表示从不。`,

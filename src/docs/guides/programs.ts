@@ -18,6 +18,7 @@ const WORDS: Samples = {
   pid: 'YOUR-PID',
   merchant_key: 'YOUR-KEY',
   merchant_private_key: 'YOUR-PRIVATE-KEY',
+  mandates: { charged: 'YOUR-MANDATE-ID', revoked: 'YOUR-MANDATE-ID' },
   member: { id: '1', username: 'alice' },
 }
 

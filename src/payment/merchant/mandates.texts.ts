@@ -7,7 +7,7 @@ export const merchantMandates = {
     en: 'Members who permit this application to charge them later, within limits. You charge by the HMAC API.',
     zh: '成员允许本应用日后在限额内扣款。扣款通过 HMAC API 进行。',
   },
-  api: { en: 'API reference', zh: '接口文档' },
+  guide: { en: 'Guide', zh: '使用指南' },
   right: { en: 'The right to hold mandates', zh: '预授权资格' },
   rights: {
     none: { en: 'Not asked for', zh: '尚未申请' },

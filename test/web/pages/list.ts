@@ -624,6 +624,7 @@ export const PAGES: ListedPage[] = [
   },
   { name: 'admin/site/settings limits', as: 'admin', path: at('/admin/settings?area=limits') },
   { name: 'admin/site/settings transfers', as: 'admin', path: at('/admin/settings?area=transfers') },
+  { name: 'admin/site/settings mandates', as: 'admin', path: at('/admin/settings?area=mandates') },
   {
     name: 'admin/points/corrections',
     as: 'admin',
