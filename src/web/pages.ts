@@ -27,6 +27,20 @@ const VIEWS_DIR = join(import.meta.dirname, '../../views')
 /** Removes white space before a tag at the start of a line, because views are indented and pages are not. */
 const WITHOUT_INDENTATION = { processTemplate: (view: string) => view.replace(/^[ \t]+(?=<)/gm, '') }
 
+/**
+ * Sets what stands between a text and what follows it in the way of the page's language. Views write a label and its value
+ * as `<%= label %>: <%= value %>`, with an English colon. They join a text and a link with a space, which is left out after
+ * Chinese punctuation, because that has its own.
+ */
+const WITH_SPACING = {
+  processTemplate: (view: string) =>
+    view
+      .replaceAll(/%>: (?=<)/g, '%><%= it.t.common.colon %>')
+      .replaceAll(/%> (?=<)/g, '%><% __eta.res += it.spaceAfter(__eta.res) %>'),
+}
+
+const spaceAfter = (text: string) => (/[，。、；：！？（）“”]$/.test(text.slice(-1)) ? '' : ' ')
+
 export type PageOptions = {
   status?: number
   /** The page's form ends in a redirect to another origin (sign-in, consent, pay), or to this address if it is known. */
@@ -71,7 +85,7 @@ export async function registerPages(app: FastifyInstance, deps: Core, texts: obj
     views: VIEWS_DIR,
     cache: deps.config.production,
     autoTrim: false,
-    plugins: [WITHOUT_INDENTATION],
+    plugins: [WITHOUT_INDENTATION, WITH_SPACING],
   })
   await app.register(fastifyView, { engine: { eta }, templates: VIEWS_DIR, propertyName: 'render' })
 
@@ -148,6 +162,7 @@ function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report' 
     when: (moment) => locale.when(moment, now),
     site,
     icon,
+    spaceAfter,
     user: request.session?.user,
     path: request.url,
     languageReturn: wayBackOf(request) ?? '/',

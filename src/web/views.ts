@@ -134,6 +134,8 @@ export type Common = Omit<Locale, 'when'> & {
   when(moment: Date): string
   site: Site
   icon: typeof icon
+  /** The space after a text: none after Chinese punctuation. Only the renderer calls it. */
+  spaceAfter(text: string): string
   /** What the member's last act did, once. */
   report: Report | undefined
   user: NonNullable<FastifyRequest['session']>['user'] | undefined

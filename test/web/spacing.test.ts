@@ -1,0 +1,38 @@
+/** What stands between a text and what follows it, in each language. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { makePerson } from '../harness/cast.ts'
+import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+
+let test: TestApp
+let admin: Browser
+
+beforeAll(async () => {
+  test = await startTestApp()
+  admin = await (await makePerson(test, { is_admin: true })).signIn()
+})
+afterAll(() => test.close())
+
+const read = async (path: string, language: string) => {
+  const form = (await admin.get(path)).form('/language')
+  await admin.post('/language', { ...form, language })
+  return (await admin.get(path)).body
+}
+
+it('a link follows a space in English, and Chinese punctuation at once', async () => {
+  expect(await read('/account/sessions', 'en')).toContain('under <a href="/account/applications">')
+  const reference = async (language: string) =>
+    /([^>]{4})<a href="\/docs\/identity"/.exec(await read('/apps', language))![1]
+  expect(await reference('en')).toMatch(/\. $/)
+  expect(await reference('zh-CN')).toMatch(/。$/)
+})
+
+it('a label has the colon of its language', async () => {
+  const { id } = await makePerson(test, {})
+  const detail = JSON.stringify({ reason: 'Spam' })
+  await test.db
+    .insertInto('audit_log')
+    .values({ actor_id: null, action: 'account.banned', subject: `user:${id}`, detail, ip: null })
+    .execute()
+  expect(await read(`/admin/members/${id}`, 'en')).toContain('Reason: <bdi>Spam')
+  expect(await read(`/admin/members/${id}`, 'zh-CN')).toContain('理由：<bdi>Spam')
+})
