@@ -33,6 +33,8 @@ export type Locale = {
   points(amount: bigint | number): string
   /** A day, `yyyy-mm-dd`, without its year. */
   day(day: string): string
+  /** A day, `yyyy-mm-dd`, with its year. */
+  dayOfYear(day: string): string
   /** The day of a moment in full, with its weekday and year. */
   date(moment: Date): string
   /** A moment in the site's time zone, to the minute, within a sentence. */
@@ -68,12 +70,13 @@ function inLanguage(value: unknown, key: keyof Text, words: SiteWords): unknown 
 export function makeLocale(language: Language, texts: object, { words, timeZone }: Place): Locale {
   const tag = language === 'en' ? 'en-GB' : language
   const numbers = new Intl.NumberFormat(tag)
-  const { plain, exact, near, day, date } = makeTimes(tag, timeZone)
+  const { plain, exact, near, day, dayOfYear, date } = makeTimes(tag, timeZone)
   return {
     language,
     t: speak(texts, language, words) as Messages,
     points: (amount) => numbers.format(amount),
     day,
+    dayOfYear,
     date,
     time: plain,
     when: (moment, now) =>

@@ -5,6 +5,8 @@ import { makeTimes } from '../../src/web/times.ts'
 
 const SHANGHAI = { en: makeTimes('en-GB', 'Asia/Shanghai'), zh: makeTimes('zh-CN', 'Asia/Shanghai') }
 const at = (text: string) => new Date(text)
+/** Spaces at which no line breaks, as others. */
+const plainly = (text: string) => text.replaceAll('\u00A0', ' ')
 /** 20:02 on a Tuesday in Shanghai. */
 const NOW = at('2026-11-24T20:02:31+08:00')
 
@@ -19,13 +21,13 @@ describe('a near time', () => {
     ['2025-12-31T23:59:59+08:00', '31 Dec 2025, 23:59', '2025 年 12 月 31 日 23:59'],
     ['2027-01-01T00:00:00+08:00', '1 Jan 2027, 00:00', '2027 年 1 月 1 日 00:00'],
   ])('%s is %s', (moment, en, zh) => {
-    expect(SHANGHAI.en.near(at(moment), NOW)).toBe(en)
-    expect(SHANGHAI.zh.near(at(moment), NOW)).toBe(zh)
+    expect(plainly(SHANGHAI.en.near(at(moment), NOW))).toBe(en)
+    expect(plainly(SHANGHAI.zh.near(at(moment), NOW))).toBe(zh)
   })
 
   it('changes its day at midnight of the zone', () => {
     const moment = at('2026-11-24T15:59:00Z')
-    const near = (now: string) => SHANGHAI.en.near(moment, at(now))
+    const near = (now: string) => plainly(SHANGHAI.en.near(moment, at(now)))
     expect(near('2026-11-24T15:59:59Z')).toBe('today 23:59')
     expect(near('2026-11-24T16:00:00Z')).toBe('yesterday 23:59')
     expect(near('2026-11-25T16:00:00Z')).toBe('24 Nov 23:59')
@@ -41,27 +43,37 @@ describe('a near time', () => {
     const { near } = makeTimes('en-GB', 'America/New_York')
     expect(near(at('2026-03-08T00:30:00-05:00'), at('2026-03-09T00:10:00-04:00'))).toBe('yesterday 00:30')
     expect(near(at('2026-11-01T00:30:00-04:00'), at('2026-11-02T00:40:00-05:00'))).toBe('yesterday 00:30')
-    expect(near(at('2026-10-31T23:30:00-04:00'), at('2026-11-02T00:10:00-05:00'))).toBe('31 Oct 23:30')
+    expect(plainly(near(at('2026-10-31T23:30:00-04:00'), at('2026-11-02T00:10:00-05:00')))).toBe(
+      '31 Oct 23:30',
+    )
   })
 })
 
 describe('an exact time', () => {
   it('has its seconds, its year and its zone', () => {
-    expect(SHANGHAI.en.exact(NOW)).toBe('24 Nov 2026, 20:02:31 GMT+8')
-    expect(SHANGHAI.zh.exact(NOW)).toBe('2026 年 11 月 24 日 20:02:31 GMT+8')
+    expect(plainly(SHANGHAI.en.exact(NOW))).toBe('24 Nov 2026, 20:02:31 GMT+8')
+    expect(plainly(SHANGHAI.zh.exact(NOW))).toBe('2026 年 11 月 24 日 20:02:31 GMT+8')
   })
 
   it('has the offset of its own day', () => {
     const { exact } = makeTimes('en-GB', 'America/New_York')
-    expect(exact(at('2026-11-01T01:30:00-04:00'))).toBe('1 Nov 2026, 01:30:00 GMT-4')
-    expect(exact(at('2026-11-01T01:30:00-05:00'))).toBe('1 Nov 2026, 01:30:00 GMT-5')
+    expect(plainly(exact(at('2026-11-01T01:30:00-04:00')))).toBe('1 Nov 2026, 01:30:00 GMT-4')
+    expect(plainly(exact(at('2026-11-01T01:30:00-05:00')))).toBe('1 Nov 2026, 01:30:00 GMT-5')
   })
 })
 
 it('a day has no zone', () => {
-  const { day, date } = makeTimes('zh-CN', 'America/New_York')
-  expect(day('2026-11-24')).toBe('11 月 24 日')
-  expect(date(NOW)).toBe('2026 年 11 月 24 日 星期二')
+  const { day, dayOfYear, date } = makeTimes('zh-CN', 'America/New_York')
+  expect(plainly(day('2026-11-24'))).toBe('11 月 24 日')
+  expect(plainly(dayOfYear('2026-11-24'))).toBe('2026 年 11 月 24 日')
+  expect(plainly(date(NOW))).toBe('2026 年 11 月 24 日 星期二')
+})
+
+it('no line breaks within a day, but one may before the time', () => {
+  const { en, zh } = SHANGHAI
+  expect(en.dayOfYear('2026-11-24')).toBe('24\u00A0Nov\u00A02026')
+  expect(en.exact(NOW)).toBe('24\u00A0Nov\u00A02026, 20:02:31\u00A0GMT+8')
+  expect(zh.plain(NOW)).toBe('2026\u00A0年\u00A011\u00A0月\u00A024\u00A0日 20:02')
 })
 
 it.each(LANGUAGES)('a near time carries the exact one: %s', (language) => {

@@ -77,7 +77,7 @@ function wordsOf({ locale }: FastifyRequest, standing: Standing | undefined): Re
   return {
     charge_max: o.chargeMaxWrong(locale.points(asked_charge_max)),
     period_max: o.periodMaxWrong(locale.points(asked_period_max)),
-    ends_on: o.endsOnWrong(starts_on, ends_on),
+    ends_on: o.endsOnWrong(locale.dayOfYear(starts_on), locale.dayOfYear(ends_on)),
   }
 }
 

@@ -194,7 +194,7 @@ function wordsOf({ locale }: FastifyRequest, mandate: Own, now: Date): Record<st
   return {
     charge_max: o.chargeMaxWrong(locale.points(mandate.asked_charge_max)),
     period_max: o.periodMaxWrong(locale.points(mandate.asked_period_max)),
-    ends_on: o.endsOnWrong(min, max),
+    ends_on: o.endsOnWrong(locale.dayOfYear(min), locale.dayOfYear(max)),
   }
 }
 

@@ -84,7 +84,7 @@ describe('an offer', () => {
       `Shop of ${merchant.owner.username} Approved by staff @${merchant.owner.username} · Trust level 2`,
     )
     expect(words).toContain('250 points a month at most Up to 100 points each time Daily &lt;tea&gt;')
-    expect(words).toContain('From – until 2026-01-01 – 2026-12-31 Most in all 3,000 Balance now 5,000')
+    expect(words).toContain('From – until 1 Jan 2026 – 31 Dec 2026 Most in all 3,000 Balance now 5,000')
     expect(words).toContain('Mandates a month 250 of 10,000')
     expect(words).toContain(`You pay as @${alice.username} Switch account`)
     expect(words).toContain('Each charge also needs your sign-in at the shop.')
@@ -182,9 +182,9 @@ describe('terms', () => {
     [{ charge_max: '60', period_max: '50' }, 'charge_max', 'not above the most in a period'],
     [{ charge_max: '0' }, 'charge_max', 'from 1 to 100'],
     [{ charge_max: 'all' }, 'charge_max', 'from 1 to 100'],
-    [{ ends_on: '2027-01-01' }, 'ends_on', 'from 2026-01-01 to 2026-12-31'],
-    [{ ends_on: '2025-12-31' }, 'ends_on', 'from 2026-01-01 to 2026-12-31'],
-    [{ ends_on: 'soon' }, 'ends_on', 'from 2026-01-01 to 2026-12-31'],
+    [{ ends_on: '2027-01-01' }, 'ends_on', 'from 1\\sJan\\s2026 to 31\\sDec\\s2026'],
+    [{ ends_on: '2025-12-31' }, 'ends_on', 'from 1\\sJan\\s2026 to 31\\sDec\\s2026'],
+    [{ ends_on: 'soon' }, 'ends_on', 'from 1\\sJan\\s2026 to 31\\sDec\\s2026'],
   ])('%o are a fault of their field', async (fields, field, problem) => {
     const path = await offered()
     const { status, body } = await allow(path, fields)
