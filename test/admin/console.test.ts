@@ -1,6 +1,8 @@
 /** The administrators' console: it finds anything by its numbers, and shows it. */
+import { globSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { acts } from '../../src/admin/wording/acts.texts.ts'
 import { closeDueDays, lastDays } from '../../src/ledger/closes.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { takeTurn } from '../../src/payment/notifications/outbox.ts'
@@ -218,6 +220,41 @@ describe('a host', () => {
 })
 
 describe('the audit log', () => {
+  it('says the details of an act in words, with their names as tooltips', async () => {
+    const detail = {
+      is_admin: true,
+      expires_at: '2026-01-02T03:04:05.000Z',
+      after: { ends_on: '2026-11-24' },
+      odd: 1,
+    }
+    await sql`insert into audit_log (action, subject, detail) values ('detail.act', 'x', ${JSON.stringify(detail)})`.execute(
+      test.db,
+    )
+    const { body } = await admin.get('/admin/audit?action=detail')
+    const said = body.replaceAll('\u00A0', ' ')
+    for (const words of [
+      '<span title="is_admin">Administrator</span>: <bdi>yes</bdi>',
+      '<span title="expires_at">Expires</span>: <bdi>2 Jan 2026, ',
+      '<span title="ends_on">Last day</span>: <bdi>– → 24 Nov 2026</bdi>',
+      '<span title="odd">odd</span>: <bdi>1</bdi>',
+    ])
+      expect(said).toContain(words)
+  })
+
+  it('has words for every detail that the sources record', async () => {
+    const sources = globSync('src/**/*.ts', { exclude: ['**/*.texts.ts'] }).map((file) =>
+      readFileSync(file, 'utf8'),
+    )
+    const names = sources.flatMap((source) =>
+      [...source.matchAll(/\bdetail(?:: | = )\{([^{}]*)\}/g)].flatMap(([, fields]) =>
+        fields!.split(',').flatMap((field) => /^\s*(\w+)\s*(?::|$)/.exec(field)?.[1] ?? []),
+      ),
+    )
+    expect(names.length).toBeGreaterThan(50)
+    const shown = [...Object.keys(acts.facts), 'before', 'after']
+    expect([...new Set(names)].filter((name) => !shown.includes(name))).toEqual([])
+  })
+
   it('is filtered by actor, action, subject and time, and saved without formulas', async () => {
     await sql`
       insert into audit_log (actor_id, action, subject, detail, created_at) values
@@ -350,7 +387,7 @@ describe('a day', () => {
     await closeAt(72)
     expect(await lastDays(test.db, 10)).toEqual(days)
     await expect(sql`update books_days set paid = 0`.execute(test.db)).rejects.toThrow(/append-only/)
-    expect((await admin.get('/admin/books')).body).toContain('>1 Jan<')
+    expect((await admin.get('/admin/books')).body).toContain('>1\u00A0Jan<')
     expect((await admin.get('/admin/books/fees')).body).toContain('/admin/journals/')
   })
 })

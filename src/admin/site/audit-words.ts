@@ -58,9 +58,13 @@ function isSetting(name: string): name is SettingName {
   return SETTING_NAMES.some((each) => each === name)
 }
 
-export type AuditFact = { term: string; value: string }
+/** A detail of an entry, with its name in the log. */
+export type AuditFact = { name: string; term: string; value: string }
 
-/** Returns the details of an entry, flat: the values before and after of what changed, and the rest as it is. */
+/**
+ * Returns the details of an entry in words, flat: the values before and after of what changed, those of what was deleted,
+ * and the rest as it is.
+ */
 export function factsOf(
   locale: Locale,
   { action, subject, detail }: { action: string; subject: string; detail: Record<string, unknown> },
@@ -68,28 +72,34 @@ export function factsOf(
   if (action === 'setting.change' && isSetting(subject)) {
     const { before, after } = detail as { before: string | null; after: string }
     const was = before === null ? locale.t.audit.byDefault : settingValue(locale, subject, before)
-    return [{ term: locale.t.audit.change, value: `${was} → ${settingValue(locale, subject, after)}` }]
+    const value = `${was} → ${settingValue(locale, subject, after)}`
+    return [{ name: 'after', term: locale.t.audit.change, value }]
   }
   const { before, after, ...rest } = detail
-  const facts = Object.entries(rest).map(([term, value]) => ({ term, value: written(value) }))
-  if (!isTable(after))
-    return after === undefined ? facts : [...facts, { term: 'after', value: written(after) }]
+  const words = locale.t.console.acts.facts
+  const fact = (name: string, value: string) => ({ name, term: words[name] ?? name, value })
+  const facts = Object.entries(rest).map(([name, value]) => fact(name, written(locale, value)))
+  if (!isTable(after)) {
+    const gone = isTable(before) ? Object.entries(before) : []
+    return [...gone.map(([name, value]) => fact(name, written(locale, value))), ...facts]
+  }
   const was = isTable(before) ? before : {}
-  return [
-    ...Object.entries(after).map(([term, value]) => ({
-      term,
-      value: `${written(was[term])} → ${written(value)}`,
-    })),
-    ...facts,
-  ]
+  const changes = Object.entries(after).map(([name, value]) =>
+    fact(name, `${written(locale, was[name])} → ${written(locale, value)}`),
+  )
+  return [...changes, ...facts]
 }
 
 function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function written(value: unknown): string {
+function written(locale: Locale, value: unknown): string {
   if (value === undefined || value === null || value === '') return '–'
-  if (Array.isArray(value)) return value.map(written).join(', ')
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (Array.isArray(value)) return value.map((each) => written(locale, each)).join(', ') || '–'
+  if (typeof value === 'boolean') return value ? locale.t.audit.yes : locale.t.audit.no
+  if (typeof value === 'object') return JSON.stringify(value)
+  const text = String(value)
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return locale.time(new Date(text))
+  return /^\d{4}-\d\d-\d\d$/.test(text) ? locale.dayOfYear(text) : text
 }

@@ -36,4 +36,6 @@ export const audit = {
   detail: { en: 'Details', zh: '详情' },
   change: { en: 'Change', zh: '更改' },
   byDefault: { en: 'default', zh: '默认值' },
+  yes: { en: 'yes', zh: '是' },
+  no: { en: 'no', zh: '否' },
 } satisfies Texts
