@@ -83,7 +83,7 @@ it('finds a mandate by id, reference and member, and ends it with a reason', asy
   const mandate_id = await makeMandate(test, merchant, alice, { reference })
   for (const q of [mandate_id, reference, `@${alice.username.toUpperCase()}`])
     expect(wordsOf((await admin.get(`${PAGE}?q=${encodeURIComponent(q)}`)).body)).toContain(
-      `@${alice.username} · ${reference} active`,
+      `@${alice.username} · ${reference} Active`,
     )
   const act = `/${mandate_id}/end`
   expect((await send(act, { reason: '' })).status).toBe(400)

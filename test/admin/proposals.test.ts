@@ -230,7 +230,7 @@ it('two administrators switch the rule off, or the operator, never one', async (
   expect(await state()).toEqual({ value: 'on', updated_by: first.id })
 
   await switchTo('off')
-  expect((await approver.get(PATH)).body).toContain('Site setting')
+  expect((await approver.get(PATH)).body).toContain('Set “')
   expect((await decide(approver, await latest(), 'approve')).status).toBe(303)
   expect(await state()).toEqual({ value: 'off', updated_by: first.id })
   test.clock.advance(1)
@@ -248,12 +248,17 @@ it('two administrators switch the rule off, or the operator, never one', async (
 })
 
 it.each([
-  ['points_payment_fee_rate', '1', '0.01', 'Payment fee to 1 %'],
-  ['points_transfer_fee_rate_tl2', '2 %', '0.02', 'Transfer fee (Trust level 2) to 2 %'],
-  ['points_transfer_max_amount_tl2', '999,999', '999999', 'Maximum (Trust level 2) to 999,999 points'],
-  ['points_transfer_daily_limit_tl0', '5', '5', 'Daily total (Trust level 0) to 5 points'],
-  ['forum_points_bridge', 'on', 'on', 'Turn forum scores into points to on'],
-  ['forum_points_for_past_score', 'on', 'on', 'Include earlier scores to on'],
+  ['points_payment_fee_rate', '1', '0.01', 'Set “Payment fee” to “1 %”'],
+  ['points_transfer_fee_rate_tl2', '2 %', '0.02', 'Set “Transfer fee (Trust level 2)” to “2 %”'],
+  [
+    'points_transfer_max_amount_tl2',
+    '999,999',
+    '999999',
+    'Set “Maximum (Trust level 2)” to “999,999 points”',
+  ],
+  ['points_transfer_daily_limit_tl0', '5', '5', 'Set “Daily total (Trust level 0)” to “5 points”'],
+  ['forum_points_bridge', 'on', 'on', 'Set “Turn forum scores into points” to “on”'],
+  ['forum_points_for_past_score', 'on', 'on', 'Set “Include earlier scores” to “on”'],
 ] as const)('the setting %s is changed by two, and by nobody alone', async (name, typed, value, words) => {
   const set = async (to: string, by = proposer) => {
     const { form_token = '' } = (await by.get('/admin')).form('/language')

@@ -1,5 +1,5 @@
 /** Texts of members, for administrators. */
-import type { Texts } from '../../web/languages.ts'
+import type { Text, Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
@@ -54,6 +54,14 @@ export const members = {
     zh: '一次性密码，下次登录时须修改',
   },
   byForum: { en: 'at the forum', zh: '论坛' },
+  /** How a session was opened, by the values of `amr` (RFC 8176). */
+  methods: {
+    pwd: { en: 'password', zh: '密码' },
+    otp: { en: 'code', zh: '验证码' },
+    hwk: { en: 'passkey', zh: '通行密钥' },
+    swk: { en: 'passkey', zh: '通行密钥' },
+    forum: { en: 'forum', zh: '论坛' },
+  } as Record<string, Text>,
   factor: { en: 'Two-step verification', zh: '两步验证' },
   factorOn: (since: string, codes: number) => ({
     en: `on since ${since}; ${codes} recovery ${counted(codes, 'code', 'codes')} left`,

@@ -45,8 +45,8 @@ export const proposals = {
       zh: `调整 ${n} 个钱包：发放 ${granted}，扣除 ${taken}`,
     }),
     setting: (name: string, value: string) => ({
-      en: `Site setting: ${name} to ${value}`,
-      zh: `站点设置：${name} 改为 ${value}`,
+      en: `Set “${name}” to “${value}”`,
+      zh: `将“${name}”改为“${value}”`,
     }),
     terms: { en: 'Terms of an application', zh: '应用条款' },
   },
