@@ -73,6 +73,7 @@ export const errors = {
     en: `No ${POINTS} were taken, and the order is still waiting for you.`,
     zh: `没有扣除任何${POINTS}，订单仍在等你。`,
   },
+  notKept: { en: 'What you typed was not kept.', zh: '填写的内容没有保留。' },
   retryAfter: (seconds: number) => {
     const minutes = Math.ceil(seconds / 60)
     return seconds < 90
