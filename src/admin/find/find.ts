@@ -8,8 +8,8 @@ const JOURNAL_KINDS: JournalKind[] = ['grant', 'payment', 'transfer', 'refund', 
 
 type Kind = 'member' | 'oauthApp' | 'paymentApp' | 'order' | 'transfer' | 'journal'
 
-/** A found thing: its title, a note that distinguishes it, and its page. */
-export type Found = { kind: Kind; title: string; note: string; href: string }
+/** A found thing: its title, a note that distinguishes it, and its page. `movement`: what a journal is. */
+export type Found = { kind: Kind; title: string; note: string; href: string; movement?: JournalKind }
 
 /** Finds the things with this ID, number or name, at most 20 of each kind. */
 export async function find(db: Db, text: string): Promise<Found[]> {
@@ -101,7 +101,8 @@ async function findJournals(db: Db, text: string, id: bigint | null): Promise<Fo
   return journals.map(({ id, kind, reference }) => ({
     kind: 'journal',
     title: String(id),
-    note: `${kind} · ${reference}`,
+    note: reference,
+    movement: kind,
     href: `/admin/journals/${id}`,
   }))
 }

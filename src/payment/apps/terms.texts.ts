@@ -20,7 +20,7 @@ export const terms = {
   unlimited: (used: string) => ({ en: `no limit; ${used} today`, zh: `不限；今日 ${used}` }),
   example: { en: 'For example', zh: '举例' },
   exampleText: (money: string, points: string, fee: string, received: string) => ({
-    en: `A price of ${money} becomes ${points} ${POINTS}: the buyer pays ${points}, the fee is ${fee}, the merchant receives ${received}.`,
+    en: `a price of ${money} becomes ${points} ${POINTS}: the buyer pays ${points}, the fee is ${fee}, the merchant receives ${received}.`,
     zh: `标价 ${money} 即 ${points} ${POINTS}：买家支付 ${points}，手续费 ${fee}，商户收到 ${received}。`,
   }),
   rateHigh: (points: string) => ({
@@ -32,7 +32,7 @@ export const terms = {
     zh: `兑换比例异常低：标价 1.00 还不到一个${POINT}。确定是这样吗？`,
   },
   exampleTooSmall: (money: string) => ({
-    en: `A price of ${money} would be less than one ${POINT}, and is refused.`,
+    en: `a price of ${money} would be less than one ${POINT}, and is refused.`,
     zh: `标价 ${money} 不足一个${POINT}，会被拒绝。`,
   }),
   fields: {
