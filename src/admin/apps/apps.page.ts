@@ -161,7 +161,7 @@ async function confirmSuspension(
       ...ownerFact(app, m.owner),
       { term: m.membersNow, value: isMore ? `${locale.points(count)}+` : locale.points(count) },
     ],
-    notes: [`${t.common.reason}: ${reason}`],
+    notes: [`${t.common.reason}${t.common.colon}${reason}`],
     action: `${page}/suspend`,
     fields: { reason, confirmed: 'yes' },
     button: m.suspend,

@@ -100,7 +100,7 @@ function confirmSuspension(
     title: c.questions['payment-applications'].freeze(name),
     lead: c.texts['payment-applications'].freeze,
     facts: [],
-    notes: [`${t.common.reason}: ${reason}`],
+    notes: [`${t.common.reason}${t.common.colon}${reason}`],
     action: reply.request.url,
     fields: { decision: 'suspend', reason, confirmed: 'yes' },
     button: c.titles['payment-applications'].freeze,

@@ -219,7 +219,7 @@ async function preview(reply: FastifyReply, deps: Core, user_id: bigint, act: Ac
       { term: m.grantsNow, value: points(grants) },
       { term: m.balanceNow, value: points(await balanceOf(deps.db, user_id)) },
     ],
-    notes: [`${t.common.reason}: ${act.reason}`, m.mailed],
+    notes: [`${t.common.reason}${t.common.colon}${act.reason}`, m.mailed],
     action: pathOf(user_id),
     fields: {
       ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)])),

@@ -91,7 +91,7 @@ async function freeze(
     title: c.questions[thing][act](name),
     lead: c.texts[thing][act],
     facts,
-    notes: [`${locale.t.common.reason}: ${reason}`],
+    notes: [`${locale.t.common.reason}${locale.t.common.colon}${reason}`],
     action: `${page}/${act}`,
     fields: { reason, confirmed: 'yes' },
     button: c.titles[thing][act],
