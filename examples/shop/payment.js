@@ -5,11 +5,35 @@
  * The text to sign is every parameter of a message except `signature`, with its raw value (not URL-encoded), sorted by
  * name and joined as `a=1&b=2`. The key is the SHA-256 of the token as 64 hexadecimal characters, used as text. It is
  * the Secret Key on the application's page. The signature is the HMAC-SHA-256 of the text, in lower-case hex. The same
- * key signs your requests (initiate, query) and the callback.
+ * key signs your requests and the callbacks.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
 const TIMEOUT_MS = 10_000
+const UNKNOWN_ORDER = 1007
+
+/**
+ * The parts of a mandate's state that the shop uses. Points are whole, days are YYYY-MM-DD.
+ * @typedef {{
+ *   status: 'pending' | 'active' | 'paused' | 'ended', reason: string | null, user_id: number | null,
+ *   charge_max: number, period_max: number, ends_on: string | null, spent: number | null, left: number | null,
+ *   resets_at: string | null, next_charge_on: string | null
+ * }} MandateState
+ */
+
+/** A request that Tessera refused. `code` is the number of the reason, and `data` has its figures. */
+export class Refused extends Error {
+  /**
+   * @param {string} message
+   * @param {number | undefined} code
+   * @param {Record<string, any>} data
+   */
+  constructor(message, code, data) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}
 
 /**
  * @param {Record<string, string>} parameters
@@ -43,7 +67,7 @@ export function openPayments({ url, paymentId, token }) {
     })
     const answer = /** @type {Record<string, any>} */ (await response.json())
     // A refusal explains itself in `error`, and has a number in `errors[0].code`.
-    if (!response.ok) throw new Error(`Tessera refused ${path}: ${answer.error}`)
+    if (!response.ok) throw new Refused(answer.error, answer.errors?.[0]?.code, answer.data ?? {})
     return answer
   }
 
@@ -57,11 +81,68 @@ export function openPayments({ url, paymentId, token }) {
       post(`/payment/pay/${paymentId}/process`, { amount: String(amount), description, order_id: id }),
 
     /**
-     * Queries a payment. Its `status` is completed once it is paid. Query it when the payer did not return.
-     * @param {string} transaction_id
+     * Queries an order. Its `status` is completed once it is paid. Query it when the payer did not return, and when the answer
+     * to a charge was lost. Resolves to undefined if Tessera does not know the order.
+     * @param {string} order_id
+     * @returns {Promise<Record<string, any> | undefined>}
+     */
+    async query(order_id) {
+      try {
+        return await post(`/payment/query/${paymentId}`, { order_id })
+      } catch (error) {
+        if (error instanceof Refused && error.code === UNKNOWN_ORDER) return undefined
+        throw error
+      }
+    },
+
+    /**
+     * Sends points to a member. A repeated order_id sends nothing more.
+     * @param {{ id: string, to_user_id: string, to_username: string, amount: number }} transfer
      * @returns {Promise<Record<string, any>>}
      */
-    query: (transaction_id) => post(`/payment/query/${paymentId}`, { transaction_id }),
+    transfer: ({ id, amount, ...to }) =>
+      post(`/payment/transfer/${paymentId}`, { ...to, amount: String(amount), order_id: id }),
+
+    /**
+     * Offers a mandate: `amount` once a period, or any charges within `charge_max` and `period_max`. Send the member to the
+     * answer's `mandate_url`, or name its `mandate_id` in a sign-in.
+     * @param {Record<string, string | number>} terms
+     * @returns {Promise<{ mandate_id: string, mandate_url: string }>}
+     */
+    offer: (terms) =>
+      post(
+        `/payment/mandate/${paymentId}/offer`,
+        Object.fromEntries(Object.entries(terms).map(([name, value]) => [name, String(value)])),
+      ),
+
+    /**
+     * Queries a mandate.
+     * @param {string} mandate_id
+     * @returns {Promise<MandateState>}
+     */
+    mandate: (mandate_id) => post(`/payment/mandate/${paymentId}/query`, { mandate_id }),
+
+    /**
+     * Charges an order under a mandate, without the member. A repeated order_id returns the same charge.
+     * @param {string} mandate_id
+     * @param {{ id: string, amount: number, description: string }} order
+     * @returns {Promise<Record<string, any>>}
+     */
+    charge: (mandate_id, { id, amount, description }) =>
+      post(`/payment/mandate/${paymentId}/charge`, {
+        mandate_id,
+        order_id: id,
+        amount: String(amount),
+        description,
+      }),
+
+    /**
+     * Ends a mandate for good. The member is told the reason.
+     * @param {string} mandate_id
+     * @param {string} reason
+     * @returns {Promise<MandateState>}
+     */
+    revoke: (mandate_id, reason) => post(`/payment/mandate/${paymentId}/revoke`, { mandate_id, reason }),
 
     /**
      * The parameters of a callback that Tessera signed, otherwise undefined. Anyone can open the callback address with

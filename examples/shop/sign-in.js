@@ -7,7 +7,10 @@ import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto'
 
 const TIMEOUT_MS = 10_000
 
-/** @typedef {{ state: string, nonce: string, verifier: string }} Attempt a started sign-in of one browser */
+/**
+ * @typedef {{ state: string, nonce: string, verifier: string, mandate_id?: string }} Attempt a started sign-in of one browser
+ * @typedef {{ identifier: string, status: string }} GrantedMandate
+ */
 /** @typedef {{ sub: string, username: string }} Member `sub` never changes, so store it; the username may change */
 
 /** A failed sign-in. `isDenied`: the visitor or a rule of Tessera refused it, and nothing is broken. */
@@ -28,9 +31,10 @@ export function openSignIn({ url, clientId, clientSecret, redirectUri }) {
   return {
     /**
      * Starts a sign-in. Keep `attempt` in the visitor's session, and send the browser to `location`.
+     * @param {string} [mandate_id] of an offer that the member may allow on the same page
      * @returns {{ attempt: Attempt, location: string }}
      */
-    begin() {
+    begin(mandate_id) {
       const [state, nonce, verifier] = [random(), random(), random()]
       const query = new URLSearchParams({
         response_type: 'code',
@@ -45,14 +49,19 @@ export function openSignIn({ url, clientId, clientSecret, redirectUri }) {
         code_challenge: createHash('sha256').update(verifier).digest('base64url'),
         code_challenge_method: 'S256',
       })
-      return { attempt: { state, nonce, verifier }, location: `${url}/oauth2/auth?${query}` }
+      // The request only names the offer (RFC 9396). Its terms are with Tessera, so the browser cannot change them.
+      const asked = { type: 'points_mandate', identifier: mandate_id }
+      if (mandate_id !== undefined) query.set('authorization_details', JSON.stringify([asked]))
+      const attempt = { state, nonce, verifier, ...(mandate_id && { mandate_id }) }
+      return { attempt, location: `${url}/oauth2/auth?${query}` }
     },
 
     /**
-     * Finishes a sign-in: checks the answer, and resolves to the member. Throws SignInError.
+     * Finishes a sign-in: checks the answer, and resolves to the member and to the mandates that the member has allowed with
+     * it. Throws SignInError.
      * @param {URLSearchParams} query
      * @param {Attempt | undefined} attempt from the session; use it once
-     * @returns {Promise<Member>}
+     * @returns {Promise<{ member: Member, mandates: GrantedMandate[] }>}
      */
     async finish(query, attempt) {
       if (attempt === undefined || query.get('state') !== attempt.state) {
@@ -68,7 +77,8 @@ export function openSignIn({ url, clientId, clientSecret, redirectUri }) {
         headers: { authorization: `Bearer ${tokens.access_token}` },
       })
       if (profile.sub !== claims.sub) throw new SignInError('The profile is of somebody else')
-      return { sub: profile.sub, username: profile.username }
+      const member = { sub: profile.sub, username: profile.username }
+      return { member, mandates: tokens.authorization_details ?? [] }
     },
   }
 

@@ -4,12 +4,14 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { messagePage } from './pages.js'
+import { textsFor } from './texts.js'
 
 /** @import { IncomingMessage, ServerResponse } from 'node:http' */
 /** @import { Attempt, Member } from './sign-in.js' */
+/** @import { Texts } from './texts.js' */
 /**
  * @typedef {{ id: string, formToken: string, member?: Member, attempt?: Attempt }} Session
- * @typedef {{ url: URL, session: Session, response: ServerResponse }} Visit
+ * @typedef {{ url: URL, session: Session, response: ServerResponse, t: Texts }} Visit
  * @typedef {(visit: Visit) => void | Promise<void>} Handler
  */
 
@@ -33,15 +35,15 @@ const files = new Map(
 )
 
 /**
- * @param {{ host: string, port: number, url: string, formTarget: string }} options
- *   `url` is the shop's address; `formTarget` is another origin to which a form may redirect.
+ * @param {{ host: string, port: number, url: string, formTargets: string[] }} options
+ *   `url` is the shop's address; `formTargets` are other origins to which a form may redirect.
  * @param {(method: string, path: string) => Handler | undefined} findHandler
  */
-export function startServer({ host, port, url: shopUrl, formTarget }, findHandler) {
+export function startServer({ host, port, url: shopUrl, formTargets }, findHandler) {
   const headers = {
     'cache-control': 'no-store',
-    // A browser checks every redirect of a form against form-action. The form that buys ends at the payment page.
-    'content-security-policy': `default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' ${formTarget}; frame-ancestors 'none'; base-uri 'none'`,
+    // A browser checks every redirect of a form against form-action. Forms of the shop end at Tessera's pages.
+    'content-security-policy': `default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' ${formTargets.join(' ')}; frame-ancestors 'none'; base-uri 'none'`,
     // Addresses of the shop contain codes and signatures, which other sites must not see.
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
@@ -50,8 +52,9 @@ export function startServer({ host, port, url: shopUrl, formTarget }, findHandle
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
     handle(request, response).catch((error) => {
       console.error(error)
-      const text = `Nothing was lost. Try again in a moment. (${error.message})`
-      send(response, 502, messagePage(undefined, { title: 'That did not work', text }))
+      const t = textsFor(request.headers['accept-language'])
+      const { title, text } = t.messages.broken
+      send(response, 502, messagePage(t, undefined, { title, text: text(error.message) }))
     })
   })
   server.on('error', (error) => {
@@ -74,15 +77,15 @@ export function startServer({ host, port, url: shopUrl, formTarget }, findHandle
     const url = new URL(`http://shop${request.url}`)
     const file = files.get(url.pathname)
     if (file !== undefined) return void response.setHeader('content-type', file.type).end(file.content)
+    const t = textsFor(request.headers['accept-language'])
     const cookie = /(?:^|; )shop_session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1] ?? ''
     const session = sessions.get(cookie) ?? startSession(response)
     if (request.method === 'POST' && !(await isOwnForm(request, session))) {
-      const message = { title: 'This form has expired', text: 'Go back, reload the page and try again.' }
-      return send(response, 403, messagePage(session, message))
+      return send(response, 403, messagePage(t, session, t.messages.expired))
     }
     const handler = findHandler(request.method ?? 'GET', url.pathname)
-    if (handler !== undefined) return handler({ url, session, response })
-    send(response, 404, messagePage(session, { title: 'Nothing here', text: 'The address may be mistyped.' }))
+    if (handler !== undefined) return handler({ url, session, response, t })
+    send(response, 404, messagePage(t, session, t.messages.nothing))
   }
 }
 

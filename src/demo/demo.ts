@@ -15,6 +15,9 @@ const SHOP = join(import.meta.dirname, '../../examples/shop/shop.js')
 const GATEWAY_SHOP = join(import.meta.dirname, '../../examples/gateway-shop/shop.js')
 const FORUM = join(import.meta.dirname, '../../examples/forum/forum.js')
 
+/** The member to whom the shop passes tips on. */
+const ARTIST = 'carol'
+
 /** Stops one started process. They stop in reverse order. */
 type Stop = () => Promise<void>
 
@@ -88,6 +91,8 @@ function shopEnvironment(config: Config, demo: Demo): NodeJS.ProcessEnv {
     CLIENT_SECRET: demo.oauth_app.client_secret,
     PAYMENT_ID: demo.payment_app.payment_id,
     PAYMENT_TOKEN: demo.payment_app.token,
+    ARTIST_ID: String(demo.people.find(({ username }) => username === ARTIST)!.id),
+    ARTIST_NAME: ARTIST,
     SHOP_URL: demo.shop_url,
     SHOP_PORT: String(config.SHOP_PORT),
     HOST: config.HOST,

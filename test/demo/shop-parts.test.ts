@@ -9,8 +9,12 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openPayments, sign } from '../../examples/shop/payment.js'
+import { openMandates } from '../../examples/shop/mandates.js'
+import { orders } from '../../examples/shop/orders.js'
+import { reasonOf } from '../../examples/shop/pages.js'
+import { openPayments, Refused, sign } from '../../examples/shop/payment.js'
 import { openSignIn } from '../../examples/shop/sign-in.js'
+import { textsFor } from '../../examples/shop/texts.js'
 import { freePort } from '../harness/demo-process.ts'
 
 const SHOP = join(import.meta.dirname, '../../examples/shop/shop.js')
@@ -96,8 +100,8 @@ describe('a sign-in', () => {
 
   test('ends with who the visitor is', async () => {
     const { signIn, requests } = await openAgainst()
-    const member = await signIn.finish(new URLSearchParams({ state, code: 'c0de' }), attempt)
-    expect(member).toEqual({ sub: '7', username: 'alice' })
+    const signedIn = await signIn.finish(new URLSearchParams({ state, code: 'c0de' }), attempt)
+    expect(signedIn).toEqual({ member: { sub: '7', username: 'alice' }, mandates: [] })
     expect(requests).toHaveLength(1)
     expect(requests[0]!.authorization).toBe(`Basic ${Buffer.from('shop:s3cret').toString('base64')}`)
     expect(Object.fromEntries(new URLSearchParams(requests[0]!.body))).toMatchObject({
@@ -105,6 +109,15 @@ describe('a sign-in', () => {
       code: 'c0de',
       code_verifier: 'verifier',
     })
+  })
+
+  test('names an offer, and no terms', async () => {
+    const { signIn } = await openAgainst()
+    const { location, attempt } = signIn.begin('mdt_1')
+    const details = new URL(location).searchParams.get('authorization_details')
+    expect(JSON.parse(details!)).toEqual([{ type: 'points_mandate', identifier: 'mdt_1' }])
+    expect(attempt.mandate_id).toBe('mdt_1')
+    expect(new URL(signIn.begin().location).searchParams.has('authorization_details')).toBe(false)
   })
 
   test('needs the state of this browser, before anything else', async () => {
@@ -160,6 +173,81 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return text
 }
 
+describe('the sticker club', () => {
+  const t = textsFor('en')
+  const due = { status: 'active', reason: null, user_id: 7, next_charge_on: '2026-03-01' } as const
+  const paid = { ...due, next_charge_on: '2026-04-01' }
+
+  /** A club with one member, against answers of Tessera that the test sets. */
+  async function openClub() {
+    const answers = {
+      state: due as object,
+      charge: async () => ({ status: 'completed', amount: '60' }) as object,
+    }
+    const charged: string[] = []
+    const payments = {
+      offer: async () => ({ mandate_id: 'mdt_1', mandate_url: 'http://127.0.0.1:1/' }),
+      mandate: async () => answers.state,
+      charge: async (_mandate_id: string, { id }: { id: string }) => {
+        charged.push(id)
+        return answers.charge()
+      },
+    }
+    const club = openMandates(payments as unknown as ReturnType<typeof openPayments>)
+    const mandate = await club.offer('club', t, undefined)
+    await club.refresh(mandate)
+    const renew = (time: string) => club.renew(t, new Date(time))
+    return { answers, charged, renew, first: `${mandate.reference}_1` }
+  }
+
+  test('charges a month on its first day in Shanghai, once', async () => {
+    const { answers, charged, renew, first } = await openClub()
+    await renew('2026-02-28T15:59:59Z')
+    expect(charged).toEqual([])
+    answers.state = paid
+    await renew('2026-02-28T16:00:00Z')
+    await renew('2026-03-01T16:00:00Z')
+    expect(charged).toEqual([first])
+    expect(orders.get(first)).toMatchObject({ buyer: '7', amount: 60 })
+  })
+
+  test('repeats a charge with the same order_id after a lost answer', async () => {
+    const { answers, charged, renew, first } = await openClub()
+    const { charge } = answers
+    answers.charge = async () => Promise.reject(new Error('The connection broke'))
+    await renew('2026-03-01T00:00:00Z')
+    Object.assign(answers, { charge, state: paid })
+    await renew('2026-03-01T01:00:00Z')
+    expect(charged).toEqual([first, first])
+  })
+
+  test('charges no more once the member has revoked', async () => {
+    const { answers, charged, renew, first } = await openClub()
+    answers.charge = async () => Promise.reject(new Refused('The mandate is not active', 1022, {}))
+    answers.state = { ...due, status: 'ended', reason: 'member' }
+    await renew('2026-03-01T00:00:00Z')
+    await renew('2026-03-02T00:00:00Z')
+    expect(charged).toEqual([first])
+    expect(orders.has(first)).toBe(false)
+  })
+})
+
+test.each(['en', 'zh-CN'])('the shop explains each refusal in plain words (%s)', (language) => {
+  const t = textsFor(language)
+  const limit = { limit: 300, spent: 240, left: 60, resets_at: '2026-03-07T16:00:00Z' }
+  const explain = (code: number, data = {}) =>
+    reasonOf(t, new Refused('Text of the API', code, data), { amount: 120 })
+  expect(explain(1010, { need: 120 })).toContain(t.points(120))
+  expect(explain(1022, { reason: 'member' })).toBe(t.refused.inactive.member)
+  expect(explain(1022, { reason: 'finished' })).toBe(t.refused.inactive.other)
+  expect(explain(1023, { limit: 100, exactly: false })).toContain(t.points(100))
+  expect(explain(1024, limit)).toContain('2026-03-08')
+  expect(explain(1024, { ...limit, left: 0 })).not.toBe(explain(1024, limit))
+  const plain = [1009, 1013, 1017, 1019, 1020, 1029].map((code) => explain(code))
+  for (const text of plain) expect(text).not.toContain('API')
+  expect(explain(1005)).toContain('Text of the API')
+})
+
 describe('the shop by itself', () => {
   const credentials = { CLIENT_ID: 'shop', CLIENT_SECRET: 's', PAYMENT_ID: 'pay_x', PAYMENT_TOKEN: 'tk_x' }
 
@@ -203,7 +291,7 @@ describe('the shop by itself', () => {
 
   test('takes forms only from its own pages', async () => {
     const { url } = await open()
-    for (const path of ['/buy', '/sign-out']) {
+    for (const path of ['/buy', '/mandates/club', '/sign-out']) {
       const answer = await fetch(`${url}${path}`, {
         method: 'POST',
         body: new URLSearchParams({ form_token: 'x' }),
