@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { registerApp } from '../../src/identity/apps/apps.ts'
 import { linkSignInApp } from '../../src/payment/mandates/right.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
@@ -56,8 +56,7 @@ beforeAll(async () => {
     DISCOURSE_API_KEY: 'key-of-the-forum',
     DISCOURSE_WEBHOOK_SECRET: WEBHOOK_SECRET,
   })
-  // The samples use the clock of the machine.
-  test.clock.advance(Date.now() - test.clock.now().getTime())
+  setClock()
   await test.app.listen({ host: '127.0.0.1', port })
   folder = await mkdtemp(join(tmpdir(), 'tessera-docs-'))
   for (const [name, code] of await samplesOf('en')) await writeFile(join(folder, name), code)
@@ -67,11 +66,17 @@ beforeAll(async () => {
   alice = await makePerson(test, { points: 1_000_000n })
   buyer = await alice.signIn()
 })
+beforeEach(setClock)
 afterAll(async () => {
   await seller.close()
   await test.close()
   await rm(folder, { recursive: true })
 })
+
+/** The samples use the clock of the machine, and all of them may take minutes. */
+function setClock(): void {
+  test.clock.advance(Date.now() - test.clock.now().getTime())
+}
 
 /** The samples of a language by their titles. */
 async function samplesOf(language: string): Promise<Map<string, string>> {
