@@ -302,11 +302,11 @@ describe('the consent page in Chinese', () => {
   ]
   const NEVER_ZH = [
     '它看不到你的密码、积分和在其他应用的活动，也不能替你付款。',
-    '你可以随时撤销： 已授权应用。',
+    '你可以随时撤销：已授权应用。',
   ]
-  const ANSWER_ZH = ['拒绝', '允许', '不是你？ 切换账号', '关于此应用']
+  const ANSWER_ZH = ['拒绝', '允许', '不是你？切换账号', '关于此应用']
   const REMEMBERED_ZH = '它请求更多信息时会再次询问你。'
-  const COULD_REGISTER_ZH = '它还可以以你的名义创建应用，每次都会通知你。你可以在这里删除： 登录应用。'
+  const COULD_REGISTER_ZH = '它还可以以你的名义创建应用，每次都会通知你。你可以在这里删除：登录应用。'
   const ON_DEVICE_ZH =
     '仅在你刚刚亲自在该程序中发起登录时继续。本设备上的其他程序可能冒充它，因此每次都会询问。'
   const technical = ({ client_id }: Pick<Party, 'client_id'>, scope = 'openid profile') => [
