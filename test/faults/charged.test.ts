@@ -2,106 +2,27 @@
  * Members accept mandates and are charged while the service with its worker, Postgres, one of its processes or the connections
  * are killed. A shop that has no answer asks again. No charge is lost, made twice or told twice.
  */
-import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Core } from '../../src/core/core.ts'
-import type { Db } from '../../src/database/connection.ts'
-import { balanceOf } from '../../src/ledger/wallet.ts'
-import { askMandateRight, decideMandateRight } from '../../src/payment/mandates/right.ts'
-import { expectSoundBooks } from '../harness/books.ts'
+import { type ChargeVisit, openChargeVisits } from './charge-visits.ts'
 import { IS_FULL } from './rounds.ts'
 import { strike } from './strike.ts'
-import { type Buyer, type FaultWorld, START_POINTS, startFaultWorld, type Told } from './world.ts'
-
-const PRICE = 100n
-const PRICE_NET = 95n
+import type { Visits } from './visits.ts'
+import { type FaultWorld, startFaultWorld } from './world.ts'
 
 let world: FaultWorld
+let visits: Visits<ChargeVisit>
 
 beforeAll(async () => {
   world = await startFaultWorld()
-  await world.withDatabase(permit)
-  // So that no process has read the settings of before.
-  await world.faults.server()
+  visits = await openChargeVisits(world)
 }, 120_000)
 afterAll(() => world.close())
-
-/** Gives the shop the right to mandates and an address for events. Nothing listens there. */
-async function permit(db: Db): Promise<void> {
-  const { shop } = world
-  const deps = { db, clock: () => new Date() } as Core
-  const settings = { mandates: 'on', mandates_fresh_sign_in_above: '' }
-  await db
-    .insertInto('site_settings')
-    .values(Object.entries(settings).map(([name, value]) => ({ name, value })))
-    .execute()
-  const owner = { user_id: shop.owner.id, ip: '127.0.0.1' }
-  await askMandateRight(deps, shop.payment_id, 'Charges under faults', owner)
-  const granted = { decision: 'grant', reason: 'test', daily_max: START_POINTS } as const
-  await decideMandateRight(deps, shop.payment_id, granted, { actor_id: null, ip: null })
-  await db
-    .updateTable('payment_apps')
-    .set({ events_url: 'http://127.0.0.1:9/events' })
-    .where('id', '=', shop.id)
-    .execute()
-}
-
-type Visit = { mandate_id: string; charge: Record<string, string>; told: Told[] }
-let count = 0
-
-/** Offers a mandate, lets a member accept it, charges it, and revokes it. */
-async function visit(): Promise<Visit> {
-  count += 1
-  const reference = `visit-${count}`
-  const buyer: Buyer = world.buyers[count % world.buyers.length]!
-  const terms = { reference, purpose: 'A club', amount: String(PRICE), period: 'month' }
-  const offered = await world.mandate('offer', terms)
-  expect(offered).toMatchObject({ status: 200 })
-  const { mandate_id } = JSON.parse(offered.text)
-  const accepted = await world.accept(buyer, mandate_id)
-  // The member who asks again reads that the mandate is active.
-  expect(accepted.tries === 1 ? [303] : [303, 409]).toContain(accepted.status)
-  const charge = { mandate_id, order_id: reference, amount: String(PRICE), description: 'January' }
-  const charged = await world.mandate('charge', charge)
-  expect(charged).toMatchObject({ status: 200 })
-  const revoked = await world.mandate('revoke', { mandate_id, reason: 'The visit is over' })
-  expect(revoked).toMatchObject({ status: 200 })
-  return { mandate_id, charge, told: [offered, accepted, charged, revoked] }
-}
-
-async function expectSameAnswers({ mandate_id, charge, told }: Visit): Promise<void> {
-  const [, , charged, revoked] = told as [Told, Told, Told, Told]
-  expect((await world.mandate('charge', charge)).text).toBe(charged.text)
-  const another = await world.mandate('charge', { ...charge, order_id: `${charge.order_id}-again` })
-  expect(JSON.parse(another.text).errors[0].code).toBe(1022)
-  expect((await world.mandate('revoke', { mandate_id, reason: 'Again' })).text).toBe(revoked.text)
-}
-
-async function expectNothingLostOrDoubled(db: Db): Promise<void> {
-  await expectSoundBooks(db)
-  const charges = await db.selectFrom('orders').where('mandate_id', 'is not', null).select('amount').execute()
-  expect(charges.map(({ amount }) => amount)).toEqual(Array(count).fill(PRICE))
-  const { rows: ended } =
-    await sql`select from mandates where status = 'ended' and ended_reason = 'merchant'`.execute(db)
-  expect(ended).toHaveLength(count)
-  const visits = BigInt(count)
-  expect(await balanceOf(db, world.shop.owner.id)).toBe(START_POINTS + visits * PRICE_NET)
-  const balances = await Promise.all(world.buyers.map(({ id }) => balanceOf(db, id)))
-  const total = balances.reduce((sum, balance) => sum + balance, 0n)
-  expect(total).toBe(START_POINTS * BigInt(world.buyers.length) - visits * PRICE)
-  const { rows: events } = await sql<{ kind: string; count: number }>`
-    select kind, count(*)::integer as count from notifications
-    where app_id = ${world.shop.id} and kind <> 'charge.failed' group by kind order by kind`.execute(db)
-  expect(events).toEqual(
-    ['charge.completed', 'mandate.created', 'mandate.revoked'].map((kind) => ({ kind, count })),
-  )
-}
 
 it(
   'a kill anywhere loses no charge, makes none twice and tells each once',
   async () => {
-    const askedAgain = await strike(world, visit, expectSameAnswers)
-    await world.withDatabase(expectNothingLostOrDoubled)
+    const askedAgain = await strike(world, visits.visit, visits.expectSameAnswers)
+    await visits.expectNothingLostOrDoubled()
     // Or the faults had struck nobody, and proved nothing.
     expect(askedAgain).toBeGreaterThan(0)
   },

@@ -14,13 +14,13 @@ const CASHBACK_FEE = 1n
 
 export type Visit = { order_id: string; buyer: ShopWorld['buyers'][number]; told: Told[] }
 
-export type Visits = {
+export type Visits<Kind extends { told: Told[] } = Visit> = {
   count(): number
   /** Answers once everything of the visit has been answered. */
-  visit(): Promise<Visit>
+  visit(): Promise<Kind>
   /** Asks everything of it once more. */
-  expectSameAnswers(visit: Visit): Promise<void>
-  /** Of all visits so far, which must have ended: the books, every order and transfer, every balance. */
+  expectSameAnswers(visit: Kind): Promise<void>
+  /** Of all visits so far, which must have ended: the books, everything done and told, every balance. */
   expectNothingLostOrDoubled(): Promise<void>
 }
 
