@@ -43,6 +43,7 @@ declare module '../../web/views.ts' {
   }
   interface PartData {
     'payment/mandates/state': { mandate: Mandate }
+    'payment/mandates/state-for-shops': { mandate: Mandate }
     'payment/mandates/caps': { mandate: Mandate }
   }
 }
