@@ -57,6 +57,7 @@ export const common = {
     zh: `仅使用虚拟${POINTS}：没有实际价值，不会动用真实${POINTS}。`,
   },
   colon: { en: ': ', zh: '：' },
+  fullStop: { en: '.', zh: '。' },
   reason: { en: 'Reason', zh: '理由' },
   copy: { en: 'Copy', zh: '复制' },
   copied: { en: 'Copied', zh: '已复制' },
