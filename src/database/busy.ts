@@ -94,7 +94,7 @@ export function makeBusyRoom<C extends Waiting>(batcher: {
 
   function standInLine(row: string | symbol, callers: C[]): void {
     lines.set(row, [...(lines.get(row) ?? []), ...callers])
-    // The callers that were busy with this one stand in line first.
+    // After this turn of the event loop, when the other busy items of the same batch have joined.
     setImmediate(() => {
       if (waitedFor === undefined) void serve()
     })
