@@ -7,13 +7,11 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { textsFor } from '../../examples/shop/texts.js'
-import { type Db, openDatabase } from '../../src/database/connection.ts'
-import { provideDatabase } from '../../src/database/url.ts'
+import type { Db } from '../../src/database/connection.ts'
 import type { Demo } from '../../src/demo/world.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
-import { loadConfig } from '../../src/platform/config.ts'
 import { isWithoutChromium, PHOTOGRAPHS, sharedChromium } from '../harness/chromium.ts'
-import { cleanUp, type DemoProcess, makeDataDir, startDemoProcess } from '../harness/demo-process.ts'
+import { type OpenDemo, openDemo } from '../harness/demo-process.ts'
 
 const ARTIFACTS = join(import.meta.dirname, '../artifacts')
 const PHONE = { width: 360, height: 740 }
@@ -35,25 +33,19 @@ const WALKS = (['en', 'zh-CN'] as const).flatMap((language) => [
 ])
 
 describe.skipIf(isWithoutChromium)('a member without JavaScript', () => {
-  let dataDir: string
-  let started: DemoProcess | undefined
+  let opened: OpenDemo | undefined
   let demo: Demo
   let db: Db
   let chrome: Browser
 
   beforeAll(async () => {
-    dataDir = await makeDataDir()
-    started = await startDemoProcess({ dataDir })
-    demo = started.demo
-    const { url } = await provideDatabase(loadConfig({ DATA_DIR: dataDir }))
-    db = openDatabase(url, { max: 2, onBroken: () => {} })
+    opened = await openDemo()
+    demo = opened.demo
+    db = opened.db
     chrome = await sharedChromium()
   })
 
-  afterAll(async () => {
-    await db?.destroy()
-    await cleanUp(started, dataDir)
-  })
+  afterAll(() => opened?.close())
 
   async function openPhone(locale: Language): Promise<Page> {
     const context = await chrome.newContext({ locale, javaScriptEnabled: false, viewport: PHONE })

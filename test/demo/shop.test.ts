@@ -7,13 +7,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { type Db, openDatabase } from '../../src/database/connection.ts'
-import { provideDatabase } from '../../src/database/url.ts'
+import type { Db } from '../../src/database/connection.ts'
 import type { Demo } from '../../src/demo/world.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
-import { loadConfig } from '../../src/platform/config.ts'
 import { isWithoutChromium, PHOTOGRAPHS, sharedChromium } from '../harness/chromium.ts'
-import { cleanUp, type DemoProcess, makeDataDir, startDemoProcess } from '../harness/demo-process.ts'
+import { type OpenDemo, openDemo } from '../harness/demo-process.ts'
 
 const ARTIFACTS = join(import.meta.dirname, '../artifacts')
 const WIDTHS = [360, 1280]
@@ -21,26 +19,19 @@ const SCHEMES = ['light', 'dark'] as const
 const PAGE_MS = 60_000
 
 describe.skipIf(isWithoutChromium)('the shop', () => {
-  let dataDir: string
-  let started: DemoProcess | undefined
+  let opened: OpenDemo | undefined
   let demo: Demo
   let db: Db
   let chrome: Browser
 
   beforeAll(async () => {
-    dataDir = await makeDataDir()
-    started = await startDemoProcess({ dataDir })
-    demo = started.demo
-    // The running database of the demo.
-    const { url } = await provideDatabase(loadConfig({ DATA_DIR: dataDir }))
-    db = openDatabase(url, { max: 2, onBroken: () => {} })
+    opened = await openDemo()
+    demo = opened.demo
+    db = opened.db
     chrome = await sharedChromium()
   })
 
-  afterAll(async () => {
-    await db?.destroy()
-    await cleanUp(started, dataDir)
-  })
+  afterAll(() => opened?.close())
 
   // The service remembers consent, and every test needs its page.
   beforeEach(async () => {
@@ -118,7 +109,7 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
       bob: before.bob + 114n,
       fees: before.fees + 6n,
     })
-    expect(await proveBooks(dataDir)).toContain('The books pass.')
+    expect(await proveBooks(opened!.dataDir)).toContain('The books pass.')
   })
 
   test('hears it from Tessera when carol denies consent', async () => {

@@ -8,7 +8,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inject } from 'vitest'
+import { type Db, openDatabase } from '../../src/database/connection.ts'
+import { provideDatabase } from '../../src/database/url.ts'
 import type { Demo } from '../../src/demo/world.ts'
+import { loadConfig } from '../../src/platform/config.ts'
 import { copyCluster } from './empty-cluster.ts'
 import { makeScratchFolder } from './scratch.ts'
 
@@ -120,6 +123,28 @@ export async function cleanUp(started: DemoProcess | undefined, dataDir: string)
     }
   }
   await removeDataDir(dataDir)
+}
+
+/** The demo as a process, with a connection to its running database. */
+export type OpenDemo = { demo: Demo; db: Db; dataDir: string; close(): Promise<void> }
+
+export async function openDemo(): Promise<OpenDemo> {
+  const dataDir = await makeDataDir()
+  const started = await startDemoProcess({ dataDir }).catch(async (error) => {
+    await removeDataDir(dataDir)
+    throw error
+  })
+  const { url } = await provideDatabase(loadConfig({ DATA_DIR: dataDir }))
+  const db = openDatabase(url, { max: 2, onBroken: () => {} })
+  return {
+    demo: started.demo,
+    db,
+    dataDir,
+    async close() {
+      await db.destroy()
+      await cleanUp(started, dataDir)
+    },
+  }
 }
 
 export type Descendant = { pid: number; command: string }
