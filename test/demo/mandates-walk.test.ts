@@ -83,6 +83,9 @@ describe.skipIf(isWithoutChromium)('a member without JavaScript', () => {
       const both = page.getByRole('button', { name: words.both })
       await both.waitFor()
       await seen('consent')
+      const amount = (await page.locator('.amount').boundingBox())!
+      const answers = (await page.locator('.actions').boundingBox())!
+      expect(amount.y + amount.height).toBeLessThanOrEqual(answers.y)
       await expectPrinted(page, t.plans[plan].purpose)
       await both.click()
       return
