@@ -15,7 +15,6 @@ export const tabs = {
 
 export const area = {
   label: (name: string) => ({ en: `Pages of ${name}`, zh: `${name} 的页面` }),
-  places: { en: 'Sections', zh: '栏目' },
   back: { en: 'Payment applications', zh: '收款应用' },
   overview: { en: 'Overview', zh: '概览' },
   developers: { en: 'Developers', zh: '接入' },

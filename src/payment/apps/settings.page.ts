@@ -57,7 +57,6 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
-    'payment/apps/tabs': { nav: AreaNav }
     'payment/apps/terms': { terms: TermsInForce }
     'payment/apps/test-mode': { owned: Owned; twin: string | undefined }
   }

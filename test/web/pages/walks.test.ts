@@ -303,8 +303,8 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
   })
 
   test('a row of tabs shows the current one on a phone', { timeout: TEST_MS }, async () => {
-    const page = await openWalk('merchant', 'en')
-    await reach(page, PAGES.find(({ name }) => name === 'payment/merchant/statistics')!, world)
+    const page = await openWalk('admin', 'en', { viewport: PHONE })
+    await page.goto(`${world.test.url}/admin/settings?area=brand`)
     const tab = await page.locator('.tabs [aria-current]').boundingBox()
     expect(tab!.x).toBeGreaterThanOrEqual(0)
     expect(tab!.x + tab!.width).toBeLessThanOrEqual(PHONE.width)
