@@ -1,5 +1,6 @@
 /** Creates the applications of the demo's shops, and updates their addresses when the ports change. */
 import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { getApp, markReviewed, reviewedVersion } from '../identity/apps/acts.ts'
 import { GRANT_TYPES, registerApp } from '../identity/apps/apps.ts'
 import type { Parts } from '../parts.ts'
 import { applyForPaymentApp } from '../payment/apps/apps.ts'
@@ -52,21 +53,33 @@ export type SavedApps = {
 export type Store = { saved: SavedApps; save: () => Promise<void> }
 type Shop = { owner_id: bigint; reviewer_id: bigint; shop_url: string; logo_url: string }
 
+type Reviewed = Pick<Shop, 'owner_id' | 'reviewer_id'>
+
 type OauthApp = { name: string; description: string; redirect_uris: string[] }
 
 /** Finds or creates the shop's OAuth application. */
-export function ensureOauthApp(
-  deps: Parts,
-  store: Store,
-  owner_id: bigint,
-  shop_url: string,
-): Promise<DemoApps['oauth_app']> {
-  const redirect_uris = [`${shop_url}/login/callback`]
-  return ensureOauthAppAs('oauth_app', { ...SHOP, redirect_uris }, deps, store, owner_id)
+export function ensureOauthApp(deps: Parts, store: Store, shop: Shop): Promise<DemoApps['oauth_app']> {
+  const redirect_uris = [`${shop.shop_url}/login/callback`]
+  return ensureOauthAppAs('oauth_app', { ...SHOP, redirect_uris }, deps, store, shop)
 }
 
-/** Finds or creates an OAuth application. Its credentials are saved as `kept_as`. */
+/** Finds or creates a reviewed OAuth application. Its credentials are saved as `kept_as`. */
 export async function ensureOauthAppAs(
+  kept_as: 'oauth_app' | 'sample_oauth_app',
+  app: OauthApp,
+  deps: Pick<Parts, 'db' | 'clock'>,
+  store: Store,
+  { owner_id, reviewer_id }: Reviewed,
+): Promise<DemoApps['oauth_app']> {
+  const made = await findOrRegister(kept_as, app, deps, store, owner_id)
+  const { client_id } = made
+  const seen = reviewedVersion(await getApp(deps.db, { client_id }))
+  const act = { client_id, actor_id: reviewer_id, now: deps.clock(), ip: '127.0.0.1' }
+  await markReviewed(deps.db, { ...act, isReviewed: true, seen })
+  return made
+}
+
+async function findOrRegister(
   kept_as: 'oauth_app' | 'sample_oauth_app',
   { redirect_uris, ...app }: OauthApp,
   { db }: Pick<Parts, 'db'>,

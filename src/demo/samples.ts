@@ -25,17 +25,12 @@ type Member = { id: bigint; username: string }
 export async function ensureSamples(
   deps: Parts,
   store: Store,
-  { owner_id, member }: { owner_id: bigint; member: Member },
+  { owner_id, reviewer_id, member }: { owner_id: bigint; reviewer_id: bigint; member: Member },
 ): Promise<FindSamples> {
   const redirect_uri = `${deps.config.PUBLIC_URL}/docs/identity`
   const oauth = { ...APP, redirect_uris: [redirect_uri] }
-  const { client_id, client_secret } = await ensureOauthAppAs(
-    'sample_oauth_app',
-    oauth,
-    deps,
-    store,
-    owner_id,
-  )
+  const people = { owner_id, reviewer_id }
+  const { client_id, client_secret } = await ensureOauthAppAs('sample_oauth_app', oauth, deps, store, people)
   const { app_id, ...payments } = await ensureTestApp(deps, store, owner_id)
   const mandates = await ensureSampleMandates(deps, { app_id, member_id: member.id })
   const client = { client_id, client_secret, redirect_uri }

@@ -72,7 +72,7 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
   const shop = { owner_id, reviewer_id, shop_url, logo_url: logoOf('sticker-shop') }
   const gatewayShop = { ...shop, shop_url: gateway_shop_url, logo_url: logoOf('mug-shop') }
   const apps = {
-    oauth_app: await ensureOauthApp(deps, store, owner_id, shop_url),
+    oauth_app: await ensureOauthApp(deps, store, shop),
     payment_app: await ensureShopApp(deps, shop),
     gateway_app: await ensureGatewayApp(deps, store, gatewayShop),
   }
@@ -81,7 +81,7 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
   await introduce(deps, { alice_id: alice.id, reviewer_id, apps, gateway_shop_url, logoOf })
   // The history ends with the points that the demo prints. A later start finds them.
   for (const { username, points } of PEOPLE) await settlePoints(deps, idOf(username), username, points)
-  deps.findSamples = await ensureSamples(deps, store, { owner_id, member: alice })
+  deps.findSamples = await ensureSamples(deps, store, { owner_id, reviewer_id, member: alice })
   // Points for the score in the forum.
   if (withForum) await turnOn(deps.db, ['forum_points_bridge', 'forum_points_for_past_score'])
   const people = await Promise.all(

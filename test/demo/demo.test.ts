@@ -292,6 +292,10 @@ describe('a second start', () => {
       db.selectFrom('payment_apps').where('book', '=', 'live').select('unreviewed_change_at').execute(),
     )
     expect(approved.filter((app) => app.unreviewed_change_at !== null)).toEqual([])
+    const forSignIn = await withDatabase(dataDir, (db) =>
+      db.selectFrom('oauth_apps').select('reviewed_at').execute(),
+    )
+    expect(forSignIn.filter((app) => app.reviewed_at === null)).toEqual([])
     // The service accepts the address to which the shop redirects: it leads to the sign-in, not to an error page.
     const login = await fetch(`${demo.shop_url}/login`, { redirect: 'manual' })
     const authorization = await fetch(login.headers.get('location')!, {
