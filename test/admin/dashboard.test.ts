@@ -54,7 +54,7 @@ describe('a new site', () => {
   it('begins with its first steps, which end themselves', async () => {
     const before = await page()
     expect(before).toContain('First steps 1 / 6')
-    expect(before).toContain('Merchants now pay 5 % of each payment.')
+    expect(before).toContain('Merchants now pay 5% of each payment.')
     for (const [name, value] of [
       ['site_name_en', 'Spark'],
       ['points_payment_fee_rate', '0.05'],

@@ -248,8 +248,8 @@ it('two administrators switch the rule off, or the operator, never one', async (
 })
 
 it.each([
-  ['points_payment_fee_rate', '1', '0.01', 'Set “Payment fee” to “1 %”'],
-  ['points_transfer_fee_rate_tl2', '2 %', '0.02', 'Set “Transfer fee (Trust level 2)” to “2 %”'],
+  ['points_payment_fee_rate', '1', '0.01', 'Set “Payment fee” to “1%”'],
+  ['points_transfer_fee_rate_tl2', '2 %', '0.02', 'Set “Transfer fee (Trust level 2)” to “2%”'],
   [
     'points_transfer_max_amount_tl2',
     '999,999',

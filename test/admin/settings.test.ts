@@ -193,7 +193,7 @@ describe('changes', () => {
     expect((await test.deps.settings.read()).points_transfers).toBe('off')
 
     const fee = await change({ points_payment_fee_rate: '4' })
-    expect(textOf(fee.body)).toContain('Payment fee 5 % → 4 %')
+    expect(textOf(fee.body)).toContain('Payment fee 5% → 4%')
     expect(fee.body).toContain('For every 1,000 points paid, the platform takes 40 instead of 50.')
     await admin.submit(fee, PATH)
     expect((await test.deps.settings.read()).points_payment_fee_rate).toBe('0.04')

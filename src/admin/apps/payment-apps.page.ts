@@ -81,7 +81,7 @@ function writtenTerms(
 ): string {
   const c = locale.t.console.appTerms
   const limit = (max: bigint | null) => (max === null ? c.noLimit : locale.points(max))
-  const fee = fee_rate === null ? c.siteRate : `${percentOf(fee_rate)} %`
+  const fee = fee_rate === null ? c.siteRate : `${percentOf(fee_rate)}%`
   return c.written(fee, limit(daily_payments_max), limit(daily_transfers_max))
 }
 

@@ -126,7 +126,7 @@ export const dashboard = {
     fees: {
       label: { en: 'Decide on the fees', zh: '确定手续费' },
       text: (percent: string) => ({
-        en: `Merchants now pay ${percent} % of each payment.`,
+        en: `Merchants now pay ${percent}% of each payment.`,
         zh: `目前商户每笔付款需付 ${percent}% 手续费。`,
       }),
     },

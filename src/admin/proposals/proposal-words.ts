@@ -69,7 +69,7 @@ export function proposedFacts(locale: Locale, act: StoredAct): ProposedFact[] {
           value: act.payment_id,
           href: `/admin/payment-applications/${act.payment_id}`,
         },
-        { term: c.feeRate, value: fee_rate === null ? c.siteRate : `${percentOf(fee_rate)} %` },
+        { term: c.feeRate, value: fee_rate === null ? c.siteRate : `${percentOf(fee_rate)}%` },
         { term: c.dailyPayments, value: limit(daily_payments_max) },
         { term: c.dailyTransfers, value: limit(daily_transfers_max) },
       ]

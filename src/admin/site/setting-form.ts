@@ -1,4 +1,4 @@
-/** Reads the form of a group of settings: values as people type them, such as 5 for 5 %, and as they are stored. */
+/** Reads the form of a group of settings: values as people type them, such as 5 for 5%, and as they are stored. */
 import { z } from 'zod'
 import type { SettingName } from '../../core/setting-values.ts'
 import { type SettingControl, type SettingState, validated } from '../../core/settings.ts'

@@ -12,12 +12,12 @@ export function settingLabel({ t }: Locale, name: SettingName): string {
   return level === undefined ? label : `${label} (${t.common.trustLevel(level)})`
 }
 
-/** Returns a stored value as people read it, with its unit: 0.05 as 5 %. */
+/** Returns a stored value as people read it, with its unit: 0.05 as 5%. */
 export function settingValue(locale: Locale, name: SettingName, value: string): string {
   const { t } = locale
   if (value === '') return t.settings.empty
   const unit = unitOf(name)
-  if (unit === 'percent') return `${percentOf(value)} %`
+  if (unit === 'percent') return `${percentOf(value)}%`
   if (controlOf(name).kind === 'choice') return wordOf(t.settings.choices, value)
   const figure = /^\d{1,18}$/.test(value) ? locale.points(BigInt(value)) : value
   return unit === undefined ? figure : `${figure} ${t.settings.units[unit]}`

@@ -8,7 +8,7 @@ export const terms = {
   lead: { en: 'Set by the administrators.', zh: '由管理员设定。' },
   fee: { en: 'Payment fee', zh: '付款手续费' },
   feeText: (percent: string, isOwn: boolean) => ({
-    en: `${percent} %${isOwn ? ', agreed for this application' : ''}`,
+    en: `${percent}%${isOwn ? ', agreed for this application' : ''}`,
     zh: `${percent}%${isOwn ? '（本应用专属费率）' : ''}`,
   }),
   payments: { en: `${POINTS} it can receive per day`, zh: `每日可收取的${POINTS}` },
