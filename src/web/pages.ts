@@ -36,10 +36,10 @@ const WITH_SPACING = {
   processTemplate: (view: string) =>
     view
       .replaceAll(/%>: (?=<)/g, '%><%= it.t.common.colon %>')
-      .replaceAll(/%> (?=<)/g, '%><% __eta.res += it.spaceAfter(__eta.res) %>'),
+      .replaceAll(/%>(<\/strong>)? (?=<)/g, '%>$1<% __eta.res += it.spaceAfter(__eta.res) %>'),
 }
 
-const spaceAfter = (text: string) => (/[，。、；：！？（）“”]$/.test(text.slice(-1)) ? '' : ' ')
+const spaceAfter = (text: string) => (/[，。、；：！？（）“”](<\/strong>)?$/.test(text.slice(-10)) ? '' : ' ')
 
 export type PageOptions = {
   status?: number
