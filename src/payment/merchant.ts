@@ -17,6 +17,7 @@ import { statisticsPage } from './merchant/statistics.page.ts'
 import { transferPages } from './merchant/transfers.page.ts'
 import { type Hop, hopsOf } from './notifications/hops.ts'
 import { type NotificationList, notificationPages } from './notifications/notifications.page.ts'
+import { readNotifications } from './notifications/redelivery.ts'
 import type { PaymentDeps } from './notifications/worker.ts'
 import type { OwnedRequest } from './rights/owned.ts'
 import { getPermitted, type Permitted } from './rights/rights.ts'
@@ -28,6 +29,8 @@ declare module '../web/views.ts' {
       nav: AreaNav
       trouble: Trouble | undefined
       hops: Hop[]
+      /** The order, transfer or mandate whose notification failed last. */
+      lastFailed: string | undefined
     }
   }
 }
@@ -58,7 +61,11 @@ export async function merchantPages(app: FastifyInstance, deps: PaymentDeps): Pr
       return async (reply, list) => {
         const { nav, trouble } = await areaOf(deps, request, owned)
         const hops = trouble === undefined ? [] : hopsOf(trouble)
-        return reply.page('payment/notifications/notifications', { ...list, owned, nav, trouble, hops })
+        const standing = { role: 'team', user_id: sessionOf(request).user.id } as const
+        const last = trouble && { payment_id, before: trouble.id + 1n }
+        const [failed] = last ? await readNotifications(deps.db, standing, last, 1) : []
+        const shown = { ...list, owned, nav, trouble, hops, lastFailed: failed?.transaction_id }
+        return reply.page('payment/notifications/notifications', shown)
       }
     },
   })

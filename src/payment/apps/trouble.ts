@@ -20,15 +20,17 @@ export type Trouble = {
   is_tls: boolean
   step_ms: StepTimes | null
   since: Date
+  /** The notification that failed last. */
+  id: bigint
 }
 
 /** Reads what is wrong with an application's notifications. Undefined if nothing is. */
 export async function troubleOf(db: Db, app_id: bigint): Promise<Trouble | undefined> {
   const { rows } = await sql<Trouble>`
     select (count(*) over ())::integer as failing, (count(*) filter (where status = 'failed') over ())::integer as given_up,
-      host, outcome, detail, response_status, is_tls, step_ms, min(first_at) over (partition by host) as since
+      host, outcome, detail, response_status, is_tls, step_ms, min(first_at) over (partition by host) as since, id
     from (
-      select recent.host, recent.status, latest.outcome, latest.detail, latest.response_status, latest.started_at, latest.step_ms,
+      select recent.id, recent.host, recent.status, latest.outcome, latest.detail, latest.response_status, latest.started_at, latest.step_ms,
         coalesce(latest.url like 'https:%', false) as is_tls,
         (select min(started_at) from notification_attempts where notification_id = recent.id) as first_at
       from (

@@ -75,7 +75,7 @@ export async function eventPages(app: FastifyInstance, deps: Core): Promise<void
     const { secret, previous_until } = await rotateEventSecret(deps, payment_id, hours, actorOf(request))
     const { locale } = request
     const { secretMade, previousUntil } = locale.t.events
-    const overlap = previous_until && ` ${previousUntil(locale.time(previous_until))}`
+    const overlap = previous_until && previousUntil(locale.time(previous_until))
     return showSecret(reply, owned, secret, secretMade + (overlap ?? ''))
   })
 }

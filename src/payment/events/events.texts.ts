@@ -31,7 +31,7 @@ export const events = {
   },
   secretMade: { en: 'Events are signed with a new secret.', zh: '事件已使用新的密钥签名。' },
   previousUntil: (until: string) => ({
-    en: `The previous one signs until ${until}.`,
+    en: ` The previous one signs until ${until}.`,
     zh: `旧密钥继续签名至 ${until}。`,
   }),
   secretText: {
@@ -77,38 +77,24 @@ export const events = {
     zh: '事件是 JSON 的 POST 请求。请按收到的正文验签，拒绝 webhook-timestamp 早于 5 分钟的请求，并对每个 webhook-id 只处理一次：同一事件可能送达两次。请在 10 秒内返回任意 2xx 状态码；返回 410 Gone 会关闭事件。',
   },
   types: { en: 'Event types', zh: '事件类型' },
+  sentSoFar: { en: 'See what was sent', zh: '查看发送记录' },
   sample: { en: 'Verify in Node.js, without any package', zh: 'Node.js 验签代码，无需安装任何包' },
   kinds: {
     gateway: { en: 'Gateway payment', zh: '网关付款' },
-    'order.paid': { en: 'order.paid: an order was paid', zh: 'order.paid：订单已付款' },
-    'order.expired': {
-      en: 'order.expired: an order expired',
-      zh: 'order.expired：订单已过期',
-    },
-    'order.refunded': { en: 'order.refunded: an order was refunded', zh: 'order.refunded：订单已退款' },
-    'transfer.completed': {
-      en: `transfer.completed: ${POINTS} were transferred`,
-      zh: `transfer.completed：${POINTS}已转出`,
-    },
-    'charge.completed': {
-      en: 'charge.completed: a member was charged under a mandate',
-      zh: 'charge.completed：已按预授权扣款',
-    },
+    'order.paid': { en: 'Order paid', zh: '订单已付款' },
+    'order.expired': { en: 'Order expired', zh: '订单已过期' },
+    'order.refunded': { en: 'Order refunded', zh: '订单已退款' },
+    'transfer.completed': { en: `${POINTS} transferred`, zh: `${POINTS}已转出` },
+    'charge.completed': { en: 'Member charged under a mandate', zh: '已按预授权扣款' },
     'charge.failed': {
-      en: 'charge.failed: a charge was refused, the first of its kind in a period',
-      zh: 'charge.failed：扣款被拒绝（每期每种原因只报告第一次）',
+      en: 'Charge refused, for the first time for this reason in the period',
+      zh: '扣款被拒绝（每期每种原因只报告第一次）',
     },
-    'mandate.created': {
-      en: 'mandate.created: a member accepted a mandate',
-      zh: 'mandate.created：成员接受了预授权',
-    },
+    'mandate.created': { en: 'Mandate accepted by the member', zh: '成员接受了预授权' },
     'mandate.changed': {
-      en: 'mandate.changed: a member paused, resumed or changed a mandate',
-      zh: 'mandate.changed：成员暂停、恢复或修改了预授权',
+      en: 'Mandate paused, resumed or changed by the member',
+      zh: '成员暂停、恢复或修改了预授权',
     },
-    'mandate.revoked': {
-      en: 'mandate.revoked: a mandate has ended',
-      zh: 'mandate.revoked：预授权已结束',
-    },
+    'mandate.revoked': { en: 'Mandate ended', zh: '预授权已结束' },
   } satisfies Record<NotificationKind, Text>,
 } satisfies Texts

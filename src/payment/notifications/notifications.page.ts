@@ -72,6 +72,8 @@ declare module '../../web/views.ts' {
       owned?: Permitted
       /** The page is about its order, so the product is said already. */
       isOfPage?: boolean
+      /** Shows the attempts, because the reader asked for this notification. */
+      isOpen?: boolean
     }
   }
 }

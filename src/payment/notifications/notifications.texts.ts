@@ -32,7 +32,7 @@ export const notifications = {
   nextAttempt: { en: 'Next attempt', zh: '下次尝试' },
   now: { en: 'Being sent', zh: '正在发送' },
   refresh: { en: 'Check again', zh: '刷新' },
-  attempt: (n: number) => ({ en: `attempt ${n} of 6`, zh: `第 ${n} 次，共 6 次` }),
+  attempt: (n: number) => ({ en: ` (${n} of 6)`, zh: `（第 ${n} 次，共 6 次）` }),
   confirmed: (seconds: string) => ({
     en: `Confirmed in ${seconds} s`,
     zh: `已确认，用时 ${seconds} 秒`,
@@ -72,9 +72,11 @@ export const notifications = {
   },
   diagnosis: (host: string) => ({ en: `${host} does not confirm`, zh: `${host} 没有确认通知` }),
   diagnosisText: (failing: number, formatted: string) => ({
-    en: `${formatted} ${counted(failing, 'notification', 'notifications')} not confirmed. Failing since`,
-    zh: `${formatted} 条通知没有确认。开始失败的时间：`,
+    en: `${formatted} ${counted(failing, 'notification', 'notifications')} not confirmed.`,
+    zh: `${formatted} 条通知没有确认。`,
   }),
+  since: { en: 'First failure', zh: '首次失败' },
+  lastAttempt: { en: 'See the last request and response', zh: '查看最近一次请求与响应' },
   hops: {
     dns: { en: 'Domain name', zh: '解析域名' },
     connect: { en: 'Connection', zh: '建立连接' },
@@ -88,6 +90,8 @@ export const notifications = {
     idle: { en: 'not reached', zh: '未到达' },
   },
   testAddress: { en: 'Test the address', zh: '测试地址' },
+  milliseconds: (formatted: string) => ({ en: `${formatted} ms`, zh: `${formatted} 毫秒` }),
+  seconds: { en: 's', zh: '秒' },
   details: { en: 'Details', zh: '详情' },
   body: { en: 'Response, first 2 KB', zh: '响应的前 2 KB' },
   beforeSuccess: { en: 'Text before the word success:', zh: 'success 之前的内容：' },
