@@ -127,7 +127,7 @@ describe('the orders of an application', () => {
       expect((await owner.get(asking(wrong).replace('/orders?', '/orders/export.csv?'))).status).toBe(400)
     }
     const everything = await owner.get(listOf(merchant))
-    expect(everything.body).toContain('placeholder="Order number, transaction ID, trade number or product"')
+    expect(everything.body).toContain('placeholder="Order number, ID or product"')
     expect(everything.body).toContain('>1–6 of 6</p>')
     expect((await owner.get(asking({ status: 'paid' }))).body).toContain('>1–1 of 1</p>')
     expect((await owner.get(asking({ q: 'poster' }))).body).toContain('>1–2 of 2</p>')
@@ -315,6 +315,9 @@ describe('the orders of an application', () => {
     const transaction_id = String(body.transaction_id)
     const client = await alice.signIn()
     const payPath = `/payment/pay/${transaction_id}`
+    const payUrl = `data-copy="${test.deps.config.PAYMENT_PUBLIC_URL}${payPath}"`
+    const orderPath = `${listOf(merchant)}/${transaction_id}`
+    expect((await owner.get(orderPath)).body).toContain(payUrl)
     const toPay = await client.get(payPath)
     test.clock.advance(60_000)
     await client.submit(toPay, payPath)
@@ -323,12 +326,13 @@ describe('the orders of an application', () => {
     // A repeated request does not change the order.
     await merchant.process({ ...fields, description: 'Kettle' })
 
-    const page = await owner.get(`${listOf(merchant)}/${transaction_id}`)
+    const page = await owner.get(orderPath)
     expect(page.status).toBe(200)
+    expect(page.body).not.toContain(payUrl)
     const text = page.body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
     const shown = [
       /Refunded · 100 points Torn .*Paid · @\w+ · 119 points .*Pay page opened by 1 member.*Order created/,
-      /Buyer pays 119 Platform fee 4.2 % −5 Refunded to the buyer −100 Fee returned \+4 Net received 18 points/,
+      /Buyer pays 119 Platform fee 4.2% −5 Refunded to the buyer −100 Fee returned \+4 Net received 18 points/,
       new RegExp(
         `Payment · .* @${alice.username} −119 @${merchant.owner.username} \\+114 Platform fees \\+5 ` +
           `Refund · .* @${alice.username} \\+100 @${merchant.owner.username} −96 Platform fees −4`,
@@ -336,7 +340,7 @@ describe('the orders of an application', () => {
       new RegExp(`POST /payment/pay/${merchant.payment_id}/process .* From address 127.0.0.1 `),
       /Numbers Product Teapot Order number order_id seller-/,
       /description Teapot .* note n{1000}… .*api_key hidden signature hidden/,
-      /Your shop learns the result from the buyer/,
+      /Your shop learns the result from the buyer.* we notify it at once\. Events /,
     ]
     for (const part of shown) expect(text).toMatch(part)
     const { request } = await test.db
@@ -370,7 +374,7 @@ describe('the orders of an application', () => {
     const page = await owner.get(path)
     const text = page.body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
     expect(text).toMatch(/\/payment\/submit\.php .*out_trade_no seller-\d+ .*and \d+ more/)
-    expect(text).toMatch(/1\.00 → 100 points \(exchange rate 100\)/)
+    expect(text).toMatch(/1\.00 → 100 points \(exchange rate 100\) Buyer pays/)
     expect(page.body).not.toContain(signed.sign)
     const redeliver = `/payment/applications/${merchant.payment_id}/notifications/${transaction_id}/redeliver`
     expect((await owner.submit(page, redeliver)).status).toBe(303)

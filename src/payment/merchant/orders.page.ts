@@ -68,6 +68,8 @@ declare module '../../web/views.ts' {
       /** Whether something is about to happen, so that the page looks again by itself. */
       isMoving: boolean
       orderUrl: string
+      /** Where the buyer pays. */
+      payUrl: string
       address: string
       listAddress: string
       now: Date
@@ -239,6 +241,7 @@ function orderPage(app: FastifyInstance, deps: Core): void {
       mayAsk: owned.rights.includes('refunds.ask'),
       isMoving: fate === 'open' || isAwaited,
       orderUrl: orderUrl(request),
+      payUrl: `${deps.config.PAYMENT_PUBLIC_URL}/payment/pay/${transaction_id}`,
       address: `${pathOf(request)}/notifications`,
       listAddress: `${pathOf(request)}/orders`,
       now,

@@ -4,14 +4,11 @@ import { counted, pointsOf } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const merchantOrders = {
-  searchHint: {
-    en: 'Order number, transaction ID, trade number or product',
-    zh: '订单号、交易号、平台订单号或商品名称',
-  },
+  searchHint: { en: 'Order number, ID or product', zh: '订单号、交易号或商品名称' },
   product: { en: 'Product', zh: '商品' },
   created: { en: 'Created', zh: '创建时间' },
   states: { en: 'Status', zh: '状态' },
-  more: { en: `Filter by buyer, ${POINTS} or day`, zh: `按买家、${POINTS}或日期筛选` },
+  more: { en: `Filter by buyer, ${POINTS} or date`, zh: `按买家、${POINTS}或日期筛选` },
   buyer: { en: 'Buyer’s username', zh: '买家用户名' },
   min: { en: `${POINTS}, from`, zh: `${POINTS}，最少` },
   max: { en: `${POINTS}, to`, zh: `${POINTS}，最多` },
@@ -60,8 +57,8 @@ export const merchantOrders = {
   shares: { en: 'Breakdown', zh: '金额明细' },
   paidByBuyer: { en: 'Buyer pays', zh: '买家支付' },
   rounded: { en: `rounded to whole ${POINTS}`, zh: `四舍五入为整数${POINTS}` },
+  payUrl: { en: 'Pay page, for the buyer', zh: '付款页（发给买家）' },
   fee: { en: 'Platform fee', zh: '平台手续费' },
-  feeOf: (percent: string) => ({ en: `${percent} %`, zh: `${percent}%` }),
   feePending: { en: 'Calculated when the order is paid.', zh: '付款时计算。' },
   refundedToBuyer: { en: 'Refunded to the buyer', zh: '已退回买家' },
   feeReturned: { en: 'Fee returned', zh: '退还手续费' },
@@ -88,8 +85,8 @@ export const merchantOrders = {
   leftOut: (n: number) => ({ en: `and ${n} more`, zh: `另有 ${n} 个` }),
   noRequest: { en: 'The request was not kept.', zh: '没有保存这个请求。' },
   byBrowserOnly: {
-    en: 'Your shop learns the result from the buyer’s browser, or by querying the order. With events it is notified at once.',
-    zh: '商店通过买家的浏览器或主动查询得知结果。开启事件后会立即收到通知。',
+    en: 'Your shop learns the result from the buyer’s browser, or by querying the order. With events, we notify it at once.',
+    zh: '商店通过买家的浏览器或主动查询得知结果。开启事件后，系统会立即通知商店。',
   },
   waits: { en: 'This page updates itself while something is under way.', zh: '处理期间本页会自动更新。' },
   frozen: { en: 'Frozen', zh: '已冻结' },
