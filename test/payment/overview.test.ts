@@ -51,6 +51,9 @@ it('leads a new application to its first payment', async () => {
   const first = await owner.get(page)
   expect(first.body).toContain(`${page}/settings#test-mode`)
   expect(textOf(first.body)).toContain('Getting ready 2 / 5')
+  expect(textOf(first.body)).not.toContain('All statistics')
+  // On a phone, the top of the page names the shop and leads to the others.
+  expect(first.body).toContain('<a class="brand" href="/payment/applications">')
   const twin = await makeMerchant(test, { twinOf: shop })
   await order('10', true, twin)
   expect(await steps()).toEqual(['ordered', 'paid'])
@@ -67,9 +70,10 @@ it('says of each rate what it divides, and what it leaves out', async () => {
   await order('30', false)
   const text = await shown()
   expect(text).toContain(
-    'Paid, of ended orders 50.0 % 30 days: 1 of 2 ended orders. 1 still open, not counted. Of all created: 33.3 %',
+    'Paid, of ended orders 50.0% 30 days: 1 of 2 ended orders. 1 still open, not counted. Of all created: 33.3%',
   )
   expect(text).toContain('Paid today 100 points 1 payment, 95 received after the fee')
+  expect(text).toContain('Refunded, 30 days 0 points No order was refunded')
 })
 
 it('begins the day in the time zone of the site', async () => {
@@ -126,7 +130,12 @@ it('shows failed notifications before all else, and where they failed', async ()
   expect(textOf(body)).toContain('1 notification was not confirmed shop.example.org: HTTP 502.')
   expect(body.indexOf('not confirmed')).toBeLessThan(body.indexOf('Paid today'))
   expect(body).toContain('<b class="count warn">1</b>')
-  const notifications = textOf((await owner.get(`${page}/notifications`)).body)
+  const list = (await owner.get(`${page}/notifications`)).body
+  const notifications = textOf(list)
+  const last = `${page}/notifications?transaction_id=${transaction_id}`
+  expect(list).toContain(`href="${last}#notifications"`)
+  expect(list).not.toContain('<details class="small" open>')
+  expect((await owner.get(last)).body).toContain('<details class="small" open>')
   expect(notifications).toContain(
     'Domain name 4 ms Connection 31 ms TLS certificate works Your program HTTP 502 Word success not reached',
   )

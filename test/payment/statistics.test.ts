@@ -133,6 +133,12 @@ it('the page shows them to the team, and to nobody else', async () => {
   expect(await rows('?from=2025-12-01&until=2025-12-03')).toBe(3)
   // The end of a range does not lie in the future, nor its beginning more than a year back.
   expect(await rows('?from=1999-01-01&until=2999-01-01')).toBeLessThan(55)
+  expect((await owner.get(`${page}?from=2025-12-30&until=2026-01-01`)).body).toContain(
+    '<span>30\u00a0Dec\u00a02025</span>',
+  )
+  expect((await owner.get(`${page}?from=2025-12-01&until=2025-12-03`)).body).toContain(
+    '<span>1\u00a0Dec</span>',
+  )
   for (const odd of [
     '?days=12',
     '?days=century',

@@ -4,7 +4,7 @@ import { counted } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const overview = {
-  asOf: { en: 'As of', zh: '截至' },
+  asOf: { en: 'Updated', zh: '更新时间' },
   statistics: { en: 'All statistics', zh: '全部统计' },
   today: { en: 'Paid today', zh: '今日收款' },
   todayText: (paid: string, n: number, received: string) => ({
@@ -14,7 +14,7 @@ export const overview = {
   rate: { en: 'Paid, of ended orders', zh: '付款率（已结束的订单）' },
   rateText: (paid: string, ended: string, open: string, share: string) => ({
     en: `30 days: ${paid} of ${ended} ended orders. ${open} still open, not counted. Of all created: ${share}`,
-    zh: `30 天内结束 ${ended} 笔，付款 ${paid} 笔；${open} 笔仍可付，未计入。占全部创建订单的 ${share}`,
+    zh: `30 天内结束 ${ended} 笔，付款 ${paid} 笔；${open} 笔仍可付款，未计入。占全部创建订单的 ${share}`,
   }),
   latency: { en: 'Time to confirm', zh: '商店确认耗时' },
   latencyText: (share: string) => ({ en: `${share} at the first attempt`, zh: `${share} 首次通知即确认` }),
@@ -31,23 +31,19 @@ export const overview = {
     zh: `${formatted} 条通知未确认`,
   }),
   troubleText: (host: string, answer: string) => ({
-    en: `${host}: ${answer} Your buyers have paid, but your shop may not know yet. It has failed since`,
-    zh: `${host}：${answer} 买家已付款，但商店可能还不知道。开始失败的时间：`,
+    en: `${host}: ${answer} Your buyers have paid, but your shop may not know yet.`,
+    zh: `${host}：${answer}买家已付款，但商店可能还不知道。`,
   }),
   troubleLink: { en: 'Review and send again', zh: '查看并重发' },
   status: (code: number) => ({ en: `HTTP ${code}.`, zh: `HTTP ${code}。` }),
   needs: { en: 'Needs attention', zh: '需要处理' },
   request: { en: 'A refund request waits for an administrator', zh: '退款申请等待管理员处理' },
-  requestText: (points: string) => ({
-    en: `${points} ${POINTS}, requested`,
-    zh: `${points} ${POINTS}，申请于`,
-  }),
   ending: {
     token: { en: 'The previous token expires soon', zh: '旧 Token 即将失效' },
     event_secret: { en: 'The previous event secret expires soon', zh: '旧的事件密钥即将失效' },
   },
   until: { en: 'Accepted until', zh: '有效至' },
-  lastUsed: { en: 'last used', zh: '最近使用' },
+  lastUsed: { en: 'Last used', zh: '最近使用' },
   refused: (n: number, formatted: string) => ({
     en: `${formatted} ${counted(n, 'request was', 'requests were')} refused in 24 hours`,
     zh: `24 小时内有 ${formatted} 个请求被拒绝`,
@@ -121,9 +117,8 @@ export const overview = {
     ordered: { en: 'Keys and gateway', zh: '密钥与网关' },
     paid: { en: 'Orders', zh: '查看订单' },
   },
-  noOrders: { en: 'No orders yet', zh: '还没有订单' },
-  noOrdersText: {
-    en: 'The orders that your shop creates appear here, with figures for today and for 30 days.',
+  noOrders: {
+    en: 'After the first order, this page shows the figures of today and of 30 days.',
     zh: '商店创建订单后，这里会显示今天和近 30 天的数据。',
   },
 } satisfies Texts

@@ -10,7 +10,6 @@ export const statistics = {
   }),
   ranges: { en: 'Period', zh: '时间范围' },
   days: (n: number) => ({ en: `${n} days`, zh: `近 ${n} 天` }),
-  own: { en: 'Choose dates', zh: '自选日期' },
   from: { en: 'From', zh: '从' },
   until: { en: 'To', zh: '至' },
   show: { en: 'Show', zh: '查看' },
@@ -31,7 +30,10 @@ export const statistics = {
     en: `${paid} of ${ended} that were paid, expired or cancelled. ${opened === 0 ? 'No order is still open.' : `${open} still open, not counted.`}`,
     zh: `已付款、过期或取消的 ${ended} 笔中付款 ${paid} 笔。${opened === 0 ? '没有仍可付款的订单。' : `另有 ${open} 笔仍可付款，未计入。`}`,
   }),
-  ofCreated: (share: string) => ({ en: `${share} of all created`, zh: `占全部创建订单的 ${share}` }),
+  ofCreated: (paid: string, share: string) => ({
+    en: `${paid} paid, ${share} of all created`,
+    zh: `已付款 ${paid} 笔，占全部创建订单的 ${share}`,
+  }),
   points: { en: `${POINTS} paid`, zh: '收款' },
   pointsText: (received: string) => ({
     en: `${received} received after the fee`,
@@ -43,13 +45,13 @@ export const statistics = {
     en: `on ${orders} ${counted(n, 'order', 'orders')}, ${share} of what was paid`,
     zh: `${orders} 笔，占收款的 ${share}`,
   }),
+  noRefunds: { en: 'No order was refunded', zh: '没有退款' },
   notRefunded: { en: 'Net received', zh: '净收款' },
   latency: { en: 'Time to confirm', zh: '商店确认耗时' },
   latencyOf: (delivered: string, atOnce: string) => ({
     en: `average of the last ${delivered} confirmed notifications; ${atOnce} at the first attempt`,
     zh: `最近 ${delivered} 条已确认通知的平均值；${atOnce} 首次即确认`,
   }),
-  noLatency: { en: 'No notification confirmed yet', zh: '还没有已确认的通知' },
   ordersChart: (from: string, until: string) => ({
     en: `Orders from ${from} to ${until}, paid and not paid. The table below has the figures.`,
     zh: `${from} 至 ${until} 的订单数，已付款与未付款。数字见下方表格。`,
@@ -60,6 +62,7 @@ export const statistics = {
   }),
   table: { en: 'Show the figures', zh: '查看数字' },
   products: { en: 'Best sellers', zh: '热销商品' },
+  sold: (paid: string) => ({ en: `${paid} sold`, zh: `${paid} 笔` }),
   product: { en: 'Product', zh: '商品' },
   file: { en: 'Export all products (CSV)', zh: '导出全部商品（CSV）' },
   noProducts: { en: 'No sales in this period', zh: '这段时间没有售出商品' },

@@ -5,7 +5,7 @@ import type { Period } from './periods.ts'
 export const periods = {
   title: { en: 'Time', zh: '时间' },
   any: { en: 'Any time', zh: '全部时间' },
-  ownDays: { en: 'Chosen days', zh: '自选日期' },
+  ownDays: { en: 'Custom dates', zh: '自选日期' },
   names: {
     today: { en: 'Today', zh: '今天' },
     week: { en: 'Last 7 days', zh: '最近 7 天' },
