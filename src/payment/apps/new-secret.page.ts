@@ -132,6 +132,6 @@ async function addressesFor(
   return [
     pid,
     { name: 'v2', label: merchantGateway.v2Address, value: v2Address },
-    { name: 'platform', label: merchantGateway.platformBare, value: platform.bare },
+    { name: 'platform', label: merchantGateway.platformKey, value: platform.bare },
   ]
 }

@@ -14,8 +14,7 @@ export const merchantAddresses = {
   },
   other: { en: 'Another address', zh: '其他地址' },
   try: { en: 'Test', zh: '测试' },
-  noAnswer: { en: 'no response', zh: '无响应' },
-  took: (ms: string) => ({ en: `It took ${ms} ms.`, zh: `用时 ${ms} 毫秒。` }),
+  noAnswer: { en: 'No response', zh: '无响应' },
   reached: { en: 'Reached.', zh: '可以访问。' },
   tooEasy: {
     en: 'Reached, but it confirms a notification that is not signed. Check that your shop verifies the signature before it trusts a payment.',

@@ -9,10 +9,7 @@ export const merchantTransfers = {
     en: `${POINTS} that you send to members appear here, whether from this page or through the API.`,
     zh: `转给成员的${POINTS}会显示在这里，包括在本页和通过接口转出的。`,
   },
-  searchHint: {
-    en: 'Order number, transaction ID or the recipient’s username',
-    zh: '订单号、交易号或收款人用户名',
-  },
+  searchHint: { en: 'Order number, ID or recipient', zh: '订单号、交易号或收款人用户名' },
   recipient: { en: 'Recipient', zh: '收款人' },
   time: { en: 'Sent', zh: '转出时间' },
   send: { en: `Send ${POINTS}`, zh: `转出${POINTS}` },
