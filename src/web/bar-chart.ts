@@ -4,14 +4,20 @@ const WIDTH = 600
 const HEIGHT = 160
 /** The share of a bar's place that the bar fills; the rest is a gap. */
 const BAR_SHARE = 0.72
+/** Up to this value at the top, bars consist of tiles, one for each counted thing. */
+const TILES_MAX = 20
+const TILE_GAP = 2
 
 export type BarChart = {
   viewBox: string
   /** The value of the top line: 1, 2 or 5 times a power of ten. */
   top: number
-  /** All bars as one path, and all parts as another, because an element for each bar would make a heavy page. */
+  /** All bars as the lines of one path, and all parts as another, because an element for each bar would make a heavy page. */
   whole: string
   part: string
+  /** The width of these lines, and their dashes if bars consist of tiles. */
+  width: number
+  dashes: string | undefined
   /** The lines at the top, in the middle and at the bottom. */
   lines: string
 }
@@ -23,19 +29,16 @@ export type BarChart = {
 export function barChart(values: { whole: number; part: number }[]): BarChart {
   const top = roundUp(Math.max(...values.map(({ whole }) => whole), 1))
   const place = WIDTH / values.length
-  const width = round(place * BAR_SHARE)
-  const bar = (value: number, i: number) => {
-    const height = round((value / top) * HEIGHT)
-    return value === 0
-      ? ''
-      : `M${round(i * place + (place - width) / 2)} ${HEIGHT}v-${height}h${width}v${height}z`
-  }
+  const bar = (value: number, i: number) =>
+    value === 0 ? '' : `M${round((i + 0.5) * place)} ${HEIGHT}v-${round((value / top) * HEIGHT)}`
   return {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
     lines: [0, HEIGHT / 2, HEIGHT].map((y) => `M0 ${y}h${WIDTH}`).join(''),
     top,
     whole: values.map(({ whole }, i) => bar(whole, i)).join(''),
     part: values.map(({ part }, i) => bar(part, i)).join(''),
+    width: round(place * BAR_SHARE),
+    dashes: top > TILES_MAX ? undefined : `${round(HEIGHT / top - TILE_GAP)} ${TILE_GAP}`,
   }
 }
 

@@ -181,12 +181,19 @@ it('a crowd asking for figures waits in line with one connection', async () => {
 })
 
 it('bars are as high as what they stand for', () => {
-  const { top, whole, part, viewBox } = barChart([
+  const { top, whole, part, width, dashes, viewBox } = barChart([
     { whole: 30, part: 10 },
     { whole: 0, part: 0 },
   ])
-  expect({ top, viewBox }).toEqual({ top: 50, viewBox: '0 0 600 160' })
-  expect({ whole, part }).toEqual({ whole: 'M42 160v-96h216v96z', part: 'M42 160v-32h216v32z' })
+  expect({ top, width, dashes, viewBox }).toEqual({
+    top: 50,
+    width: 216,
+    dashes: undefined,
+    viewBox: '0 0 600 160',
+  })
+  expect({ whole, part }).toEqual({ whole: 'M150 160v-96', part: 'M150 160v-32' })
   expect(barChart([{ whole: 0, part: 0 }]).top).toBe(1)
   expect(barChart([{ whole: 1000, part: 0 }]).top).toBe(1000)
+  // Few things are drawn as tiles, one for each.
+  expect(barChart([{ whole: 20, part: 7 }])).toMatchObject({ top: 20, dashes: '6 2' })
 })
