@@ -308,7 +308,7 @@ const said = (html: string) =>
     .replaceAll('&amp;', '&')
     .replace(/\s+/g, ' ')
 /** The list of refused requests, newest first. */
-const listed = (html: string) => html.split('id="refused"')[1]!.split('<li>').slice(1).map(said)
+const listed = (html: string) => html.split('id="refused"')[1]!.split('<li class="row">').slice(1).map(said)
 
 /** The whole list, page by page. */
 async function wholeList(language = 'en'): Promise<string[]> {

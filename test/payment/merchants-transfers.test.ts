@@ -64,7 +64,7 @@ describe('a transfer by hand', () => {
     expect(confirmation.status).toBe(200)
     expect(textOf(confirmation.body)).toMatch(
       new RegExp(
-        `@${alice.username} Fee, in addition 3 Total 73 Your balance ${before.toLocaleString('en')} Balance after ${(before - 73n).toLocaleString('en')} `,
+        `@${alice.username} Order number bonus-1 Fee, in addition 3 Total 73 Your balance ${before.toLocaleString('en')} Balance after ${(before - 73n).toLocaleString('en')} `,
       ),
     )
     expect(await balance(alice)).toBe(0n)

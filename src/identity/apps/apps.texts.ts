@@ -73,8 +73,8 @@ export const apps = {
   },
   denyGroups: { en: 'Blocked groups', zh: '禁止的用户组' },
   denyGroupsHint: {
-    en: 'One per line. They take precedence over allowed groups.',
-    zh: '每行一个，优先于允许的用户组。',
+    en: 'One per line. They take precedence over allowed groups. Trust levels are cumulative: a member of level 3 is also in trust_level_0, 1 and 2. Blocking a level blocks all levels above it.',
+    zh: '每行一个，优先于允许的用户组。信任等级是累积的：等级 3 的成员同时属于 trust_level_0、1 和 2。禁止某一等级，也会禁止所有更高的等级。',
   },
   submit: { en: 'Create application', zh: '创建应用' },
   needTrustLevel: (needed: number, have: number) => ({

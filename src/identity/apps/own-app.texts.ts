@@ -60,10 +60,6 @@ export const registry = {
       zh: '请填写不超过 500 个字符、不含片段的 https 地址，或留空。',
     },
   },
-  cumulative: {
-    en: 'Trust levels are cumulative: a member of level 3 is also in trust_level_0, 1 and 2. Blocking a level blocks all levels above it.',
-    zh: '信任等级是累积的：等级 3 的成员同时属于 trust_level_0、1 和 2。禁止某一等级，也会禁止所有更高的等级。',
-  },
   deniesLevel: (level: number) => ({
     en:
       level === 0

@@ -65,7 +65,9 @@ it('asks for the right, once, and shows what was decided', async () => {
   expect(wordsOf(waiting.body)).toContain('The right to hold mandates Waits for the staff')
   expect(waiting.body).not.toContain(`action="${page}/ask"`)
   await decideRight(test, merchant, { decision: 'refuse' })
-  expect(wordsOf((await owner.get(page)).body)).toContain('Refused Subscriptions to our books Reason: test')
+  expect(wordsOf((await owner.get(page)).body)).toContain(
+    'Refused Purpose: Subscriptions to our books The reviewer wrote: test',
+  )
   expect((await send('/ask', { purpose: 'Subscriptions to our books' })).status).toBe(303)
   await decideRight(test, merchant, { decision: 'grant', daily_max: 9_000n })
   expect(wordsOf((await owner.get(page)).body)).toContain('Granted All charges of a day: up to 9,000 points.')
