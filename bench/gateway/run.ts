@@ -1,7 +1,7 @@
 /**
  * `npm run bench:gateway` compares creating a trade by V1 and V2 with initiating a payment of the HMAC API, and with one
- * RSA-2048 signature and its check. It also compares notifications with a bare loop. Rounds are interleaved; it prints
- * medians with the lowest and highest round.
+ * RSA-2048 signature and its check. It measures act=order too, and compares notifications with a bare loop. Rounds are
+ * interleaved; it prints medians with the lowest and highest round.
  */
 import { generateKeyPairSync, sign as signRsa, verify } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -19,7 +19,7 @@ import { gatewayString, signMd5 } from '../../src/payment/signing/gateway.ts'
 import { readPublicKey } from '../../src/payment/signing/public-key.ts'
 import { ALNUM, makeSecrets, randomText } from '../../src/platform/secrets.ts'
 import { type Measured, measure, type Request } from '../driver.ts'
-import { initiations, type Work } from '../payment/acts.ts'
+import { initiations } from '../payment/acts.ts'
 import { makeWorld, newOrderId, type Shop } from '../payment/world.ts'
 import { type ServerProcess, startServer, stopServers } from '../processes.ts'
 import { median, spread } from '../statistics.ts'
@@ -28,6 +28,8 @@ import { BARE_NOTIFIER, compareNotifications } from './notify.ts'
 const CALLERS = 32
 const COUNT = 4_000
 const SHOPS = 50
+/** The trades that act=order asks for. */
+const PLACED = 1_000
 const OPERATIONS = 500
 const SERVER = join(import.meta.dirname, '../our-server.ts')
 
@@ -36,7 +38,7 @@ const { values: flags } = parseArgs({
     rounds: { type: 'string', default: '5' },
     /** Requests per round, as a share of the usual number. */
     scale: { type: 'string', default: '1' },
-    /** `create` or `notify`. */
+    /** `create`, which measures act=order too, or `notify`. */
     only: { type: 'string' },
     'cpu-prof': { type: 'boolean', default: false },
   },
@@ -47,16 +49,23 @@ const count = Math.ceil(COUNT * Number(flags.scale))
 /** The merchant's key pair. All shops of the bench share it. */
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
-type Kind = 'initiate' | 'V1 create' | 'V2 create'
-const KINDS: Kind[] = ['initiate', 'V1 create', 'V2 create']
+type Kind = 'initiate' | 'V1 create' | 'V2 create' | 'act=order'
+const KINDS: Kind[] = ['initiate', 'V1 create', 'V2 create', 'act=order']
 
-function creates(version: 'V1' | 'V2', shops: Shop[]): Work {
-  const requests = Array.from({ length: count }, (): Request => {
-    const shop = shops[Math.floor(Math.random() * shops.length)]!
+/** The work of one round: its requests, and what the body of a right answer holds. The status of a refusal is 200 too. */
+type Round = { requests: Request[]; holds: RegExp }
+type Trade = { shop: Shop; out_trade_no: string }
+
+const pick = <T>(list: readonly T[]) => list[Math.floor(Math.random() * list.length)]!
+const newTrades = (shops: Shop[], number = count) =>
+  Array.from({ length: number }, (): Trade => ({ shop: pick(shops), out_trade_no: newOrderId() }))
+
+function creates(version: 'V1' | 'V2', trades: Trade[]): Round {
+  const requests = trades.map(({ shop, out_trade_no }): Request => {
     const fields: Record<string, string> = {
       pid: String(shop.pid),
       type: 'alipay',
-      out_trade_no: newOrderId(),
+      out_trade_no,
       notify_url: 'https://shop.example/notify',
       return_url: 'https://shop.example/return',
       name: 'Something of the shop',
@@ -71,7 +80,29 @@ function creates(version: 'V1' | 'V2', shops: Shop[]): Work {
     const body = new URLSearchParams({ ...fields, ...signature }).toString()
     return { method: 'POST', path: `/payment/api/${version === 'V1' ? 'mapi.php' : 'pay/create'}`, body }
   })
-  return { requests, status: 200 }
+  return { requests, holds: version === 'V1' ? /"code":1,/ : /"code":0,.*"pay_info"/ }
+}
+
+/** As the reference SDK 1.3 asks: a link with the KEY. */
+function queries(trades: Trade[]): Round {
+  const requests = Array.from({ length: count }, (): Request => {
+    const { shop, out_trade_no } = pick(trades)
+    const query = new URLSearchParams({
+      act: 'order',
+      pid: String(shop.pid),
+      key: shop.merchant_key,
+      out_trade_no,
+    })
+    return { method: 'GET', path: `/payment/api/api.php?${query}` }
+  })
+  return { requests, holds: /"code":1,.*"trade_no"/ }
+}
+
+function makeRound(kind: Kind, shops: Shop[], placed: Trade[]): Round {
+  if (kind === 'act=order') return queries(placed)
+  if (kind === 'initiate')
+    return { requests: initiations(count, { shops }).requests, holds: /"success":true/ }
+  return creates(kind === 'V1 create' ? 'V1' : 'V2', newTrades(shops))
 }
 
 /** The processor time of one signature and one check, in microseconds. */
@@ -85,36 +116,33 @@ function rsaCost(): number {
   return (user + system) / OPERATIONS
 }
 
-/** Throws for a refused create, whose status is 200 too. */
-function answeredWith(expected: RegExp) {
-  return (_: number, { body }: { body: string }) => {
-    if (!expected.test(body)) throw new Error(body.slice(0, 300))
-  }
+function measureRound(server: ServerProcess, { requests, holds }: Round): Promise<Measured> {
+  return measure({
+    servers: [server],
+    connections: CALLERS,
+    count: requests.length,
+    uncounted: Math.floor(requests.length / 5),
+    request: (_, n) => requests[n]!,
+    onAnswer(_, { body }) {
+      if (!holds.test(body)) throw new Error(body.slice(0, 300))
+    },
+  })
 }
 
 async function runRounds(server: ServerProcess, shops: Shop[]) {
-  const measured: Record<Kind, Measured[]> = { initiate: [], 'V1 create': [], 'V2 create': [] }
+  const measured: Record<Kind, Measured[]> = {
+    initiate: [],
+    'V1 create': [],
+    'V2 create': [],
+    'act=order': [],
+  }
   const rsa: number[] = []
+  const placed = newTrades(shops, PLACED)
+  await measureRound(server, creates('V1', placed))
   // Round 0 is a warm-up and is not counted.
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const kind of round % 2 === 0 ? KINDS : KINDS.toReversed()) {
-      const work =
-        kind === 'initiate'
-          ? initiations(count, { shops })
-          : creates(kind === 'V1 create' ? 'V1' : 'V2', shops)
-      const expected = {
-        initiate: /"success":true/,
-        'V1 create': /"code":1,/,
-        'V2 create': /"code":0,.*"pay_info"/,
-      }
-      const result = await measure({
-        servers: [server],
-        connections: CALLERS,
-        count,
-        uncounted: Math.floor(count / 5),
-        request: (_, n) => work.requests[n]!,
-        onAnswer: answeredWith(expected[kind]),
-      })
+      const result = await measureRound(server, makeRound(kind, shops, placed))
       if (round > 0) measured[kind].push(result)
     }
     if (round > 0) rsa.push(rsaCost())

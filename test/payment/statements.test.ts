@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { makeShop, type Shop, send } from '../harness/gateway-shop.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
-import { expectStatements, itCounts } from '../harness/statements.ts'
+import { expectStatements, itCounts, statementsOf } from '../harness/statements.ts'
 
 let test: TestApp
 let shop: Shop
@@ -125,5 +125,27 @@ describe('a shop', () => {
       out_trade_no: `gateway-${count}`,
     }
     await expectStatements(2, () => send(test, 'GET', '/payment/api.php', asked))
+  })
+
+  itCounts('asks for twenty trades at once, by either number and version, in a few statements', async () => {
+    const placed = Array.from({ length: 20 }, newTrade)
+    const trade_nos = await Promise.all(
+      placed.map(async (fields) => {
+        const created = await send(test, 'POST', '/payment/api/mapi.php', shop.signMd5(fields))
+        return String(created.json().trade_no)
+      }),
+    )
+    const timestamp = String(Math.floor(test.clock.now().getTime() / 1000))
+    const ask = (n: number) => {
+      const name = n % 4 < 2 ? { trade_no: trade_nos[n]! } : { out_trade_no: placed[n]!.out_trade_no }
+      const asked = { pid: shop.pidText, ...name }
+      return n % 2 === 0
+        ? send(test, 'GET', '/payment/api/api.php', { act: 'order', key: shop.merchant_key, ...asked })
+        : send(test, 'POST', '/payment/api/pay/query', shop.signRsa({ ...asked, timestamp }))
+    }
+    const [answers, statements] = await statementsOf(() => Promise.all(placed.map((_, n) => ask(n))))
+    expect(answers.map((answer) => answer.json().trade_no)).toEqual(trade_nos)
+    // Alone, each asks for its application and its trade.
+    expect(statements.length).toBeLessThanOrEqual(12)
   })
 })

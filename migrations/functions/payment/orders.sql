@@ -150,6 +150,34 @@ begin
 end
 $$;
 
+-- Trades of the gateway, many at once, each for the application that it must belong to: by trade_no if that is given, otherwise by
+-- out_trade_no.
+create or replace function find_trades(p_app_ids bigint[], p_books text[], p_trade_nos text[], p_out_trade_nos text[])
+  returns table (
+    item integer, id bigint, trade_no text, order_id text, transaction_id text, type text, pid_sent text,
+    created_at timestamptz, paid_at timestamptz, description text, money text, rate numeric, status text, param text,
+    refunded_amount bigint, buyer text
+  ) language plpgsql stable as $$
+begin
+  return query
+    select asked.item::integer, o.id, o.trade_no, o.order_id, o.transaction_id, o.type, o.pid_sent,
+      o.created_at, o.paid_at, o.description, o.money, o.rate, o.status, o.param,
+      o.refunded_amount, (select payer.username from users as payer where payer.id = o.payer_id)
+    from unnest(p_app_ids, p_books, p_trade_nos, p_out_trade_nos) with ordinality
+      as asked (app_id, book, trade_no, out_trade_no, item)
+    cross join lateral (
+      select named.* from orders as named
+      where named.trade_no = asked.trade_no
+        and named.app_id = asked.app_id and named.book = asked.book and named.door = 'gateway'
+      union all
+      select named.* from orders as named
+      where asked.trade_no is null and named.order_id = asked.out_trade_no
+        and named.app_id = asked.app_id and named.book = asked.book and named.door = 'gateway'
+      offset 0
+    ) as o;
+end
+$$;
+
 -- The first order of an application that was created at p_at or later, by binary search: ids rise with the time of creation,
 -- except for the differences between the clocks of several processes. Null when the application has no orders. Beyond the last
 -- one when all are older. It asks for ranges of pairs, which only the index of these pairs has in its order. Asked for one

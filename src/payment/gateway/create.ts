@@ -12,6 +12,7 @@ import { isSameMoney, pointsOf } from '../values/money.ts'
 import type { FlatParameters } from '../values/parameters.ts'
 import { NOTICE, requireNoReading, requireOneNotice, requireOneReading } from './ambiguity.ts'
 import { refusal } from './errors.ts'
+import type { FindTrade } from './inquiry.ts'
 import { tradeFields } from './messages.ts'
 import type { Reader } from './readings.ts'
 import { type Authenticated, requireUsable } from './request.ts'
@@ -39,6 +40,7 @@ export type CreateTrade = (asked: Authenticated) => Promise<Order>
 export type GatewayVerbs = {
   deps: GatewayCore
   createTrade: CreateTrade
+  findTrade: FindTrade
   /** The turns for reading lists. */
   turns: Turns
 }

@@ -1,15 +1,17 @@
 /** A merchant's inquiries: one trade, the list of trades, and the figures of the application. Read only. */
 import { sql } from 'kysely'
 import type { z } from 'zod'
+import { inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/looking-back.ts'
 import type { OrderStatus } from '../../database/tables/payments.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
+import type { Turns } from '../../platform/turns.ts'
 import type { GatewayApp } from '../signing/gateway-apps.ts'
+import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { formerSince } from '../signing/keys.ts'
 import { moneyOf } from '../values/money.ts'
 import type { FlatParameters } from '../values/parameters.ts'
-import type { GatewayVerbs } from './create.ts'
 import { refusal } from './errors.ts'
 import type { Authenticated } from './request.ts'
 import { TRADES_DEFAULT, TRADES_MAX, TradesRequest } from './shapes.ts'
@@ -36,12 +38,76 @@ async function hiddenSince(db: Db, { app, protocol }: Asked): Promise<Date | und
   return formerSince(db, app.key_ids[protocol === 'v1' ? 'merchant_key' : 'merchant_public_key']!)
 }
 
-function tradesOnly(db: Db, { book }: GatewayApp) {
+function tradesOf(db: Db, { book }: GatewayApp) {
   return db.selectFrom('orders').where('orders.door', '=', 'gateway').where('orders.book', '=', book)
 }
 
-function trades(db: Db, app: GatewayApp) {
-  return tradesOnly(db, app)
+export type FindTrade = (app: GatewayApp, parameters: FlatParameters) => Promise<Trade>
+
+type Look = { app: GatewayApp; trade_no?: string | undefined; out_trade_no?: string | undefined }
+
+/**
+ * Makes this process's look-up of a trade by trade_no, or else by out_trade_no. Look-ups at the same time share a statement.
+ * It throws order_number_missing and order_not_found.
+ */
+export function makeFindTrade({ db, batching }: Pick<GatewayCore, 'db' | 'batching'>): FindTrade {
+  const find = makeBatcher<Look, Trade | undefined>({
+    name: 'find trades',
+    ...batching,
+    run: async (looks) => {
+      const { rows } = await sql<Trade & { item: number }>`
+        select * from find_trades(
+          ${looks.map(({ app }) => app.id)}::bigint[], ${looks.map(({ app }) => app.book)}::text[],
+          ${looks.map(({ trade_no }) => trade_no ?? null)}::text[],
+          ${looks.map(({ out_trade_no }) => out_trade_no ?? null)}::text[]
+        )`.execute(db)
+      return inOrder(looks, rows, (trade) => trade)
+    },
+  })
+  return async (app, { trade_no, out_trade_no }) => {
+    if (trade_no === undefined && out_trade_no === undefined) throw refusal('order_number_missing')
+    const mayExist = trade_no !== undefined || isOutTradeNo(out_trade_no!)
+    const trade = mayExist ? await find({ app, trade_no, out_trade_no }) : undefined
+    if (trade === undefined) throw refusal('order_not_found')
+    return trade
+  }
+}
+
+/**
+ * Lists trades, the newest first, by `limit` (at most 50), `offset` or `page` (from 1), and `status`. Lists are read in
+ * turns, because far or rare pages scan many orders. A former owner's key sees only trades that were created before the
+ * handover and not paid since. Throws parameter_invalid and overloaded.
+ */
+export async function listedTrades(
+  { deps: { db }, turns }: { deps: Pick<GatewayCore, 'db'>; turns: Turns },
+  asked: Authenticated,
+): Promise<Trade[]> {
+  const { app, parameters } = asked
+  const within = Page.safeParse(parameters)
+  if (!within.success) throw refusal('parameter_invalid')
+  const wanted = TradesRequest.shape.status.safeParse(parameters.status)
+  if (!wanted.success) throw refusal('parameter_invalid', '订单状态格式无效')
+  const { limit = TRADES_DEFAULT, offset, page = 1 } = within.data
+  const statuses = wanted.data && STATUS_FILTER[wanted.data]
+  const count = Math.min(Number(limit), TRADES_MAX)
+  const hidden = await hiddenSince(db, asked)
+  // Selects the ids before any join.
+  const chosen = tradesOf(db, app)
+    .where(rowsOfApp('orders', app.id))
+    .$if(statuses !== undefined, (all) => all.where('status', 'in', statuses!))
+    .$if(hidden !== undefined, (all) =>
+      all
+        .where('created_at', '<', hidden!)
+        .where((eb) => eb.or([eb('paid_at', 'is', null), eb('paid_at', '<', hidden!)])),
+    )
+    .orderBy('app_id', 'desc')
+    .orderBy('id', 'desc')
+    .limit(count)
+    .offset(offset === undefined ? Math.max(0, Number(page) - 1) * count : Number(offset))
+    .select('id')
+  const query = tradesOf(db, app)
+    .where('orders.id', 'in', chosen)
+    .orderBy('orders.id', 'desc')
     .leftJoin('users as payer', 'payer.id', 'orders.payer_id')
     .select([
       'orders.id',
@@ -60,56 +126,6 @@ function trades(db: Db, app: GatewayApp) {
       'orders.refunded_amount',
       'payer.username as buyer',
     ])
-}
-
-/** Finds a trade by trade_no, or else by out_trade_no. Throws order_number_missing and order_not_found. */
-export async function namedTrade(db: Db, app: GatewayApp, parameters: FlatParameters): Promise<Trade> {
-  const { trade_no, out_trade_no } = parameters
-  if (trade_no === undefined && out_trade_no === undefined) throw refusal('order_number_missing')
-  const query = trades(db, app).where('orders.app_id', '=', app.id)
-  const trade =
-    trade_no !== undefined
-      ? await query.where('orders.trade_no', '=', trade_no).executeTakeFirst()
-      : isOutTradeNo(out_trade_no!)
-        ? await query.where('orders.order_id', '=', out_trade_no!).executeTakeFirst()
-        : undefined
-  if (trade === undefined) throw refusal('order_not_found')
-  return trade
-}
-
-/**
- * Lists trades, the newest first, by `limit` (at most 50), `offset` or `page` (from 1), and `status`. Lists are read in
- * turns, because far or rare pages scan many orders. A former owner's key sees only trades that were created before the
- * handover and not paid since. Throws parameter_invalid and overloaded.
- */
-export async function listedTrades(
-  { deps: { db }, turns }: Pick<GatewayVerbs, 'deps' | 'turns'>,
-  asked: Authenticated,
-): Promise<Trade[]> {
-  const { app, parameters } = asked
-  const within = Page.safeParse(parameters)
-  if (!within.success) throw refusal('parameter_invalid')
-  const wanted = TradesRequest.shape.status.safeParse(parameters.status)
-  if (!wanted.success) throw refusal('parameter_invalid', '订单状态格式无效')
-  const { limit = TRADES_DEFAULT, offset, page = 1 } = within.data
-  const statuses = wanted.data && STATUS_FILTER[wanted.data]
-  const count = Math.min(Number(limit), TRADES_MAX)
-  const hidden = await hiddenSince(db, asked)
-  // Selects the ids before any join.
-  const chosen = tradesOnly(db, app)
-    .where(rowsOfApp('orders', app.id))
-    .$if(statuses !== undefined, (all) => all.where('status', 'in', statuses!))
-    .$if(hidden !== undefined, (all) =>
-      all
-        .where('created_at', '<', hidden!)
-        .where((eb) => eb.or([eb('paid_at', 'is', null), eb('paid_at', '<', hidden!)])),
-    )
-    .orderBy('app_id', 'desc')
-    .orderBy('id', 'desc')
-    .limit(count)
-    .offset(offset === undefined ? Math.max(0, Number(page) - 1) * count : Number(offset))
-    .select('id')
-  const query = trades(db, app).where('orders.id', 'in', chosen).orderBy('orders.id', 'desc')
   return turns.take(app.applicant_id, () => query.execute())
 }
 

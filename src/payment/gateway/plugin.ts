@@ -12,6 +12,7 @@ import type { PlaceOrder } from '../orders/place.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { type GatewayVerbs, makeCreateTrade } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
+import { makeFindTrade } from './inquiry.ts'
 import { submitRoute } from './submit.page.ts'
 import { v1Routes } from './v1.ts'
 import { unknownPath, v2Routes } from './v2.ts'
@@ -22,7 +23,12 @@ export async function gatewayPlugin(
   deps: GatewayCore,
   placeOrder: PlaceOrder,
 ): Promise<void> {
-  const verbs = { deps, createTrade: makeCreateTrade(deps, placeOrder), turns: openTurns() }
+  const verbs = {
+    deps,
+    createTrade: makeCreateTrade(deps, placeOrder),
+    findTrade: makeFindTrade(deps),
+    turns: openTurns(),
+  }
   app.decorateRequest('gatewayApp', undefined)
   rememberRefusals(app)
   acceptMultipart(app)

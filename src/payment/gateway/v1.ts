@@ -5,7 +5,7 @@ import { keepRefused } from '../diagnosis/refused-requests.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
-import { listedTrades, namedTrade, takingsOf, visibleBalance } from './inquiry.ts'
+import { listedTrades, takingsOf, visibleBalance } from './inquiry.ts'
 import { type Fields, signReply } from './reply.ts'
 import {
   type Authenticated,
@@ -85,10 +85,10 @@ async function answer(request: FastifyRequest, verbs: GatewayVerbs): Promise<Fie
 }
 
 async function findOrder(
-  { deps }: GatewayVerbs,
+  { findTrade }: GatewayVerbs,
   { app, parameters }: Authenticated,
 ): Promise<z.output<typeof OrderActAnswer>> {
-  return { code: 1, msg: 'success', ...describeV1(await namedTrade(deps.db, app, parameters)) }
+  return { code: 1, msg: 'success', ...describeV1(await findTrade(app, parameters)) }
 }
 
 async function listOrders(

@@ -12,7 +12,7 @@ import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { moneyOf, percentOf } from '../values/money.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
-import { listedTrades, namedTrade, takingsOf, visibleBalance } from './inquiry.ts'
+import { listedTrades, takingsOf, visibleBalance } from './inquiry.ts'
 import { type Fields, signReply } from './reply.ts'
 import { type Authenticated, authenticate, body, requireInquiry, requireUsable } from './request.ts'
 import type {
@@ -34,7 +34,7 @@ type Endpoint = (asked: Authenticated, verbs: GatewayVerbs) => Promise<Fields>
 
 const ENDPOINTS: Record<string, Endpoint> = {
   'pay/create': create,
-  'pay/query': findTrade,
+  'pay/query': query,
   'pay/close': close,
   'pay/refund': () => refuse('不支持自动退款，请联系管理员处理'),
   'pay/refundquery': () => refuse('不支持自动退款，请联系管理员处理'),
@@ -105,11 +105,11 @@ async function create(
   return { trade_no, pay_type: 'jump', pay_info: payUrl(deps, order), pid, out_trade_no, money }
 }
 
-async function findTrade(
+async function query(
   { app, parameters }: Authenticated,
-  { deps: { db } }: GatewayVerbs,
+  { findTrade }: GatewayVerbs,
 ): Promise<Own<typeof TradeAnswer>> {
-  return describeV2(await namedTrade(db, app, parameters))
+  return describeV2(await findTrade(app, parameters))
 }
 
 async function listTrades(asked: Authenticated, verbs: GatewayVerbs): Promise<Own<typeof TradesAnswer>> {
@@ -120,9 +120,9 @@ async function listTrades(asked: Authenticated, verbs: GatewayVerbs): Promise<Ow
 /** Closes a trade. A closed one succeeds again, because a client may repeat its request. Throws order_exists. */
 async function close(
   { app, parameters }: Authenticated,
-  { deps: { db, clock } }: GatewayVerbs,
+  { deps: { db, clock }, findTrade }: GatewayVerbs,
 ): Promise<Own<typeof ClosedAnswer>> {
-  const { id, status } = await namedTrade(db, app, parameters)
+  const { id, status } = await findTrade(app, parameters)
   if (status === 'closed' || (await closeOrder(db, id, clock()))) return {}
   throw refusal('order_exists', status === 'refunded' ? '订单已退款' : '订单已支付')
 }
