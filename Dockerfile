@@ -29,4 +29,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # A small young generation saves tens of megabytes, because the service keeps few objects for long.
-CMD ["node", "--max-semi-space-size=4", "src/server.ts"]
+CMD ["node", "src/server.ts"]

@@ -15,26 +15,20 @@ export type ServerOptions = {
   port: number
   env?: Record<string, string>
   args?: string[]
-  /** Flags for Node. */
-  node?: string[]
   /** Writes a profile when the process ends. */
   profile?: boolean
 }
 
 /** Starts a script that prints `ready` once it listens on PORT. */
 export async function startServer(script: string, options: ServerOptions): Promise<ServerProcess> {
-  const { port, env = {}, args = [], node = [], profile = false } = options
+  const { port, env = {}, args = [], profile = false } = options
   const name = basename(script, '.ts')
   const profiling = profile ? ['--cpu-prof', `--cpu-prof-name=${name}-${port}.cpuprofile`] : []
-  const child = spawn(
-    'taskset',
-    ['-c', SERVER_CORE, process.execPath, ...node, ...profiling, script, ...args],
-    {
-      env: { ...process.env, PORT: String(port), NODE_ENV: 'production', ...env },
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-      serialization: 'advanced',
-    },
-  )
+  const child = spawn('taskset', ['-c', SERVER_CORE, process.execPath, ...profiling, script, ...args], {
+    env: { ...process.env, PORT: String(port), NODE_ENV: 'production', ...env },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    serialization: 'advanced',
+  })
   await new Promise<void>((resolve, reject) => {
     child.stdout!.on('data', (text) => String(text).includes('ready') && resolve())
     child.once('exit', (code) => reject(new Error(`${name} ended with ${code}`)))

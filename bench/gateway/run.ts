@@ -200,8 +200,7 @@ try {
     LOG_LEVEL: 'warn',
     NOTIFY_ALLOW_CIDRS: '127.0.0.0/8',
   }
-  const node = ['--max-semi-space-size=4']
-  const ours = await startServer(SERVER, { port: 4921, env, node, profile: flags['cpu-prof'] })
+  const ours = await startServer(SERVER, { port: 4921, env, profile: flags['cpu-prof'] })
   servers.push(ours)
   if (flags.only !== 'notify') print(await runRounds(ours, shops))
   if (flags.only !== 'create') {

@@ -50,8 +50,7 @@ type Side = {
 }
 
 function start(script: string, port: number, env: Record<string, string>): Promise<ServerProcess> {
-  const node = script === OUR_SERVER ? ['--max-semi-space-size=4'] : []
-  return startServer(script, { port, env, node, profile: flags['cpu-prof'] })
+  return startServer(script, { port, env, profile: flags['cpu-prof'] })
 }
 
 const basic = (id: string, secret: string) => `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`

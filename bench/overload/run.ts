@@ -124,7 +124,6 @@ try {
   server = await startServer(join(import.meta.dirname, '../our-server.ts'), {
     port: PORT,
     env: { DATABASE_URL: postgres.url, APP_SECRET: SECRET, LOG_LEVEL: 'error' },
-    node: ['--max-semi-space-size=4'],
   })
   console.log(
     '| | callers | served/s | median ms | p99 ms | 503 | slowest 503 ms |\n|---|---|---|---|---|---|---|',

@@ -69,9 +69,8 @@ async function openSite(url: string): Promise<Site> {
 
 const servers: ServerProcess[] = []
 async function start(path: string, port: number, url: string, args: string[] = []): Promise<ServerProcess> {
-  const node = path === OUR_SERVER ? ['--max-semi-space-size=4'] : []
   const env = { DATABASE_URL: url, APP_SECRET: SECRET, LOG_LEVEL: 'warn' }
-  const server = await startServer(path, { port, env, args, node, profile: flags['cpu-prof'] })
+  const server = await startServer(path, { port, env, args, profile: flags['cpu-prof'] })
   servers.push(server)
   return server
 }

@@ -23,8 +23,7 @@ export async function freePort(): Promise<number> {
  */
 export async function startServer(env: Record<string, string>, root = ROOT): Promise<ServerProcess> {
   const port = env.PORT ?? (await freePort())
-  // The same flags as npm start.
-  const child = spawn(process.execPath, ['--max-semi-space-size=4', 'src/server.ts'], {
+  const child = spawn(process.execPath, ['src/server.ts'], {
     cwd: root,
     env: {
       PATH: process.env.PATH,
