@@ -73,7 +73,13 @@ export const errors = {
     en: `No ${POINTS} were taken, and the order is still waiting for you.`,
     zh: `没有扣除任何${POINTS}，订单仍在等你。`,
   },
-  notKept: { en: 'What you typed was not kept.', zh: '填写的内容没有保留。' },
+  late: {
+    kept: {
+      en: 'The form is kept for you as you left it. Passwords, codes, keys and files must be entered again.',
+      zh: '表单已按你填写的样子保留；密码、验证码、密钥和文件需要重新填写。',
+    },
+    lost: { en: 'What you typed was not kept.', zh: '填写的内容没有保留。' },
+  },
   retryAfter: (seconds: number) => {
     const minutes = Math.ceil(seconds / 60)
     return seconds < 90

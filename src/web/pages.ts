@@ -156,7 +156,8 @@ function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report' 
   const cookieToken = request.session?.token ?? request.visitorToken
   const { locale, site } = request.face
   const now = deps.clock()
-  const token = cookieToken === undefined ? '' : formToken(deps.secrets, cookieToken)
+  const token =
+    cookieToken === undefined ? '' : formToken(deps.secrets, cookieToken, request.session?.user.id)
   return {
     ...locale,
     when: (moment) => locale.when(moment, now),
@@ -250,7 +251,10 @@ export async function sendPageError(
   const again = await showFormAgain(thrown, failure, request, reply)
   if (again !== undefined) return again
   const ways = await waysOnFrom(request, failure.code)
-  return reply.page('error', { failure, requestId: request.id, ...ways }, { status: failure.status })
+  const isLate = failure.code === 'form_expired' && ways.back !== undefined && !ways.destination?.order
+  // A failure must not hide behind another one.
+  const late = isLate ? await reply.keepLateForm(ways.back!).catch(() => 'lost' as const) : undefined
+  return reply.page('error', { failure, late, requestId: request.id, ...ways }, { status: failure.status })
 }
 
 function asPageFailure(error: unknown, request: FastifyRequest): PageFailure {

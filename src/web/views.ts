@@ -7,6 +7,7 @@ import type { Count } from '../database/counts.ts'
 import type { assetUrl } from './assets.ts'
 import type { BarChart, sparkPath } from './bar-chart.ts'
 import type { FormView, MakeFormView, RefusedForm } from './forms/forms.ts'
+import type { LateForm } from './forms/kept-forms.ts'
 import type { Icon, icon } from './icons.ts'
 import type { Locale } from './languages.ts'
 import type { ShownRows } from './lists.ts'
@@ -45,7 +46,7 @@ export type AreaLink = {
 
 /** The data of each page, beside the common data. */
 export interface PageData {
-  error: WaysOn & { failure: PageFailure; requestId: string }
+  error: WaysOn & { failure: PageFailure; late: LateForm | undefined; requestId: string }
   /** Asks before an act, and says its effect. Its form posts `fields` to `action`. */
   confirm: {
     title: string

@@ -69,7 +69,7 @@ describe('a fault in each field', () => {
 const OF_THEIR_OWN = ['/sign-in', '/sign-in/second-factor', '/account/data/close']
 const kept = listed.filter(({ route }) => !OF_THEIR_OWN.includes(route))
 
-describe('the switch of languages, and a fresh sign-in, keep what was typed', () => {
+describe('the switch of languages, the end of a session, and a fresh sign-in keep what was typed', () => {
   const signedInAt = (auth_time: Date) => world.test.db.updateTable('sessions').set({ auth_time }).execute()
 
   test.each(kept)('$name', async ({ route, form }) => {
@@ -89,13 +89,18 @@ describe('the switch of languages, and a fresh sign-in, keep what was typed', ()
       expectTyped(formOn(again, route, form).fields, sent)
     }
     if (form.as === 'visitor') return
+    const session = client.cookies.get('tessera_session')!
+    client.cookies.delete('tessera_session')
+    const late = await send()
+    client.cookies.set('tessera_session', session)
+    if (!NEVER_KEPT.includes(first!.name))
+      expectTyped(formOn(await client.get(returnOf(late)), route, form).fields, sent)
     const now = world.test.clock.now()
     await signedInAt(new Date(now.getTime() - 86_400_000))
     const asked = await send()
     await signedInAt(now)
     if (!asked.body.includes('<h1>Confirm that it is you')) return expect(asked.status).toSatisfy(isRefusal)
-    const link = /href="(\/sign-in\?[^"]+)"/.exec(asked.body)![1]!.replaceAll('&amp;', '&')
-    const back = await client.get(new URL(link, world.test.url).searchParams.get('return_to')!)
+    const back = await client.get(returnOf(asked))
     expect(back.body).toContain('Nothing was changed yet')
     expectTyped(formOn(back, route, form).fields, sent)
   })
@@ -111,6 +116,12 @@ test('a taken name is marked, and the rest of the form stays', async () => {
   expect(name).toMatchObject({ value: 'founders', isWrong: true, hasFocus: true })
   expect(description).toMatchObject({ value: 'The first ten', isWrong: false, hasFocus: false })
 })
+
+/** Where the sign-in that a page offers leads. */
+function returnOf({ body }: Page): string {
+  const link = /href="(\/sign-in\?[^"]+)"/.exec(body)![1]!.replaceAll('&amp;', '&')
+  return new URL(link, world.test.url).searchParams.get('return_to')!
+}
 
 function expectTyped(fields: Field[], sent: Record<string, string>): void {
   for (const { name, value, isSecret } of fields)

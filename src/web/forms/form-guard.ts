@@ -10,10 +10,17 @@ import type { Secrets } from '../../platform/secrets.ts'
 export const FORM_TOKEN_FIELD = 'form_token'
 
 const PURPOSE = 'form'
+const MEMBER_PURPOSE = 'member of a form'
 
-/** Returns the form token for the browser with this cookie value. */
-export function formToken(secrets: Secrets, cookieToken: string): string {
-  return secrets.tag(PURPOSE, cookieToken)
+/**
+ * Returns the form token for the browser with this cookie value. That of a member's page also says for whom the form was
+ * made, which stays true after the session has ended.
+ */
+export function formToken(secrets: Secrets, cookieToken: string, user_id?: bigint): string {
+  const tag = secrets.tag(PURPOSE, cookieToken)
+  if (user_id === undefined) return tag
+  const made = `${tag}.${user_id}`
+  return `${made}.${secrets.tag(MEMBER_PURPOSE, made)}`
 }
 
 /** Throws form_expired unless the request's body carries the token of `cookieToken` and comes from our own page. */
@@ -22,15 +29,33 @@ export function verifyForm(
   cookieToken: string | undefined,
   deps: { secrets: Secrets; config: Config },
 ): void {
-  const sent = (request.body as Record<string, unknown> | undefined)?.[FORM_TOKEN_FIELD]
+  const [tag = ''] = sentToken(request)
   if (
     !isOwnPage(request, deps.config) ||
     cookieToken === undefined ||
-    typeof sent !== 'string' ||
-    !deps.secrets.isTag(PURPOSE, cookieToken, sent)
+    !deps.secrets.isTag(PURPOSE, cookieToken, tag)
   ) {
     throw new AppError('form_expired', 'This form has expired. Go back, reload the page and try again.')
   }
+}
+
+/**
+ * Returns the id of the member for whom our own page made the form of a request, or undefined. NOTE: the session may have
+ * ended since, so this allows no act.
+ */
+export function memberOfForm(
+  request: FastifyRequest,
+  { secrets, config }: { secrets: Secrets; config: Config },
+): string | undefined {
+  const [tag, user_id, proof = ''] = sentToken(request)
+  if (!isOwnPage(request, config)) return undefined
+  return secrets.isTag(MEMBER_PURPOSE, `${tag}.${user_id}`, proof) ? user_id : undefined
+}
+
+/** Returns the parts of the token that came with a form. */
+function sentToken({ body }: FastifyRequest): string[] {
+  const sent = (body as Record<string, unknown> | undefined)?.[FORM_TOKEN_FIELD]
+  return typeof sent === 'string' ? sent.split('.') : []
 }
 
 /**

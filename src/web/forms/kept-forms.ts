@@ -1,6 +1,6 @@
 /**
- * Keeps what a member typed in a form while the browser goes elsewhere: to a fresh sign-in, or to the other language. The
- * page of the form then shows it again, once. Keeping a form never sends it: the member presses its button again.
+ * Keeps what a member typed in a form while the browser goes elsewhere: to a sign-in, or to the other language. The page of
+ * the form then shows it again, once. Keeping a form never sends it: the member presses its button again.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
@@ -8,7 +8,7 @@ import { randomToken, sha256 } from '../../platform/secrets.ts'
 import { escapeHtml } from '../html.ts'
 import { NAME_LENGTH_MAX, PARAMETERS_MAX } from '../parameters.ts'
 import { safeReturnTo } from '../return-to.ts'
-import { FORM_TOKEN_FIELD } from './form-guard.ts'
+import { FORM_TOKEN_FIELD, memberOfForm } from './form-guard.ts'
 import { type RefusedForm, textsIn } from './forms.ts'
 
 /** The path to which a form was sent, and its fields. */
@@ -72,22 +72,42 @@ export function repeatedForm({ body }: FastifyRequest): TypedForm | undefined {
 
 type Deps = Pick<Core, 'db' | 'secrets' | 'clock' | 'config'>
 
-/** Binds a kept form to the browser, to the member and to the page, so nobody else and no other page shows it. */
-function idOf({ session }: FastifyRequest, token: string, page: string): Buffer {
-  return sha256([token, session?.user.id ?? '', safeReturnTo(page)].join('\n'))
+/** What became of what was typed in a form that came too late. */
+export type LateForm = 'kept' | 'lost'
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /**
+     * Keeps the form of a request whose session has ended, or was replaced by another of the same member. It is kept for the
+     * member for whom our own page made the form, who sees it at `page` after signing in. Returns undefined if nothing was
+     * typed.
+     */
+    keepLateForm(page: string): Promise<LateForm | undefined>
+  }
 }
 
-/** Keeps a form for the page at `page`, a path of this site with its query. */
+/** Binds a kept form to the browser, to the member and to the page, so nobody else and no other page shows it. */
+function idOf(token: string, member: string, page: string): Buffer {
+  return sha256([token, member, safeReturnTo(page)].join('\n'))
+}
+
+const memberOf = ({ session }: FastifyRequest) => String(session?.user.id ?? '')
+
+/**
+ * Keeps a form for the page at `page`, a path of this site with its query. Returns whether it was short enough.
+ * @param member who sees it there, the member of the session by default.
+ */
 export async function keepForm(
   reply: FastifyReply,
   page: string,
   form: TypedForm,
   { db, secrets, clock, config }: Deps,
-): Promise<void> {
+  member = memberOf(reply.request),
+): Promise<boolean> {
   const text = JSON.stringify(form)
-  if (Buffer.byteLength(text) > KEPT_BYTES_MAX) return
+  if (Buffer.byteLength(text) > KEPT_BYTES_MAX) return false
   const token = randomToken()
-  const id = idOf(reply.request, token, page)
+  const id = idOf(token, member, page)
   const expires_at = new Date(clock().getTime() + KEPT_MINUTES * 60_000)
   await db
     .insertInto('kept_forms')
@@ -100,10 +120,25 @@ export async function keepForm(
     secure: config.production,
     maxAge: KEPT_MINUTES * 60,
   })
+  return true
+}
+
+async function keepLateForm(reply: FastifyReply, page: string, deps: Deps): Promise<LateForm | undefined> {
+  const { request } = reply
+  const isSwitch = request.routeOptions.url === '/language'
+  const form = isSwitch ? repeatedForm(request) : typedForm(request)
+  if (form === undefined || Object.keys(textsIn(request.body)).length === 0) return undefined
+  const member = memberOfForm(request, deps)
+  const isOthers = request.session !== undefined && memberOf(request) !== member
+  if (member === undefined || isOthers || Object.keys(form.typed).length === 0) return 'lost'
+  return (await keepForm(reply, page, form, deps, member)) ? 'kept' : 'lost'
 }
 
 /** Makes every page show the form that is kept for it. */
 export function registerKeptForms(app: FastifyInstance, deps: Deps): void {
+  app.decorateReply('keepLateForm', function (page) {
+    return keepLateForm(this, page, deps)
+  })
   app.addHook('onRoute', (route) => {
     const { method, handler } = route
     if (method !== 'GET') return
@@ -123,7 +158,7 @@ async function showKept(
 ): Promise<void> {
   const kept = await db
     .deleteFrom('kept_forms')
-    .where('id', '=', idOf(request, token, request.url))
+    .where('id', '=', idOf(token, memberOf(request), request.url))
     .where('expires_at', '>', clock())
     .returning('form')
     .executeTakeFirst()
