@@ -123,3 +123,11 @@ function languageOf(tag: string): Language | undefined {
   const [primary = ''] = tag.toLowerCase().split('-')
   return primary === 'zh' ? 'zh-CN' : primary === 'en' ? 'en' : undefined
 }
+
+/** Returns the space after a text or bold text: none after Chinese punctuation, which has its own. */
+export const spaceAfter = (text: string) =>
+  /[，。、；：！？（）“”](<\/strong>)?$/.test(text.slice(-10)) ? '' : ' '
+
+export function joinSentences(sentences: readonly string[]): string {
+  return sentences.reduce((text, sentence) => text + (text && spaceAfter(text)) + sentence, '')
+}

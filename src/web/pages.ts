@@ -13,7 +13,7 @@ import { FORM_TOKEN_FIELD, formToken } from './forms/form-guard.ts'
 import { formViews, registerForms, showFormAgain } from './forms/forms.ts'
 import { registerKeptForms, repeatedFields, type TypedForm, typedForm } from './forms/kept-forms.ts'
 import { icon } from './icons.ts'
-import { chooseLanguageOf, LANGUAGE_COOKIE, type Language, type Locale } from './languages.ts'
+import { chooseLanguageOf, LANGUAGE_COOKIE, type Language, type Locale, spaceAfter } from './languages.ts'
 import { hueOf, placeOf, placesOf } from './navigation.ts'
 import { plainText } from './parameters.ts'
 import { openReports, type Report } from './report.ts'
@@ -38,8 +38,6 @@ const WITH_SPACING = {
       .replaceAll(/%>: (?=<)/g, '%><%= it.t.common.colon %>')
       .replaceAll(/%>(<\/strong>)? (?=<)/g, '%>$1<% __eta.res += it.spaceAfter(__eta.res) %>'),
 }
-
-const spaceAfter = (text: string) => (/[，。、；：！？（）“”](<\/strong>)?$/.test(text.slice(-10)) ? '' : ' ')
 
 export type PageOptions = {
   status?: number

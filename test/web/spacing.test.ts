@@ -1,5 +1,6 @@
 /** What stands between a text and what follows it, in each language. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { joinSentences } from '../../src/web/languages.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
 
@@ -35,4 +36,10 @@ it('a label has the colon of its language', async () => {
     .execute()
   expect(await read(`/admin/members/${id}`, 'en')).toContain('Reason: <bdi>Spam')
   expect(await read(`/admin/members/${id}`, 'zh-CN')).toContain('理由：<bdi>Spam')
+})
+
+it('sentences are joined as their language does', () => {
+  expect(joinSentences(['No.', 'Nothing was changed.'])).toBe('No. Nothing was changed.')
+  expect(joinSentences(['没有任何更改。', '请重试。'])).toBe('没有任何更改。请重试。')
+  expect(joinSentences(['One.'])).toBe('One.')
 })

@@ -164,7 +164,7 @@ function refusalOf({ locale }: FastifyRequest, found: AgreeingFault): FormRefuse
     return new FormRefused({ '': t.ownMandates.outOfDate }, 'conflict')
   const { title, text } = t.mandateOffer.states[fault]
   const limit = 'limit' in found ? [t.mandateOffer.limit(points(found.limit))] : []
-  return new FormRefused({ '': [`${title}.`, text, ...limit] }, 'conflict')
+  return new FormRefused({ '': [title + t.common.fullStop, text, ...limit] }, 'conflict')
 }
 
 /** Reads the reader's own mandate. Throws not_found for any other. */

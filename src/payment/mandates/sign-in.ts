@@ -4,6 +4,7 @@ import type { MandateConsents } from '../../accounts/sign-in/mandate-consent.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
+import { joinSentences } from '../../web/languages.ts'
 import { MandateId } from '../values/fields.ts'
 import { acceptWithin, declineWithin } from './consent.ts'
 import { findMandate, type Mandate } from './mandates.ts'
@@ -34,8 +35,8 @@ export function openMandateConsents(deps: Core): MandateConsents {
       if (fault === 'terms' || fault === 'out_of_date' || fault === 'not_fresh') throw outOfDate()
       const { states, limit } = request.locale.t.mandateOffer
       const { title, text } = states[fault]
-      const possible = 'limit' in shown ? limit(request.locale.points(shown.limit)) : undefined
-      const reason = { title, text: [text, possible].filter((part) => part !== undefined).join(' ') }
+      const possible = 'limit' in shown ? [limit(request.locale.points(shown.limit))] : []
+      const reason = { title, text: joinSentences([text, ...possible]) }
       return { shop: await findShop(db, mandate.app_id), reason }
     },
 

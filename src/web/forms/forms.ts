@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod 
 import type { z } from 'zod'
 import { AppError, type PageCode } from '../../platform/errors.ts'
 import { escapeHtml } from '../html.ts'
-import type { Locale, Messages } from '../languages.ts'
+import { joinSentences, type Locale, type Messages } from '../languages.ts'
 import { type PageFailure, pageRouteOf } from '../way-back.ts'
 import { FORM_TOKEN_FIELD } from './form-guard.ts'
 
@@ -159,7 +159,7 @@ function summaryOf({ t }: Locale, { code, retry_after_seconds: seconds }: PageFa
       : t.errors.retryAfter(seconds)
   return {
     title: t.errors.title[isMarked ? 'invalid_form' : code],
-    text: [problems[''] ?? advice].flat().join(' '),
+    text: joinSentences([problems[''] ?? advice].flat()),
     seconds,
   }
 }
