@@ -15,7 +15,7 @@ import {
   startTestForum,
   type TestForum,
 } from '../harness/fake-forum.ts'
-import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 
 let forum: TestForum
 let test: TestApp
@@ -254,6 +254,17 @@ describe('the handshake', () => {
   })
 })
 
+it('a member who confirms an act is asked for the sign-in of the account only', async () => {
+  const waysOf = async (client: Browser) => {
+    const { body } = await client.get('/sign-in?reason=again')
+    return [body.includes('href="/sign-in/forum?'), body.includes('id="password"')]
+  }
+  const { client } = await signInAtForum(test, forum, forum.join())
+  expect(await waysOf(client)).toEqual([true, false])
+  expect(await waysOf(await (await makePerson(test)).signIn())).toEqual([false, true])
+  expect(await waysOf(browser(test))).toEqual([true, true])
+})
+
 describe('an answer is refused, and nothing is written,', () => {
   const fieldsFor = (nonce: string) => ({
     nonce,
@@ -390,7 +401,7 @@ describe('an answer is refused, and nothing is written,', () => {
     await client.get(link)
     const again = await client.get(link)
     expect(again.status).toBe(409)
-    expect(again.body).toContain('<a class="button primary block" href="/account">Continue</a>')
+    expect(again.body).toContain('<a class="button primary block big" href="/account">Continue</a>')
   })
 
   it('when it took more than ten minutes', async () => {
