@@ -267,6 +267,7 @@ describe('a form that needed a fresh sign-in', () => {
     test.clock.advance(5 * MINUTE_MS + 1)
     const asked = await client.submit(page, offered(), { username: typed, password: 'a secret' })
     expect(asked.status).toBe(409)
+    expect(asked.body).toContain('The form is kept for you as you left it.')
     return { client, link: signInLink(asked)! }
   }
 

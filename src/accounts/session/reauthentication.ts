@@ -16,7 +16,7 @@ const SECOND_FACTORS: readonly string[] = ['otp', 'hwk', 'swk']
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'accounts/session/sign-in-again': { signInUrl: string; back: string; minutes: number }
+    'accounts/session/sign-in-again': { signInUrl: string; back: string; minutes: number; isKept: boolean }
   }
 }
 
@@ -47,8 +47,9 @@ export function requireFreshSignIn(deps: Core, { back }: { back?: string } = {})
     if (isFresh(session, minutes, deps.clock())) return undefined
     if (request.method === 'GET') return reply.redirect(signInAgainUrl(session, request.url), 303)
     const page = wayBackOf(request) ?? PROFILE
-    await keepForm(reply, page, typedForm(request), deps)
-    const shown = { signInUrl: signInAgainUrl(session, page), back: back ?? page, minutes }
+    const form = typedForm(request)
+    const isKept = (await keepForm(reply, page, form, deps)) && Object.keys(form.typed).length > 0
+    const shown = { signInUrl: signInAgainUrl(session, page), back: back ?? page, minutes, isKept }
     return reply.page('accounts/session/sign-in-again', shown, { status: 409 })
   }
 }
