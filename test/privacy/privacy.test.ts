@@ -259,6 +259,9 @@ describe('what stands in the way', () => {
       .set({ owner_id: bob.id })
       .where('client_id', '=', client_id)
       .execute()
+    const { body } = await (await bob.signIn()).get(PAGE)
+    expect(body).toContain('Delete them first. <a href="/apps">')
+    expect(body).toContain('Leave these teams first. <a href="/payment/applications">')
     await freezeWallet(test.deps, bob.id, { reason: 'x', actor_id: root.id, ip: IP })
     const day = test.clock.now().toISOString().slice(0, 10)
     const score = { user_id: bob.id, score: 5n, imported_on: day, pending_amount: 5n }
