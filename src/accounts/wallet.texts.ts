@@ -5,8 +5,8 @@ import { POINTS } from '../web/site-words.ts'
 export const wallet = {
   title: { en: 'Wallet', zh: '钱包' },
   balance: { en: 'Balance', zh: '当前余额' },
-  monthIn: { en: 'Received this month', zh: '本月收入' },
-  monthOut: { en: 'Spent this month', zh: '本月支出' },
+  monthIn: { en: 'In this month', zh: '本月收入' },
+  monthOut: { en: 'Out this month', zh: '本月支出' },
   frozen: {
     en: 'Your wallet is frozen. You cannot pay or send anything until an administrator unfreezes it. You still receive what is sent to you.',
     zh: '钱包已冻结：在管理员解冻之前无法付款或转出，但仍可收款。',
@@ -18,7 +18,7 @@ export const wallet = {
     zh: '付款、退款、转账和奖励都会列在这里，并附上变动后的余额。',
   },
   toHome: { en: `How to earn ${POINTS}`, zh: `怎样赚${POINTS}` },
-  searchHint: { en: 'Product, shop, member, number or amount', zh: '商品、商家、成员、编号或金额' },
+  searchHint: { en: 'Product, shop, member or amount', zh: '商品、商家、成员、编号或金额' },
   kind: { en: 'Type', zh: '类型' },
   /** The kinds of journals, for administrators and merchants too. */
   kinds: {
@@ -39,8 +39,8 @@ export const wallet = {
   },
   download: { en: 'Export CSV', zh: '导出 CSV' },
   downloadText: (max: string) => ({
-    en: `The file contains the movements that you see here, newest first, up to ${max}.`,
-    zh: `文件包含当前筛选结果，从新到旧，最多 ${max} 条。`,
+    en: `The CSV file contains the movements that you see here, newest first, up to ${max}.`,
+    zh: `CSV 文件包含当前筛选结果，从新到旧，最多 ${max} 条。`,
   }),
   what: { en: 'Movement', zh: '摘要' },
   when: { en: 'Time', zh: '时间' },

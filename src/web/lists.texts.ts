@@ -19,10 +19,10 @@ export const lists = {
   }),
   fileRows: (formatted: string, { rows, isMore }: { rows: number; isMore: boolean }, max: string) => ({
     en: isMore
-      ? `The file will have at least ${formatted} rows, at most ${max}, the newest first.`
-      : `The file will have ${formatted} ${counted(rows, 'row', 'rows')}, the newest first.`,
+      ? `The CSV file will have at least ${formatted} rows, at most ${max}, the newest first.`
+      : `The CSV file will have ${formatted} ${counted(rows, 'row', 'rows')}, the newest first.`,
     zh: isMore
-      ? `文件将至少有 ${formatted} 行，最多 ${max} 行，从新到旧。`
-      : `文件将有 ${formatted} 行，从新到旧。`,
+      ? `CSV 文件将至少有 ${formatted} 行，最多 ${max} 行，从新到旧。`
+      : `CSV 文件将有 ${formatted} 行，从新到旧。`,
   }),
 } satisfies Texts

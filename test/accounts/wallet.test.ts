@@ -45,6 +45,21 @@ const rowsIn = (body: string) =>
   )
 
 describe('the statement', () => {
+  it('offers what a member can find: kinds with movements, and a search of some', async () => {
+    const alice = await member()
+    const client = await alice.signIn()
+    const kindsOf = (body: string) =>
+      [...body.matchAll(/href="\/account\?kind=(\w+)"/g)].map(([, kind]) => kind)
+    const unused = await client.get('/account')
+    expect(unused.body).toContain('No movements yet')
+    expect(unused.body).not.toMatch(/name="q"|statement\.csv|class="chips"/)
+    await post(alice, HISTORY)
+    expect(kindsOf((await client.get('/account')).body)).toEqual(['grant', 'adjustment'])
+    const { body } = await client.get('/account?kind=refund')
+    expect(body).toMatch(/kind=refund" aria-current="true"/)
+    expect(body).toContain('name="q"')
+  })
+
   it('shows the balance after each movement, also behind a filter and a page', async () => {
     const alice = await member()
     await post(alice, HISTORY)
@@ -138,7 +153,7 @@ describe('the file', () => {
     await post(alice, [...HISTORY, [1, '2025-12-05T00:00:00Z', '=cmd()']])
     const client = await alice.signIn()
     const page = await client.get('/account?from=2025-11-30')
-    expect(page.body).toContain('The file will have 3 rows, the newest first.')
+    expect(page.body).toContain('The CSV file will have 3 rows, the newest first.')
     const answer = await client.get('/account/statement.csv?from=2025-11-30')
     expect(answer.status).toBe(200)
     expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8')

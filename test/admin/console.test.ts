@@ -288,7 +288,7 @@ describe('the audit log', () => {
     expect(await subjects({ from: 'yesterday' })).toEqual(['=1+1', 'old', 'mine'])
 
     const page = await admin.get('/admin/audit?action=odd')
-    expect(page.body).toContain('The file will have 3 rows, the newest first.')
+    expect(page.body).toContain('The CSV file will have 3 rows, the newest first.')
     const href = /href="(\/admin\/audit\.csv[^"]*)"/.exec(page.body)![1]!.replaceAll('&amp;', '&')
     const file = await admin.get(href)
     expect(file.headers['content-type']).toBe('text/csv; charset=utf-8')
