@@ -27,7 +27,6 @@ export const profile = {
     en: 'Apps that may know who you are, and your sign-ins to them',
     zh: '可以获知你身份的应用，以及登录它们的记录',
   },
-  show: { en: 'View', zh: '查看' },
   ownData: { en: 'Your data', zh: '你的数据' },
   ownDataSummary: { en: 'Export your data, or close your account', zh: '导出数据，或注销账号' },
 } satisfies Texts

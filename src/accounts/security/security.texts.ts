@@ -10,7 +10,6 @@ export const security = {
     en: 'You sign in with the forum. It manages your password and two-step verification.',
     zh: '你使用论坛账号登录，密码和两步验证由论坛管理。',
   },
-  change: { en: 'Change', zh: '修改' },
   secondFactor: { en: 'Two-step verification', zh: '两步验证' },
   secondFactorOn: {
     en: 'On: each sign-in asks for a code from your authenticator app',
@@ -34,8 +33,6 @@ export const security = {
     en: `${email}, not confirmed: it receives no email yet`,
     zh: `${email}（未验证，暂不会向其发送邮件）`,
   }),
-  changeEmail: { en: 'Change', zh: '修改' },
-  addEmail: { en: 'Add', zh: '添加' },
   passwordChanged: (others: number) => ({
     en:
       others === 0
@@ -43,6 +40,4 @@ export const security = {
         : `Your password is changed, and ${others} other ${counted(others, 'browser is', 'browsers are')} signed out.`,
     zh: others === 0 ? '密码已修改，没有其他已登录的浏览器。' : `密码已修改，已退出其他 ${others} 个浏览器。`,
   }),
-  setUpButton: { en: 'Set up', zh: '设置' },
-  manageButton: { en: 'Manage', zh: '管理' },
 } satisfies Texts
