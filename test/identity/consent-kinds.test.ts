@@ -35,7 +35,7 @@ function linesOf(body: string, { owner }: { owner?: string } = {}): string[] {
     .replaceAll('&amp;', '&')
     .replaceAll(`@${person.username}`, '@MEMBER')
     .replaceAll(owner === undefined ? '\0' : `@${owner}`, '@OWNER')
-    .replace(/(member number|成员编号) \d+/, '$1 N')
+    .replace(/(member number|成员编号)\s\d+/, '$1 N')
   return words
     .split('\n')
     .map((line) => line.replace(/\s+/g, ' ').trim())

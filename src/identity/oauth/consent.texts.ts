@@ -44,7 +44,6 @@ export const consent = {
   }),
   allowBoth: { en: 'Sign in and allow charges', zh: '登录并允许扣款' },
   signInOnly: { en: 'Sign in only', zh: '仅登录' },
-  refuse: { en: 'Refuse', zh: '拒绝' },
   destination: { en: 'You continue to', zh: '完成后前往' },
   loopback: { en: 'a program on this computer', zh: '本机上的程序' },
   answering: (scheme: string) => ({
@@ -84,7 +83,7 @@ export const consents = {
   reviewed: { en: 'Reviewed by our staff', zh: '已由本站审核' },
   picture: { en: 'picture', zh: '头像' },
   confirmed: { en: 'confirmed', zh: '已验证' },
-  number: (id: string) => ({ en: `member number ${id}`, zh: `成员编号 ${id}` }),
+  number: (id: string) => ({ en: `member number\u00a0${id}`, zh: `成员编号 ${id}` }),
   may: { en: 'It may also', zh: '它还可以' },
   lookUpAgain: {
     en: 'Look this up again while you are away, for up to 30 days after each sign-in',

@@ -11,11 +11,11 @@ export const mandateOffer = {
     en: 'And may charge you later, without asking again:',
     zh: '并且以后可以直接扣款，不再逐次询问：',
   },
-  days: { en: 'From – until', zh: '有效期' },
-  most: { en: 'Most in all', zh: '累计最多' },
-  balance: { en: 'Balance now', zh: '当前余额' },
+  days: { en: 'Valid', zh: '有效期' },
+  most: { en: 'Most in total', zh: '累计最多' },
+  balance: { en: 'Balance', zh: '当前余额' },
   playBalance: { en: 'Play balance', zh: '虚拟余额' },
-  month: { en: 'Mandates a month', zh: '预授权每月合计' },
+  month: { en: 'All my mandates a month', zh: '我的预授权每月合计' },
   ofAllowed: (all: string, allowed: string) => ({ en: `${all} of ${allowed}`, zh: `${all} / ${allowed}` }),
   as: { en: 'You pay as', zh: '付款账号' },
   withToken: {
@@ -23,8 +23,8 @@ export const mandateOffer = {
     zh: '每次扣款还需要你在商家处于登录状态。',
   },
   learns: {
-    en: 'The shop learns your ID and username, not your balance. You can pause or end this at any time.',
-    zh: '商家会得知你的用户 ID 和用户名，不会得知余额。你可以随时暂停或终止。',
+    en: 'The shop learns your ID and username, not your balance. You can pause or revoke this at any time.',
+    zh: '商家会得知你的用户 ID 和用户名，不会得知余额。你可以随时暂停或撤销。',
   },
   lower: { en: 'Allow less', zh: '调低限额' },
   lowerText: { en: 'You can allow less than the shop asks for.', zh: '你可以只允许更少的额度。' },
@@ -50,7 +50,7 @@ export const mandateOffer = {
     zh: '商家要求的额度超过了你的上限。下面是你目前最多可以允许的额度。',
   },
   allow: { en: 'Allow', zh: '允许' },
-  refuse: { en: 'Refuse', zh: '拒绝' },
+  refuse: { en: 'Deny', zh: '拒绝' },
   signInAgain: {
     en: 'Confirm with a new sign-in that it is you. Then you can allow it.',
     zh: '请重新登录，确认是你本人，然后即可允许。',
@@ -68,8 +68,8 @@ export const mandateOffer = {
     not_found: {
       title: { en: 'No such offer', zh: '找不到这份邀请' },
       text: {
-        en: 'The address may be incomplete. Please start again from the shop.',
-        zh: '地址可能不完整，请从商家重新开始。',
+        en: 'Nothing was allowed. The address may be incomplete. Please start again from the shop.',
+        zh: '没有允许任何扣款。地址可能不完整，请从商家重新开始。',
       },
     },
     off: {
@@ -105,7 +105,7 @@ export const mandateOffer = {
       },
     },
     taken: {
-      title: { en: 'Another member has accepted it', zh: '已被其他成员接受' },
+      title: { en: 'Accepted by another member', zh: '已被其他成员接受' },
       text: {
         en: 'Nothing was allowed in your name. Please start again from the shop.',
         zh: '没有以你的名义允许任何扣款。请从商家重新开始。',
@@ -125,7 +125,7 @@ export const mandateOffer = {
     lapsed: {
       title: { en: 'This offer has lapsed', zh: '邀请已失效' },
       text: {
-        en: 'Nothing was allowed. The shop can make a new offer.',
+        en: 'Nothing was allowed. You can start again at the shop.',
         zh: '没有允许任何扣款。可以回到商家重新发起。',
       },
     },
@@ -150,13 +150,16 @@ export const mandateOffer = {
     month_max: {
       title: { en: 'Above your monthly limit', zh: '超过你的每月上限' },
       text: {
-        en: 'With it, your mandates could take more in a month than you may allow. End or lower another mandate first.',
-        zh: '加上此项，你的预授权每月可扣总额将超过上限。请先终止或调低其他预授权。',
+        en: 'With it, your mandates could take more in a month than you may allow. Revoke or lower another mandate first.',
+        zh: '加上此项，你的预授权每月可扣总额将超过上限。请先撤销或调低其他预授权。',
       },
     },
     too_many: {
       title: { en: 'Too many mandates at this shop', zh: '在该商家的预授权过多' },
-      text: { en: 'End one of them first. Nothing was allowed.', zh: '请先终止其中一份。没有允许任何扣款。' },
+      text: {
+        en: 'Nothing was allowed. Revoke one of them first.',
+        zh: '没有允许任何扣款。请先撤销其中一份。',
+      },
     },
     replaced_gone: {
       title: { en: 'The mandate to replace has ended', zh: '要取代的预授权已结束' },
@@ -166,8 +169,8 @@ export const mandateOffer = {
       },
     },
   },
-  limit: (formatted: string) => ({
-    en: `You may allow up to ${formatted}.`,
-    zh: `你最多可以允许 ${formatted}。`,
-  }),
+  limit: (formatted: string) =>
+    formatted === '0'
+      ? { en: 'You cannot allow any charges now.', zh: '你目前不能允许任何扣款。' }
+      : { en: `You may allow up to ${formatted}.`, zh: `你最多可以允许 ${formatted}。` },
 } satisfies Texts

@@ -4,11 +4,11 @@ import { counted, pointsOf } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 const ACTS = {
-  accept: { en: 'Allowed', zh: '允许' },
-  change: { en: 'Changed', zh: '修改' },
-  pause: { en: 'Paused', zh: '暂停' },
-  resume: { en: 'Resumed', zh: '恢复' },
-  end: { en: 'Ended', zh: '结束' },
+  accept: { en: 'Allowed', zh: '允许了扣款' },
+  change: { en: 'Changed', zh: '修改了限额或期限' },
+  pause: { en: 'Paused', zh: '暂停了预授权' },
+  resume: { en: 'Resumed', zh: '恢复了预授权' },
+  end: { en: 'Ended', zh: '终止了预授权' },
   next_period: { en: 'Next test period begun', zh: '进入下一测试周期' },
 } satisfies Texts
 const BY = {
@@ -47,9 +47,9 @@ export const ownMandates = {
     zh: `已扣 ${spent}，剩余 ${left}`,
   }),
   thisPeriod: { en: 'This period', zh: '本期' },
-  resets: { en: 'Begins again', zh: '下期开始' },
+  resets: { en: 'Next period from', zh: '下期开始' },
   nextCharge: { en: 'Next charge from', zh: '下次扣款' },
-  days: { en: 'From – until', zh: '有效期' },
+  days: { en: 'Valid', zh: '有效期' },
   limits: { en: 'Limits', zh: '限额' },
   purpose: { en: 'For', zh: '用途' },
   pause: { en: 'Pause', zh: '暂停' },
@@ -89,10 +89,10 @@ export const ownMandates = {
     en: 'The mandate has changed since this page was opened. Look at it again.',
     zh: '打开页面后预授权有变化，请重新查看。',
   },
-  notice: { en: 'Tell me', zh: '通知我' },
+  notice: { en: 'Notify me', zh: '扣款通知' },
   notices: {
-    each: { en: 'of each charge', zh: '每次扣款' },
-    daily: { en: 'once a day', zh: '每天一次' },
+    each: { en: 'of each charge', zh: '每次扣款都通知' },
+    daily: { en: 'once a day', zh: '每天汇总一次' },
   },
   charges: { en: 'Charges', zh: '扣款记录' },
   noCharges: { en: 'No charges yet.', zh: '暂无扣款。' },
@@ -109,10 +109,11 @@ export const ownMandates = {
     inactive: { en: 'While it could not be charged', zh: '在不能扣款期间' },
   },
   history: { en: 'History', zh: '变更记录' },
-  acted: (act: keyof typeof ACTS, by: keyof typeof BY) => ({
-    en: `${ACTS[act].en} ${BY[by].en}`,
-    zh: `${BY[by].zh}${ACTS[act].zh}`,
-  }),
+  /** A member revokes a mandate; the others end it. */
+  acted: (act: keyof typeof ACTS, by: keyof typeof BY) =>
+    act === 'end' && by === 'member'
+      ? { en: 'Revoked by you', zh: '你撤销了预授权' }
+      : { en: `${ACTS[act].en} ${BY[by].en}`, zh: `${BY[by].zh}${ACTS[act].zh}` },
   terms: (each: string, all: string, until: string) => ({
     en: `${each} each, ${all} a period, until ${until}`,
     zh: `单次 ${each}，每期 ${all}，至 ${until}`,

@@ -84,15 +84,15 @@ describe('an offer', () => {
       `Shop of ${merchant.owner.username} Approved by staff @${merchant.owner.username} · Trust level 2`,
     )
     expect(words).toContain('250 points a month at most Up to 100 points each time Daily &lt;tea&gt;')
-    expect(words).toContain('From – until 1 Jan 2026 – 31 Dec 2026 Most in all 3,000 Balance now 5,000')
-    expect(words).toContain('Mandates a month 250 of 10,000')
+    expect(words).toContain('Valid 1 Jan 2026 – 31 Dec 2026 Most in total 3,000 Balance 5,000')
+    expect(words).toContain('All my mandates a month 250 of 10,000')
     expect(words).toContain(`You pay as @${alice.username} Switch account`)
     expect(words).toContain('Each charge also needs your sign-in at the shop.')
     const chinese = await client.get(path, { 'accept-language': 'zh-CN' })
     expect(wordsOf(chinese.body)).toContain('250 积分，每月上限 每次最多 100 积分')
     const fixed = await client.get(await offered({ ...FIXED, period: 'week', ends_on: '2026-01-20' }))
     expect(wordsOf(fixed.body)).toContain('300 points every week')
-    expect(wordsOf(fixed.body)).toContain('Most in all 900')
+    expect(wordsOf(fixed.body)).toContain('Most in total 900')
     expect(fixed.body).not.toContain('name="charge_max"')
   })
 
@@ -150,7 +150,7 @@ describe('an offer', () => {
     const late = await other.submit(seen, taken)
     expect([late.status, wordsOf(late.body)]).toEqual([
       409,
-      expect.stringContaining('Another member has accepted it'),
+      expect.stringContaining('Accepted by another member'),
     ])
     const own = await offered({ purpose: 'Secret tea', user_id: alice.id })
     const strange = await other.get(own)

@@ -258,9 +258,9 @@ describe('the page', () => {
     expect(words).toContain('Sign in to Tea House')
     expect(words).toContain('And may charge you later, without asking again: 250 points a month at most')
     expect(words).toContain('250 points a month at most Up to 100 points each time Daily &lt;tea&gt;')
-    expect(words).toContain('Most in all 3,000 Balance now 5,000 Mandates a month 250 of 10,000')
+    expect(words).toContain('Most in total 3,000 Balance 5,000 All my mandates a month 250 of 10,000')
     expect(words).toContain(`You pay as @${alice.username}. Each charge also needs your sign-in at the shop.`)
-    expect(words).toContain('Sign in and allow charges Refuse Sign in only')
+    expect(words).toContain('Sign in and allow charges Deny Sign in only')
     expect(words).not.toContain('it cannot pay for you')
     const url = authorizationUrl(party, naming(await offered()))
     const chinese = await client.get(url, { 'accept-language': 'zh-CN' })
@@ -473,7 +473,7 @@ describe('the other answers', () => {
     try {
       const page = await ask(kept)
       expect([page.status, wordsOf(page.body)]).toEqual([200, expect.stringContaining(reason)])
-      expect(wordsOf(page.body)).toContain('Refuse Sign in only')
+      expect(wordsOf(page.body)).toContain('Deny Sign in only')
       expect(page.body).not.toContain('value="charge"')
       const late = await answer(before, 'charge')
       expect([late.status < 500, late.location, wordsOf(late.body)]).toEqual([

@@ -132,10 +132,10 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     { timeout: TEST_MS },
     async (language) => {
       const page = await openWalk('buyer', language, { viewport: PHONE })
-      const { allowBoth, signInOnly, refuse } = messages[language].identity.consent
+      const { allowBoth, signInOnly, deny } = messages[language].identity.consent
       for (const state of ['upTo', 'fixed'] as const) {
         await page.goto(world.test.url + authorizationUrl(world.linked, naming(world.mandates[state])))
-        await expectAnswersInView(page, language, state, [allowBoth, refuse, signInOnly])
+        await expectAnswersInView(page, language, state, [allowBoth, deny, signInOnly])
         const amount = (await page.locator('.amount').boundingBox())!
         const first = (await page.getByRole('button', { name: allowBoth }).boundingBox())!
         expect(amount.y + amount.height, state).toBeLessThanOrEqual(first.y)
