@@ -6,7 +6,6 @@ import { POINTS, SITE } from '../web/site-words.ts'
 export const front = {
   title: { en: 'Home', zh: '首页' },
   welcome: { en: 'Welcome', zh: '欢迎' },
-  headline: { en: `One account. One wallet. The whole community.`, zh: '一个账号，一个钱包，连接整个社区' },
   lead: {
     en: `Sign in to community apps with your ${SITE} account, and pay in their shops with the ${POINTS} you earn.`,
     zh: `用 ${SITE} 账号登录社区里的应用，用你赚到的${POINTS}向商家付款。`,

@@ -128,7 +128,7 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
     const seen = photographer(page, 'short')
     await signIn(page, 'dora', seen)
     await order(page, seen)
-    await page.getByText('Missing', { exact: true }).waitFor()
+    await page.getByText('Still needed', { exact: true }).waitFor()
     expect(await page.locator('dd .bad').innerText()).toBe('70')
     expect(await page.getByRole('button', { name: 'Pay 120 points' }).isDisabled()).toBe(true)
     await page.getByRole('link', { name: 'Cancel and return to the shop' }).click()

@@ -120,7 +120,7 @@ function askFirst(reply: FastifyReply, { id, name, created_at, last_used_at }: O
     lead: words.sureLead,
     facts: [
       { term: words.made, value: time(created_at) },
-      { term: words.used, value: last_used_at === null ? words.never : time(last_used_at) },
+      { term: words.used, value: last_used_at === null ? words.unused : time(last_used_at) },
     ],
     notes: [words.sureNote],
     action: `${PASSKEYS}/${id}/remove`,

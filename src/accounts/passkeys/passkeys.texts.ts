@@ -26,7 +26,7 @@ export const passkeys = {
   },
   made: { en: 'Added', zh: '添加时间' },
   used: { en: 'Last used', zh: '最近使用' },
-  never: { en: 'never', zh: '从未使用' },
+  unused: { en: 'Not used yet', zh: '尚未使用' },
   synced: { en: 'Synced', zh: '已同步' },
   thisDevice: { en: 'This device only', zh: '仅限一台设备' },
   afterPassword: { en: 'After the password only', zh: '仅用于密码之后' },
@@ -71,8 +71,8 @@ export const passkeys = {
     zh: '它会立即失效，已登录的浏览器不受影响。',
   },
   sureNote: {
-    en: 'To end those sign-ins too, sign them out under Sessions.',
-    zh: '如需结束这些登录，请在“登录设备”中退出。',
+    en: 'To end those sign-ins too, sign them out under “Where you are signed in”.',
+    zh: '如需结束这些登录，请在“登录的设备”中退出。',
   },
   problems: {
     badName: {

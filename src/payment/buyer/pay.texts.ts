@@ -25,7 +25,7 @@ export const pay = {
   balanceNow: { en: 'Balance', zh: '当前余额' },
   playBalance: { en: 'Play balance', zh: '虚拟余额' },
   balanceAfter: { en: 'Balance after', zh: '付款后余额' },
-  short: { en: 'Missing', zh: '还差' },
+  short: { en: 'Still needed', zh: '还差' },
   missing: (formatted: string, amount: bigint) => ({
     en: `You need ${sum(formatted, amount).en.replace(' ', ' more ')}`,
     zh: `还差 ${sum(formatted, amount).zh}`,
@@ -145,7 +145,7 @@ export const pay = {
     },
     expired: { en: 'This order has expired', zh: '订单已过期' },
     expiredText: {
-      en: 'Nothing was charged. The shop can open a new order for you.',
+      en: 'Nothing was charged. You can order again at the shop.',
       zh: `没有扣除任何${POINTS}。可以回到商家重新下单。`,
     },
     closed: { en: 'This order was cancelled', zh: '订单已取消' },
