@@ -58,6 +58,8 @@ export const common = {
     zh: `仅使用虚拟${POINTS}：没有实际价值，不会动用真实${POINTS}。`,
   },
   colon: { en: ': ', zh: '：' },
+  /** Between the things of a list. */
+  comma: { en: ', ', zh: '、' },
   fullStop: { en: '.', zh: '。' },
   reason: { en: 'Reason', zh: '理由' },
   copy: { en: 'Copy', zh: '复制' },

@@ -233,12 +233,48 @@ describe('the audit log', () => {
     const { body } = await admin.get('/admin/audit?action=detail')
     const said = body.replaceAll('\u00A0', ' ')
     for (const words of [
-      '<span title="is_admin">Administrator</span>: <bdi>yes</bdi>',
-      '<span title="expires_at">Expires</span>: <bdi>2 Jan 2026, ',
-      '<span title="ends_on">Last day</span>: <bdi>– → 24 Nov 2026</bdi>',
+      '<span title="is_admin">Administrator</span>: <bdi title="true">yes</bdi>',
+      '<span title="expires_at">Expires</span>: <bdi title="2026-01-02T03:04:05.000Z">2 Jan 2026, ',
+      '<span title="ends_on">Last day</span>: <bdi title="– → 2026-11-24">– → 24 Nov 2026</bdi>',
       '<span title="odd">odd</span>: <bdi>1</bdi>',
     ])
       expect(said).toContain(words)
+  })
+
+  it('says the values that the service chose in words, and names members', async () => {
+    const acts: [action: string, subject: string, detail: object][] = [
+      ['correction.propose', 'proposal:7', { kind: 'setting', amount: null, setting: 'second_approver' }],
+      [
+        'mandate.end',
+        'mdt_x',
+        {
+          before: { status: 'active', charge_max: '3000', payee_id: String(buyer.id) },
+          after: { status: 'ended', charge_max: '3000', payee_id: String(buyer.id) },
+          reason: 'merchant',
+        },
+      ],
+      ['correction.propose', 'x', { terms: '{"fee_rate":"0.125","daily_payments_max":null}' }],
+      ['payment_app.offer', 'pay_x', { to: String(buyer.id) }],
+      ['payment_app.invite', 'pay_x', { role: 'viewer' }],
+      ['oauth_app.updated', 'x', { before: { deny_groups: [] }, after: { deny_groups: ['trust_level_0'] } }],
+    ]
+    for (const [action, subject, detail] of acts)
+      await sql`insert into audit_log (action, subject, detail) values (${action}, ${subject}, ${JSON.stringify(detail)})`.execute(
+        test.db,
+      )
+    const { body } = await admin.get('/admin/audit')
+    for (const words of [
+      '<bdi>Proposal 7</bdi>',
+      '<span title="kind">Kind</span>: <bdi>setting</bdi> · <span title="setting">Setting</span>: <bdi title="second_approver">Refunds and adjustments need two administrators</bdi></p>',
+      '<span title="charge_max">Largest charge</span>: <bdi title="3000">3,000</bdi>',
+      `<span title="payee_id">Payee</span>: <bdi title="${buyer.id}">@${buyer.username}</bdi>`,
+      '<bdi title="merchant">ended by the shop</bdi>',
+      '>Fee rate 12.5 %</bdi>',
+      `<span title="to">To</span>: <bdi title="${buyer.id}">@${buyer.username}</bdi>`,
+      '<bdi title="viewer">Viewer</bdi>',
+      'title="– → [&quot;trust_level_0&quot;]">– → trust level 0 and above</bdi>',
+    ])
+      expect(body).toContain(words)
   })
 
   it('has words for every detail that the sources record', async () => {

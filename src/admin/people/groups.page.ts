@@ -123,12 +123,13 @@ async function showGroup(request: OneGroup, reply: FastifyReply, { db }: Core): 
 async function add(request: OneGroup, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const group = await getGroup(deps.db, request.params.name)
   const { t, points } = request.locale
-  const { additionProblems, unknown, comma } = t.localGroups
+  const { additionProblems, unknown } = t.localGroups
   const { usernames } = readForm(request, Usernames)
   if (usernames.length === 0) throw new FormRefused({ usernames: additionProblems.nobody })
   if (usernames.length > ADDED_MAX) throw new FormRefused({ usernames: additionProblems.many })
   const addition = await addMembers(deps, group.name, usernames, actorOf(request))
-  if ('unknown' in addition) throw new FormRefused({ usernames: unknown(addition.unknown.join(comma)) })
+  if ('unknown' in addition)
+    throw new FormRefused({ usernames: unknown(addition.unknown.join(t.common.comma)) })
   const { added, already } = addition
   const text = t.localGroups.added(group.name, points(added.length), added.length, points(already), already)
   return reply.done(pathOf(group), { text, tone: added.length === 0 ? 'warn' : 'good' })

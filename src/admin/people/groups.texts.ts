@@ -53,7 +53,6 @@ export const localGroups = {
     en: `No one was added. No member has these usernames: ${names}`,
     zh: `未添加任何成员。没有以下用户名的成员：${names}`,
   }),
-  comma: { en: ', ', zh: '、' },
   added: (group: string, added: string, n: number, already: string, m: number) => ({
     en:
       n === 0

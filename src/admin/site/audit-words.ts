@@ -4,6 +4,7 @@ import { findUserByUsername } from '../../accounts/people/users.ts'
 import { SETTING_NAMES, type SettingName } from '../../core/setting-values.ts'
 import type { Db } from '../../database/connection.ts'
 import type { Locale } from '../../web/languages.ts'
+import { percentOf } from '../wording/percent.ts'
 import { settingLabel, settingValue } from '../wording/setting-words.ts'
 
 /** The subjects of members are `user:` and the id. */
@@ -50,6 +51,13 @@ export function aboutSubject(
   if (/^pay_[a-z0-9]{20}$/.test(subject)) {
     return { label: name ?? subject, href: `/admin/payment-applications/${subject}` }
   }
+  if (/^mdt_[a-z0-9]+$/.test(subject)) {
+    return { label: subject, href: `/admin/mandates?${new URLSearchParams({ q: subject })}` }
+  }
+  const proposal = /^proposal:(\d+)$/.exec(subject)?.[1]
+  if (proposal !== undefined) {
+    return { label: locale.t.audit.proposal(proposal), href: '/admin/proposals?show=all' }
+  }
   if (name !== undefined) return { label: name, href: `/admin/apps/${encodeURIComponent(subject)}` }
   return { label: subject }
 }
@@ -58,17 +66,39 @@ function isSetting(name: string): name is SettingName {
   return SETTING_NAMES.some((each) => each === name)
 }
 
-/** A detail of an entry, with its name in the log. */
-export type AuditFact = { name: string; term: string; value: string }
+/** A detail of an entry, with its name in the log. `stored` is the value in the log if the words are others. */
+export type AuditFact = { name: string; term: string; value: string; stored?: string }
+
+type Entry = { action: string; subject: string; detail: Record<string, unknown> }
+
+/** Details whose values are the ids of members. */
+const MEMBERS = /^(user_id|payee_id|payment_app\.(from|to))$/
+const POINTS = /^(amount|fee|points|given_up|charge_max|period_max|daily_\w+_max|mandate_daily_max)$/
+
+/** Returns the subjects that an entry names: its own, and the members among its details. */
+export function subjectsOf({ action, subject, detail }: Entry): string[] {
+  const { before, after, ...rest } = detail
+  const members = [rest, before, after]
+    .flatMap((facts) => (isTable(facts) ? Object.entries(facts) : []))
+    .filter(([name]) => isMember(action, name))
+  return [subject, ...members.map(([, id]) => `user:${id}`)]
+}
+
+function isMember(action: string, name: string): boolean {
+  return MEMBERS.test(name) || MEMBERS.test(keyOf(action, name))
+}
+
+/** A detail's name with the area of the act: `mandate.status`. */
+function keyOf(action: string, name: string): string {
+  return `${action.split('.')[0]}.${name}`
+}
 
 /**
  * Returns the details of an entry in words, flat: the values before and after of what changed, those of what was deleted,
- * and the rest as it is.
+ * and the rest as it is. A value that stayed the same is said once, and a detail without a value is left out.
  */
-export function factsOf(
-  locale: Locale,
-  { action, subject, detail }: { action: string; subject: string; detail: Record<string, unknown> },
-): AuditFact[] {
+export function factsOf(locale: Locale, entry: Entry, names: Map<string, string>): AuditFact[] {
+  const { action, subject, detail } = entry
   if (action === 'setting.change' && isSetting(subject)) {
     const { before, after } = detail as { before: string | null; after: string }
     const was = before === null ? locale.t.audit.byDefault : settingValue(locale, subject, before)
@@ -76,30 +106,80 @@ export function factsOf(
     return [{ name: 'after', term: locale.t.audit.change, value }]
   }
   const { before, after, ...rest } = detail
-  const words = locale.t.console.acts.facts
-  const fact = (name: string, value: string) => ({ name, term: words[name] ?? name, value })
-  const facts = Object.entries(rest).map(([name, value]) => fact(name, written(locale, value)))
-  if (!isTable(after)) {
-    const gone = isTable(before) ? Object.entries(before) : []
-    return [...gone.map(([name, value]) => fact(name, written(locale, value))), ...facts]
+  const say = (name: string, value: unknown) =>
+    name === 'setting_value' && isSetting(String(detail.setting))
+      ? settingValue(locale, String(detail.setting) as SettingName, String(value))
+      : saying(locale, { action, name, value, names })
+  const fact = (name: string, ...values: unknown[]): AuditFact => {
+    const stored = [...new Set(values.map(plain))].join(' → ')
+    const value = [...new Set(values.map((each) => say(name, each)))].join(' → ')
+    const term = termOf(locale, name)
+    return value === stored ? { name, term, value } : { name, term, value, stored }
   }
+  const facts = Object.entries(rest)
+    .filter(([, value]) => !isNothing(value))
+    .map(([name, value]) => fact(name, value))
   const was = isTable(before) ? before : {}
-  const changes = Object.entries(after).map(([name, value]) =>
-    fact(name, `${written(locale, was[name])} → ${written(locale, value)}`),
-  )
-  return [...changes, ...facts]
+  if (!isTable(after)) return [...Object.entries(was).map(([name, value]) => fact(name, value)), ...facts]
+  return [...Object.entries(after).map(([name, value]) => fact(name, was[name], value)), ...facts]
+}
+
+function termOf({ t }: Locale, name: string): string {
+  return t.console.acts.facts[name] ?? name
 }
 
 function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function written(locale: Locale, value: unknown): string {
-  if (value === undefined || value === null || value === '') return '–'
-  if (Array.isArray(value)) return value.map((each) => written(locale, each)).join(', ') || '–'
-  if (typeof value === 'boolean') return value ? locale.t.audit.yes : locale.t.audit.no
-  if (typeof value === 'object') return JSON.stringify(value)
-  const text = String(value)
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+}
+
+/** A value as the log has it. */
+function plain(value: unknown): string {
+  return isNothing(value) ? '–' : typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+type Said = { action: string; name: string; value: unknown; names: Map<string, string> }
+
+/** Returns the value of a detail in words. */
+function saying(locale: Locale, { value, ...said }: Said): string {
+  const { t } = locale
+  if (isNothing(value)) return '–'
+  // A proposal holds its terms as JSON.
+  if (said.name === 'terms') return saying(locale, { ...said, name: '', value: JSON.parse(String(value)) })
+  if (Array.isArray(value)) {
+    return value.map((each) => saying(locale, { ...said, value: each })).join(t.common.comma)
+  }
+  if (isTable(value)) {
+    const parts = Object.entries(value).filter(([, part]) => !isNothing(part))
+    return parts
+      .map(([name, part]) => `${termOf(locale, name)} ${saying(locale, { ...said, name, value: part })}`)
+      .join(t.common.comma)
+  }
+  if (typeof value === 'boolean') return value ? t.audit.yes : t.audit.no
+  return wordOf(locale, { ...said, text: String(value) })
+}
+
+function wordOf(
+  locale: Locale,
+  { action, name, text, names }: Omit<Said, 'value'> & { text: string },
+): string {
+  const { t } = locale
   if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return locale.time(new Date(text))
-  return /^\d{4}-\d\d-\d\d$/.test(text) ? locale.dayOfYear(text) : text
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) return locale.dayOfYear(text)
+  if (isMember(action, name)) return names.get(`user:${text}`) ?? text
+  if (POINTS.test(name) && /^\d{1,18}$/.test(text)) return locale.points(BigInt(text))
+  if (name === 'fee_rate') return `${percentOf(text)} %`
+  if (/^(allow|deny)_groups$/.test(name)) return t.identity.group(text).trim()
+  if (name === 'setting' && isSetting(text)) return settingLabel(locale, text)
+  const words: Record<string, Record<string, string>> = {
+    ...t.console.acts.values,
+    'mandate.notice': t.ownMandates.notices,
+    'payment_app.mandate_right': t.merchantMandates.rights,
+    'payment_app.outcome': t.notifications.outcomes,
+    'payment_app.role': t.team.roles,
+  }
+  return words[keyOf(action, name)]?.[text] ?? text
 }

@@ -15,7 +15,7 @@ import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { listUrl, olderUrl, onePage, Paged, shownRows } from '../../web/lists.ts'
 import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import { actWords } from '../wording/act-words.ts'
-import { aboutSubject, factsOf, namesOf, subjectOf } from './audit-words.ts'
+import { aboutSubject, factsOf, namesOf, subjectOf, subjectsOf } from './audit-words.ts'
 import { countRefusals, newestRefusals } from './refusals.ts'
 
 const PATH = '/admin/audit'
@@ -71,16 +71,13 @@ export function auditPages(app: FastifyInstance, deps: Core): void {
     ])
     const { rows, next } = onePage(found, PAGE_LINES)
     const { locale } = request
-    const names = await namesOf(
-      db,
-      rows.map(({ subject }) => subject),
-    )
+    const names = await namesOf(db, rows.flatMap(subjectsOf))
     return reply.page('admin/site/audit', {
       entries: rows.map((entry) => ({
         ...entry,
         words: actWords(locale.t, entry.action),
         about: aboutSubject(locale, entry.subject, names),
-        facts: factsOf(locale, entry),
+        facts: factsOf(locale, entry, names),
       })),
       filter,
       ...{ before, isSearch: listUrl('', filter) !== '', newest: PATH },

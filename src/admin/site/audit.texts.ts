@@ -33,6 +33,7 @@ export const audit = {
   itself: { en: 'the service', zh: '系统' },
   nothing: { en: 'No results', zh: '没有结果' },
   nothingText: { en: 'Clear a filter to see more.', zh: '清除部分筛选条件再试。' },
+  proposal: (number: string) => ({ en: `Proposal ${number}`, zh: `审批 ${number}` }),
   detail: { en: 'Details', zh: '详情' },
   change: { en: 'Change', zh: '更改' },
   byDefault: { en: 'default', zh: '默认值' },

@@ -119,7 +119,7 @@ function sensitiveRoutes(app: FastifyInstance, deps: Core): void {
 function reportOf({ changed, losesMark }: AppChange, { t }: Locale): Report {
   const { registry: r } = t
   if (changed.length === 0) return { text: r.nothingChanged }
-  const names = changed.map((field) => r.fields[field] ?? field).join(r.comma)
+  const names = changed.map((field) => r.fields[field] ?? field).join(t.common.comma)
   return losesMark ? { text: r.savedWithoutMark(names), tone: 'warn' } : { text: r.savedFields(names) }
 }
 

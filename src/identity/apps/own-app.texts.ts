@@ -5,7 +5,6 @@ import { counted } from '../../web/plurals.ts'
 export const registry = {
   manage: { en: 'Manage', zh: '管理' },
   backToList: { en: 'Sign-in applications', zh: '登录应用' },
-  comma: { en: ', ', zh: '、' },
   nothingChanged: { en: 'There were no changes to save.', zh: '内容没有变化，无需保存。' },
   savedFields: (fields: string) => ({ en: `Saved: ${fields}.`, zh: `已保存：${fields}。` }),
   savedWithoutMark: (fields: string) => ({
