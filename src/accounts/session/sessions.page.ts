@@ -64,7 +64,7 @@ function askFirst(reply: FastifyReply, chosen: OpenSession[], handle: string): F
           { term: s.lastSeen, value: time(one.last_seen_at) },
         ]
       : chosen.slice(0, 5).map(({ agent, ip }) => ({ term: describeDevice(agent, t), value: ip })),
-    notes: [s.applications],
+    notes: [s.applicationsStay],
     action: END,
     fields: { session: handle, sure: '1' },
     button: isOne ? s.end : s.endOthers,

@@ -47,5 +47,9 @@ export const sessions = {
     en: 'Apps that you authorised keep their access until you revoke it under',
     zh: '已授权的应用不受影响，如需终止请前往',
   },
+  applicationsStay: {
+    en: 'Apps that you authorised keep their access until you revoke it on the page “Authorised apps”.',
+    zh: '已授权的应用不受影响，如需终止请前往“已授权应用”页面。',
+  },
   summary: { en: 'Browsers that are signed in to your account', zh: '已登录你账号的浏览器' },
 } satisfies Texts

@@ -110,7 +110,11 @@ export function confirmPage(
   const typed = Object.entries(form).filter((field): field is [string, string] => field[1] !== undefined)
   return reply.page('confirm', {
     ...sheet,
-    notes: [`${t.common.reason}: ${form.reason}`, ...sheet.notes, ...(isProposal ? [proposals.needed] : [])],
+    notes: [
+      `${t.common.reason}${t.common.colon}${form.reason}`,
+      ...sheet.notes,
+      ...(isProposal ? [proposals.needed] : []),
+    ],
     action: url,
     fields: { ...Object.fromEntries(typed), key },
     button: isProposal ? proposals.propose : sheet.button,

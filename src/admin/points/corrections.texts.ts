@@ -38,7 +38,7 @@ export const corrections = {
   lines: { en: 'One member per line', zh: '每行一位成员' },
   linesHint: {
     en: 'username, amount. A negative amount deducts. You see the total before anything moves.',
-    zh: '用户名, 金额；负数为扣除。执行前会显示合计供你核对。',
+    zh: '每行写“用户名,金额”，负数为扣除。执行前会显示合计供你核对。',
   },
   check: { en: 'Review', zh: '核对' },
   balanceOf: (username: string) => ({ en: `Balance of @${username}`, zh: `@${username} 的余额` }),
@@ -133,7 +133,7 @@ export const corrections = {
   },
   line: (n: number) => ({ en: `Line ${n}`, zh: `第 ${n} 行` }),
   faults: {
-    unreadable: { en: 'not a username and an amount', zh: '不是“用户名, 金额”' },
+    unreadable: { en: 'not a username and an amount', zh: '不是“用户名,金额”' },
     unknownMember: { en: 'no member has this username', zh: '没有此用户名的成员' },
     insufficient: { en: 'the member does not have that many', zh: '该成员余额不足' },
     refused: { en: 'cannot be posted', zh: '无法入账' },

@@ -27,7 +27,9 @@ export async function readGrant(db: Db, text: string, locale: Locale, isNew = tr
           return [{ line, typed, word: words[outcome === 'insufficient' ? outcome : 'refused'] }]
         })
   if (faults.length === 0) return lines
-  const named = faults.map(({ line, typed, word }) => `${place(line)}: ${typed} – ${word}`)
+  const named = faults.map(
+    ({ line, typed, word }) => `${place(line)}${locale.t.common.colon}${typed} – ${word}`,
+  )
   throw new FormRefused({ lines: [problems.faulty(faults.length), ...named] })
 }
 
