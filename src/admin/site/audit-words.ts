@@ -175,11 +175,11 @@ function wordOf(
   if (/^(allow|deny)_groups$/.test(name)) return t.identity.group(text).trim()
   if (name === 'setting' && isSetting(text)) return settingLabel(locale, text)
   const words: Record<string, Record<string, string>> = {
-    ...t.console.acts.values,
     'mandate.notice': t.ownMandates.notices,
     'payment_app.mandate_right': t.merchantMandates.rights,
     'payment_app.outcome': t.notifications.outcomes,
     'payment_app.role': t.team.roles,
   }
-  return words[keyOf(action, name)]?.[text] ?? text
+  const key = keyOf(action, name)
+  return (t.console.acts.values[key] ?? words[key])?.[text] ?? text
 }
