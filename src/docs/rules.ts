@@ -21,6 +21,8 @@ export function rulesOf(settings: SettingValues, language: keyof Text): Rules[] 
 }
 
 const percent = (rate: string) => `${percentOf(rate)}%`
+/** A number with separators of thousands, which both languages write alike. */
+const grouped = (figure: string | number) => String(figure).replaceAll(/\B(?=(\d{3})+$)/g, ',')
 
 function orderRules(settings: SettingValues, say: Say): Rules {
   const window = settings.order_expiry_minutes
@@ -30,31 +32,31 @@ function orderRules(settings: SettingValues, say: Say): Rules {
     lines: [
       say(`A new order can be paid for ${window} minutes.`, `新订单可在 ${window} 分钟内付款。`),
       say(
-        'The same number with the same amount, sent again before it is paid, is the same order: nothing changes.',
+        'The same order number with the same amount, sent again before the payment, is the same order. Nothing changes.',
         '付款前用同一订单号、相同金额再次提交，得到同一笔订单，不作任何改变。',
       ),
       say(
-        'An expired order that is sent again opens anew under the same transaction_id or trade_no, for a whole window. A gateway order keeps the points it had. Until then status stays pending with expired: true on the HMAC API, and 0 at the gateway.',
+        'An expired order that is sent again reopens: it keeps its transaction_id or trade_no, and the time to pay starts from the beginning. A gateway order keeps its points. Until then, the HMAC API answers status pending with expired: true, and the gateway answers status 0.',
         '过期订单再次提交会重新打开：transaction_id 或 trade_no 不变，重新计时；网关订单的积分数不变。在此之前，HMAC 接口的 status 仍为 pending 且 expired 为 true，网关的 status 为 0。',
       ),
       say(
-        'A closed order and a refunded one are refused when they are sent again (1006; -1 at the gateway). So is another amount or other money under the same number (1005; -1).',
+        'A closed or refunded order that is sent again is refused (1006; -1 at the gateway). Another amount under the same order number is refused too (1005; -1).',
         '已关闭或已退款的订单再次提交会被拒绝（1006；网关为 -1）；同一订单号换了金额也会被拒绝（1005；网关为 -1）。',
       ),
       say(
-        'A paid order answers 1006 with data.status completed on the HMAC API, and code 1 at the gateway.',
+        'A paid order that is sent again gets 1006 with data.status completed from the HMAC API, and code 1 from the gateway.',
         '已付款的订单再次提交：HMAC 接口返回 1006，data.status 为 completed；网关返回 code 1。',
       ),
       say(
-        'A transfer that is sent again answers its first result and moves nothing, even while transfers are off, payments are paused or the application is suspended. Another recipient or amount is refused (1005), and a reversed transfer too (1006).',
+        'A transfer that is sent again gets its first result, and moves nothing. This works even while transfers are off, payments are paused or the application is suspended. Another recipient or amount is refused (1005). A reversed transfer is refused too (1006).',
         '同一转账再次提交返回最初的结果，不会再次扣款；转账关闭、支付暂停或应用停用时也一样。收款人或金额不同会被拒绝（1005），已冲正的转账也会被拒绝（1006）。',
       ),
       say(
-        'The HMAC API and the gateway keep their orders apart. V1 and V2 share theirs.',
+        'Orders of the HMAC API and of the gateway are separate. V1 and V2 share their orders.',
         'HMAC 接口与网关的订单各自独立；V1 与 V2 共用。',
       ),
       say(
-        'Refunds are made by an administrator. The refund endpoints of the gateway answer -1.',
+        'Only administrators refund. The refund endpoints of the gateway answer -1.',
         '退款由管理员处理；网关的退款接口返回 -1。',
       ),
     ],
@@ -67,24 +69,24 @@ function roundingRules(settings: SettingValues, say: Say): Rules {
     title: say('Fees and rounding', '手续费与取整'),
     lines: [
       say(
-        `The platform keeps ${percent(settings.points_payment_fee_rate)} of a payment, unless the application has a rate of its own. Refunds give the fee back unless the administrator decides otherwise.`,
+        `The platform keeps ${percent(settings.points_payment_fee_rate)} of a payment, unless the application has its own rate. A refund returns the fee, unless the administrator decides otherwise.`,
         `平台从每笔付款中收取 ${percent(settings.points_payment_fee_rate)}，应用另有约定的除外。退款时手续费一并退回，管理员另行决定的除外。`,
       ),
     ],
     table: {
-      head: [say('amount', '金额'), say('rounded', '取整')],
+      head: [say('Amount', '金额'), say('Rounding', '取整')],
       rows: [
-        [say('fee of a transfer', '转账手续费'), say('up to a whole point', '向上取整到整数积分')],
+        [say('Transfer fee', '转账手续费'), say('up to a whole point', '向上取整到整数积分')],
+        [say('Payment fee', '付款手续费'), say('down to a whole point', '向下取整到整数积分')],
         [
-          say('platform fee of a payment', '付款的平台手续费'),
-          say('down to a whole point', '向下取整到整数积分'),
+          say('Gateway money in points', '网关金额换算成积分'),
+          say(
+            'half up to a whole point; less than one point is refused',
+            '四舍五入到整数积分；不足 1 积分则拒绝',
+          ),
         ],
         [
-          say('money of the gateway in points', '网关金额换算成积分'),
-          say('half up to a whole point; under one point is refused', '四舍五入到整数积分；不足 1 积分拒绝'),
-        ],
-        [
-          say('balance and takings in money', '余额与收入换算成货币'),
+          say('Balance and income in money', '余额与收入换算成货币'),
           say('down to two decimals', '向下取整到两位小数'),
         ],
       ],
@@ -93,7 +95,7 @@ function roundingRules(settings: SettingValues, say: Say): Rules {
 }
 
 function transferRules(settings: SettingValues, say: Say): Rules {
-  const none = say('none', '无')
+  const none = say('no limit', '不限')
   return {
     id: 'transfers',
     title: say('Transfers, by the trust level of the owner', '转账：按所有者的信任等级'),
@@ -102,24 +104,24 @@ function transferRules(settings: SettingValues, say: Say): Rules {
         ? say('Transfers are on.', '转账已开放。')
         : say('Transfers are off on this site (1015).', '本站已关闭转账（1015）。'),
       say(
-        'The owner of the application pays amount and fee. The day of the daily limit is that of China (+08:00).',
+        'The owner of the application pays the amount and the fee. The daily limit counts days of China (UTC+8).',
         '应用所有者支付金额与手续费。每日限额按北京时间计算。',
       ),
     ],
     table: {
       head: [
-        say('level', '等级'),
-        say('fee', '手续费'),
-        say('least', '下限'),
-        say('most', '上限'),
-        say('a day', '每日'),
+        say('Trust level', '信任等级'),
+        say('Fee', '手续费'),
+        say('Smallest', '单笔下限'),
+        say('Largest', '单笔上限'),
+        say('All of a day', '每日总额'),
       ],
       rows: LEVELS.map((level) => [
-        `TL${level}`,
+        String(level),
         percent(settings[`points_transfer_fee_rate_tl${level}`]),
-        settings[`points_transfer_min_amount_tl${level}`],
-        settings[`points_transfer_max_amount_tl${level}`],
-        settings[`points_transfer_daily_limit_tl${level}`] || none,
+        grouped(settings[`points_transfer_min_amount_tl${level}`]),
+        grouped(settings[`points_transfer_max_amount_tl${level}`]),
+        grouped(settings[`points_transfer_daily_limit_tl${level}`]) || none,
       ]),
     },
   }
@@ -137,20 +139,24 @@ function mandateRules(settings: SettingValues, say: Say): Rules {
             '本站未开启预授权（1020），由管理员开启。',
           ),
       say(
-        'A live application needs the right to hold mandates, which has a limit for all charges of a day. Days are those of China (+08:00).',
+        'A live application needs the right to hold mandates, which has a limit for all charges of a day. Days are those of China (UTC+8).',
         '正式应用需要预授权资格，资格含每日扣款合计的上限。日期按北京时间计算。',
       ),
       say(
-        'The limit of a charge holds when the member agrees and at each charge, by the level of that moment. The limit of a month is for all mandates of the member together, and holds when the member agrees: a day counts 31 times, a week 5 times.',
+        'The limit of one charge applies when the member agrees and at each charge, by the trust level at that moment. The limit of a month covers all mandates of the member, and applies when the member agrees. A daily period counts 31 times, a weekly period 5 times.',
         '单次上限在成员同意时和每次扣款时检查，按当时的等级。每月上限是该成员全部预授权的合计，在同意时检查：日周期按 31 次计，周周期按 5 次计。',
       ),
     ],
     table: {
-      head: [say('level', '等级'), say('a charge', '单次'), say('a month', '每月')],
+      head: [
+        say('Trust level', '信任等级'),
+        say('One charge', '单次'),
+        say('All charges of a month', '每月合计'),
+      ],
       rows: LEVELS.map((level) => [
-        `TL${level}`,
-        settings[`mandate_charge_max_tl${level}`],
-        settings[`mandate_month_max_tl${level}`],
+        String(level),
+        grouped(settings[`mandate_charge_max_tl${level}`]),
+        grouped(settings[`mandate_month_max_tl${level}`]),
       ]),
     },
   }
@@ -164,22 +170,22 @@ function limitRules(settings: SettingValues, say: Say): Rules {
     title: say('Limits of requests', '请求的限制'),
     lines: [
       say(
-        `A body has at most ${BODY_BYTES_MAX} bytes and ${PARAMETERS_MAX} parameters, a name ${NAME_LENGTH_MAX} characters, a value ${VALUE_BYTES_MAX} bytes. Text is UTF-8. A parameter is sent once.`,
-        `请求体最多 ${BODY_BYTES_MAX} 字节、${PARAMETERS_MAX} 个参数；参数名最多 ${NAME_LENGTH_MAX} 个字符，参数值最多 ${VALUE_BYTES_MAX} 字节。文本为 UTF-8，每个参数只能出现一次。`,
+        `A body has at most ${grouped(BODY_BYTES_MAX)} bytes and ${PARAMETERS_MAX} parameters. A name has at most ${NAME_LENGTH_MAX} characters, and a value ${grouped(VALUE_BYTES_MAX)} bytes. Text is UTF-8. Send each parameter once.`,
+        `请求体最多 ${grouped(BODY_BYTES_MAX)} 字节、${PARAMETERS_MAX} 个参数；参数名最多 ${NAME_LENGTH_MAX} 个字符，参数值最多 ${grouped(VALUE_BYTES_MAX)} 字节。文本为 UTF-8，每个参数只能出现一次。`,
       ),
       perMinute === 0
         ? say('The number of requests is not limited.', '请求次数不限。')
         : say(
-            `A payment application may send ${perMinute} requests a minute. More are answered 429 with Retry-After.`,
-            `每个支付应用每分钟最多 ${perMinute} 次请求，超出返回 429 与 Retry-After。`,
+            `A payment application may send ${grouped(perMinute)} requests a minute. Further requests get 429 with Retry-After.`,
+            `每个收款应用每分钟最多 ${grouped(perMinute)} 次请求，超出返回 429 与 Retry-After。`,
           ),
       say(
-        `A payment application needs trust level ${settings.payment_apps_min_trust_level} and the approval of an administrator; a test application needs neither. An OAuth application needs trust level ${settings.apps_min_trust_level}.`,
-        `申请支付应用需要信任等级 ${settings.payment_apps_min_trust_level} 并经管理员审核；测试应用不需要。创建 OAuth 应用需要信任等级 ${settings.apps_min_trust_level}。`,
+        `A payment application needs trust level ${settings.payment_apps_min_trust_level} and the approval of an administrator; a test application needs neither. A sign-in application needs trust level ${settings.apps_min_trust_level}.`,
+        `申请收款应用需要信任等级 ${settings.payment_apps_min_trust_level} 并经管理员审核；测试应用不需要。创建登录应用需要信任等级 ${settings.apps_min_trust_level}。`,
       ),
       say(
-        `A code lives ${CODE_SECONDS} seconds and is used once, an access token ${ACCESS_TOKEN_SECONDS} seconds. A refresh token is replaced at each use; it ends after ${IDLE_LIFE} without use and ${FAMILY_LIFE} after the sign-in.`,
-        `授权码有效 ${CODE_SECONDS} 秒且只能使用一次，访问令牌有效 ${ACCESS_TOKEN_SECONDS} 秒。刷新令牌每次使用后更换，${days(IDLE_LIFE)}未使用或登录满 ${days(FAMILY_LIFE)}后失效。`,
+        `A code works once, within ${CODE_SECONDS} seconds. An access token works for ${grouped(ACCESS_TOKEN_SECONDS)} seconds. Each use replaces the refresh token. It ends after ${IDLE_LIFE} without use, or ${FAMILY_LIFE} after the sign-in.`,
+        `授权码有效 ${CODE_SECONDS} 秒且只能使用一次，访问令牌有效 ${grouped(ACCESS_TOKEN_SECONDS)} 秒。刷新令牌每次使用后更换，${days(IDLE_LIFE)}未使用或登录满 ${days(FAMILY_LIFE)}后失效。`,
       ),
     ],
   }
@@ -199,14 +205,14 @@ function gatewayRules(settings: SettingValues, say: Say): Rules {
         '任何地址上 sign_type=RSA 的请求都按 V2 处理，响应带签名；其他一律按 V1 处理。',
       ),
       settings.gateway_at_root === 'on'
-        ? say('The same paths stand at the root of the host too.', '主机根路径下也有同样的地址。')
-        : say('They do not stand at the root of the host.', '主机根路径下没有这些地址。'),
+        ? say('The same paths work at the root of the host too.', '主机根路径下也有同样的地址。')
+        : say('The root of the host has none of these paths.', '主机根路径下没有这些地址。'),
       say(
-        'name and param may contain & and =, unless other parameters, sorted by name, would spell the same signed text. Only then is the value refused, with its name in msg.',
+        'name and param may contain & and =. A value is refused only if other parameters, sorted by name, would make the same text to sign; msg names it.',
         'name 与 param 可以包含 & 和 =；仅当另一组参数排序后会拼出相同的待签名文本时才会被拒绝，msg 说明是哪一个。',
       ),
       say(
-        'JSON endpoints answer HTTP 200 for every outcome, and code says which. The exceptions are 405 for a wrong method, 404 at the root of the host where the gateway is not open, 429, 503 and 500.',
+        'JSON endpoints answer HTTP 200 for every outcome, and code tells the outcome. The exceptions are 405 for a wrong method, 404 at the root of the host while the gateway is not there, 429, 503 and 500.',
         'JSON 接口对所有结果都返回 HTTP 200，以 code 区分；例外为 405（请求方法不正确）、404（未开放的主机根路径）、429、503 和 500。',
       ),
     ],

@@ -43,7 +43,7 @@ export type Webhook = {
 
 /** Describes when a failed attempt is repeated. */
 export const SCHEDULE: Text = {
-  en: `An attempt that fails is repeated ${RETRY_MINUTES.map((minutes) => minutesIn('en', minutes)).join(', ')} after the end of the one before: ${ATTEMPTS_MAX} attempts in all, each of at most ${REQUEST_SECONDS_MAX} seconds, without following redirects. After the last one the notification is failed; its page sends it again by hand. A message may arrive more than once.`,
+  en: `A failed attempt is repeated ${RETRY_MINUTES.map((minutes) => minutesIn('en', minutes)).join(', ')} after the previous one ended: ${ATTEMPTS_MAX} attempts in all, each at most ${REQUEST_SECONDS_MAX} seconds, without following redirects. If the last one fails, the notification has failed, and its page can send it again. The same notification may arrive more than once.`,
   zh: `失败后依次在上一次结束的 ${RETRY_MINUTES.map((minutes) => minutesIn('zh', minutes)).join('、')}后重试：共 ${ATTEMPTS_MAX} 次，每次最长 ${REQUEST_SECONDS_MAX} 秒，不跟随跳转。最后一次仍失败则通知失败，可在通知页面手动重发。同一通知可能到达多次。`,
 }
 
