@@ -231,6 +231,16 @@ describe('on a big site', () => {
     })
   })
 
+  it('says that members of a forum without an API key are updated only at sign-in', async () => {
+    const forum = { ...test.deps.config, DISCOURSE_URL: 'https://forum.example.org' }
+    const healthOf = (config: typeof forum) => readHealth({ ...test.deps, config })
+    expect((await healthOf({ ...forum, DISCOURSE_API_KEY: undefined })).forum).toMatchObject({
+      tone: 'warn',
+      hasApi: false,
+    })
+    expect((await healthOf({ ...forum, DISCOURSE_API_KEY: 'key' })).forum).toMatchObject({ hasApi: true })
+  })
+
   it('counts what it read', async () => {
     const members = await readMembers(test.db, { since: since(), zone, days: 30 })
     expect(members).toMatchObject({ is_estimate: true, joined: expect.any(Number) })

@@ -5,7 +5,6 @@ import { POINT, POINTS } from '../../web/site-words.ts'
 
 export const dashboard = {
   title: { en: 'Overview', zh: '总览' },
-  zone: (zone: string) => ({ en: `Days and times: ${zone}`, zh: `日期与时间：${zone}` }),
   find: { en: 'Username, order, any number', zh: '用户名、订单号、任意编号' },
   atLeast: (figure: string) => ({ en: `${figure} or more`, zh: `至少 ${figure}` }),
   paid: { en: 'Paid today', zh: '今日付款' },
@@ -85,6 +84,7 @@ export const dashboard = {
   forumSilent: { en: 'No response; next attempt', zh: '没有响应，下次尝试' },
   forumLate: { en: 'Members out of date since', zh: '成员资料未同步，始于' },
   forumEvent: { en: 'Last webhook', zh: '最近的 webhook' },
+  forumAtSignIn: { en: 'Members updated only at sign-in', zh: '成员资料仅在登录时更新' },
   forumQuiet: { en: 'Up to date', zh: '已同步' },
   keys: { en: 'Signing keys', zh: '签名密钥' },
   keysUntil: { en: 'Next rotation', zh: '下次轮换' },

@@ -37,7 +37,14 @@ export type Health = {
   mail: { tone: Tone; waiting: number; given_up: number; settled_at: Date | null } | undefined
   /** Undefined where no forum is configured. */
   forum:
-    | { tone: Tone; event_at: Date | null; paused_until: Date | undefined; due_at: Date | null }
+    | {
+        tone: Tone
+        /** False without a key of the forum's API: then members are updated only when they sign in. */
+        hasApi: boolean
+        event_at: Date | null
+        paused_until: Date | undefined
+        due_at: Date | null
+      }
     | undefined
   /** When the next signing key takes over. */
   keys: { tone: Tone; until: Date } | undefined
@@ -76,6 +83,7 @@ export async function readHealth({ db, config, clock, settings }: Core): Promise
       (select signs_from from signing_keys where alg = 'RS256' and published_until is null) as signs_from,
       pg_database_size(current_database()) as bytes`.execute(db)
   const facts = rows[0]!
+  const hasApi = config.DISCOURSE_API_KEY !== undefined
   const isLate = (at: Date | null) => at !== null && now.getTime() - at.getTime() > LATE_MS
   const pausedUntil =
     facts.forum_paused_until !== null && facts.forum_paused_until > now ? facts.forum_paused_until : undefined
@@ -106,7 +114,8 @@ export async function readHealth({ db, config, clock, settings }: Core): Promise
       config.DISCOURSE_URL === undefined
         ? undefined
         : {
-            tone: pausedUntil !== undefined ? 'bad' : isLate(facts.forum_due_at) ? 'warn' : 'good',
+            tone: pausedUntil !== undefined ? 'bad' : !hasApi || isLate(facts.forum_due_at) ? 'warn' : 'good',
+            hasApi,
             event_at: facts.forum_event_at,
             paused_until: pausedUntil,
             due_at: isLate(facts.forum_due_at) ? facts.forum_due_at : null,
