@@ -135,6 +135,12 @@ it('reversals and points are proposed too; lines keep their members', async () =
   expect((await decide(approver, points, 'approve')).status).toBe(303)
   expect(await balanceOf(test.db, lucky.id)).toBe(70n)
   expect(await balanceOf(test.db, buyer.id)).toBe(before - 70n)
+
+  const grant = await propose({ kind: 'points', lines: 'renamed,5' })
+  const { body: waiting } = await approver.get('/admin/proposals')
+  expect(waiting).toContain('Grant 5 points to 1 member')
+  expect(waiting).toContain('>+5 points</a>')
+  expect((await decide(approver, grant, 'approve')).status).toBe(303)
 })
 
 it('a blocked proposal stays open, and can be declined or withdrawn', async () => {
@@ -254,9 +260,9 @@ it.each([
     'points_transfer_max_amount_tl2',
     '999,999',
     '999999',
-    'Set “Maximum (Trust level 2)” to “999,999 points”',
+    'Set “Largest transfer (Trust level 2)” to “999,999 points”',
   ],
-  ['points_transfer_daily_limit_tl0', '5', '5', 'Set “Daily total (Trust level 0)” to “5 points”'],
+  ['points_transfer_daily_limit_tl0', '5', '5', 'Set “All transfers of a day (Trust level 0)” to “5 points”'],
   ['forum_points_bridge', 'on', 'on', 'Set “Turn forum scores into points” to “on”'],
   ['forum_points_for_past_score', 'on', 'on', 'Set “Include earlier scores” to “on”'],
 ] as const)('the setting %s is changed by two, and by nobody alone', async (name, typed, value, words) => {

@@ -7,7 +7,8 @@ import { settingLabel, settingValue } from '../wording/setting-words.ts'
 import type { StoredAct } from './acts.ts'
 import type { StandingProposal } from './proposals.ts'
 
-export type ProposedFact = { term: string; value: string; href?: string }
+/** `isCode`: the value is an identifier. */
+export type ProposedFact = { term: string; value: string; href?: string; isCode?: boolean }
 
 /** Returns what a proposal would do, in one line. */
 export function proposedTitle(locale: Locale, act: StoredAct): string {
@@ -20,7 +21,11 @@ export function proposedTitle(locale: Locale, act: StoredAct): string {
       return titles.reversal
     case 'points': {
       const [granted, taken] = sumsOf(act.lines)
-      return titles.points(points(granted), points(taken), act.lines.length)
+      const n = act.lines.length
+      if (taken === 0n) return titles.grant(points(granted), n)
+      return granted === 0n
+        ? titles.deduct(points(taken), n)
+        : titles.points(points(granted), points(taken), n)
     }
     case 'setting':
       return titles.setting(
@@ -38,6 +43,11 @@ function sumsOf(lines: { amount: string }[]): [bigint, bigint] {
   return [sum(amounts.filter((amount) => amount > 0n)), -sum(amounts.filter((amount) => amount < 0n))]
 }
 
+function signed({ t, points }: Locale, amount: bigint): string {
+  const size = amount < 0n ? -amount : amount
+  return `${amount < 0n ? '−' : '+'}${t.common.points(points(size), size)}`
+}
+
 /** Returns the details of a proposal. */
 export function proposedFacts(locale: Locale, act: StoredAct): ProposedFact[] {
   const { t, points } = locale
@@ -48,18 +58,18 @@ export function proposedFacts(locale: Locale, act: StoredAct): ProposedFact[] {
       const { transaction_id, with_fee } = act
       const href = `/admin/${act.kind === 'refund' ? 'orders' : 'transfers'}/${transaction_id}`
       return [
-        { term: 'transaction_id', value: transaction_id, href },
+        { term: t.pay.transaction, value: transaction_id, href, isCode: true },
         { term: c.fee, value: with_fee ? c.withFee : c.withoutFee },
       ]
     }
     case 'points':
       return act.lines.map(({ user_id, username, amount }) => ({
         term: `@${username}`,
-        value: points(BigInt(amount)),
+        value: signed(locale, BigInt(amount)),
         href: `/admin/wallets/${user_id}`,
       }))
     case 'setting':
-      return [{ term: c.key, value: act.setting }]
+      return [{ term: c.key, value: act.setting, isCode: true }]
     case 'terms': {
       const { fee_rate, daily_payments_max, daily_transfers_max } = act.terms
       const limit = (max: string | null) => (max === null ? c.noLimit : points(BigInt(max)))
@@ -68,6 +78,7 @@ export function proposedFacts(locale: Locale, act: StoredAct): ProposedFact[] {
           term: t.paymentApps.paymentId,
           value: act.payment_id,
           href: `/admin/payment-applications/${act.payment_id}`,
+          isCode: true,
         },
         { term: c.feeRate, value: fee_rate === null ? c.siteRate : `${percentOf(fee_rate)}%` },
         { term: c.dailyPayments, value: limit(daily_payments_max) },

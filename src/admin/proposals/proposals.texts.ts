@@ -44,6 +44,14 @@ export const proposals = {
       en: `Adjust ${n} ${counted(n, 'wallet', 'wallets')}: grant ${granted}, deduct ${taken}`,
       zh: `调整 ${n} 个钱包：发放 ${granted}，扣除 ${taken}`,
     }),
+    grant: (granted: string, n: number) => ({
+      en: `Grant ${granted} ${POINTS} to ${n} ${counted(n, 'member', 'members')}`,
+      zh: `向 ${n} 位成员发放 ${granted} ${POINTS}`,
+    }),
+    deduct: (taken: string, n: number) => ({
+      en: `Deduct ${taken} ${POINTS} from ${n} ${counted(n, 'member', 'members')}`,
+      zh: `从 ${n} 位成员扣除 ${taken} ${POINTS}`,
+    }),
     setting: (name: string, value: string) => ({
       en: `Set “${name}” to “${value}”`,
       zh: `将“${name}”改为“${value}”`,
@@ -73,6 +81,9 @@ export const proposals = {
     en: 'This is your own proposal. Another administrator has to approve it.',
     zh: '这是你提交的操作，需由另一位管理员批准。',
   },
+  /** Beside the reason. */
+  reasonHint: { en: 'Required to decline. It is kept in the audit log.', zh: '拒绝时必填，记入审计日志。' },
+  reasonHintOwn: { en: 'It is kept in the audit log.', zh: '记入审计日志。' },
   approve: { en: 'Approve and carry out', zh: '批准并执行' },
   decline: { en: 'Decline', zh: '拒绝' },
   withdraw: { en: 'Withdraw', zh: '撤回' },

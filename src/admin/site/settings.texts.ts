@@ -90,6 +90,7 @@ export const settings = {
     listed: { en: 'only the listed hosts', zh: '仅允许所列主机' },
     any: { en: 'any host', zh: '任何主机' },
   },
+  ofLevel: (label: string, level: string) => ({ en: `${label} (${level})`, zh: `${label}（${level}）` }),
   empty: { en: 'empty', zh: '空' },
   byDefault: (value: string) => ({ en: `Default: ${value}`, zh: `默认：${value}` }),
   changedBy: (username: string) => ({ en: `Changed by @${username}`, zh: `由 @${username} 修改` }),

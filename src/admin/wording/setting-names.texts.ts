@@ -130,15 +130,15 @@ export const names = {
     hint: { en: 'The sender pays it in addition, by trust level.', zh: '由转出方另付，按其信任等级计算。' },
   },
   points_transfer_min_amount: {
-    label: { en: 'Minimum', zh: '每次最少' },
-    hint: { en: 'For one transfer, by the sender’s trust level.', zh: '单笔转账，按转出方的信任等级。' },
+    label: { en: 'Smallest transfer', zh: '单笔转账下限' },
+    hint: { en: 'By the sender’s trust level.', zh: '按转出方的信任等级。' },
   },
   points_transfer_max_amount: {
-    label: { en: 'Maximum', zh: '每次最多' },
-    hint: { en: 'For one transfer, by the sender’s trust level.', zh: '单笔转账，按转出方的信任等级。' },
+    label: { en: 'Largest transfer', zh: '单笔转账上限' },
+    hint: { en: 'By the sender’s trust level.', zh: '按转出方的信任等级。' },
   },
   points_transfer_daily_limit: {
-    label: { en: 'Daily total', zh: '每日总额' },
+    label: { en: 'All transfers of a day', zh: '每日转账总额' },
     hint: {
       en: 'Empty means no limit. Days begin at midnight in China (UTC+8).',
       zh: '留空表示不限。每天从北京时间零点算起。',

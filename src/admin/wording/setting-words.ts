@@ -9,7 +9,7 @@ import { baseOf, levelOf, unitOf } from './setting-groups.ts'
 export function settingLabel({ t }: Locale, name: SettingName): string {
   const level = levelOf(name)
   const { label } = t.settings.names[baseOf(name)]
-  return level === undefined ? label : `${label} (${t.common.trustLevel(level)})`
+  return level === undefined ? label : t.settings.ofLevel(label, t.common.trustLevel(level))
 }
 
 /** Returns a stored value as people read it, with its unit: 0.05 as 5%. */
