@@ -258,6 +258,7 @@ describe('the page', () => {
     expect(page.body).not.toContain('undefined')
     expect((await admin.get(PATH, { 'accept-language': 'zh-CN' })).body).toContain('所有规则均成立。')
     expect((await admin.get('/admin')).body).toContain('Balanced')
+    expect((await admin.get('/admin/books/fees')).body).toMatch(/<p class="amount">[\d,]+ <small>points/)
   })
 
   it('shows the rows that break an invariant', async () => {

@@ -14,7 +14,10 @@ declare module '../../web/views.ts' {
       last: Awaited<ReturnType<typeof lastProof>>
       days: Awaited<ReturnType<typeof lastDays>>
     }
-    'admin/points/fees': PartData['parts/pager'] & { movements: Awaited<ReturnType<typeof movementsOf>> }
+    'admin/points/fees': PartData['parts/pager'] & {
+      last: Awaited<ReturnType<typeof lastProof>>
+      movements: Awaited<ReturnType<typeof movementsOf>>
+    }
   }
   interface PartData {
     'admin/points/books-state': { last: Awaited<ReturnType<typeof lastProof>> }
@@ -43,10 +46,13 @@ export function booksPages(app: FastifyInstance, deps: Core): void {
       .where('book', '=', 'live')
       .select('id')
       .executeTakeFirstOrThrow()
-    const found = await movementsOf(deps.db, id, { before }, PAGE_LINES + 1)
+    const [last, found] = await Promise.all([
+      lastProof(deps),
+      movementsOf(deps.db, id, { before }, PAGE_LINES + 1),
+    ])
     const { rows: movements, next } = onePage(found, PAGE_LINES)
     const older = olderUrl(FEES, {}, next)
-    return reply.page('admin/points/fees', { movements, older, before, newest: FEES })
+    return reply.page('admin/points/fees', { last, movements, older, before, newest: FEES })
   })
 
   app.post('/admin/books', async (request, reply) => {

@@ -15,7 +15,7 @@ export const books = {
     en: 'The books do not balance. The broken rules are below.',
     zh: '账本未通过核验，不成立的规则见下。',
   },
-  proven: { en: 'Checked: the books balance, every rule holds.', zh: '核验完成：账本平衡，所有规则均成立。' },
+  proven: { en: 'The check is finished.', zh: '核验完成。' },
   provenAt: { en: 'Checked', zh: '核验于' },
   prove: { en: 'Check now', zh: '立即核验' },
   whatHolds: { en: 'Rules', zh: '核验规则' },
@@ -150,8 +150,8 @@ export const days = {
 export const fees = {
   title: { en: 'Fee account', zh: '手续费账户' },
   lead: {
-    en: 'Every fee taken or returned. The balance is their sum.',
-    zh: '每一笔收取或退还的手续费，余额即其总和。',
+    en: 'Every fee that was taken or returned. The balance is from the last check of the books.',
+    zh: '每一笔收取或退还的手续费。余额取自最近一次账本核验。',
   },
   none: { en: 'No fees yet', zh: '还没有手续费' },
 } satisfies Texts

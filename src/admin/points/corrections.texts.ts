@@ -37,7 +37,7 @@ export const corrections = {
   },
   lines: { en: 'One member per line', zh: '每行一位成员' },
   linesHint: {
-    en: 'username, amount. A negative amount deducts. You see the total before anything moves.',
+    en: 'Write username,amount on each line. A negative amount deducts. You see the total before anything moves.',
     zh: '每行写“用户名,金额”，负数为扣除。执行前会显示合计供你核对。',
   },
   check: { en: 'Review', zh: '核对' },

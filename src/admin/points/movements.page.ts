@@ -44,7 +44,8 @@ declare module '../../web/views.ts' {
   }
   interface PartData {
     'admin/wording/history': { subject: string; history: Awaited<ReturnType<typeof readAudit>> }
-    'admin/points/journals': { journals: Journal[] }
+    /** `isAlone`: on the page of the one journal. */
+    'admin/points/journals': { journals: Journal[]; isAlone?: boolean }
     'admin/points/movements': { movements: Awaited<ReturnType<typeof movementsOf>> }
   }
 }

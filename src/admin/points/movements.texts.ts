@@ -22,7 +22,6 @@ export const ledger = {
 export const wallet = {
   number: { en: 'Member number', zh: '成员编号' },
   level: { en: 'Trust level', zh: '信任等级' },
-  since: { en: 'Member since', zh: '注册时间' },
   applications: { en: 'Payment applications', zh: '收款应用' },
 } satisfies Texts
 
