@@ -100,11 +100,12 @@ async function poll(part) {
 }
 for (const part of document.querySelectorAll('[id][data-poll]')) setTimeout(poll, POLL_MS, part)
 
-// Shows the current tab where a row of tabs is wider than the screen.
-for (const tab of document.querySelectorAll(':is(.tabs, .chips) [aria-current]')) {
-  const row = tab.closest('.tabs, .chips')
-  const [place, frame] = [tab.getBoundingClientRect(), row.getBoundingClientRect()]
-  row.scrollLeft += place.left - frame.left - (frame.width - place.width) / 2
+// Shows the current place where a row of tabs is wider than the screen, or the menu is higher.
+for (const link of document.querySelectorAll(':is(.tabs, .chips, .side) [aria-current]')) {
+  const frame = link.closest('.tabs, .chips, .side')
+  const [place, whole] = [link.getBoundingClientRect(), frame.getBoundingClientRect()]
+  frame.scrollLeft += place.left - whole.left - (whole.width - place.width) / 2
+  if (place.bottom > whole.bottom) frame.scrollTop += place.top - whole.top - whole.height / 2
 }
 
 // Closes the menu of the phone on Escape.
