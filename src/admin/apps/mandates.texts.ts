@@ -1,6 +1,5 @@
 /** Texts of the page of mandates, for administrators. */
 import type { Texts } from '../../web/languages.ts'
-import { POINTS } from '../../web/site-words.ts'
 
 export const mandateReview = {
   title: { en: 'Mandates', zh: '预授权' },
@@ -8,13 +7,12 @@ export const mandateReview = {
     en: 'Applications that may charge members later, and the mandates that members gave them.',
     zh: '可以日后扣款的应用，以及成员给予的预授权。',
   },
-  searchHint: {
-    en: 'Payment ID, application, mandate_id, reference or username',
-    zh: 'Payment ID、应用名、mandate_id、编号或用户名',
-  },
+  searchHint: { en: 'Application, member or ID', zh: '应用、成员或编号' },
   rights: { en: 'The right to hold mandates', zh: '预授权资格' },
   noRights: { en: 'No application has asked for the right.', zh: '没有应用申请。' },
-  dailyMax: { en: `${POINTS} of all charges in a day`, zh: '每日扣款合计上限' },
+  dailyMax: { en: 'Limit for all charges of a day', zh: '每日扣款合计上限' },
+  askedAt: { en: 'requested', zh: '申请于' },
+  decidedAt: { en: 'decided', zh: '决定于' },
   dailyMaxWrong: {
     en: 'Enter a whole number from 1. A right needs this limit.',
     zh: '请填写不小于 1 的整数。授予资格须设上限。',
@@ -40,7 +38,7 @@ export const mandateReview = {
     }),
   },
   found: { en: 'Mandates found', zh: '找到的预授权' },
-  end: { en: 'End', zh: '终止' },
+  end: { en: 'End the mandate', zh: '终止预授权' },
   ended: (mandate: string) => ({ en: `The mandate ${mandate} has ended.`, zh: `预授权 ${mandate} 已结束。` }),
   history: { en: 'Audit log', zh: '审计日志' },
 } satisfies Texts

@@ -58,10 +58,10 @@ export const review = {
       zh: `已恢复 ${name}，@${owner} 可以继续收款。`,
     }),
   },
-  memberFor: (days: string, n: number) => ({
-    en: `a member for ${days} ${counted(n, 'day', 'days')}`,
-    zh: `注册 ${days} 天`,
-  }),
+  memberFor: (days: string, n: number) =>
+    n === 0
+      ? { en: 'a member since today', zh: '今天加入' }
+      : { en: `a member for ${days} ${counted(n, 'day', 'days')}`, zh: `加入 ${days} 天` },
   others: (count: string, n: bigint) => ({
     en: `${count} other ${counted(n, 'application', 'applications')}`,
     zh: `另有 ${count} 个应用`,

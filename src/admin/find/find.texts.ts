@@ -14,6 +14,10 @@ export const find = {
   },
   start: { en: 'Search for anything by its number', zh: '按编号搜索' },
   nothing: { en: 'No results', zh: '没有结果' },
+  nothingText: {
+    en: 'Check the whole number or name. Members and applications also have lists with a search of their own.',
+    zh: '请核对完整的编号或名称。成员和应用列表另有各自的搜索。',
+  },
   kinds: {
     member: { en: 'member', zh: '成员' },
     oauthApp: { en: 'sign-in application', zh: '登录应用' },

@@ -37,7 +37,8 @@ export const localGroups = {
   created: (name: string) => ({ en: `The group ${name} is created.`, zh: `已创建用户组 ${name}。` }),
   noMembers: { en: 'No members yet', zh: '还没有成员' },
   noMembersText: { en: 'Add the first members on this page.', zh: '可在本页添加。' },
-  addedAt: { en: 'Added', zh: '加入时间' },
+  createdAt: { en: 'Created', zh: '创建于' },
+  addedAt: { en: 'Added', zh: '加入于' },
   add: { en: 'Add members', zh: '添加成员' },
   addText: {
     en: 'Any account may be a member. A change takes effect when the member next signs in to an application, or when it next asks for tokens or data.',
