@@ -302,6 +302,13 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await page.getByRole('heading', { name: 'This order has expired' }).waitFor()
   })
 
+  test('a menu that is higher than the window shows the current place', { timeout: TEST_MS }, async () => {
+    const page = await openWalk('buyer', 'en', { viewport: { width: 1280, height: 700 } })
+    await page.goto(`${world.test.url}/docs/rules`)
+    const place = await page.locator('.side [aria-current]').boundingBox()
+    expect(place!.y + place!.height).toBeLessThanOrEqual(700)
+  })
+
   test('a row of tabs shows the current one on a phone', { timeout: TEST_MS }, async () => {
     const page = await openWalk('admin', 'en', { viewport: PHONE })
     await page.goto(`${world.test.url}/admin/settings?area=brand`)
