@@ -134,7 +134,7 @@ describe('a mistake', () => {
     expect(answer.status).toBe(400)
     expect(answer.body).toMatch(/id="value-order_expiry_minutes"[^>]* value="44"/)
     expect(answer.body).toMatch(/id="value-alert_key_hours"[^>]* value="many"/)
-    expect(textOf(answer.body)).toContain('1 field needs correcting Nothing was saved.')
+    expect(textOf(answer.body)).toContain('1 field needs correcting · Nothing was saved.')
     expect(await stored()).toEqual(before)
   })
 })
