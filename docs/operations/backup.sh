@@ -1,7 +1,7 @@
 #!/bin/sh
 # Dumps the database into BACKUP_DIR: `backup.sh once` now, `backup.sh` every BACKUP_HOURS. PGHOST, PGUSER, PGDATABASE and
 # PGPASSWORD (or PGSERVICE) name the database. A dump shows one moment; services run meanwhile. The script deletes dumps
-# older than BACKUP_DAYS, but never the newest.
+# older than BACKUP_DAYS, but never the newest. After each dump it tells the dashboard of it.
 set -eu
 umask 077
 
@@ -18,6 +18,11 @@ backup() {
   fi
   mv "$dir/.$name.part" "$dir/$name"
   echo "$dir/$name"
+  # A database before its upgrade has no such table. The dump is whole all the same.
+  psql --no-psqlrc --quiet --command "insert into last_backup (finished_at, bytes)
+    values (now(), $(($(wc -c <"$dir/$name"))))
+    on conflict (is_only) do update set finished_at = excluded.finished_at, bytes = excluded.bytes" ||
+    echo "The backup is whole, but the dashboard does not know of it" >&2
   find "$dir" -maxdepth 1 -name 'tessera-*.dump' ! -name "$name" -mtime "+$days" -delete
 }
 

@@ -57,6 +57,7 @@ export const RETENTION = {
   // Only the last hundred are kept.
   books_proofs: 'bounded',
   books_schedule: 'bounded',
+  last_backup: 'bounded',
   // One is in force; an upload deletes former ones after a day.
   site_logos: 'bounded',
   site_settings: 'bounded',

@@ -241,6 +241,22 @@ describe('on a big site', () => {
     expect((await healthOf({ ...forum, DISCOURSE_API_KEY: 'key' })).forum).toMatchObject({ hasApi: true })
   })
 
+  it('warns without a backup for 26 hours', async () => {
+    const backup = async () => (await readHealth(test.deps)).backup
+    expect(await backup()).toEqual({ tone: 'warn', last: undefined })
+    const hours = (n: number) => new Date(now().getTime() - n * 3_600_000)
+    const row = { finished_at: hours(26), bytes: 14_000_000n }
+    await test.db.insertInto('last_backup').values(row).execute()
+    expect(await backup()).toEqual({ tone: 'good', last: row })
+    await test.db
+      .updateTable('last_backup')
+      .set({ finished_at: hours(27) })
+      .execute()
+    expect((await backup()).tone).toBe('warn')
+    await expect(test.db.insertInto('last_backup').values(row).execute()).rejects.toThrow('last_backup_pkey')
+    await test.db.deleteFrom('last_backup').execute()
+  })
+
   it('counts what it read', async () => {
     const members = await readMembers(test.db, { since: since(), zone, days: 30 })
     expect(members).toMatchObject({ is_estimate: true, joined: expect.any(Number) })

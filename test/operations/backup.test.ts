@@ -126,7 +126,14 @@ describe.skipIf(POSTGRES_15 === undefined)('a backup', () => {
     expect(paid.length).toBeGreaterThan(before.length)
     dump = stdout.trim()
     expect(await readdir(folder)).toEqual([dump.slice(folder.length + 1)])
-    expect((await stat(dump)).mode & 0o777).toBe(0o600)
+    const { mode, size } = await stat(dump)
+    expect(mode & 0o777).toBe(0o600)
+    const told = await test.db
+      .selectFrom('last_backup')
+      .select(['finished_at', 'bytes'])
+      .executeTakeFirstOrThrow()
+    expect(told.bytes).toBe(BigInt(size))
+    expect(Math.abs(Date.now() - told.finished_at.getTime())).toBeLessThan(60_000)
 
     await script('restore.sh', [dump], { PGDATABASE: 'restored' })
     const db = openDatabase(urlOf('restored'), { max: 2, onBroken: () => {} })
@@ -143,6 +150,13 @@ describe.skipIf(POSTGRES_15 === undefined)('a backup', () => {
     const client = await makePerson(restored, { points: 1n })
     expect((await (await client.signIn()).get('/account')).status).toBe(200)
     await restored.close()
+  })
+
+  it('is whole where no dashboard can be told', async () => {
+    await createDatabases('older')
+    const { stdout, stderr } = await script('backup.sh', ['once'], { PGDATABASE: 'older' })
+    expect(stderr).toContain('the dashboard does not know')
+    await rm(stdout.trim())
   })
 
   it('is never restored over what is there', async () => {

@@ -88,6 +88,8 @@ export const dashboard = {
   forumQuiet: { en: 'Up to date', zh: '已同步' },
   keys: { en: 'Signing keys', zh: '签名密钥' },
   keysUntil: { en: 'Next rotation', zh: '下次轮换' },
+  backup: { en: 'Backup', zh: '备份' },
+  backupNone: { en: 'None reported', zh: '没有备份记录' },
   disk: { en: 'Database', zh: '数据库' },
   steps: {
     title: { en: 'First steps', zh: '开站清单' },

@@ -8,6 +8,8 @@ const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 /** The worker takes due work every few seconds, so an older backlog needs a person. */
 const LATE_MS = 15 * MINUTE_MS
+/** A site is backed up every day at least. The hours allow for a dump that takes long. */
+const BACKUP_LATE_MS = DAY_MS + 2 * 60 * MINUTE_MS
 const MAILS_LOOKED_BACK = '7 days'
 
 type Facts = {
@@ -25,6 +27,8 @@ type Facts = {
   forum_paused_until: Date | null
   forum_due_at: Date | null
   signs_from: Date | null
+  backup_at: Date | null
+  backup_bytes: bigint | null
   bytes: bigint
 }
 
@@ -48,6 +52,8 @@ export type Health = {
     | undefined
   /** When the next signing key takes over. */
   keys: { tone: Tone; until: Date } | undefined
+  /** The last backup, if any was reported. */
+  backup: { tone: Tone; last: { finished_at: Date; bytes: bigint } | undefined }
   bytes: bigint
 }
 
@@ -81,12 +87,17 @@ export async function readHealth({ db, config, clock, settings }: Core): Promise
       (select paused_until from forum_api limit 1) as forum_paused_until,
       (select next_check_at from forum_members order by next_check_at limit 1) as forum_due_at,
       (select signs_from from signing_keys where alg = 'RS256' and published_until is null) as signs_from,
+      (select finished_at from last_backup) as backup_at,
+      (select bytes from last_backup) as backup_bytes,
       pg_database_size(current_database()) as bytes`.execute(db)
   const facts = rows[0]!
   const hasApi = config.DISCOURSE_API_KEY !== undefined
   const isLate = (at: Date | null) => at !== null && now.getTime() - at.getTime() > LATE_MS
   const pausedUntil =
     facts.forum_paused_until !== null && facts.forum_paused_until > now ? facts.forum_paused_until : undefined
+  const backup =
+    facts.backup_at === null ? undefined : { finished_at: facts.backup_at, bytes: facts.backup_bytes! }
+  const isBackedUp = backup !== undefined && now.getTime() - backup.finished_at.getTime() <= BACKUP_LATE_MS
   return {
     seals: isLate(facts.unsealed_since)
       ? { tone: 'bad', since: facts.unsealed_since! }
@@ -124,6 +135,7 @@ export async function readHealth({ db, config, clock, settings }: Core): Promise
       facts.signs_from === null
         ? undefined
         : { tone: 'good', until: new Date(facts.signs_from.getTime() + signing_key_days * DAY_MS) },
+    backup: { tone: isBackedUp ? 'good' : 'warn', last: backup },
     bytes: facts.bytes,
   }
 }

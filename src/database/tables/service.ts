@@ -29,6 +29,9 @@ type SiteSettingsHistoryTable = {
 /** The id is a hash; the form is encrypted. */
 type KeptFormsTable = { id: Buffer; form: Buffer; expires_at: Date }
 
+/** One row, which the program that makes backups writes. */
+type LastBackupTable = { is_only: Generated<boolean>; finished_at: Date; bytes: bigint }
+
 type SiteLogosTable = { name: string; picture: Buffer; created_at: Date }
 
 /** The numbered files of migrations/ that were applied. */
@@ -42,6 +45,7 @@ export interface ServiceTables {
   schema_functions: SchemaFunctionsTable
   limit_counters: LimitCountersTable
   kept_forms: KeptFormsTable
+  last_backup: LastBackupTable
   site_logos: SiteLogosTable
   site_settings: SiteSettingsTable
   site_settings_history: SiteSettingsHistoryTable
