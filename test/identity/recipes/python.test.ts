@@ -1,4 +1,4 @@
-/** Django social-auth and Authlib (Debian: python3-social-django and python3-jose; python3-authlib and python3-flask). */
+/** Django social-auth and Authlib (Debian: python3-django, python3-social-django and python3-jose; python3-authlib and python3-flask). */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -59,45 +59,47 @@ async function visit<T>(
 }
 type Visit = { program: string; code: string; callback: string; alg?: 'RS256' | 'ES256' }
 
-describe.skipIf(isSkipped(debianVersion('python3-social-django') && debianVersion('python3-jose')))(
-  'Django social-auth',
-  { timeout: PROGRAMS_MS_MAX },
-  () => {
-    const { versions, text, code } = recipe('Django social-auth')
-    const django = { program: 'django-site.py', code: code[0]!, callback: '/complete/oidc/' }
-    const signIn = (browser: SiteBrowser) => browser.go('/login/oidc/')
+describe.skipIf(
+  isSkipped(
+    debianVersion('python3-django') &&
+      debianVersion('python3-social-django') &&
+      debianVersion('python3-jose'),
+  ),
+)('Django social-auth', { timeout: PROGRAMS_MS_MAX }, () => {
+  const { versions, text, code } = recipe('Django social-auth')
+  const django = { program: 'django-site.py', code: code[0]!, callback: '/complete/oidc/' }
+  const signIn = (browser: SiteBrowser) => browser.go('/login/oidc/')
 
-    it('signs in and refreshes by its recipe', () =>
-      visit(django, async (browser) => {
-        const me = JSON.parse((await signIn(browser)).body)
-        expect(me).toMatchObject({
-          versions,
-          username: world.person.username,
-          email: 'alice@example.org',
-          uid: String(world.person.id),
-        })
-        const { token } = JSON.parse((await browser.go('/refresh')).body)
-        expect(token).not.toBe(me.token)
-        const headers = { authorization: `Bearer ${token}` }
-        expect((await fetch(String(world.op.discovery.userinfo_endpoint), { headers })).status).toBe(200)
-      }))
+  it('signs in and refreshes by its recipe', () =>
+    visit(django, async (browser) => {
+      const me = JSON.parse((await signIn(browser)).body)
+      expect(me).toMatchObject({
+        versions,
+        username: world.person.username,
+        email: 'alice@example.org',
+        uid: String(world.person.id),
+      })
+      const { token } = JSON.parse((await browser.go('/refresh')).body)
+      expect(token).not.toBe(me.token)
+      const headers = { authorization: `Bearer ${token}` }
+      expect((await fetch(String(world.op.discovery.userinfo_endpoint), { headers })).status).toBe(200)
+    }))
 
-    it('fails where the groups are not protected', () =>
-      visit({ ...django, code: changed(django.code, '["groups"]', '[]') }, async (browser) =>
-        expect((await signIn(browser)).status).toBe(500),
-      ))
+  it('fails where the groups are not protected', () =>
+    visit({ ...django, code: changed(django.code, '["groups"]', '[]') }, async (browser) =>
+      expect((await signIn(browser)).status).toBe(500),
+    ))
 
-    it('signs in with ES256 if the recipe’s setting is added', async () => {
-      const setting = 'SOCIAL_AUTH_OIDC_JWT_ALGORITHMS = ["ES256"]'
-      expect(text).toContain(setting)
-      const signed = { ...django, alg: 'ES256' } as const
-      await visit(signed, async (browser) => expect((await signIn(browser)).status).toBe(500))
-      await visit({ ...signed, code: `${django.code}${setting}\n` }, async (browser) =>
-        expect((await signIn(browser)).status).toBe(200),
-      )
-    })
-  },
-)
+  it('signs in with ES256 if the recipe’s setting is added', async () => {
+    const setting = 'SOCIAL_AUTH_OIDC_JWT_ALGORITHMS = ["ES256"]'
+    expect(text).toContain(setting)
+    const signed = { ...django, alg: 'ES256' } as const
+    await visit(signed, async (browser) => expect((await signIn(browser)).status).toBe(500))
+    await visit({ ...signed, code: `${django.code}${setting}\n` }, async (browser) =>
+      expect((await signIn(browser)).status).toBe(200),
+    )
+  })
+})
 
 describe.skipIf(isSkipped(debianVersion('python3-authlib') && debianVersion('python3-flask')))(
   'Authlib',

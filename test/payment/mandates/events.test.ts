@@ -301,7 +301,7 @@ it('the team sees the events of a mandate and sends one again', async () => {
   const browser = await shop.owner.signIn()
   const list = `/payment/applications/${shop.payment_id}/notifications`
   const page = await browser.get(list)
-  expect(page.body).toContain('mandate.created: a member accepted a mandate')
+  expect(page.body).toContain('Mandate accepted by the member')
   const sent = await browser.submit(page, `${list}/${mandate_id}/redeliver`)
   expect(sent.status).toBe(303)
   expect((await browser.get(sent.location!)).body).toContain(mandate_id)
