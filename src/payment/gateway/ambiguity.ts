@@ -4,7 +4,7 @@
  */
 import type { AppError } from '../../platform/errors.ts'
 import { refusal } from './errors.ts'
-import { type Reader, type Reading, readings } from './readings.ts'
+import { findReading, type Reader, type Reading } from './readings.ts'
 import { isOutTradeNo, labelOf } from './trade.ts'
 
 /** Makes the refusal parameter_ambiguous, which names the first field that differs between two readings. */
@@ -19,7 +19,7 @@ export function ambiguous(field: string): AppError {
  * @param sent the sent parameters, without blanks.
  */
 export function requireOneReading(text: string, sent: Reading, reader: Reader): void {
-  const [read] = readings(text, reader)
+  const read = findReading(text, reader)
   const other = read && differing(read, sent, Object.keys(reader.takes))
   if (other !== undefined) throw ambiguous(other)
 }
@@ -29,7 +29,7 @@ export function requireOneReading(text: string, sent: Reading, reader: Reader): 
  * @param sent the intended parameters of the text.
  */
 export function requireNoReading(text: string, sent: Reading, reader: Reader): void {
-  const [read] = readings(text, reader)
+  const read = findReading(text, reader)
   if (read !== undefined) throw ambiguous(differing(read, sent, Object.keys(sent)) ?? 'trade_status')
 }
 
@@ -78,8 +78,7 @@ export function requireOneNotice(text: string, notice: Readonly<Record<string, s
     // The two fields that an optional field may follow.
     takes: { ...NOTICE.takes, out_trade_no: isOutTradeNo, api_trade_no: (value) => !value.includes('&') },
   }
-  for (const read of readings(text, whole)) {
-    const other = differing(read, notice, Object.keys(notice))
-    if (other !== undefined) throw ambiguous(other)
-  }
+  const names = Object.keys(notice)
+  const other = findReading(text, whole, (read) => differing(read, notice, names) !== undefined)
+  if (other !== undefined) throw ambiguous(differing(other, notice, names)!)
 }

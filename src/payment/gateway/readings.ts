@@ -53,13 +53,17 @@ export function hasTooManyStarts(text: string): boolean {
 }
 
 /**
- * Yields the sets of parameters that have this text and that the reader accepts. Names are in ascending byte order, and no
- * value is empty. The first one is our own reading: it ends a value at every possible `&name=`, except that an
+ * Finds the first wanted set of parameters that has this text and that the reader accepts. Names are in ascending byte order,
+ * and no value is empty. The very first one is our own reading: it ends a value at every possible `&name=`, except that an
  * address with a query keeps names that the protocol does not know.
  */
-export function* readings(text: string, { needs, takes, isName = () => true }: Reader): Generator<Reading> {
+export function findReading(
+  text: string,
+  { needs, takes, isName = () => true }: Reader,
+  isWanted: (reading: Reading) => boolean = () => true,
+): Reading | undefined {
   // Saves the search in most texts: every start follows an `&` or is the first.
-  if (!needs.every((name) => `&${text}`.includes(`&${name}=`))) return
+  if (!needs.every((name) => `&${text}`.includes(`&${name}=`))) return undefined
   const starts = startsOf(text, isName)
   const end = starts.length
   const valueBetween = (from: number, to: number) =>
@@ -84,7 +88,26 @@ export function* readings(text: string, { needs, takes, isName = () => true }: R
     )
   }
 
-  function* endsInOrder(from: number): Generator<number> {
+  const path: [string, string][] = []
+  /** Starts after which no reading reaches the end. */
+  const dead = new Set<number>()
+  let reached = 0
+
+  function through(from: number, to: number): Reading | undefined {
+    path.push([starts[from]!.name, valueBetween(from, to)])
+    const found = readFrom(to)
+    path.pop()
+    return found
+  }
+
+  function readFrom(from: number): Reading | undefined {
+    if (from === end) {
+      reached += 1
+      const reading = Object.assign(Object.create(null), Object.fromEntries(path))
+      return isWanted(reading) ? reading : undefined
+    }
+    if (dead.has(from)) return undefined
+    const before = reached
     const isAddress = ADDRESSES.includes(starts[from]!.name)
     const kept: number[] = []
     for (let to = from + 1; to <= end; to += 1) {
@@ -92,25 +115,16 @@ export function* readings(text: string, { needs, takes, isName = () => true }: R
       const isKept =
         isAddress && to !== end && !KNOWN.has(starts[to]!.name) && /[?#]/.test(valueBetween(from, to))
       if (isKept) kept.push(to)
-      else yield to
+      const found = isKept ? undefined : through(from, to)
+      if (found !== undefined) return found
     }
-    yield* kept.reverse()
+    for (const to of kept.reverse()) {
+      const found = through(from, to)
+      if (found !== undefined) return found
+    }
+    if (reached === before) dead.add(from)
+    return undefined
   }
 
-  const dead = new Set<number>()
-  function* readFrom(from: number): Generator<[string, string][]> {
-    if (from === end) yield []
-    if (from === end || dead.has(from)) return
-    let isDead = true
-    for (const to of endsInOrder(from)) {
-      for (const rest of readFrom(to)) {
-        isDead = false
-        yield [[starts[from]!.name, valueBetween(from, to)], ...rest]
-      }
-    }
-    if (isDead) dead.add(from)
-  }
-
-  if (starts[0]?.at !== 0 || !leavesOutNothing(-1, 0)) return
-  for (const reading of readFrom(0)) yield Object.assign(Object.create(null), Object.fromEntries(reading))
+  return starts[0]?.at === 0 && leavesOutNothing(-1, 0) ? readFrom(0) : undefined
 }
