@@ -9,6 +9,7 @@ import forge from 'node-forge'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AttemptOutcome } from '../../src/database/tables/notifications.ts'
 import { readNotifications } from '../../src/payment/notifications/redelivery.ts'
+import { openNotifier } from '../../src/payment/notifications/worker.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson } from '../harness/cast.ts'
@@ -480,5 +481,22 @@ describe('the process that was paid in', () => {
     receiver.answer = succeed
     response.end('success')
     await world.told([slow])
+  })
+
+  it('learns of an attempt that another process has made', async () => {
+    const held = Promise.withResolvers<ServerResponse>()
+    receiver.answer = (_, response) => held.resolve(response)
+    const transaction_id = await world.payOne(`${receiver.url}/elsewhere`)
+    test.deps.notifier.nudge()
+    const response = await held.promise
+    const here = openNotifier(test.deps, { resolver: world.dns.resolver })
+    here.start(test.app.log)
+    const { order_id } = await world.rowOf(transaction_id)
+    const waited = here.attempted(order_id!, 10 * MINUTE_MS)
+    receiver.answer = succeed
+    response.end('success')
+    await waited
+    expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'delivered' })
+    await here.stop()
   })
 })

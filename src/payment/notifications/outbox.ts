@@ -60,6 +60,19 @@ export async function takeTurn(
   return rows
 }
 
+/** Whether no attempt for this order is due or under way at any process. */
+export async function isAttempted(db: Db, order_id: bigint, now: Date): Promise<boolean> {
+  const open = await db
+    .selectFrom('notifications')
+    .where('order_id', '=', order_id)
+    .where('status', '=', 'due')
+    .where((eb) => eb.or([eb('claimed_until', 'is not', null), eb('next_attempt_at', '<=', now)]))
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
+  return open === undefined
+}
+
 /** The content of a notification: a paid order of the gateway, or an event of the HMAC API. */
 export type Content = { order: PaidTrade } | { event: EventToSend }
 

@@ -18,6 +18,7 @@ import {
   type Claimed,
   type Content,
   findContents,
+  isAttempted,
   nextAttemptAt,
   type Settlement,
   takeTurn,
@@ -29,6 +30,8 @@ const TURN_MAX = 64
 const UNDER_WAY_MAX = 256
 /** An attempt that has crashed this many processes in a row counts as failed. */
 const INTERRUPTIONS_MAX = 3
+/** When a payer who waits first looks for an attempt of another process. The time to each next look doubles. */
+const FIRST_LOOK_MS = 150
 /** The remembered orders with an ended attempt, because a payer may begin to wait only after it. */
 const REMEMBERED_MAX = 1_000
 /** The last turns of a process that cannot reach its database. */
@@ -44,7 +47,7 @@ export type Notifier = {
   nudge(): void
   /** Forgets the ended attempts for this order, so that the next wait is for a new one. */
   expect(order_id: bigint): void
-  /** Runs a turn at once. Resolves after an attempt for this order has ended here, or after `patience_ms`. */
+  /** Runs a turn at once. Resolves after an attempt for this order has ended at any process, or after `patience_ms`. */
   attempted(order_id: bigint, patience_ms: number): Promise<void>
   /** The time of the last successful turn, for health checks. */
   lastTurn(): Date | undefined
@@ -84,7 +87,14 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
     async attempted(order_id, patience_ms) {
       if (running === undefined) return
       bell.ring()
-      await waitingRoom.wait(String(order_id), patience_ms)
+      const until = performance.now() + patience_ms
+      for (let look_ms = FIRST_LOOK_MS; ; look_ms *= 2) {
+        const left = until - performance.now()
+        if (await waitingRoom.wait(String(order_id), Math.min(look_ms, left))) return
+        if (left <= look_ms) return
+        // The wait goes on while the database does not answer.
+        if (await isAttempted(deps.db, order_id, deps.clock()).catch(() => false)) return
+      }
     },
     lastTurn: turns.last,
     start(log) {
@@ -274,8 +284,9 @@ function makeWaitingRoom() {
     forget(order_id: string) {
       called.delete(order_id)
     },
-    async wait(order_id: string, ms: number): Promise<void> {
-      if (called.has(order_id)) return
+    /** Returns whether the order was called. */
+    async wait(order_id: string, ms: number): Promise<boolean> {
+      if (called.has(order_id)) return true
       const { promise, resolve } = Promise.withResolvers<void>()
       const others = waiting.get(order_id) ?? new Set()
       waiting.set(order_id, others.add(resolve))
@@ -284,6 +295,7 @@ function makeWaitingRoom() {
       clearTimeout(timer)
       others.delete(resolve)
       if (others.size === 0) waiting.delete(order_id)
+      return called.has(order_id)
     },
   }
 }
