@@ -31,6 +31,8 @@ export type Locale = {
   t: Messages
   /** Whole points with thousands separators. */
   points(amount: bigint | number): string
+  /** Points with the sign of their direction; none before zero. */
+  signed(amount: bigint): string
   /** A day, `yyyy-mm-dd`, without its year. */
   day(day: string): string
   /** A day, `yyyy-mm-dd`, with its year. */
@@ -75,6 +77,8 @@ export function makeLocale(language: Language, texts: object, { words, timeZone 
     language,
     t: speak(texts, language, words) as Messages,
     points: (amount) => numbers.format(amount),
+    signed: (amount) =>
+      `${amount > 0n ? '+' : amount < 0n ? '−' : ''}${numbers.format(amount < 0n ? -amount : amount)}`,
     day,
     dayOfYear,
     date,

@@ -1,7 +1,8 @@
 /** English singular and plural. */
 
-/** Chooses the singular or the plural. */
-export const counted = (n: bigint | number, one: string, many: string) => (BigInt(n) === 1n ? one : many)
+/** Chooses the singular, for 1 and −1, or the plural. */
+export const counted = (n: bigint | number, one: string, many: string) =>
+  BigInt(n) === 1n || BigInt(n) === -1n ? one : many
 
 /**
  * Writes an amount with its unit.

@@ -1,4 +1,4 @@
-/** How pages say when something happens: near times in words, everything else with its date. */
+/** How pages say when something happens, near times in words and others with their dates, and how they sign amounts. */
 import { describe, expect, it } from 'vitest'
 import { LANGUAGES, makeLocale } from '../../src/web/languages.ts'
 import { makeTimes } from '../../src/web/times.ts'
@@ -84,4 +84,10 @@ it.each(LANGUAGES)('a near time carries the exact one: %s', (language) => {
   expect(near).toContain('datetime="2026-11-24T12:02:31.000Z"')
   expect(near).toContain(`title="${exact(NOW)}"`)
   expect(locale.exactly(NOW)).toBe(`<time datetime="2026-11-24T12:02:31.000Z">${exact(NOW)}</time>`)
+})
+
+it.each(LANGUAGES)('an amount shows its direction, and zero has none: %s', (language) => {
+  const words = { site: 'Site', point: 'point', points: 'points' }
+  const { signed } = makeLocale(language, {}, { words, timeZone: 'UTC' })
+  expect([signed(1_234n), signed(-1_234n), signed(0n)]).toEqual(['+1,234', '−1,234', '0'])
 })

@@ -14,15 +14,12 @@ type Confirm = PageData['confirm']
 type Fact = Confirm['facts'][number]
 export type Sheet = Pick<Confirm, 'title' | 'lead' | 'facts' | 'notes' | 'button'>
 
-const signed = ({ points }: Locale, amount: bigint) =>
-  amount < 0n ? `−${points(-amount)}` : `+${points(amount)}`
-
 /** The change of a member's wallet, and its balance before and after. */
 function sideOf(locale: Locale, username: string, change: bigint, balance: bigint): Fact[] {
   const { t, points } = locale
   const tone = change < 0n ? ({ tone: 'bad' } as const) : ({ tone: 'good' } as const)
   return [
-    { term: `@${username}`, value: signed(locale, change), ...tone },
+    { term: `@${username}`, value: locale.signed(change), ...tone },
     {
       term: t.corrections.balanceOf(username),
       value: `${points(balance)} → ${points(balance + change)}`,
@@ -48,7 +45,7 @@ export function sheetOfRefund(locale: Locale, quote: RefundQuote, amount: bigint
     lead: c.sheets.refund.lead(quote.app_name, points(quote.amount)),
     facts: [
       ...sides,
-      { term: c.feeBack, value: fee_part === 0n ? c.none : signed(locale, -fee_part) },
+      { term: c.feeBack, value: fee_part === 0n ? c.none : locale.signed(-fee_part) },
       { term: c.leftAfter, value: c.of(points(left - amount), points(quote.amount)) },
     ],
     notes: [c.sheets.refund.read],
@@ -67,7 +64,7 @@ export function sheetOfReversal(locale: Locale, quote: ReversalQuote): Sheet {
     facts: [
       ...sideOf(locale, sender, amount + fee_part, quote.sender_balance),
       ...sideOf(locale, recipient, -amount, quote.recipient_balance),
-      { term: c.feeBack, value: fee_part === 0n ? c.none : signed(locale, -fee_part) },
+      { term: c.feeBack, value: fee_part === 0n ? c.none : locale.signed(-fee_part) },
     ],
     notes: [c.sheets.reversal.read],
     button: c.sheets.reversal.button(points(amount)),
@@ -83,12 +80,12 @@ export function sheetOfGrant(locale: Locale, lines: PointsLine[]): Sheet {
     title: c.sheets.points.title(members.length),
     lead: c.sheets.points.lead,
     facts: [
-      { term: c.granted, value: signed(locale, granted) },
-      ...(taken > 0n ? [{ term: c.taken, value: signed(locale, -taken), tone: 'bad' as const }] : []),
+      { term: c.granted, value: locale.signed(granted) },
+      ...(taken > 0n ? [{ term: c.taken, value: locale.signed(-taken), tone: 'bad' as const }] : []),
       { term: c.members, value: points(members.length) },
       ...lines
         .slice(0, LINES_SHOWN_MAX)
-        .map(({ username, amount }) => ({ term: `@${username}`, value: signed(locale, amount) })),
+        .map(({ username, amount }) => ({ term: `@${username}`, value: locale.signed(amount) })),
       ...(lines.length > LINES_SHOWN_MAX
         ? [{ term: c.moreLines(points(lines.length - LINES_SHOWN_MAX)), value: '…' }]
         : []),

@@ -43,11 +43,6 @@ function sumsOf(lines: { amount: string }[]): [bigint, bigint] {
   return [sum(amounts.filter((amount) => amount > 0n)), -sum(amounts.filter((amount) => amount < 0n))]
 }
 
-function signed({ t, points }: Locale, amount: bigint): string {
-  const size = amount < 0n ? -amount : amount
-  return `${amount < 0n ? '−' : '+'}${t.common.points(points(size), size)}`
-}
-
 /** Returns the details of a proposal. */
 export function proposedFacts(locale: Locale, act: StoredAct): ProposedFact[] {
   const { t, points } = locale
@@ -65,7 +60,7 @@ export function proposedFacts(locale: Locale, act: StoredAct): ProposedFact[] {
     case 'points':
       return act.lines.map(({ user_id, username, amount }) => ({
         term: `@${username}`,
-        value: signed(locale, BigInt(amount)),
+        value: t.common.points(locale.signed(BigInt(amount)), BigInt(amount)),
         href: `/admin/wallets/${user_id}`,
       }))
     case 'setting':
