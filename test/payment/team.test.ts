@@ -201,7 +201,12 @@ describe('an invitation', () => {
     const asked = { username: person.username.toUpperCase(), role: 'operator' }
     expect((await act(owner, `${at}/team/invite`, asked)).status).toBe(303)
     expect((await act(owner, `${at}/team/invite`, asked)).status).toBe(400)
+    const { username } = person
+    const question = await act(owner, `${at}/team/remove`, { username, confirmed: '' })
+    expect(question.body).toContain(`Withdraw the invitation of @${username}?`)
     expect((await act(owner, `${at}/team/remove`, asked)).status).toBe(303)
+    const withdrawn = `The invitation of @${asked.username} is withdrawn.`
+    expect((await owner.get(`${at}/team`)).body).toContain(withdrawn)
     expect((await act(client, `${at}/invitation/accept`)).status).toBe(404)
 
     await act(owner, `${at}/team/invite`, asked)

@@ -89,23 +89,28 @@ function removalForms(app: FastifyInstance, deps: Core): void {
     const { username } = readForm(request, Named)
     const { t } = request.locale
     if (isConfirmed(request)) {
-      await removeMember(deps, request.params.payment_id, username, actorOf(request))
-      return reply.done(`${pathOf(request)}/team`, { text: t.team.done.removed(username) })
+      const removed = await removeMember(deps, request.params.payment_id, username, actorOf(request))
+      const { done } = t.team
+      const text = removed === 'member' ? done.removed(username) : done.withdrawn(username)
+      return reply.done(`${pathOf(request)}/team`, { text })
     }
     const { user } = sessionOf(request)
     const owned = await getPermitted(deps.db, request.params.payment_id, user.id, 'team.manage')
     const member = (await teamOf(deps.db, owned.id)).find((each) => each.username === username)
     if (member === undefined) throw new AppError('not_found', 'The team has no member with this name')
-    const knowsKeys = member.role === 'manager' && member.accepted_at !== null
+    const isInvited = member.accepted_at === null
+    const { ask } = t.team
     return reply.page('confirm', {
-      title: t.team.ask.remove(username),
+      title: isInvited ? ask.withdraw(username) : ask.remove(username),
       shop: owned.name,
       lead: owned.name,
       facts: [{ term: t.team.role, value: t.team.roles[member.role] }],
-      notes: [t.team.ask.removeNote, ...(knowsKeys ? [t.team.knowsKeys] : [])],
+      notes: isInvited
+        ? [ask.withdrawNote]
+        : [ask.removeNote, ...(member.role === 'manager' ? [t.team.knowsKeys] : [])],
       action: `${pathOf(request)}/team/remove`,
       fields: { username, ...CONFIRMED },
-      button: t.team.remove,
+      button: isInvited ? t.team.withdraw : t.team.remove,
       isDanger: true,
       cancel: `${pathOf(request)}/team`,
     })

@@ -69,6 +69,14 @@ export const team = {
       en: 'They lose every right in this application at once. You can invite them again.',
       zh: '对方立即失去此应用的全部权限。之后可以重新邀请。',
     },
+    withdraw: (username: string) => ({
+      en: `Withdraw the invitation of @${username}?`,
+      zh: `撤回对 @${username} 的邀请？`,
+    }),
+    withdrawNote: {
+      en: 'The invitation can no longer be accepted. You can invite them again.',
+      zh: '对方无法再接受此邀请。之后可以重新邀请。',
+    },
     leave: (name: string) => ({ en: `Leave the team of ${name}?`, zh: `退出 ${name} 的团队？` }),
     leaveNote: {
       en: 'You lose every right in this application at once. Only the owner can invite you again.',
@@ -87,6 +95,10 @@ export const team = {
     removed: (username: string) => ({
       en: `@${username} is no longer in the team.`,
       zh: `@${username} 已移出团队。`,
+    }),
+    withdrawn: (username: string) => ({
+      en: `The invitation of @${username} is withdrawn.`,
+      zh: `已撤回对 @${username} 的邀请。`,
     }),
     left: { en: 'You have left the team.', zh: '你已退出团队。' },
     joined: (name: string, role: string) => ({

@@ -79,24 +79,25 @@ export async function changeRole(
   })
 }
 
-/** Removes a member from the team, or withdraws an invitation. Throws not_found. */
+/** Removes a member from the team, or withdraws an invitation, and tells which. Throws not_found. */
 export async function removeMember(
   deps: Core,
   payment_id: string,
   username: string,
   actor: Actor,
-): Promise<void> {
-  await deps.db.transaction().execute(async (tx) => {
+): Promise<'member' | 'invitation'> {
+  return deps.db.transaction().execute(async (tx) => {
     const { id } = await lockPermitted(tx, payment_id, actor, 'team.manage')
     const removed = await tx
       .deleteFrom('payment_app_members')
       .where('app_id', '=', id)
       .where('user_id', '=', userNamed(username))
-      .returning(['user_id', 'role'])
+      .returning(['user_id', 'role', 'accepted_at'])
       .executeTakeFirst()
     if (removed === undefined) throw notInTeam()
     const detail = { user_id: String(removed.user_id), role: removed.role }
     await audit(tx, 'payment_app.remove_member', payment_id, detail, actor)
+    return removed.accepted_at === null ? 'invitation' : 'member'
   })
 }
 
