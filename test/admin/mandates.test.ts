@@ -41,7 +41,7 @@ it('decides on the right: asked, granted, another limit, withdrawn and granted a
   await askMandateRight(test.deps, merchant.payment_id, 'Subscriptions to <books>', actor)
   const { body } = await admin.get(PAGE)
   expect(wordsOf(body)).toContain(
-    `Shop of ${merchant.owner.username} Waits for the staff Subscriptions to &lt;books&gt;`,
+    `Shop of ${merchant.owner.username} Waiting for review Subscriptions to &lt;books&gt;`,
   )
   expect(wordsOf(body)).toMatch(/Mandates 1 /)
   const faults = [

@@ -11,7 +11,7 @@ export const merchantMandates = {
   right: { en: 'The right to hold mandates', zh: '预授权资格' },
   rights: {
     none: { en: 'Not asked for', zh: '尚未申请' },
-    asked: { en: 'Waits for the staff', zh: '等待审核' },
+    asked: { en: 'Waiting for review', zh: '待审核' },
     granted: { en: 'Granted', zh: '已授予' },
     refused: { en: 'Refused', zh: '未通过' },
     withdrawn: { en: 'Withdrawn', zh: '已收回' },

@@ -62,7 +62,7 @@ it('asks for the right, once, and shows what was decided', async () => {
   expect([short.status, short.body]).toEqual([400, expect.stringContaining('id="purpose-problem"')])
   expect((await send('/ask', { purpose: 'Subscriptions to our books' })).status).toBe(303)
   const waiting = await owner.get(page)
-  expect(wordsOf(waiting.body)).toContain('The right to hold mandates Waits for the staff')
+  expect(wordsOf(waiting.body)).toContain('The right to hold mandates Waiting for review')
   expect(waiting.body).not.toContain(`action="${page}/ask"`)
   await decideRight(test, merchant, { decision: 'refuse' })
   expect(wordsOf((await owner.get(page)).body)).toContain(
