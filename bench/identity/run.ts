@@ -2,7 +2,7 @@
  * `npm run bench:identity` compares our service with node-oidc-provider, over one Postgres and with the same keys.
  * Rounds are interleaved; it prints medians with the lowest and highest round.
  */
-import { createPrivateKey } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,6 +24,10 @@ import { SCHEMA } from './theirs-adapter.ts'
 const OUR_SERVER = join(import.meta.dirname, '../our-server.ts')
 const CONNECTIONS = 32
 const MEMBERS = 200
+const SIGNATURES = 300
+/** A text about as long as the signed part of an ID token. */
+const TEXT = Buffer.from('x'.repeat(600))
+const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
 const ALGORITHMS = ['RS256', 'ES256'] as const
 type Algorithm = (typeof ALGORITHMS)[number]
 
@@ -155,6 +159,14 @@ async function startTheirs(databaseUrl: string, members: Member[], keys: object[
     },
     close: () => pool.end(),
   }
+}
+
+/** The processor time of one RSA-2048 signature, in microseconds. */
+function signatureCost(): number {
+  const before = process.cpuUsage()
+  for (let i = 0; i < SIGNATURES; i += 1) sign('sha256', TEXT, RSA)
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / SIGNATURES
 }
 
 type Operation = {
@@ -328,6 +340,7 @@ async function refreshP99(side: Side): Promise<number> {
 async function compare(ours: Side, theirs: Side, bare: ServerProcess): Promise<void> {
   const operations = OPERATIONS.filter(({ name }) => flags.only === undefined || name.includes(flags.only))
   const results = new Map<string, Record<Side['name'] | 'bare', Measured[]>>()
+  const signatures: number[] = []
   for (const { name } of operations) results.set(name, { ours: [], theirs: [], bare: [] })
   // Round 0 is a warm-up and is not counted.
   for (let round = 0; round <= ROUNDS; round += 1) {
@@ -341,6 +354,7 @@ async function compare(ours: Side, theirs: Side, bare: ServerProcess): Promise<v
       const limit = await get(bare, barePath, Math.ceil(count * SCALE))
       if (round > 0) results.get(name)!.bare.push(limit)
     }
+    if (round > 0) signatures.push(signatureCost())
   }
   console.log(
     '\noperation             requests/s: ours, theirs, ratio                    CPU µs/request: ours, theirs, ratio',
@@ -348,6 +362,12 @@ async function compare(ours: Side, theirs: Side, bare: ServerProcess): Promise<v
   for (const [name, { ours: own, theirs: other, bare: limit }] of results) {
     printRow(name, own, other)
     if (limit.length > 0) printRow('  bare node:http', limit, other)
+  }
+  console.log(`\none RSA-2048 signature takes ${spread(signatures)} µs`)
+  for (const [name, { ours: own, theirs: other }] of results) {
+    if (!name.endsWith('RS256')) continue
+    const rest = (all: Measured[]) => median(all.map(({ cpu_us }) => cpu_us)) - median(signatures)
+    console.log(`CPU of ${name} without it, ours ÷ theirs: ×${(rest(own) / rest(other)).toFixed(2)}`)
   }
 }
 
