@@ -60,8 +60,8 @@ export async function takeTurn(
   return rows
 }
 
-/** Whether no attempt for this order is due or under way at any process. */
-export async function isAttempted(db: Db, order_id: bigint, now: Date): Promise<boolean> {
+/** Whether an attempt for this order is due or under way at any process. */
+export async function hasOpenAttempt(db: Db, order_id: bigint, now: Date): Promise<boolean> {
   const open = await db
     .selectFrom('notifications')
     .where('order_id', '=', order_id)
@@ -70,7 +70,7 @@ export async function isAttempted(db: Db, order_id: bigint, now: Date): Promise<
     .select('id')
     .limit(1)
     .executeTakeFirst()
-  return open === undefined
+  return open !== undefined
 }
 
 /** The content of a notification: a paid order of the gateway, or an event of the HMAC API. */

@@ -18,7 +18,7 @@ import {
   type Claimed,
   type Content,
   findContents,
-  isAttempted,
+  hasOpenAttempt,
   nextAttemptAt,
   type Settlement,
   takeTurn,
@@ -30,7 +30,7 @@ const TURN_MAX = 64
 const UNDER_WAY_MAX = 256
 /** An attempt that has crashed this many processes in a row counts as failed. */
 const INTERRUPTIONS_MAX = 3
-/** When a payer who waits first looks for an attempt of another process. The time to each next look doubles. */
+/** The time before the first look for an attempt of another process. It doubles for each next look. */
 const FIRST_LOOK_MS = 150
 /** The remembered orders with an ended attempt, because a payer may begin to wait only after it. */
 const REMEMBERED_MAX = 1_000
@@ -47,7 +47,10 @@ export type Notifier = {
   nudge(): void
   /** Forgets the ended attempts for this order, so that the next wait is for a new one. */
   expect(order_id: bigint): void
-  /** Runs a turn at once. Resolves after an attempt for this order has ended at any process, or after `patience_ms`. */
+  /**
+   * Runs a turn at once. Resolves when an attempt for this order has ended here, or when none is due or under way at any
+   * process, and after `patience_ms` at the latest.
+   */
   attempted(order_id: bigint, patience_ms: number): Promise<void>
   /** The time of the last successful turn, for health checks. */
   lastTurn(): Date | undefined
@@ -87,14 +90,19 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
     async attempted(order_id, patience_ms) {
       if (running === undefined) return
       bell.ring()
+      const order = String(order_id)
       const until = performance.now() + patience_ms
-      for (let look_ms = FIRST_LOOK_MS; ; look_ms *= 2) {
-        const left = until - performance.now()
-        if (await waitingRoom.wait(String(order_id), Math.min(look_ms, left))) return
-        if (left <= look_ms) return
-        // The wait goes on while the database does not answer.
-        if (await isAttempted(deps.db, order_id, deps.clock()).catch(() => false)) return
+      const left = () => Math.max(0, until - performance.now())
+      for (let look_ms = FIRST_LOOK_MS; look_ms < left(); look_ms *= 2) {
+        if (await waitingRoom.wait(order, look_ms)) return
+        const isOver = hasOpenAttempt(deps.db, order_id, deps.clock()).then(
+          (isOpen) => !isOpen,
+          () => false,
+        )
+        // A database that answers late does not prolong the wait.
+        if (await Promise.race([isOver, waitingRoom.wait(order, left())])) return waitingRoom.call(order)
       }
+      await waitingRoom.wait(order, left())
     },
     lastTurn: turns.last,
     start(log) {
