@@ -279,16 +279,16 @@ function orderUrl(request: OrderRequest): string {
 function questionOf(request: OrderRequest, asking: Asking, quote: RefundQuote): PageData['confirm'] {
   const { locale } = request
   const { ask } = locale.t.refundRequests
-  const { points } = locale
+  const { points, signed } = locale
   const after = quote.have - quote.from_wallet
   const isPayee = quote.payee_id === sessionOf(request).user.id
   return {
     title: ask.title(points(asking.amount)),
     lead: ask.lead,
     facts: [
-      { term: ask.payer(quote.payer), value: `+${points(asking.amount)}`, tone: 'good' },
-      { term: ask.payee(quote.payee), value: `−${points(quote.from_wallet)}`, tone: 'bad' },
-      { term: ask.fee, value: `−${points(quote.from_fee)}` },
+      { term: ask.payer(quote.payer), value: signed(asking.amount), tone: 'good' },
+      { term: ask.payee(quote.payee), value: signed(-quote.from_wallet), tone: 'bad' },
+      { term: ask.fee, value: signed(-quote.from_fee) },
       ...(isPayee
         ? [
             { term: ask.balance, value: points(quote.have) },
