@@ -203,9 +203,9 @@ describe('an invitation', () => {
     expect((await act(owner, `${at}/team/invite`, asked)).status).toBe(400)
     const { username } = person
     const question = await act(owner, `${at}/team/remove`, { username, confirmed: '' })
-    expect(question.body).toContain(`Withdraw the invitation of @${username}?`)
+    expect(question.body).toContain(`Withdraw the invitation to @${username}?`)
     expect((await act(owner, `${at}/team/remove`, asked)).status).toBe(303)
-    const withdrawn = `The invitation of @${asked.username} is withdrawn.`
+    const withdrawn = `The invitation to @${asked.username} is withdrawn.`
     expect((await owner.get(`${at}/team`)).body).toContain(withdrawn)
     expect((await act(client, `${at}/invitation/accept`)).status).toBe(404)
 

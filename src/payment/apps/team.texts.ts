@@ -70,7 +70,7 @@ export const team = {
       zh: '对方立即失去此应用的全部权限。之后可以重新邀请。',
     },
     withdraw: (username: string) => ({
-      en: `Withdraw the invitation of @${username}?`,
+      en: `Withdraw the invitation to @${username}?`,
       zh: `撤回对 @${username} 的邀请？`,
     }),
     withdrawNote: {
@@ -97,7 +97,7 @@ export const team = {
       zh: `@${username} 已移出团队。`,
     }),
     withdrawn: (username: string) => ({
-      en: `The invitation of @${username} is withdrawn.`,
+      en: `The invitation to @${username} is withdrawn.`,
       zh: `已撤回对 @${username} 的邀请。`,
     }),
     left: { en: 'You have left the team.', zh: '你已退出团队。' },

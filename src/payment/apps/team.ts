@@ -79,7 +79,7 @@ export async function changeRole(
   })
 }
 
-/** Removes a member from the team, or withdraws an invitation, and tells which. Throws not_found. */
+/** Removes a member from the team, or withdraws an invitation. Returns which of the two it was. Throws not_found. */
 export async function removeMember(
   deps: Core,
   payment_id: string,
