@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { setDefaultCACertificates } from 'node:tls'
+import { sql } from 'kysely'
 import forge from 'node-forge'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AttemptOutcome } from '../../src/database/tables/notifications.ts'
@@ -498,5 +499,18 @@ describe('the process that was paid in', () => {
     await waited
     expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'delivered' })
     await here.stop()
+  })
+
+  it('ends the wait in time while the database does not answer the look', async () => {
+    const { order_id } = await world.rowOf(await world.payOne(`${receiver.url}/locked`))
+    const here = openNotifier(test.deps, { resolver: world.dns.resolver })
+    await test.db.transaction().execute(async (tx) => {
+      await sql`lock table notifications in access exclusive mode`.execute(tx)
+      here.start(test.app.log)
+      // Without a bound, the look would wait for the lock that this transaction holds.
+      await here.attempted(order_id!, 400)
+    })
+    await here.stop()
+    await world.everybodyElseIsTold()
   })
 })

@@ -1,4 +1,4 @@
-/** A form whose session has ended is kept. After the next sign-in its member finds it filled in, and nobody else does. */
+/** What becomes of a typed form whose session has ended: only its member finds it again, after the next sign-in. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
