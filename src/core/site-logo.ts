@@ -14,6 +14,10 @@ export const LOGO_BYTES_MAX = 512 * 1024
 export const LOGO_SIDE_MAX = 512
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
+/** The chunks that make the pixels of a PNG (PNG 3, 5.6). */
+const PIXEL_CHUNKS: ReadonlySet<string> = new Set(['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND'])
+/** The length, type and checksum of a chunk. */
+const CHUNK_FRAME_BYTES = 12
 /** Four channels of 16 bits, and a byte for the filter of each of seven interlaced passes' lines. */
 const PIXEL_BYTES_MAX = LOGO_SIDE_MAX * LOGO_SIDE_MAX * 8 + LOGO_SIDE_MAX * 16
 /** Former logos stay this long, for the processes and pages that still name them. */
@@ -62,9 +66,10 @@ function encodedAgain(file: Buffer): Buffer {
   if (width > LOGO_SIDE_MAX || height > LOGO_SIDE_MAX)
     throw refused(`is larger than ${LOGO_SIDE_MAX} × ${LOGO_SIDE_MAX} pixels`)
   try {
+    const { picture, pixels } = withoutMetadata(file)
     // The decoder sets no limit of its own, and 512 KB can unpack to half a gigabyte.
-    inflateSync(pixelsOf(file), { maxOutputLength: PIXEL_BYTES_MAX })
-    const image = decode(file)
+    inflateSync(pixels, { maxOutputLength: PIXEL_BYTES_MAX })
+    const image = decode(picture)
     const { data, channels, depth, palette } = image
     if (palette === undefined) return Buffer.from(encode({ width, height, data, channels, depth }))
     const coloured = convertIndexedToRgb(image)
@@ -76,13 +81,19 @@ function encodedAgain(file: Buffer): Buffer {
   }
 }
 
-/** The compressed pixels of a PNG: the contents of its IDAT chunks. */
-function pixelsOf(file: Buffer): Buffer {
-  const parts: Buffer[] = []
-  for (let at = SIGNATURE.length; at + 8 <= file.length; ) {
-    const length = file.readUInt32BE(at)
-    if (file.toString('latin1', at + 4, at + 8) === 'IDAT') parts.push(file.subarray(at + 8, at + 8 + length))
-    at += length + 12
+/**
+ * Returns a PNG with only the chunks that make its pixels, and the compressed pixels. The decoder would also inflate a colour
+ * profile (iCCP), without a limit.
+ */
+function withoutMetadata(file: Buffer): { picture: Buffer; pixels: Buffer } {
+  const chunks: Buffer[] = [SIGNATURE]
+  const pixels: Buffer[] = []
+  for (let at = SIGNATURE.length; at + CHUNK_FRAME_BYTES <= file.length; ) {
+    const end = at + CHUNK_FRAME_BYTES + file.readUInt32BE(at)
+    const type = file.toString('latin1', at + 4, at + 8)
+    if (PIXEL_CHUNKS.has(type)) chunks.push(file.subarray(at, end))
+    if (type === 'IDAT') pixels.push(file.subarray(at + 8, end - 4))
+    at = end
   }
-  return Buffer.concat(parts)
+  return { picture: Buffer.concat(chunks), pixels: Buffer.concat(pixels) }
 }

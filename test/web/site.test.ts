@@ -1,4 +1,5 @@
 /** What the settings say about every page: words, time zone, colours, logo and links; and the report of an act. */
+import { crc32, deflateSync } from 'node:zlib'
 import { encode } from 'fast-png'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
@@ -160,7 +161,28 @@ describe('the uploaded logo', () => {
     expect(logo.rawPayload.includes('where I live')).toBe(false)
   })
 
+  /** The picture with a chunk after its header (IHDR), which has 33 bytes with the signature. */
+  const withChunk = (file: Buffer, type: string, data: Buffer) => {
+    const body = Buffer.concat([Buffer.from(type), data])
+    const [length, checksum] = [data.length, crc32(body)].map((value) => {
+      const bytes = Buffer.alloc(4)
+      bytes.writeUInt32BE(value)
+      return bytes
+    }) as [Buffer, Buffer]
+    return Buffer.concat([file.subarray(0, 33), length, body, checksum, file.subarray(33)])
+  }
+  const BOMB = deflateSync(Buffer.alloc(64 * 1024 * 1024))
+
+  it('is read without its colour profile, which could unpack to any size', async () => {
+    // The decoder refuses a profile that is compressed in another way than by zlib (0), if it reads it.
+    const profile = (compression: number, data: Buffer) =>
+      Buffer.concat([Buffer.from('profile\0'), Buffer.from([compression]), data])
+    for (const data of [profile(1, Buffer.from('unreadable')), profile(0, BOMB)])
+      expect((await upload(withChunk(picture(32, 32), 'iCCP', data))).statusCode).toBe(303)
+  })
+
   it.each([
+    ['pixels that unpack to more than its size', () => withChunk(picture(64, 64), 'IDAT', BOMB)],
     ['no PNG', () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')],
     ['too many pixels', () => picture(513, 1)],
     ['a torn file', () => picture(64, 64).subarray(0, 60)],
