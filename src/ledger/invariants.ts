@@ -140,11 +140,21 @@ export const INVARIANTS = {
     ) as sums
     join orders o on o.id = sums.id left join mandates m on m.id = o.mandate_id`,
 
-  charge_periods_begin_on_first_days: `
+  // A charge never counts in an earlier period than the one before, so a process whose clock is minutes behind counts it in a
+  // period that has just begun. A test mandate may be days ahead of the calendar.
+  charges_count_when_they_are_paid: `
     select o.transaction_id, m.mandate_id, m.starts_on, m.period, o.mandate_period,
-      o.mandate_period < m.starts_on
-        or mandate_period(m.starts_on, m.period, o.mandate_period) <> o.mandate_period as broken
+      mandate_period(m.starts_on, m.period, o.mandate_period) <> o.mandate_period
+        or o.mandate_period not between mandate_period(m.starts_on, m.period, mandate_day(o.paid_at, 0))
+          and mandate_period(m.starts_on, m.period, mandate_day(o.paid_at + interval '5 minutes', m.test_days)) as broken
     from orders o join mandates m on m.id = o.mandate_id`,
+
+  // Nobody is present at a charge. The payer is the actor of every other payment.
+  payments_without_actor_are_charges: `
+    select j.id as journal, o.transaction_id, j.actor_id, o.mandate_id,
+      (j.actor_id is null) <> (o.mandate_id is not null) as broken
+    from journal j join orders o on o.journal_id = j.id
+    where j.kind = 'payment'`,
 } as const satisfies Record<string, string>
 
 export type LedgerInvariant = keyof typeof INVARIANTS

@@ -196,9 +196,19 @@ describe('the proof', () => {
       () => [`update orders set mandate_spent = mandate_spent + 1 where transaction_id = '${charged}'`],
       () => ({ transaction_id: charged, mandate_spent: '51', charges: '50' }),
     ],
-    charge_periods_begin_on_first_days: [
-      () => [`update orders set mandate_period = mandate_period + 1 where transaction_id = '${charged}'`],
-      () => ({ transaction_id: charged, starts_on: '2026-01-01', mandate_period: '2026-01-02' }),
+    charges_count_when_they_are_paid: [
+      // The sums are right in both periods, and the cap is free again.
+      () => [
+        `update orders set mandate_period = '2026-02-01', mandate_spent = amount where transaction_id = '${charged}'`,
+      ],
+      () => ({ transaction_id: charged, starts_on: '2026-01-01', mandate_period: '2026-02-01' }),
+    ],
+    payments_without_actor_are_charges: [
+      () => [
+        `update orders set mandate_id = null, mandate_period = null, mandate_spent = null, mandate_charge_max = null,
+           mandate_period_max = null where transaction_id = '${charged}'`,
+      ],
+      () => ({ transaction_id: charged, actor_id: null, mandate_id: null }),
     ],
   }
 

@@ -435,3 +435,18 @@ begin
   end loop;
 end
 $$;
+
+-- Refuses to change a charge's mandate, its period and its caps. Without them the cap could be used again.
+create or replace function refuse_charge_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'the mandate of charge % cannot be changed', old.transaction_id
+    using errcode = 'check_violation', constraint = 'orders_charge_kept';
+end
+$$;
+create or replace trigger orders_charge_kept
+  before update of mandate_id, mandate_period, mandate_spent, mandate_charge_max, mandate_period_max on orders
+  for each row when (
+    (old.mandate_id, old.mandate_period, old.mandate_spent, old.mandate_charge_max, old.mandate_period_max)
+      is distinct from (new.mandate_id, new.mandate_period, new.mandate_spent, new.mandate_charge_max, new.mandate_period_max)
+  )
+  execute function refuse_charge_change();

@@ -101,9 +101,13 @@ export const books = {
       en: 'Every running sum of a mandate’s period is the sum of its charges',
       zh: '预授权每期的累计额等于该期扣款之和',
     },
-    charge_periods_begin_on_first_days: {
-      en: 'Every charge counts in a period of its mandate',
-      zh: '每笔扣款都计入其预授权的某一期',
+    charges_count_when_they_are_paid: {
+      en: 'Every charge counts in the period in which it was paid',
+      zh: '每笔扣款都计入其付款当日所在的一期',
+    },
+    payments_without_actor_are_charges: {
+      en: 'Every payment without an actor is a charge under a mandate, and no other payment is',
+      zh: '没有操作人的付款都是预授权扣款，其余付款都不是',
     },
     seals_hold: {
       en: 'No sealed journal was edited, deleted or inserted',

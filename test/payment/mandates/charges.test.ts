@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openSettings } from '../../../src/core/settings.ts'
+import type { Db } from '../../../src/database/connection.ts'
 import { grantPoints } from '../../../src/ledger/points.ts'
 import { balanceOf } from '../../../src/ledger/wallet.ts'
 import { pauseOwn, resumeOwn, revokeOwn } from '../../../src/payment/mandates/acts.ts'
@@ -400,15 +401,27 @@ describe('a charge', () => {
     const mandate_id = await makeMandate(test, merchant, member)
     const other = await makeMandate(test, merchant, admin)
     const { order } = await charge(chargeOf(merchant, mandate_id, 100n))
-    const bend = (change: string) =>
-      sql`update orders set ${sql.raw(change)} where id = ${order.id}`.execute(test.db)
+    const change = (values: string, db: Db = test.db) =>
+      sql`update orders set ${sql.raw(values)} where id = ${order.id}`.execute(db)
+    // The constraints hold for new rows, too. The trigger refuses any change before they are checked.
+    const bend = (values: string) =>
+      test.db.transaction().execute(async (tx) => {
+        await sql`alter table orders disable trigger orders_charge_kept`.execute(tx)
+        await change(values, tx)
+      })
     await expect(bend('mandate_charge_max = 99')).rejects.toThrow('orders_charge_max')
     await expect(bend('mandate_period_max = 99')).rejects.toThrow('orders_charge_spent')
     await expect(bend('mandate_spent = null')).rejects.toThrow('orders_charge_whole')
-    const id = sql`(select id from mandates where mandate_id = ${other})`
     await expect(
-      sql`update orders set mandate_id = ${id} where id = ${order.id}`.execute(test.db),
+      bend(`mandate_id = (select id from mandates where mandate_id = '${other}')`),
     ).rejects.toThrow('orders_mandate')
+    const unlinked = ['id', 'period', 'spent', 'charge_max', 'period_max'].map(
+      (name) => `mandate_${name} = null`,
+    )
+    await expect(change(unlinked.join(', '))).rejects.toMatchObject({ constraint: 'orders_charge_kept' })
+    await expect(change('mandate_period_max = 251')).rejects.toMatchObject({
+      constraint: 'orders_charge_kept',
+    })
   })
 })
 
