@@ -3,12 +3,18 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { banMember } from '../../src/accounts/members.ts'
 import { DEVICE_GRANT, GRANT_TYPES } from '../../src/identity/apps/apps.ts'
-import { DEVICE_CODE_SECONDS, WAITING_MAX } from '../../src/identity/grants/devices.ts'
+import {
+  DEVICE_CODE_SECONDS,
+  decideDevice,
+  findDevice,
+  WAITING_MAX,
+} from '../../src/identity/grants/devices.ts'
 import { signOutEverywhere } from '../../src/identity/sign-out-everywhere.ts'
 import { anonymise } from '../../src/privacy/anonymise.ts'
 import { exportMember } from '../../src/privacy/export.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import {
   getJson,
   makeParty,
@@ -125,7 +131,7 @@ describe('a device', () => {
     expect(page.body).toContain('Go on only if you have just started this yourself')
     expect(page.body).toContain(user_code)
     expect(page.body).toContain('127.0.0.1')
-    expect(page.body).toContain('Television/4.2 (webOS)')
+    expect(page.body).toContain('<bdi>Television/4.2</bdi>')
     // Deny comes first, so the Enter key denies.
     expect(page.body.indexOf('value="deny"')).toBeLessThan(page.body.indexOf('value="allow"'))
     const done = await client.submit(page, '/device/decision', { decision: 'allow' })
@@ -239,6 +245,9 @@ describe('a device', () => {
     const client = await signedIn()
     const other = await makeParty(test, { grant_types: [...GRANT_TYPES] })
     const { device_code, user_code } = await codes()
+    // It learns nothing, and does not make the device slower.
+    expect(await polled(device_code, other)).toEqual([400, 'invalid_grant'])
+    expect(await polled(device_code)).toEqual([400, 'authorization_pending'])
     await decide(client, user_code, 'allow')
     expect(await polled(device_code, other)).toEqual([400, 'invalid_grant'])
     expect(await polled('x')).toEqual([400, 'invalid_grant'])
@@ -625,5 +634,37 @@ describe('the switch', () => {
     }
     const usual = ['authorization_code', 'refresh_token']
     expect(registered).toEqual([usual, [...usual, DEVICE_GRANT], usual])
+  })
+})
+
+describe('the page of a device', () => {
+  it.each([
+    ['allowed by staff', undefined],
+    ['allowed by staff/1.0', undefined],
+    ['kodi/21.1 (allowed by staff)', 'kodi/21.1'],
+    ['<b>x</b>/1', undefined],
+  ])('says that the program calls itself so: %s', async (agent, shown) => {
+    const { client_id, client_secret } = television
+    const { body } = await postForm(test, ENDPOINT, { client_id, client_secret }, { 'user-agent': agent })
+    const page = await enter(await signedIn(), String(body.user_code))
+    const label = messages.en.identity.device.program
+    expect(page.body.includes(`<dt>${label}</dt><dd><bdi>${shown}</bdi></dd>`)).toBe(shown !== undefined)
+    expect(page.body.includes(label)).toBe(shown !== undefined)
+    expect(page.body).not.toContain('by staff')
+  })
+
+  it('decides once, whoever comes first', async () => {
+    const [first, second] = [await makePerson(test), await makePerson(test)]
+    const { device_code, user_code } = await codes()
+    const device = (await findDevice(test.deps, user_code, test.clock.now()))!
+    const decision = ({ id }: Person, isAllowed: boolean) => {
+      const session = { id: 0n, auth_time: test.clock.now(), amr: ['pwd'], user: { id } }
+      return decideDevice(test.db, { device, session, isAllowed, ip: '127.0.0.1', now: test.clock.now() })
+    }
+    await decision(first, false)
+    for (const isAllowed of [true, false])
+      await expect(decision(second, isAllowed)).rejects.toMatchObject({ code: 'conflict' })
+    expect(await polled(device_code)).toEqual([403, 'access_denied'])
+    expect(await actsOn(television)).toMatchObject([{ user_id: String(first.id) }])
   })
 })

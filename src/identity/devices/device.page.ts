@@ -144,9 +144,17 @@ async function confirm(
   })
 }
 
-/** Names a known browser. Other programs are shown as they call themselves. */
+/** A program and its version, as in `curl/8.5.0`. */
+const PRODUCT = /^[A-Za-z][A-Za-z0-9._-]{0,30}\/\d[A-Za-z0-9._-]{0,19}(?= |$)/
+
+/**
+ * Returns what the requesting program calls itself: a known browser in our words, else its first name and version. Any other
+ * text of a stranger could read as a sentence of this page.
+ */
 function programOf({ agent }: Device, { locale }: FastifyRequest): string | undefined {
   if (agent === null) return undefined
   const { browser, system } = deviceOf(agent)
-  return browser === undefined && system === undefined ? agent.slice(0, 60) : describeDevice(agent, locale.t)
+  return browser === undefined && system === undefined
+    ? PRODUCT.exec(agent)?.[0]
+    : describeDevice(agent, locale.t)
 }

@@ -23,7 +23,7 @@ export const device = {
   },
   showsCode: { en: 'The device shows', zh: '设备显示的代码' },
   from: { en: 'Requested from', zh: '请求来自' },
-  program: { en: 'Program', zh: '程序' },
+  program: { en: 'The program calls itself', zh: '程序自称' },
   at: { en: 'Requested at', zh: '请求时间' },
   askedEachTime: {
     en: 'You are asked each time.',
