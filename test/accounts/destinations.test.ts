@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { browser, HTML, startTestApp, type TestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { authorizationUrl, makeParty } from '../identity/relying-party.ts'
 
@@ -26,7 +27,6 @@ async function order(amount = '120') {
 }
 
 const signInTo = (path: string) => `/sign-in?return_to=${encodeURIComponent(path)}`
-const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 
 describe('the sign-in page', () => {
   it('names the shop, its logo and the amount of an order', async () => {
@@ -38,7 +38,7 @@ describe('the sign-in page', () => {
     const { body } = await visitor.get((await visitor.get(path)).location!)
     const name = `Shop of ${merchant.owner.username}`
     expect(body).toContain(`<title>Sign in to pay ${name} 120 points · `)
-    expect(textOf(body)).toContain(`Sign in to pay ${name} 120 points Stickers &lt;b&gt; · pay by`)
+    expect(textOf(body)).toContain(`Sign in to pay ${name} 120 points Stickers <b> · pay by`)
     expect(body).toContain(`src="${logo_url}"`)
     expect(textOf(body)).toContain(`Back to ${name} without signing in`)
     await shop.set({ logo_url: null }).execute()

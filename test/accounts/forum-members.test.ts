@@ -13,6 +13,7 @@ import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { joinGroup, makePerson } from '../harness/cast.ts'
 import { signInAtForum, startTestForum, type TestForum, WEBHOOK_SECRET } from '../harness/fake-forum.ts'
 import { browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { makeParty, obtainTokens, userinfo } from '../identity/relying-party.ts'
 
 const MINUTE_MS = 60_000
@@ -285,8 +286,8 @@ describe('groups', () => {
     await signIn(members[1]!)
     expect(await groupsOf(members[1]!)).toEqual([])
     const admin = await root.signIn()
-    const text = (await admin.get('/admin/forum')).body.replace(/<[^>]+>/g, '')
-    expect(text).toContain('because a local group has the name: captains (46 → Captains)')
+    const text = textOf(await admin.get('/admin/forum'))
+    expect(text).toContain('because a local group has the name: captains ( 46 → Captains )')
 
     await setSetting(test, 'forum_group_aliases', 'captains = skippers')
     await signIn(members[1]!)

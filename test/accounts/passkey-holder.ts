@@ -2,6 +2,7 @@
 import { type Authenticator, type Forgery, makeAuthenticator, type Traits } from '../harness/authenticator.ts'
 import type { Person } from '../harness/cast.ts'
 import type { Browser, Page, TestApp } from '../harness/harness.ts'
+import { unescaped } from '../harness/markup.ts'
 
 export const PASSKEYS = '/account/passkeys'
 /** The address of sites with passkeys: an IP address has none. */
@@ -11,7 +12,7 @@ export const WITH_DOMAIN = { PUBLIC_URL: 'http://localhost:3000', PORT: '3000' }
 export function optionsOn(page: Page, action: string): string {
   const form = new RegExp(`<form[^>]*action="${action}"[^>]*data-options="([^"]*)"`).exec(page.body)
   if (form === null) throw new Error(`The page asks for no passkey at ${action}`)
-  return form[1]!.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')
+  return unescaped(form[1]!)
 }
 
 /** Sends the answer of an authenticator to a form of a page. */

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { movedThisMonth, statementOf } from '../../src/ledger/wallet.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
 const SHANGHAI = 'Asia/Shanghai'
@@ -37,11 +38,7 @@ const HISTORY: Parameters<typeof post>[1] = [
 ]
 const rowsIn = (body: string) =>
   [...body.matchAll(/<tr role="row">\s*<td role="cell" class="face">([\s\S]*?)<\/tr>/g)].map(([, row]) =>
-    row!
-      .replace(/<span class="(hush|phone)">[\s\S]*?<\/span>/g, '')
-      .replace(/<[^>]*>/g, ' ')
-      .replace(/\s+/g, ' ')
-      .trim(),
+    textOf(row!.replace(/<span class="(hush|phone)">[\s\S]*?<\/span>/g, '')),
   )
 
 describe('the statement', () => {

@@ -10,6 +10,7 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { makeOwnedApp } from '../identity/owned-app.ts'
@@ -129,7 +130,7 @@ describe('the page of an order', () => {
     await refundOrder(test.deps, { ...refund, actor_id: adminId, ip: '203.0.113.7' })
     const { journal_id } = await orderRow(transaction_id)
     const { body } = await admin.get(`/admin/orders/${transaction_id}`)
-    const text = body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+    const text = textOf(body)
     expect(text).toContain(`@${buyer.username} −100`)
     expect(text).toContain(`@${merchant.owner.username} +95`)
     expect(text).toContain('Platform fees +5')
@@ -392,7 +393,7 @@ describe('the state of the forum', () => {
     await sql`insert into user_groups (user_id, name, from_forum, forum_group_id) values (${person.id}, 'gardeners', true, 41)`.execute(
       test.db,
     )
-    const text = (await admin.get('/admin/forum')).body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+    const text = textOf((await admin.get('/admin/forum')).body)
     expect(text).toContain('user_updated')
     expect(text).toMatch(/Out of date 1 since/)
     expect(text).toContain('@at_the_forum timeout')

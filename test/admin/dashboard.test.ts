@@ -14,6 +14,7 @@ import { askRefund } from '../../src/payment/orders/refund-requests.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { rowsOfTables } from '../harness/rows-read.ts'
 import { itCounts, statementsOf } from '../harness/statements.ts'
@@ -47,7 +48,6 @@ async function paidOrder(amount: bigint) {
   await makePayOrder(test.deps)({ transaction_id, payer_id: buyer.id, expected_amount: amount })
   return transaction_id
 }
-const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 const page = async () => textOf((await admin.get('/admin')).body)
 
 describe('a new site', () => {

@@ -7,6 +7,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { joinGroup, makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, createDatabase, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import {
   answerOf,
   authorizationUrl,
@@ -54,8 +55,6 @@ const trailOf = (subject: string) =>
     .orderBy('id')
     .select(['action', 'actor_id', 'detail', 'ip'])
     .execute()
-/** The texts of a page. */
-const textOf = ({ body }: { body: string }) => body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
 /** The page that an act leads to. */
 const led = (answer: { location: string | undefined }) => admin.get(answer.location!)
 

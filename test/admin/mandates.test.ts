@@ -5,6 +5,7 @@ import { askMandateRight } from '../../src/payment/mandates/right.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { giveRight, IP, makeMandate, switchMandates } from '../harness/mandates.ts'
+import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 const PAGE = '/admin/mandates'
@@ -25,7 +26,6 @@ beforeEach(async () => {
   alice = await makePerson(test, { points: 1_000n })
 })
 
-const wordsOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 const send = async (act: string, fields: Record<string, string>) =>
   admin.post(`${PAGE}${act}`, { ...(await admin.get(PAGE)).form('/language'), ...fields })
 const rightOf = () =>
@@ -40,10 +40,10 @@ it('decides on the right: asked, granted, another limit, withdrawn and granted a
   const actor = { user_id: merchant.owner.id, ip: IP }
   await askMandateRight(test.deps, merchant.payment_id, 'Subscriptions to <books>', actor)
   const { body } = await admin.get(PAGE)
-  expect(wordsOf(body)).toContain(
-    `Shop of ${merchant.owner.username} Waiting for review Subscriptions to &lt;books&gt;`,
+  expect(textOf(body)).toContain(
+    `Shop of ${merchant.owner.username} Waiting for review Subscriptions to <books>`,
   )
-  expect(wordsOf(body)).toMatch(/Mandates 1 /)
+  expect(textOf(body)).toMatch(/Mandates 1 /)
   const faults = [
     [{ decision: 'grant', daily_max: '' }, 'daily_max'],
     [{ decision: 'grant', daily_max: '0' }, 'daily_max'],
@@ -73,8 +73,8 @@ it('refuses the right with a reason', async () => {
   const fields = { decision: 'refuse', daily_max: '', reason: 'Not yet' }
   expect((await send(`/rights/${merchant.payment_id}`, fields)).status).toBe(303)
   const { body } = await admin.get(`${PAGE}?q=${merchant.payment_id}`)
-  expect(wordsOf(body)).toContain('Refused Subscriptions to books')
-  expect(wordsOf(body)).toContain('Reason: Not yet')
+  expect(textOf(body)).toContain('Refused Subscriptions to books')
+  expect(textOf(body)).toContain('Reason: Not yet')
 })
 
 it('finds a mandate by id, reference and member, and ends it with a reason', async () => {
@@ -82,7 +82,7 @@ it('finds a mandate by id, reference and member, and ends it with a reason', asy
   const reference = `club-${merchant.payment_id}`
   const mandate_id = await makeMandate(test, merchant, alice, { reference })
   for (const q of [mandate_id, reference, `@${alice.username.toUpperCase()}`])
-    expect(wordsOf((await admin.get(`${PAGE}?q=${encodeURIComponent(q)}`)).body)).toContain(
+    expect(textOf((await admin.get(`${PAGE}?q=${encodeURIComponent(q)}`)).body)).toContain(
       `@${alice.username} · ${reference} Active`,
     )
   const act = `/${mandate_id}/end`

@@ -5,6 +5,7 @@ import { SETTING_NAMES } from '../../src/core/setting-values.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 
 let test: TestApp
 let admin: Browser
@@ -29,7 +30,6 @@ async function change(fields: Record<string, string>) {
   return admin.post(PATH, { form_token, ...fields })
 }
 const stored = () => test.db.selectFrom('site_settings').select(['name', 'value']).orderBy('name').execute()
-const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 
 describe('the page', () => {
   it('has every setting once, in one of its groups', async () => {

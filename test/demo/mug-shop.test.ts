@@ -16,6 +16,7 @@ import { makeMerchantPair } from '../../src/payment/apps/key-changes.ts'
 import { makePerson } from '../harness/cast.ts'
 import { freePort } from '../harness/demo-process.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { unescaped } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 const SHOP = join(import.meta.dirname, '../../examples/gateway-shop/shop.js')
@@ -292,9 +293,7 @@ for (const query of ${JSON.stringify(queries.map(String))}) console.log(isPaid(n
 
 /** The text of the sample as a reader copies it. */
 function sampleOf(html: string, version: Version): string {
-  const escaped = new RegExp(`<pre[^>]* id="sample-${version}"[^>]*>([^<]*)</pre>`).exec(html)![1]!
-  const signs: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
-  return escaped.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => signs[name]!)
+  return unescaped(new RegExp(`<pre[^>]* id="sample-${version}"[^>]*>([^<]*)</pre>`).exec(html)![1]!)
 }
 
 async function run(file: string): Promise<string> {

@@ -10,6 +10,7 @@ import { openParts, type Parts } from '../../src/parts.ts'
 import { closeApplication, openApplication } from './application.ts'
 import { requireDeclaredAnswers } from './declared-answers.ts'
 import { APP_TEMPLATE, databaseUrl, START, TEMPLATE } from './global-setup.ts'
+import { hiddenFields } from './markup.ts'
 import { spreadRequests } from './processes.ts'
 import { requireReports } from './reported-acts.ts'
 
@@ -169,22 +170,6 @@ function toPage(response: LightMyRequestResponse): Page {
     body,
     location: response.headers.location,
     headers: response.headers,
-    form(action) {
-      const start = body.search(new RegExp(`<form[^>]*action="${action.replace(/[/?.]/g, '\\$&')}"`))
-      if (start === -1) throw new Error(`The page has no form with action ${action}`)
-      const html = body.slice(start, body.indexOf('</form>', start))
-      const inputs = [...html.matchAll(/<input type="hidden"[^>]*>/g)].map(([tag]) => tag)
-      return Object.fromEntries(inputs.map((tag) => [attribute(tag, 'name'), attribute(tag, 'value')]))
-    },
+    form: (action) => hiddenFields(body, action),
   }
-}
-
-function attribute(tag: string, name: string): string {
-  const text = new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? ''
-  return text
-    .replace(/&lt;/g, '<')
-    .replace(/&gt;/g, '>')
-    .replace(/&quot;/g, '"')
-    .replace(/&#39;/g, "'")
-    .replace(/&amp;/g, '&')
 }

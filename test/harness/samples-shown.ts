@@ -1,13 +1,12 @@
 /** The samples of a documentation page as a reader copies them. */
+import { unescaped } from './markup.ts'
 
 const TAB = /<label[^>]*>([^<]+)<\/label><pre[^>]*><code[^>]*>(.*?)<\/code><\/pre>/gs
 
 /** Returns each tab of a page: its label, and the text that a browser shows and copies. */
 export function samplesShown(page: string): { label: string; code: string }[] {
-  return [...page.matchAll(TAB)].map(([, label, html]) => ({ label: label!, code: shownText(html!) }))
-}
-
-function shownText(html: string): string {
-  const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
-  return html.replaceAll(/<[^>]+>/g, '').replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name) => named[name]!)
+  return [...page.matchAll(TAB)].map(([, label, html]) => ({
+    label: label!,
+    code: unescaped(html!.replaceAll(/<[^>]+>/g, '')),
+  }))
 }

@@ -5,6 +5,7 @@ import { addressesOf } from '../../src/payment/merchant/addresses.ts'
 import { makePerson } from '../harness/cast.ts'
 import { freePort } from '../harness/demo-process.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders, type Receiver, startReceiver } from '../harness/notify-receiver.ts'
 import { rowsRead } from '../harness/rows-read.ts'
@@ -29,7 +30,6 @@ afterAll(async () => {
   await test.close()
 })
 
-const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 async function attempt(url: string) {
   const page = await owner.submit(await owner.get(path), path, { url })
   return { status: page.status, text: textOf(page.body) }

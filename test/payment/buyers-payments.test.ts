@@ -7,6 +7,7 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 let test: TestApp
@@ -50,11 +51,7 @@ const refund = (transaction_id: string, amount: bigint, reason = 'Torn') =>
 /** The rows of the statement, without what only phones or screen readers get. */
 const rowsOf = (body: string) =>
   [...body.matchAll(/<tr role="row">\s*<td role="cell" class="face">([\s\S]*?)<\/tr>/g)].map(([, row]) =>
-    row!
-      .replace(/<span class="(hush|phone)">[\s\S]*?<\/span>/g, '')
-      .replace(/<[^>]*>/g, ' ')
-      .replace(/\s+/g, ' ')
-      .trim(),
+    textOf(row!.replace(/<span class="(hush|phone)">[\s\S]*?<\/span>/g, '')),
   )
 /** The orders of the page, each with its description and state. */
 const ordersOn = (body: string) =>

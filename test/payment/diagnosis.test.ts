@@ -37,6 +37,7 @@ import {
   startTestApp,
   type TestApp,
 } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { messages } from '../harness/messages.ts'
 import { COUNTED_APART, inOneProcess } from '../harness/one-process.ts'
 
@@ -291,24 +292,14 @@ const ADDRESS = {
   v2: () => '/payment/api/pay/create',
 }
 const path = (seller = shop) => `/payment/applications/${seller.payment_id}/signatures`
-const textOf = (fields: Fields) => new URLSearchParams(fields).toString()
+const queryOf = (fields: Fields) => new URLSearchParams(fields).toString()
 
 async function paste(text: string, client = owner) {
   const { form_token = '' } = (await client.get('/account/profile')).form('/sign-out')
   return client.post(path(), { form_token, text })
 }
-/** The text of a page as a reader sees it. */
-const said = (html: string) =>
-  html
-    .replace(/<[^>]*>/g, ' ')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&')
-    .replace(/\s+/g, ' ')
 /** The list of refused requests, newest first. */
-const listed = (html: string) => html.split('id="refused"')[1]!.split('<li class="row">').slice(1).map(said)
+const listed = (html: string) => html.split('id="refused"')[1]!.split('<li class="row">').slice(1).map(textOf)
 
 /** The whole list, page by page. */
 async function wholeList(language = 'en'): Promise<string[]> {
@@ -364,7 +355,7 @@ describe('each usual mistake', () => {
         const answer = (await send(test, 'POST', ADDRESS[door](), fields)).json()
         expect([codes, door === 'hmac' ? answer.success : answer.code < 0]).toEqual([codes, door !== 'hmac'])
         told.push(verdict.said)
-        const pasted = said((await paste(textOf(fields))).body)
+        const pasted = textOf((await paste(queryOf(fields))).body)
         const words =
           codes === 'no_signature' ? [en.signatures.unsigned] : wordsOf(en.signatures, verdict.said)
         for (const each of words) expect(pasted).toContain(each)
@@ -470,13 +461,13 @@ describe('a request about mandates', () => {
       const { said: mistakes } = await judged(sent, 'hmac')
       expect(mistakes).toMatchObject([{ code, ...(what && { what }) }])
       const words = wordsOf(en.signatures, mistakes)[0]!
-      const pasted = `POST ${address()} HTTP/1.1\r\nHost: site.example\r\n\r\n${textOf(sent)}`
-      expect(said((await paste(pasted)).body)).toContain(words)
+      const pasted = `POST ${address()} HTTP/1.1\r\nHost: site.example\r\n\r\n${queryOf(sent)}`
+      expect(textOf((await paste(pasted)).body)).toContain(words)
       expect((await send(test, 'POST', address(), sent)).statusCode).toBe(401)
       expect(listed((await owner.get(path())).body)[0]).toContain(words)
     }
     const theirs = `curl https://site.example${address().replace(shop.payment_id, `pay_${'0'.repeat(20)}`)}`
-    const strange = said((await paste(`${theirs} -d '${textOf(signed(fields, H))}'`)).body)
+    const strange = textOf((await paste(`${theirs} -d '${queryOf(signed(fields, H))}'`)).body)
     expect(strange).toContain(en.signatures.mistakes.other_application(`pay_${'0'.repeat(20)}`))
     test.clock.advance(60_000)
   })
@@ -496,9 +487,9 @@ describe('a request about mandates', () => {
   it('is a callback, whose signature is checked alike', async () => {
     const callback = { decided_at: '2026-01-02T03:05:00Z', mandate_id: 'mdt_1', mandate_status: 'active' }
     const fields: Fields = { ...callback, reference: 'club-1001' }
-    const link = (seal: Seal) => `https://shop.example/paid?${textOf(signed(fields, seal))}`
-    expect(said((await paste(link(H))).body)).toContain(en.signatures.right)
-    const forged = said((await paste(link(H).replace('=active', '=declined'))).body)
+    const link = (seal: Seal) => `https://shop.example/paid?${queryOf(signed(fields, seal))}`
+    expect(textOf((await paste(link(H))).body)).toContain(en.signatures.right)
+    const forged = textOf((await paste(link(H).replace('=active', '=declined'))).body)
     expect(forged).toContain(en.signatures.wrong)
     const encodes: Seal = (_, sent) => H(encoded(sent))
     expect((await judged(signed(fields, encodes), 'hmac')).mistakes).toEqual([{ code: 'url_encoded' }])
@@ -536,7 +527,7 @@ describe('the key that was used', () => {
       text: new URLSearchParams({ ...fields, signature: hmac(shop.token, joined(fields, true)) }).toString(),
     }
     const { body } = await owner.submit(await owner.get(path()), path(), pasted)
-    expect(body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')).toContain(
+    expect(textOf(body)).toContain(
       `Key to use Secret Key ${keyFingerprint(shop.secret_key)} Key that was used token ${keyFingerprint(shop.token)}`,
     )
   })
@@ -688,15 +679,15 @@ describe('a paste', () => {
       expect(text).toContain(en.signatures.mistakes[code](what))
     }
     const gbk = `pid=9999&name=${GBK_NAME.toString('hex').replace(/../g, '%$&')}&pid=9999`
-    const page = said((await paste(`${gbk}&sign=${'0'.repeat(32)}`)).body)
+    const page = textOf((await paste(`${gbk}&sign=${'0'.repeat(32)}`)).body)
     say(page, 'sent_charset', 'GBK')
     say(page, 'doubled', 'pid')
     say(page, 'other_application', '9999')
-    say(said((await paste('{"a": [1], "signature": "x"}')).body), 'nested', 'a')
+    say(textOf((await paste('{"a": [1], "signature": "x"}')).body), 'nested', 'a')
     expect(page).toContain('name=会员 A')
     const actor = { user_id: shop.owner.id, ip: '127.0.0.1' }
     await switchVersions(test.deps, shop.payment_id, { v1: false, v2: true }, actor)
-    say(said((await paste(textOf(request('v1', {}, M)))).body), 'version_off', 'v1')
+    say(textOf((await paste(queryOf(request('v1', {}, M)))).body), 'version_off', 'v1')
     await switchVersions(test.deps, shop.payment_id, { v1: true, v2: true }, actor)
   })
 
@@ -718,16 +709,16 @@ describe('what is told', () => {
     const fields = request('hmac', {}, (text) => hmac(shop.token, text))
     const expected = H(joined(fields))
     const client = await signIn(test, shop.owner.username, shop.owner.password)
-    const fresh = await paste(textOf(fields), client)
+    const fresh = await paste(queryOf(fields), client)
     expect(fresh.body).toContain(expected)
     expect(fresh.body).toContain(keyFingerprint(shop.secret_key))
     test.clock.advance(11 * 60_000)
-    const later = await paste(textOf(fields), client)
+    const later = await paste(queryOf(fields), client)
     expect(later.body).toContain(`${expected.slice(0, 8)}…`)
     expect(later.body).not.toContain(expected.slice(0, 9))
     expect(later.body).toContain('Sign in again')
     // Only the merchant's own key can make a V2 signature.
-    expect((await paste(textOf(request('v2', {}, (text) => R(`${text}&`))), client)).body).toContain(
+    expect((await paste(queryOf(request('v2', {}, (text) => R(`${text}&`))), client)).body).toContain(
       en.signatures.digestExpected,
     )
     // The page does not show keys that a caller sent as values.

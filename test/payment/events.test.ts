@@ -16,6 +16,7 @@ import { makeSecrets } from '../../src/platform/secrets.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { unescaped } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { until } from '../harness/notify-world.ts'
@@ -387,17 +388,10 @@ it('the owner’s page enables them, shows the secret once, and verifies', async
   await allTold(seller)
   const { headers, body } = told.pop()!
   const sample = /<pre[^>]*id="event-sample"[^>]*>([\s\S]*?)<\/pre>/.exec(again.body)![1]!
-  const source = sample
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&quot;', '"')
+  const source = unescaped(sample)
   const folder = await makeScratchFolder()
   const file = join(folder, 'sample.mjs')
-  await writeFile(
-    file,
-    source.replaceAll('&amp;', '&').replace('Date.now()', 'Number(process.env.EVENT_NOW)'),
-  )
+  await writeFile(file, source.replace('Date.now()', 'Number(process.env.EVENT_NOW)'))
   process.env.EVENT_SECRET = secret
   process.env.EVENT_NOW = String(test.clock.now().getTime())
   const { readEvent } = await import(file)

@@ -279,7 +279,7 @@ async function confirm(owner: Browser, shop: Merchant, act: string, fields: Reco
   return owner.submit(asked, actOf(shop, act))
 }
 /** The text of an element of the page, as a reader selects it. */
-const textOf = (page: Page, id: string) => {
+const shownIn = (page: Page, id: string) => {
   const html = new RegExp(`<(\\w+)[^>]* id="${id}"[^>]*>([^<]*)</\\1>`).exec(page.body)?.[2]
   if (html === undefined) throw new Error(`The page has no element ${id}`)
   return html
@@ -316,7 +316,7 @@ describe('the card of an application', () => {
         'platform-pem': (createPublicKey(platform).export({ type: 'spki', format: 'pem' }) as string).trim(),
       }
       for (const [name, value] of Object.entries(values)) {
-        expect(textOf(card, `gateway-${name}`)).toBe(value)
+        expect(shownIn(card, `gateway-${name}`)).toBe(value)
         expect(card.body).toContain(`data-copy="${value}"`)
       }
       const masked = (await owner.get(cardOf(shop))).body
@@ -365,7 +365,7 @@ describe('the card of an application', () => {
       const privatePem = fixture('merchant-private-key.pem')
       const refusals: [string, RegExp][] = [
         [privatePem, /This is a private key\. It was not stored/],
-        [textOf(page, 'gateway-platform-key'), /This is our platform public key/],
+        [shownIn(page, 'gateway-platform-key'), /This is our platform public key/],
         ['', /Paste a public key first/],
       ]
       for (const [public_key, text] of refusals) {

@@ -8,6 +8,7 @@ import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { gatewayText, md5, send } from '../harness/gateway-shop.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { rowsRead } from '../harness/rows-read.ts'
@@ -329,7 +330,7 @@ describe('the orders of an application', () => {
     const page = await owner.get(orderPath)
     expect(page.status).toBe(200)
     expect(page.body).not.toContain(payUrl)
-    const text = page.body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+    const text = textOf(page.body)
     const shown = [
       /Refunded · 100 points Torn .*Paid · @\w+ · 119 points .*Pay page opened by 1 member.*Order created/,
       /Buyer pays 119 Platform fee 4.2% −5 Refunded to the buyer −100 Fee returned \+4 Net received 18 points/,
@@ -372,7 +373,7 @@ describe('the orders of an application', () => {
     await makePayOrder(test.deps)({ transaction_id, payer_id: alice.id, expected_amount: 100n })
     const path = `${listOf(merchant)}/${transaction_id}`
     const page = await owner.get(path)
-    const text = page.body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+    const text = textOf(page.body)
     expect(text).toMatch(/\/payment\/submit\.php .*out_trade_no seller-\d+ .*and \d+ more/)
     expect(text).toMatch(/1\.00 → 100 points \(exchange rate 100\) Buyer pays/)
     expect(page.body).not.toContain(signed.sign)

@@ -14,6 +14,7 @@ import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
@@ -49,7 +50,6 @@ const give = ({ id: user_id }: Person, amount: bigint) =>
     actor_id: null,
     now: test.clock.now(),
   })
-const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 const set = (name: SettingName, value: string) => setSetting(test, name, value)
 
 async function quote(fields: Record<string, string>, by = owner) {

@@ -7,6 +7,7 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { dayIn, daysBetween, daysLater, startOfDay } from '../../src/web/periods/days.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { inOneProcess, STATEMENTS } from '../harness/one-process.ts'
@@ -38,7 +39,6 @@ async function order(amount: string, isPaid: boolean, of = shop) {
   if (isPaid) expect(await makePayOrder(test.deps)(payment)).toBe('paid')
   return transaction_id
 }
-const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 const shown = async (by = owner) => textOf((await by.get(page)).body)
 const appOf = (of: Merchant) => ({ id: of.id, book: 'live' as const, status: 'approved' as const })
 

@@ -5,6 +5,7 @@ import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { makeShop, send } from '../harness/gateway-shop.ts'
 import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { readQr } from '../harness/qr.ts'
 
@@ -41,11 +42,11 @@ describe('before paying', () => {
     const { path, order_id } = await order()
     const client = await alice.signIn()
     const { body } = await client.get(path)
-    const facts = body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+    const facts = textOf(body)
     expect(facts).toContain(
       `Shop of ${merchant.owner.username} Approved by staff @${merchant.owner.username} · Trust level 2`,
     )
-    expect(facts).toContain('120 points Stickers &lt;b&gt;')
+    expect(facts).toContain('120 points Stickers <b>')
     expect(facts).toContain(`Paying as @${alice.username} Switch account`)
     expect(facts).toContain('Balance 5,000 Balance after 4,880')
     expect(body).toContain(`data-copy="${order_id}"`)

@@ -9,6 +9,7 @@ import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 const ADMIN_PATH = '/admin/refund-requests'
@@ -49,7 +50,6 @@ async function order(amount: bigint, isPaid = true) {
     receipt: `/payment/pay/${transaction_id}`,
   }
 }
-const textOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 
 async function ask(page: string, amount: string, reason = 'Arrived torn') {
   const asked = await owner.submit(await owner.get(page), `${page}/refund-request`, { amount, reason })

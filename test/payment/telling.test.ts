@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import type { Browser } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { succeed } from '../harness/notify-receiver.ts'
 import { type NotifyWorld, startNotifyWorld } from '../harness/notify-world.ts'
 
@@ -31,11 +32,7 @@ const tell = async (transaction_id: string, client = buyer) =>
 const requestsFor = (transaction_id: string) =>
   world.receiver.received.filter(({ fields }) => fields.api_trade_no === transaction_id).length
 /** The text of the page about the shop, without markup. */
-const saidOn = (body: string) =>
-  /<details[^>]*id="shop"[^>]*>([\s\S]*?)<\/details>/
-    .exec(body)![1]!
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
+const saidOn = (body: string) => textOf(/<details[^>]*id="shop"[^>]*>([\s\S]*?)<\/details>/.exec(body)![1]!)
 
 describe('the receipt', () => {
   it('tells how attempts went and the next time, without an address', async () => {

@@ -1,4 +1,5 @@
 /** Reads the forms of a page as a browser does: what their fields hold, and which are marked as wrong. */
+import { attribute, unescaped } from '../harness/markup.ts'
 
 export type Field = {
   name: string
@@ -34,14 +35,14 @@ const TYPED = ['text', 'url', 'email', 'password', 'textarea']
 export function formsIn(html: string): Form[] {
   const forms = html.matchAll(/<form method="post" action="([^"]*)"[^>]*>(.*?)<\/form>/gs)
   return [...forms].map(([, address = '', inner = '']) => {
-    const action = plain(address)
+    const action = unescaped(address)
     const elements = inner.matchAll(/<input\b[^>]*>|<textarea\b.*?<\/textarea>|<select\b.*?<\/select>/gs)
     const fields = [...elements].map(([element]) => fieldIn(element, html))
     const [button] = /<button [^>]*\bname=[^>]*>/.exec(inner) ?? []
     const sent = fields.filter(({ type, value }) => type !== 'checkbox' || value !== '')
     const values = Object.fromEntries([
       ...sent.map(({ name, value }) => [name, value]),
-      ...(button === undefined ? [] : [[read(button, 'name'), read(button, 'value')]]),
+      ...(button === undefined ? [] : [[attribute(button, 'name'), attribute(button, 'value')]]),
     ])
     return {
       action,
@@ -56,14 +57,14 @@ export function formsIn(html: string): Form[] {
 
 function fieldIn(element: string, html: string): Field {
   const [tag = '', kind = ''] = /^<(\w+)[^>]*>/.exec(element) ?? []
-  const type = kind === 'input' ? read(tag, 'type') : kind
-  const name = read(tag, 'name')
-  const described = read(tag, 'aria-describedby').split(' ')
+  const type = kind === 'input' ? attribute(tag, 'type') : kind
+  const name = attribute(tag, 'name')
+  const described = attribute(tag, 'aria-describedby').split(' ')
   return {
     name,
     type,
     value: valueIn(element, tag, type),
-    mode: read(tag, 'inputmode') || type,
+    mode: attribute(tag, 'inputmode') || type,
     isTyped: TYPED.includes(type) && !/ hidden\b/.test(tag),
     isSecret: type === 'password' || SECRETS.includes(name),
     isRequired: / required\b/.test(tag),
@@ -73,12 +74,12 @@ function fieldIn(element: string, html: string): Field {
 }
 
 function valueIn(element: string, tag: string, type: string): string {
-  if (type === 'textarea') return plain(element.slice(tag.length, -'</textarea>'.length))
+  if (type === 'textarea') return unescaped(element.slice(tag.length, -'</textarea>'.length))
   if (type === 'checkbox' && !/ checked\b/.test(tag)) return ''
-  if (type !== 'select') return read(tag, 'value')
+  if (type !== 'select') return attribute(tag, 'value')
   const [option = '', , text = ''] =
     /<option( [^>]*)? selected[^>]*>([^<]*)/.exec(element) ?? /<option( [^>]*)?>([^<]*)/.exec(element) ?? []
-  return option.includes(' value=') ? read(option, 'value') : plain(text)
+  return option.includes(' value=') ? attribute(option, 'value') : unescaped(text)
 }
 
 /** A problem stands beside its field, or above a form of which any part may be wrong. */
@@ -93,13 +94,4 @@ function isProblem(html: string, id: string): boolean {
 export function faultsOf({ isRequired, mode }: Field): string[] {
   const unreadable = { numeric: 'soon', decimal: 'soon', url: 'no address', email: 'nobody' }[mode]
   return [...(isRequired ? [''] : []), 'x'.repeat(5_000), ...(unreadable === undefined ? [] : [unreadable])]
-}
-
-function read(tag: string, name: string): string {
-  return plain(new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? '')
-}
-
-function plain(text: string): string {
-  const signs: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' }
-  return text.replace(/&(lt|gt|quot|#39|amp);/g, (_, name: string) => signs[name]!)
 }

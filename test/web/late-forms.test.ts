@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 
 const PROFILE = '/account/profile'
 const TYPED = 'Typed for a long time'
@@ -27,7 +28,6 @@ const endSessions = () => test.db.deleteFrom('sessions').where('user_id', '=', a
 const keptForms = () => test.db.selectFrom('kept_forms').selectAll().execute()
 const nameOf = async ({ id }: Person) =>
   (await test.db.selectFrom('users').where('id', '=', id).select('name').executeTakeFirstOrThrow()).name
-const textOf = ({ body }: Page) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 
 /** Signs in as the page about the late form offers. Returns the page of the form. */
 async function signInFrom(late: Page, { username, password }: Person): Promise<Page> {

@@ -15,6 +15,7 @@ import {
   offer,
   switchMandates,
 } from '../../harness/mandates.ts'
+import { textOf } from '../../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { makeParty } from '../../identity/relying-party.ts'
 
@@ -36,7 +37,6 @@ beforeEach(async () => {
   page = `/payment/applications/${merchant.payment_id}/mandates`
 })
 
-const wordsOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 const tokenOf = (by: Browser) => by.get(page).then((shown) => shown.form('/language'))
 const send = async (act: string, fields: Record<string, string>, by = owner) =>
   by.post(`${page}${act}`, { ...(await tokenOf(by)), ...fields })
@@ -62,17 +62,17 @@ it('asks for the right, once, and shows what was decided', async () => {
   expect([short.status, short.body]).toEqual([400, expect.stringContaining('id="purpose-problem"')])
   expect((await send('/ask', { purpose: 'Subscriptions to our books' })).status).toBe(303)
   const waiting = await owner.get(page)
-  expect(wordsOf(waiting.body)).toContain('The right to hold mandates Waiting for review')
+  expect(textOf(waiting.body)).toContain('The right to hold mandates Waiting for review')
   expect(waiting.body).not.toContain(`action="${page}/ask"`)
   await decideRight(test, merchant, { decision: 'refuse' })
-  expect(wordsOf((await owner.get(page)).body)).toContain(
+  expect(textOf((await owner.get(page)).body)).toContain(
     'Refused Purpose: Subscriptions to our books The reviewer wrote: test',
   )
   expect((await send('/ask', { purpose: 'Subscriptions to our books' })).status).toBe(303)
   await decideRight(test, merchant, { decision: 'grant', daily_max: 9_000n })
-  expect(wordsOf((await owner.get(page)).body)).toContain('Granted All charges of a day: up to 9,000 points.')
+  expect(textOf((await owner.get(page)).body)).toContain('Granted All charges of a day: up to 9,000 points.')
   await decideRight(test, merchant, { decision: 'withdraw' })
-  expect(wordsOf((await owner.get(page)).body)).toContain('No charge is possible.')
+  expect(textOf((await owner.get(page)).body)).toContain('No charge is possible.')
 })
 
 it('links a sign-in application of the owner, and no other', async () => {
@@ -92,17 +92,17 @@ it('lists mandates and offers, and finds them by reference, id and member', asyn
   await giveRight(test, merchant)
   const accepted = await makeMandate(test, merchant, alice, { reference: 'club-1', purpose: 'Books <b>' })
   await offer(test, merchant, { reference: 'club-2' })
-  const words = wordsOf((await owner.get(page)).body)
+  const words = textOf((await owner.get(page)).body)
   expect(words).toContain('club-2 Offered')
   expect(words).toContain(
-    `@${alice.username} · club-1 Active Books &lt;b&gt; · Up to 100 each time, 250 points a month`,
+    `@${alice.username} · club-1 Active Books <b> · Up to 100 each time, 250 points a month`,
   )
   for (const q of ['club-1', accepted, `@${alice.username}`, alice.username.toUpperCase()]) {
-    const found = wordsOf((await owner.get(`${page}?q=${encodeURIComponent(q)}`)).body)
+    const found = textOf((await owner.get(`${page}?q=${encodeURIComponent(q)}`)).body)
     expect(found).toContain('club-1 Active')
     expect(found).not.toContain('club-2')
   }
-  expect(wordsOf((await owner.get(`${page}?q=nobody`)).body)).toContain('No results')
+  expect(textOf((await owner.get(`${page}?q=nobody`)).body)).toContain('No results')
 })
 
 it('revokes with a reason that the member reads', async () => {
@@ -117,7 +117,7 @@ it('revokes with a reason that the member reads', async () => {
   expect((await send(act, { reason: 'We close' })).status).toBe(303)
   expect(await stored(mandate_id)).toMatchObject({ status: 'ended', reason: 'merchant' })
   const client = await alice.signIn()
-  expect(wordsOf((await client.get(`/account/mandates/${mandate_id}`)).body)).toMatch(
+  expect(textOf((await client.get(`/account/mandates/${mandate_id}`)).body)).toMatch(
     /Ended by the shop .* · We close/,
   )
   const other = await makeMerchant(test)

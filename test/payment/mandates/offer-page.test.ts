@@ -8,6 +8,7 @@ import { secretKeyOf } from '../../../src/payment/signing/hmac.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
 import { type Browser, browser, setSetting, startTestApp, type TestApp } from '../../harness/harness.ts'
 import { decideRight, giveRight, IP, makeMandate, offer, switchMandates } from '../../harness/mandates.ts'
+import { textOf } from '../../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { formsIn } from '../../web/form-markup.ts'
 
@@ -38,7 +39,6 @@ const pathOf = (mandate_id: string) => `/payment/mandate/${mandate_id}`
 const offered = async (over: Partial<OfferedTerms> = {}) => pathOf(await offer(test, merchant, over))
 const idOf = (path: string) => path.split('/').at(-1)!
 const stored = (path: string) => findMandate(test.db, { mandate_id: idOf(path) }, test.clock.now())
-const wordsOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 const setApp = (values: object) =>
   test.db.updateTable('payment_apps').set(values).where('id', '=', merchant.id).execute()
 const allow = (path: string, fields: Record<string, string> = {}, by = client) =>
@@ -67,32 +67,32 @@ describe('an offer', () => {
     const visitor = browser(test)
     const { status, location } = await visitor.get(path)
     expect([status, location]).toEqual([303, `/sign-in?return_to=${encodeURIComponent(path)}`])
-    const words = wordsOf((await visitor.get(location!)).body)
+    const words = textOf((await visitor.get(location!)).body)
     expect(words).toContain(
       `Sign in to decide whether Shop of ${merchant.owner.username} may charge you Daily tea · Up to 100 each time, 250 points a month`,
     )
     const own = await offered({ purpose: 'Daily tea', user_id: alice.id })
-    expect(wordsOf((await visitor.get(`/sign-in?return_to=${own}`)).body)).not.toContain('Daily tea')
+    expect(textOf((await visitor.get(`/sign-in?return_to=${own}`)).body)).not.toContain('Daily tea')
   })
 
   it('shows its terms, and what they come to', async () => {
     const path = await offered({ purpose: 'Daily <tea>', with_token: true })
     const { body, status } = await client.get(path)
     expect(status).toBe(200)
-    const words = wordsOf(body)
+    const words = textOf(body)
     expect(words).toContain(
       `Shop of ${merchant.owner.username} Approved by staff @${merchant.owner.username} · Trust level 2`,
     )
-    expect(words).toContain('250 points a month at most Up to 100 points each time Daily &lt;tea&gt;')
+    expect(words).toContain('250 points a month at most Up to 100 points each time Daily <tea>')
     expect(words).toContain('Valid 1 Jan 2026 – 31 Dec 2026 Most in total 3,000 Balance 5,000')
     expect(words).toContain('All my mandates a month 250 of 10,000')
     expect(words).toContain(`You pay as @${alice.username} Switch account`)
     expect(words).toContain('Each charge also needs your sign-in at the shop.')
     const chinese = await client.get(path, { 'accept-language': 'zh-CN' })
-    expect(wordsOf(chinese.body)).toContain('250 积分，每月上限 每次最多 100 积分')
+    expect(textOf(chinese.body)).toContain('250 积分，每月上限 每次最多 100 积分')
     const fixed = await client.get(await offered({ ...FIXED, period: 'week', ends_on: '2026-01-20' }))
-    expect(wordsOf(fixed.body)).toContain('300 points every week')
-    expect(wordsOf(fixed.body)).toContain('Most in total 900')
+    expect(textOf(fixed.body)).toContain('300 points every week')
+    expect(textOf(fixed.body)).toContain('Most in total 900')
     expect(fixed.body).not.toContain('name="charge_max"')
   })
 
@@ -110,11 +110,11 @@ describe('an offer', () => {
     expect(await stored(path)).toMatchObject({ status: 'active', user_id: alice.id, charge_max: 100n })
     expect(verified((await client.get(`${path}/return`)).location)).toEqual(told)
     const again = await client.get(path)
-    expect(wordsOf(again.body)).toContain('You have allowed this')
+    expect(textOf(again.body)).toContain('You have allowed this')
     expect(again.body).toContain(`href="${path}/return"`)
     await revokeOwn(test.deps, idOf(path), { user_id: alice.id, ip: IP })
     const ended = await client.get(`${path}/return`)
-    expect([ended.status, wordsOf(ended.body)]).toEqual([
+    expect([ended.status, textOf(ended.body)]).toEqual([
       200,
       expect.stringContaining('This mandate has ended'),
     ])
@@ -128,10 +128,7 @@ describe('an offer', () => {
     expect(verified(location)).toMatchObject({ mandate_id: idOf(path), mandate_status: 'declined' })
     expect(await stored(path)).toMatchObject({ status: 'ended', reason: 'declined' })
     const late = await client.post(path, page.form(path))
-    expect([late.status, wordsOf(late.body)]).toEqual([
-      409,
-      expect.stringContaining('This mandate has ended'),
-    ])
+    expect([late.status, textOf(late.body)]).toEqual([409, expect.stringContaining('This mandate has ended')])
     expect((await client.post(`${path}/refuse`, page.form(path))).status).toBe(409)
   })
 
@@ -148,13 +145,13 @@ describe('an offer', () => {
     const seen = await other.get(taken)
     await allow(taken)
     const late = await other.submit(seen, taken)
-    expect([late.status, wordsOf(late.body)]).toEqual([
+    expect([late.status, textOf(late.body)]).toEqual([
       409,
       expect.stringContaining('Accepted by another member'),
     ])
     const own = await offered({ purpose: 'Secret tea', user_id: alice.id })
     const strange = await other.get(own)
-    expect(wordsOf(strange.body)).toContain('This offer is for another member')
+    expect(textOf(strange.body)).toContain('This offer is for another member')
     expect((await other.get(`${taken}/return`)).location).toBeUndefined()
     for (const { body } of [late, strange, await other.get(taken)]) {
       expect(body).not.toContain('Secret tea')
@@ -199,25 +196,25 @@ describe('terms', () => {
     const path = await offered({ caps: { charge_max: 3_000n, period_max: 20_000n } })
     const page = await client.get(path)
     expect(filledIn(page, path)).toMatchObject({ charge_max: '2000', period_max: '10000' })
-    expect(wordsOf(page.body)).toContain('The shop asks for more than you may allow')
+    expect(textOf(page.body)).toContain('The shop asks for more than you may allow')
     const more = await client.post(path, { ...filledIn(page, path), charge_max: '2001' })
-    expect([more.status, wordsOf(more.body)]).toEqual([
+    expect([more.status, textOf(more.body)]).toEqual([
       400,
       expect.stringContaining('You may allow up to 2,000.'),
     ])
     expect((await client.post(path, filledIn(page, path))).status).toBe(303)
     const rest = await client.get(await offered())
-    expect(wordsOf(rest.body)).toContain('Above your monthly limit')
+    expect(textOf(rest.body)).toContain('Above your monthly limit')
     const dear = await client.get(await offered({ caps: { amount: 2_001n } }))
-    expect(wordsOf(dear.body)).toContain('Above your limit')
-    expect(wordsOf(dear.body)).toContain('You may allow up to 2,000.')
+    expect(textOf(dear.body)).toContain('Above your limit')
+    expect(textOf(dear.body)).toContain('You may allow up to 2,000.')
   })
 
   it('stand beside those of the mandate that they replace', async () => {
     const before = await makeMandate(test, merchant, alice, FIXED)
     const path = await offered({ caps: { amount: 450n }, replaces: before })
     const { body } = await client.get(path)
-    expect(wordsOf(body)).toContain('Until now: 300 points every month Then: 450 points every month')
+    expect(textOf(body)).toContain('Until now: 300 points every month Then: 450 points every month')
     expect((await allow(path)).status).toBe(303)
     expect(await stored(pathOf(before))).toMatchObject({ status: 'ended', reason: 'replaced' })
   })
@@ -229,7 +226,7 @@ describe('an old sign-in', () => {
     const fresh = await client.get(path)
     test.clock.advance(HOUR_MS)
     const { body } = await client.get(path)
-    expect(wordsOf(body)).toContain('Confirm with a new sign-in that it is you.')
+    expect(textOf(body)).toContain('Confirm with a new sign-in that it is you.')
     expect(body).toContain(`href="/sign-in?return_to=${encodeURIComponent(path)}&amp;login_hint=`)
     const lower = { charge_max: '7', period_max: '9' }
     const refused = await client.post(path, { ...filledIn(fresh, path), ...lower })
@@ -260,7 +257,7 @@ describe('an old sign-in', () => {
     const path = pathOf(await offer(test, { ...twin, book: 'test' }, FIXED))
     test.clock.advance(HOUR_MS)
     const page = await client.get(path)
-    expect(wordsOf(page.body)).toContain('300 play points every month')
+    expect(textOf(page.body)).toContain('300 play points every month')
     expect((await client.submit(page, path)).status).toBe(303)
     await twin.close()
   })
@@ -275,7 +272,7 @@ describe('every other state', () => {
         [await client.get(path), shown],
         [await client.post(path, page.form(path)), posted],
       ] as const) {
-        expect([answer.status, wordsOf(answer.body)]).toEqual([status, expect.stringContaining(title)])
+        expect([answer.status, textOf(answer.body)]).toEqual([status, expect.stringContaining(title)])
         expect(answer.body).toContain(`href="${new URL(merchant.callbackUrl).origin}"`)
       }
     }
@@ -304,7 +301,7 @@ describe('every other state', () => {
     test.clock.advance(24 * HOUR_MS)
     client = await alice.signIn()
     const lapsed = await client.get(path)
-    expect([lapsed.status, wordsOf(lapsed.body)]).toEqual([
+    expect([lapsed.status, textOf(lapsed.body)]).toEqual([
       200,
       expect.stringContaining('This offer has lapsed'),
     ])

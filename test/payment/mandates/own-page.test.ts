@@ -13,6 +13,7 @@ import {
   makeMandate,
   switchMandates,
 } from '../../harness/mandates.ts'
+import { textOf } from '../../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { formsIn } from '../../web/form-markup.ts'
 
@@ -36,7 +37,6 @@ beforeEach(async () => {
   client = await alice.signIn()
 })
 
-const wordsOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 const stored = (mandate_id: string) => findMandate(test.db, { mandate_id }, test.clock.now())
 const charge = (mandate_id: string, amount: bigint) =>
   chargedOr(makeChargeMandate(test.deps)(chargeOf(merchant, mandate_id, amount)))
@@ -49,7 +49,7 @@ async function send(mandate_id: string, act: string, fields: Record<string, stri
 /** Follows a form to its page, and reads what the page reports. */
 async function reported({ location, status }: { location?: string | undefined; status: number }) {
   expect(status).toBe(303)
-  return wordsOf((await client.get(location!)).body)
+  return textOf((await client.get(location!)).body)
 }
 
 describe('the list', () => {
@@ -61,19 +61,19 @@ describe('the list', () => {
   })
 
   it('shows each mandate with its period, and nobody else’s', async () => {
-    expect(wordsOf((await client.get(PAGE)).body)).toContain('No mandates')
+    expect(textOf((await client.get(PAGE)).body)).toContain('No mandates')
     const up_to = await makeMandate(test, merchant, alice, { purpose: 'Daily <tea>' })
     await makeMandate(test, merchant, alice, { caps: { amount: 300n }, starts_on: '2026-02-01' })
     await charge(up_to, 60n)
-    const words = wordsOf((await client.get(PAGE)).body)
-    expect(words).toContain(`Shop of ${merchant.owner.username} Active Daily &lt;tea&gt;`)
+    const words = textOf((await client.get(PAGE)).body)
+    expect(words).toContain(`Shop of ${merchant.owner.username} Active Daily <tea>`)
     expect(words).toContain('Up to 100 each time, 250 points a month · 1 Jan 2026 – 31 Dec 2026')
     expect(words).toContain('This period: 60 charged, 190 left')
     expect(words).toContain('Not begun A service 300 points every month')
     expect(words).toContain('Next charge from 1 Feb 2026')
     const bob = await makePerson(test)
     const other = await bob.signIn()
-    expect(wordsOf((await other.get(PAGE)).body)).toContain('No mandates')
+    expect(textOf((await other.get(PAGE)).body)).toContain('No mandates')
     expect((await other.get(`${PAGE}/${up_to}`)).status).toBe(404)
     expect((await client.get(`${PAGE}/mdt_x`)).status).toBe(404)
   })
@@ -87,7 +87,7 @@ describe('one mandate', () => {
     await charge(mandate_id, 102n)
     await send(mandate_id, 'terms', { charge_max: '50' })
     const { body } = await client.get(`${PAGE}/${mandate_id}`)
-    const words = wordsOf(body)
+    const words = textOf(body)
     expect(words).toContain('Tea today 08:00 −60')
     expect(body).toMatch(/href="\/payment\/pay\/txn_[a-z0-9]{24}"/)
     expect(words).toContain('Above the limit of one charge 2 times, last 102 points')
@@ -167,7 +167,7 @@ describe('agreeing', () => {
     const path = `${PAGE}/${mandate_id}/resume`
     const { version } = before.form(path)
     const old = await send(mandate_id, 'resume', { version: version! })
-    expect([old.status, wordsOf(old.body)]).toEqual([
+    expect([old.status, textOf(old.body)]).toEqual([
       409,
       expect.stringContaining('The mandate has changed since this page was opened.'),
     ])
@@ -182,9 +182,9 @@ describe('agreeing', () => {
     const buyer = await makePerson(test)
     await sql`select hand_over_application(${shop.id}, ${buyer.id}, ${test.clock.now()})`.execute(test.db)
     const { body } = await client.get(`${PAGE}/${mandate_id}`)
-    expect(wordsOf(body)).toContain(`The shop has a new owner, @${buyer.username}.`)
+    expect(textOf(body)).toContain(`The shop has a new owner, @${buyer.username}.`)
     const unreviewed = await send(mandate_id, 'resume')
-    expect([unreviewed.status, wordsOf(unreviewed.body)]).toEqual([
+    expect([unreviewed.status, textOf(unreviewed.body)]).toEqual([
       409,
       expect.stringContaining('The shop waits for a review.'),
     ])
@@ -219,7 +219,7 @@ describe('agreeing', () => {
     ])
     await setSetting(test, 'mandate_month_max_tl2', '70')
     const much = await send(mandate_id, 'terms', { period_max: '80' })
-    expect([much.status, wordsOf(much.body)]).toEqual([
+    expect([much.status, textOf(much.body)]).toEqual([
       409,
       expect.stringContaining('You may allow up to 70.'),
     ])

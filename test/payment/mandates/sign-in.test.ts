@@ -28,6 +28,7 @@ import {
   outcomeOf,
   switchMandates,
 } from '../../harness/mandates.ts'
+import { textOf } from '../../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { expectStatements } from '../../harness/statements.ts'
 import {
@@ -86,7 +87,6 @@ const link = ({ payment_id, owner }: Merchant, client_id: string | null) =>
   linkSignInApp(test.deps, payment_id, client_id, { user_id: owner.id, ip: IP })
 const offered = (over: Partial<OfferedTerms> = {}) => offer(test, merchant, over)
 const stored = (mandate_id: string) => findMandate(test.db, { mandate_id }, test.clock.now())
-const wordsOf = (body: string) => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 const naming = (identifier: string) => ({
   authorization_details: JSON.stringify([{ type: 'points_mandate', identifier }]),
 })
@@ -254,17 +254,17 @@ describe('a mandate', () => {
 describe('the page', () => {
   it('shows sign-in and charges together, with three answers', async () => {
     const { body } = await ask(await offered({ purpose: 'Daily <tea>', with_token: true }))
-    const words = wordsOf(body)
+    const words = textOf(body)
     expect(words).toContain('Sign in to Tea House')
     expect(words).toContain('And may charge you later, without asking again: 250 points a month at most')
-    expect(words).toContain('250 points a month at most Up to 100 points each time Daily &lt;tea&gt;')
+    expect(words).toContain('250 points a month at most Up to 100 points each time Daily <tea>')
     expect(words).toContain('Most in total 3,000 Balance 5,000 All my mandates a month 250 of 10,000')
     expect(words).toContain(`You pay as @${alice.username}. Each charge also needs your sign-in at the shop.`)
     expect(words).toContain('Sign in and allow charges Deny Sign in only')
     expect(words).not.toContain('it cannot pay for you')
     const url = authorizationUrl(party, naming(await offered()))
     const chinese = await client.get(url, { 'accept-language': 'zh-CN' })
-    expect(wordsOf(chinese.body)).toContain('登录并允许扣款 拒绝 仅登录')
+    expect(textOf(chinese.body)).toContain('登录并允许扣款 拒绝 仅登录')
   })
 
   it('is shown whatever is remembered, and prompt=none is consent_required', async () => {
@@ -296,7 +296,7 @@ describe('the page', () => {
       query: action.split('?')[1]!,
       decision: 'allow',
     })
-    expect([again.status, wordsOf(again.body)]).toEqual([
+    expect([again.status, textOf(again.body)]).toEqual([
       200,
       expect.stringContaining('Sign in and allow charges'),
     ])
@@ -305,7 +305,7 @@ describe('the page', () => {
     expect(await stored(mandate_id)).toMatchObject({ status: 'pending' })
     await switchMandates(test, 'off')
     const plain = await answer(page, 'charge')
-    expect([plain.status, wordsOf(plain.body)]).toEqual([200, expect.not.stringContaining('charges')])
+    expect([plain.status, textOf(plain.body)]).toEqual([200, expect.not.stringContaining('charges')])
     await switchMandates(test)
   })
 })
@@ -400,7 +400,7 @@ describe('sign in and allow charges', () => {
     const page = await ask(mandate_id)
     test.clock.advance(HOUR_MS)
     const stale = await ask(mandate_id)
-    expect(wordsOf(stale.body)).toContain('Confirm with a new sign-in that it is you.')
+    expect(textOf(stale.body)).toContain('Confirm with a new sign-in that it is you.')
     expect(stale.body).not.toContain('value="charge"')
     const lower = { charge_max: '7', period_max: '9' }
     const refused = await withoutWriting(test, () => answer(page, 'charge', lower))
@@ -416,7 +416,7 @@ describe('sign in and allow charges', () => {
   it('ends the mandate that it replaces', async () => {
     const before = await makeMandate(test, merchant, alice)
     const mandate_id = await offered({ replaces: before })
-    expect(wordsOf((await ask(mandate_id)).body)).toContain('This replaces a mandate of yours')
+    expect(textOf((await ask(mandate_id)).body)).toContain('This replaces a mandate of yours')
     await allowed(mandate_id)
     expect(await stored(before)).toMatchObject({ status: 'ended', reason: 'replaced' })
   })
@@ -472,11 +472,11 @@ describe('the other answers', () => {
     await act()
     try {
       const page = await ask(kept)
-      expect([page.status, wordsOf(page.body)]).toEqual([200, expect.stringContaining(reason)])
-      expect(wordsOf(page.body)).toContain('Deny Sign in only')
+      expect([page.status, textOf(page.body)]).toEqual([200, expect.stringContaining(reason)])
+      expect(textOf(page.body)).toContain('Deny Sign in only')
       expect(page.body).not.toContain('value="charge"')
       const late = await answer(before, 'charge')
-      expect([late.status < 500, late.location, wordsOf(late.body)]).toEqual([
+      expect([late.status < 500, late.location, textOf(late.body)]).toEqual([
         true,
         undefined,
         expect.stringContaining(reason),
@@ -515,11 +515,11 @@ describe('taking the application back', () => {
 
     const list = await client.get('/account/applications')
     const asked = await client.submit(list, path())
-    expect(wordsOf(asked.body)).toContain('Mandates that end 2')
-    expect(wordsOf(asked.body)).toContain('The mandates that you accepted while signing in to it end too')
+    expect(textOf(asked.body)).toContain('Mandates that end 2')
+    expect(textOf(asked.body)).toContain('The mandates that you accepted while signing in to it end too')
     expect(await stored(first)).toMatchObject({ status: 'active' })
     const done = await client.submit(asked, path())
-    expect(wordsOf((await client.get(done.location!)).body)).toContain('2 mandates ended.')
+    expect(textOf((await client.get(done.location!)).body)).toContain('2 mandates ended.')
     for (const id of [first, second])
       expect(await stored(id)).toMatchObject({ status: 'ended', reason: 'member' })
     for (const id of [byHand, others]) expect(await stored(id)).toMatchObject({ status: 'active' })
@@ -531,15 +531,15 @@ describe('taking the application back', () => {
       .select('detail')
       .executeTakeFirstOrThrow()
     expect(detail).toMatchObject({ by: 'member', from: 'applications', reason: 'member' })
-    expect(wordsOf((await ask(await offered())).body)).toContain('Sign in and allow charges')
+    expect(textOf((await ask(await offered())).body)).toContain('Sign in and allow charges')
   })
 
   it('says nothing of mandates where there are none', async () => {
     await authorize(client, party)
     const asked = await client.submit(await client.get('/account/applications'), path())
-    expect(wordsOf(asked.body)).not.toContain('andates that end')
+    expect(textOf(asked.body)).not.toContain('andates that end')
     const done = await client.submit(asked, path())
-    expect(wordsOf((await client.get(done.location!)).body)).not.toContain('mandates ended')
+    expect(textOf((await client.get(done.location!)).body)).not.toContain('mandates ended')
   })
 
   it('puts each of many charges wholly before or after it', async () => {
@@ -636,8 +636,8 @@ describe('at once', () => {
     await acceptMandate(test.deps, mandate_id, { user_id: alice.id, ip: IP, isFresh: true })
     const again = await answer(page, 'charge')
     // The sign-in alone is asked for now.
-    expect(wordsOf(again.body)).toContain('Sign in to Tea House')
-    expect(wordsOf(again.body)).not.toContain('Sign in and allow charges')
+    expect(textOf(again.body)).toContain('Sign in to Tea House')
+    expect(textOf(again.body)).not.toContain('Sign in and allow charges')
   })
 })
 
