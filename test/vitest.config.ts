@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { isSpread } from './harness/one-process.ts'
+import { TEST_FILES } from './harness/reporter.ts'
 import { TIMES } from './harness/thoroughness.ts'
 
 /**
@@ -31,7 +33,7 @@ const ALIKE = [
   'platform/tracing',
   'web/messages',
 ]
-const LEFT_OUT = ['faults/**', ...ALIKE.map((name) => `${name}.test.ts`)]
+const LEFT_OUT = ['bench/**', 'test/faults/**', ...ALIKE.map((name) => `test/${name}.test.ts`)]
 
 /** These files take long, whatever their size. They begin first, so that no worker ends with one alone. */
 const LONG = [
@@ -54,11 +56,12 @@ class LongFirst extends BaseSequencer {
 }
 
 export default defineConfig({
-  cacheDir: '../node_modules/.vite',
+  cacheDir: './node_modules/.vite',
   test: {
-    root: import.meta.dirname,
-    globalSetup: './harness/global-setup.ts',
-    reporters: [['default', { summary: false }], './harness/reporter.ts'],
+    root: join(import.meta.dirname, '..'),
+    include: TEST_FILES,
+    globalSetup: './test/harness/global-setup.ts',
+    reporters: [['default', { summary: false }], './test/harness/reporter.ts'],
     // No source keeps state of its own, so files may share imported modules.
     isolate: false,
     sequence: { sequencer: LongFirst },

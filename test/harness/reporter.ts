@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
 import { unsentForms } from './reported-acts.ts'
 
-const ALL_FILES = globSync('**/*.test.ts', { cwd: join(import.meta.dirname, '..') }).length
+/** The files of all tests, those of the tools in bench too. */
+export const TEST_FILES = ['test/**/*.test.ts', 'bench/**/*.test.ts']
+const ALL_FILES = globSync(TEST_FILES, { cwd: join(import.meta.dirname, '../..') }).length
 
 // biome-ignore lint/style/noDefaultExport: vitest loads reporters by their default export
 export default class ClosingLine implements Reporter {

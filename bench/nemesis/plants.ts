@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { appendFile, cp, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { ROOT } from '../../harness/server-process.ts'
+import { ROOT } from '../../test/harness/server-process.ts'
 import type { FaultKind } from './plan.ts'
 
 export type Plant = {

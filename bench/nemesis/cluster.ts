@@ -10,14 +10,20 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { type OsUser, spawnOptions } from '../../../src/database/embedded/user.ts'
-import { type Pgbouncer, startPgbouncer } from '../../harness/pgbouncer.ts'
-import { POSTGRES_15 } from '../../harness/postgres-15.ts'
-import { makeScratchFolder } from '../../harness/scratch.ts'
-import { freePort, ROOT, type ServerProcess, startServer, stopServer } from '../../harness/server-process.ts'
-import { waitUntil } from '../../harness/waiting.ts'
-import { HAS_PATRONI, type Patroni, startPatroni } from '../patroni.ts'
-import { APP_SECRET } from '../world.ts'
+import { type OsUser, spawnOptions } from '../../src/database/embedded/user.ts'
+import { HAS_PATRONI, type Patroni, startPatroni } from '../../test/faults/patroni.ts'
+import { APP_SECRET } from '../../test/faults/world.ts'
+import { type Pgbouncer, startPgbouncer } from '../../test/harness/pgbouncer.ts'
+import { POSTGRES_15 } from '../../test/harness/postgres-15.ts'
+import { makeScratchFolder } from '../../test/harness/scratch.ts'
+import {
+  freePort,
+  ROOT,
+  type ServerProcess,
+  startServer,
+  stopServer,
+} from '../../test/harness/server-process.ts'
+import { waitUntil } from '../../test/harness/waiting.ts'
 import { type Links, startLinks } from './links.ts'
 
 const run = promisify(execFile)

@@ -2,7 +2,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { ROOT } from '../../harness/server-process.ts'
+import { ROOT } from '../../test/harness/server-process.ts'
 import { PLANTS, plantIn } from './plants.ts'
 
 it.each(PLANTS)('$name', async (plant) => {

@@ -1,13 +1,20 @@
 /** Who acts in a run: members with points, shops of other members, an application, an administrator. */
 import { sql } from 'kysely'
-import type { Core } from '../../../src/core/core.ts'
-import { openSettings } from '../../../src/core/settings.ts'
-import type { Db } from '../../../src/database/connection.ts'
-import { registerApp } from '../../../src/identity/apps/apps.ts'
-import { setEventsUrl } from '../../../src/payment/events/events.ts'
-import { makeSecrets, randomToken, sha256 } from '../../../src/platform/secrets.ts'
-import { formToken } from '../../../src/web/forms/form-guard.ts'
-import { APP_SECRET, type Buyer, makeBuyer, makeShop, type Shop, START_POINTS } from '../world.ts'
+import type { Core } from '../../src/core/core.ts'
+import { openSettings } from '../../src/core/settings.ts'
+import type { Db } from '../../src/database/connection.ts'
+import { registerApp } from '../../src/identity/apps/apps.ts'
+import { setEventsUrl } from '../../src/payment/events/events.ts'
+import { makeSecrets, randomToken, sha256 } from '../../src/platform/secrets.ts'
+import { formToken } from '../../src/web/forms/form-guard.ts'
+import {
+  APP_SECRET,
+  type Buyer,
+  makeBuyer,
+  makeShop,
+  type Shop,
+  START_POINTS,
+} from '../../test/faults/world.ts'
 import type { Merchants } from './merchants.ts'
 
 export const REDIRECT_URI = 'http://127.0.0.1:9/back'

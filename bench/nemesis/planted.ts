@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { ROOT } from '../../harness/server-process.ts'
+import { ROOT } from '../../test/harness/server-process.ts'
 import { nemesis } from './nemesis.ts'
 import { PLANTS, plantIn } from './plants.ts'
 

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { gatewayText, md5 } from '../../harness/gateway-shop.ts'
+import { gatewayText, md5 } from '../../test/harness/gateway-shop.ts'
 import type { Recorder } from './recorder.ts'
 
 export type Behaviour = 'well' | 'hang' | 'lie' | 'flood'
