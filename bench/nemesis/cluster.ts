@@ -13,16 +13,11 @@ import { promisify } from 'node:util'
 import { type OsUser, spawnOptions } from '../../src/database/embedded/user.ts'
 import { HAS_PATRONI, type Patroni, startPatroni } from '../../test/faults/patroni.ts'
 import { APP_SECRET } from '../../test/faults/world.ts'
+import { freePort } from '../../test/harness/free-port.ts'
 import { type Pgbouncer, startPgbouncer } from '../../test/harness/pgbouncer.ts'
 import { POSTGRES_15 } from '../../test/harness/postgres-15.ts'
 import { makeScratchFolder } from '../../test/harness/scratch.ts'
-import {
-  freePort,
-  ROOT,
-  type ServerProcess,
-  startServer,
-  stopServer,
-} from '../../test/harness/server-process.ts'
+import { ROOT, type ServerProcess, startServer, stopServer } from '../../test/harness/server-process.ts'
 import { waitUntil } from '../../test/harness/waiting.ts'
 import { type Links, startLinks } from './links.ts'
 

@@ -7,9 +7,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { hashPassword, verifyPassword } from '../../src/accounts/security/password.ts'
 import { argon2id, HASHES_WAITING_MAX, hashesWaiting } from '../../src/platform/argon2.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
+import { freePort } from '../harness/free-port.ts'
 import { browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { inOneProcess, ONE_QUEUE } from '../harness/one-process.ts'
-import { freePort, ROOT } from '../harness/server-process.ts'
+import { ROOT } from '../harness/server-process.ts'
 
 const THREADS = Math.min(4, Math.max(1, availableParallelism() - 1))
 const PASSWORD = 'correct horse battery'

@@ -21,12 +21,12 @@ import { askMandateRight } from '../../src/payment/mandates/right.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
+import { freePort } from '../harness/free-port.ts'
 import { browser, createDatabase, startTestApp, type TestApp } from '../harness/harness.ts'
 import { makeMandate, switchMandates } from '../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
 import { environmentOf, type Outcome, tesseraAt, toldAt } from '../harness/operator.ts'
-import { freePort } from '../harness/server-process.ts'
 import { makeParty } from '../identity/relying-party.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/cli/main.ts')

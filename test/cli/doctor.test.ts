@@ -17,11 +17,11 @@ import { keepProof } from '../../src/ledger/proofs.ts'
 import { makePerson } from '../harness/cast.ts'
 import { certificateOf, type KeyAndCertificate } from '../harness/certificate.ts'
 import { startTestForum, type TestForum } from '../harness/fake-forum.ts'
+import { freePort } from '../harness/free-port.ts'
 import { APP_SECRET, databaseUrl } from '../harness/global-setup.ts'
 import { createDatabase, startTestApp, type TestApp } from '../harness/harness.ts'
 import { tesseraAt } from '../harness/operator.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
-import { freePort } from '../harness/server-process.ts'
 
 const CHECKS = [
   'configuration',

@@ -10,10 +10,11 @@ import { pauseOwn } from '../../src/payment/mandates/acts.ts'
 import { makeChargeMandate } from '../../src/payment/mandates/charge.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
+import { freePort } from '../harness/free-port.ts'
 import { browser } from '../harness/harness.ts'
 import { chargedOr, chargeOf, giveRight, IP, makeMandate, switchMandates } from '../harness/mandates.ts'
 import { type NotifyWorld, startNotifyWorld } from '../harness/notify-world.ts'
-import { freePort, ROOT } from '../harness/server-process.ts'
+import { ROOT } from '../harness/server-process.ts'
 
 let world: NotifyWorld
 let address: string

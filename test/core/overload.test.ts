@@ -10,10 +10,10 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type ShopWorld, startShopWorld } from '../faults/world.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
+import { freePort } from '../harness/free-port.ts'
 import { type Fields, makeShop, type Shop, send } from '../harness/gateway-shop.ts'
 import { browser, createDatabase, HTML, startTestApp, type TestApp } from '../harness/harness.ts'
 import { type Answer, merchantSign } from '../harness/merchant.ts'
-import { freePort } from '../harness/server-process.ts'
 
 const PLACES = 16
 /** The time limit of each wait, for a busy machine. */

@@ -17,13 +17,13 @@ import {
   cleanUp,
   type DemoOptions,
   type DemoProcess,
-  freePort,
   makeDataDir,
   removeDataDir,
   spawnDemo,
   startDemoProcess,
   whoOutlives,
 } from '../harness/demo-process.ts'
+import { freePort } from '../harness/free-port.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
 
 const ENDING_MS = 60_000

@@ -5,12 +5,12 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   cleanUp,
   type DemoProcess,
-  freePort,
   makeDataDir,
   spawnDemo,
   startDemoProcess,
   whoOutlives,
 } from '../harness/demo-process.ts'
+import { freePort } from '../harness/free-port.ts'
 
 const FLAGS = ['--demo', '--forum', '--json']
 const ENDING_MS = 60_000

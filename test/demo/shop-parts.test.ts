@@ -15,7 +15,7 @@ import { reasonOf } from '../../examples/shop/pages.js'
 import { openPayments, Refused, sign } from '../../examples/shop/payment.js'
 import { openSignIn } from '../../examples/shop/sign-in.js'
 import { textsFor } from '../../examples/shop/texts.js'
-import { freePort } from '../harness/demo-process.ts'
+import { freePort } from '../harness/free-port.ts'
 
 const SHOP = join(import.meta.dirname, '../../examples/shop/shop.js')
 

@@ -15,12 +15,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { registerApp } from '../../src/identity/apps/apps.ts'
 import { linkSignInApp } from '../../src/payment/mandates/right.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
+import { freePort } from '../harness/free-port.ts'
 import { makeShop, type Shop } from '../harness/gateway-shop.ts'
 import { APP_SECRET } from '../harness/global-setup.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { giveRight, IP, offer, switchMandates } from '../harness/mandates.ts'
 import { samplesShown } from '../harness/samples-shown.ts'
-import { freePort, ROOT } from '../harness/server-process.ts'
+import { ROOT } from '../harness/server-process.ts'
 import { formsIn } from '../web/form-markup.ts'
 
 const LANGUAGES = ['en', 'zh-CN']

@@ -18,8 +18,9 @@ import { applyForPaymentApp, type PaymentAppCredentials } from '../../src/paymen
 import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
 import { makeSecrets, randomToken, sha256 } from '../../src/platform/secrets.ts'
 import { formToken } from '../../src/web/forms/form-guard.ts'
+import { freePort } from '../harness/free-port.ts'
 import { merchantSign } from '../harness/merchant.ts'
-import { freePort, startServer, stopServer } from '../harness/server-process.ts'
+import { startServer, stopServer } from '../harness/server-process.ts'
 import { type PostgresProxy, startProxy } from './proxy.ts'
 
 export const APP_SECRET = 'a secret of the faults, which guards nothing at all'

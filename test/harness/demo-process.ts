@@ -1,9 +1,7 @@
 /** Starts the demo as a process of its own on free ports, and watches it from outside. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,6 +11,7 @@ import { provideDatabase } from '../../src/database/url.ts'
 import type { Demo } from '../../src/demo/world.ts'
 import { loadConfig } from '../../src/platform/config.ts'
 import { copyCluster } from './empty-cluster.ts'
+import { freePort } from './free-port.ts'
 import { makeScratchFolder } from './scratch.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -49,20 +48,6 @@ export async function makeDataDir(): Promise<string> {
 
 export function removeDataDir(folder: string): Promise<void> {
   return rm(folder, { recursive: true, force: true, maxRetries: 5 })
-}
-
-/** A free port below those that the system assigns, which another program may get at any moment. */
-export async function freePort(): Promise<number> {
-  const port = randomInt(20_000, 32_000)
-  const probe = createServer().listen(port, '127.0.0.1')
-  try {
-    await once(probe, 'listening')
-  } catch {
-    return freePort()
-  }
-  probe.close()
-  await once(probe, 'close')
-  return port
 }
 
 /** Starts the process without waiting for it. */

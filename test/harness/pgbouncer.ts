@@ -6,8 +6,8 @@ import { chown, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { serverUser } from '../../src/database/embedded/user.ts'
+import { freePort } from './free-port.ts'
 import { makeScratchFolder } from './scratch.ts'
-import { freePort } from './server-process.ts'
 
 /** The program of Debian, unless PGBOUNCER names another. */
 const PROGRAM = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer'

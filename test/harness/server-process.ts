@@ -1,21 +1,12 @@
 /** Starts the service as a process on a free port, for tests that watch it from outside or end it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from './free-port.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 
 export type ServerProcess = { child: ChildProcess; url: string; output: () => string }
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /**
  * Starts src/server.ts, on a free port unless `env` names one, and resolves once it is ready. It gets only `env` and

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { makePerson } from '../harness/cast.ts'
 import { certificateOf } from '../harness/certificate.ts'
 import { isWithoutChromium, sharedChromium } from '../harness/chromium.ts'
-import { freePort } from '../harness/demo-process.ts'
+import { freePort } from '../harness/free-port.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
 import { answerOf, authorizationUrl, exchange, makeParty, type Party } from './relying-party.ts'
 

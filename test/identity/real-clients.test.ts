@@ -2,9 +2,7 @@
  * The client libraries of sites, unmodified, each with all its features: sign-in, userinfo, refresh, a replay that
  * must fail, introspection, revocation and sign-out. They reach the provider over loopback.
  */
-import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
 import { Auth, type AuthConfig } from '@auth/core'
 import * as oauth from 'oauth4webapi'
 import * as client from 'openid-client'
@@ -13,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { GRANT_TYPES, registerApp } from '../../src/identity/apps/apps.ts'
 import { linkSignInApp } from '../../src/payment/mandates/right.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
+import { freePort } from '../harness/free-port.ts'
 import { START, startTestApp, type TestApp } from '../harness/harness.ts'
 import { giveRight, IP, offer, switchMandates } from '../harness/mandates.ts'
 import { makeMerchant } from '../harness/merchant.ts'
@@ -43,14 +42,6 @@ beforeAll(async () => {
   person = await makePerson(test, { name: 'Alice Archer', email: 'alice@example.org' })
 })
 afterAll(() => test.close())
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 const browse = () => userAgent(op, person)
 

@@ -10,12 +10,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
+import { freePort } from '../harness/free-port.ts'
 import { APP_SECRET } from '../harness/global-setup.ts'
 import { browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { until } from '../harness/notify-world.ts'
 import { hasPgbouncer, startPgbouncer } from '../harness/pgbouncer.ts'
-import { freePort, type ServerProcess, startServer, stopServer } from '../harness/server-process.ts'
+import { type ServerProcess, startServer, stopServer } from '../harness/server-process.ts'
 import {
   authorize,
   exchange,

@@ -21,8 +21,9 @@ import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
 import { loadConfig } from '../../src/platform/config.ts'
 import { makeSecrets } from '../../src/platform/secrets.ts'
 import { sentenceFor, serve } from '../../src/serve.ts'
+import { freePort } from '../harness/free-port.ts'
 import { createDatabase } from '../harness/harness.ts'
-import { freePort, ROOT, type ServerProcess, startServer, stopServer } from '../harness/server-process.ts'
+import { ROOT, type ServerProcess, startServer, stopServer } from '../harness/server-process.ts'
 
 const PASSWORD = 'correct horse battery'
 

@@ -9,7 +9,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { isWithoutChromium, sharedChromium } from '../harness/chromium.ts'
-import { freePort } from '../harness/demo-process.ts'
+import { freePort } from '../harness/free-port.ts'
 import { type Fields, gatewayText, makeShop, md5, type Shop } from '../harness/gateway-shop.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
 

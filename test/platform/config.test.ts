@@ -1,8 +1,6 @@
 /** The environment variables: one case per rule, and the errors of the process itself. */
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -10,6 +8,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ConfigError, loadConfig } from '../../src/platform/config.ts'
 import { environment } from '../../src/platform/environment.ts'
+import { freePort } from '../harness/free-port.ts'
 import { createDatabase } from '../harness/harness.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -421,15 +420,6 @@ describe('the server process', () => {
     return rows[0].count
   }
 
-  async function freePort(): Promise<string> {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    server.close()
-    await once(server, 'close')
-    return String(port)
-  }
-
   it('lists every fault of a production environment, without stack or secret', () => {
     const { status, output } = start({
       PUBLIC_URL: 'http://id.example.org',
@@ -455,7 +445,7 @@ describe('the server process', () => {
     const { status, output } = start({
       ...PRODUCTION,
       DATABASE_URL: database.url,
-      PORT: await freePort(),
+      PORT: String(await freePort()),
     })
     expect(status).toBe(1)
     expect(output).toMatch(/^The configuration has a fault:\n {2}- ADMIN_PASSWORD is required[^\n]*\n$/)

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { makePerson, type Person } from '../../harness/cast.ts'
+import { freePort } from '../../harness/free-port.ts'
 import { startTestApp, type TestApp } from '../../harness/harness.ts'
-import { freePort } from '../../harness/server-process.ts'
 import { listen, type Provider, type UserAgent, userAgent } from '../conformance-client.ts'
 
 const STEPS_MAX = 12
