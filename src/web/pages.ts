@@ -39,6 +39,14 @@ const WITH_SPACING = {
       .replaceAll(/%>(<\/strong>)? (?=<)/g, '%>$1<% __eta.res += it.spaceAfter(__eta.res) %>'),
 }
 
+/** A process compiles each view once. `npm run dev` starts again when a view changes. */
+const eta = new Eta({
+  views: VIEWS_DIR,
+  cache: true,
+  autoTrim: false,
+  plugins: [WITHOUT_INDENTATION, WITH_SPACING],
+})
+
 export type PageOptions = {
   status?: number
   /** The page's form ends in a redirect to another origin (sign-in, consent, pay), or to this address if it is known. */
@@ -79,13 +87,13 @@ const STATUS = {
 
 /** Adds `reply.page`, `request.locale` and the headers that every answer carries. */
 export async function registerPages(app: FastifyInstance, deps: Core, texts: object): Promise<void> {
-  const eta = new Eta({
-    views: VIEWS_DIR,
-    cache: deps.config.production,
-    autoTrim: false,
-    plugins: [WITHOUT_INDENTATION, WITH_SPACING],
+  await app.register(fastifyView, {
+    engine: { eta },
+    templates: VIEWS_DIR,
+    propertyName: 'render',
+    // Without it the plugin switches the engine's cache off at each page.
+    production: true,
   })
-  await app.register(fastifyView, { engine: { eta }, templates: VIEWS_DIR, propertyName: 'render' })
 
   registerForms(app)
   registerKeptForms(app, deps)
