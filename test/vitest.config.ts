@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { isSpread } from './harness/one-process.ts'
 import { TEST_FILES } from './harness/reporter.ts'
 import { TIMES } from './harness/thoroughness.ts'
+import { WAIT_MS_MAX } from './harness/waiting.ts'
 
 /**
  * Tests for which many processes change nothing: they send no request to the application of the harness, start
@@ -69,8 +70,10 @@ export default defineConfig({
     // that bound how long a fault may last.
     maxWorkers: availableParallelism() + 1,
     exclude: isSpread ? [...configDefaults.exclude, ...LEFT_OUT] : configDefaults.exclude,
-    // They end tests that hang. A slow machine takes several times as long as a fast one.
-    testTimeout: 180_000 * Math.max(1, TIMES),
-    hookTimeout: 300_000,
+    // They end what hangs, and no test sets its own. A slow machine takes many times as long as a fast one. A poll ends
+    // first, because it tells what the test waits for.
+    expect: { poll: { timeout: WAIT_MS_MAX, interval: 20 } },
+    testTimeout: 2 * WAIT_MS_MAX * Math.max(1, TIMES),
+    hookTimeout: 2 * WAIT_MS_MAX,
   },
 })

@@ -7,17 +7,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ShopWorld, startShopWorld } from '../faults/world.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
 import { type Fields, makeShop, type Shop, send } from '../harness/gateway-shop.ts'
 import { browser, createDatabase, HTML, startTestApp, type TestApp } from '../harness/harness.ts'
 import { type Answer, merchantSign } from '../harness/merchant.ts'
+import { until } from '../harness/waiting.ts'
 
 const PLACES = 16
-/** The time limit of each wait, for a busy machine. */
-const PATIENCE = { timeout: 20_000, interval: 20 }
 
 let test: TestApp
 let shop: Shop
@@ -51,8 +50,7 @@ async function figure(name: 'tessera_http_requests_in_hand' | 'tessera_overload_
   return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)![1])
 }
 
-const inHand = (count: number) =>
-  vi.waitUntil(async () => (await figure('tessera_http_requests_in_hand')) === count, PATIENCE)
+const inHand = (count: number) => until(async () => (await figure('tessera_http_requests_in_hand')) === count)
 
 let ordered = 0
 function newOrder(): Fields {
@@ -187,7 +185,7 @@ describe('a place', () => {
     await Promise.all(Array.from({ length: 3 * PLACES }, () => say(head)))
     // Each request has passed every check before its body is read, and its last byte is still missing.
     const isRead = (request: IncomingMessage) => request.listenerCount('data') > 0
-    await vi.waitUntil(() => begun.filter(isRead).length === 3 * PLACES, PATIENCE)
+    await until(() => begun.filter(isRead).length === 3 * PLACES)
     test.app.server.off('request', note)
     expect((await shop.process(newOrder())).status).toBe(200)
     hangUp()
@@ -200,7 +198,7 @@ describe('a place', () => {
       await say(Array.from({ length: PLACES / 2 }, () => asText(newOrder())).join(''))
       await inHand(PLACES)
       hangUp()
-      await vi.waitUntil(async () => (await get('/sign-in', { accept: HTML })).statusCode === 200, PATIENCE)
+      await until(async () => (await get('/sign-in', { accept: HTML })).statusCode === 200)
     })
     await inHand(0)
     expect((await shop.process(newOrder())).status).toBe(200)
@@ -251,7 +249,7 @@ describe('ten times as many callers as places, on a real process', () => {
         rush = Promise.all(Array.from({ length: CALLERS }, (_, n) => initiate(n)))
         // The awaiting code reports the error.
         rush.catch(() => {})
-        await vi.waitUntil(() => refusals >= CALLERS - PLACES, PATIENCE)
+        await until(() => refusals >= CALLERS - PLACES)
         expect((await fetch(`${url}/healthz`)).status).toBe(200)
       }),
     )

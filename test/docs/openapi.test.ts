@@ -26,7 +26,7 @@ import { type Browser, setSetting, startTestApp, type TestApp } from '../harness
 import { giveRight, offer, switchMandates } from '../harness/mandates.ts'
 import { makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { type Receiver, startReceiver } from '../harness/notify-receiver.ts'
-import { until } from '../harness/notify-world.ts'
+import { until } from '../harness/waiting.ts'
 import { answerOf, authorizationUrl, basic, makeParty, type Party } from '../identity/relying-party.ts'
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false })

@@ -13,6 +13,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { liftTimeouts } from '../../src/database/timeouts.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
+import { TEMPLATE } from '../harness/global-setup.ts'
 import { createDatabase } from '../harness/harness.ts'
 import { merchantSign } from '../harness/merchant.ts'
 import { type ServerProcess, startServer, stopServer } from '../harness/server-process.ts'
@@ -34,7 +35,7 @@ let recipient: Buyer
 let buyers: Buyer[]
 
 beforeAll(async () => {
-  database = await createDatabase()
+  database = await createDatabase(TEMPLATE, { isPatient: false })
   dataDir = await mkdtemp(join(tmpdir(), 'tessera-frozen-'))
   await migrate(database.url)
   db = openDatabase(database.url, { max: 4, onBroken: () => {} })

@@ -1,8 +1,8 @@
 /** Lets a test wait until a statement waits for a lock that the test holds. */
 import { sql } from 'kysely'
-import { vi } from 'vitest'
 import type { Tx } from '../../src/database/connection.ts'
 import { liftTimeouts } from '../../src/database/timeouts.ts'
+import { until } from './waiting.ts'
 
 /**
  * Resolves when this many statements wait for locks of this transaction, directly or in a chain. The transaction looks itself,
@@ -20,5 +20,5 @@ export async function untilBlocked(tx: Tx, count = 1): Promise<void> {
       ) select from waiting`.execute(tx)
     return waiting.rows.length > count
   }
-  await vi.waitUntil(areWaiting, { timeout: 60_000 })
+  await until(areWaiting)
 }

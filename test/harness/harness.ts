@@ -13,6 +13,9 @@ import { APP_TEMPLATE, databaseUrl, START, TEMPLATE } from './global-setup.ts'
 import { hiddenFields } from './markup.ts'
 import { spreadRequests } from './processes.ts'
 import { requireReports } from './reported-acts.ts'
+import { WAIT_MS_MAX } from './waiting.ts'
+
+const PATIENCE = ['idle_in_transaction_session_timeout', 'lock_timeout', 'statement_timeout']
 
 export { START }
 export const HTML = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'
@@ -28,19 +31,26 @@ export type TestApp = {
   close(): Promise<void>
 }
 
-/** Clones a template database, by default the empty one, in about 0.05 s. No test file sees the rows of another. */
+/**
+ * Clones a template database, by default the empty one, in about 0.05 s. No test file sees the rows of another. A service
+ * that starts on it keeps the role's long timeouts, so a slow machine ends no transaction of a test. A test of the service's
+ * own timeouts sets `isPatient` to false.
+ */
 export async function createDatabase(
   template: string = TEMPLATE,
+  { isPatient = true } = {},
 ): Promise<{ name: string; url: string; drop: () => Promise<void> }> {
   const name = `test_${randomBytes(6).toString('hex')}`
   const adminUrl = inject('adminUrl')
-  const run = async (statement: string) => {
+  const run = async (...statements: string[]) => {
     const admin = new pg.Client({ connectionString: adminUrl })
     await admin.connect()
-    await admin.query(statement)
+    for (const statement of statements) await admin.query(statement)
     await admin.end()
   }
-  await run(`create database ${name} template ${template} strategy file_copy`)
+  const role = `alter role current_user in database ${name} set`
+  const timeouts = PATIENCE.map((timeout) => `${role} ${timeout} = ${WAIT_MS_MAX}`)
+  await run(`create database ${name} template ${template} strategy file_copy`, ...(isPatient ? timeouts : []))
   return { name, url: databaseUrl(adminUrl, name), drop: () => run(`drop database ${name} with (force)`) }
 }
 

@@ -1,5 +1,5 @@
 /** The parts of a test of notifications: a merchant, a payer, a receiver that is a real server, and names for it. */
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { readNotifications } from '../../src/payment/notifications/redelivery.ts'
 import { openNotifier } from '../../src/payment/notifications/worker.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
@@ -8,6 +8,7 @@ import { type DnsServer, startDnsServer } from './dns-server.ts'
 import { startTestApp, type TestApp } from './harness.ts'
 import { type Merchant, makeMerchant } from './merchant.ts'
 import { makeGatewayOrders, type Received, type Receiver, startReceiver } from './notify-receiver.ts'
+import { until } from './waiting.ts'
 
 type OrderOptions = { count?: number; protocol?: 'v1' | 'v2'; of?: Merchant }
 
@@ -46,11 +47,6 @@ function readRows({ db }: TestApp, transaction_ids: string[]) {
     .selectAll('notifications')
     .select('orders.transaction_id')
     .execute()
-}
-
-/** Resolves when the condition holds, also on a busy machine. */
-export function until(condition: () => boolean | Promise<boolean>, timeout = 50_000): Promise<unknown> {
-  return vi.waitUntil(condition, { timeout, interval: 10 })
 }
 
 /** @param timeout_ms the time limit of an attempt. The default is 10 seconds. */

@@ -20,8 +20,8 @@ import { anonymise } from '../../src/privacy/anonymise.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { startDnsServer } from '../harness/dns-server.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
-import { until } from '../harness/notify-world.ts'
 import { startServer, stopServer } from '../harness/server-process.ts'
+import { until } from '../harness/waiting.ts'
 import {
   authorize,
   exchange,

@@ -20,8 +20,8 @@ import {
   startTestApp,
   type TestApp,
 } from '../harness/harness.ts'
-import { until } from '../harness/notify-world.ts'
 import { inOneProcess } from '../harness/one-process.ts'
+import { until } from '../harness/waiting.ts'
 import { type DocumentServer, HOST, ONE_PROCESS, startDocumentServer } from './document-server.ts'
 import {
   answerOf,

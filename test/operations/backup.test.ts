@@ -20,9 +20,9 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { START } from '../harness/global-setup.ts'
 import type { TestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
-import { until } from '../harness/notify-world.ts'
 import { POSTGRES_15, startPostgres15 } from '../harness/postgres-15.ts'
 import { ROOT } from '../harness/server-process.ts'
+import { until } from '../harness/waiting.ts'
 
 const AT_ONCE = 4
 const execute = promisify(execFile)

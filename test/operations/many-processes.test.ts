@@ -14,9 +14,9 @@ import { freePort } from '../harness/free-port.ts'
 import { APP_SECRET } from '../harness/global-setup.ts'
 import { browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { makeMerchant, merchantSign, post } from '../harness/merchant.ts'
-import { until } from '../harness/notify-world.ts'
 import { hasPgbouncer, startPgbouncer } from '../harness/pgbouncer.ts'
 import { type ServerProcess, startServer, stopServer } from '../harness/server-process.ts'
+import { until } from '../harness/waiting.ts'
 import {
   authorize,
   exchange,

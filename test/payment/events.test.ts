@@ -19,8 +19,8 @@ import { startTestApp, type TestApp } from '../harness/harness.ts'
 import { unescaped } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
-import { until } from '../harness/notify-world.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
+import { until } from '../harness/waiting.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000

@@ -14,7 +14,8 @@ import { makePerson } from '../harness/cast.ts'
 import { anotherProcess, type TestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { type Receiver, succeed } from '../harness/notify-receiver.ts'
-import { type NotifyWorld, startNotifyWorld, until } from '../harness/notify-world.ts'
+import { type NotifyWorld, startNotifyWorld } from '../harness/notify-world.ts'
+import { until } from '../harness/waiting.ts'
 
 const MINUTE_MS = 60_000
 const LEASE_MS = 60_000

@@ -11,8 +11,8 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders, type Receiver, startReceiver, succeed } from '../harness/notify-receiver.ts'
-import { until } from '../harness/notify-world.ts'
 import { type ServerProcess, startServer, stopServer } from '../harness/server-process.ts'
+import { until } from '../harness/waiting.ts'
 
 const COUNT = Number(process.env.NOTIFICATIONS ?? 1_000)
 /** With this many, one process with its 256 concurrent attempts always leaves some to another. */
@@ -134,7 +134,7 @@ describe('two processes', () => {
       .selectFrom('notifications')
       .where('status', '=', 'due')
       .select((eb) => eb.fn.countAll<bigint>().as('count'))
-    await until(async () => (await left.executeTakeFirstOrThrow()).count === 0n, 240_000)
+    await until(async () => (await left.executeTakeFirstOrThrow()).count === 0n)
     const sent = sentTo('/drain')
     expect(sent).toHaveLength(COUNT)
     expect(new Set(sent.map(({ fields }) => fields.trade_no)).size).toBe(COUNT)
@@ -150,7 +150,7 @@ describe('two processes', () => {
     const logs = servers.map((server) => server.output()).join('')
     for (const secret of ['/drain', sent[0]!.fields.sign!, sent[0]!.fields.trade_no!])
       expect(logs).not.toContain(secret)
-  }, 300_000)
+  })
 })
 
 describe('a process', () => {

@@ -16,8 +16,8 @@ import { makeShop, type Reply, type Shop, send } from '../harness/gateway-shop.t
 import { APP_SECRET } from '../harness/global-setup.ts'
 import { browser, createDatabase, startTestApp, type TestApp } from '../harness/harness.ts'
 import { type Receiver, startReceiver } from '../harness/notify-receiver.ts'
-import { until } from '../harness/notify-world.ts'
 import { ROOT, startServer, stopServer } from '../harness/server-process.ts'
+import { until } from '../harness/waiting.ts'
 import { authorize, exchange, getJson, makeParty, refresh } from '../identity/relying-party.ts'
 
 const [SERVER, CLIENT] = [2, 3]

@@ -38,7 +38,7 @@ import {
   switchMandates,
 } from '../../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
-import { until } from '../../harness/notify-world.ts'
+import { until } from '../../harness/waiting.ts'
 
 let test: TestApp
 let shop: Merchant
