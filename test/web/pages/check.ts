@@ -1,7 +1,10 @@
 /**
- * Checks every page of the list in a real browser: it fits a phone, its targets are large enough
- * for a thumb, it is light, prints dark on white and without what can be clicked, loads nothing from elsewhere, and axe finds no fault in light or dark. `PHOTOGRAPH=true`
- * photographs each page into test/artifacts/pages/: on a phone in English and light, and on a desktop in Chinese and
+ * Checks every page of the list. A real browser opens the first page of each view, and each page that takes an act to reach: it fits a
+ * phone, its targets are large enough for a thumb, it is light, prints dark on white and without what can be clicked, and loads nothing from
+ * elsewhere. On the first page of each view, axe finds no fault in light or dark. Of the other pages the HTML is checked, in both languages.
+ *
+ * `LOOKS=left` opens in the browser what that left out: the other pages, and every page in Chinese. `TEST_TIMES=1` and photographs open all.
+ * `PHOTOGRAPH=true` photographs each page into test/artifacts/pages/: on a phone in English and light, and on a desktop in Chinese and
  * dark. `PHOTOGRAPH=all` photographs every combination.
  */
 import { readFile } from 'node:fs/promises'
@@ -11,9 +14,11 @@ import type { default as axe, RunOptions } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isWithoutChromium, PHOTOGRAPHS, sharedChromium } from '../../harness/chromium.ts'
+import { HTML } from '../../harness/harness.ts'
 import { TIMES } from '../../harness/thoroughness.ts'
-import { type ListedPage, type PageGroup, pagesOf } from './list.ts'
-import { DESK, LOOKS, type Look, openWindow, PHONE, reach, TEST_MS } from './windows.ts'
+import { type ListedPage, PAGES, type PageGroup, pagesOf } from './list.ts'
+import { markupFaults } from './markup.ts'
+import { DESK, LOOKS, type Look, openWindow, PHONE, reach } from './windows.ts'
 import { makeWorld, type Role, type World } from './world.ts'
 
 const ARTIFACTS = join(import.meta.dirname, '../../artifacts/pages')
@@ -21,15 +26,29 @@ const PAGE_BYTES_MAX = 40 * 1024
 const STYLE_BYTES_MAX = 28 * 1024
 const TARGET_PIXELS_MIN = 44
 
-/**
- * English for every page, and Chinese for one page in four; `TEST_TIMES=1` checks every page in both. `LOOKS=left` checks
- * in Chinese the pages that were checked in English only.
- */
-function looksAt(position: number): Look[] {
-  const isInBoth = PHOTOGRAPHS.taken || position % Math.ceil(1 / TIMES) === 0
-  if (process.env.LOOKS === 'left') return isInBoth ? [] : [LOOKS[1]]
-  return isInBoth ? LOOKS : [LOOKS[0]]
+const [ENGLISH, CHINESE] = LOOKS
+/** Whether the browser opens every page in every look, and only what it otherwise leaves out. */
+const OPENS_ALL = PHOTOGRAPHS.taken || TIMES >= 1
+const OPENS_REST = process.env.LOOKS === 'left'
+
+type Check = ListedPage & {
+  /** The looks in which the browser opens it. */
+  looks: Look[]
+  /** The languages in which its HTML is checked. */
+  languages: Look['language'][]
+  hasAxe: boolean
 }
+
+function checkOf(listed: ListedPage): Check {
+  const isFirst = PAGES.find(({ name }) => viewOf(name) === viewOf(listed.name)) === listed
+  const isOpened = isFirst || listed.act !== undefined
+  if (OPENS_ALL) return { ...listed, looks: LOOKS, languages: [], hasAxe: true }
+  if (OPENS_REST) return { ...listed, looks: isOpened ? [CHINESE] : LOOKS, languages: [], hasAxe: !isFirst }
+  const languages = listed.act === undefined ? LOOKS.map(({ language }) => language) : []
+  return { ...listed, looks: isOpened ? [ENGLISH] : [], languages, hasAxe: isFirst }
+}
+
+const viewOf = (name: string) => name.split(' ')[0]
 
 export function describePages(group: PageGroup): void {
   describe.skipIf(isWithoutChromium)('every page', () => {
@@ -56,10 +75,7 @@ export function describePages(group: PageGroup): void {
       return opened
     }
 
-    const pages = pagesOf(group)
-      .map((listed, i) => ({ listed, name: listed.name, looks: looksAt(i) }))
-      .filter(({ looks }) => looks.length > 0)
-    test.each(pages)('$name', { timeout: TEST_MS }, async ({ listed, looks }) => {
+    test.each(pagesOf(group).map(checkOf))('$name', async ({ looks, languages, hasAxe, ...listed }) => {
       for (const look of looks) {
         const page = await windowOf(listed.as, look)
         await reach(page, listed, world)
@@ -74,10 +90,27 @@ export function describePages(group: PageGroup): void {
         expect(document, 'bytes of the page').toBeLessThanOrEqual(PAGE_BYTES_MAX)
         expect(style, 'bytes of its style').toBeLessThanOrEqual(STYLE_BYTES_MAX)
         // Its rules are about marks and colours, which are the same in every language.
-        if (look === LOOKS[0]) expect(await violations(page, axeSource)).toEqual([])
+        if (hasAxe && look === ENGLISH) expect(await violations(page, axeSource)).toEqual([])
+      }
+      for (const language of languages) {
+        const html = await fetched(listed, language, world)
+        expect(Buffer.byteLength(html), 'bytes of the page').toBeLessThanOrEqual(PAGE_BYTES_MAX)
+        expect(markupFaults(html, language, [world.test.url, world.open.url])).toEqual([])
       }
     })
   })
+}
+
+/** The HTML of a page, as its member gets it. */
+async function fetched({ as, path }: ListedPage, language: Look['language'], world: World): Promise<string> {
+  const url = new URL(path(world), world.test.url)
+  const isKnown = as !== 'visitor' && url.href.startsWith(`${world.test.url}/`)
+  const cookies = [...(isKnown ? world.cookies[as] : []), ['language', language]]
+  const response = await fetch(url, {
+    headers: { accept: HTML, cookie: cookies.map(([name, value]) => `${name}=${value}`).join('; ') },
+  })
+  expect(response.status).toBeLessThan(500)
+  return response.text()
 }
 
 type Loaded = { name: string; decodedBodySize: number; initiatorType: string }

@@ -6,7 +6,7 @@ import { messages } from '../../harness/messages.ts'
 import { authorizationUrl, type Party, REDIRECT_URI } from '../../identity/relying-party.ts'
 import { stopsOn, tabThrough } from './keyboard.ts'
 import { PAGES } from './list.ts'
-import { LOOKS, type Look, openWindow, PHONE, reach, TEST_MS } from './windows.ts'
+import { LOOKS, type Look, openWindow, PHONE, reach } from './windows.ts'
 import { knownByDocument, makeWorld, naming, onDevice, PKCE, type Role, type World } from './world.ts'
 
 describe.skipIf(isWithoutChromium)('a walk', () => {
@@ -33,43 +33,39 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     ['en', false],
     ['zh-CN', true],
     ['zh-CN', false],
-  ] as const)(
-    'the way of a buyer in %s (JavaScript: %s)',
-    { timeout: TEST_MS },
-    async (language, javaScriptEnabled) => {
-      const t = messages[language]
-      const page = await openWalk('buyer', language, { javaScriptEnabled })
-      const { path, transaction_id } = await world.order('15')
-      await page.goto(path)
-      await page.getByText(t.pay.elsewhere.title).click()
-      await page.getByRole('img', { name: t.pay.elsewhere.qr }).waitFor()
-      await page.getByRole('button', { name: t.pay.submit('15', 15n, false) }).click()
-      await page.getByText('"isGenuine":true').waitFor()
+  ] as const)('the way of a buyer in %s (JavaScript: %s)', async (language, javaScriptEnabled) => {
+    const t = messages[language]
+    const page = await openWalk('buyer', language, { javaScriptEnabled })
+    const { path, transaction_id } = await world.order('15')
+    await page.goto(path)
+    await page.getByText(t.pay.elsewhere.title).click()
+    await page.getByRole('img', { name: t.pay.elsewhere.qr }).waitFor()
+    await page.getByRole('button', { name: t.pay.submit('15', 15n, false) }).click()
+    await page.getByText('"isGenuine":true').waitFor()
 
-      await page.goto(path)
-      await page.getByRole('heading', { name: t.pay.states.paid }).waitFor()
-      await page.getByText(t.pay.telling.title).click()
-      await page.getByText(t.pay.telling.byBrowser).waitFor()
-      await page.getByRole('link', { name: t.pay.returnToShop(world.walkShop) }).click()
-      await page.getByText('"isGenuine":true').waitFor()
+    await page.goto(path)
+    await page.getByRole('heading', { name: t.pay.states.paid }).waitFor()
+    await page.getByText(t.pay.telling.title).click()
+    await page.getByText(t.pay.telling.byBrowser).waitFor()
+    await page.getByRole('link', { name: t.pay.returnToShop(world.walkShop) }).click()
+    await page.getByText('"isGenuine":true').waitFor()
 
-      await page.goto(`${world.test.url}/`)
-      await page.getByRole('link', { name: t.common.wallet, exact: true }).click()
-      await page.getByLabel(t.lists.search).fill(transaction_id)
-      await page.getByRole('button', { name: t.lists.find }).click()
-      await page.getByText('−15').waitFor()
-      await page
-        .getByRole('navigation', { name: t.common.shortMenu })
-        .getByRole('link', { name: t.common.paymentsShort })
-        .click()
-      await page.getByRole('heading', { name: t.common.myPayments }).waitFor()
-      await page.locator(`a[href$="${transaction_id}"]`).click()
-      await page.getByRole('heading', { name: t.pay.states.paid }).waitFor()
-      expect((await page.getByRole('main').textContent())?.includes(transaction_id)).toBe(true)
-    },
-  )
+    await page.goto(`${world.test.url}/`)
+    await page.getByRole('link', { name: t.common.wallet, exact: true }).click()
+    await page.getByLabel(t.lists.search).fill(transaction_id)
+    await page.getByRole('button', { name: t.lists.find }).click()
+    await page.getByText('−15').waitFor()
+    await page
+      .getByRole('navigation', { name: t.common.shortMenu })
+      .getByRole('link', { name: t.common.paymentsShort })
+      .click()
+    await page.getByRole('heading', { name: t.common.myPayments }).waitFor()
+    await page.locator(`a[href$="${transaction_id}"]`).click()
+    await page.getByRole('heading', { name: t.pay.states.paid }).waitFor()
+    expect((await page.getByRole('main').textContent())?.includes(transaction_id)).toBe(true)
+  })
 
-  test('the way of a buyer by the keyboard alone', { timeout: TEST_MS }, async () => {
+  test('the way of a buyer by the keyboard alone', async () => {
     const page = await openWalk('visitor', 'en')
     const { username, password } = world.people.buyer
     const { path } = await world.order('16')
@@ -91,25 +87,20 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     ['a decision', 'identity/oauth/consent'],
     ['a list', 'accounts/wallet found'],
     ['a console', 'admin/apps/payment-app'],
-  ])(
-    '%s is gone through by the keyboard, and shows where one is',
-    { timeout: TEST_MS },
-    async (_kind, name) => {
-      const listed = PAGES.find((page) => page.name === name)!
-      const page = await openWalk(listed.as, 'en')
-      await reach(page, listed, world)
-      // From the beginning, wherever the page has put the focus.
-      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
-      const stops = await tabThrough(page)
-      expect(stops[0]).toMatchObject({ text: 'Skip to content' })
-      expect(stops.filter(({ isVisible }) => !isVisible)).toEqual([])
-      expect(stops).toHaveLength(await stopsOn(page))
-    },
-  )
+  ])('%s is gone through by the keyboard, and shows where one is', async (_kind, name) => {
+    const listed = PAGES.find((page) => page.name === name)!
+    const page = await openWalk(listed.as, 'en')
+    await reach(page, listed, world)
+    // From the beginning, wherever the page has put the focus.
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
+    const stops = await tabThrough(page)
+    expect(stops[0]).toMatchObject({ text: 'Skip to content' })
+    expect(stops.filter(({ isVisible }) => !isVisible)).toEqual([])
+    expect(stops).toHaveLength(await stopsOn(page))
+  })
 
   test.each(['en', 'zh-CN'] as const)(
     'consent shows its Allow button at once on a phone: %s',
-    { timeout: TEST_MS },
     async (language) => {
       const page = await openWalk('buyer', language, { viewport: PHONE })
       const { client_id } = world.oauth.open
@@ -129,7 +120,6 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
 
   test.each(['en', 'zh-CN'] as const)(
     'consent to charges shows the amount, its notices and all its answers at once on a phone: %s',
-    { timeout: TEST_MS },
     async (language) => {
       const page = await openWalk('buyer', language, { viewport: PHONE })
       const { allowBoth, signInOnly, deny } = messages[language].identity.consent
@@ -167,7 +157,6 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
 
   test.each(['en', 'zh-CN'] as const)(
     'consent of every kind shows its notices and its Allow button at once on a phone: %s',
-    { timeout: TEST_MS },
     async (language) => {
       const page = await openWalk('buyer', language, { viewport: PHONE })
       const { url } = world.test
@@ -191,7 +180,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     },
   )
 
-  test('a typed password is shown by a button, and hidden again', { timeout: TEST_MS }, async () => {
+  test('a typed password is shown by a button, and hidden again', async () => {
     const page = await openWalk('visitor', 'en')
     await page.goto(`${world.test.url}/sign-in`)
     const field = page.locator('#password')
@@ -206,14 +195,14 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     expect(await field.getAttribute('type')).toBe('password')
   })
 
-  test('without scripts no button pretends to show a password', { timeout: TEST_MS }, async () => {
+  test('without scripts no button pretends to show a password', async () => {
     const page = await openWalk('visitor', 'en', { javaScriptEnabled: false })
     await page.goto(`${world.test.url}/sign-in`)
     await page.getByRole('button', { name: 'Sign in' }).waitFor()
     expect(await page.getByRole('button', { name: 'Show password' }).count()).toBe(0)
   })
 
-  test('the menu opens and closes by the keyboard, and signs out', { timeout: TEST_MS }, async () => {
+  test('the menu opens and closes by the keyboard, and signs out', async () => {
     const page = await openWalk('visitor', 'en')
     const session = [...(await world.people.newcomer.signIn()).cookies]
     await page.context().addCookies(session.map(([name, value]) => ({ name, value, url: world.test.url })))
@@ -234,7 +223,6 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
 
   test.each(['en', 'zh-CN'] as const)(
     'tiles fill their rows on a phone, and the bar shows whole names: %s',
-    { timeout: TEST_MS },
     async (language) => {
       const merchant = `/payment/applications/${world.merchant.payment_id}`
       const pages = {
@@ -262,7 +250,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     },
   )
 
-  test('a named time replaces the days that were chosen before', { timeout: TEST_MS }, async () => {
+  test('a named time replaces the days that were chosen before', async () => {
     const page = await openWalk('buyer', 'en')
     await page.goto(`${world.test.url}/account?from=2020-01-01&until=2020-01-02`)
     await page.getByText('No results').waitFor()
@@ -272,7 +260,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     expect(await page.getByLabel('From').inputValue()).toBe('')
   })
 
-  test('a chosen language is kept, and the page stays', { timeout: TEST_MS }, async () => {
+  test('a chosen language is kept, and the page stays', async () => {
     const page = await openWalk('visitor', 'en')
     await page.goto(`${world.test.url}/account/recover`)
     await page.getByRole('button', { name: '中文' }).click()
@@ -281,9 +269,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     expect(await page.getAttribute('html', 'lang')).toBe('zh-CN')
   })
 
-  test('the time to pay counts down aloud, then the page expires', {
-    timeout: TEST_MS,
-  }, async () => {
+  test('the time to pay counts down aloud, then the page expires', async () => {
     const page = await openWalk('buyer', 'en')
     await page.clock.install()
     const { path, transaction_id } = await world.order('17')
@@ -302,14 +288,14 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await page.getByRole('heading', { name: 'This order has expired' }).waitFor()
   })
 
-  test('a menu that is higher than the window shows the current place', { timeout: TEST_MS }, async () => {
+  test('a menu that is higher than the window shows the current place', async () => {
     const page = await openWalk('buyer', 'en', { viewport: { width: 1280, height: 700 } })
     await page.goto(`${world.test.url}/docs/rules`)
     const place = await page.locator('.side [aria-current]').boundingBox()
     expect(place!.y + place!.height).toBeLessThanOrEqual(700)
   })
 
-  test('a row of tabs shows the current one on a phone', { timeout: TEST_MS }, async () => {
+  test('a row of tabs shows the current one on a phone', async () => {
     const page = await openWalk('admin', 'en', { viewport: PHONE })
     await page.goto(`${world.test.url}/admin/settings?area=brand`)
     const tab = await page.locator('.tabs [aria-current]').boundingBox()
@@ -317,7 +303,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     expect(tab!.x + tab!.width).toBeLessThanOrEqual(PHONE.width)
   })
 
-  test('a page that waits for another device turns into the receipt', { timeout: TEST_MS }, async () => {
+  test('a page that waits for another device turns into the receipt', async () => {
     const page = await openWalk('buyer', 'en')
     const { path, pay } = await world.order('18')
     await page.goto(path)
@@ -326,9 +312,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await page.getByRole('heading', { name: 'Paid' }).waitFor()
   })
 
-  test('a page that is paid leads to the shop, whatever it hears meanwhile', {
-    timeout: TEST_MS,
-  }, async () => {
+  test('a page that is paid leads to the shop, whatever it hears meanwhile', async () => {
     const page = await openWalk('buyer', 'en')
     const { path } = await world.order('19')
     await page.goto(path)

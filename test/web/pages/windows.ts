@@ -3,8 +3,6 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { ListedPage } from './list.ts'
 import type { Role, World } from './world.ts'
 
-/** The load time of two browsers on a busy machine. */
-export const TEST_MS = 240_000
 export const PHONE = { width: 360, height: 740 }
 export const DESK = { width: 1280, height: 800 }
 
