@@ -30,7 +30,10 @@ export type RefusalRecord = {
 
 const CLIENT_ID_LENGTH_MAX = 64
 
-/** Records a refusal, unless its kind has reached a bound. */
+/**
+ * Records a refusal, unless its kind has reached a bound. Simultaneous refusals do not see each other, so they exceed a bound by
+ * one for each connection at most. The bounds only limit the size of the record.
+ */
 export async function recordRefusal(db: Db, refusal: RefusalRecord): Promise<void> {
   const { kind, address, at, user_id = null, client_id, detail = {} } = refusal
   const network = networkOf(address)

@@ -2,11 +2,25 @@
  * Throttled sign-ins over two processes: concurrent guesses, honest members behind one address, and a victim at home.
  */
 import { sql } from 'kysely'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { failAttempt, openAttempt, registerAttempt } from '../../src/accounts/session/throttle.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  type AttemptedBy,
+  failAttempt,
+  openAttempt,
+  registerAttempt,
+} from '../../src/accounts/session/throttle.ts'
+import { type Db, isLockedOut, poolUse } from '../../src/database/connection.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
+import { untilBlocked } from '../harness/blocked.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import {
+  anotherProcess,
+  type Browser,
+  browser,
+  setSetting,
+  startTestApp,
+  type TestApp,
+} from '../harness/harness.ts'
 
 let test: TestApp
 let other: TestApp
@@ -56,6 +70,57 @@ it('two processes look at thirty guesses at once from one address', async () => 
   const statuses = await statusesOf(tries)
   expect(statuses.filter((status) => status === 401)).toHaveLength(30)
   expect(statuses.filter((status) => status === 429)).toHaveLength(50)
+})
+
+describe('an attempt', () => {
+  /** Stores a failed attempt over this connection. */
+  const attempt = (db: Db, by: Partial<AttemptedBy>) => {
+    const whole = { account: `member ${addresses}`, address: elsewhere(), accountMax: 1, ...by }
+    return registerAttempt({ ...test.deps, db }, whole)
+  }
+  /** The same in another transaction. It tries again if the lock takes long, because it has stored nothing then. */
+  const later = async (by: Partial<AttemptedBy>): Promise<bigint> => {
+    try {
+      return await attempt(test.db, by)
+    } catch (error) {
+      if (isLockedOut(error)) return later(by)
+      throw error
+    }
+  }
+
+  it.each([{ account: 'alice' }, { address: OFFICE }])(
+    'waits for the commit of earlier ones of %j, and counts them',
+    async (shared) => {
+      await setSetting(test, 'limit_sign_in_failures_per_address', '1')
+      let refused: Promise<void> | undefined
+      await other.db.transaction().execute(async (tx) => {
+        await attempt(tx, shared)
+        refused = expect(later(shared)).rejects.toMatchObject({ code: 'too_many_attempts' })
+        await Promise.race([refused, untilBlocked(tx)])
+      })
+      await refused
+    },
+  )
+
+  it('takes no connection while another of its process waits', async () => {
+    let flood: Promise<PromiseSettledResult<bigint>[]> | undefined
+    await other.db.transaction().execute(async (tx) => {
+      await attempt(tx, { account: 'alice' })
+      flood = Promise.allSettled(Array.from({ length: 150 }, () => later({ account: 'alice' })))
+      await untilBlocked(tx)
+      const { open, idle } = poolUse(test.db)
+      expect(open - idle).toBeLessThanOrEqual(1)
+    })
+    expect((await flood!).filter(({ status }) => status === 'fulfilled')).toEqual([])
+  })
+
+  it('waits ten seconds for the outcome of earlier ones', async () => {
+    const alice = { account: 'alice', address: OFFICE, accountMax: 1 }
+    await openAttempt(test.deps, alice)
+    const impatient = openAttempt(other.deps, alice)
+    test.clock.advance(10_001)
+    await expect(impatient).rejects.toMatchObject({ code: 'too_many_attempts', retry_after_seconds: 1 })
+  })
 })
 
 it('guesses at an account count together under all its names', async () => {

@@ -3,6 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
+import { inOrder, makeBatcher } from '../../database/batcher.ts'
+import type { Db } from '../../database/connection.ts'
+import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
 
 const WINDOW_MINUTES = 15
@@ -45,18 +48,9 @@ export async function openAttempt(deps: Core, by: AttemptedBy): Promise<bigint> 
 
 async function admit(deps: Core, by: AttemptedBy, undecided_until: Date | null): Promise<bigint> {
   const { address, user_id } = by
-  const { id, account } = await deps.db
-    .insertInto('sign_in_attempts')
-    .values({
-      // Postgres lower-cases the name as the look-up of usernames does. Node would treat letters such as `İ` differently.
-      account: sql<string>`lower(${by.account})`,
-      address,
-      attempted_at: deps.clock(),
-      undecided_until,
-    })
-    .returning(['id', 'account'])
-    .executeTakeFirstOrThrow()
-  const seconds = await waitFor(deps, { ...by, account, id })
+  const at = deps.clock()
+  const { id, account } = await storeOf(deps.db)({ account: by.account, address, at, undecided_until })
+  const seconds = await waitFor(deps, { ...by, account, id, at })
   if (seconds <= 0) return id
   await withdrawAttempt(deps, id)
   deps.metrics?.signInFailures.inc({ reason: 'throttled' })
@@ -66,7 +60,37 @@ async function admit(deps: Core, by: AttemptedBy, undecided_until: Date | null):
   })
 }
 
-type Attempt = AttemptedBy & { id: bigint }
+type NewAttempt = { account: string; address: string; at: Date; undecided_until: Date | null }
+type Store = (attempt: NewAttempt) => Promise<{ id: bigint; account: string }>
+
+const stores = new WeakMap<Db, Store>()
+
+/**
+ * Returns the function that stores the attempts of a process. Simultaneous ones share a statement, and one statement runs at a
+ * time. So a flood whose attempts wait for each other takes one connection of the pool.
+ */
+function storeOf(db: Db): Store {
+  let store = stores.get(db)
+  if (store === undefined) {
+    const run = (attempts: NewAttempt[], patience_ms: number) => storeAttempts(db, attempts, patience_ms)
+    store = makeBatcher({ name: 'store sign-in attempts', run })
+    stores.set(db, store)
+  }
+  return store
+}
+
+async function storeAttempts(db: Db, attempts: NewAttempt[], patience_ms: number) {
+  const { rows } = await sql<{ item: number; id: bigint; account: string }>`
+    select item, id, account from open_attempts(
+      ${within(patience_ms, sql`${attempts.map(({ account }) => account)}::text[]`)},
+      ${attempts.map(({ address }) => address)}::text[],
+      ${attempts.map(({ at }) => at)}::timestamptz[],
+      ${attempts.map(({ undecided_until }) => undecided_until)}::timestamptz[]
+    )`.execute(db)
+  return inOrder(attempts, rows, (row) => row).map((row) => row!)
+}
+
+type Attempt = AttemptedBy & { id: bigint; at: Date }
 
 /** Waits until the earlier attempts that matter are decided. Returns the seconds this attempt has to wait, or 0. */
 async function waitFor(deps: Core, attempt: Attempt): Promise<number> {
@@ -75,7 +99,7 @@ async function waitFor(deps: Core, attempt: Attempt): Promise<number> {
     account: attempt.accountMax ?? settings.limit_sign_in_failures_per_account,
     address: settings.limit_sign_in_failures_per_address,
   }
-  const patient_until = performance.now() + PATIENCE_MS
+  const patient_until = attempt.at.getTime() + PATIENCE_MS
   for (let pause = LOOK_MS; ; pause = Math.min(pause * 2, LOOK_MS_MAX)) {
     const { failed, undecided } = await attemptsBefore(deps, attempt)
     const all = {
@@ -87,7 +111,7 @@ async function waitFor(deps: Core, attempt: Attempt): Promise<number> {
     if (seconds > 0) return seconds
     const isLongQueue =
       Math.max(undecided.account.count, undecided.address.count) > limits.address + WAITING_MAX
-    if (isLongQueue || performance.now() > patient_until) return 1
+    if (isLongQueue || deps.clock().getTime() > patient_until) return 1
     await sleep(pause)
   }
 }
