@@ -1,6 +1,7 @@
 /** Rules for every address: health, errors as page or JSON, headers, languages, and no 500 for bad input. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cookieHeader } from './harness/browser.ts'
 import { makePerson } from './harness/cast.ts'
 import { browser, startTestApp, type TestApp } from './harness/harness.ts'
 import { times } from './harness/thoroughness.ts'
@@ -265,7 +266,7 @@ describe('bad input', () => {
         headers: {
           accept: pick(['text/html', 'application/json', '*/*', '']),
           'content-type': pick(types),
-          cookie: [...member.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+          cookie: cookieHeader(member),
           authorization: pick(['', 'Basic x', 'Basic Og==', 'Bearer x', 'Bearer', 'Digest y']),
           'accept-language': pick(['', 'zh', '*;q=2', ';;;']),
         },

@@ -1,4 +1,5 @@
 /** Replaces the parts of an answer that differ between two runs of the same program: identifiers, secrets, times. */
+import type { OutgoingHttpHeaders } from 'node:http'
 
 /** The kinds of random values, the more specific first. */
 const DRAWN: [name: string, pattern: RegExp][] = [
@@ -62,9 +63,9 @@ export function makePlain(): (text: string) => string {
 }
 
 /** The compared headers, one per line. */
-export function plainHeaders(headers: Record<string, string>, plain: (text: string) => string): string[] {
+export function plainHeaders(headers: OutgoingHttpHeaders, plain: (text: string) => string): string[] {
   return Object.entries(headers)
     .filter(([name]) => !HEADERS_LEFT_OUT.has(name))
-    .map(([name, value]) => `${name}: ${plain(value)}`)
+    .map(([name, value]) => `${name}: ${plain(String(value))}`)
     .sort()
 }

@@ -1,7 +1,10 @@
 /** The requests of a recording, in a fixed order: pages as visitor and members, the HMAC API, the gateway, OAuth. */
 import { createHash, createHmac, createPrivateKey, sign } from 'node:crypto'
 import type { Demo } from '../../src/demo/world.ts'
-import { type Browser, makeBrowser, type Reply } from './browser.ts'
+import { type Browser, browserAt, type Page } from '../../test/harness/browser.ts'
+import { unescaped } from '../../test/harness/markup.ts'
+
+export type Reply = Pick<Page, 'status' | 'headers' | 'body'>
 
 /** Records the reply under this name and returns it. */
 export type Ask = (name: string, reply: Promise<Reply>) => Promise<Reply>
@@ -11,7 +14,6 @@ type Fields = Record<string, string>
 const LANGUAGES = ['en', 'zh-CN']
 /** The number of pages that are followed from link to link, for one member and language. */
 const CRAWLED_MAX = 70
-const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const PUBLIC = [
   '/',
   '/sign-in',
@@ -41,6 +43,22 @@ const PUBLIC = [
   '/payment/api/api.php',
 ]
 
+let browsers = 0
+
+/** A browser in one language. Each has its own loopback address, because the limit for pages counts by address. */
+function makeBrowser(base: string, language: string): Browser {
+  browsers += 1
+  const headers = { accept: 'text/html', 'accept-language': language }
+  return browserAt(base, { headers, localAddress: `127.0.9.${browsers}` })
+}
+
+/** Sends the page's form with this action, or the fields alone if the page does not have it. */
+async function submit(browser: Browser, path: string, action: string, fields: Fields): Promise<Page> {
+  const page = await browser.get(path)
+  const hasForm = page.body.includes(`action="${action}"`)
+  return hasForm ? browser.submit(page, action, fields) : browser.post(action, fields)
+}
+
 /** Sends all requests to a freshly started demo. */
 export async function askAll(demo: Demo, ask: Ask): Promise<void> {
   const visitor = makeBrowser(demo.base_url, 'en')
@@ -60,18 +78,15 @@ async function askPublic(demo: Demo, ask: Ask): Promise<void> {
     const browser = makeBrowser(demo.base_url, language)
     for (const path of PUBLIC) {
       await ask(`visitor ${language} GET ${path}`, browser.get(path))
-      await ask(
-        `program ${language} POST ${path}`,
-        browser.send('POST', path, 'a=b', { ...FORM, accept: 'application/json' }),
-      )
+      await ask(`program ${language} POST ${path}`, browser.post(path, 'a=b', { accept: 'application/json' }))
     }
     const wrong = { username: 'alice', password: 'wrong' }
-    await ask(`visitor ${language} signs in wrongly`, browser.submit('/sign-in', '/sign-in', wrong))
-    await ask(`visitor ${language} sends no form token`, browser.send('POST', '/sign-in', 'username=x', FORM))
+    await ask(`visitor ${language} signs in wrongly`, submit(browser, '/sign-in', '/sign-in', wrong))
+    await ask(`visitor ${language} sends no form token`, browser.post('/sign-in', 'username=x'))
   }
 }
 
-async function askHmac({ payment_app, people }: Demo, { send }: Browser, ask: Ask): Promise<void> {
+async function askHmac({ payment_app, people }: Demo, visitor: Browser, ask: Ask): Promise<void> {
   const { payment_id, secret_key } = payment_app
   const alice = people.find(({ username }) => username === 'alice')!
   const recipient = { to_user_id: String(alice.id), to_username: 'alice' }
@@ -83,10 +98,7 @@ async function askHmac({ payment_app, people }: Demo, { send }: Browser, ask: As
     return { ...fields, signature: createHmac('sha256', secret_key).update(text).digest('hex') }
   }
   const post = (name: string, path: string, fields: Fields) =>
-    ask(
-      `hmac ${name}`,
-      send('POST', path, new URLSearchParams(fields).toString(), { ...FORM, accept: '*/*' }),
-    )
+    ask(`hmac ${name}`, visitor.post(path, fields, { accept: '*/*' }))
   const sell = `/payment/pay/${payment_id}/process`
   const order = { amount: '12', description: 'Tea', order_id: 'r-1' }
   const initiations: [string, Fields][] = [
@@ -146,14 +158,14 @@ async function askHmac({ payment_app, people }: Demo, { send }: Browser, ask: As
       await post(`${path}: ${JSON.stringify(fields)}`, `/payment/${path}/${payment_id}`, signed(fields))
   const json = { 'content-type': 'application/json', accept: '*/*' }
   const asJson = JSON.stringify(signed({ ...order, order_id: 'r-8' }))
-  await ask('hmac initiate: JSON', send('POST', sell, asJson, json))
-  await ask('hmac initiate: broken JSON', send('POST', sell, '{', json))
-  await ask('hmac initiate: nested JSON', send('POST', sell, '{"amount":{"a":1}}', json))
-  await ask('hmac initiate: by GET', send('GET', sell, undefined, { accept: '*/*' }))
-  await ask('hmac initiate: twice', send('POST', sell, 'amount=1&amount=2', { ...FORM, accept: '*/*' }))
+  await ask('hmac initiate: JSON', visitor.post(sell, asJson, json))
+  await ask('hmac initiate: broken JSON', visitor.post(sell, '{', json))
+  await ask('hmac initiate: nested JSON', visitor.post(sell, '{"amount":{"a":1}}', json))
+  await ask('hmac initiate: by GET', visitor.get(sell, { accept: '*/*' }))
+  await ask('hmac initiate: twice', visitor.post(sell, 'amount=1&amount=2', { accept: '*/*' }))
 }
 
-async function askGateway({ gateway_app }: Demo, { send }: Browser, ask: Ask): Promise<void> {
+async function askGateway({ gateway_app }: Demo, visitor: Browser, ask: Ask): Promise<void> {
   const { pid, merchant_key, merchant_private_key } = gateway_app
   const der = Buffer.from(merchant_private_key, 'base64')
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
@@ -176,7 +188,7 @@ async function askGateway({ gateway_app }: Demo, { send }: Browser, ask: Ask): P
     return { ...stamped, sign: signature, sign_type: 'RSA' }
   }
   const post = (name: string, path: string, fields: Fields, accept = '*/*') =>
-    ask(`gateway ${name}`, send('POST', path, new URLSearchParams(fields).toString(), { ...FORM, accept }))
+    ask(`gateway ${name}`, visitor.post(path, fields, { accept }))
   const trade = {
     pid: String(pid),
     type: 'alipay',
@@ -235,7 +247,7 @@ async function askGateway({ gateway_app }: Demo, { send }: Browser, ask: Ask): P
       .join(' ')
     await ask(
       `gateway v1 api ${act} ${name}`,
-      send('GET', `/payment/api/api.php?${query}`, undefined, { accept: '*/*' }),
+      visitor.get(`/payment/api/api.php?${query}`, { accept: '*/*' }),
     )
   }
   const inquiries: [string, Fields][] = [
@@ -260,7 +272,7 @@ async function signIn(demo: Demo, username: string, language: string, ask: Ask):
   const { password } = demo.people.find((person) => person.username === username)!
   await ask(
     `${username} ${language} signs in`,
-    browser.submit('/sign-in', '/sign-in', { username, password }),
+    submit(browser, '/sign-in', '/sign-in', { username, password }),
   )
   return browser
 }
@@ -271,27 +283,23 @@ async function askPaying({ payment_app }: Demo, buyer: Browser, visitor: Browser
   fields.signature = createHmac('sha256', payment_app.secret_key).update(text).digest('hex')
   const path = `/payment/pay/${payment_app.payment_id}/process`
   const body = new URLSearchParams(fields).toString()
-  const made = await ask(
-    'initiate what is paid',
-    visitor.send('POST', path, body, { ...FORM, accept: '*/*' }),
-  )
+  const made = await ask('initiate what is paid', visitor.post(path, body, { accept: '*/*' }))
   const { pathname } = new URL((JSON.parse(made.body) as { payment_url: string }).payment_url)
   await ask('visitor sees the order', visitor.get(pathname))
   await ask('buyer sees the order', buyer.get(pathname))
   await ask('state before', buyer.get(`${pathname}/state`))
   await ask('QR code', buyer.get(`${pathname}/qr.svg`))
-  await ask('buyer pays', buyer.submit(pathname, pathname, {}))
-  await ask('buyer pays again', buyer.submit(pathname, pathname, {}))
+  await ask('buyer pays', submit(buyer, pathname, pathname, {}))
+  await ask('buyer pays again', submit(buyer, pathname, pathname, {}))
   await ask('receipt', buyer.get(pathname))
   await ask('state after', buyer.get(`${pathname}/state`))
   await ask('way back', buyer.get(`${pathname}/return`))
-  await ask('initiate what was paid', visitor.send('POST', path, body, { ...FORM, accept: '*/*' }))
+  await ask('initiate what was paid', visitor.post(path, body, { accept: '*/*' }))
 }
 
 async function askOauth({ oauth_app }: Demo, buyer: Browser, visitor: Browser, ask: Ask): Promise<void> {
   const { client_id, client_secret, redirect_uris } = oauth_app
   const basic = (secret: string) => ({
-    ...FORM,
     accept: '*/*',
     authorization: `Basic ${Buffer.from(`${client_id}:${secret}`).toString('base64')}`,
   })
@@ -320,30 +328,27 @@ async function askOauth({ oauth_app }: Demo, buyer: Browser, visitor: Browser, a
     await ask(`oauth authorize, visitor ${JSON.stringify(fields)}`, visitor.get(asked(fields)))
   }
   await ask('oauth consent page', buyer.get(asked({})))
-  const allowed = await ask('oauth allow', buyer.submit(asked({}), '/oauth2/consent', { decision: 'allow' }))
+  const allowed = await ask('oauth allow', submit(buyer, asked({}), '/oauth2/consent', { decision: 'allow' }))
   await ask('oauth authorize after consent', buyer.get(asked({})))
   const code = new URL(allowed.headers.location ?? 'http://none/').searchParams.get('code') ?? ''
   const token = (name: string, fields: Fields, headers: Fields) =>
-    ask(
-      `oauth token: ${name}`,
-      visitor.send('POST', '/oauth2/token', new URLSearchParams(fields).toString(), headers),
-    )
+    ask(`oauth token: ${name}`, visitor.post('/oauth2/token', fields, headers))
   const grant = { grant_type: 'authorization_code', code, redirect_uri: redirect_uris[0]! }
   await token('wrong secret', grant, basic('wrong'))
-  await token('no client', grant, { ...FORM, accept: '*/*' })
+  await token('no client', grant, { accept: '*/*' })
   await token('no grant type', { code }, basic(client_secret))
   await token('unknown grant type', { grant_type: 'password' }, basic(client_secret))
   await token('other redirect_uri', { ...grant, redirect_uri: 'https://x.example/' }, basic(client_secret))
   const made = await token('code', grant, basic(client_secret))
   const { access_token, refresh_token } = JSON.parse(made.body) as Fields
   const bearer = { accept: '*/*', authorization: `Bearer ${access_token}` }
-  await ask('oauth userinfo', visitor.send('GET', '/oauth2/userinfo', undefined, bearer))
-  await ask('oauth userinfo by POST', visitor.send('POST', '/oauth2/userinfo', '', { ...FORM, ...bearer }))
+  await ask('oauth userinfo', visitor.get('/oauth2/userinfo', bearer))
+  await ask('oauth userinfo by POST', visitor.post('/oauth2/userinfo', '', bearer))
   await ask(
     'oauth userinfo, wrong token',
-    visitor.send('GET', '/oauth2/userinfo', undefined, { ...bearer, authorization: 'Bearer x' }),
+    visitor.get('/oauth2/userinfo', { ...bearer, authorization: 'Bearer x' }),
   )
-  await ask('oauth apps', visitor.send('GET', '/api/apps', undefined, bearer))
+  await ask('oauth apps', visitor.get('/api/apps', bearer))
   const apps = [
     {
       name: 'Mine',
@@ -358,7 +363,7 @@ async function askOauth({ oauth_app }: Demo, buyer: Browser, visitor: Browser, a
   for (const app of apps)
     await ask(
       `oauth register ${JSON.stringify(app)}`,
-      visitor.send('POST', '/api/apps', JSON.stringify(app), {
+      visitor.post('/api/apps', JSON.stringify(app), {
         ...bearer,
         'content-type': 'application/json',
       }),
@@ -367,11 +372,11 @@ async function askOauth({ oauth_app }: Demo, buyer: Browser, visitor: Browser, a
   await token('refresh', refresh, basic(client_secret))
   await ask(
     'oauth introspect',
-    visitor.send('POST', '/oauth2/introspect', `token=${access_token}`, basic(client_secret)),
+    visitor.post('/oauth2/introspect', `token=${access_token}`, basic(client_secret)),
   )
   await token('replayed code', grant, basic(client_secret))
   await token('unknown refresh token', { ...refresh, refresh_token: 'x' }, basic(client_secret))
-  await ask('oauth revoke', visitor.send('POST', '/oauth2/revoke', 'token=x', basic(client_secret)))
+  await ask('oauth revoke', visitor.post('/oauth2/revoke', 'token=x', basic(client_secret)))
 }
 
 /** Follows the links of one member's pages, in the order of the pages. */
@@ -382,7 +387,7 @@ async function crawl(person: string, language: string, browser: Browser, ask: As
     const { body, headers } = await ask(`${person} ${language} GET ${path}`, browser.get(path))
     if (!headers['content-type']?.startsWith('text/html')) continue
     for (const [, href] of body.matchAll(/<a [^>]*href="(\/[^"#]*)"/g)) {
-      const link = href!.replaceAll('&amp;', '&')
+      const link = unescaped(href!)
       if (!found.includes(link)) found.push(link)
     }
   }

@@ -4,12 +4,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openSettings } from '../../src/core/settings.ts'
 import { registerApp } from '../../src/identity/apps/apps.ts'
 import { sha256 } from '../../src/platform/secrets.ts'
+import { browserAt } from '../harness/browser.ts'
 import { makePerson } from '../harness/cast.ts'
 import {
   answerOf,
   CONNECT_SECRET,
   forgedAnswer,
-  forumBrowser,
+  logIn,
   nonceOf,
   signInAtForum,
   startTestForum,
@@ -161,10 +162,10 @@ describe('the handshake', () => {
     const member = forum.join()
     const client = browser(test)
     const start = await client.get('/sign-in/forum?return_to=%2Faccount')
-    const atForum = forumBrowser(forum)
-    expect(await atForum.follow(start.location!)).toMatchObject({ status: 302, location: '/login' })
-    await atForum.logIn(member.id)
-    const { location } = await atForum.follow(start.location!)
+    const atForum = browserAt(forum.url)
+    expect(await atForum.get(start.location!)).toMatchObject({ status: 302, location: '/login' })
+    await logIn(atForum, member)
+    const { location } = await atForum.get(start.location!)
     const url = new URL(location!)
     expect(await client.get(url.pathname + url.search)).toMatchObject({ status: 303, location: '/account' })
   })
@@ -422,7 +423,7 @@ describe('an answer is refused, and nothing is written,', () => {
     await expectRefusal(await client.get(link), 403, 'Your account is suspended')
     expect(await state()).toEqual(before)
     // The forum itself gives this member nothing more.
-    expect(await forumBrowser(forum).logIn(member.id)).toBe(403)
+    expect(await logIn(browserAt(forum.url), member)).toBe(403)
   })
 
   it('when the member is banned here', async () => {

@@ -5,6 +5,7 @@ import { issueLink } from '../../src/accounts/security/account-links.ts'
 import { recoverPassword } from '../../src/accounts/security/recovery.ts'
 import { resetSecondFactor } from '../../src/accounts/security/second-factor.ts'
 import { type Forgery, makeAuthenticator, type Traits } from '../harness/authenticator.ts'
+import { cookieHeader } from '../harness/browser.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import {
   anotherProcess,
@@ -204,7 +205,7 @@ describe('signing in', () => {
     const credential = authenticator.get(optionsOn(page, SIGN_IN))
     const payload = new URLSearchParams({ ...page.form(SIGN_IN), credential }).toString()
     const headers = {
-      cookie: [...client.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+      cookie: cookieHeader(client),
       accept: 'text/html',
       'content-type': 'application/x-www-form-urlencoded',
       'sec-fetch-site': 'same-origin',

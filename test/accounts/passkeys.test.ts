@@ -1,6 +1,7 @@
 /** A member's passkeys: adding, the list, names and removal. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Algorithm, type Forgery, makeAuthenticator } from '../harness/authenticator.ts'
+import { cookieHeader } from '../harness/browser.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { anotherProcess, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { answer, giveKey, optionsOn, PASSKEYS, register, WITH_DOMAIN } from './passkey-holder.ts'
@@ -236,7 +237,7 @@ describe('adding a passkey', () => {
     const second = await anotherProcess(test)
     const page = await client.get(PASSKEYS)
     const credential = makeAuthenticator(test.url).create(optionsOn(page, PASSKEYS))
-    const cookie = [...client.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const cookie = cookieHeader(client)
     const payload = new URLSearchParams({ ...page.form(PASSKEYS), name: 'x', credential }).toString()
     const headers = {
       cookie,

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ShopWorld, startShopWorld } from '../faults/world.ts'
+import { cookieHeader } from '../harness/browser.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
 import { type Fields, makeShop, type Shop, send } from '../harness/gateway-shop.ts'
@@ -28,7 +29,7 @@ beforeAll(async () => {
   test = await startTestApp({ REQUESTS_AT_ONCE_MAX: String(PLACES), METRICS_PORT: String(await freePort()) })
   shop = await makeShop(test)
   alice = await makePerson(test, { points: 1_000n })
-  cookie = [...(await alice.signIn()).cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  cookie = cookieHeader(await alice.signIn())
   await test.app.listen({ port: 0 })
   port = (test.app.server.address() as { port: number }).port
 })

@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { browserAt, type Page } from '../harness/browser.ts'
 import {
   cleanUp,
   type DemoProcess,
@@ -25,21 +26,16 @@ async function start(): Promise<DemoProcess> {
   return started
 }
 
-/** A browser with cookies by host, which follows every redirect itself. */
-function browser() {
-  const cookies = new Map<string, string>()
-  async function visit(url: string, init: RequestInit = {}): Promise<{ url: string; body: string }> {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const headers = { cookie, accept: 'text/html', 'sec-fetch-site': 'same-origin' }
-    const response = await fetch(url, { ...init, headers, redirect: 'manual' })
-    for (const set of response.headers.getSetCookie()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(set)!
-      cookies.set(name!, value!)
-    }
-    const location = response.headers.get('location')
-    return location === null ? { url, body: await response.text() } : visit(new URL(location, url).href)
+/** A browser that follows every redirect. Returns the address and text of the last page. */
+function follower(base: string) {
+  const { get, post } = browserAt(base)
+  const follow = async (url: string, { location, body }: Page): Promise<{ url: string; body: string }> => {
+    if (location === undefined) return { url, body }
+    const next = new URL(location, url).href
+    return follow(next, await get(next))
   }
-  return visit
+  return async (url: string, fields?: Record<string, string>) =>
+    follow(url, fields === undefined ? await get(url) : await post(url, fields))
 }
 
 describe('the demo with a forum', { timeout: 90_000 }, () => {
@@ -47,11 +43,11 @@ describe('the demo with a forum', { timeout: 90_000 }, () => {
     const { demo, output } = await start()
     expect(output().stderr).toBe('')
     expect(demo.forum_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
-    const visit = browser()
+    const visit = follower(demo.base_url)
     const atForum = await visit(`${demo.base_url}/sign-in/forum?return_to=%2Faccount`)
     expect(atForum.url).toBe(`${demo.forum_url}/login`)
     const [, id] = /value="(\d+)">Erin/.exec(atForum.body)!
-    const account = await visit(atForum.url, { method: 'POST', body: new URLSearchParams({ id: id! }) })
+    const account = await visit(atForum.url, { id: id! })
     expect(account.url).toBe(`${demo.base_url}/account`)
     expect(account.body).toContain('@erin')
     const profile = await visit(`${demo.base_url}/account/profile`)

@@ -1,6 +1,7 @@
 /** The example forum for tests: a real HTTP server, and a browser that is logged in there. */
 import { signedUrl } from '../../examples/forum/connect.js'
 import { type Forum, type ForumOptions, startForum } from '../../examples/forum/server.js'
+import { browserAt } from './browser.ts'
 import { type Browser, browser, type Page, type TestApp } from './harness.ts'
 
 export const CONNECT_SECRET = 'the secret of the tests, shared with the forum'.replaceAll(' ', '-')
@@ -42,42 +43,16 @@ export async function startTestForum(options: Partial<ForumOptions> = {}): Promi
   return Object.assign(forum, { env, join })
 }
 
-/** A browser at the forum. */
-export type ForumBrowser = {
-  logIn(id: number): Promise<number>
-  /** Follows an address of the forum to its last page, or to the redirect back to the service. */
-  follow(location: string): Promise<{ status: number; location: string | undefined; body: string }>
-}
-
-export function forumBrowser(forum: Forum): ForumBrowser {
-  let cookie = ''
-  async function send(url: string, init: RequestInit = {}) {
-    const response = await fetch(url, { ...init, redirect: 'manual', headers: { cookie } })
-    const set = response.headers.getSetCookie()[0]
-    if (set !== undefined) cookie = set.split(';', 1)[0]!
-    return response
-  }
-  return {
-    async logIn(id) {
-      const response = await send(`${forum.url}/login`, {
-        method: 'POST',
-        body: new URLSearchParams({ id: String(id) }),
-      })
-      return response.status
-    },
-    async follow(location) {
-      const response = await send(location)
-      const next = response.headers.get('location') ?? undefined
-      return { status: response.status, location: next, body: await response.text() }
-    },
-  }
+/** Logs a member in at the forum. Returns the status of the answer. */
+export async function logIn(atForum: Browser, { id }: { id: number }): Promise<number> {
+  return (await atForum.post('/login', { id: String(id) })).status
 }
 
 /** The path of the callback by which the forum answers a request for this member. */
 export async function answerOf(forum: Forum, member: { id: number }, location: string): Promise<string> {
-  const atForum = forumBrowser(forum)
-  await atForum.logIn(member.id)
-  const { location: callback, status, body } = await atForum.follow(location)
+  const atForum = browserAt(forum.url)
+  await logIn(atForum, member)
+  const { location: callback, status, body } = await atForum.get(location)
   if (callback === undefined) throw new Error(`The forum did not answer: ${status} ${body}`)
   const url = new URL(callback)
   return url.pathname + url.search

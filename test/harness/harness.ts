@@ -1,6 +1,6 @@
 /** The real application over a database of its own, with a clock that tests move, and a browser for it. */
 import { randomBytes } from 'node:crypto'
-import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { buildApp } from '../../src/app.ts'
@@ -8,17 +8,16 @@ import type { SettingName } from '../../src/core/setting-values.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { openParts, type Parts } from '../../src/parts.ts'
 import { closeApplication, openApplication } from './application.ts'
+import { type Browser, HTML, openBrowser, type Page } from './browser.ts'
 import { requireDeclaredAnswers } from './declared-answers.ts'
 import { APP_TEMPLATE, databaseUrl, START, TEMPLATE } from './global-setup.ts'
-import { hiddenFields } from './markup.ts'
 import { spreadRequests } from './processes.ts'
 import { requireReports } from './reported-acts.ts'
 import { WAIT_MS_MAX } from './waiting.ts'
 
 const PATIENCE = ['idle_in_transaction_session_timeout', 'lock_timeout', 'statement_timeout']
 
-export { START }
-export const HTML = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'
+export { type Browser, HTML, type Page, START }
 
 export type TestApp = {
   app: FastifyInstance
@@ -115,71 +114,7 @@ export async function setSetting({ deps }: TestApp, name: SettingName, value: st
   await deps.settings.change({ name, value, actor_id: null, ip: 'command line', now: deps.clock() })
 }
 
-/** An answer as a browser sees it. `form` reads the hidden fields of the page's form with this action. */
-export type Page = {
-  status: number
-  body: string
-  location: string | undefined
-  headers: LightMyRequestResponse['headers']
-  form(action: string): Record<string, string>
-}
-
-export type Browser = {
-  get(path: string, headers?: Record<string, string>): Promise<Page>
-  /** Posts only these fields, without a form token. */
-  post(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Page>
-  /** Fills in the form with this action on the page and sends it with its hidden fields. */
-  submit(page: Page, action: string, fields?: Record<string, string>): Promise<Page>
-  cookies: Map<string, string>
-}
-
-/** A browser with cookies. It follows no redirects, because tests look at each one. */
+/** A browser for the application of a test. */
 export function browser({ app }: Pick<TestApp, 'app'>): Browser {
-  const cookies = new Map<string, string>()
-  async function send(
-    method: 'GET' | 'POST',
-    url: string,
-    payload: string | undefined,
-    headers: Record<string, string>,
-  ) {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await app.inject({
-      method,
-      url,
-      headers: {
-        accept: HTML,
-        ...(cookie === '' ? {} : { cookie }),
-        ...(payload === undefined
-          ? {}
-          : { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }),
-        ...headers,
-      },
-      ...(payload === undefined ? {} : { payload }),
-    })
-    for (const { name, value, expires, maxAge } of response.cookies) {
-      const isGone = maxAge === 0 || (expires !== undefined && expires.getTime() <= 0)
-      if (isGone) cookies.delete(name)
-      else cookies.set(name, value)
-    }
-    return toPage(response)
-  }
-  const post: Browser['post'] = (path, fields, headers = {}) =>
-    send('POST', path, new URLSearchParams(fields).toString(), headers)
-  return {
-    cookies,
-    get: (path, headers = {}) => send('GET', path, undefined, headers),
-    post,
-    submit: (page, action, fields = {}) => post(action, { ...page.form(action), ...fields }),
-  }
-}
-
-function toPage(response: LightMyRequestResponse): Page {
-  const { body } = response
-  return {
-    status: response.statusCode,
-    body,
-    location: response.headers.location,
-    headers: response.headers,
-    form: (action) => hiddenFields(body, action),
-  }
+  return openBrowser((request) => app.inject(request))
 }

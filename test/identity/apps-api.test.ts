@@ -1,6 +1,7 @@
 /** GET and POST /api/apps: the registry for programs. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cookieHeader } from '../harness/browser.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
 import {
@@ -238,7 +239,7 @@ describe('POST /api/apps', () => {
       expect(answer.headers['www-authenticate']).toMatch(/^Bearer /)
     }
     const client = await (await makePerson(test)).signIn()
-    const cookie = [...client.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const cookie = cookieHeader(client)
     expect((await register(undefined, VALID, { cookie })).status).toBe(401)
   })
 

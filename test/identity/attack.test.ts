@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { cookieHeader } from '../harness/browser.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import {
   anotherProcess,
@@ -604,7 +605,7 @@ describe('requests at random', () => {
     const client = await member()
     const tokens = await obtainTokens(test, client, party)
     const { code = '' } = await authorize(client, party)
-    const cookie = [...client.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const cookie = cookieHeader(client)
     const good: Record<string, string> = {
       client_id: party.client_id,
       client_secret: party.client_secret,

@@ -1,13 +1,15 @@
 /**
- * A relying party and a browser like those of the OpenID Foundation's suite: over real HTTP, with their own cookies,
- * page reading and signature verification. They share no code with the server, and learn every address from the
+ * A relying party and a browser like those of the OpenID Foundation's suite: over real HTTP, with their own
+ * signature verification. They share no code with the server, and learn every address from the
  * discovery document. They make the checks of the suite's modules.
  */
 import { createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'vitest'
+import { browserAt } from '../harness/browser.ts'
 import type { Person } from '../harness/cast.ts'
 import type { TestApp } from '../harness/harness.ts'
+import { hiddenFields } from '../harness/markup.ts'
 import type { Party } from './relying-party.ts'
 
 type Json = Record<string, unknown>
@@ -75,32 +77,13 @@ export type UserAgent = {
 }
 
 export function userAgent({ issuer, reach }: Provider, person?: Person): UserAgent {
-  const cookies = new Map<string, string>()
-
-  async function send(url: string, form: Fields | undefined) {
-    const response = await fetch(reach(url), {
-      method: form === undefined ? 'GET' : 'POST',
-      redirect: 'manual',
-      headers: {
-        accept: 'text/html,*/*;q=0.8',
-        cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
-        ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),
-      },
-      ...(form && { body: encoded(form) }),
-    })
-    for (const cookie of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
-      if (/max-age=0|expires=thu, 01 jan 1970/i.test(cookie)) cookies.delete(name)
-      else cookies.set(name, value)
-    }
-    return response
-  }
+  const browser = browserAt(reach(issuer))
 
   /** The next step of a person on this page, if there is one. */
   function nextStep(body: string): { shown: Shown; action: string; fields: Fields } | undefined {
     if (body.includes('action="/sign-in"') && person !== undefined) {
       const { username, password } = person
-      const fields = { ...hidden(body, '/sign-in'), username, password }
+      const fields = { ...hiddenFields(body, '/sign-in'), username, password }
       return { shown: 'sign-in', action: '/sign-in', fields }
     }
     for (const [shown, action, more] of [
@@ -108,7 +91,7 @@ export function userAgent({ issuer, reach }: Provider, person?: Person): UserAge
       ['logout', '/oauth2/logout/confirm', {}],
     ] as const) {
       if (body.includes(`action="${action}"`))
-        return { shown, action, fields: { ...hidden(body, action), ...more } }
+        return { shown, action, fields: { ...hiddenFields(body, action), ...more } }
     }
     return undefined
   }
@@ -118,21 +101,21 @@ export function userAgent({ issuer, reach }: Provider, person?: Person): UserAge
       const shown: Shown[] = []
       let [url, form] = [start, startForm]
       for (let steps = 0; steps < 12; steps += 1) {
-        const response = await send(url, form)
-        const body = await response.text()
-        const location = response.headers.get('location')
-        if (location !== null) {
+        const page =
+          form === undefined ? await browser.get(reach(url)) : await browser.post(reach(url), encoded(form))
+        const { status, body, location } = page
+        if (location !== undefined) {
           // Only a redirect that changes the method keeps form fields from the application (RFC 9700 4.12).
-          expect([302, 303]).toContain(response.status)
+          expect([302, 303]).toContain(status)
           url = new URL(location, issuer).href
           form = undefined
           // The string as sent, because a URL object would rewrite it.
-          if (!url.startsWith(`${issuer}/`)) return { status: response.status, url: location, body, shown }
+          if (!url.startsWith(`${issuer}/`)) return { status, url: location, body, shown }
           continue
         }
         const step = nextStep(body)
-        if (step === undefined || response.status >= 400) {
-          return { status: response.status, url, body, shown: [...shown, 'page'] }
+        if (step === undefined || status >= 400) {
+          return { status, url, body, shown: [...shown, 'page'] }
         }
         shown.push(step.shown)
         url = issuer + step.action
@@ -141,21 +124,6 @@ export function userAgent({ issuer, reach }: Provider, person?: Person): UserAge
       throw new Error(`No end of redirects at ${url}`)
     },
   }
-}
-
-function hidden(body: string, action: string): Fields {
-  const form = body.slice(body.indexOf(`action="${action}"`))
-  const inputs = form
-    .slice(0, form.indexOf('</form>'))
-    .matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)
-  const plain = (text: string) =>
-    text
-      .replaceAll('&quot;', '"')
-      .replaceAll('&#39;', "'")
-      .replaceAll('&lt;', '<')
-      .replaceAll('&gt;', '>')
-      .replaceAll('&amp;', '&')
-  return Object.fromEntries([...inputs].map(([, name = '', value = '']) => [name, plain(value)]))
 }
 
 export type Client = Party & { auth: 'client_secret_basic' | 'client_secret_post' }

@@ -4,6 +4,7 @@ import { DEVICE_GRANT, GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { DEVICE_CODE_SECONDS } from '../../src/identity/grants/devices.ts'
 import { OAUTH_ERRORS } from '../../src/identity/oauth/errors.ts'
 import type { OAuthCode } from '../../src/platform/errors.ts'
+import { cookieHeader } from '../harness/browser.ts'
 import { makePerson } from '../harness/cast.ts'
 import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { switchMandates } from '../harness/mandates.ts'
@@ -271,7 +272,7 @@ describe('whatever is sent', () => {
     ]
 
     const client = await (await makePerson(test)).signIn()
-    const cookie = [...client.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const cookie = cookieHeader(client)
     const before = await written(test)
     for (let n = 0; n < REQUESTS; n += 1) {
       const [method, path] = pick(ENDPOINTS)

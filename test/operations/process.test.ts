@@ -21,6 +21,7 @@ import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
 import { loadConfig } from '../../src/platform/config.ts'
 import { makeSecrets } from '../../src/platform/secrets.ts'
 import { sentenceFor, serve } from '../../src/serve.ts'
+import { browserAt } from '../harness/browser.ts'
 import { freePort } from '../harness/free-port.ts'
 import { createDatabase } from '../harness/harness.ts'
 import { ROOT, type ServerProcess, startServer, stopServer } from '../harness/server-process.ts'
@@ -53,36 +54,6 @@ async function start(env: Record<string, string> = {}): Promise<ServerProcess> {
   return server
 }
 
-/** A browser over real HTTP: cookies, and forms with their hidden fields. */
-function client(url: string) {
-  const cookies = new Map<string, string>()
-  const send = async (path: string, init: RequestInit = {}) => {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await fetch(url + path, {
-      ...init,
-      redirect: 'manual',
-      headers: { accept: 'text/html', cookie },
-    })
-    for (const line of response.headers.getSetCookie()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!
-      cookies.set(name!, value!)
-    }
-    return response
-  }
-  const formOf = (html: string, action: string) => {
-    const form = html.slice(html.indexOf(`action="${action}"`))
-    const inputs = [
-      ...form.slice(0, form.indexOf('</form>')).matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g),
-    ]
-    return Object.fromEntries(inputs.map(([, name, value]) => [name!, value!]))
-  }
-  const submit = async (page: string, action: string, fields: Record<string, string> = {}) => {
-    const form = formOf(await (await send(page)).text(), action)
-    return send(action, { method: 'POST', body: new URLSearchParams({ ...form, ...fields }) })
-  }
-  return { send, submit }
-}
-
 describe('the process', () => {
   it('makes one administrator or says why not, and stops in order', {
     timeout: 180_000,
@@ -91,12 +62,11 @@ describe('the process', () => {
     const password = /administrator: admin, one-time password (\w+)/.exec(first.output())?.[1]
     expect(password).toMatch(/^\w{16}$/)
     expect((await readFile(join(dataDir, 'app-secret'), 'utf8')).length).toBe(64)
-    const browser = client(first.url)
-    const answer = await browser.submit('/sign-in', '/sign-in', { username: 'admin', password: password! })
+    const browser = browserAt(first.url)
+    const form = await browser.get('/sign-in')
+    const answer = await browser.submit(form, '/sign-in', { username: 'admin', password: password! })
     expect(answer.status).toBe(303)
-    expect((await browser.send('/admin')).headers.get('location')).toBe(
-      '/account/password?return_to=%2Fadmin',
-    )
+    expect((await browser.get('/admin')).location).toBe('/account/password?return_to=%2Fadmin')
     expect(await stopServer(first, 'SIGTERM')).toBe(0)
 
     const second = await start()
@@ -394,14 +364,12 @@ describe('a seller and a buyer on the real process', () => {
 
   it('logs requests by route, and none of the secrets that passed through', async () => {
     const server = await start({ LOG_LEVEL: 'debug' })
-    const browser = client(server.url)
-    await browser.submit('/sign-in?return_to=%2Faccount%3Fcode%3Dsecret-code', '/sign-in', {
-      username: 'buyer',
-      password: PASSWORD,
-    })
+    const browser = browserAt(server.url)
+    const form = await browser.get('/sign-in?return_to=%2Faccount%3Fcode%3Dsecret-code')
+    await browser.submit(form, '/sign-in', { username: 'buyer', password: PASSWORD })
     const path = await order(server.url)
-    const paid = await browser.submit(path, path)
-    await browser.send('/oauth2/auth?client_id=secret-client&state=secret-state')
+    const paid = await browser.submit(await browser.get(path), path)
+    await browser.get('/oauth2/auth?client_id=secret-client&state=secret-state')
     await fetch(`${server.url}/oauth2/token`, {
       method: 'POST',
       headers: { authorization: 'Basic c2VjcmV0OnNlY3JldA==' },
@@ -410,7 +378,7 @@ describe('a seller and a buyer on the real process', () => {
     await stopServer(server, 'SIGTERM')
     const log = server.output()
     expect(log).toContain('"route":"/payment/pay/:transaction_id"')
-    const signature = new URL(paid.headers.get('location')!).searchParams.get('signature')!
+    const signature = new URL(paid.location!).searchParams.get('signature')!
     const secrets = [
       PASSWORD,
       app.token,

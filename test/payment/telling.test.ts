@@ -1,5 +1,6 @@
 /** "The shop did not react?": the payer reads the attempts to notify the shop, and sends the notification again. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cookieHeader } from '../harness/browser.ts'
 import { makePerson } from '../harness/cast.ts'
 import type { Browser } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
@@ -53,7 +54,9 @@ describe('the receipt', () => {
     expect(saidOn((await buyer.get(pathOf(transaction_id))).body)).toContain(
       'The shop responded, but did not confirm.',
     )
-    const chinese = await buyer.get(pathOf(transaction_id), { cookie: `${cookiesOf(buyer)}; language=zh-CN` })
+    const chinese = await buyer.get(pathOf(transaction_id), {
+      cookie: `${cookieHeader(buyer)}; language=zh-CN`,
+    })
     expect(saidOn(chinese.body)).toContain('商家返回错误 502。 共 2 次')
   })
 
@@ -131,7 +134,3 @@ describe('telling the shop again', () => {
     expect(requestsFor(transaction_id)).toBe(before)
   })
 })
-
-function cookiesOf({ cookies }: Browser): string {
-  return [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-}

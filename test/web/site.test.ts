@@ -2,6 +2,7 @@
 import { crc32, deflateSync } from 'node:zlib'
 import { encode } from 'fast-png'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cookieHeader } from '../harness/browser.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 
@@ -107,7 +108,7 @@ describe('the uploaded logo', () => {
       part('name="logo"; filename="a.png"\r\ncontent-type: image/png', file),
       Buffer.from(`--${line}--\r\n`),
     ])
-    const cookie = [...window.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const cookie = cookieHeader(window)
     return test.app.inject({
       method: 'POST',
       url: '/admin/settings/logo',
@@ -121,7 +122,7 @@ describe('the uploaded logo', () => {
     })
   }
   it('that breaks off is a bad request', async () => {
-    const cookie = [...(await openAdmin()).cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const cookie = cookieHeader(await openAdmin())
     for (const payload of ['form_token=x', '--x\r\ncontent-disposition: form-data; name="logo"\r\n\r\nab']) {
       const response = await test.app.inject({
         method: 'POST',

@@ -7,10 +7,10 @@ import { userAgent } from '../conformance-client.ts'
 import { makeParty } from '../relying-party.ts'
 import { debianVersion, filledIn, isSkipped, recipe } from './recipes.ts'
 import {
-  browserAt,
   freeSite,
   PROGRAMS_MS_MAX,
   type Program,
+  siteBrowser,
   startProgram,
   startWorld,
   type World,
@@ -90,12 +90,12 @@ Header set X-Email "%{OIDC_CLAIM_email}e"
     await rm(folder, { recursive: true })
   })
 
-  const token = async (browser: ReturnType<typeof browserAt>): Promise<string> =>
+  const token = async (browser: ReturnType<typeof siteBrowser>): Promise<string> =>
     JSON.parse((await browser.go('/oidc/callback?info=json')).body).access_token
 
   it('signs in, refreshes and signs out by its recipe', async () => {
     expect(recipe(NAME).versions).toEqual([version])
-    const browser = browserAt(site, world)
+    const browser = siteBrowser(site, world)
     const { status, body, headers } = await browser.go('/index.html')
     expect([status, body], await readFile(join(folder, 'log'), 'utf8')).toEqual([200, 'The books'])
     expect(headers).toMatchObject({ 'x-user': world.person.username, 'x-email': 'alice@example.org' })
@@ -118,7 +118,7 @@ Header set X-Email "%{OIDC_CLAIM_email}e"
   it('learns of a sign-out at the service', async () => {
     world.test.deps.logoutSender.start(world.test.app.log)
     const agent = userAgent(world.op, world.person)
-    const browser = browserAt(site, { ...world, agent })
+    const browser = siteBrowser(site, { ...world, agent })
     expect((await browser.go('/index.html')).status).toBe(200)
     await token(browser)
     const left = await agent.visit(`${world.op.issuer}/oauth2/logout`)

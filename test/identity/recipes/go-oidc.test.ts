@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeParty } from '../relying-party.ts'
 import { changed, debianVersion, filledIn, isSkipped, recipe } from './recipes.ts'
-import { browserAt, freeSite, PROGRAMS_MS_MAX, startProgram, startWorld, type World } from './world.ts'
+import { freeSite, PROGRAMS_MS_MAX, siteBrowser, startProgram, startWorld, type World } from './world.ts'
 
 const version = debianVersion('golang-github-coreos-go-oidc-dev')
 /** Debian's packages are no modules. */
@@ -48,7 +48,7 @@ describe.skipIf(isSkipped(version))('go-oidc', { timeout: PROGRAMS_MS_MAX }, () 
       env: { CLIENT_SECRET: app.client_secret },
     })
     try {
-      return (await Promise.race([browserAt(site, world).go('/'), running.ended])) ?? running.output()
+      return (await Promise.race([siteBrowser(site, world).go('/'), running.ended])) ?? running.output()
     } finally {
       await running.stop()
     }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeParty } from '../relying-party.ts'
 import { changed, filledIn, isSkipped, npmVersion, recipe } from './recipes.ts'
-import { browserAt, freeSite, PROGRAMS_MS_MAX, startProgram, startWorld, type World } from './world.ts'
+import { freeSite, PROGRAMS_MS_MAX, siteBrowser, startProgram, startWorld, type World } from './world.ts'
 
 const FOLDER = join(import.meta.dirname, 'next-auth')
 const version = npmVersion('next-auth', FOLDER)
@@ -35,7 +35,7 @@ describe.skipIf(isSkipped(version))('next-auth', { timeout: PROGRAMS_MS_MAX }, (
       },
     })
     try {
-      const browser = browserAt(site, world)
+      const browser = siteBrowser(site, world)
       const { csrfToken } = JSON.parse((await browser.go('/api/auth/csrf')).body)
       const form = { csrfToken, callbackUrl: `${site}/api/auth/session` }
       await browser.go('/api/auth/signin/tessera', form)

@@ -11,7 +11,7 @@ import { GRANT_TYPES } from '../../../src/identity/apps/apps.ts'
 import { userAgent } from '../conformance-client.ts'
 import { makeParty } from '../relying-party.ts'
 import { changed, debianVersion, filledIn, isSkipped, recipe } from './recipes.ts'
-import { browserAt, PROGRAMS_MS_MAX, type Program, startProgram, startWorld, type World } from './world.ts'
+import { PROGRAMS_MS_MAX, type Program, siteBrowser, startProgram, startWorld, type World } from './world.ts'
 
 const LOOPBACK = 'http://localhost:4242'
 const SCHEME = 'edu.kit.data.oidc-agent:/redirect'
@@ -84,7 +84,7 @@ describe.skipIf(isSkipped(version))('oidc-agent', { timeout: PROGRAMS_MS_MAX }, 
     skip(process.env.CI !== 'true' && !(await isFree(4242)))
     const program = generate('loopback', code[0]!)
     const begin = await address(program, /^http\S+\/oauth2\/auth\S+/m)
-    const arrival = await browserAt(LOOPBACK, world).go(begin)
+    const arrival = await siteBrowser(LOOPBACK, world).go(begin)
     expect(arrival.body).toContain('Success')
     await program.ended
     await checkTokens('loopback')

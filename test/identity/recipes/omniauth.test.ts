@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeParty } from '../relying-party.ts'
 import { debianVersion, filledIn, isSkipped, recipe } from './recipes.ts'
-import { browserAt, freeSite, PROGRAMS_MS_MAX, startProgram, startWorld, type World } from './world.ts'
+import { freeSite, PROGRAMS_MS_MAX, siteBrowser, startProgram, startWorld, type World } from './world.ts'
 
 describe.skipIf(isSkipped(debianVersion('ruby-omniauth-openid-connect')))(
   'OmniAuth',
@@ -34,7 +34,7 @@ describe.skipIf(isSkipped(debianVersion('ruby-omniauth-openid-connect')))(
         },
       })
       try {
-        const browser = browserAt(site, world)
+        const browser = siteBrowser(site, world)
         expect(JSON.parse((await browser.go('/auth/tessera', {})).body)).toMatchObject({
           version: versions[0],
           auth: {

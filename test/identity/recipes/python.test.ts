@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeParty } from '../relying-party.ts'
 import { changed, debianVersion, filledIn, isSkipped, recipe } from './recipes.ts'
 import {
-  browserAt,
   freeSite,
   PROGRAMS_MS_MAX,
   type SiteBrowser,
+  siteBrowser,
   startProgram,
   startWorld,
   type World,
@@ -52,7 +52,7 @@ async function visit<T>(
     },
   })
   try {
-    return await act(browserAt(site, world))
+    return await act(siteBrowser(site, world))
   } finally {
     await running.stop()
   }

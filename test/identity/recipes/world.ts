@@ -1,8 +1,7 @@
 /** The service over real HTTP with the real clock, a client's own program, and a browser that goes between the two. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { request } from 'node:http'
-import { text } from 'node:stream/consumers'
+import { browserAt } from '../../harness/browser.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { startTestApp, type TestApp } from '../../harness/harness.ts'
@@ -92,39 +91,17 @@ export type SiteBrowser = {
 }
 
 /** A browser that goes to a client's site, from there to the service, and back. */
-export function browserAt(
+export function siteBrowser(
   site: string,
   { op, person, agent = userAgent(op, person) }: World & { agent?: UserAgent },
 ): SiteBrowser {
-  const cookies = new Map<string, string>()
-
-  /** Node's fetch says that it is no navigation of a browser, and some clients then show no sign-in. */
-  function send(url: string, form: Record<string, string> | undefined): Promise<Visited> {
-    const body = form === undefined ? undefined : new URLSearchParams(form).toString()
-    const headers = {
-      accept: 'text/html,*/*;q=0.8',
-      cookie: [...cookies].map((pair) => pair.join('=')).join('; '),
-      ...(body !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
-    }
-    return new Promise((resolve, reject) => {
-      const sent = request(url, { method: form === undefined ? 'GET' : 'POST', headers }, async (answer) => {
-        for (const cookie of answer.headers['set-cookie'] ?? []) {
-          const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
-          if (/max-age=0|expires=thu, 01.jan.1970/i.test(cookie)) cookies.delete(name)
-          else cookies.set(name, value)
-        }
-        resolve({ status: answer.statusCode!, url, body: await text(answer), headers: answer.headers })
-      })
-      sent.on('error', reject)
-      sent.end(body)
-    })
-  }
+  const browser = browserAt(site)
 
   /** The first request may come before the program listens. */
   async function sendOnceListening(url: string, form: Record<string, string> | undefined) {
     for (const started = Date.now(); ; await new Promise((resolve) => setTimeout(resolve, 100))) {
       try {
-        return await send(url, form)
+        return form === undefined ? await browser.get(url) : await browser.post(url, form)
       } catch (error) {
         const isRefused = (error as NodeJS.ErrnoException).code === 'ECONNREFUSED'
         if (!isRefused || Date.now() - started > START_MS_MAX) throw error
@@ -145,9 +122,9 @@ export function browserAt(
           url = arrival.url
         }
         const answer = await sendOnceListening(url, fields)
-        const { location } = answer.headers
-        if (location === undefined) return answer
-        url = new URL(String(location), url).href
+        const { location } = answer
+        if (location === undefined) return { ...answer, url }
+        url = new URL(location, url).href
         fields = undefined
       }
       throw new Error(`No end of redirects at ${url}`)
