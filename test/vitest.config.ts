@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { isSpread } from './harness/one-process.ts'
-import { TEST_FILES } from './harness/reporter.ts'
+import { pureFiles } from './harness/pure.ts'
+import { ALL_FILES } from './harness/reporter.ts'
 import { TIMES } from './harness/thoroughness.ts'
 import { WAIT_MS_MAX } from './harness/waiting.ts'
 
@@ -56,12 +57,13 @@ class LongFirst extends BaseSequencer {
   }
 }
 
+const ROOT = join(import.meta.dirname, '..')
+const PURE = pureFiles(ALL_FILES.map((file) => join(ROOT, file))).map((file) => relative(ROOT, file))
+
 export default defineConfig({
   cacheDir: './node_modules/.vite',
   test: {
-    root: join(import.meta.dirname, '..'),
-    include: TEST_FILES,
-    globalSetup: './test/harness/global-setup.ts',
+    root: ROOT,
     reporters: [['default', { summary: false }], './test/harness/reporter.ts'],
     // No source keeps state of its own, so files may share imported modules.
     isolate: false,
@@ -69,6 +71,17 @@ export default defineConfig({
     // One more than the cores, because some tests wait for seconds without work. With two more, browsers delay the tests
     // that bound how long a fault may last.
     maxWorkers: availableParallelism() + 1,
+    projects: [
+      { extends: true, test: { name: 'pure', include: PURE } },
+      {
+        extends: true,
+        test: {
+          name: 'postgres',
+          include: ALL_FILES.filter((file) => !PURE.includes(file)),
+          globalSetup: './test/harness/global-setup.ts',
+        },
+      },
+    ],
     exclude: isSpread ? [...configDefaults.exclude, ...LEFT_OUT] : configDefaults.exclude,
     // They end what hangs, and no test sets its own. A slow machine takes many times as long as a fast one. A poll ends
     // first, because it tells what the test waits for.
