@@ -1,111 +1,87 @@
 /**
- * Checks the types of the sources and of every template: node test/views/check.ts. Each template becomes a function
- * that has its code at the same line and column, and blanks in place of its HTML; tsc checks these functions against
- * PageData and PartData.
+ * Checks types: node test/views/check.ts. It checks the sources and all templates. It finds the faults of
+ * templates in which some were planted, so that a check that has become blind fails. It finds texts that nothing reads.
  */
-import { spawnSync } from 'node:child_process'
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative, sep } from 'node:path'
-
-const ROOT = join(import.meta.dirname, '../..')
-
-/** A tag: its kind, and its code, which may contain `%>` in a string or a comment. */
-const TAG =
-  /<%([=~]?)((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[\s\S]*?\*\/|(?!%>)[\s\S])*)%>/g
+import { spawn } from 'node:child_process'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { plant, unlikePlanted } from './planted.ts'
+import { type Templates, writeFunctions } from './templates.ts'
+import { copyWithoutTexts, faultsOfTexts } from './texts.ts'
 
 export type Fault = { file: string; line: number; column: number; message: string }
 
-type Program = {
-  /** The folder of the templates. */
-  views: string
-  /** The folder whose web/views.ts types the templates. */
-  src?: string
-  /** The sources, among them those that declare the data of the templates. */
-  sources: string[]
-  /** A folder for the functions of the templates. It is emptied. */
-  scratch: string
-  compilerOptions?: object
-}
+const ROOT = join(import.meta.dirname, '../..')
+const [VIEWS, SRC] = [join(ROOT, 'views'), join(ROOT, 'src')]
+const SCRATCH = join(ROOT, 'node_modules/.cache/check')
+/** A program of the sources, the templates, and the planted ones. */
+const WHOLE = join(SCRATCH, 'whole')
+const PLANTED = join(WHOLE, 'planted')
+/** A program of a copy of the sources without texts. Both would declare the same properties of Fastify's requests. */
+const HOLLOW = join(SCRATCH, 'hollow')
+const COPY = join(HOLLOW, 'src')
 
-/** The faults that tsc finds. Faults of a template have their place in the template. */
-export function checkTypes({
-  views,
-  src = join(ROOT, 'src'),
-  sources,
-  scratch,
-  compilerOptions = {},
-}: Program): Fault[] {
-  const web = join(src, 'web/views.ts')
-  rmSync(scratch, { recursive: true, force: true })
-  for (const file of globSync('**/*.eta', { cwd: views })) {
-    const view = file.replace(/\.eta$/, '').replaceAll(sep, '/')
-    const made = join(scratch, `${view}.js`)
-    mkdirSync(dirname(made), { recursive: true })
-    const path = relative(dirname(made), web).replaceAll(sep, '/')
-    writeFileSync(made, functionOf(view, readFileSync(join(views, file), 'utf8'), path))
+const templates = {
+  ours: { views: VIEWS, src: SRC, made: join(WHOLE, 'ours') },
+  planted: { views: PLANTED, src: SRC, made: join(WHOLE, 'planted-views') },
+  hollow: { views: VIEWS, src: COPY, made: join(HOLLOW, 'views') },
+} satisfies Record<string, Templates>
+
+/** The faults that tsc finds in the files of a folder and in these, by their absolute paths. */
+async function compile(folder: string, sources: string[]): Promise<Fault[]> {
+  const config = {
+    extends: join(ROOT, 'tsconfig.json'),
+    // The names of unread texts are at the ends of long messages.
+    compilerOptions: { noErrorTruncation: true },
+    include: ['**/*.js', '**/*.ts', ...sources],
   }
-  const include = ['**/*.js', ...sources]
-  const config = { extends: join(ROOT, 'tsconfig.json'), compilerOptions, include }
-  writeFileSync(join(scratch, 'tsconfig.json'), JSON.stringify(config))
-  writeFileSync(join(scratch, 'package.json'), '{ "type": "module" }')
-  return compile(scratch).map(({ file, line, ...fault }) => {
-    const within = relative(scratch, join(scratch, file))
-    return within.startsWith('..')
-      ? { file: relative(ROOT, join(scratch, file)), line, ...fault }
-      : {
-          file: relative(ROOT, join(views, file.replace(/js$/, 'eta'))),
-          line: Math.max(line - 1, 1),
-          ...fault,
-        }
-  })
-}
-
-/** The function of a template. Its code begins in the second line. @param path of web/views.ts. */
-function functionOf(view: string, template: string, path: string): string {
-  const web = `import('${path}')`
-  const parameters = [
-    `/** @type {${web}.It<'${view}'>} */ it`,
-    `/** @type {${web}.Tools<${web}.It<'${view}'>>} */ { include, layout }`,
-    `/** @type {(shown: ${web}.Shown) => void} */ $`,
-    `/** @type {(shown: ${web}.Shown) => void} */ _`,
-  ]
-  return `export function view(${parameters}) { void [it, include, layout, $, _]\n${codeOf(template)}\n}\n`
-}
-
-/** The code of a template. A tag that shows something becomes a call. Only the line ends of the HTML remain. */
-function codeOf(template: string): string {
-  const blank = (html: string) => html.replace(/[^\n]/g, ' ')
-  let code = ''
-  let end = 0
-  for (const { 0: tag, 1: kind, 2: inner = '', index } of template.matchAll(TAG)) {
-    const opening = kind === '=' ? ';$(' : kind === '~' ? ';_(' : '  '
-    const closing = kind ? ');' : /[{}(,:]\s*$/.test(inner) ? '  ' : '; '
-    code += blank(template.slice(end, index)) + opening + inner + closing
-    end = index + tag.length
-  }
-  return code + blank(template.slice(end))
-}
-
-function compile(folder: string): Fault[] {
-  const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['--pretty', 'false'], {
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  const tsc = spawn(join(ROOT, 'node_modules/.bin/tsc'), ['--pretty', 'false'], {
     cwd: folder,
-    encoding: 'utf8',
-    maxBuffer: Number.POSITIVE_INFINITY,
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const faults = [...stdout.matchAll(/^(\S+?)\((\d+),(\d+)\): error (TS\d+: .*(?:\n\s+.*)*)/gm)]
-  if (stdout !== '' && faults.length === 0) throw new Error(stdout)
-  return faults.map(([, file = '', line, column, message = '']) => {
-    return { file, line: Number(line), column: Number(column), message }
-  })
+  const said = await text(tsc.stdout)
+  const faults = [...said.matchAll(/^(\S+?)\((\d+),(\d+)\): error (TS\d+: .*(?:\n\s+.*)*)/gm)]
+  if (said !== '' && faults.length === 0) throw new Error(said)
+  return faults.map(([, file = '', line, column, message = '']) => ({
+    file: join(folder, file),
+    line: Number(line),
+    column: Number(column),
+    message,
+  }))
 }
 
-if (import.meta.main) {
-  const { include } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as { include: string[] }
-  const faults = checkTypes({
-    views: join(ROOT, 'views'),
-    sources: include.map((folder) => join(ROOT, folder)),
-    scratch: join(ROOT, 'node_modules/.cache/views'),
-  })
-  for (const { file, line, column, message } of faults) console.log(`${file}:${line}:${column} ${message}`)
-  if (faults.length > 0) process.exitCode = 1
+const within = (folder: string, faults: Fault[]) => faults.filter(({ file }) => file.startsWith(`${folder}/`))
+
+/** The faults of templates, with their places there. */
+function inTemplates({ views, made }: Templates, faults: Fault[]): Fault[] {
+  return within(made, faults).map(({ file, line, ...fault }) => ({
+    ...fault,
+    file: join(views, relative(made, file).replace(/js$/, 'eta')),
+    line: Math.max(line - 1, 1),
+  }))
 }
+
+const fromRoot = (faults: Fault[]) =>
+  faults.map((fault) => ({ ...fault, file: relative(ROOT, fault.file.replace(COPY, SRC)) }))
+
+rmSync(SCRATCH, { recursive: true, force: true })
+await copyWithoutTexts(COPY)
+plant(PLANTED)
+for (const each of Object.values(templates)) writeFunctions(each)
+const { include } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as { include: string[] }
+const sources = include.map((folder) => join(ROOT, folder))
+const [whole, hollow] = await Promise.all([compile(WHOLE, sources), compile(HOLLOW, [])])
+const ours = [
+  ...whole.filter(({ file }) => !file.startsWith(`${WHOLE}/`)),
+  ...inTemplates(templates.ours, whole),
+]
+const said = [
+  ...fromRoot(ours).map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`),
+  ...unlikePlanted([...within(PLANTED, whole), ...inTemplates(templates.planted, whole)]),
+  ...(await faultsOfTexts(fromRoot([...within(COPY, hollow), ...inTemplates(templates.hollow, hollow)]))),
+]
+for (const line of said) console.log(line)
+if (said.length > 0) process.exitCode = 1

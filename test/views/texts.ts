@@ -1,16 +1,15 @@
 /**
- * Finds the texts that each file reads. tsc checks the sources and the templates against tables that hold groups and no
+ * Finds the texts that each file reads. tsc checks a copy of the sources and the templates against tables that hold groups and no
  * texts, so each reading of a text is an error that names the group and the text.
  */
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { texts } from '../../src/texts.ts'
 import type { Text } from '../../src/web/languages.ts'
-import { checkTypes } from './check.ts'
+import { mayImport } from '../floors.ts'
+import type { Fault } from './check.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const SCRATCH = join(ROOT, 'node_modules/.cache/texts')
-const SRC = join(SCRATCH, 'src')
 
 /** A text, or a function that makes one. */
 export type Leaf = Text | ((...facts: never[]) => unknown)
@@ -39,10 +38,9 @@ function declarationOf(group: object): string {
 }
 
 /** Copies the sources. Imports of texts get tables without texts; type-only imports keep the real ones. */
-async function copySources(): Promise<void> {
-  rmSync(SCRATCH, { recursive: true, force: true })
+export async function copyWithoutTexts(SRC: string): Promise<void> {
+  rmSync(SRC, { recursive: true, force: true })
   cpSync(join(ROOT, 'src'), SRC, { recursive: true })
-  writeFileSync(join(SCRATCH, 'package.json'), '{ "type": "module" }')
   for (const file of globSync('*/texts.ts', { cwd: SRC })) rmSync(join(SRC, file))
   const merged = `declare module './web/languages.ts' { interface Messages extends ${nameOf(texts)} {} }`
   for (const file of globSync('**/*.texts.ts', { cwd: SRC })) {
@@ -84,19 +82,38 @@ function readingsIn(message: string): Leaf[] {
 }
 
 /** The texts that each file reads, by the file's path in the repository. */
-export async function textsRead(): Promise<Map<string, Set<Leaf>>> {
-  await copySources()
-  const faults = checkTypes({
-    views: join(ROOT, 'views'),
-    src: SRC,
-    sources: [SRC],
-    scratch: join(SCRATCH, 'views'),
-    compilerOptions: { noErrorTruncation: true },
-  })
-  const read = new Map<string, Set<Leaf>>()
-  for (const { file, message } of faults) {
-    const path = file.startsWith('views') ? file : relative(SCRATCH, join(ROOT, file))
-    read.set(path, new Set([...(read.get(path) ?? []), ...readingsIn(message)]))
-  }
+type Read = Map<string, Set<Leaf>>
+
+function textsRead(faults: Fault[]): Read {
+  const read: Read = new Map()
+  for (const { file, message } of faults)
+    read.set(file, new Set([...(read.get(file) ?? []), ...readingsIn(message)]))
   return read
 }
+
+/** Returns the texts that nothing reads, and the files that read a text of a room above their own. */
+export async function faultsOfTexts(faults: Fault[]): Promise<string[]> {
+  const read = textsRead(faults)
+  const all = new Set([...read.values()].flatMap((leaves) => [...leaves]))
+  const unread = leavesOf(texts).filter(([leaf]) => !all.has(leaf))
+  const homes = new Map<Leaf, string>()
+  for (const file of globSync('**/*.texts.ts', { cwd: join(ROOT, 'src') }))
+    for (const [leaf] of leavesOf(await import(join(ROOT, 'src', file)))) homes.set(leaf, file)
+  const upward = [...read].flatMap(([file, leaves]) =>
+    [...leaves].flatMap((leaf) => {
+      const [place, home] = [placeOf(file), homes.get(leaf)!]
+      return areaOf(place) === areaOf(home) || mayImport(place, home)
+        ? []
+        : [`${file} reads a text of ${home}`]
+    }),
+  )
+  return [...unread.map(([, name]) => `nothing reads the text ${name}`), ...new Set(upward)]
+}
+
+/** The place of a file in src: a view belongs to the room of its page, and a shared part to web. */
+function placeOf(file: string): string {
+  const place = file.replace(/^(src|views)\//, '')
+  return file.endsWith('.eta') && /^parts\/|^[^/]+$/.test(place) ? `web/${place}` : place
+}
+
+const areaOf = (file: string) => file.split('/')[0]
