@@ -61,7 +61,7 @@ export async function serve<T>(
     const secrets = await openSecrets(config, db)
     const metrics = await openMetrics({ config, db, clock })
     const deps = openParts({ config, db, secrets, clock, metrics, tracing, batching, logTo })
-    closers.push(() => deps.limits.close())
+    closers.push(() => deps.limits.share())
     const prepared = await prepare(deps)
     await ensureSigningKeys(deps)
     const app = await buildApp(deps)

@@ -59,7 +59,7 @@ export async function withDeps<T>(config: Config, act: (deps: Parts) => Promise<
       try {
         return await act(deps)
       } finally {
-        await deps.limits.close()
+        await deps.limits.share()
       }
     } finally {
       await db.destroy()

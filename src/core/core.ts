@@ -28,7 +28,7 @@ export type Core = {
 export type Given = Pick<Core, 'config' | 'db' | 'clock' | 'secrets'> &
   Partial<Pick<Core, 'metrics' | 'tracing' | 'batching'>>
 
-/** Opens the core. The caller closes `limits` before the database, because `limits` may hold counts that are not stored yet. */
+/** Opens the core. The caller shares the counts of `limits` before it closes the database. */
 export function openCore(given: Given): Core {
   const { config, db, clock, secrets, metrics, tracing, batching = {} } = given
   const settings = openSettings(db)

@@ -47,8 +47,8 @@ export type Limits = {
    * the limit. A process learns the common count when it adds to it, so each exceeds the limit by one second's requests.
    */
   take(name: LimitName, key: string): Promise<void>
-  /** Adds the remaining counts of this process to the common count. */
-  close(): Promise<void>
+  /** Adds the counts that this process keeps to the common count, without waiting for the next second. */
+  share(): Promise<void>
 }
 
 /** Opens the limits of a process. */
@@ -95,7 +95,7 @@ export function openLimits({ db, settings, clock }: { db: Db; settings: Settings
       entry.unshared += 1
       counts.shareSoon()
     },
-    close: counts.close,
+    share: counts.share,
   }
 }
 
@@ -110,7 +110,7 @@ function openCounts(db: Db, clock: Clock, onShare: (now: number) => void) {
   let timer: NodeJS.Timeout | undefined
   let sharing = Promise.resolve()
 
-  const share = async () => {
+  const addAll = async () => {
     const now = clock().getTime()
     onShare(now)
     for (const [id, each] of counted) if (each.ends_at <= now) counted.delete(id)
@@ -132,13 +132,14 @@ function openCounts(db: Db, clock: Clock, onShare: (now: number) => void) {
     shareSoon() {
       timer ??= setTimeout(() => {
         timer = undefined
-        sharing = share()
+        sharing = addAll()
       }, SHARE_MS).unref()
     },
-    async close() {
+    async share() {
       clearTimeout(timer)
+      timer = undefined
       await sharing
-      await share()
+      await addAll()
     },
   }
 }

@@ -89,14 +89,17 @@ export type SettingState = {
   history: { value: string; changed_by: string | null; created_at: Date }[]
 }
 
-/** Opens the settings of a process, with a cache. */
-export function openSettings(db: Db): Settings {
+/**
+ * Opens the settings of a process, with a cache.
+ * @param elapsed_ms tells the age of the cache.
+ */
+export function openSettings(db: Db, elapsed_ms = () => performance.now()): Settings {
   let cached: { values: Promise<SettingValues>; at: number } | undefined
   let latest = schema.parse({})
   return {
     latest: () => latest,
     read() {
-      const now = performance.now()
+      const now = elapsed_ms()
       if (cached === undefined || now - cached.at > FRESH_MS) {
         const values = load(db)
         cached = { values, at: now }

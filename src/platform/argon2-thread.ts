@@ -1,10 +1,10 @@
 /** A thread that hashes what it is sent, one message after another. */
 import { argon2Sync } from 'node:crypto'
-import { availableParallelism, setPriority } from 'node:os'
+import { availableParallelism, constants, getPriority, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 
-/** Where one core serves all, a hash gives way to requests. At this priority it keeps a quarter of a busy core. */
-const PRIORITY = 5
+/** How much nicer than the process this thread is where one core serves all. A hash then keeps a quarter of a busy core. */
+const NICER = 5
 
 export type HashJob = {
   message: string
@@ -17,6 +17,7 @@ export type HashJob = {
 }
 
 // On Linux, 0 means the calling thread. Elsewhere it means the whole process, which keeps its priority.
-if (process.platform === 'linux' && availableParallelism() === 1) setPriority(0, PRIORITY)
+if (process.platform === 'linux' && availableParallelism() === 1)
+  setPriority(0, Math.min(getPriority(0) + NICER, constants.priority.PRIORITY_LOW))
 
 parentPort!.on('message', (job: HashJob) => parentPort!.postMessage(argon2Sync('argon2id', job)))

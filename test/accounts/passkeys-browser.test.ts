@@ -8,7 +8,6 @@ import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 
-const TEST_MS = 60_000
 const MINUTE_MS = 60_000
 const t = messages.en
 
@@ -79,9 +78,7 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
         .executeTakeFirstOrThrow()
     ).amr
 
-  it('a passkey is added, signs in by autofill and by the button, and is removed', {
-    timeout: TEST_MS,
-  }, async () => {
+  it('a passkey is added, signs in by autofill and by the button, and is removed', async () => {
     const alice = await makePerson(test)
     const { page, credentials } = await openDevice({ isSynced: true })
     await signIn(page, alice)
@@ -132,7 +129,7 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
     })
   })
 
-  it('a passkey is the step after the password, and confirms a payment', { timeout: TEST_MS }, async () => {
+  it('a passkey is the step after the password, and confirms a payment', async () => {
     await setSetting(test, 'reauthenticate_above_points', '100')
     const alice = await makePerson(test, { points: 1_000n })
     const merchant = await makeMerchant(test)
@@ -183,14 +180,12 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
       const body = (await response.text()).replace(' data-autofill', ' data-related')
       await route.fulfill({ response, body })
     })
-    await page.goto(`${test.url}/sign-in`, { waitUntil: 'networkidle' })
+    await page.goto(`${test.url}/sign-in`)
     expect(await page.locator('form[data-related]').count()).toBe(1)
     expect(await page.getByRole('button', { name: t.signIn.withPasskey }).isVisible()).toBe(knows)
   })
 
-  it('a member of the forum confirms by passkey, and no page needs JavaScript', {
-    timeout: TEST_MS,
-  }, async () => {
+  it('a member of the forum confirms by passkey, and no page needs JavaScript', async () => {
     const carol = await makePerson(test)
     const { page } = await openDevice()
     await signIn(page, carol)

@@ -141,7 +141,8 @@ describe('a mistake', () => {
 
 describe('changes', () => {
   it('of one form are saved together, each with its history, and say what was done', async () => {
-    const elsewhere = openSettings(test.db)
+    let elapsed_ms = 0
+    const elsewhere = openSettings(test.db, () => elapsed_ms)
     expect((await elsewhere.read()).order_expiry_minutes).toBe(30)
     const form = await formOf('payments')
     const typed = {
@@ -156,7 +157,9 @@ describe('changes', () => {
     expect(page).toContain('Saved 2 settings: Time to pay an order 30 minutes → 45 minutes;')
     expect(page).toContain(`Changed by @${username}`)
     expect(await test.deps.settings.read()).toMatchObject({ order_expiry_minutes: 45, alert_key_hours: 12 })
-    await new Promise((resolve) => setTimeout(resolve, 2_100))
+    elapsed_ms = 2_000
+    expect((await elsewhere.read()).order_expiry_minutes).toBe(30)
+    elapsed_ms = 2_001
     expect((await elsewhere.read()).order_expiry_minutes).toBe(45)
     const audit = await test.db
       .selectFrom('audit_log')

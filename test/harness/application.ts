@@ -52,7 +52,7 @@ export async function closeApplication({ app, deps }: Pick<Application, 'app' | 
   await app.close()
   await deps.notifier.stop()
   await deps.logoutSender.stop()
-  await deps.limits.close()
+  await deps.limits.share()
   await deps.db.destroy()
 }
 

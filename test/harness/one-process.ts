@@ -9,4 +9,5 @@ export const inOneProcess = (_reason: string): boolean => isSpread
 export const COUNTED_APART =
   'each process counts frequent requests for itself, adds them up every second, and finds a limit full by itself'
 export const STATEMENTS = 'the statements of one process are listened to'
+export const ONE_TIMER = 'the timer of one process is to be stopped, and there are several'
 export const ONE_QUEUE = 'the queue of one process is to be filled, and there are several'

@@ -153,7 +153,7 @@ async function live(): Promise<void> {
   await test.db.deleteFrom('sessions').execute()
   await sealAll(deps)
   // The process writes its counts a second later. Nothing counts after this.
-  await deps.limits.close()
+  await deps.limits.share()
 }
 
 async function namesIn(db: Db): Promise<string[]> {

@@ -268,6 +268,6 @@ it('needs one connection only, so a crowd cannot hold them all', async () => {
   })
   expect(await sent.sending).toMatchObject({ status: 'completed' })
   expect(await balance(alice)).toBe(before + 1n)
-  await deps.limits.close()
+  await deps.limits.share()
   await db.destroy()
 })
