@@ -1,6 +1,7 @@
 /**
- * `npm run test:all` runs the checks, the suite with ten times all random inputs, and the suite on the oldest
- * supported Postgres if it is installed. A failed step does not stop the next.
+ * `npm run test:all` runs the checks, the suite with ten times all random inputs, the sign-in clients of the recipes,
+ * and the suite on the oldest supported Postgres. What is not installed is left out. A failed step does not stop the
+ * next.
  */
 import { POSTGRES_15, POSTGRES_15_PLACES, startPostgres15 } from './postgres-15.ts'
 import { runSteps, runSuite, type Step, succeeds } from './steps.ts'
@@ -13,6 +14,7 @@ const steps: Step[] = [
     `the suite, random inputs × ${TIMES}, pages photographed`,
     () => runSuite({ TEST_TIMES: String(TIMES), PHOTOGRAPH: 'true' }),
   ],
+  ['the sign-in clients that are installed', () => succeeds('npm', ['run', 'recipes'])],
 ]
 const bin = POSTGRES_15
 if (bin === undefined)

@@ -4,10 +4,13 @@ import { join } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
 import { unsentForms } from './reported-acts.ts'
 
-/** The files of all tests, those of the tools in bench too. */
+/** Programs of others, which sign in by the recipes of the documentation. `npm run recipes` sets RECIPES. */
+const RECIPES = process.env.RECIPES === 'true' ? [] : ['test/identity/recipes/**']
+
+/** The files of all tests of this run, those of the tools in bench too. */
 export const ALL_FILES = globSync(['test/**/*.test.ts', 'bench/**/*.test.ts'], {
   cwd: join(import.meta.dirname, '../..'),
-  exclude: ['**/node_modules/**'],
+  exclude: ['**/node_modules/**', ...RECIPES],
 })
 
 // biome-ignore lint/style/noDefaultExport: vitest loads reporters by their default export

@@ -17,12 +17,12 @@ export async function waitUntil(
 }
 
 /** Resolves with the first value of the condition that is true. The time limit is the same for all, and never a rule's. */
-export async function until<T>(condition: () => T | Promise<T>): Promise<T> {
+export async function until<T>(condition: () => T | Promise<T>): Promise<NonNullable<T>> {
   let value = await condition()
   const isTrue = async () => {
     value ||= await condition()
     return Boolean(value)
   }
   await waitUntil(isTrue, { timeout: WAIT_MS_MAX, interval: 10, what: String(condition) })
-  return value
+  return value!
 }

@@ -2,19 +2,11 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { userAgent } from '../conformance-client.ts'
 import { makeParty } from '../relying-party.ts'
 import { debianVersion, filledIn, isSkipped, recipe } from './recipes.ts'
-import {
-  freeSite,
-  PROGRAMS_MS_MAX,
-  type Program,
-  siteBrowser,
-  startProgram,
-  startWorld,
-  type World,
-} from './world.ts'
+import { freeSite, type Program, siteBrowser, startProgram, startWorld, type World } from './world.ts'
 
 const NAME = 'Apache mod_auth_openidc'
 const MODULES = [
@@ -30,7 +22,7 @@ const MODULES = [
 ]
 const version = debianVersion('libapache2-mod-auth-openidc')
 
-describe.skipIf(isSkipped(version))(NAME, { timeout: PROGRAMS_MS_MAX }, () => {
+describe.skipIf(isSkipped(version))(NAME, () => {
   let world: World
   let folder: string
   let site: string
@@ -125,8 +117,6 @@ Header set X-Email "%{OIDC_CLAIM_email}e"
     expect(left.shown).toContain('logout')
     world.test.deps.logoutSender.nudge()
     // The address of its session's data shows no sign-in page, but that there is no session.
-    await vi.waitFor(async () => expect((await browser.go('/oidc/callback?info=json')).status).toBe(401), {
-      timeout: 60_000,
-    })
+    await expect.poll(async () => (await browser.go('/oidc/callback?info=json')).status).toBe(401)
   })
 })

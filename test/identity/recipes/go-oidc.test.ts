@@ -7,13 +7,13 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeParty } from '../relying-party.ts'
 import { changed, debianVersion, filledIn, isSkipped, recipe } from './recipes.ts'
-import { freeSite, PROGRAMS_MS_MAX, siteBrowser, startProgram, startWorld, type World } from './world.ts'
+import { freeSite, siteBrowser, startProgram, startWorld, type World } from './world.ts'
 
 const version = debianVersion('golang-github-coreos-go-oidc-dev')
 /** Debian's packages are no modules. */
 const GO = { GO111MODULE: 'off', GOPATH: '/usr/share/gocode' }
 
-describe.skipIf(isSkipped(version))('go-oidc', { timeout: PROGRAMS_MS_MAX }, () => {
+describe.skipIf(isSkipped(version))('go-oidc', () => {
   const { versions, text, code } = recipe('go-oidc')
   let world: World
   let folder: string

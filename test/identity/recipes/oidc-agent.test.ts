@@ -6,18 +6,19 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { GRANT_TYPES } from '../../../src/identity/apps/apps.ts'
+import { until } from '../../harness/waiting.ts'
 import { userAgent } from '../conformance-client.ts'
 import { makeParty } from '../relying-party.ts'
 import { changed, debianVersion, filledIn, isSkipped, recipe } from './recipes.ts'
-import { PROGRAMS_MS_MAX, type Program, siteBrowser, startProgram, startWorld, type World } from './world.ts'
+import { type Program, siteBrowser, startProgram, startWorld, type World } from './world.ts'
 
 const LOOPBACK = 'http://localhost:4242'
 const SCHEME = 'edu.kit.data.oidc-agent:/redirect'
 const version = debianVersion('oidc-agent-cli')
 
-describe.skipIf(isSkipped(version))('oidc-agent', { timeout: PROGRAMS_MS_MAX }, () => {
+describe.skipIf(isSkipped(version))('oidc-agent', () => {
   const { versions, text, code } = recipe('oidc-agent')
   let world: World
   let home: string
@@ -55,8 +56,7 @@ describe.skipIf(isSkipped(version))('oidc-agent', { timeout: PROGRAMS_MS_MAX }, 
     return startProgram('sh', ['-c', filled], { env })
   }
 
-  const address = (program: Program, pattern: RegExp) =>
-    vi.waitFor(() => pattern.exec(program.output())![0], { timeout: 120_000 })
+  const address = (program: Program, pattern: RegExp) => until(() => pattern.exec(program.output())?.[0])
 
   /** The agent's tokens work, also after a refresh. */
   async function checkTokens(name: string) {

@@ -66,6 +66,9 @@ export function debianVersion(name: string): string | undefined {
   return version
 }
 
+/** The folder in which the clients for Node are installed. */
+export const NODE_FOLDER = join(import.meta.dirname, 'node')
+
 /** The version of an npm package, or undefined if it is not installed there. */
 export function npmVersion(name: string, folder = ROOT): string | undefined {
   const file = join(folder, 'node_modules', name, 'package.json')

@@ -5,13 +5,13 @@ import { browserAt } from '../../harness/browser.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { startTestApp, type TestApp } from '../../harness/harness.ts'
+import { until } from '../../harness/waiting.ts'
 import { listen, type Provider, type UserAgent, userAgent } from '../conformance-client.ts'
+import { makeParty } from '../relying-party.ts'
+import { filledIn } from './recipes.ts'
 
 const STEPS_MAX = 12
 const TICK_MS = 1_000
-/** How long a test of a client's own programs may take. On a busy machine each needs a while to start. */
-export const PROGRAMS_MS_MAX = 240_000
-const START_MS_MAX = 170_000
 
 export type World = { test: TestApp; op: Provider; person: Person; close(): Promise<void> }
 
@@ -83,6 +83,41 @@ export function startProgram(
   }
 }
 
+/** A site's program: its command, its recipe's code, and the path of its redirect URI. */
+export type Site = { command: string[]; code: string; callback: string; alg?: 'RS256' | 'ES256' }
+
+/**
+ * Starts a site's program with an application of its own, and ends it after the act. The program gets its host and port
+ * as its last argument, and in the environment SITE, CLIENT_SECRET and RECIPE, the code.
+ */
+export async function visit<T>(
+  world: World,
+  { command: [command = '', ...given], code, callback, alg = 'RS256' }: Site,
+  act: (browser: SiteBrowser, program: Program) => Promise<T>,
+): Promise<T> {
+  const site = await freeSite()
+  const app = await makeParty(world.test, {
+    redirect_uris: [site + callback],
+    id_token_signed_response_alg: alg,
+  })
+  const RECIPE = filledIn(code, { 'https://YOUR-TESSERA': world.op.issuer, 'YOUR-CLIENT-ID': app.client_id })
+  const program = startProgram(command, [...given, new URL(site).host], {
+    env: {
+      SITE: site,
+      CLIENT_SECRET: app.client_secret,
+      RECIPE: RECIPE.replaceAll('https://app.example', site),
+    },
+  })
+  const died = program.ended.then(() => {
+    throw new Error(`The program of the site ended: ${program.output()}`)
+  })
+  try {
+    return await Promise.race([act(siteBrowser(site, world), program), died])
+  } finally {
+    await program.stop()
+  }
+}
+
 export type Visited = { status: number; url: string; body: string; headers: Record<string, unknown> }
 
 export type SiteBrowser = {
@@ -98,16 +133,15 @@ export function siteBrowser(
   const browser = browserAt(site)
 
   /** The first request may come before the program listens. */
-  async function sendOnceListening(url: string, form: Record<string, string> | undefined) {
-    for (const started = Date.now(); ; await new Promise((resolve) => setTimeout(resolve, 100))) {
-      try {
-        return form === undefined ? await browser.get(url) : await browser.post(url, form)
-      } catch (error) {
-        const isRefused = (error as NodeJS.ErrnoException).code === 'ECONNREFUSED'
-        if (!isRefused || Date.now() - started > START_MS_MAX) throw error
-      }
-    }
-  }
+  const send = (url: string, form: Record<string, string> | undefined) =>
+    until(() =>
+      (form === undefined ? browser.get(url) : browser.post(url, form)).catch(
+        (error: NodeJS.ErrnoException) => {
+          if (error.code !== 'ECONNREFUSED') throw error
+          return undefined
+        },
+      ),
+    )
 
   const isHere = (url: string) => new URL(url).origin === site
 
@@ -121,7 +155,7 @@ export function siteBrowser(
           if (!isHere(arrival.url)) return { ...arrival, headers: {} }
           url = arrival.url
         }
-        const answer = await sendOnceListening(url, fields)
+        const answer = await send(url, fields)
         const { location } = answer
         if (location === undefined) return { ...answer, url }
         url = new URL(location, url).href

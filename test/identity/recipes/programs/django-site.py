@@ -23,7 +23,7 @@ settings.configure(
         "django.contrib.sessions.middleware.SessionMiddleware",
         "django.contrib.auth.middleware.AuthenticationMiddleware",
     ],
-    DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": os.environ["DATABASE"]}},
+    DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}},
     LOGIN_REDIRECT_URL="/me",
     DEFAULT_AUTO_FIELD="django.db.models.AutoField",
     **{name: value for name, value in recipe.items() if name.isupper()},
@@ -60,4 +60,4 @@ urlpatterns = [
     path("", include("social_django.urls", namespace="social")),
 ]
 execute_from_command_line(["site", "migrate", "-v0"])
-execute_from_command_line(["site", "runserver", "--noreload", sys.argv[1]])
+execute_from_command_line(["site", "runserver", "--noreload", "--nothreading", sys.argv[1]])

@@ -1,14 +1,13 @@
 // @ts-nocheck: the rest of the project does not have the types of next-auth.
-/**
- * A site with next-auth, which answers as a page of Next.js below /api/auth would. PROVIDER is the recipe's code, and the
- * port is in NEXTAUTH_URL.
- */
+/** A site with next-auth, which answers as a page of Next.js below /api/auth would. */
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
+import { fromRecipe } from './site.mjs'
 
+process.env.NEXTAUTH_URL = process.env.SITE
 const { default: nextAuth } = createRequire(import.meta.url)('next-auth')
 
-const provider = new Function('process', `${process.env.PROVIDER}\nreturn provider`)(process)
+const provider = await fromRecipe('provider')
 const options = {
   providers: [provider],
   secret: 'of the site',
@@ -20,7 +19,7 @@ const options = {
 }
 
 const site = createServer(async (request, response) => {
-  const { pathname, searchParams } = new URL(request.url, process.env.NEXTAUTH_URL)
+  const { pathname, searchParams } = new URL(request.url, process.env.SITE)
   let body = ''
   for await (const chunk of request) body += chunk
   const cookies = (request.headers.cookie ?? '')
@@ -41,4 +40,4 @@ const site = createServer(async (request, response) => {
   })
   await nextAuth(request, response, options)
 })
-site.listen(new URL(process.env.NEXTAUTH_URL).port, '127.0.0.1')
+site.listen(new URL(process.env.SITE).port, '127.0.0.1')

@@ -2,14 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { guideIn } from '../../../src/docs/guides/guides.ts'
-import { makePerson } from '../../harness/cast.ts'
-import { startTestApp, type TestApp } from '../../harness/harness.ts'
-import { ROOT } from '../../harness/server-process.ts'
-import { authorizationUrl, makeParty } from '../relying-party.ts'
-import { recipesIn } from './recipes.ts'
+import { guideIn } from '../../src/docs/guides/guides.ts'
+import { makePerson } from '../harness/cast.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { recipesIn } from './recipes/recipes.ts'
+import { authorizationUrl, makeParty } from './relying-party.ts'
 
-const FOLDER = import.meta.dirname
+const FOLDER = join(import.meta.dirname, 'recipes')
 const english = recipesIn('en')
 
 it('the recipes of both languages have the same versions, code and settings', () => {
@@ -26,7 +25,7 @@ it('the recipes of both languages have the same versions, code and settings', ()
 
 it('every recipe names a version, and a test compares it with the one that it runs', () => {
   const tests = [
-    join(ROOT, 'test/identity/real-clients.test.ts'),
+    join(import.meta.dirname, 'real-clients.test.ts'),
     ...readdirSync(FOLDER)
       .filter((name) => name.endsWith('.test.ts'))
       .map((name) => join(FOLDER, name)),
