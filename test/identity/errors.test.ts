@@ -143,7 +143,7 @@ describe('a fault of ours', () => {
 })
 
 describe('whatever is sent', () => {
-  const REQUESTS = times(600)
+  const REQUESTS = times(600, 100)
 
   /** mulberry32: the same requests at every run. */
   function makeRandom(seed: number): (below: number) => number {

@@ -14,7 +14,7 @@ import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { times } from '../harness/thoroughness.ts'
 import { authorizationUrl, authorize, makeParty, type Party } from './relying-party.ts'
 
-const RUNS = { numRuns: times(2_000) }
+const RUNS = { numRuns: times(2_000, 100) }
 
 /** Fragments of addresses, so that most rules apply to the texts. */
 const fragments = fc.constantFrom(
@@ -250,7 +250,7 @@ describe('over HTTP', () => {
           } else expect([page.status, page.location]).toEqual([400, undefined])
         },
       ),
-      { numRuns: times(300) },
+      { numRuns: times(300, 30) },
     )
   })
 })

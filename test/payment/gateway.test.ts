@@ -37,7 +37,7 @@ import {
   type TestApp,
 } from '../harness/harness.ts'
 import { COUNTED_APART, inOneProcess } from '../harness/one-process.ts'
-import { TIMES, times } from '../harness/thoroughness.ts'
+import { times } from '../harness/thoroughness.ts'
 
 const MAPI = '/payment/api/mapi.php'
 const API = '/payment/api/api.php'
@@ -1651,7 +1651,7 @@ const PATHS = [
 ]
 
 describe('requests that nobody would write', () => {
-  const REQUESTS = times(10_000)
+  const REQUESTS = times(10_000, 500)
   const names = fc.constantFrom(
     ...[
       'pid',
@@ -1714,42 +1714,37 @@ describe('requests that nobody would write', () => {
     ),
   })
 
-  it(
-    'are all answered, and none by a fault of ours',
-    async () => {
-      await set('limit_api_requests', '0')
-      const samples = fc.sample(requests, { numRuns: REQUESTS, seed: 20_260_101 })
-      const statuses = new Map<number, number>()
-      const one = async ({ path, method, changes, signed, rest, type }: (typeof samples)[number]) => {
-        const good = trade({ act: 'order', ...(signed === 'key' ? { key: shop.merchant_key } : {}) })
-        const fields = Object.fromEntries([...Object.entries(good), ...changes])
-        const sent =
-          signed === 'MD5' ? shop.signMd5(fields) : signed === 'RSA' ? shop.signRsa(fields) : fields
-        const text = `${new URLSearchParams(sent)}${rest}`
-        const payload = type === 'application/json' ? JSON.stringify(sent) : text
-        const response = await test.app.inject(
-          method === 'GET'
-            ? { method, url: `${path}?${text.replaceAll(/[^!-~]/g, encodeURIComponent)}` }
-            : { method, url: path, payload, headers: type === '' ? {} : { 'content-type': type } },
-        )
-        const { statusCode, headers } = response
-        statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1)
-        if (![200, 302, 400].includes(statusCode))
-          throw new Error(`${statusCode}: ${JSON.stringify([path, method, type, sent, rest])}`)
-        if (String(headers['content-type']).startsWith('application/json'))
-          expect(response.json().code).toEqual(expect.any(Number))
-      }
-      let next = 0
-      const worker = async () => {
-        while (next < samples.length) await one(samples[next++]!)
-      }
-      await Promise.all(Array.from({ length: 16 }, worker))
-      // Many of them must pass the signature check, or this would prove little.
-      expect(statuses.get(302)).toBeGreaterThan(REQUESTS / 100)
-      expect(statuses.get(200)).toBeGreaterThan(REQUESTS * 0.3)
-    },
-    120_000 * Math.max(1, TIMES),
-  )
+  it('are all answered, and none by a fault of ours', async () => {
+    await set('limit_api_requests', '0')
+    const samples = fc.sample(requests, { numRuns: REQUESTS, seed: 20_260_101 })
+    const statuses = new Map<number, number>()
+    const one = async ({ path, method, changes, signed, rest, type }: (typeof samples)[number]) => {
+      const good = trade({ act: 'order', ...(signed === 'key' ? { key: shop.merchant_key } : {}) })
+      const fields = Object.fromEntries([...Object.entries(good), ...changes])
+      const sent = signed === 'MD5' ? shop.signMd5(fields) : signed === 'RSA' ? shop.signRsa(fields) : fields
+      const text = `${new URLSearchParams(sent)}${rest}`
+      const payload = type === 'application/json' ? JSON.stringify(sent) : text
+      const response = await test.app.inject(
+        method === 'GET'
+          ? { method, url: `${path}?${text.replaceAll(/[^!-~]/g, encodeURIComponent)}` }
+          : { method, url: path, payload, headers: type === '' ? {} : { 'content-type': type } },
+      )
+      const { statusCode, headers } = response
+      statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1)
+      if (![200, 302, 400].includes(statusCode))
+        throw new Error(`${statusCode}: ${JSON.stringify([path, method, type, sent, rest])}`)
+      if (String(headers['content-type']).startsWith('application/json'))
+        expect(response.json().code).toEqual(expect.any(Number))
+    }
+    let next = 0
+    const worker = async () => {
+      while (next < samples.length) await one(samples[next++]!)
+    }
+    await Promise.all(Array.from({ length: 16 }, worker))
+    // Many of them must pass the signature check, or this would prove little.
+    expect(statuses.get(302)).toBeGreaterThan(REQUESTS / 100)
+    expect(statuses.get(200)).toBeGreaterThan(REQUESTS * 0.3)
+  })
 })
 
 describe('every answer', () => {

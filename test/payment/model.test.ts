@@ -1,8 +1,7 @@
 /**
  * Random histories against a model: several members initiate, pay, let expire, transfer, refund, reverse, set limits
  * and change settings. Every act must end as the model says. After each history every balance is that of the model,
- * and the books pass. MODEL_SEQUENCES sets the number of histories (`npm test` 250, `npm run test:all` 10,000),
- * MODEL_SEED the seed.
+ * and the books pass. MODEL_SEED sets the seed.
  */
 import { expect, it } from 'vitest'
 import { createUser } from '../../src/accounts/people/users.ts'
@@ -24,10 +23,11 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { createDatabase, START } from '../harness/harness.ts'
 import { times } from '../harness/thoroughness.ts'
 
-const SEQUENCES = Number(process.env.MODEL_SEQUENCES ?? times(1_000))
-const SEED = Number(process.env.MODEL_SEED ?? 20_260_101)
+/** With this seed the first fifty histories reach every end. */
+const SEED = Number(process.env.MODEL_SEED ?? 5)
 /** Histories that share a database and its members. More would make each proof of the books longer. */
 const SEQUENCES_A_DATABASE = 50
+const SEQUENCES = times(1_000, SEQUENCES_A_DATABASE)
 const STEPS = 14
 const PEOPLE = 4
 const EXPIRY_MS = 30 * 60_000
@@ -71,6 +71,19 @@ type ModelTransfer = {
   amount: bigint
   fee: bigint
   isReversed: boolean
+}
+
+/** The ends that each act must have had, because a history proves only what it reaches. */
+const ENDS = {
+  initiateAgain: ['done', 'order_exists', 'parameter_invalid'],
+  pay: ['paid', 'paid_before', 'paid_by_other', 'expired', 'insufficient', 'daily_limit'],
+  transfer: ['done', 'transfer_to_self', 'insufficient_points', 'daily_limit_reached'],
+  refund: ['done', 'conflict'],
+  reverse: ['done', 'conflict'],
+} as const
+const reached = new Set<string>()
+function note<Act extends keyof typeof ENDS>(act: Act, end: (typeof ENDS)[Act][number]): void {
+  reached.add(`${act}: ${end}`)
 }
 
 let names = 0
@@ -119,7 +132,8 @@ async function makeActors(deps: Core, admin: bigint): Promise<Actor[]> {
 /** Each history begins with a few points for each member and no limits, after any earlier history. */
 async function beginAnew({ deps, actors, admin }: World, random: Random): Promise<void> {
   for (const actor of actors) {
-    const balance = BigInt(random.below(400))
+    // Some have so little that most of their acts lack points.
+    const balance = BigInt(random.below(random.below(2) === 0 ? 60 : 400))
     const change = {
       user_id: actor.id,
       amount: balance - actor.balance,
@@ -203,6 +217,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
       const code = await codeOf(createOrder(request))
       const expected = order.paid !== undefined ? 'order_exists' : isSame ? 'done' : 'parameter_invalid'
       expect(code).toBe(expected)
+      note('initiateAgain', expected)
       if (expected === 'done' && order.expiresAt <= now()) order.expiresAt = now() + EXPIRY_MS
     },
     async pay() {
@@ -232,6 +247,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
                 : 'daily_limit'
       expect(outcomes[0]).toBe(expected)
       if (outcomes.length > 1) expect(outcomes[1]).toBe(expected === 'paid' ? 'paid_before' : expected)
+      note('pay', expected)
       if (expected !== 'paid') return
       const fee = feeOf(order.amount, feeRate)
       payer.balance -= order.amount
@@ -261,6 +277,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
       const tries = random.below(3) === 0 ? 3 : 1
       const codes = await Promise.all(Array.from({ length: tries }, () => codeOf(transfer(request))))
       expect(new Set(codes)).toEqual(new Set([expected]))
+      note('transfer', expected)
       if (expected !== 'done') return
       const { transaction_id } = await transfer(request)
       from.balance -= amount + fee
@@ -284,7 +301,9 @@ async function runHistory(world: World, random: Random): Promise<void> {
         paid !== undefined &&
         total <= order.amount &&
         (paid.by === seller || seller.balance >= amount - feePart)
-      expect(await codeOf(refundOrder(deps, refund))).toBe(isPossible ? 'done' : 'conflict')
+      const expected = isPossible ? 'done' : 'conflict'
+      expect(await codeOf(refundOrder(deps, refund))).toBe(expected)
+      note('refund', expected)
       // A repeated confirmation changes nothing.
       if (isPossible) expect(await codeOf(refundOrder(deps, refund))).toBe('done')
       if (!isPossible || paid === undefined) return
@@ -298,14 +317,16 @@ async function runHistory(world: World, random: Random): Promise<void> {
       if (made === undefined) return
       const reversal = { transaction_id: made.transaction_id, with_fee: true, ...by }
       const isPossible = made.isReversed || made.to.balance >= made.amount
-      expect(await codeOf(reverseTransfer(deps, reversal))).toBe(isPossible ? 'done' : 'conflict')
+      const expected = isPossible ? 'done' : 'conflict'
+      expect(await codeOf(reverseTransfer(deps, reversal))).toBe(expected)
+      note('reverse', expected)
       if (made.isReversed || !isPossible) return
       made.to.balance -= made.amount
       made.from.balance += made.amount + made.fee
       made.isReversed = true
     },
     async wait() {
-      world.advance(random.below(EXPIRY_MS))
+      world.advance(random.below(2 * EXPIRY_MS))
       if (random.below(2) === 0) await expireOrders(deps.db, deps.clock())
     },
     async limit() {
@@ -324,8 +345,11 @@ async function runHistory(world: World, random: Random): Promise<void> {
     },
   }
   const kinds = Object.keys(acts) as (keyof typeof acts)[]
-  // Paying and transferring can go wrong, so they come more often.
-  const choices = [...kinds, 'initiate', 'pay', 'pay', 'pay', 'transfer'] as const
+  // What can go wrong comes more often.
+  const choices = [
+    ...kinds,
+    ...(['initiate', 'pay', 'pay', 'pay', 'transfer', 'transfer', 'reverse'] as const),
+  ]
   for (let step = 0; step < STEPS; step += 1) await acts[random.pick(choices)]()
 
   const rows = await deps.db
@@ -342,21 +366,19 @@ async function runHistory(world: World, random: Random): Promise<void> {
   await expectSoundBooks(deps.db)
 }
 
-it(
-  `${SEQUENCES} random histories end as the model says`,
-  async () => {
-    for (let done = 0; done < SEQUENCES; done += SEQUENCES_A_DATABASE) {
-      const world = await openWorld()
-      try {
-        for (let i = done; i < Math.min(done + SEQUENCES_A_DATABASE, SEQUENCES); i += 1) {
-          await runHistory(world, makeRandom(SEED + i)).catch((error: unknown) => {
-            throw new Error(`History ${i} of MODEL_SEED=${SEED} differs from the model`, { cause: error })
-          })
-        }
-      } finally {
-        await world.close()
+it(`${SEQUENCES} random histories end as the model says`, async () => {
+  for (let done = 0; done < SEQUENCES; done += SEQUENCES_A_DATABASE) {
+    const world = await openWorld()
+    try {
+      for (let i = done; i < Math.min(done + SEQUENCES_A_DATABASE, SEQUENCES); i += 1) {
+        await runHistory(world, makeRandom(SEED + i)).catch((error: unknown) => {
+          throw new Error(`History ${i} of MODEL_SEED=${SEED} differs from the model`, { cause: error })
+        })
       }
+    } finally {
+      await world.close()
     }
-  },
-  SEQUENCES * 500,
-)
+  }
+  const all = Object.entries(ENDS).flatMap(([act, ends]) => ends.map((end) => `${act}: ${end}`))
+  expect([...reached].sort()).toEqual(all.sort())
+})

@@ -21,12 +21,12 @@ import { makeShop, send } from '../harness/gateway-shop.ts'
 import { anotherProcess, type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { type Receiver, startReceiver, succeed } from '../harness/notify-receiver.ts'
-import { TIMES } from '../harness/thoroughness.ts'
+import { times } from '../harness/thoroughness.ts'
 import { until } from '../harness/waiting.ts'
 
 const PLAY_POINTS = 1_000_000n
 const MINUTE_MS = 60_000
-const ACTS = 100 * Math.max(1, TIMES)
+const ACTS = times(100, 100)
 
 let test: TestApp
 let live: Merchant

@@ -1,8 +1,7 @@
 /**
  * Random histories of mandates against a model: offers, acceptances, caps, pauses, charges, repeats, refunds, hand-overs, bans,
  * freezes, levels, rights and settings, over the ends of months. Every act must end as the model says. After each history every
- * balance and every mandate is that of the model, and the books pass. MANDATE_SEQUENCES sets the number of histories,
- * MODEL_SEED the seed.
+ * balance and every mandate is that of the model, and the books pass. MODEL_SEED sets the seed.
  */
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
@@ -33,9 +32,9 @@ import { createDatabase, START } from '../../harness/harness.ts'
 import { chargedOr, IP, outcomeOf } from '../../harness/mandates.ts'
 import { times } from '../../harness/thoroughness.ts'
 
-const SEQUENCES = Number(process.env.MANDATE_SEQUENCES ?? times(200))
 const SEED = Number(process.env.MODEL_SEED ?? 20_260_101)
 const SEQUENCES_A_DATABASE = 25
+const SEQUENCES = times(200, SEQUENCES_A_DATABASE)
 const STEPS = 40
 const PEOPLE = 4
 const APPS = 2
@@ -102,6 +101,23 @@ type World = {
   advance(ms: number): void
   close(): Promise<void>
 }
+
+/** Ends that each act must have had, because a history proves only what it reaches. */
+const ENDS = {
+  accept: [
+    ...['done', 'taken', 'accepted', 'lapsed', 'ended', 'not_fresh', 'off', 'app_unusable', 'app_changed'],
+    ...['wallet_frozen', 'charge_max', 'month_max', 'replaced_gone'],
+  ],
+  resume: ['done', 'ended', 'out_of_date'],
+  change: ['done', 'ended', 'out_of_date'],
+  charge: [
+    ...['done', 'parameter_invalid', 'application_unusable', 'mandates_unavailable', 'mandate_inactive'],
+    ...['charge_too_large', 'mandate_limit_reached', 'insufficient_points'],
+  ],
+  refund: ['done'],
+}
+const reached = new Set<string>()
+const note = (act: keyof typeof ENDS, end: string) => reached.add(`${act}: ${end}`)
 
 let names = 0
 
@@ -269,7 +285,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
   for (const person of people) {
     await setPerson(person, { level: 2, isBanned: false })
     await setFrozen(person, false)
-    await setBalance(person, BigInt(random.below(3_000)))
+    await setBalance(person, BigInt(random.below(random.chance(3) ? 200 : 3_000)))
   }
   await sql`select end_mandates(array(select id from mandates where status in ('active', 'paused')), 'staff',
     ${deps.clock()}::timestamptz, null, null, '{}')`.execute(db)
@@ -386,6 +402,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
         (canReplace ? undefined : 'replaced_gone') ??
         (isFresh ? undefined : 'not_fresh')
       expect(fault?.fault).toBe(expected)
+      note('accept', expected ?? 'done')
       if (expected !== undefined) return
       const starts = Math.max(m.asked.starts ?? 0, dayOf(now()))
       const ends = m.asked.ends ?? monthsAfter(starts, 12) - 1
@@ -432,6 +449,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
               (m.member.isBanned || m.member.isFrozen ? 'wallet_frozen' : undefined) ??
               faultOfCaps(m, m.member, m.charge_max, m.period_max))
       expect(fault?.fault).toBe(expected)
+      note('resume', expected ?? 'done')
       if (expected !== undefined) return
       Object.assign(m, { stored: 'active', payee: m.app.owner })
       m.version += 1
@@ -466,6 +484,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
               (isInTime && charge_max <= period_max ? undefined : 'terms') ??
               (isMore ? faultOfCaps(m, m.member, charge_max, period_max) : undefined))
       expect(fault?.fault).toBe(expected)
+      note('change', expected ?? 'done')
       if (expected !== undefined) return
       Object.assign(m, terms)
       m.version += 1
@@ -535,6 +554,10 @@ async function runHistory(world: World, random: Random): Promise<void> {
         return spent + amount
       })()
       expect(outcomes).toEqual(asked.map(() => expected))
+      note(
+        'charge',
+        typeof expected === 'bigint' ? (earlier ? 'repeated' : 'done') : String([expected].flat()[0]),
+      )
       if (Array.isArray(expected) && expected[0] === 'insufficient_points')
         m.lacks.set(period, { times: (lack?.times ?? 0) + asked.length, last: now() })
       if (earlier !== undefined || typeof expected !== 'bigint') return
@@ -564,7 +587,9 @@ async function runHistory(world: World, random: Random): Promise<void> {
         ip: IP,
       }
       const isPossible = payer === payee || payee.balance >= amount
-      expect(await outcomeOf(refundOrder(deps, refund))).toBe(isPossible ? 'done' : 'conflict')
+      const expected = isPossible ? 'done' : 'conflict'
+      expect(await outcomeOf(refundOrder(deps, refund))).toBe(expected)
+      note('refund', expected)
       if (!isPossible) return
       payer.balance += amount
       payee.balance -= amount
@@ -643,21 +668,19 @@ async function runHistory(world: World, random: Random): Promise<void> {
   await expectSoundBooks(db)
 }
 
-it(
-  `${SEQUENCES} random histories of mandates end as the model says`,
-  async () => {
-    for (let done = 0; done < SEQUENCES; done += SEQUENCES_A_DATABASE) {
-      const world = await openWorld()
-      try {
-        for (let i = done; i < Math.min(done + SEQUENCES_A_DATABASE, SEQUENCES); i += 1) {
-          await runHistory(world, makeRandom(SEED + i)).catch((error: unknown) => {
-            throw new Error(`History ${i} of MODEL_SEED=${SEED} differs from the model`, { cause: error })
-          })
-        }
-      } finally {
-        await world.close()
+it(`${SEQUENCES} random histories of mandates end as the model says`, async () => {
+  for (let done = 0; done < SEQUENCES; done += SEQUENCES_A_DATABASE) {
+    const world = await openWorld()
+    try {
+      for (let i = done; i < Math.min(done + SEQUENCES_A_DATABASE, SEQUENCES); i += 1) {
+        await runHistory(world, makeRandom(SEED + i)).catch((error: unknown) => {
+          throw new Error(`History ${i} of MODEL_SEED=${SEED} differs from the model`, { cause: error })
+        })
       }
+    } finally {
+      await world.close()
     }
-  },
-  60_000 + SEQUENCES * 20_000,
-)
+  }
+  const all = Object.entries(ENDS).flatMap(([act, ends]) => ends.map((end) => `${act}: ${end}`))
+  expect(all.filter((end) => !reached.has(end))).toEqual([])
+})
