@@ -2,177 +2,212 @@
  * Two processes over one database. One is stopped (SIGSTOP) in the middle of a transfer by hand, with its locks held: the
  * other goes on, and only those who need what is locked wait until the database ends the frozen transaction.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Db, openDatabase } from '../../src/database/connection.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
-import { liftTimeouts } from '../../src/database/timeouts.ts'
+import { grantPoints } from '../../src/ledger/points.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { TEMPLATE } from '../harness/global-setup.ts'
-import { createDatabase } from '../harness/harness.ts'
-import { merchantSign } from '../harness/merchant.ts'
+import { cookieHeader } from '../harness/browser.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
+import {
+  anotherProcess,
+  type Browser,
+  browser,
+  type Page,
+  startTestApp,
+  type TestApp,
+} from '../harness/harness.ts'
+import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { type ServerProcess, startServer, stopServer } from '../harness/server-process.ts'
-import { APP_SECRET, type Buyer, makeBuyer, makeShop, type Shop } from './world.ts'
+import { until } from '../harness/waiting.ts'
 
 const BUYERS = 6
-/** Far above what it takes, on the slowest machine: without the timeouts it would be for ever. */
-const BOUND_MS = 20_000
+/** The name of the frozen process's connections. */
+const FROZEN = 'frozen'
 
-let database: { url: string; drop: () => Promise<void> }
-let dataDir: string
-let db: Db
-let env: Record<string, string>
-let second: ServerProcess
-let shop: Shop
-let frozenShop: Shop
+type Buyer = Person & { browser: Browser }
+
+let test: TestApp
+/** The process that goes on. Its connections have the timeouts of the database. */
+let going: TestApp
+let frozen: ServerProcess
+let shop: Merchant
+let frozenShop: Merchant
 let owner: Buyer
 let recipient: Buyer
 let buyers: Buyer[]
 
 beforeAll(async () => {
-  database = await createDatabase(TEMPLATE, { isPatient: false })
-  dataDir = await mkdtemp(join(tmpdir(), 'tessera-frozen-'))
-  await migrate(database.url)
-  db = openDatabase(database.url, { max: 4, onBroken: () => {} })
-  await db.insertInto('site_settings').values({ name: 'limit_pages', value: '0' }).execute()
-  shop = await makeShop(db, 'seller')
-  owner = await makeBuyer(db, 'frozen_owner')
-  frozenShop = await makeShop(db, 'frozen_seller', owner)
-  recipient = await makeBuyer(db, 'recipient')
-  buyers = await Promise.all(Array.from({ length: BUYERS }, (_, n) => makeBuyer(db, `buyer${n}`)))
-  env = { DATABASE_URL: database.url, DATA_DIR: dataDir, APP_SECRET, LOG_LEVEL: 'fatal' }
-  second = await startServer(env)
-}, 120_000)
+  test = await startTestApp()
+  // The processes use the real clock.
+  test.clock.advance(Date.now() - test.clock.now().getTime())
+  const { DATABASE_URL, APP_SECRET } = test.deps.config
+  // The role keeps the long timeout of tests for a frozen process until the second test.
+  await giveServiceTimeouts('lock_timeout', 'statement_timeout')
+  going = await anotherProcess(test)
+  shop = await makeMerchant(test)
+  frozenShop = await makeMerchant(test)
+  owner = { ...frozenShop.owner, browser: await frozenShop.owner.signIn() }
+  await grantPoints(test.db, {
+    user_id: owner.id,
+    amount: 1_000n,
+    reference: 'float',
+    reason: 'test',
+    actor_id: null,
+    now: test.clock.now(),
+  })
+  recipient = await makeBuyer()
+  buyers = await Promise.all(Array.from({ length: BUYERS }, makeBuyer))
+  const url = new URL(DATABASE_URL!)
+  url.searchParams.set('application_name', FROZEN)
+  // It waits for the audit log until it is stopped, however slow the machine is.
+  url.searchParams.set('options', '-c lock_timeout=0 -c statement_timeout=0')
+  frozen = await startServer({
+    DATABASE_URL: url.href,
+    APP_SECRET: APP_SECRET!,
+    DATA_DIR: tmpdir(),
+    LOG_LEVEL: 'fatal',
+  })
+})
 afterAll(async () => {
-  await stopServer(second, 'SIGKILL')
-  await db.destroy()
-  await database.drop()
-  await rm(dataDir, { recursive: true })
+  await stopServer(frozen, 'SIGKILL')
+  await Promise.all([shop.close(), frozenShop.close()])
+  await going.close()
+  await test.close()
 })
 
-const form = (fields: Record<string, string>) => new URLSearchParams(fields)
-const asMember = ({ session }: Buyer) => ({ accept: 'text/html', cookie: `tessera_session=${session}` })
-
-async function order(at: ServerProcess, { payment_id, token }: Shop, order_id: string): Promise<string> {
-  const fields = { amount: '100', description: 'Tea', order_id }
-  const body = form({ ...fields, signature: merchantSign(token, fields) })
-  const answer = await fetch(`${at.url}/payment/pay/${payment_id}/process`, { method: 'POST', body })
-  return ((await answer.json()) as { transaction_id: string }).transaction_id
+/** Gives the role these timeouts of the service, in place of the long ones of tests. Connections opened later have them. */
+async function giveServiceTimeouts(...names: string[]): Promise<void> {
+  const url = test.deps.config.DATABASE_URL!
+  const role = sql`alter role current_user in database ${sql.id(new URL(url).pathname.slice(1))}`
+  for (const name of names) await sql`${role} reset ${sql.id(name)}`.execute(test.db)
+  await migrate(url)
 }
 
-async function pay(at: ServerProcess, buyer: Buyer, transaction_id: string) {
-  const began = performance.now()
-  const answer = await fetch(`${at.url}/payment/pay/${transaction_id}`, {
+async function makeBuyer(): Promise<Buyer> {
+  const person = await makePerson(test, { points: 100_000n })
+  return { ...person, browser: await person.signIn() }
+}
+
+async function order({ payment_id, token }: Merchant, order_id: string): Promise<string> {
+  const fields = { amount: '100', description: 'Tea', order_id }
+  const signature = merchantSign(token, fields)
+  const { body } = await post(going, `/payment/pay/${payment_id}/process`, { ...fields, signature })
+  return `/payment/pay/${body.transaction_id}`
+}
+
+/** Opens the page of an order, and returns the act of paying it. */
+async function pay(buyer: Buyer, path: string): Promise<() => Promise<Page>> {
+  const client = browser(going)
+  for (const [name, value] of buyer.browser.cookies) client.cookies.set(name, value)
+  const page = await client.get(path)
+  return () => client.submit(page, path)
+}
+
+/** Sends a transfer by hand to the process that is frozen in the middle of it. */
+async function transfer(): Promise<{ status: number; text: string }> {
+  const path = `/payment/applications/${frozenShop.payment_id}/transfers`
+  const fields = { to_username: recipient.username, amount: '10', order_id: 'by-hand' }
+  const quoted = await owner.browser.submit(await owner.browser.get(path), `${path}/quote`, fields)
+  const answer = await fetch(frozen.url + path, {
     method: 'POST',
     redirect: 'manual',
-    headers: asMember(buyer),
-    body: form({ form_token: buyer.form_token, expected_amount: '100' }),
+    headers: { accept: 'text/html', cookie: cookieHeader(owner.browser) },
+    body: new URLSearchParams(quoted.form(path)),
   })
-  await answer.text()
-  const { status, headers } = answer
-  return { status, retry_after: headers.get('retry-after'), ms: performance.now() - began }
+  return { status: answer.status, text: await answer.text() }
 }
 
+/** Ends the connections of the process, so that its next ones have the present timeouts. */
+const cutFrozen = () =>
+  sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = ${FROZEN}`.execute(test.db)
+
 /**
- * Runs `act` beside a process that is stopped when it has moved the points of a transfer, and not yet written its entry in
- * the audit log. `settings` are its own, of Postgres.
+ * Runs `act` beside the process while it is stopped. It has moved the points of a transfer, and has not yet written its entry
+ * in the audit log. Afterwards the process loses its connections.
  */
-async function besideFrozen(settings: string, act: () => Promise<void>): Promise<void> {
-  const url = new URL(database.url)
-  // It waits for the audit log until it is stopped, however slow the test is.
-  url.searchParams.set('options', `-c lock_timeout=60s ${settings}`)
-  const frozen = await startServer({ ...env, DATABASE_URL: url.href })
-  try {
-    await db.transaction().execute(async (tx) => {
-      await liftTimeouts(tx)
-      await sql`lock table audit_log in share mode`.execute(tx)
-      const send = () =>
-        fetch(`${frozen.url}/payment/applications/${frozenShop.payment_id}/transfers`, {
-          method: 'POST',
-          headers: asMember(owner),
-          body: form({
-            form_token: owner.form_token,
-            to_user_id: String(recipient.id),
-            to_username: recipient.username,
-            amount: '10',
-            order_id: 'by-hand',
-          }),
-        })
-      // A process that has just started may refuse as overloaded on a busy machine.
-      const sent = async () => {
-        while ((await send()).status === 503) await setTimeout(200)
-      }
-      const transfer = sent()
-      // Ends when the process is killed.
-      transfer.catch(() => {})
-      await untilBlocked(tx)
-      process.kill(frozen.child.pid!, 'SIGSTOP')
+async function besideFrozen(act: () => Promise<void>): Promise<void> {
+  let isStopped = false
+  // The process may refuse the first tries, because its connections were cut.
+  const sent = async () => {
+    let answer = await transfer()
+    while (answer.status === 503 && !isStopped) answer = await transfer()
+    return answer
+  }
+  const { answer } = await test.db.transaction().execute(async (tx) => {
+    await sql`lock table audit_log in share mode`.execute(tx)
+    const answer = sent()
+    const early = answer.then(({ status, text }) => {
+      throw new Error(`The transfer was not blocked: ${status} ${text}`)
     })
-    await vi.waitUntil(isHolding, { timeout: BOUND_MS })
+    await Promise.race([untilBlocked(tx), early])
+    // From now on the process answers only after the end of its connection.
+    early.catch(() => {})
+    process.kill(frozen.child.pid!, 'SIGSTOP')
+    isStopped = true
+    return { answer }
+  })
+  try {
+    await until(isHolding)
     await act()
   } finally {
+    await cutFrozen()
     process.kill(frozen.child.pid!, 'SIGCONT')
-    await stopServer(frozen, 'SIGKILL')
   }
+  expect((await answer).status).toBe(503)
 }
 
 const isHolding = async () => {
   const { rows } = await sql`
     select from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid() and state like 'idle in transaction%'`.execute(
-    db,
+    where datname = current_database() and application_name = ${FROZEN} and state like 'idle in transaction%'`.execute(
+    test.db,
   )
   return rows.length > 0
 }
 
-const ordered = (at: Shop, count: number, name: string) =>
-  Promise.all(Array.from({ length: count }, (_, n) => order(second, at, `${name}${n}`)))
-
-/** Payments at the shop of the frozen process, and one by who was to receive its points. */
-async function payShared(name: string) {
-  const theirs = await ordered(frozenShop, BUYERS, name)
-  const recipients = await order(second, shop, `${name}-recipient`)
-  const all = [...theirs.map((each, n) => [buyers[n]!, each] as const), [recipient, recipients] as const]
-  return () => Promise.all(all.map(([buyer, each]) => pay(second, buyer, each)))
+/** Payments at the shop of the frozen process, and one by the member who was to receive its points. */
+async function payShared(name: string): Promise<() => Promise<Page[]>> {
+  const theirs = buyers.map(async (buyer, n) => pay(buyer, await order(frozenShop, `${name}${n}`)))
+  const payments = await Promise.all([...theirs, pay(recipient, await order(shop, `${name}-recipient`))])
+  return () => Promise.all(payments.map((each) => each()))
 }
 
 describe('a process that is frozen in a transfer by hand', () => {
-  it('holds up only who shares a wallet with it, however long', { timeout: 120_000 }, async () => {
+  it('delays only payments that share a wallet with it, however long it is frozen', async () => {
     const payTheirs = await payShared('held')
-    const own = await ordered(shop, BUYERS * 5, 'apart')
-    await besideFrozen('-c idle_in_transaction_session_timeout=0', async () => {
+    const own = Array.from({ length: BUYERS * 5 }, async (_, n) =>
+      pay(buyers[n % BUYERS]!, await order(shop, `apart${n}`)),
+    )
+    const apart = await Promise.all(own)
+    await besideFrozen(async () => {
       // They come first, so that the others are in a batch with them, or behind one.
       const sharing = payTheirs()
-      const apart = await Promise.all(own.map((each, n) => pay(second, buyers[n % BUYERS]!, each)))
-      expect(new Set(apart.map(({ status }) => status))).toEqual(new Set([303]))
-      for (const { status, retry_after, ms } of await sharing) {
+      const paid = await Promise.all(apart.map((each) => each()))
+      expect(new Set(paid.map(({ status }) => status))).toEqual(new Set([303]))
+      for (const { status, headers } of await sharing) {
         expect(status).toBe(503)
-        expect(retry_after).toMatch(/^[1-9]\d*$/)
-        expect(ms).toBeLessThan(BOUND_MS)
+        expect(headers['retry-after']).toMatch(/^[1-9]\d*$/)
       }
       expect(await isHolding()).toBe(true)
     })
-    await vi.waitUntil(async () => !(await isHolding()), { timeout: BOUND_MS })
     for (const { status } of await payTheirs()) expect(status).toBe(303)
   })
 
-  it('holds its locks for seconds, as the database was told', { timeout: 120_000 }, async () => {
+  it('loses its locks to the timeout that the service gave its role', async () => {
+    await giveServiceTimeouts('idle_in_transaction_session_timeout')
+    await cutFrozen()
     const payTheirs = await payShared('freed')
-    await besideFrozen('', async () => {
-      for (const { status, ms } of await payTheirs()) {
-        expect([303, 503]).toContain(status)
-        expect(ms).toBeLessThan(BOUND_MS)
-      }
-      // The process is stopped still. Another one may be between two statements just now.
-      await vi.waitUntil(async () => !(await isHolding()), { timeout: BOUND_MS })
+    await besideFrozen(async () => {
+      for (const { status } of await payTheirs()) expect([303, 503]).toContain(status)
+      await until(async () => !(await isHolding()))
       for (const { status } of await payTheirs()) expect(status).toBe(303)
     })
-    expect(await db.selectFrom('transfers').select('id').execute()).toEqual([])
-    await expectSoundBooks(db)
+    expect(await test.db.selectFrom('transfers').select('id').execute()).toEqual([])
+    await expectSoundBooks(test.db)
   })
 })

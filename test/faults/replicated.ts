@@ -4,14 +4,12 @@
 import { chown, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { vi } from 'vitest'
 import type { Db } from '../../src/database/connection.ts'
 import { startServer } from '../../src/database/embedded/server.ts'
 import { run, serverUser } from '../../src/database/embedded/user.ts'
+import { until } from '../harness/waiting.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
 import { ask, postmaster } from './world.ts'
-
-const WAIT_MS = 90_000
 
 export type Replicated = {
   /** The database on the server that is the primary now. */
@@ -43,7 +41,7 @@ export async function startReplicated(bin: string): Promise<Replicated> {
   await ask(url, async (db) => {
     await sql`alter system set synchronous_standby_names = '*'`.execute(db)
     await sql`select pg_reload_conf()`.execute(db)
-    await vi.waitUntil(() => hasSynchronousStandby(db), { timeout: WAIT_MS })
+    await until(() => hasSynchronousStandby(db))
   })
   return {
     url: () => url,

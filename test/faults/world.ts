@@ -2,9 +2,7 @@
  * The service as a process over a Postgres that may be killed or change places, and people who initiate, pay and
  * transfer, and ask again until they are answered.
  */
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { createUser } from '../../src/accounts/people/users.ts'
@@ -18,15 +16,16 @@ import { applyForPaymentApp, type PaymentAppCredentials } from '../../src/paymen
 import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
 import { makeSecrets, randomToken, sha256 } from '../../src/platform/secrets.ts'
 import { formToken } from '../../src/web/forms/form-guard.ts'
+import { copyCluster } from '../harness/empty-cluster.ts'
 import { freePort } from '../harness/free-port.ts'
 import { merchantSign } from '../harness/merchant.ts'
+import { makeScratchFolder } from '../harness/scratch.ts'
 import { startServer, stopServer } from '../harness/server-process.ts'
+import { WAIT_MS_MAX } from '../harness/waiting.ts'
 import { type PostgresProxy, startProxy } from './proxy.ts'
 
 export const APP_SECRET = 'a secret of the faults, which guards nothing at all'
 const BUYERS = 4
-/** How long anybody goes on asking. */
-const PATIENCE_MS = 60_000
 const PAUSE_MS = 25
 
 export const START_POINTS = 1_000_000_000n
@@ -48,10 +47,16 @@ export type ShopWorld = {
   initiate(fields: { order_id: string; amount: string }): Promise<Told>
   pay(buyer: Buyer, transaction_id: string, amount: string): Promise<Told>
   transfer(to: Member, fields: { order_id: string; amount: string }): Promise<Told>
-  /** A signed request about mandates. */
-  mandate(act: 'offer' | 'query' | 'charge' | 'revoke', fields: Record<string, string>): Promise<Told>
+  /** A request of a shop about mandates. */
+  mandate(
+    shop: Shop,
+    act: 'offer' | 'query' | 'charge' | 'revoke',
+    fields: Record<string, string>,
+  ): Promise<Told>
   /** Allows a fixed mandate on its page. */
   accept(buyer: Buyer, mandate_id: string): Promise<Told>
+  /** Resolves when this many requests from now have been sent, while the last of them is under way. */
+  untilSent(count: number): Promise<void>
   /** Kills the process, and starts another. */
   restart(): Promise<void>
   /** What is said to Postgres goes through here, in a place that may change. */
@@ -67,9 +72,13 @@ export type FaultWorld = ShopWorld & {
   faults: Record<'server' | 'postgres' | 'backend' | 'connections', () => Promise<void>>
 }
 
-export async function startFaultWorld(more: Record<string, string> = {}): Promise<FaultWorld> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'tessera-faults-'))
-  await chmod(dataDir, 0o755)
+/** @param cluster the data folder of an empty Postgres, which is copied. */
+export async function startFaultWorld(
+  cluster: string,
+  more: Record<string, string> = {},
+): Promise<FaultWorld> {
+  const dataDir = await makeScratchFolder()
+  await copyCluster(cluster, dataDir)
   let postgres = await startEmbedded({ dataDir })
   const world = await startShopWorld(postgres.url, dataDir, more)
   const { withDatabase, proxy } = world
@@ -116,11 +125,15 @@ export async function startShopWorld(
   const env = { DATABASE_URL: proxy.through(current), APP_SECRET, DATA_DIR: dataDir, PORT: port, ...more }
   let server = await startServer({ ...env, LOG_LEVEL: 'fatal' })
 
+  let awaited: { count: number; resolve: () => void } | undefined
+  const onSent = () => {
+    if (awaited !== undefined && --awaited.count === 0) awaited.resolve()
+  }
   const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
-    askUntilAnswered(`${url}${path}`, { headers, body: new URLSearchParams(fields) })
-  const signed = <T extends Record<string, string>>(fields: T) => ({
+    askUntilAnswered(`${url}${path}`, { headers, body: new URLSearchParams(fields) }, onSent)
+  const signed = <T extends Record<string, string>>(fields: T, { token }: Shop = shop) => ({
     ...fields,
-    signature: merchantSign(shop.token, fields),
+    signature: merchantSign(token, fields),
   })
   return {
     shop,
@@ -133,6 +146,10 @@ export async function startShopWorld(
       current = next
       proxy.leadTo(next)
     },
+    untilSent: (count) =>
+      new Promise((resolve) => {
+        awaited = { count, resolve }
+      }),
     async restart() {
       await stopServer(server, 'SIGKILL')
       server = await startServer({ ...env, LOG_LEVEL: 'fatal' })
@@ -150,7 +167,7 @@ export async function startShopWorld(
         `/payment/transfer/${shop.payment_id}`,
         signed({ ...fields, to_user_id: String(id), to_username: username }),
       ),
-    mandate: (act, fields) => post(`/payment/mandate/${shop.payment_id}/${act}`, signed(fields)),
+    mandate: (at, act, fields) => post(`/payment/mandate/${at.payment_id}/${act}`, signed(fields, at)),
     accept: ({ session, form_token }, mandate_id) =>
       post(
         `/payment/mandate/${mandate_id}`,
@@ -177,10 +194,19 @@ export async function ask<T>(url: string, use: (db: Db) => Promise<T>): Promise<
 /** Members with points and a session each, and an approved application of another. */
 async function settle(db: Db): Promise<{ shop: Shop; buyers: Buyer[] }> {
   // All of them come from one address, and a hundred rounds are more than a minute of pages.
-  await db.insertInto('site_settings').values({ name: 'limit_pages', value: '0' }).execute()
+  const values = { limit_pages: '0', mandates: 'on', mandates_fresh_sign_in_above: '' }
+  await db
+    .insertInto('site_settings')
+    .values(Object.entries(values).map(([name, value]) => ({ name, value })))
+    .execute()
+  return { shop: await makeShop(db, 'seller'), buyers: await makeBuyers(db, 'buyer') }
+}
+
+/** Members who have signed in, of numbered names. */
+export async function makeBuyers(db: Db, name: string): Promise<Buyer[]> {
   const buyers: Buyer[] = []
-  for (let n = 0; n < BUYERS; n += 1) buyers.push(await makeBuyer(db, `buyer${n}`))
-  return { shop: await makeShop(db, 'seller'), buyers }
+  for (let n = 0; n < BUYERS; n += 1) buyers.push(await makeBuyer(db, `${name}${n}`))
+  return buyers
 }
 
 async function makeMember(db: Db, username: string, password_hash = 'none'): Promise<Member> {
@@ -247,11 +273,14 @@ async function busiestBackend(db: Db): Promise<number> {
 export async function askUntilAnswered(
   url: string,
   request: { headers: Record<string, string>; body: URLSearchParams },
+  onSent: () => void = () => {},
 ): Promise<Told> {
   let tries = 0
   return patiently(async () => {
     tries += 1
-    const answer = await fetch(url, { method: 'POST', redirect: 'manual', ...request })
+    const asked = fetch(url, { method: 'POST', redirect: 'manual', ...request })
+    onSent()
+    const answer = await asked
     const body = await answer.text()
     if (answer.status >= 500) throw new Error(`${answer.status}: ${body}`)
     return { status: answer.status, text: answer.headers.get('location') ?? body, tries }
@@ -259,7 +288,7 @@ export async function askUntilAnswered(
 }
 
 export async function patiently<T>(act: () => Promise<T>): Promise<T> {
-  const deadline = Date.now() + PATIENCE_MS
+  const deadline = Date.now() + WAIT_MS_MAX
   for (;;) {
     try {
       return await act()
