@@ -4,9 +4,9 @@
  * this one to `npm run faults`.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { until } from '../harness/waiting.ts'
 import { POSTGRES_15 } from '../harness/postgres-15.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
+import { until } from '../harness/waiting.ts'
 import { openChargeVisits } from './charge-visits.ts'
 import { HAS_PATRONI, startPatroni } from './patroni.ts'
 import { startReplicated } from './replicated.ts'

@@ -7,8 +7,8 @@ import { sql } from 'kysely'
 import type { Db } from '../../src/database/connection.ts'
 import { startServer } from '../../src/database/embedded/server.ts'
 import { run, serverUser } from '../../src/database/embedded/user.ts'
-import { until } from '../harness/waiting.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
+import { until } from '../harness/waiting.ts'
 import { ask, postmaster } from './world.ts'
 
 export type Replicated = {

@@ -13,9 +13,7 @@ import { requireDeclaredAnswers } from './declared-answers.ts'
 import { APP_TEMPLATE, databaseUrl, START, TEMPLATE } from './global-setup.ts'
 import { spreadRequests } from './processes.ts'
 import { requireReports } from './reported-acts.ts'
-import { WAIT_MS_MAX } from './waiting.ts'
-
-const PATIENCE = ['idle_in_transaction_session_timeout', 'lock_timeout', 'statement_timeout']
+import { longTimeouts } from './role-timeouts.ts'
 
 export { type Browser, HTML, type Page, START }
 
@@ -47,9 +45,8 @@ export async function createDatabase(
     for (const statement of statements) await admin.query(statement)
     await admin.end()
   }
-  const role = `alter role current_user in database ${name} set`
-  const timeouts = PATIENCE.map((timeout) => `${role} ${timeout} = ${WAIT_MS_MAX}`)
-  await run(`create database ${name} template ${template} strategy file_copy`, ...(isPatient ? timeouts : []))
+  const timeouts = isPatient ? longTimeouts(name) : []
+  await run(`create database ${name} template ${template} strategy file_copy`, ...timeouts)
   return { name, url: databaseUrl(adminUrl, name), drop: () => run(`drop database ${name} with (force)`) }
 }
 

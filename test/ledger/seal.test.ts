@@ -22,7 +22,9 @@ import { grantPoints } from '../../src/ledger/points.ts'
 import { makeSealer } from '../../src/ledger/seal.ts'
 import { makeSecrets, type Secrets } from '../../src/platform/secrets.ts'
 import { START, startServer } from '../harness/global-setup.ts'
+import { longTimeouts } from '../harness/role-timeouts.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
+import { until } from '../harness/waiting.ts'
 
 const secrets = makeSecrets('a secret of the tests, which guards nothing at all')
 
@@ -42,6 +44,10 @@ beforeAll(async () => {
       await rm(folder, { recursive: true })
     },
   }
+  // Transactions of the tests wait for other acts.
+  const owner = await session()
+  for (const statement of longTimeouts('tessera')) await owner.query(statement)
+  await owner.end()
   await migrate(server.url)
   db = openDatabase(database.url, { max: 8, onBroken: () => {} })
   user_id = await createUser(db, { username: 'alice', password_hash: 'x' })
@@ -123,7 +129,7 @@ describe('sealing', () => {
     const isWaiting = async () =>
       (await sql`select from pg_locks where locktype = 'advisory' and not granted`.execute(db)).rows.length >
       0
-    while (!(await isWaiting()));
+    await until(isWaiting)
     await undone.query('begin')
     await undone.query(post('undone'))
     await undone.query('rollback')

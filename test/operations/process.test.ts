@@ -1,4 +1,4 @@
-/** The real process: start, logs, an orderly stop, and cut database connections. Kills are in faults/. */
+/** The real process: three starts over one database, logs, traces, orderly stops, and starts that fail. Kills are in faults/. */
 import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
@@ -9,38 +9,49 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createUser } from '../../src/accounts/people/users.ts'
 import { hashPassword } from '../../src/accounts/security/password.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { type Db, openDatabase } from '../../src/database/connection.ts'
 import { rotateDueSigningKeys, rotateSigningKeys } from '../../src/identity/keys/rotation.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
-import { applyForPaymentApp } from '../../src/payment/apps/apps.ts'
+import { ensureAdministrator } from '../../src/operations/first-start.ts'
+import { applyForPaymentApp, type PaymentAppCredentials } from '../../src/payment/apps/apps.ts'
 import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
 import { loadConfig } from '../../src/platform/config.ts'
 import { makeSecrets } from '../../src/platform/secrets.ts'
 import { sentenceFor, serve } from '../../src/serve.ts'
+import { openApplication } from '../harness/application.ts'
 import { browserAt } from '../harness/browser.ts'
+import { type Collector, startCollector } from '../harness/collector.ts'
 import { freePort } from '../harness/free-port.ts'
 import { createDatabase } from '../harness/harness.ts'
 import { ROOT, type ServerProcess, startServer, stopServer } from '../harness/server-process.ts'
+import { until } from '../harness/waiting.ts'
 
 const PASSWORD = 'correct horse battery'
+
+/** Prints each module of the tracing library that is loaded. */
+const WATCHED = {
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`
+    import { registerHooks } from 'node:module'
+    registerHooks({
+      load(url, context, next) {
+        if (url.includes('@opentelemetry')) process._rawDebug('loaded', url)
+        return next(url, context)
+      },
+    })`)}`,
+}
 
 let database: { url: string; drop: () => Promise<void> }
 let db: Db
 let dataDir: string
-const running = new Set<ServerProcess>()
 
 beforeAll(async () => {
   database = await createDatabase()
   db = openDatabase(database.url, { max: 4, onBroken: () => {} })
   dataDir = await mkdtemp(join(tmpdir(), 'tessera-process-'))
-})
-afterEach(async () => {
-  for (const server of running) await stopServer(server, 'SIGKILL')
-  running.clear()
 })
 afterAll(async () => {
   await db.destroy()
@@ -48,171 +59,264 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true })
 })
 
-async function start(env: Record<string, string> = {}): Promise<ServerProcess> {
-  const server = await startServer({ DATABASE_URL: database.url, DATA_DIR: dataDir, ...env })
-  running.add(server)
-  return server
+const start = (env: Record<string, string>): Promise<ServerProcess> =>
+  startServer({ DATABASE_URL: database.url, DATA_DIR: dataDir, ...env })
+
+const secretsOfService = async () => makeSecrets((await readFile(join(dataDir, 'app-secret'), 'utf8')).trim())
+
+/** Makes an approved payment application, and a member with points, under the secret of the first start. */
+async function makeShopAndBuyer(): Promise<PaymentAppCredentials> {
+  const now = new Date()
+  const password_hash = await hashPassword(PASSWORD)
+  const [buyer, seller] = [
+    await createUser(db, { username: 'buyer', password_hash, trust_level: 1 }),
+    await createUser(db, { username: 'seller', password_hash, trust_level: 1 }),
+  ]
+  const grant = { amount: 10_000n, reference: 'start', reason: 'test', actor_id: null, now }
+  await grantPoints(db, { user_id: buyer, ...grant })
+  const deps = { db, secrets: await secretsOfService(), settings: openSettings(db), clock: () => now }
+  const application = { name: 'Shop', description: '', callback_url: 'http://127.0.0.1:9/paid' }
+  const app = await applyForPaymentApp(deps as Parameters<typeof applyForPaymentApp>[0], {
+    applicant_id: seller,
+    ...application,
+  })
+  const approval = { decision: 'approve', reason: '', reviewer_id: seller } as const
+  await reviewPaymentApp(deps as Parameters<typeof reviewPaymentApp>[0], {
+    payment_id: app.payment_id,
+    ...approval,
+  })
+  return app
 }
 
-describe('the process', () => {
-  it('makes one administrator or says why not, and stops in order', {
-    timeout: 180_000,
-  }, async () => {
-    const first = await start()
-    const password = /administrator: admin, one-time password (\w+)/.exec(first.output())?.[1]
+/** Sends the head of a request and a part of its body, and resolves when the server has asked for the body. */
+async function beginRequest(url: string, { body, sent }: { body: string; sent: number }) {
+  const call = request(`${url}/oauth2/token`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': body.length,
+      expect: '100-continue',
+    },
+  })
+  const answered = new Promise<IncomingMessage | undefined>((resolve) => {
+    call.once('response', resolve)
+    call.once('error', () => resolve(undefined))
+  })
+  call.flushHeaders()
+  await once(call, 'continue')
+  if (sent > 0) call.write(body.slice(0, sent))
+  return { answered, finish: () => call.end(body.slice(sent)) }
+}
+
+describe('the first start', () => {
+  let server: ServerProcess
+  /** What passed through the process and must not be in its log. */
+  let secrets: string[]
+
+  beforeAll(async () => {
+    server = await start({ LOG_LEVEL: 'debug', ...WATCHED })
+  })
+  afterAll(() => stopServer(server, 'SIGKILL'))
+
+  it('makes an administrator with a one-time password, and a secret', async () => {
+    const password = /administrator: admin, one-time password (\w+)/.exec(server.output())?.[1]
     expect(password).toMatch(/^\w{16}$/)
     expect((await readFile(join(dataDir, 'app-secret'), 'utf8')).length).toBe(64)
-    const browser = browserAt(first.url)
+    const browser = browserAt(server.url)
     const form = await browser.get('/sign-in')
     const answer = await browser.submit(form, '/sign-in', { username: 'admin', password: password! })
     expect(answer.status).toBe(303)
     expect((await browser.get('/admin')).location).toBe('/account/password?return_to=%2Fadmin')
-    expect(await stopServer(first, 'SIGTERM')).toBe(0)
-
-    const second = await start()
-    expect(second.output()).not.toContain('one-time password')
-    await stopServer(second, 'SIGINT')
-
-    // The bearer of the name may be any member: the start reports it, and makes nobody an administrator.
-    const admin = db.updateTable('users').where('username', '=', 'admin')
-    await admin.set({ is_admin: false }).execute()
-    const third = await start()
-    expect(third.output()).toContain('There is NO ADMINISTRATOR, and admin is the name of a member: `tessera')
-    await stopServer(third, 'SIGINT')
-    const isAdmin = db.selectFrom('users').where('username', '=', 'admin').select('is_admin')
-    expect(await isAdmin.execute()).toEqual([{ is_admin: false }])
-    await admin.set({ is_admin: true }).execute()
   })
 
-  it('finishes the request in flight before it ends', async () => {
-    const server = await start()
-    const body = 'grant_type=refresh_token&refresh_token=none&client_id=nobody&client_secret=nothing'
-    const call = request(`${server.url}/oauth2/token`, {
+  it('serves a shop and its buyer', async () => {
+    const app = await makeShopAndBuyer()
+    const browser = browserAt(server.url)
+    const form = await browser.get('/sign-in?return_to=%2Faccount%3Fcode%3Dsecret-code')
+    await browser.submit(form, '/sign-in', { username: 'buyer', password: PASSWORD })
+    const unsigned = 'amount=100&description=Tea&order_id=order-1'
+    const signature = createHmac('sha256', app.secret_key).update(unsigned).digest('hex')
+    const placed = await fetch(`${server.url}/payment/pay/${app.payment_id}/process`, {
       method: 'POST',
-      headers: {
-        'content-type': 'application/x-www-form-urlencoded',
-        'content-length': body.length,
-        expect: '100-continue',
-      },
+      body: new URLSearchParams(`${unsigned}&signature=${signature}`),
     })
-    const answered = once(call, 'response')
-    call.flushHeaders()
+    const path = new URL(((await placed.json()) as { payment_url: string }).payment_url).pathname
+    const paid = await browser.submit(await browser.get(path), path)
+    expect(paid.status).toBe(303)
+    await browser.get('/oauth2/auth?client_id=secret-client&state=secret-state')
+    await fetch(`${server.url}/oauth2/token`, {
+      method: 'POST',
+      headers: { authorization: 'Basic c2VjcmV0OnNlY3JldA==' },
+      body: new URLSearchParams({ code: 'secret-code' }),
+    })
+    secrets = [
+      ...[PASSWORD, app.token, app.secret_key, app.merchant_key, signature, path.split('/').pop()!],
+      new URL(paid.location!).searchParams.get('signature')!,
+      ...['secret-', 'c2VjcmV0', 'tessera_session'],
+    ]
+  })
+
+  it('survives cuts of its database connections under every request', async () => {
+    const cut = () =>
+      sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`.execute(
+        db,
+      )
+    for (let round = 0; round < 10; round += 1) {
+      const requests = Array.from({ length: 20 }, () =>
+        fetch(`${server.url}/readyz`).then((answer) => answer.status),
+      )
+      const [statuses] = await Promise.all([Promise.all(requests), cut().catch(() => {})])
+      expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
+    }
+    // The service finds connections that the last cut broke only when it uses them.
+    await until(async () => (await fetch(`${server.url}/readyz`)).ok)
+  })
+
+  it('finishes the request in flight before it stops', async () => {
+    const body = 'grant_type=refresh_token&refresh_token=none&client_id=nobody&client_secret=nothing'
     // The server has asked for the body, so the signal arrives in the middle of the request.
-    await once(call, 'continue')
+    const { answered, finish } = await beginRequest(server.url, { body, sent: 0 })
     const stopped = stopServer(server, 'SIGTERM')
-    const refuses = () =>
+    await until(() =>
       fetch(`${server.url}/healthz`).then(
         () => false,
         (error) => error.cause?.code === 'ECONNREFUSED',
-      )
-    await vi.waitUntil(refuses, { timeout: 60_000 })
+      ),
+    )
     expect(server.child.exitCode).toBeNull()
 
-    call.end(body)
-    const [response] = (await answered) as [IncomingMessage]
+    finish()
+    const response = (await answered)!
     // The database gave this answer, so it is still open.
     expect(response.statusCode).toBe(401)
     expect(JSON.parse(await text(response))).toMatchObject({ error: 'invalid_client' })
     expect(await stopped).toBe(0)
   })
-})
 
-describe('a request that never becomes whole', () => {
-  /** Sends the head and a part of the body, and resolves when the server has asked for the body. */
-  async function begin(url: string) {
-    const call = request(`${url}/oauth2/token`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/x-www-form-urlencoded',
-        'content-length': 100,
-        expect: '100-continue',
-      },
-    })
-    const ended = new Promise<number | undefined>((resolve) => {
-      call.once('response', (response) => resolve(response.resume().statusCode))
-      call.once('error', () => resolve(undefined))
-    })
-    call.flushHeaders()
-    await once(call, 'continue')
-    call.write('grant_type=')
-    return { ended }
-  }
+  it('has logged requests by route, and none of the secrets that passed through', () => {
+    const log = server.output()
+    expect(log).toContain('"route":"/payment/pay/:transaction_id"')
+    expect(secrets.filter((secret) => log.includes(secret))).toEqual([])
+  })
 
-  it('gets 408, and does not keep another server from stopping in order', { timeout: 120_000 }, async () => {
-    // Both wait for seconds, so they wait at the same time.
-    const [serving, stopping] = [await start(), await start()]
-    const [answered, cut] = [await begin(serving.url), await begin(stopping.url)]
-    const stopped = stopServer(stopping, 'SIGTERM')
-    expect(await answered.ended).toBe(408)
-    // At the hard limit it would end with 1.
-    expect(await stopped).toBe(0)
-    expect(await cut.ended).toBeUndefined()
-    expect(await stopServer(serving, 'SIGTERM')).toBe(0)
+  it('has loaded no tracing without a collector', () => {
+    expect(server.output()).toContain('"msg":"request"')
+    expect(server.output()).not.toMatch(/opentelemetry|trace_id/)
   })
 })
 
-describe('under npm', () => {
-  it('the process ends with the shell that npm started', async () => {
+describe('the second start', () => {
+  it('makes no administrator, and ends with the shell that npm started', async () => {
     const port = String(await freePort())
     const shell = spawn('/bin/sh', ['-c', `"${process.execPath}" src/server.ts; :`], {
       cwd: ROOT,
       env: {
         PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         DATABASE_URL: database.url,
         DATA_DIR: dataDir,
         PORT: port,
         npm_lifecycle_event: 'start',
       },
     })
-    const answers = () =>
+    // The process has this output too, so it closes when both have ended.
+    const output = text(shell.stdout)
+    await until(() =>
       fetch(`http://127.0.0.1:${port}/healthz`).then(
         () => true,
         () => false,
-      )
-    await vi.waitUntil(answers, { timeout: 60_000 })
+      ),
+    )
     shell.kill('SIGTERM')
-    await vi.waitUntil(async () => !(await answers()), { timeout: 60_000 })
+    expect(await output).toContain('Tessera is at')
+    expect(await output).not.toContain('one-time password')
+  })
+})
+
+describe('a start with a collector of traces', () => {
+  let server: ServerProcess
+  let collector: Collector
+  const admin = () => db.updateTable('users').where('username', '=', 'admin')
+
+  beforeAll(async () => {
+    // The bearer of the name may be any member, who does not become an administrator.
+    await admin().set({ is_admin: false }).execute()
+    const secrets = makeSecrets('another secret of at least 32 characters')
+    const clock = () => new Date(Date.now() + 90 * 86_400_000)
+    await rotateDueSigningKeys({ db, secrets, clock, settings: openSettings(db) })
+    collector = await startCollector()
+    server = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...WATCHED })
+  })
+  afterAll(async () => {
+    await stopServer(server, 'SIGKILL')
+    await collector.close()
+    await admin().set({ is_admin: true }).execute()
+  })
+
+  it('says why there is no administrator', async () => {
+    expect(server.output()).toContain(
+      'There is NO ADMINISTRATOR, and admin is the name of a member: `tessera',
+    )
+    const isAdmin = db.selectFrom('users').where('username', '=', 'admin').select('is_admin')
+    expect(await isAdmin.execute()).toEqual([{ is_admin: false }])
+  })
+
+  it('says how signing keys under another APP_SECRET are withdrawn', async () => {
+    expect(server.output()).toMatch(/"kids":\[.*tessera keys rotate withdraws them/)
+    const { withdrawn } = await rotateSigningKeys({
+      db,
+      secrets: await secretsOfService(),
+      clock: () => new Date(),
+    })
+    expect(withdrawn).toHaveLength(2)
+  })
+
+  it('sends its last spans when it stops', async () => {
+    await fetch(`${server.url}/sign-in`)
+    expect(await stopServer(server, 'SIGINT')).toBe(0)
+    expect(server.output()).toMatch(/^loaded .*@opentelemetry\/sdk-trace/m)
+    const span = collector.spans().find(({ name }) => name === 'GET /sign-in')!
+    const lines = server
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+    const line = lines.map((line) => JSON.parse(line)).find(({ route }) => route === '/sign-in')
+    expect(line).toMatchObject({ trace_id: span.traceId, reqId: span.attributes['tessera.request_id'] })
+  })
+})
+
+describe('a request that never becomes whole', () => {
+  const incomplete = { body: 'grant_type='.padEnd(100, 'x'), sent: 11 }
+
+  it('gets 408 after 15 seconds', async () => {
+    const clock = () => new Date()
+    const { app, close } = await openApplication(database.url, { env: {}, clock })
+    expect(app.server.requestTimeout).toBe(15_000)
+    const url = await app.listen({ host: '127.0.0.1', port: 0 })
+    const { answered } = await beginRequest(url, incomplete)
+    // Node exchanges the two limits when that of the whole request is the shorter one.
+    Object.assign(app.server, { requestTimeout: 1, headersTimeout: 1 })
+    expect((await answered)?.resume().statusCode).toBe(408)
+    await close()
+  })
+
+  it('is cut by a stop after 15 seconds', async () => {
+    const PORT = String(await freePort())
+    const config = loadConfig({ DATABASE_URL: database.url, DATA_DIR: dataDir, PORT, LOG_LEVEL: 'silent' })
+    const { stop } = await serve(config, async () => {})
+    const { answered } = await beginRequest(config.PUBLIC_URL, incomplete)
+    const timers = vi.spyOn(globalThis, 'setTimeout')
+    const stopped = stop()
+    const cut = timers.mock.calls.find(([, ms]) => ms === 15_000)![0] as () => void
+    timers.mockRestore()
+    cut()
+    expect(await answered).toBeUndefined()
+    await stopped
   })
 })
 
 describe('a start that cannot succeed', () => {
-  /** Runs the process until it ends by itself, and returns its output. */
-  async function fail(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
-    const child = spawn(process.execPath, ['src/server.ts'], {
-      cwd: ROOT,
-      env: {
-        PATH: process.env.PATH,
-        DATABASE_URL: database.url,
-        DATA_DIR: dataDir,
-        PORT: String(await freePort()),
-        ...env,
-      },
-    })
-    let output = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
-    await once(child, 'close')
-    return { code: child.exitCode, output }
-  }
-
-  it('says in a sentence that the database is absent or closed', async () => {
-    const port = await freePort()
-    const gone = await fail({ DATABASE_URL: `postgres://tessera@127.0.0.1:${port}/tessera` })
-    expect(gone).toEqual({
-      code: 1,
-      output: expect.stringMatching(
-        /^DATABASE_URL leads to no database that can be used: .*ECONNREFUSED.*\n$/,
-      ),
-    })
-    const url = new URL(database.url)
-    url.password = 'wrong'
-    const refused = await fail({ DATABASE_URL: url.href })
-    expect(refused).toEqual({
-      code: 1,
-      output: expect.stringMatching(/^DATABASE_URL leads to no database.*password.*\n$/),
-    })
-  })
-
-  /** The last sentence that a process would print, without a process. */
+  /** The last sentence that a process would print. platform/config sees that it prints it and exits with 1. */
   async function sentenceOf(env: Record<string, string>): Promise<string | undefined> {
     const port = String(await freePort())
     const config = loadConfig({ DATABASE_URL: database.url, DATA_DIR: dataDir, PORT: port, ...env })
@@ -222,6 +326,18 @@ describe('a start that cannot succeed', () => {
       throw new Error('It started')
     }, sentenceFor)
   }
+
+  it('says in a sentence that the database is absent or closed', async () => {
+    const port = await freePort()
+    const gone = await sentenceOf({ DATABASE_URL: `postgres://tessera@127.0.0.1:${port}/tessera` })
+    expect(gone).toMatch(/^DATABASE_URL leads to no database that can be used: .*ECONNREFUSED.*$/)
+    const url = new URL(database.url)
+    url.username = 'nobody'
+    // A server without passwords says that the role does not exist.
+    expect(await sentenceOf({ DATABASE_URL: url.href })).toMatch(
+      /^DATABASE_URL leads to no database.*(password|exist).*$/,
+    )
+  })
 
   it('names HOST and PORT when it is there that it cannot listen', async () => {
     expect(await sentenceOf({ HOST: '300.1.1.1' })).toMatch(
@@ -273,123 +389,21 @@ describe('a start that cannot succeed', () => {
   })
 
   it('refuses another APP_SECRET than the one its database was filled under', async () => {
-    const server = await start()
-    await stopServer(server, 'SIGTERM')
-    const { code, output } = await fail({ APP_SECRET: 'another secret of at least 32 characters' })
-    expect(code).toBe(1)
-    expect(output).toContain('APP_SECRET is not the one under which this database was encrypted')
-    expect(output).not.toContain(' at ')
-  })
-})
-
-describe('a signing key that was made under another APP_SECRET', () => {
-  it('stops no start, and the log says how it is withdrawn', async () => {
-    const secrets = makeSecrets('another secret of at least 32 characters')
-    const clock = () => new Date(Date.now() + 90 * 86_400_000)
-    await rotateDueSigningKeys({ db, secrets, clock, settings: openSettings(db) })
-    const server = await start()
-    expect(server.output()).toMatch(/"kids":\[.*tessera keys rotate withdraws them/)
-    expect(await stopServer(server, 'SIGTERM')).toBe(0)
-    const ours = makeSecrets((await readFile(join(dataDir, 'app-secret'), 'utf8')).trim())
-    const { withdrawn } = await rotateSigningKeys({ db, secrets: ours, clock: () => new Date() })
-    expect(withdrawn).toHaveLength(2)
-  })
-})
-
-describe('the database connection', () => {
-  it('may be cut under every request: the process and pool recover', async () => {
-    const server = await start()
-    const cut = () =>
-      sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`.execute(
-        db,
-      )
-    for (let round = 0; round < 10; round += 1) {
-      const requests = Array.from({ length: 20 }, () =>
-        fetch(`${server.url}/readyz`).then((answer) => answer.status),
-      )
-      const [statuses] = await Promise.all([Promise.all(requests), cut().catch(() => {})])
-      expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
-    }
-    // The service finds connections that the last cut broke only when it uses them.
-    await vi.waitUntil(async () => (await fetch(`${server.url}/readyz`)).ok, { timeout: 60_000 })
-    expect(await stopServer(server, 'SIGTERM')).toBe(0)
-  })
-})
-
-describe('a seller and a buyer on the real process', () => {
-  const now = new Date()
-  let app: Awaited<ReturnType<typeof applyForPaymentApp>>
-  let buyer: bigint
-  let seller: bigint
-  let count = 0
-
-  beforeAll(async () => {
-    const secrets = makeSecrets((await readFile(join(dataDir, 'app-secret'), 'utf8')).trim())
-    const password_hash = await hashPassword(PASSWORD)
-    buyer = await createUser(db, { username: 'buyer', password_hash, trust_level: 1 })
-    seller = await createUser(db, { username: 'seller', password_hash, trust_level: 1 })
-    await grantPoints(db, {
-      user_id: buyer,
-      amount: 10_000n,
-      reference: 'start',
-      reason: 'test',
-      actor_id: null,
-      now,
-    })
-    const deps = { db, secrets, settings: openSettings(db), clock: () => now } as Parameters<
-      typeof applyForPaymentApp
-    >[0]
-    app = await applyForPaymentApp(deps, {
-      applicant_id: seller,
-      name: 'Shop',
-      description: '',
-      callback_url: 'http://127.0.0.1:9/paid',
-    })
-    await reviewPaymentApp(deps, {
-      payment_id: app.payment_id,
-      decision: 'approve',
-      reason: '',
-      reviewer_id: seller,
-    })
+    const refusal = await sentenceOf({ APP_SECRET: 'another secret of at least 32 characters' })
+    expect(refusal).toContain('APP_SECRET is not the one under which this database was encrypted')
   })
 
-  async function order(url: string): Promise<string> {
-    const fields = { amount: '100', description: 'Tea', order_id: `order-${++count}` }
-    const text = `amount=100&description=Tea&order_id=${fields.order_id}`
-    const signature = createHmac('sha256', app.secret_key).update(text).digest('hex')
-    const body = new URLSearchParams({ ...fields, signature })
-    const answer = await fetch(`${url}/payment/pay/${app.payment_id}/process`, { method: 'POST', body })
-    return new URL(((await answer.json()) as { payment_url: string }).payment_url).pathname
-  }
-
-  it('logs requests by route, and none of the secrets that passed through', async () => {
-    const server = await start({ LOG_LEVEL: 'debug' })
-    const browser = browserAt(server.url)
-    const form = await browser.get('/sign-in?return_to=%2Faccount%3Fcode%3Dsecret-code')
-    await browser.submit(form, '/sign-in', { username: 'buyer', password: PASSWORD })
-    const path = await order(server.url)
-    const paid = await browser.submit(await browser.get(path), path)
-    await browser.get('/oauth2/auth?client_id=secret-client&state=secret-state')
-    await fetch(`${server.url}/oauth2/token`, {
-      method: 'POST',
-      headers: { authorization: 'Basic c2VjcmV0OnNlY3JldA==' },
-      body: new URLSearchParams({ code: 'secret-code' }),
-    })
-    await stopServer(server, 'SIGTERM')
-    const log = server.output()
-    expect(log).toContain('"route":"/payment/pay/:transaction_id"')
-    const signature = new URL(paid.location!).searchParams.get('signature')!
-    const secrets = [
-      PASSWORD,
-      app.token,
-      app.secret_key,
-      app.merchant_key,
-      signature,
-      path.split('/').pop()!,
-      'secret-',
-      'c2VjcmV0',
-      'tessera_session',
-    ]
-    expect(secrets.filter((secret) => log.includes(secret))).toEqual([])
+  it('does not begin in production without a password for its first administrator', async () => {
+    const fresh = await createDatabase()
+    const there = openDatabase(fresh.url, { max: 1, onBroken: () => {} })
+    const PUBLIC_URL = 'https://id.example.org'
+    const APP_SECRET = '7f3c9a51e0b84d26a97c18f5e2d0b3467f3c9a51e0b84d26'
+    const config = loadConfig({ DATABASE_URL: fresh.url, PUBLIC_URL, APP_SECRET })
+    await expect(ensureAdministrator(there, config)).rejects.toThrow(
+      /^The configuration has a fault:\n {2}- ADMIN_PASSWORD is required[^\n]*$/,
+    )
+    expect(await there.selectFrom('users').select('id').execute()).toEqual([])
+    await there.destroy()
+    await fresh.drop()
   })
 })

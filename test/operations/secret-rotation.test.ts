@@ -12,14 +12,17 @@ import { proveBooks } from '../../src/ledger/books.ts'
 import { ENCRYPTED } from '../../src/operations/secret-rotation.ts'
 import { refusedContext, refusedRequests } from '../../src/payment/diagnosis/refused-requests.ts'
 import { currentKey } from '../../src/payment/signing/keys.ts'
+import { loadConfig } from '../../src/platform/config.ts'
 import { makeSecrets } from '../../src/platform/secrets.ts'
+import { serve } from '../../src/serve.ts'
 import { sealAll } from '../harness/books.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
+import { freePort } from '../harness/free-port.ts'
 import { APP_SECRET as OLD } from '../harness/global-setup.ts'
 import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { tesseraAt } from '../harness/operator.ts'
-import { ROOT, startServer, stopServer } from '../harness/server-process.ts'
+import { ROOT } from '../harness/server-process.ts'
 import { until } from '../harness/waiting.ts'
 
 const NEW = 'a new secret of the tests, which guards nothing at all'
@@ -70,7 +73,11 @@ afterAll(async () => {
 function command(env: Record<string, string>, ...words: string[]): ChildProcess {
   return spawn(process.execPath, ['src/cli/main.ts', ...words, '--json'], {
     cwd: ROOT,
-    env: { DATABASE_URL: test.deps.config.DATABASE_URL!, ...env },
+    env: {
+      DATABASE_URL: test.deps.config.DATABASE_URL!,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      ...env,
+    },
   })
 }
 
@@ -244,8 +251,9 @@ describe('afterwards, under the new APP_SECRET alone', () => {
       code: 0,
       said: { isSound: true },
     })
-    const server = await startServer({ DATABASE_URL: test.deps.config.DATABASE_URL!, APP_SECRET: NEW })
-    expect(await stopServer(server, 'SIGTERM')).toBe(0)
+    const config = { DATABASE_URL: test.deps.config.DATABASE_URL!, APP_SECRET: NEW, LOG_LEVEL: 'silent' }
+    const { stop } = await serve(loadConfig({ ...config, PORT: String(await freePort()) }), async () => {})
+    await stop()
   })
 
   it('a later seal by the old key is forged, whatever the database says', async () => {

@@ -1,9 +1,8 @@
 /**
  * The spans of requests at a collector, the data that they never contain, and that no request waits for a collector.
+ * operations/process sees when a process loads the library.
  */
-
 import type { ServerResponse } from 'node:http'
-import { join } from 'node:path'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeBatcher } from '../../src/database/batcher.ts'
@@ -13,10 +12,8 @@ import { inCall, type Tracing } from '../../src/platform/tracing.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Collector, type ReceivedSpan, startCollector } from '../harness/collector.ts'
 import { makeShop, type Reply, type Shop, send } from '../harness/gateway-shop.ts'
-import { APP_SECRET } from '../harness/global-setup.ts'
-import { browser, createDatabase, startTestApp, type TestApp } from '../harness/harness.ts'
+import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { type Receiver, startReceiver } from '../harness/notify-receiver.ts'
-import { ROOT, startServer, stopServer } from '../harness/server-process.ts'
 import { until } from '../harness/waiting.ts'
 import { authorize, exchange, getJson, makeParty, refresh } from '../identity/relying-party.ts'
 
@@ -394,44 +391,5 @@ describe('the sampler', () => {
     expect(await sampled(ratio('traceidratio', '0'), wanted)).toBe(0)
     // Of 64, neither all nor none: each of these is rarer than one in 10 to the 19th.
     expect([0, 64]).not.toContain(await sampled(ratio('traceidratio', '0.5')))
-  })
-})
-
-describe('the process', { timeout: 90_000 }, () => {
-  /** Prints each module of the library that is loaded. */
-  const WATCHED = {
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`
-      import { registerHooks } from 'node:module'
-      registerHooks({
-        load(url, context, next) {
-          if (url.includes('@opentelemetry')) process._rawDebug('loaded', url)
-          return next(url, context)
-        },
-      })`)}`,
-  }
-
-  it('loads no tracing without a collector; with one, a stop flushes', async () => {
-    const database = await createDatabase()
-    const env = { DATABASE_URL: database.url, APP_SECRET, DATA_DIR: join(ROOT, 'test'), ...WATCHED }
-    const silent = await startServer(env)
-    await fetch(`${silent.url}/sign-in`)
-    expect(await stopServer(silent, 'SIGTERM')).toBe(0)
-    expect(silent.output()).toContain('"msg":"request"')
-    expect(silent.output()).not.toMatch(/opentelemetry|trace_id/)
-
-    const own = await startCollector()
-    const server = await startServer({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: own.url })
-    await fetch(`${server.url}/sign-in`)
-    expect(await stopServer(server, 'SIGTERM')).toBe(0)
-    expect(server.output()).toMatch(/^loaded .*@opentelemetry\/sdk-trace/m)
-    const span = own.spans().find(({ name }) => name === 'GET /sign-in')!
-    const lines = server
-      .output()
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-    const line = lines.map((line) => JSON.parse(line)).find(({ route }) => route === '/sign-in')
-    expect(line).toMatchObject({ trace_id: span.traceId, reqId: span.attributes['tessera.request_id'] })
-    await own.close()
-    await database.drop()
   })
 })
