@@ -7,12 +7,13 @@ import { POSTGRES_15, POSTGRES_15_PLACES, startPostgres15 } from './postgres-15.
 import { runSteps, runSuite, type Step, succeeds } from './steps.ts'
 
 const TIMES = 10
+const FAULT_ROUNDS = 20
 
 const steps: Step[] = [
   ['formatting, lint, types', () => succeeds('npm', ['run', 'check'])],
   [
-    `the suite, random inputs × ${TIMES}, pages photographed`,
-    () => runSuite({ TEST_TIMES: String(TIMES), PHOTOGRAPH: 'true' }),
+    `the suite, random inputs × ${TIMES}, ${FAULT_ROUNDS} kills and failovers, pages photographed`,
+    () => runSuite({ TEST_TIMES: String(TIMES), FAULT_ROUNDS: String(FAULT_ROUNDS), PHOTOGRAPH: 'true' }),
   ],
   ['the sign-in clients that are installed', () => succeeds('npm', ['run', 'recipes'])],
 ]
