@@ -8,7 +8,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import forge from 'node-forge'
 import { makeMerchantPair, setPublicKey } from '../../src/payment/apps/key-changes.ts'
-import { currentKey } from '../../src/payment/signing/keys.ts'
 import { readPublicKey } from '../../src/payment/signing/public-key.ts'
 import type { TestApp } from './harness.ts'
 import { type Merchant, makeMerchant } from './merchant.ts'
@@ -49,8 +48,9 @@ export async function makeShop(test: TestApp, { newKey = false, isTest = false }
   const merchant = await makeMerchant(test, { isTest })
   const { payment_id } = merchant
   const actor = { user_id: merchant.owner.id, ip: '127.0.0.1' }
-  const platformDer = Buffer.from(await currentKey(test.deps, merchant.id, 'platform_private_key'), 'base64')
-  const platform = createPublicKey(createPrivateKey({ key: platformDer, format: 'der', type: 'pkcs8' }))
+  const { gatewayKeys } = test.deps
+  const app = (await gatewayKeys.findApp({ app_id: merchant.id }))!
+  const platform = createPublicKey(await gatewayKeys.platformKey(app))
   const platformPem = platform.export({ type: 'spki', format: 'pem' }).toString()
   const platformKey = forge.pki.publicKeyFromPem(platformPem)
   let privatePem = fixture('merchant-private-key.pem')

@@ -87,7 +87,7 @@ describe('the application of a request', () => {
 })
 
 describe('the platform pair', () => {
-  it('is made with the application, alike for every process, and unique', async () => {
+  it('is made when it is first needed, alike for every process, and unique', async () => {
     const second = await makeMerchant(test)
     const ours = await test.deps.gatewayKeys.platformKey(await found(test))
     expect(ours.asymmetricKeyDetails).toMatchObject({ modulusLength: 2048, publicExponent: 65_537n })
@@ -109,22 +109,17 @@ describe('the platform pair', () => {
     expect(row.value_encrypted.includes(der.toString('base64'))).toBe(false)
   })
 
-  it('of an older application is made once, however many ask', async () => {
-    const old = await makeMerchant(test)
-    await test.db
-      .deleteFrom('payment_app_keys')
-      .where('app_id', '=', old.id)
-      .where('kind', '=', 'platform_private_key')
-      .execute()
+  it('is made once, however many ask', async () => {
+    const young = await makeMerchant(test)
     const processes = [test, other, test, other, test, other]
     const keys = await Promise.all(
-      processes.map(async (each) => each.deps.gatewayKeys.platformKey(await found(each, old.payment_id))),
+      processes.map(async (each) => each.deps.gatewayKeys.platformKey(await found(each, young.payment_id))),
     )
     expect(new Set(keys.map(publicHalf)).size).toBe(1)
-    expect(publicHalf(await test.deps.gatewayKeys.platformKey(await found(test, old.payment_id)))).toBe(
+    expect(publicHalf(await test.deps.gatewayKeys.platformKey(await found(test, young.payment_id)))).toBe(
       publicHalf(keys[0]!),
     )
-    await old.close()
+    await young.close()
   })
 })
 
@@ -360,8 +355,8 @@ describe('the card of an application', () => {
 
   it('names what was pasted instead, does not repeat it, changes nothing', () =>
     withShop(async (shop, owner) => {
-      const before = [await found(test, shop.payment_id), await audits(shop)]
       const page = await owner.get(cardOf(shop))
+      const before = [await found(test, shop.payment_id), await audits(shop)]
       const privatePem = fixture('merchant-private-key.pem')
       const refusals: [string, RegExp][] = [
         [privatePem, /This is a private key\. It was not stored/],

@@ -11,7 +11,7 @@ import { AppError } from '../../platform/errors.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { isHonestProse, isHonestText } from '../../web/parameters.ts'
 import { secretKeyOf } from '../signing/hmac.ts'
-import { newMerchantKey, newPaymentId, newRsaPair, newToken, storeKey } from '../signing/keys.ts'
+import { newMerchantKey, newPaymentId, newToken, storeKey } from '../signing/keys.ts'
 
 /**
  * Whether the text is a callback address: absolute, https (or http on loopback, outside production), and without a query
@@ -54,17 +54,16 @@ export type PaymentAppCredentials = {
 
 /**
  * Applies for a payment application. Throws forbidden below the needed trust level (interface.md, Limits), and conflict
- * while PENDING_APPS_MAX applications of the member are pending. A refusal makes no keys.
+ * while PENDING_APPS_MAX applications of the member are pending.
  */
 export async function applyForPaymentApp(deps: Core, app: NewPaymentApp): Promise<PaymentAppCredentials> {
   const { payment_apps_min_trust_level } = await deps.settings.read()
-  const admit = async (tx: Tx) => {
+  return deps.db.transaction().execute(async (tx) => {
     const { trust_level } = await lockUser(tx, app.applicant_id)
     if (trust_level < payment_apps_min_trust_level)
       throw new AppError('forbidden', `Applying needs trust level ${payment_apps_min_trust_level}`)
     await refuseLongQueue(tx, app.applicant_id)
-  }
-  return withNewKeys(deps, 'live', admit, async (tx, { payment_id, ...keys }) => {
+    const { payment_id, ...keys } = newKeys('live')
     const row = await tx
       .insertInto('payment_apps')
       .values({ payment_id, ...app })
@@ -97,25 +96,11 @@ export async function refuseLongQueue(tx: Tx, applicant_id: bigint): Promise<voi
     )
 }
 
-type NewKeys = Record<'payment_id' | 'token' | 'merchant_key' | 'platform_private_key', string>
+type NewKeys = Record<'payment_id' | 'token' | 'merchant_key', string>
 
-/**
- * Makes an application with a new Payment ID and new keys. The keys take a fraction of a second, outside any transaction.
- * So `admit` runs before them and again after them, because other applications may have been made meanwhile.
- */
-export async function withNewKeys<Made>(
-  { db }: Core,
-  book: Book,
-  admit: (tx: Tx) => Promise<void>,
-  make: (tx: Tx, keys: NewKeys) => Promise<Made>,
-): Promise<Made> {
-  await db.transaction().execute(admit)
-  const { private_base64: platform_private_key } = await newRsaPair()
-  const own = { payment_id: newPaymentId(book), token: newToken(book), merchant_key: newMerchantKey(book) }
-  return db.transaction().execute(async (tx) => {
-    await admit(tx)
-    return make(tx, { ...own, platform_private_key })
-  })
+/** Makes the Payment ID and the keys of a new application. Its platform key is made when it is first needed. */
+export function newKeys(book: Book): NewKeys {
+  return { payment_id: newPaymentId(book), token: newToken(book), merchant_key: newMerchantKey(book) }
 }
 
 /** Stores the keys of a new application. Returns the credentials that its owner sees. */
@@ -126,8 +111,7 @@ export async function storeCredentials(
   keys: Omit<NewKeys, 'payment_id'>,
 ) {
   const { token, merchant_key } = keys
-  for (const kind of ['token', 'merchant_key', 'platform_private_key'] as const)
-    await storeKey(tx, secrets, app_id, kind, keys[kind])
+  for (const kind of ['token', 'merchant_key'] as const) await storeKey(tx, secrets, app_id, kind, keys[kind])
   return { token, secret_key: secretKeyOf(token), merchant_key }
 }
 

@@ -6,7 +6,7 @@ import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Actor } from '../rights/rights.ts'
-import { type NewPaymentApp, type PaymentAppCredentials, storeCredentials, withNewKeys } from './apps.ts'
+import { type NewPaymentApp, newKeys, type PaymentAppCredentials, storeCredentials } from './apps.ts'
 
 /** The limit for each member, because test applications need no review. */
 export const TEST_APPS_MAX = 10
@@ -19,12 +19,12 @@ export type NewTestApp = NewPaymentApp & {
 
 /**
  * Makes an approved application of the test book, for a member of any trust level. Throws conflict if the member has
- * TEST_APPS_MAX already or the live application has one, and not_found if the member does not own the live application. A
- * refusal makes no keys.
+ * TEST_APPS_MAX already or the live application has one, and not_found if the member does not own the live
+ * application.
  */
 export async function createTestApp(deps: Core, app: NewTestApp): Promise<PaymentAppCredentials> {
   const { applicant_id, name, description, callback_url, live_app_id = null, ip } = app
-  const admit = async (tx: Tx) => {
+  return deps.db.transaction().execute(async (tx) => {
     await lockUser(tx, applicant_id)
     const { count } = await tx
       .selectFrom('payment_apps')
@@ -35,8 +35,7 @@ export async function createTestApp(deps: Core, app: NewTestApp): Promise<Paymen
     if (count >= TEST_APPS_MAX)
       throw new AppError('conflict', `A member has at most ${TEST_APPS_MAX} test applications`)
     if (live_app_id !== null) await lockWithoutTwin(tx, live_app_id, applicant_id)
-  }
-  return withNewKeys(deps, 'test', admit, async (tx, { payment_id, ...keys }) => {
+    const { payment_id, ...keys } = newKeys('test')
     const row = await tx
       .insertInto('payment_apps')
       .values({

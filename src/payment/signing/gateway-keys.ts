@@ -64,8 +64,8 @@ const privateKey = (key: Buffer) => createPrivateKey({ key, format: 'der', type:
 const publicKey = (key: Buffer) => createPublicKey({ key, format: 'der', type: 'spki' })
 
 /**
- * Makes platform keys for applications that are older than such keys. Callers at the same time share one pair; of
- * several processes, the first one to store its pair wins.
+ * Makes the platform key of an application when it is first needed. Callers at the same time share one pair; of several
+ * processes, the first one to store its pair wins.
  */
 function openPlatformKeys(deps: KeyDeps) {
   const making = new Map<bigint, Promise<bigint>>()
