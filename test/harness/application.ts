@@ -25,7 +25,7 @@ export async function openApplication(
     APP_SECRET,
     DATA_DIR: tmpdir(),
     LOG_LEVEL: 'silent',
-    DATABASE_POOL_MAX: '12',
+    DATABASE_POOL_MAX: '4',
     ...env,
   })
   const tracing = await openTracing({ config, clock, onLost: () => {} })
