@@ -824,7 +824,6 @@ describe('the rest', () => {
     expect(findings.filter(({ fault }) => fault !== undefined).map(({ check }) => check)).toEqual([
       // The Postgres of the tests runs without fsync.
       'database writes',
-      'timeouts',
       'public address',
       'payment address',
       'traces',

@@ -141,7 +141,7 @@ describe('GET /metrics', () => {
     const proven = test.clock.now().getTime() / 1000 - 90
     expect(figures(text, 'tessera_ledger_proven_timestamp_seconds')).toEqual({ '': proven })
     expect(figures(text, 'tessera_database_up')).toEqual({ '': 1 })
-    expect(figures(text, 'tessera_database_pool_max')).toEqual({ '': 12 })
+    expect(figures(text, 'tessera_database_pool_max')).toEqual({ '': 4 })
     expect(figures(text, 'tessera_database_pool_open')['']).toBeGreaterThan(0)
   })
 

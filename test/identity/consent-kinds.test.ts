@@ -279,8 +279,6 @@ describe('the consent page', () => {
       user_code,
       'Requested from',
       '127.0.0.1',
-      'Program',
-      'lightMyRequest',
       'Requested at',
       'TIME',
       ...SEES,
@@ -373,7 +371,7 @@ describe('the consent page in Chinese', () => {
       '仅当你刚刚在自己面前的设备上亲自发起登录时，才继续。',
       '如果代码或链接是别人发给你的，对方就是想进入你的账号。',
       ...['登录 Reading Club', OWNER, UNREVIEWED_ZH, NEW_ZH],
-      ...['设备显示的代码', user_code, '请求来自', '127.0.0.1', '程序', 'lightMyRequest', '请求时间', 'TIME'],
+      ...['设备显示的代码', user_code, '请求来自', '127.0.0.1', '请求时间', 'TIME'],
       ...[...LEARNS, ...NEVER_ZH, ...ANSWER_ZH, '每次都会询问。', ...technical({ client_id })],
     ])
   })
