@@ -1,48 +1,53 @@
-/** The reference of the demo: every example of its pages and its OpenAPI document works as copied. */
+/**
+ * The reference of the demo: every example of its pages and of its OpenAPI document works as copied. `npm test` runs those for a
+ * shell, and of Node.js one of each shape. `SAMPLES=left` runs those in the other languages.
+ */
 import { execFile, spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { OPERATIONS, operationId } from '../../src/docs/openapi.ts'
+import { AREAS, OPERATIONS, operationId } from '../../src/docs/openapi.ts'
 import type { Operation } from '../../src/docs/operation.ts'
-import { cleanUp, type DemoProcess, makeDataDir, startDemoProcess } from '../harness/demo-process.ts'
 import { samplesShown } from '../harness/samples-shown.ts'
-import { TIMES } from '../harness/thoroughness.ts'
+import { openSharedDemo, type SharedDemo } from '../harness/shared-demo.ts'
+import { TIMES, thisPart } from '../harness/thoroughness.ts'
 
-const AREAS = ['identity', 'payment', 'v1', 'v2'] as const
 const LANGUAGES = ['en', 'zh-CN'] as const
-const PROGRAM_MS_MAX = 120_000
 
-type Runtime = { command: string; given: string[]; file: string; isSlow?: true; isInstalled?: true }
-/** The programs that run the samples, by the label of their tab. Continuous integration installs some of them. */
-const RUNTIMES: Record<string, Runtime> = {
-  'Node.js': { command: process.execPath, given: [], file: 'sample.mjs', isInstalled: true },
-  Python: { command: 'python3', given: [], file: 'sample.py', isInstalled: true },
-  PHP: { command: 'php', given: [], file: 'sample.php', isInstalled: true },
-  Go: { command: 'go', given: ['run'], file: 'sample.go', isSlow: true },
-  Java: { command: 'java', given: [], file: 'Sample.java', isSlow: true },
-}
+type Area = (typeof AREAS)[number]
+/** `isWhole` says whether `npm test` and continuous integration run every example, or one of each shape. */
+type Runtime = { label: string; command: string; given: string[]; file: string; isWhole?: true }
 
-let dataDir: string
-let started: DemoProcess
-let base: string
+/** The programs that run the samples, by the label of their tab. */
+const FIRST: Runtime[] = [
+  { label: 'Shell', command: 'bash', given: ['--norc', '-u'], file: 'sample.sh', isWhole: true },
+  { label: 'Node.js', command: process.execPath, given: [], file: 'sample.mjs' },
+]
+const REST: Runtime[] = [
+  { label: 'Python', command: 'python3', given: [], file: 'sample.py', isWhole: true },
+  { label: 'PHP', command: 'php', given: [], file: 'sample.php', isWhole: true },
+  { label: 'Go', command: 'go', given: ['run'], file: 'sample.go' },
+  { label: 'Java', command: 'java', given: [], file: 'Sample.java' },
+]
+
+let opened: SharedDemo
 
 beforeAll(async () => {
-  dataDir = await makeDataDir()
-  started = await startDemoProcess({ dataDir })
-  base = started.demo.base_url
+  opened = await openSharedDemo()
 })
-afterAll(() => cleanUp(started, dataDir))
+afterAll(() => opened?.close())
 
 async function read(path: string, language: string): Promise<string> {
-  const answer = await fetch(`${base}${path}`, {
+  const answer = await fetch(`${opened.demo.base_url}${path}`, {
     headers: { 'accept-language': language, accept: 'text/html' },
   })
   expect(answer.status, path).toBe(200)
   return answer.text()
 }
+
+const pathOf = (operation: Operation) => `/docs/${operation.area}/${operationId(operation)}`
 
 /** The samples of a page by the label of their tab, and the variables that they read from the environment. */
 function samplesOn(page: string): { samples: Map<string, string>; environment: Record<string, string> } {
@@ -54,18 +59,8 @@ function samplesOn(page: string): { samples: Map<string, string>; environment: R
   }
 }
 
-/** Runs a script in a shell, and returns its output. */
-async function paste(script: string, values: Record<string, string> = {}): Promise<string> {
-  const environment = { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...values }
-  const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-uc', script], {
-    env: environment,
-  })
-  expect(stderr).toBe('')
-  return stdout
-}
-
 /** Expects the output of a successful request of an area. */
-function expectSuccess(area: (typeof AREAS)[number], printed: string): void {
+function expectSuccess(area: Area, printed: string): void {
   if (/^\d{3} /.test(printed)) {
     expect(printed).toMatch(/^(200|30[23]) /)
     return
@@ -77,90 +72,104 @@ function expectSuccess(area: (typeof AREAS)[number], printed: string): void {
   else expect(answer).not.toHaveProperty('error')
 }
 
+/** What a program printed. Where that is the address of a page, opens it as a browser would. */
+async function followed(printed: string): Promise<string> {
+  if (!URL.canParse(printed)) return printed
+  const { status } = await fetch(printed, { redirect: 'manual', headers: { accept: 'text/html' } })
+  return `${status} `
+}
+
+/** One operation of each shape, because the programs of a shape differ only in their parameters. */
+function ofEachShape(operations: Operation[]): Operation[] {
+  const shape = ({ area, method, path, security, request }: Operation) =>
+    [area, method, path.includes('api.php'), security, request?.in].join()
+  return [...new Map(operations.map((operation) => [shape(operation), operation])).values()]
+}
+
+describe.each(thisPart('SAMPLES', FIRST, REST))('in $label', ({ label, command, given, file, isWhole }) => {
+  const isMissing = process.env.CI !== 'true' && spawnSync(command, ['--version']).error !== undefined
+  const operations = isWhole || TIMES >= 1 ? OPERATIONS : ofEachShape(OPERATIONS)
+  let folder: string
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tessera-sample-'))
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  it.skipIf(isMissing).each(operations.map((operation) => [pathOf(operation), operation] as const))(
+    'the example of %s succeeds',
+    async (path, { area }) => {
+      const { samples, environment } = samplesOn(await read(path, 'en'))
+      await writeFile(join(folder, file), samples.get(label)!)
+      const { stdout, stderr } = await promisify(execFile)(command, [...given, file], {
+        cwd: folder,
+        env: { PATH: process.env.PATH, HOME: process.env.HOME ?? folder, ...environment },
+      })
+      expect(stderr).toBe('')
+      expectSuccess(area, await followed(stdout))
+    },
+  )
+})
+
 type Document = {
   paths: Record<string, Record<string, DocumentOperation>>
   webhooks: Record<string, unknown>
 }
 type DocumentOperation = {
   operationId: string
-  tags: [(typeof AREAS)[number]]
+  tags: [Area]
   servers: [{ url: string }]
   parameters?: { name: string; in: string; example?: string }[]
   requestBody?: { content: Record<string, { example: Record<string, string> }> }
-  security?: Record<string, unknown>[]
   'x-codeSamples': [{ source: string }]
 }
 
-describe.each(Object.entries(RUNTIMES))('in %s', (label, { command, given, file, isSlow, isInstalled }) => {
-  const isMissing = spawnSync(command, ['--version']).error !== undefined
-  const isSkipped = isMissing && !(isInstalled && process.env.CI === 'true')
+const documentIn = async (language: string) =>
+  JSON.parse(await read('/docs/openapi.json', language)) as Document
 
-  it.skipIf(isSkipped).each(AREAS)(
-    'every example of /docs/%s succeeds',
-    { timeout: PROGRAM_MS_MAX * 10 },
-    async (area) => {
-      const folder = await mkdtemp(join(tmpdir(), 'tessera-sample-'))
-      const operations = OPERATIONS.filter((operation) => operation.area === area)
-      for (const operation of isSlow && TIMES < 1 ? ofEachShape(operations) : operations) {
-        const { samples, environment } = samplesOn(
-          await read(`/docs/${area}/${operationId(operation)}`, 'en'),
-        )
-        await writeFile(join(folder, file), samples.get(label)!)
-        const { stdout, stderr } = await promisify(execFile)(command, [...given, file], {
-          cwd: folder,
-          env: { PATH: process.env.PATH, HOME: process.env.HOME ?? folder, ...environment },
-          timeout: PROGRAM_MS_MAX,
-        })
-        expect(stderr).toBe('')
-        expectSuccess(area, await opened(stdout))
-      }
-      await rm(folder, { recursive: true })
-    },
+async function operationsIn(language: string) {
+  return Object.entries((await documentIn(language)).paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
   )
+}
+
+/** A sample without its code and its access token, which are new on every page. */
+const withoutTokens = (sample: string) => sample.replaceAll(/(?<![\w-])[\w-]{43}(?![\w-])/g, 'NEW')
+
+it.each(AREAS)('/docs/%s lists every operation of the document', async (area) => {
+  const [list = ''] = /<ul class="panel flush list">.*?<\/ul>/s.exec(await read(`/docs/${area}`, 'en')) ?? []
+  const listed = [...list.matchAll(/href="(\/docs\/\w+\/\w+)"/g)].map(([, path]) => path!)
+  const described = (await operationsIn('en')).filter(({ tags }) => tags[0] === area)
+  expect(listed.sort()).toEqual(described.map(({ operationId: id }) => `/docs/${area}/${id}`).sort())
 })
 
-/** One operation of each shape: programs that take seconds to build differ only in their parameters. */
-function ofEachShape(operations: Operation[]): Operation[] {
-  const shape = ({ method, path, security, request }: Operation) =>
-    [method, path.includes('api.php'), security, request?.in].join()
-  return [...new Map(operations.map((operation) => [shape(operation), operation])).values()]
-}
-
-/** What a program printed. Where that is the address of a page, opens it as a browser would. */
-async function opened(printed: string): Promise<string> {
-  if (!URL.canParse(printed)) return printed
-  const { status } = await fetch(printed, { redirect: 'manual', headers: { accept: 'text/html' } })
-  return `${status} `
-}
-
-describe.each(LANGUAGES)('in %s', (language) => {
-  const document = async () => JSON.parse(await read('/docs/openapi.json', language)) as Document
-  const operations = async () =>
-    Object.entries((await document()).paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
-    )
-
-  it.each(AREAS)('every example of /docs/%s succeeds in a shell', async (area) => {
-    const listed = await read(`/docs/${area}`, language)
-    const [list = ''] = /<ul class="panel flush list">.*?<\/ul>/s.exec(listed) ?? []
-    const pages = [...list.matchAll(/href="(\/docs\/\w+\/\w+)"/g)].map(([, path]) => path!)
-    expect(pages.length).toBe((await operations()).filter(({ tags }) => tags[0] === area).length)
-    for (const path of pages) {
+it.each(OPERATIONS.map(pathOf))('the examples of %s are the same in both languages', async (path) => {
+  const [english, chinese] = await Promise.all(
+    LANGUAGES.map(async (language) => {
       const page = await read(path, language)
       expectNoSecrets(page)
       const { samples, environment } = samplesOn(page)
-      expect([...samples.keys()]).toEqual(['Shell', ...Object.keys(RUNTIMES)])
-      expectSuccess(area, await paste(samples.get('Shell')!, environment))
+      return [environment, [...samples].map(([label, code]) => [label, withoutTokens(code)])] as const
+    }),
+  )
+  expect(english![1].map(([label]) => label)).toEqual([...FIRST, ...REST].map(({ label }) => label))
+  expect(chinese).toEqual(english)
+})
+
+describe.each(LANGUAGES)('the OpenAPI document in %s', (language) => {
+  it('has the scripts of the pages', async () => {
+    for (const { operationId: id, tags, 'x-codeSamples': scripts } of await operationsIn(language)) {
+      const { samples, environment } = samplesOn(await read(`/docs/${tags[0]}/${id}`, 'en'))
+      const exported = Object.entries(environment).map(([name, value]) => `export ${name}=${value}\n\n`)
+      const script = [...exported, samples.get('Shell')].join('')
+      expect(withoutTokens(scripts[0].source)).toBe(withoutTokens(script))
     }
   })
 
-  it('every script of the OpenAPI document succeeds in a shell', async () => {
-    for (const { tags, 'x-codeSamples': samples } of await operations())
-      expectSuccess(tags[0], await paste(samples[0].source))
-  })
-
-  it('every payment request succeeds as the OpenAPI document has it', async () => {
-    for (const { path, method, tags, servers, parameters = [], requestBody } of await operations()) {
+  it('has payment requests that succeed as they are', async () => {
+    for (const { path, method, tags, servers, parameters = [], requestBody } of await operationsIn(
+      language,
+    )) {
       if (tags[0] === 'identity') continue
       const inPlace = (place: string) =>
         parameters
@@ -179,8 +188,8 @@ describe.each(LANGUAGES)('in %s', (language) => {
     }
   })
 
-  it('neither the document nor a notification shows the shops’ keys', async () => {
-    const { webhooks } = await document()
+  it('shows no key of the shops, nor does a notification', async () => {
+    const { webhooks } = await documentIn(language)
     const paths = Object.keys(webhooks).map((name) => `/docs/notifications/${name}`)
     for (const path of [...paths, '/docs/openapi.json']) expectNoSecrets(await read(path, language))
   })
@@ -188,7 +197,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
 
 /** The reference has its own keys and never shows those of the demo's shops. */
 function expectNoSecrets(text: string): void {
-  const { payment_app, gateway_app, oauth_app } = started.demo
+  const { payment_app, gateway_app, oauth_app } = opened.demo
   const secrets = [payment_app.token, payment_app.secret_key, payment_app.merchant_key]
   secrets.push(gateway_app.merchant_key, gateway_app.merchant_private_key, oauth_app.client_secret)
   for (const secret of secrets) expect(text).not.toContain(secret)

@@ -4,23 +4,15 @@ import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { inject } from 'vitest'
-import { type Db, openDatabase } from '../../src/database/connection.ts'
-import { provideDatabase } from '../../src/database/url.ts'
+import { isAlive } from '../../src/database/embedded/server.ts'
 import type { Demo } from '../../src/demo/world.ts'
-import { loadConfig } from '../../src/platform/config.ts'
-import { copyCluster } from './empty-cluster.ts'
 import { freePort } from './free-port.ts'
-import { makeScratchFolder } from './scratch.ts'
+import { until } from './waiting.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const START_MS = 170_000
-const STOP_MS = 60_000
-const POLL_MS = 50
 
 export type DemoProcess = {
-  child: ChildProcess
+  dataDir: string
   /** The demo's line of JSON. */
   demo: Demo
   /** Everything on standard output so far, and on standard error. */
@@ -39,17 +31,6 @@ export type DemoOptions = {
   flags?: string[]
 }
 
-/** A data folder with an empty database, so the demo need not create one. */
-export async function makeDataDir(): Promise<string> {
-  const folder = await makeScratchFolder()
-  await copyCluster(inject('emptyCluster'), folder)
-  return folder
-}
-
-export function removeDataDir(folder: string): Promise<void> {
-  return rm(folder, { recursive: true, force: true, maxRetries: 5 })
-}
-
 /** Starts the process without waiting for it. */
 export async function spawnDemo(options: DemoOptions): Promise<ChildProcess> {
   const { dataDir, port, shopPort, env = {}, flags = ['--demo', '--json'] } = options
@@ -61,7 +42,10 @@ export async function spawnDemo(options: DemoOptions): Promise<ChildProcess> {
       PORT: String(port ?? (await freePort())),
       SHOP_PORT: String(shopPort ?? (await freePort())),
       GATEWAY_SHOP_PORT: String(await freePort()),
+      FORUM_PORT: String(await freePort()),
       DATA_DIR: dataDir,
+      // Under npm, the demo ends with the process that started it.
+      npm_lifecycle_event: 'start',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -79,14 +63,11 @@ export async function startDemoProcess(options: DemoOptions): Promise<DemoProces
     texts.stdout += `${line}\n`
   })
   const ended = once(child, 'exit') as Promise<[number | null]>
-  const line = await Promise.race([once(lines, 'line'), ended, sleep(START_MS, undefined, { ref: false })])
-  if (typeof line?.[0] !== 'string') {
-    child.kill('SIGKILL')
-    throw new Error(`The demo did not start:\n${texts.stderr}${texts.stdout}`)
-  }
+  const [line] = (await Promise.race([once(lines, 'line'), ended])) as [unknown]
+  if (typeof line !== 'string') throw new Error(`The demo did not start:\n${texts.stderr}${texts.stdout}`)
   return {
-    child,
-    demo: JSON.parse(line[0]) as Demo,
+    dataDir: options.dataDir,
+    demo: JSON.parse(line) as Demo,
     output: () => texts,
     descendants: descendantsOf(child.pid!),
     async end(signal) {
@@ -97,39 +78,20 @@ export async function startDemoProcess(options: DemoOptions): Promise<DemoProces
   }
 }
 
-/** Ends the remaining processes by pid, and removes the data folder. */
-export async function cleanUp(started: DemoProcess | undefined, dataDir: string): Promise<void> {
-  if (started !== undefined) {
-    await Promise.race([started.end('SIGTERM'), sleep(STOP_MS)])
-    started.child.kill('SIGKILL')
-    for (const { pid, command } of survivors(started.descendants)) {
-      console.error(`left behind by the demo: ${pid} ${command}`)
-      process.kill(pid, 'SIGKILL')
-    }
+/** Ends the demo, if it has started, and by pid what it left behind. Removes its data folder. */
+export async function cleanUp(started: DemoProcess | undefined): Promise<void> {
+  if (started === undefined) return
+  await started.end('SIGTERM')
+  for (const { pid, command } of survivors(started.descendants)) {
+    console.error(`left behind by the demo: ${pid} ${command}`)
+    // It may have ended just now.
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL')
   }
-  await removeDataDir(dataDir)
+  await removeDataDir(started.dataDir)
 }
 
-/** The demo as a process, with a connection to its running database. */
-export type OpenDemo = { demo: Demo; db: Db; dataDir: string; close(): Promise<void> }
-
-export async function openDemo(): Promise<OpenDemo> {
-  const dataDir = await makeDataDir()
-  const started = await startDemoProcess({ dataDir }).catch(async (error) => {
-    await removeDataDir(dataDir)
-    throw error
-  })
-  const { url } = await provideDatabase(loadConfig({ DATA_DIR: dataDir }))
-  const db = openDatabase(url, { max: 2, onBroken: () => {} })
-  return {
-    demo: started.demo,
-    db,
-    dataDir,
-    async close() {
-      await db.destroy()
-      await cleanUp(started, dataDir)
-    },
-  }
+export function removeDataDir(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
 export type Descendant = { pid: number; command: string }
@@ -151,17 +113,15 @@ function processes(): (Descendant & { parent: number })[] {
   })
 }
 
-/** The processes that still run. The start time is compared too, because a pid may have been reused. */
-function survivors(descendants: Descendant[]): Descendant[] {
+/** Resolves when all of these have ended. */
+export function untilEnded(descendants: Descendant[]): Promise<unknown> {
+  return until(() => !descendants.some(({ pid }) => isAlive(pid)))
+}
+
+/** The processes that still run. The command is compared too, because a pid may have been reused. */
+export function survivors(descendants: Descendant[]): Descendant[] {
   const all = processes()
   return descendants.filter(({ pid, command }) =>
     all.some((entry) => entry.pid === pid && entry.command === command),
   )
-}
-
-/** Waits until all of these have ended, and returns those that still run after `patienceMs`. */
-export async function whoOutlives(descendants: Descendant[], patienceMs: number): Promise<Descendant[]> {
-  const deadline = Date.now() + patienceMs
-  while (survivors(descendants).length > 0 && Date.now() < deadline) await sleep(POLL_MS)
-  return survivors(descendants)
 }

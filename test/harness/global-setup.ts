@@ -8,6 +8,7 @@ import { startEmbedded } from '../../src/database/embedded/embedded.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { ensureSigningKeys } from '../../src/identity/keys/rotation.ts'
 import { makeSecrets } from '../../src/platform/secrets.ts'
+import { serveDemos } from './demos.ts'
 import { copyCluster } from './empty-cluster.ts'
 import { startPgbouncer } from './pgbouncer.ts'
 import { startProcesses } from './processes.ts'
@@ -22,6 +23,8 @@ declare module 'vitest' {
     processes: string[]
     /** The data folder of a first start that has ended. */
     emptyCluster: string
+    /** The address of the demos that tests share. */
+    demos: string
     /** The file of the forms that tests have sent. */
     formsLog: string
   }
@@ -62,6 +65,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const first = await startEmbedded({ dataDir: emptyCluster })
   await first.stop()
   project.provide('emptyCluster', emptyCluster)
+  const demos = await serveDemos({ emptyCluster, scratch })
+  project.provide('demos', demos.url)
 
   const given = process.env.TEST_DATABASE_URL
   const server = given === undefined ? await startServer(emptyCluster, join(scratch, 'server')) : undefined
@@ -73,6 +78,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const { urls, stop } = await startProcesses(Number(process.env.TEST_PROCESSES ?? 0))
   project.provide('processes', urls)
   return async () => {
+    await demos.stop()
     await stop()
     await pooler?.stop()
     await server?.stop()
