@@ -3,18 +3,15 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { cookieHeader } from '../harness/browser.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import {
   anotherProcess,
   type Browser,
   browser,
-  HTML,
   type Page,
   startTestApp,
   type TestApp,
 } from '../harness/harness.ts'
-import { times } from '../harness/thoroughness.ts'
 import { forgeries } from './hints.ts'
 import {
   type Answer,
@@ -495,193 +492,5 @@ describe('what a failure tells', () => {
         'of another application': () => postForm(test, path, { token: access_token }, { authorization }),
       })
     }
-  })
-})
-
-describe('requests at random', () => {
-  const REQUESTS = times(10_000, 500)
-  const AT_ONCE = 8
-
-  /** mulberry32: the same requests at every run. */
-  function makeRandom(seed: number): (below: number) => number {
-    let state = seed
-    return (below) => {
-      state = (state + 0x6d2b79f5) | 0
-      let t = Math.imul(state ^ (state >>> 15), 1 | state)
-      t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-      return ((t ^ (t >>> 14)) >>> 0) % below
-    }
-  }
-
-  const NASTY = [
-    '',
-    ' ',
-    '0',
-    '-1',
-    '1e9',
-    '%',
-    '%00',
-    '%c0%af',
-    '\u0000',
-    '\ufffd',
-    '\ud800',
-    '🦊',
-    "'; drop table users; --",
-    '<script>',
-    '../../etc/passwd',
-    '__proto__',
-    'constructor',
-    '[]',
-    '{}',
-    'null',
-    'undefined',
-    'NaN',
-    'none',
-    'login',
-    'none login',
-    'select_account',
-    'code',
-    'token',
-    'code id_token',
-    'query',
-    'fragment',
-    'S256',
-    'plain',
-    'openid',
-    'openid profile',
-    'authorization_code',
-    'refresh_token',
-    'password',
-    'a'.repeat(43),
-    'a'.repeat(9_000),
-    'x y z',
-    '\r\nset-cookie: a=b',
-    'https://evil.example/',
-    '99999999999999999999',
-    'eyJhbGciOiJub25lIn0.e30.',
-  ]
-  const NAMES = [
-    'client_id',
-    'client_secret',
-    'redirect_uri',
-    'response_type',
-    'response_mode',
-    'scope',
-    'state',
-    'nonce',
-    'prompt',
-    'max_age',
-    'login_hint',
-    'id_token_hint',
-    'code_challenge',
-    'code_challenge_method',
-    'request',
-    'request_uri',
-    'registration',
-    'claims',
-    'grant_type',
-    'code',
-    'code_verifier',
-    'refresh_token',
-    'signed_in_since',
-    'toString',
-    'é',
-  ]
-  const TYPES = [
-    'application/x-www-form-urlencoded',
-    'application/x-www-form-urlencoded',
-    'application/x-www-form-urlencoded',
-    'application/x-www-form-urlencoded',
-    'application/x-www-form-urlencoded; charset=utf-16',
-    'application/json',
-    'multipart/form-data; boundary=x',
-    'text/plain',
-    '',
-    'application/x-www-form-urlencoded, a/b',
-  ]
-
-  it('never end in a fault of ours', async () => {
-    const random = makeRandom(20_260_101)
-    const client = await member()
-    const tokens = await obtainTokens(test, client, party)
-    const { code = '' } = await authorize(client, party)
-    const cookie = cookieHeader(client)
-    const good: Record<string, string> = {
-      client_id: party.client_id,
-      client_secret: party.client_secret,
-      redirect_uri: party.redirect_uri,
-      response_type: 'code',
-      scope: 'openid profile',
-      state: 's',
-      grant_type: 'authorization_code',
-      code,
-      refresh_token: tokens.refresh_token,
-      id_token_hint: tokens.id_token,
-      code_challenge_method: 'S256',
-      code_challenge: challenge(makeVerifier()).code_challenge,
-      code_verifier: makeVerifier(),
-    }
-    const pick = <T>(list: readonly T[]): T => list[random(list.length)]!
-    const raw = (text: string) => (random(4) === 0 ? text : encodeURIComponent(text.toWellFormed()))
-    const pairs = () => {
-      const kept = Object.entries(good).filter(([name]) => random(8) > 0 && NAMES.includes(name))
-      const wild = Array.from({ length: random(3) }, () => [pick(NAMES), pick(NASTY)])
-      return [...kept, ...wild]
-        .map(([name, value]) => `${raw(name!)}=${raw(value!)}`)
-        .join(pick(['&', '&', '&', '&&', ';']))
-    }
-    const headerSafe = (text: string) => text.replace(/[^\x20-\x7e]/g, '?')
-    const statuses = new Map<number, number>()
-
-    async function sendOne(): Promise<void> {
-      const isToken = random(2) === 0
-      const method = pick(
-        isToken ? (['POST', 'POST', 'POST', 'GET', 'OPTIONS'] as const) : (['GET', 'GET', 'POST'] as const),
-      )
-      const path = pick(
-        isToken
-          ? ['/oauth2/token', '/oauth-provider/token']
-          : ['/oauth2/auth', '/oauth2/authorize', '/oauth-provider/authorize'],
-      )
-      const authorization = pick([
-        basic(party.client_id, party.client_secret),
-        basic(pick(NASTY), pick(NASTY)),
-        `Bearer ${pick(NASTY)}`,
-        'Basic',
-        'Basic ====',
-        undefined,
-      ])
-      const payload = method === 'POST' ? pairs() : undefined
-      const answer = await test.app.inject({
-        method,
-        url: `${path}?${pairs().replace(/[^\x21-\x7e]/g, encodeURIComponent('?'))}`,
-        headers: {
-          accept: pick([HTML, 'application/json', '*/*']),
-          ...(random(2) === 0 && { cookie }),
-          ...(authorization !== undefined && { authorization: headerSafe(authorization) }),
-          ...(payload !== undefined && { 'content-type': pick(TYPES) }),
-          ...(random(4) === 0 && { origin: pick(['null', 'https://app.example', 'x']) }),
-        },
-        ...(payload !== undefined && { payload }),
-      })
-      statuses.set(answer.statusCode, (statuses.get(answer.statusCode) ?? 0) + 1)
-      if (answer.statusCode >= 500)
-        throw new Error(`${method} ${path}: ${answer.statusCode} ${payload} ${answer.body}`)
-      const { location } = answer.headers
-      if (location !== undefined) expect(location).toMatch(/^(\/|https:\/\/app\.example\/callback\?)/)
-    }
-
-    let left = REQUESTS
-    const lane = async () => {
-      while (left-- > 0) await sendOne()
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, lane))
-    // Otherwise the requests would have tested only the first check.
-    for (const status of [303, 400, 401]) expect(statuses.get(status) ?? 0).toBeGreaterThan(REQUESTS / 20)
-    const { codes } = await test.db
-      .selectFrom('authorization_codes')
-      .select((eb) => eb.fn.countAll<bigint>().as('codes'))
-      .executeTakeFirstOrThrow()
-    expect(Number(codes)).toBeGreaterThan(REQUESTS / 50)
   })
 })
