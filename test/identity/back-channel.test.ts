@@ -20,7 +20,6 @@ import { anonymise } from '../../src/privacy/anonymise.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { startDnsServer } from '../harness/dns-server.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
-import { startServer, stopServer } from '../harness/server-process.ts'
 import { until } from '../harness/waiting.ts'
 import {
   authorize,
@@ -79,16 +78,12 @@ beforeAll(async () => {
   test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
   const dns = await startDnsServer()
   dns.names.set('private.test', ['10.0.0.1'])
-  startSender = () => {
-    test.deps.logoutSender = openLogoutSender(test.deps, { resolver: dns.resolver, timeout_ms: TIMEOUT_MS })
-    test.deps.logoutSender.start(test.app.log)
-  }
-  startSender()
+  test.deps.logoutSender = openLogoutSender(test.deps, { resolver: dns.resolver, timeout_ms: TIMEOUT_MS })
+  test.deps.logoutSender.start(test.app.log)
   admin = await makePerson(test, { is_admin: true })
   closeDns = () => dns.close()
 })
 let closeDns: () => Promise<void>
-let startSender: () => void
 afterAll(async () => {
   await test.close()
   await closeDns()
@@ -517,49 +512,6 @@ describe('a delivery', () => {
     await told(other)
     expect(tokensTo(hanging).length).toBeLessThan(50)
     await sql`delete from logout_deliveries where app_id = ${hanging.id}`.execute(test.db)
-  })
-
-  it('outlives the process that makes it', async () => {
-    const app = await makeListener()
-    const held = Promise.withResolvers<void>()
-    receiver.answer = (path) => {
-      if (path === app.path) held.resolve()
-    }
-    await test.deps.logoutSender.stop()
-    await leave(app)
-    const { DATABASE_URL, APP_SECRET } = test.deps.config
-    // The processes use the real clock.
-    await test.db
-      .updateTable('logout_deliveries')
-      .set({ next_attempt_at: new Date() })
-      .where('app_id', '=', app.id)
-      .execute()
-    const env = {
-      DATABASE_URL: DATABASE_URL!,
-      APP_SECRET: APP_SECRET!,
-      NOTIFY_ALLOW_CIDRS: '127.0.0.0/8',
-      PUBLIC_URL: test.url,
-    }
-    const first = await startServer(env)
-    await held.promise
-    await stopServer(first, 'SIGKILL')
-    expect(await deliveryTo(app)).toMatchObject({ attempts: 0, ended_at: null })
-    receiver.answer = (_, response) => void response.end()
-    // The lease would last a minute.
-    await test.db
-      .updateTable('logout_deliveries')
-      .set({ claimed_until: new Date() })
-      .where('app_id', '=', app.id)
-      .execute()
-    const second = await startServer(env)
-    try {
-      await until(async () => (await deliveryTo(app)).ended_at !== null)
-      expect(await deliveryTo(app)).toMatchObject({ outcome: 'delivered', interruptions: 0 })
-      expect(tokensTo(app)).toHaveLength(2)
-    } finally {
-      await stopServer(second, 'SIGTERM')
-      startSender()
-    }
   })
 })
 
