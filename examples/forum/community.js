@@ -93,7 +93,8 @@ export function openCommunity(list, customGroups = []) {
         admin: member.admin ?? false,
         moderator: member.moderator ?? false,
         ...(isSuspended(member) ? { suspended_till: member.suspended_till } : {}),
-        ...(member.score === undefined ? {} : { gamification_score: member.score }),
+        // Discourse leaves suspended members out of the leaderboard, and so shows no points of theirs.
+        ...(member.score === undefined ? {} : { gamification_score: isSuspended(member) ? 0 : member.score }),
         groups: groupsOf(member),
       }
     },

@@ -16,7 +16,7 @@ import { openWebhooks } from './webhooks.js'
 /** @import { Member } from './community.js' */
 /** @import { Hook } from './webhooks.js' */
 /**
- * @typedef {'down' | 'slow' | 'huge' | 'redirecting' | 'garbled' | 'limited' | 'not_for_you' | 'wrong_member'} Fault
+ * @typedef {'down' | 'slow' | 'huge' | 'redirecting' | 'garbled' | 'limited' | 'not_ready' | 'not_for_you' | 'wrong_member'} Fault
  * @typedef {{
  *   members: Member[], groups?: { id: number, name: string }[], connectSecrets: string[], apiKey: string,
  *   host?: string, port?: number, siteUrl?: string, minuteMs?: number, hook?: Hook
@@ -25,7 +25,7 @@ import { openWebhooks } from './webhooks.js'
  * @typedef {{ url: URL, session: Session, request: IncomingMessage, response: ServerResponse }} Visit
  */
 
-const HUGE_BYTES = 1_000_000
+const HUGE_BYTES = 2_000_000
 const SLOW_MS = 30_000
 const BODY_BYTES_MAX = 4_096
 const SUSPENSION_MS = 7 * 86_400_000
@@ -48,10 +48,11 @@ export async function startForum({ members, groups = [], host = '127.0.0.1', por
     /** The paths of all calls of the API. @type {string[]} */
     calls: [],
     siteUrl: options.siteUrl,
-    /** Sends a webhook about a member whom the staff changed. @param {Member} member */
+    /** Sends a webhook about a member whom the staff suspended or not. @param {Member} member */
     async announce(member) {
       if (options.hook === undefined) return
-      await webhooks.emit(options.hook, 'user', 'user_updated', community.publicView(member))
+      const event = community.isSuspended(member) ? 'user_suspended' : 'user_unsuspended'
+      await webhooks.emit(options.hook, 'user', event, community.publicView(member))
     },
   }
   const server = createServer((request, response) => {
@@ -227,9 +228,10 @@ function answerApi(url, request, response, forum) {
   if (byId !== undefined && isAdmin) {
     if (byId === '-1') return json(response, 200, { id: -1, username: 'system', trust_level: 4, groups: [] })
     const member = community.members.get(Number(byId))
-    const shift = forum.fault === 'wrong_member' ? 1 : 0
-    if (member !== undefined)
-      return json(response, 200, { ...community.adminView(member), id: member.id + shift })
+    if (member !== undefined) {
+      const another = forum.fault === 'wrong_member' ? { id: member.id + 1 } : {}
+      return json(response, 200, { ...community.adminView(member), ...another })
+    }
   }
   const name = /^\/u\/([^/]+)\.json$/.exec(path)?.[1]
   const named = name === undefined ? undefined : community.findByName(name)
@@ -268,6 +270,8 @@ const FAULTS = {
     response.setHeader('retry-after', '17')
     return json(response, 429, { errors: ['You have performed this action too many times.'] })
   },
+  // Discourse answers so while it computes a leaderboard.
+  not_ready: (response) => json(response, 202, { users: [], reason: 'The leaderboard is not ready.' }),
   not_for_you: () => false,
   wrong_member: () => false,
 }

@@ -8,6 +8,7 @@ import type { Core } from '../core/core.ts'
 import type { Tx } from '../database/connection.ts'
 import { AppError } from '../platform/errors.ts'
 import { ALNUM, randomText } from '../platform/secrets.ts'
+import { confirmRights } from './forum/staff.ts'
 import { isLastAdministrator, lockWithAdministrators } from './members.ts'
 import {
   createUser,
@@ -66,6 +67,7 @@ export async function setAdministrator(deps: Core, username: string, is_admin: b
   await deps.db.transaction().execute(async (tx) => {
     if (!is_admin) await requireAnother(tx, { id, username }, now)
     await tx.updateTable('users').set({ is_admin, updated_at: now }).where('id', '=', id).execute()
+    if (is_admin) await confirmRights(tx, id, now)
     await recordAudit(tx, byOperator(is_admin ? 'account.admin_granted' : 'account.admin_revoked', id, {}))
   })
 }

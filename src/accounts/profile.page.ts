@@ -5,6 +5,7 @@ import type { Core } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
 import { readForm } from '../web/forms/forms.ts'
 import { isHonestText } from '../web/parameters.ts'
+import { rightsUnconfirmedSince } from './forum/state.ts'
 import { hasMail } from './people/email.ts'
 import { namedGroupsOf } from './people/users.ts'
 import { rename } from './profile.ts'
@@ -21,6 +22,8 @@ declare module '../web/views.ts' {
       user: Session['user']
       customGroups: string[]
       forumUrl: string | undefined
+      /** When the forum last confirmed rights that have lapsed since. */
+      unconfirmedSince: Date | null
       hasMail: boolean
       hasPasskeys: boolean
       path: string
@@ -36,6 +39,7 @@ export function profilePages(app: FastifyInstance, deps: Core): void {
       user,
       customGroups: namedGroupsOf(user),
       forumUrl: deps.config.DISCOURSE_URL,
+      unconfirmedSince: await rightsUnconfirmedSince(deps.db, user.id),
       hasMail: hasMail(deps.config),
       hasPasskeys: relyingPartyId(deps.config) !== undefined,
       path: PROFILE,

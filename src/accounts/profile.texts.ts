@@ -16,6 +16,14 @@ export const profile = {
     en: 'The forum manages your name. Change it there.',
     zh: '名称由论坛管理，请到论坛修改。',
   },
+  noEmailFromForum: {
+    en: 'The forum has not given your address, so you get alerts here and no email.',
+    zh: '论坛未提供你的邮箱地址，因此你只会在本站收到提醒，不会收到邮件。',
+  },
+  roleUnconfirmed: (time: string) => ({
+    en: `The forum has not confirmed your staff rights since ${time}.`,
+    zh: `自 ${time} 起，论坛未能确认你的管理权限。`,
+  }),
   renamed: (name: string) => ({ en: `Apps now see you as ${name}.`, zh: `显示名称已改为“${name}”。` }),
   unnamed: (username: string) => ({
     en: `Your display name is removed. Apps see only @${username}.`,

@@ -30,6 +30,7 @@ export type Metrics = {
   logouts: Counter<'outcome'>
   signInFailures: Counter<'reason'>
   forumFailures: Counter<'failure'>
+  forumEvents: Counter<'type' | 'outcome'>
   /** Returns all metrics as text, after reading those of the database. Simultaneous scrapes share one reading. */
   scrape(): Promise<{ type: string; text: string }>
 }
@@ -90,6 +91,10 @@ export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefine
     ),
     forumFailures: counter('tessera_forum_failures_total', 'Questions that the forum did not answer.', [
       'failure',
+    ]),
+    forumEvents: counter('tessera_forum_events_total', 'Webhooks of the forum, by type and outcome.', [
+      'type',
+      'outcome',
     ]),
     async scrape() {
       reading ??= look()

@@ -102,8 +102,8 @@ export const RETENTION = {
   account_links: { days: 1, since: 'expires_at' },
   recovery_requests: { days: 1, since: 'requested_at' },
   forum_nonces: { days: 1, since: 'expires_at' },
-  // The forum repeats an event for two and a half hours.
-  forum_events: { days: 3, since: 'received_at' },
+  // The forum repeats an event for two and a half hours, and an operator may send one again by hand.
+  forum_events: { days: 7, since: 'received_at' },
   // These rows cache the sums of a day.
   payment_app_days: { days: 7, since: 'day' },
   logout_deliveries: { days: 30, since: 'ended_at' },

@@ -134,15 +134,10 @@ function forumFaults(given: Environment, production: boolean): [name: string, fa
   const faults: [string, string][] = []
   if (given.DISCOURSE_URL !== undefined && given.DISCOURSE_SECRET === undefined)
     faults.push(['DISCOURSE_SECRET', 'is required with DISCOURSE_URL'])
-  for (const name of ['DISCOURSE_SECRET', 'DISCOURSE_API_KEY'] as const) {
+  for (const name of ['DISCOURSE_SECRET', 'DISCOURSE_API_KEY', 'DISCOURSE_WEBHOOK_SECRET'] as const) {
     if (given[name] !== undefined && given.DISCOURSE_URL === undefined)
       faults.push(['DISCOURSE_URL', `is required with ${name}`])
   }
-  if (given.DISCOURSE_WEBHOOK_SECRET !== undefined && given.DISCOURSE_API_KEY === undefined)
-    faults.push([
-      'DISCOURSE_API_KEY',
-      'is required with DISCOURSE_WEBHOOK_SECRET: a webhook only names the member, whose data is then read by the API',
-    ])
   if (production && given.DISCOURSE_URL !== undefined && !given.DISCOURSE_URL.startsWith('https://'))
     faults.push(['DISCOURSE_URL', 'must start with https://, unless both public addresses are loopback'])
   return faults

@@ -189,10 +189,10 @@ describe('an import', () => {
   })
 
   it('waits for members who are barred, and for those without a score', async () => {
-    const [barred, unscored] = [await join(0), await join()]
+    const [barred, unscored] = [await join(1), await join()]
     await importAll()
     await test.db.updateTable('users').set({ is_banned: true }).where('id', '=', barred.user_id).execute()
-    barred.score = 50
+    barred.score = 51
     unscored.score = 50
     nextDay()
     await importAll()
@@ -219,11 +219,11 @@ describe('an import', () => {
 
   it('by many processes at once grants each day once, within the budget', async () => {
     const members = []
-    for (let count = 0; count < 12; count += 1) members.push(await join(0))
+    for (let count = 0; count < 12; count += 1) members.push(await join(10))
     test.clock.advance(60_001)
     await importAll()
     for (let day = 1; day <= 4; day += 1) {
-      for (const member of members) member.score = day * 10
+      for (const member of members) member.score = 10 + day * 10
       nextDay()
       const calls = forum.calls.length
       await Promise.all(Array.from({ length: 8 }, () => syncWithForum(test.deps, () => false)))
@@ -237,16 +237,125 @@ describe('an import', () => {
   })
 })
 
-describe('a process that dies', () => {
-  it('before the ledger has heard leaves a decision carried out once', async () => {
+describe('an answer without a score', () => {
+  const dueOf = async ({ user_id }: { user_id: bigint }) =>
+    test.db
+      .selectFrom('forum_members')
+      .where('user_id', '=', user_id)
+      .select(['score_due_at', 'score_tries'])
+      .executeTakeFirstOrThrow()
+  const tomorrow = () =>
+    new Date(`${new Date(test.clock.now().getTime() + DAY_MS).toISOString().slice(0, 10)}T00:00:00Z`)
+
+  it('of 0 begins no counting, so a past score is not granted', async () => {
     const member = await join(0)
     await importAll()
-    member.score = 9
+    expect(await scoreOf(member)).toBeUndefined()
+    member.score = 5_000
+    nextDay()
+    await importAll()
+    expect(await balanceOf(test.db, member.user_id)).toBe(0n)
+    member.score = 5_010
+    nextDay()
+    await importAll()
+    expect(await balanceOf(test.db, member.user_id)).toBe(10n)
+  })
+
+  it('of 0 changes nothing that was counted: a fall to 0 and back grants nothing', async () => {
+    const member = await join(5_000)
+    await importAll()
+    for (const score of [0, 5_000, 0, 0, 4_000, 0, 5_000]) {
+      member.score = score
+      nextDay()
+      await importAll()
+      expect(await balanceOf(test.db, member.user_id)).toBe(0n)
+    }
+    member.score = 5_007
+    nextDay()
+    await importAll()
+    expect(await balanceOf(test.db, member.user_id)).toBe(7n)
+  })
+
+  it('of a suspended member whom we do not know to be suspended begins no counting', async () => {
+    const member = await join(5_000)
+    forum.community.members.get(member.id)!.suspended_till = '2050-01-01T00:00:00.000Z'
+    await importAll()
+    expect(await scoreOf(member)).toBeUndefined()
+    delete forum.community.members.get(member.id)!.suspended_till
+    nextDay()
+    await importAll()
+    expect(await balanceOf(test.db, member.user_id)).toBe(0n)
+    expect(await scoreOf(member)).toMatchObject({ score: 5_000n })
+  })
+
+  it.each([['12'], [1.5], [2 ** 53], [null], [{}]])(
+    'but with %j is asked for again the next day',
+    async (score) => {
+      const member = await join(100)
+      await importAll()
+      nextDay()
+      Object.assign(forum.community.members.get(member.id)!, { score })
+      await importAll()
+      expect(await scoreOf(member)).toMatchObject({ score: 100n })
+      expect((await dueOf(member)).score_due_at).toEqual(tomorrow())
+    },
+  )
+
+  it('that comes later (202) is asked for eight times more in 15 minutes each, and pauses nothing', async () => {
+    await importAll()
+    const member = await join(100)
+    forum.fault = 'not_ready'
+    for (let tries = 1; tries <= 8; tries += 1) {
+      expect(await importNextScore(test.deps)).toBe(true)
+      expect(await dueOf(member)).toEqual({
+        score_due_at: new Date(test.clock.now().getTime() + 900_000),
+        score_tries: tries,
+      })
+      expect(await importNextScore(test.deps)).toBe(false)
+      test.clock.advance(900_000)
+    }
+    expect(await importNextScore(test.deps)).toBe(true)
+    expect(await dueOf(member)).toEqual({ score_due_at: tomorrow(), score_tries: 0 })
+    const { paused_until } = await test.db
+      .selectFrom('forum_api')
+      .select('paused_until')
+      .executeTakeFirstOrThrow()
+    expect(paused_until === null || paused_until < test.clock.now()).toBe(true)
+    forum.fault = undefined
+    nextDay()
+    await importAll()
+    expect(await scoreOf(member)).toMatchObject({ score: 100n })
+  })
+
+  it('that cannot be read holds up no other member', async () => {
+    await importAll()
+    nextDay()
+    const odd = await join(5)
+    test.clock.advance(1)
+    const fine = await join(6)
+    const { publicView } = forum.community
+    forum.community.publicView = (member) =>
+      member.id === odd.id
+        ? ({ padding: 'p'.repeat(1_048_576) } as never)
+        : { ...publicView(member), bio_raw: 'Since \uFFFD' }
+    await importAll()
+    forum.community.publicView = publicView
+    expect(await scoreOf(odd)).toBeUndefined()
+    expect((await dueOf(odd)).score_due_at).toEqual(tomorrow())
+    expect(await scoreOf(fine)).toMatchObject({ score: 6n })
+  })
+})
+
+describe('a process that dies', () => {
+  it('before the ledger has heard leaves a decision carried out once', async () => {
+    const member = await join(1)
+    await importAll()
+    member.score = 10
     nextDay()
     // The state between the decision and the grant.
     await test.db
       .updateTable('forum_scores')
-      .set({ score: 9n, imported_on: today(), pending_amount: 9n })
+      .set({ score: 10n, imported_on: today(), pending_amount: 9n })
       .where('user_id', '=', member.user_id)
       .execute()
     await Promise.all(Array.from({ length: 5 }, () => grantPending(test.deps)))
@@ -255,9 +364,9 @@ describe('a process that dies', () => {
   })
 
   it('after the ledger has heard grants nothing twice', async () => {
-    const member = await join(0)
+    const member = await join(1)
     await importAll()
-    member.score = 9
+    member.score = 10
     nextDay()
     await importAll()
     await test.db
@@ -271,9 +380,9 @@ describe('a process that dies', () => {
   })
 
   it('with a member leaves that member to the others after an hour', async () => {
-    const member = await join(0)
+    const member = await join(1)
     await importAll()
-    member.score = 4
+    member.score = 5
     nextDay()
     const held = new Date(test.clock.now().getTime() + 3_600_000)
     await test.db
@@ -290,7 +399,7 @@ describe('a process that dies', () => {
 
   it('or a grant that the ledger refuses holds up nobody else', async () => {
     await importAll()
-    const [full, fine] = [await join(0), await join(0)]
+    const [full, fine] = [await join(1), await join(1)]
     await importAll()
     const most = 9_007_199_254_740_991n
     for (const [member, pending_amount] of [

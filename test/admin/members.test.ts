@@ -292,12 +292,13 @@ describe('a member who is kept out', () => {
       next_check_at: now,
       score_due_at: now,
       is_banned: true,
+      suspended_by: 'api' as const,
     }
     await test.db.insertInto('forum_members').values(forum).execute()
     expect((await withoutWriting(test, () => act(alice, 'reinstate'))).status).toBe(409)
     await test.db
       .updateTable('forum_members')
-      .set({ is_banned: false })
+      .set({ is_banned: false, suspended_by: null })
       .where('user_id', '=', alice.id)
       .execute()
     expect((await act(alice, 'reinstate')).status).toBe(303)

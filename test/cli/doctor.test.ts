@@ -275,6 +275,24 @@ describe('a forum', () => {
       note: expect.stringContaining('DISCOURSE_API_KEY is not set'),
     })
   })
+
+  it('without a key is at fault when its last 20 answers stated neither roles nor groups', async () => {
+    const { DISCOURSE_API_KEY: _, ...env } = forum.env
+    const answered = (answers_without_claims: number) =>
+      test.db.updateTable('forum_api').set({ answers_without_claims }).execute()
+    for (const [answers, fault] of [
+      [19, undefined],
+      [
+        20,
+        expect.stringMatching(/^The last 20 responses .*: add admin, moderator and groups to its setting/),
+      ],
+    ] as const) {
+      await answered(answers)
+      expect((await findingsWith(env)).by('forum groups').fault).toEqual(fault)
+    }
+    expect((await findingsWith(forum.env)).by('forum groups').state).toBe('good')
+    await answered(0)
+  })
 })
 
 describe('a proxy', () => {

@@ -1,5 +1,5 @@
 /** The example forum for tests: a real HTTP server, and a browser that is logged in there. */
-import { signedUrl } from '../../examples/forum/connect.js'
+import { ConnectError, signedUrl } from '../../examples/forum/connect.js'
 import { type Forum, type ForumOptions, startForum } from '../../examples/forum/server.js'
 import { browserAt } from './browser.ts'
 import { type Browser, browser, type Page, type TestApp } from './harness.ts'
@@ -13,6 +13,8 @@ type Member = ForumOptions['members'][number]
 export type TestForum = Forum & {
   /** The environment variables of Tessera for this forum. */
   env: Record<string, string>
+  /** What the administrator's view of a member says instead, in any form, or the error that it ends in; by the member's id. */
+  instead: Map<number, Record<string, unknown> | ConnectError>
   /** Adds a member. IDs and names are new, so tests do not share members. */
   join(member?: Partial<Member>): Member
 }
@@ -40,7 +42,14 @@ export async function startTestForum(options: Partial<ForumOptions> = {}): Promi
     forum.community.members.set(member.id, member)
     return member
   }
-  return Object.assign(forum, { env, join })
+  const instead: TestForum['instead'] = new Map()
+  const { adminView } = forum.community
+  forum.community.adminView = (member) => {
+    const changed = instead.get(member.id)
+    if (changed instanceof ConnectError) throw changed
+    return { ...adminView(member), ...changed }
+  }
+  return Object.assign(forum, { env, join, instead })
 }
 
 /** Logs a member in at the forum. Returns the status of the answer. */

@@ -3,16 +3,16 @@
  * All processes share a budget of requests, and all pause for a while when the forum does not answer.
  */
 import { sql } from 'kysely'
-import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { Config } from '../../platform/config.ts'
 import { inCall } from '../../platform/tracing.ts'
-import { isCleanValue } from '../../web/parameters.ts'
-import { forumUsername } from './connect.ts'
+import { idOf, objectOf } from './facts.ts'
+import { type ForumUser, readSingle } from './single-read.ts'
 
 const TIMEOUT_MS = 5_000
-const BODY_BYTES_MAX = 65_536
+/** Most answers about one member are small, but the groups of some bring long texts. */
+export const BODY_BYTES_MAX = 1_048_576
 const BUDGET_WINDOW_MS = 60_000
 /** How long all processes pause after a failure, and the longest pause that the forum may ask for. */
 const PAUSE_SECONDS = 60
@@ -30,12 +30,14 @@ export type ForumFailure =
   | 'limited'
   | 'not_permitted'
   | 'redirect'
+  | 'not_ready'
   | 'too_large'
   | 'unreadable'
+  | 'wrong_member'
   | 'paused'
   | 'over_budget'
 
-const PAUSING: readonly ForumFailure[] = [
+const PAUSING: readonly string[] = [
   'unreachable',
   'timeout',
   'server_error',
@@ -44,42 +46,17 @@ const PAUSING: readonly ForumFailure[] = [
   'redirect',
 ]
 
-/** The API's data of a member. `groups` has custom groups only. */
-export type ForumUser = {
-  forum_id: bigint
-  username: string
-  name: string | null
-  is_admin: boolean
-  is_moderator: boolean
-  trust_level: number
-  suspended_till: Date | null
-  silenced_till: Date | null
-  groups: { id: bigint; name: string }[] | undefined
+/** Whether a failure pauses all processes. */
+export function isPausing(failure: string | null): boolean {
+  return failure !== null && PAUSING.includes(failure)
 }
 
-const moment = z
-  .string()
-  .nullish()
-  .transform((text) => (text ? new Date(text) : null))
-  .refine((date) => date === null || !Number.isNaN(date.getTime()))
+/** Whether a failure concerns all requests, not only this one. */
+export function isOfAll(failure: string): boolean {
+  return isPausing(failure) || failure === 'paused' || failure === 'over_budget'
+}
 
-const integer = z.number().int().transform(BigInt)
-
-const AdminUser = z.object({
-  id: integer,
-  username: forumUsername,
-  name: z.string().nullish(),
-  admin: z.boolean().default(false),
-  moderator: z.boolean().default(false),
-  trust_level: z.number().int().min(0).max(4),
-  suspended_till: moment,
-  silenced_till: moment,
-  groups: z.array(z.object({ id: integer, name: z.string(), automatic: z.boolean().nullish() })).optional(),
-})
-
-const PublicUser = z.object({ user: z.object({ id: integer, gamification_score: integer.nullish() }) })
-
-type Answer<T> = { body: T } | { failure: ForumFailure } | 'not_found'
+type Answer = { body: Record<string, unknown> } | { failure: ForumFailure } | 'not_found'
 
 /**
  * The budget of a request. Sign-ins and the worker have separate budgets. So repeated sign-ins cannot keep the worker from
@@ -93,21 +70,11 @@ export async function fetchForumUser(
   forum_id: bigint,
   urgency: Urgency,
 ): Promise<{ user: ForumUser } | { failure: ForumFailure } | 'deleted'> {
-  const answer = await ask(deps, `/admin/users/${forum_id}.json`, AdminUser, urgency)
+  const answer = await ask(deps, `/admin/users/${forum_id}.json`, urgency)
   if (answer === 'not_found') return (await findsSystemUser(deps)) ?? 'deleted'
   if ('failure' in answer) return answer
-  const { id, name, admin, moderator, groups, ...rest } = answer.body
-  if (id !== forum_id) return { failure: 'unreadable' }
-  const custom = groups?.filter(({ id, automatic }) => !automatic && id > 0n)
-  const user = {
-    ...rest,
-    forum_id,
-    name: name || null,
-    is_admin: admin,
-    is_moderator: moderator,
-    groups: custom?.map(({ id, name }) => ({ id, name })),
-  }
-  return { user }
+  const user = readSingle(answer.body, forum_id, deps.clock())
+  return user === undefined ? failedWith(deps, 'wrong_member') : { user }
 }
 
 /**
@@ -115,55 +82,51 @@ export async function fetchForumUser(
  * answers 404 for every member, and without this check all members would be banned.
  */
 async function findsSystemUser(deps: Core): Promise<{ failure: ForumFailure } | undefined> {
-  const answer = await ask(deps, SYSTEM_PATH, z.object({ id: integer }), 'sign_in')
+  const answer = await ask(deps, SYSTEM_PATH, 'sign_in')
   if (answer === 'not_found') {
     await pause(deps.db, deps.clock(), PAUSE_SECONDS)
     return { failure: 'not_permitted' }
   }
   if ('failure' in answer) return answer
-  return answer.body.id === SYSTEM_ID ? undefined : { failure: 'unreadable' }
+  return answer.body.id === Number(SYSTEM_ID) ? undefined : failedWith(deps, 'wrong_member')
 }
 
-/** Reads a member's gamification score by the last known name. Returns `renamed` when another member has that name now. */
+/**
+ * Reads a member's gamification score by the last known name. Returns `renamed` when another member has that name now, and
+ * `no_score` also for a score of 0, which the forum answers too when it does not know the score.
+ */
 export async function fetchScore(
   deps: Core,
   { forum_id, username }: { forum_id: bigint; username: string },
 ): Promise<{ score: bigint } | { failure: ForumFailure } | 'renamed' | 'no_score'> {
-  const path = `/u/${encodeURIComponent(username)}.json`
-  const answer = await ask(deps, path, PublicUser, 'background')
+  const answer = await ask(deps, `/u/${encodeURIComponent(username)}.json`, 'background')
   if (answer === 'not_found') return 'renamed'
   if ('failure' in answer) return answer
-  const { id, gamification_score } = answer.body.user
-  if (id !== forum_id) return 'renamed'
-  return gamification_score === undefined || gamification_score === null
-    ? 'no_score'
-    : { score: gamification_score }
+  const user = objectOf(answer.body.user)
+  if (user === undefined || idOf(user.id) !== forum_id) return 'renamed'
+  const score = user.gamification_score
+  return Number.isSafeInteger(score) && score !== 0 ? { score: BigInt(score as number) } : 'no_score'
 }
 
-async function ask<T>(deps: Core, path: string, shape: z.ZodType<T>, urgency: Urgency): Promise<Answer<T>> {
-  const answer = await askWithinBudget(deps, path, shape, urgency)
-  if (answer !== 'not_found' && 'failure' in answer)
-    deps.metrics?.forumFailures.inc({ failure: answer.failure })
-  return answer
+async function ask(deps: Core, path: string, urgency: Urgency): Promise<Answer> {
+  const answer = await askWithinBudget(deps, path, urgency)
+  return answer !== 'not_found' && 'failure' in answer ? failedWith(deps, answer.failure) : answer
 }
 
-async function askWithinBudget<T>(
-  deps: Core,
-  path: string,
-  shape: z.ZodType<T>,
-  urgency: Urgency,
-): Promise<Answer<T>> {
+/** Counts a failure and returns it. */
+function failedWith({ metrics }: Core, failure: ForumFailure): { failure: ForumFailure } {
+  metrics?.forumFailures.inc({ failure })
+  return { failure }
+}
+
+async function askWithinBudget(deps: Core, path: string, urgency: Urgency): Promise<Answer> {
   const refusal = await spendRequest(deps, urgency)
   if (refusal !== undefined) return { failure: refusal }
   const call = { method: 'GET', url: URL.parse(deps.config.DISCOURSE_URL ?? '') }
   const { answer, retry_after_seconds } = await inCall(deps.tracing, call, () => getJson(deps, path), endOf)
-  if (answer === 'not_found') return answer
-  if ('failure' in answer) {
-    if (PAUSING.includes(answer.failure)) await pause(deps.db, deps.clock(), retry_after_seconds)
-    return answer
-  }
-  const parsed = shape.safeParse(answer.body)
-  return parsed.success && isCleanValue(answer.body) ? { body: parsed.data } : { failure: 'unreadable' }
+  if (answer !== 'not_found' && 'failure' in answer && isPausing(answer.failure))
+    await pause(deps.db, deps.clock(), retry_after_seconds)
+  return answer
 }
 
 /** Takes one request from the budget of this minute, or returns why not. All processes share the budget's row. */
@@ -188,7 +151,7 @@ async function pause(db: Db, now: Date, seconds: number): Promise<void> {
   await sql`update forum_api set paused_until = greatest(paused_until, ${until}::timestamptz)`.execute(db)
 }
 
-type HttpAnswer = { answer: Answer<unknown>; retry_after_seconds: number }
+type HttpAnswer = { answer: Answer; retry_after_seconds: number }
 
 async function getJson({ config }: Core, path: string): Promise<HttpAnswer> {
   const failed = (failure: ForumFailure, retry_after_seconds = PAUSE_SECONDS) => ({
@@ -207,13 +170,14 @@ async function getJson({ config }: Core, path: string): Promise<HttpAnswer> {
     if (status === 429) return failed('limited', retryAfter(response.headers.get('retry-after')))
     if (status === 401 || status === 403) return failed('not_permitted')
     if (status >= 300 && status < 400) return failed('redirect')
+    // The forum has still to compute what was asked for.
+    if (status === 202) return failed('not_ready')
     if (status !== 200) return failed('server_error')
     const text = await readBounded(response)
-    return text === undefined
-      ? failed('too_large')
-      : { answer: { body: JSON.parse(text) }, retry_after_seconds: 0 }
+    if (text === undefined) return failed('too_large')
+    const body = readObject(text)
+    return body === undefined ? failed('unreadable') : { answer: { body }, retry_after_seconds: 0 }
   } catch (error) {
-    if (error instanceof SyntaxError) return failed('unreadable')
     return failed((error as Error).name === 'TimeoutError' ? 'timeout' : 'unreachable')
   }
 }
@@ -235,6 +199,14 @@ function endOf({ answer }: HttpAnswer) {
 function retryAfter(text: string | null): number {
   const seconds = /^\d{1,6}$/.test(text ?? '') ? Number(text) : PAUSE_SECONDS
   return Math.min(Math.max(seconds, 1), PAUSE_SECONDS_MAX)
+}
+
+function readObject(text: string): Record<string, unknown> | undefined {
+  try {
+    return objectOf(JSON.parse(text))
+  } catch {
+    return undefined
+  }
 }
 
 /** Returns the body as text, or undefined when it is too long; then the rest is not read. */

@@ -6,9 +6,9 @@
  * with the one that signed the request.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { z } from 'zod'
 import type { Config } from '../../platform/config.ts'
-import { isCleanText, isCleanValue } from '../../web/parameters.ts'
+import { isCleanText } from '../../web/parameters.ts'
+import { fullNameOf, GROUP_NAME_LENGTH_MAX, nameOf, USERNAME_LENGTH_MAX } from './facts.ts'
 
 /** 2^63 − 1, the largest value of a bigint column. */
 const FORUM_ID_MAX = 9_223_372_036_854_775_807n
@@ -30,17 +30,20 @@ export function requestUrl({ url, secret }: Forum, nonce: string, return_sso_url
   return `${url}/session/sso_provider?${query}`
 }
 
-/** The member that the forum names. Only the API has the trust level and the suspension. */
+/**
+ * The member that the forum names. The forum may leave out all but the id and the username, so what is undefined is
+ * unknown. Only the API has the trust level and the suspension.
+ */
 export type ForumIdentity = {
   forum_id: bigint
   username: string
-  name: string | null
-  email: string
-  avatar_url: string | null
-  is_admin: boolean
-  is_moderator: boolean
+  name: string | null | undefined
+  email: string | undefined
+  avatar_url: string | undefined
+  is_admin: boolean | undefined
+  is_moderator: boolean | undefined
   /** The names of all groups, automatic ones too, in the language of the forum. */
-  group_names: string[]
+  group_names: string[] | undefined
 }
 
 export type ForumAnswer = { nonce: string; identity: ForumIdentity }
@@ -48,50 +51,54 @@ export type ForumAnswer = { nonce: string; identity: ForumIdentity }
 /** Why an answer is refused. */
 export type AnswerFault = 'bad_signature' | 'malformed'
 
-export const forumUsername = z
-  .string()
-  .transform((text) => text.normalize('NFC'))
-  .refine((text) => /^[^\s\p{Cc}]{1,60}$/u.test(text) && isCleanText(text))
-
-const Payload = z.object({
-  nonce: z.string().min(1),
-  // The forum's own accounts (system, bots) have negative ids and never sign in.
-  external_id: z
-    .string()
-    .regex(/^[1-9]\d{0,18}$/)
-    .transform(BigInt)
-    .refine((id) => id <= FORUM_ID_MAX),
-  username: forumUsername,
-  email: z.string().regex(/^[^\s@]+@[^\s@]+$/),
-  name: z.string().optional(),
-  avatar_url: z.string().optional(),
-  admin: z.enum(['true', 'false']).default('false'),
-  moderator: z.enum(['true', 'false']).default('false'),
-  groups: z.string().default(''),
-})
-
 /** Reads the forum's answer that the browser brought. It verifies the signature before it parses anything. */
 export function readAnswer(secret: string, sso: unknown, sig: unknown): ForumAnswer | AnswerFault {
   if (typeof sso !== 'string' || typeof sig !== 'string') return 'malformed'
   if (!isSigned(sso, sig, secret)) return 'bad_signature'
   if (!/^[A-Za-z0-9+/=\r\n]+$/.test(sso)) return 'malformed'
-  const pairs = [...new URLSearchParams(Buffer.from(sso, 'base64').toString())]
-  const fields = Object.fromEntries(pairs)
-  if (Object.keys(fields).length !== pairs.length || !isCleanValue(fields)) return 'malformed'
-  const parsed = Payload.safeParse(fields)
-  if (!parsed.success) return 'malformed'
-  const { nonce, external_id, username, email, name, avatar_url, admin, moderator, groups } = parsed.data
+  const claims = new URLSearchParams(Buffer.from(sso, 'base64').toString())
+  const claim = (name: string) => {
+    const values = claims.getAll(name)
+    return values.length === 1 ? values[0] : undefined
+  }
+  const nonce = claim('nonce')
+  const forum_id = forumIdOf(claim('external_id'))
+  const username = nameOf(claim('username'), USERNAME_LENGTH_MAX)
+  if (!nonce || forum_id === undefined || username === undefined) return 'malformed'
+  const name = claim('name')
   const identity = {
-    forum_id: external_id,
+    forum_id,
     username,
-    name: name || null,
-    email,
-    avatar_url: avatar_url !== undefined && /^https?:\/\//.test(avatar_url) ? avatar_url : null,
-    is_admin: admin === 'true',
-    is_moderator: moderator === 'true',
-    group_names: groups.split(',').filter((group) => group !== ''),
+    name: name === undefined ? undefined : fullNameOf(name),
+    email: matching(claim('email'), /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u),
+    avatar_url: matching(claim('avatar_url'), /^https?:\/\/[^\s\p{Cc}]+$/u),
+    is_admin: flagOfText(claim('admin')),
+    is_moderator: flagOfText(claim('moderator')),
+    group_names: groupNamesOf(claim('groups')),
   }
   return { nonce, identity }
+}
+
+/** Reads a member's id. The forum's own accounts (system, bots) have negative ids and never sign in. */
+function forumIdOf(text: string | undefined): bigint | undefined {
+  if (text === undefined || !/^[1-9]\d{0,18}$/.test(text)) return undefined
+  const id = BigInt(text)
+  return id <= FORUM_ID_MAX ? id : undefined
+}
+
+function matching(text: string | undefined, form: RegExp): string | undefined {
+  return text !== undefined && form.test(text) && isCleanText(text) ? text : undefined
+}
+
+function flagOfText(text: string | undefined): boolean | undefined {
+  return text === 'true' || text === 'false' ? text === 'true' : undefined
+}
+
+/** Reads the names of all groups. One name in a wrong form makes the groups unknown, because it may be of a denied group. */
+function groupNamesOf(text: string | undefined): string[] | undefined {
+  const names = text?.split(',').filter((name) => name !== '')
+  const read = names?.map((name) => nameOf(name, GROUP_NAME_LENGTH_MAX)).filter((name) => name !== undefined)
+  return read?.length === names?.length ? read : undefined
 }
 
 function signatureOf(sso: string, secret: string): string {

@@ -1,47 +1,138 @@
-/** Stores the forum's events, and marks their members for a check by the worker. */
+/**
+ * The forum's events. An event marks its member for a check by the worker. What its signed body takes away acts at once;
+ * it gives nothing, because an event may arrive late.
+ */
+import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
+import { type Account, findKnown, lockAccount } from './account.ts'
+import { endOf, flagOf, idOf } from './facts.ts'
 import { hintOneMember } from './groups.ts'
+import { endDeniedRights } from './staff.ts'
+import { outlasts, saveWebhookSuspension, suspensionUntil } from './suspension.ts'
 
-/** Events that change nothing about a member. A busy forum sends thousands of them. */
-const NO_NEWS = ['user_logged_in', 'user_logged_out']
+/** How long a member who waits after an unusable answer still waits at most after a hint. */
+const HINT_WAIT_MS = 60_000
+
+/** The events that change a member, by type, with the field that has the member's id. All other events are ignored. */
+const MEMBER_EVENTS: ReadonlyMap<string, { id: string; names: readonly string[] }> = new Map([
+  [
+    'user',
+    {
+      id: 'id',
+      names: [
+        'user_updated',
+        'user_approved',
+        'user_suspended',
+        'user_unsuspended',
+        'user_destroyed',
+        'user_anonymized',
+      ],
+    },
+  ],
+  ['user_promoted', { id: 'id', names: ['user_promoted'] }],
+  ['group_user', { id: 'user_id', names: ['user_added_to_group', 'user_removed_from_group'] }],
+])
+const GROUP_EVENTS = ['group_updated', 'group_destroyed']
+const URGENT = ['user_suspended', 'user_unsuspended', 'user_destroyed']
+
+/** The types that Discourse sends and that change no member. */
+const OTHER_TYPES = ['post', 'topic', 'notification', 'user_badge', 'like', 'chat_message', 'ping']
+const COUNTED_TYPES = [...MEMBER_EVENTS.keys(), 'group', ...OTHER_TYPES]
 
 export type ForumEvent = {
   event_id: string
   type: string
   name: string
-  about: { id?: bigint | undefined; user_id?: bigint | undefined }
+  /** What the body says of the event's subject. */
+  subject: Record<string, unknown>
 }
 
-/** Stores the event and its hint in one transaction, so that an event repeated after a crash finds both or neither. */
-export async function receiveEvent(
-  { db, clock }: Core,
-  event: ForumEvent,
-): Promise<'noted' | 'ignored' | 'duplicate'> {
-  const now = clock()
-  return db.transaction().execute(async (tx) => {
-    const noted = await tx
-      .insertInto('forum_events')
-      .values({ event_id: event.event_id, event: event.name, received_at: now })
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirst()
-    if (noted.numInsertedOrUpdatedRows !== 1n) return 'duplicate'
-    return (await hint(tx, event, now)) ? 'noted' : 'ignored'
+type Outcome = 'noted' | 'ignored' | 'duplicate'
+
+/** Receives an event. An event that concerns nobody here is counted and not stored. */
+export async function receiveEvent(deps: Core, event: ForumEvent): Promise<Outcome> {
+  const outcome = await act(deps, event)
+  const type = COUNTED_TYPES.includes(event.type) ? event.type : 'other'
+  deps.metrics?.forumEvents.inc({ type, outcome })
+  return outcome
+}
+
+async function act(deps: Core, event: ForumEvent): Promise<Outcome> {
+  const { type, name, subject } = event
+  if (type === 'group' && GROUP_EVENTS.includes(name)) {
+    const group_id = idOf(subject.id)
+    return group_id === undefined ? 'ignored' : receiveGroupEvent(deps, event, group_id)
+  }
+  const member = MEMBER_EVENTS.get(type)
+  const forum_id = member?.names.includes(name) ? idOf(subject[member.id]) : undefined
+  return forum_id === undefined ? 'ignored' : receiveMemberEvent(deps, event, forum_id)
+}
+
+/** Stores the event with all that it does in one transaction, so that an event repeated after a crash finds all or nothing. */
+async function receiveMemberEvent(deps: Core, event: ForumEvent, forum_id: bigint): Promise<Outcome> {
+  const now = deps.clock()
+  return deps.db.transaction().execute(async (tx) => {
+    // A member of the forum without an account is read at the first sign-in.
+    const own = await lockAccount(tx, forum_id)
+    if (own === undefined) return 'ignored'
+    if (!(await storeEvent(tx, event, now))) return 'duplicate'
+    if (event.type === 'user') await takeAway(tx, own, event, deps, now)
+    const isUrgent = URGENT.includes(event.name)
+    await tx
+      .updateTable('forum_members')
+      .set({
+        hinted_at: now,
+        hint_is_urgent: sql<boolean>`hint_is_urgent or ${isUrgent}`,
+        retry_at: isUrgent
+          ? null
+          : // least() leaves a null out.
+            sql<Date | null>`case when retry_at is not null
+              then least(retry_at, ${new Date(now.getTime() + HINT_WAIT_MS)}::timestamptz) end`,
+      })
+      .where('user_id', '=', own.id)
+      .execute()
+    return 'noted'
   })
 }
 
-async function hint(tx: Tx, { type, name, about }: ForumEvent, now: Date): Promise<boolean> {
-  if (NO_NEWS.includes(name)) return false
-  if (type === 'group') return about.id !== undefined && hintGroup(tx, about.id, name, now)
-  const forum_id = type === 'user' ? about.id : about.user_id
-  // A member of the forum without an account is read at the first sign-in.
-  if (forum_id === undefined) return false
-  const hinted = await tx
-    .updateTable('forum_members')
-    .set({ hinted_at: now, retry_at: null })
-    .where('user_id', '=', (eb) => eb.selectFrom('users').where('forum_id', '=', forum_id).select('id'))
+async function takeAway(
+  tx: Tx,
+  own: Account,
+  { name, subject }: ForumEvent,
+  { config }: Core,
+  now: Date,
+): Promise<void> {
+  const known = await findKnown(tx, own.id)
+  if (known === undefined) return
+  const forum = suspensionUntil(endOf(subject.suspended_till) ?? null, now)
+  // With an API key the single read lifts a suspension.
+  const isLifted =
+    name === 'user_unsuspended' &&
+    config.DISCOURSE_API_KEY === undefined &&
+    known.suspended_by === 'webhook' &&
+    outlasts(known, forum)
+  if (isLifted || outlasts(forum, known)) await saveWebhookSuspension(tx, own, known, forum, now)
+  const stated = { is_admin: flagOf(subject.admin), is_moderator: flagOf(subject.moderator) }
+  await endDeniedRights(tx, own, stated, now)
+}
+
+async function receiveGroupEvent(deps: Core, event: ForumEvent, group_id: bigint): Promise<Outcome> {
+  const now = deps.clock()
+  return deps.db.transaction().execute(async (tx) => {
+    if (!(await storeEvent(tx, event, now))) return 'duplicate'
+    return (await hintGroup(tx, group_id, event.name, now)) ? 'noted' : 'ignored'
+  })
+}
+
+/** Returns false for an event that was stored before. */
+async function storeEvent(tx: Tx, { event_id, name }: ForumEvent, now: Date): Promise<boolean> {
+  const stored = await tx
+    .insertInto('forum_events')
+    .values({ event_id, event: name, received_at: now })
+    .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst()
-  return hinted.numUpdatedRows > 0n
+  return stored.numInsertedOrUpdatedRows === 1n
 }
 
 /** Marks one member of a renamed group for a check. After a deletion all its members become due. */

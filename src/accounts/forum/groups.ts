@@ -11,8 +11,9 @@ import type { Tx } from '../../database/connection.ts'
 const RESERVED = /^(trust_level_\d|admins|moderators|staff|everyone|banned|suspended)$/i
 const NAME_SHAPE = /^[^\s\p{Cc}]{1,100}$/u
 
-/** A custom group of the forum; `id` is null when only its name is known. */
-export type ForumGroup = { id: bigint | null; name: string }
+/** A custom group of the forum; `id` is null when only its name is known, `name` undefined when only its id is. */
+export type ForumGroup = { id: bigint | null; name: string | undefined }
+type NamedGroup = { id: bigint | null; name: string }
 
 /** Maps the forum's name of a group, in lower case, to its name in Tessera. */
 export type GroupAliases = ReadonlyMap<string, string>
@@ -60,9 +61,10 @@ export async function saveGroups(
   aliases: GroupAliases,
   now: Date,
 ): Promise<void> {
-  await learnNames(tx, groups, aliases, now)
-  const wanted = new Map<string, ForumGroup>()
-  for (const { id, name } of groups) {
+  const named = await nameGroups(tx, groups)
+  await learnNames(tx, named, aliases, now)
+  const wanted = new Map<string, NamedGroup>()
+  for (const { id, name } of named) {
     const here = nameHere(name, aliases)
     if (here !== undefined) wanted.set(here.toLowerCase(), { id, name: here })
   }
@@ -93,8 +95,21 @@ export async function saveGroups(
   )
 }
 
+/** Gives the groups whose name is unknown their last known name, or a placeholder. */
+async function nameGroups(tx: Tx, groups: ForumGroup[]): Promise<NamedGroup[]> {
+  const nameless = groups.flatMap(({ id, name }) => (id === null || name !== undefined ? [] : [id]))
+  if (nameless.length === 0) return groups as NamedGroup[]
+  const known = await tx
+    .selectFrom('forum_groups')
+    .where('id', 'in', nameless)
+    .select(['id', 'name'])
+    .execute()
+  const names = new Map(known.map(({ id, name }) => [id, name]))
+  return groups.map(({ id, name }) => ({ id, name: name ?? names.get(id!) ?? `group~${id}` }))
+}
+
 /** Stores the names of these groups. A group that had one of the names gets a placeholder until the API reports its name. */
-async function learnNames(tx: Tx, groups: ForumGroup[], aliases: GroupAliases, now: Date): Promise<void> {
+async function learnNames(tx: Tx, groups: NamedGroup[], aliases: GroupAliases, now: Date): Promise<void> {
   const named = new Map(groups.flatMap(({ id, name }) => (id === null ? [] : [[id, name] as const])))
   if (named.size === 0) return
   const ids = [...named.keys()]

@@ -3,8 +3,9 @@
  * and never takes points back. A falling score leaves a debt, and later gains pay it off before they count. So the sum of
  * all grants is the highest score ever seen, less the score where counting began. No score is granted twice.
  *
- * NOTE: Counting begins at the score of the first import, which grants nothing unless the setting
- * forum_points_for_past_score is on. While the bridge is off, no scores are read; the first import after that grants the
+ * NOTE: Counting begins at the first score, which grants nothing unless the setting forum_points_for_past_score is on. A
+ * score of 0 is no score: Discourse answers 0 also while its leaderboard is not ready, for suspended members and for those
+ * outside the leaderboard. If counting began there, a member's whole past would count as a gain. While the bridge is off, no scores are read; the first import after that grants the
  * gains since.
  *
  * It is safe in any number of processes, and when one dies. A conditional write decides the grant of a day once, before the
@@ -13,12 +14,15 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { grantPoints } from '../../ledger/points.ts'
-import { fetchScore } from './api.ts'
+import { type ForumFailure, fetchScore, isOfAll } from './api.ts'
 
 const DAY_MS = 86_400_000
 /** Longer than any answer takes. After this time other processes take the member of a process that died. */
 const RETRY_MS = 3_600_000
 const PENDING_MAX = 50
+/** How often a member's score is asked for again while the forum computes it, before the next day. */
+const NOT_READY_TRIES_MAX = 8
+const NOT_READY_MS = 900_000
 
 export type ScoreState = { score: bigint; debt: bigint }
 
@@ -30,7 +34,7 @@ export function countScore(before: ScoreState, score: bigint): ScoreState & { gr
   return { score, debt: before.debt - repaid, granted: change - repaid }
 }
 
-type DueMember = { user_id: bigint; forum_id: bigint; username: string }
+type DueMember = { user_id: bigint; forum_id: bigint; username: string; score_tries: number }
 
 /** Imports the score of one due member. Returns whether more may be due. */
 export async function importNextScore(deps: Core): Promise<boolean> {
@@ -43,19 +47,28 @@ export async function importNextScore(deps: Core): Promise<boolean> {
     await askAgain(deps, member)
     return true
   }
-  // The member has no score, or the forum has no such plugin.
   if (answer === 'no_score') {
-    await makeDue(deps, member.user_id, nextDay(deps.clock()))
+    await makeDue(deps, member, nextDay(deps.clock()))
     return true
   }
-  if ('failure' in answer) {
-    await makeDue(deps, member.user_id, deps.clock())
-    return false
-  }
+  if ('failure' in answer) return tryLater(deps, member, answer.failure)
   const isPastCounted = forum_points_for_past_score === 'on'
   await grantPending(deps, member.user_id)
   await decideGrant(deps, member, answer.score, isPastCounted)
   await grantPending(deps, member.user_id)
+  return true
+}
+
+/** Leaves the score for later. Returns false when the forum answers nobody now. */
+async function tryLater(deps: Core, member: DueMember, failure: ForumFailure): Promise<boolean> {
+  const now = deps.clock()
+  if (isOfAll(failure)) {
+    await makeDue(deps, member, now)
+    return false
+  }
+  if (failure === 'not_ready' && member.score_tries < NOT_READY_TRIES_MAX)
+    await makeDue(deps, member, new Date(now.getTime() + NOT_READY_MS), member.score_tries + 1)
+  else await makeDue(deps, member, nextDay(now))
   return true
 }
 
@@ -115,7 +128,7 @@ async function claimDueMember({ db, clock }: Core): Promise<DueMember | undefine
       limit 1
       for update of member skip locked
     )
-    returning claimed.user_id, users.forum_id, claimed.username`.execute(db)
+    returning claimed.user_id, users.forum_id, claimed.username, claimed.score_tries`.execute(db)
   return rows[0]
 }
 
@@ -124,17 +137,27 @@ async function askAgain({ db, clock }: Core, { user_id }: DueMember): Promise<vo
   await db.updateTable('forum_members').set({ hinted_at: clock() }).where('user_id', '=', user_id).execute()
 }
 
-async function makeDue({ db }: Pick<Core, 'db'>, user_id: bigint, score_due_at: Date): Promise<void> {
-  await db.updateTable('forum_members').set({ score_due_at }).where('user_id', '=', user_id).execute()
+async function makeDue(
+  { db }: Pick<Core, 'db'>,
+  { user_id }: DueMember,
+  score_due_at: Date,
+  score_tries = 0,
+): Promise<void> {
+  await db
+    .updateTable('forum_members')
+    .set({ score_due_at, score_tries })
+    .where('user_id', '=', user_id)
+    .execute()
 }
 
 /** Stores the grant of this day's import, once a day, and never replaces a grant that is not posted yet. */
 async function decideGrant(
   deps: Core,
-  { user_id }: DueMember,
+  member: DueMember,
   score: bigint,
   isPastCounted: boolean,
 ): Promise<void> {
+  const { user_id } = member
   const now = deps.clock()
   const imported_on = now.toISOString().slice(0, 10)
   await deps.db.transaction().execute(async (tx) => {
@@ -157,7 +180,7 @@ async function decideGrant(
       )
       .execute()
   })
-  await makeDue(deps, user_id, nextDay(now))
+  await makeDue(deps, member, nextDay(now))
 }
 
 function nextDay(now: Date): Date {

@@ -4,6 +4,9 @@ import type { Db } from '../../database/connection.ts'
 
 const GROUPS_SHOWN_MAX = 200
 const FAILURES_SHOWN_MAX = 20
+const LAPSED_SHOWN_MAX = 20
+/** After so many answers in a row without claims the forum's settings leave them out. */
+const ANSWERS_WITHOUT_CLAIMS = 20
 
 export type ForumState = {
   /** The last new webhook event. */
@@ -25,13 +28,15 @@ export type ForumState = {
   /** All processes send no requests until then, because the forum did not answer. */
   paused_until: Date | null
   failures: { username: string; failure: string | null; retry_at: Date | null }[]
+  /** Members whose rights of staff ended because the forum has not confirmed them since. */
+  lapsed: { username: string; staff_confirmed_at: Date | null }[]
   /** Groups by their id at the forum, with the number of their members in Tessera. */
   groups: { id: bigint; name: string; members: number }[]
 }
 
 /** Reads the state of the forum bridge. */
 export async function forumState(db: Db, now: Date): Promise<ForumState> {
-  const [events, members, api, failures, groups] = await Promise.all([
+  const [events, members, api, failures, lapsed, groups] = await Promise.all([
     db
       .selectFrom('forum_events')
       .orderBy('received_at', 'desc')
@@ -53,6 +58,13 @@ export async function forumState(db: Db, now: Date): Promise<ForumState> {
       .limit(FAILURES_SHOWN_MAX)
       .select(['username', 'failure', 'retry_at'])
       .execute(),
+    db
+      .selectFrom('forum_members')
+      .where('staff_lapsed_at', 'is not', null)
+      .orderBy('staff_lapsed_at', 'desc')
+      .limit(LAPSED_SHOWN_MAX)
+      .select(['username', 'staff_confirmed_at'])
+      .execute(),
     sql<ForumState['groups'][number]>`
       select g.id, g.name, (select count(*) from user_groups where forum_group_id = g.id)::integer as members
       from forum_groups as g order by g.id limit ${GROUPS_SHOWN_MAX}`.execute(db),
@@ -63,6 +75,27 @@ export async function forumState(db: Db, now: Date): Promise<ForumState> {
     members: members.rows[0]!,
     paused_until: paused_until !== null && paused_until > now ? paused_until : null,
     failures,
+    lapsed,
     groups: groups.rows,
   }
+}
+
+/** Whether the forum's answers at sign-in have long stated neither rights nor groups. */
+export async function lacksClaims(db: Db): Promise<boolean> {
+  const { answers_without_claims } = await db
+    .selectFrom('forum_api')
+    .select('answers_without_claims')
+    .executeTakeFirstOrThrow()
+  return answers_without_claims >= ANSWERS_WITHOUT_CLAIMS
+}
+
+/** Returns when the forum last confirmed the rights of this member, if they have lapsed since. */
+export async function rightsUnconfirmedSince(db: Db, user_id: bigint): Promise<Date | null> {
+  const row = await db
+    .selectFrom('forum_members')
+    .where('user_id', '=', user_id)
+    .where('staff_lapsed_at', 'is not', null)
+    .select('staff_confirmed_at')
+    .executeTakeFirst()
+  return row?.staff_confirmed_at ?? null
 }

@@ -1,35 +1,43 @@
 /**
  * Keeps the data of the forum's members up to date. Any number of processes claim one member at a time, read it from the
  * API and save it. Members with a hint come first (a webhook, a sign-in without an answer of the API, a name that was taken
- * over). Then come members with a session, then the others. Within each group the longest unchecked come first.
+ * over), and of these the urgent. Then come staff, members with a session, and the others. Within each group the longest
+ * unchecked come first.
  *
  * With b requests a minute and a members in session, their data may be a/b minutes old, or an hour if that is longer. The
  * data of the others may be a day old. No request waits for this, because payments and pages read local state.
  */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
-import { type ForumFailure, fetchForumUser } from './api.ts'
+import { type ForumFailure, fetchForumUser, isOfAll, isPausing } from './api.ts'
 import { parseGroupAliases } from './groups.ts'
 import { banDeletedMember, saveMember, savingMembers } from './members.ts'
 import { grantPending, importNextScore } from './points.ts'
+import { lapseRights } from './staff.ts'
 
 /** Longer than any answer takes. After this time other processes take the member of a process that died. */
 const CLAIM_SECONDS = 60
-/** When to ask again after an unusable answer. */
-const RETRY_MINUTES = 15
+/** How long a member waits after one, two and three unusable answers in a row, and after more. */
+const RETRY_MINUTES = [15, 60, 240] as const
+const RETRY_MINUTES_MAX = 1_440
+/** A hint that is not urgent waits this long after the last single read, so no member uses up the budget. */
+const HINT_AFTER_MS = 60_000
 /** Members of one round. The next round takes the rest, so that a round never takes long. */
 const ROUND_MAX = 20
 
-type Claimed = { user_id: bigint; forum_id: bigint }
+type Claimed = { user_id: bigint; forum_id: bigint; failure: string | null; failures: number }
+type Failure = ForumFailure | 'not_saved'
 
 /** Runs one round of the worker: checks due members and imports due scores. It ends early when the process stops. */
 export async function syncWithForum(deps: Core, isStopped: () => boolean): Promise<void> {
-  if (deps.config.DISCOURSE_URL === undefined) return
+  const { DISCOURSE_URL, DISCOURSE_API_KEY } = deps.config
+  if (DISCOURSE_URL === undefined) return
   for (let count = 0; count < ROUND_MAX && !isStopped(); count += 1) {
     // In turns, so that a forum with more members than the budget can check does not starve the points bridge.
     const [isChecked, isImported] = [await checkNextMember(deps), await importNextScore(deps)]
     if (!isChecked && !isImported) break
   }
+  await lapseRights(deps.db, { now: deps.clock(), hasApi: DISCOURSE_API_KEY !== undefined })
   await grantPending(deps)
 }
 
@@ -47,13 +55,22 @@ export async function checkNextMember(deps: Core): Promise<boolean> {
   }
   if ('failure' in answer) {
     await putBack(deps, claimed, answer.failure)
-    return answer.failure === 'unreadable' || answer.failure === 'too_large'
+    return !isOfAll(answer.failure)
   }
   const { forum_group_aliases } = await deps.settings.read()
-  const aliases = parseGroupAliases(forum_group_aliases)
-  await savingMembers(deps.db, (tx) =>
-    saveMember(tx, { user: answer.user, hasApi: true, aliases, now: asked_at }),
-  )
+  const facts = {
+    user: answer.user,
+    hasApi: true,
+    aliases: parseGroupAliases(forum_group_aliases),
+    now: asked_at,
+  }
+  try {
+    await savingMembers(deps.db, (tx) => saveMember(tx, facts))
+  } catch (error) {
+    // An answer that the database refuses must not be asked for again at once, before all other members.
+    await putBack(deps, claimed, 'not_saved')
+    throw error
+  }
   return true
 }
 
@@ -65,28 +82,46 @@ async function claimNextMember({ db, clock }: Core): Promise<Claimed | undefined
     where users.id = claimed.user_id and claimed.user_id = (
       select member.user_id
       from forum_members as member
-      where (member.hinted_at is not null or member.next_check_at <= ${now})
+      where (member.next_check_at <= ${now} or member.hinted_at is not null and (
+          member.hint_is_urgent or member.checked_at is null
+          or member.checked_at <= ${new Date(now.getTime() - HINT_AFTER_MS)}
+        ))
         and (member.retry_at is null or member.retry_at <= ${now})
         and (member.claimed_until is null or member.claimed_until <= ${now})
       order by
+        member.hint_is_urgent desc,
         member.hinted_at nulls last,
+        member.user_id in (
+          select id from users where forum_id is not null and (is_admin or is_moderator)
+        ) desc,
         exists (select from sessions where user_id = member.user_id and expires_at > ${now}) desc,
         member.checked_at nulls first
       limit 1
       for update skip locked
     )
-    returning claimed.user_id, users.forum_id`.execute(db)
+    returning claimed.user_id, users.forum_id, claimed.failure, claimed.failures`.execute(db)
   return rows[0]
 }
 
-/** Leaves a member due that got no answer. After an unusable answer the member waits, and others go first. */
-async function putBack({ db, clock }: Core, { user_id }: Claimed, failure: ForumFailure): Promise<void> {
-  const isOwnFault = failure === 'unreadable' || failure === 'too_large'
-  const retry_at = isOwnFault ? new Date(clock().getTime() + RETRY_MINUTES * 60_000) : null
-  const wasAsked = failure !== 'over_budget' && failure !== 'paused'
+/**
+ * Leaves a member due who got no usable answer. After unusable answers the member waits ever longer, and others go first. So
+ * does one for whom the forum failed twice in a row, because it may fail for this member alone.
+ */
+async function putBack({ db, clock }: Core, claimed: Claimed, failure: Failure): Promise<void> {
+  const now = clock()
+  const wasAsked = isPausing(failure) || !isOfAll(failure)
   await db
     .updateTable('forum_members')
-    .set({ claimed_until: null, retry_at, ...(wasAsked && { failure }) })
-    .where('user_id', '=', user_id)
+    .set({ claimed_until: null, ...(wasAsked && waitAfter(failure, claimed, now)) })
+    .where('user_id', '=', claimed.user_id)
     .execute()
+  if (wasAsked) await lapseRights(db, { now, hasApi: true, failed: claimed.user_id })
+}
+
+function waitAfter(failure: Failure, before: Claimed, now: Date) {
+  const later = (minutes: number) => new Date(now.getTime() + minutes * 60_000)
+  if (isPausing(failure))
+    return { failure, retry_at: isPausing(before.failure) ? later(RETRY_MINUTES[0]) : null }
+  const retry_at = later(RETRY_MINUTES[before.failures] ?? RETRY_MINUTES_MAX)
+  return { failure, failures: before.failures + 1, retry_at }
 }

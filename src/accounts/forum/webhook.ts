@@ -1,6 +1,6 @@
 /**
- * POST /forum/webhook: the forum reports a change. The handler uses only the member's id of a signed event, and the worker
- * reads the data from the API. It answers at once, and an event that arrives twice counts once.
+ * POST /forum/webhook: the forum reports a change. A signed event takes away at once, and the worker reads the rest from the
+ * API. It answers at once, and an event that arrives twice counts once.
  */
 import { createHmac } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -10,13 +10,11 @@ import { AppError } from '../../platform/errors.ts'
 import { sameText } from '../../platform/secrets.ts'
 import { refuseOtherMethods } from '../../web/methods.ts'
 import { clientFaultStatus } from '../../web/pages.ts'
+import { BODY_BYTES_MAX } from './api.ts'
 import { type ForumEvent, receiveEvent } from './events.ts'
-
-const BODY_BYTES_MAX = 262_144
+import { objectOf } from './facts.ts'
 
 const header = z.string().regex(/^[\x21-\x7e]{1,100}$/)
-const id = z.number().int().transform(BigInt)
-const About = z.object({ id: id.optional(), user_id: id.optional() })
 
 /** Mounts the machine scope of the forum. It reads no cookie, and verifies the raw body before it parses it. */
 export async function forumWebhook(app: FastifyInstance, deps: Core): Promise<void> {
@@ -26,6 +24,7 @@ export async function forumWebhook(app: FastifyInstance, deps: Core): Promise<vo
   )
   app.setErrorHandler(sendFault)
   await refuseOtherMethods(app, async () => {
+    // An event about a member is as long as the API's answer about that member.
     app.post('/forum/webhook', { bodyLimit: BODY_BYTES_MAX }, async (request) => {
       verifySignature(request, deps.config.DISCOURSE_WEBHOOK_SECRET)
       return { status: await receiveEvent(deps, readEvent(request)) }
@@ -55,9 +54,8 @@ function readEvent({ headers, body }: FastifyRequest): ForumEvent {
   } catch {
     throw new AppError('malformed_request', 'The body is not JSON')
   }
-  const parsed = z.record(z.string(), z.unknown()).safeParse(content)
-  const about = About.safeParse(parsed.data?.[type.data])
-  return { event_id: event_id.data, type: type.data, name, about: about.data ?? {} }
+  const subject = objectOf(objectOf(content)?.[type.data]) ?? {}
+  return { event_id: event_id.data, type: type.data, name, subject }
 }
 
 function sendFault(error: unknown, _request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -1,6 +1,6 @@
 /** /admin/forum shows the state of the forum connection, and whether its member data is up to date. */
 import type { FastifyInstance } from 'fastify'
-import { type ForumState, forumState } from '../../accounts/forum/state.ts'
+import { type ForumState, forumState, lacksClaims } from '../../accounts/forum/state.ts'
 import { type Collision, collisions } from '../../accounts/local-groups.ts'
 import type { Core } from '../../core/core.ts'
 
@@ -9,6 +9,8 @@ declare module '../../web/views.ts' {
     'admin/people/forum': ForumState & {
       forumUrl: string | undefined
       hasApi: boolean
+      /** Without an API key only the answers at sign-in state rights and groups. */
+      lacksClaims: boolean
       collisions: Collision[]
     }
   }
@@ -17,12 +19,18 @@ declare module '../../web/views.ts' {
 /** Registers the page. The caller's scope must require an administrator. */
 export function forumPages(app: FastifyInstance, deps: Core): void {
   app.get('/admin/forum', async (_request, reply) => {
-    const [state, found] = await Promise.all([forumState(deps.db, deps.clock()), collisions(deps)])
+    const [state, found, isWithoutClaims] = await Promise.all([
+      forumState(deps.db, deps.clock()),
+      collisions(deps),
+      lacksClaims(deps.db),
+    ])
     const { DISCOURSE_URL, DISCOURSE_API_KEY } = deps.config
+    const hasApi = DISCOURSE_API_KEY !== undefined
     return reply.page('admin/people/forum', {
       ...state,
       forumUrl: DISCOURSE_URL,
-      hasApi: DISCOURSE_API_KEY !== undefined,
+      hasApi,
+      lacksClaims: !hasApi && isWithoutClaims,
       collisions: found,
     })
   })

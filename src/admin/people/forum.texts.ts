@@ -16,6 +16,16 @@ export const forum = {
     en: 'DISCOURSE_API_KEY is not set, so members are updated only when they sign in.',
     zh: '未设置 DISCOURSE_API_KEY，成员资料仅在登录时更新。',
   },
+  noClaims: {
+    en: 'The forum’s responses at sign-in state neither roles nor groups, so members keep those that they have. Add admin, moderator and groups to “discourse connect provider claims” at the forum, or set DISCOURSE_API_KEY.',
+    zh: '论坛的登录响应不含角色和用户组，成员保留现有的角色和用户组。请在论坛设置“discourse connect provider claims”中加入 admin、moderator 和 groups，或设置 DISCOURSE_API_KEY。',
+  },
+  lapsed: { en: 'Roles not confirmed by the forum', zh: '论坛未确认的角色' },
+  lapsedText: {
+    en: 'These members lost their role here. It returns when the forum confirms it: at their next update, or when they sign in.',
+    zh: '这些成员在本站的角色已失效，论坛确认后恢复：下次更新或重新登录时。',
+  },
+  confirmed: { en: 'last confirmed', zh: '上次确认' },
   silent: { en: 'The forum did not respond. Next request:', zh: '论坛没有响应，下次请求时间' },
   lastEvent: { en: 'Last webhook', zh: '最近的 webhook' },
   lastChecked: { en: 'Last member updated', zh: '最近更新的成员' },

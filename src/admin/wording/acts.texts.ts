@@ -69,6 +69,8 @@ export const acts = {
     'forum.deleted': { en: 'Deleted at the forum', zh: '论坛已删除账号' },
     'forum.name_taken': { en: 'Forum username already taken here', zh: '论坛用户名在本站被占用' },
     'forum.role_changed': { en: 'Role changed at the forum', zh: '论坛变更角色' },
+    'forum.role_confirmed': { en: 'Role confirmed by the forum again', zh: '论坛重新确认角色' },
+    'forum.role_lapsed': { en: 'Role ended: not confirmed by the forum', zh: '角色失效：论坛未确认' },
     'group.created': { en: 'Group created', zh: '创建用户组' },
     'group.deleted': { en: 'Group deleted', zh: '删除用户组' },
     'group.member_added': { en: 'Added to a group', zh: '加入用户组' },

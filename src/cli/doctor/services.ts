@@ -1,6 +1,7 @@
 /** The doctor's checks of the configured servers: the forum and its groups, the mail server, the collector of traces. */
 
 import { apiHeaders, SYSTEM_PATH } from '../../accounts/forum/api.ts'
+import { lacksClaims } from '../../accounts/forum/state.ts'
 import { collisions } from '../../accounts/local-groups.ts'
 import { makeTransport } from '../../accounts/people/email.ts'
 import { openSettings } from '../../core/settings.ts'
@@ -44,9 +45,13 @@ async function examineForumKey(config: Config): Promise<Finding> {
   return { state: 'good', note: 'it answers, and DISCOURSE_API_KEY may read members' }
 }
 
-/** Checks that no group of the forum is left out because a local group has its name. */
+/** Checks that the forum states groups, and that none is left out because a local group has its name. */
 export async function examineForumGroups({ config, db }: Installation): Promise<Finding> {
   if (config.DISCOURSE_URL === undefined) return off('DISCOURSE_URL is not set')
+  if (config.DISCOURSE_API_KEY === undefined && (await lacksClaims(db)))
+    return fault(
+      'The last 20 responses of the forum at sign-in stated neither roles nor groups: add admin, moderator and groups to its setting discourse_connect_provider_claims, or set DISCOURSE_API_KEY',
+    )
   const found = await collisions({ db, settings: openSettings(db) })
   if (found.length === 0) return GOOD
   const names = found.map(({ id, name }) => `${name} (${id})`).join(', ')

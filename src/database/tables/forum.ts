@@ -11,19 +11,28 @@ type ForumNoncesTable = {
   created_at: CreatedAt
 }
 
+/** The source of a suspension: a single read, a list, or a signed webhook. */
+export type SuspendedBy = 'api' | 'list' | 'webhook'
+
 type ForumMembersTable = {
   user_id: bigint
   username: string
   silenced_till: Nullable<Date>
   suspended_till: Nullable<Date>
   is_banned: Generated<boolean>
+  suspended_by: Nullable<SuspendedBy>
+  staff_confirmed_at: Nullable<Date>
+  staff_lapsed_at: Nullable<Date>
   checked_at: Nullable<Date>
   failure: Nullable<string>
+  failures: Generated<number>
   retry_at: Nullable<Date>
   hinted_at: Nullable<Date>
+  hint_is_urgent: Generated<boolean>
   next_check_at: Date
   claimed_until: Nullable<Date>
   score_due_at: Date
+  score_tries: Generated<number>
   created_at: CreatedAt
 }
 
@@ -41,6 +50,7 @@ type ForumApiTable = {
   requests: Generated<Date[]>
   sign_in_requests: Generated<Date[]>
   paused_until: Nullable<Date>
+  answers_without_claims: Generated<number>
   created_at: CreatedAt
 }
 
