@@ -38,11 +38,11 @@ export function formsIn(html: string): Form[] {
     const action = unescaped(address)
     const elements = inner.matchAll(/<input\b[^>]*>|<textarea\b.*?<\/textarea>|<select\b.*?<\/select>/gs)
     const fields = [...elements].map(([element]) => fieldIn(element, html))
-    const [button] = /<button [^>]*\bname=[^>]*>/.exec(inner) ?? []
+    const [button = ''] = /<button(?![^>]*\btype="button")[^>]*>/.exec(inner) ?? []
     const sent = fields.filter(({ type, value }) => type !== 'checkbox' || value !== '')
     const values = Object.fromEntries([
       ...sent.map(({ name, value }) => [name, value]),
-      ...(button === undefined ? [] : [[attribute(button, 'name'), attribute(button, 'value')]]),
+      ...(button.includes(' name=') ? [[attribute(button, 'name'), attribute(button, 'value')]] : []),
     ])
     return {
       action,

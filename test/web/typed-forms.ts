@@ -3,8 +3,9 @@ import { PASSKEYS } from '../../src/accounts/passkeys/passkeys.page.ts'
 import { freezeOrder, freezeWallet } from '../../src/admin/points/freezes.ts'
 import { pauseHost } from '../../src/payment/notifications/pausing.ts'
 import { AppError } from '../../src/platform/errors.ts'
-import { type Browser, browser, type Page } from '../harness/harness.ts'
+import type { Browser, Page } from '../harness/harness.ts'
 import { authorizationUrl } from '../identity/relying-party.ts'
+import { clientFor } from './pages/ways.ts'
 import { naming, type Role, type World } from './pages/world.ts'
 
 export type TypedForm = {
@@ -402,16 +403,9 @@ async function secondStep({ people }: World, client: Browser): Promise<Page> {
   return client.get(location!)
 }
 
-/** A browser of the one who sends a form. */
-export function windowFor(world: World, { as, isOpen }: Pick<TypedForm, 'as' | 'isOpen'>): Browser {
-  const client = browser(isOpen === true ? world.open : world.test)
-  if (as !== 'visitor') for (const [name, value] of world.cookies[as]) client.cookies.set(name, value)
-  return client
-}
-
 /** Opens the page of a form. */
 export async function openForm(world: World, form: TypedForm): Promise<{ client: Browser; page: Page }> {
-  const client = windowFor(world, form)
+  const client = clientFor(world, form)
   const opened = form.page(world, client)
   return { client, page: typeof opened === 'string' ? await client.get(opened) : await opened }
 }

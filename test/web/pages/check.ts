@@ -1,9 +1,10 @@
 /**
- * Checks every page of the list. A real browser opens the first page of each view, and each page that takes an act to reach: it fits a
- * phone, its targets are large enough for a thumb, it is light, prints dark on white and without what can be clicked, and loads nothing from
- * elsewhere. On the first page of each view, axe finds no fault in light or dark. Of the other pages the HTML is checked, in both languages.
+ * Checks every page of the list. A real browser opens the first page of each view, and the few that take one to reach: it fits a
+ * phone, its targets are large enough for a thumb, it is light, prints dark on white and without what can be clicked, loads nothing
+ * from elsewhere, and axe finds no fault. Half of the views are seen in light, and half in dark. The HTML of every page is checked
+ * without a browser, in both languages.
  *
- * `LOOKS=left` opens in the browser what that left out: the other pages, and every page in Chinese. `TEST_TIMES=1` and photographs open all.
+ * `LOOKS=left` opens in the browser what that left out. `TEST_TIMES=1` and photographs open every page in both looks.
  * `PHOTOGRAPH=true` photographs each page into test/artifacts/pages/: on a phone in English and light, and on a desktop in Chinese and
  * dark. `PHOTOGRAPH=all` photographs every combination.
  */
@@ -14,11 +15,11 @@ import type { default as axe, RunOptions } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isWithoutChromium, PHOTOGRAPHS, sharedChromium } from '../../harness/chromium.ts'
-import { HTML } from '../../harness/harness.ts'
 import { TIMES } from '../../harness/thoroughness.ts'
 import { type ListedPage, PAGES, type PageGroup, pagesOf } from './list.ts'
 import { markupFaults } from './markup.ts'
-import { DESK, LOOKS, type Look, openWindow, PHONE, reach } from './windows.ts'
+import { fetchListed, reach } from './ways.ts'
+import { DESK, LOOKS, type Look, openWindow, PHONE } from './windows.ts'
 import { makeWorld, type Role, type World } from './world.ts'
 
 const ARTIFACTS = join(import.meta.dirname, '../../artifacts/pages')
@@ -26,57 +27,56 @@ const PAGE_BYTES_MAX = 40 * 1024
 const STYLE_BYTES_MAX = 28 * 1024
 const TARGET_PIXELS_MIN = 44
 
-const [ENGLISH, CHINESE] = LOOKS
-/** Whether the browser opens every page in every look, and only what it otherwise leaves out. */
+/** Whether the browser opens every page in both looks, and only what it otherwise leaves out. */
 const OPENS_ALL = PHOTOGRAPHS.taken || TIMES >= 1
 const OPENS_REST = process.env.LOOKS === 'left'
 
-type Check = ListedPage & {
-  /** The looks in which the browser opens it. */
-  looks: Look[]
-  /** The languages in which its HTML is checked. */
-  languages: Look['language'][]
-  hasAxe: boolean
-}
+const viewOf = ({ name }: ListedPage) => name.split(' ')[0]!
+/** The first page of each view. */
+const FIRST = [...Map.groupBy(PAGES, viewOf).values()].map(([first]) => first)
 
-function checkOf(listed: ListedPage): Check {
-  const isFirst = PAGES.find(({ name }) => viewOf(name) === viewOf(listed.name)) === listed
-  const isOpened = isFirst || listed.act !== undefined
-  if (OPENS_ALL) return { ...listed, looks: LOOKS, languages: [], hasAxe: true }
-  if (OPENS_REST) return { ...listed, looks: isOpened ? [CHINESE] : LOOKS, languages: [], hasAxe: !isFirst }
-  const languages = listed.act === undefined ? LOOKS.map(({ language }) => language) : []
-  return { ...listed, looks: isOpened ? [ENGLISH] : [], languages, hasAxe: isFirst }
+/** The looks in which the browser opens a page. */
+function looksOf(listed: ListedPage): Look[] {
+  const [english, chinese] = LOOKS
+  const position = FIRST.indexOf(listed)
+  if (OPENS_ALL || (OPENS_REST && position === -1)) return LOOKS
+  if (position === -1) return listed.act === undefined ? [] : [english]
+  const [seen, left] = position % 2 === 0 ? (['light', 'dark'] as const) : (['dark', 'light'] as const)
+  return OPENS_REST ? [{ ...chinese, colorScheme: left }] : [{ ...english, colorScheme: seen }]
 }
-
-const viewOf = (name: string) => name.split(' ')[0]
 
 export function describePages(group: PageGroup): void {
-  describe.skipIf(isWithoutChromium)('every page', () => {
-    let world: World
+  const pages = pagesOf(group)
+  let world: World
+
+  beforeAll(async () => {
+    world = await makeWorld()
+  })
+  afterAll(() => world?.close())
+
+  describe.skipIf(isWithoutChromium)('a page in the browser', () => {
     let axeSource: string
     const windows = new Map<string, Promise<Page>>()
 
     beforeAll(async () => {
       axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-      world = await makeWorld()
     })
-
     afterAll(async () => {
       for (const window of windows.values()) await (await window).context().close()
-      await world?.close()
     })
 
     /** The window of this member for all pages in this look. */
     function windowOf(role: Role, look: Look): Promise<Page> {
-      const key = `${role} ${look.language}`
+      const key = `${role} ${look.language} ${look.colorScheme}`
       const opened =
         windows.get(key) ?? sharedChromium().then((chrome) => openWindow(chrome, world, role, look))
       windows.set(key, opened)
       return opened
     }
 
-    test.each(pagesOf(group).map(checkOf))('$name', async ({ looks, languages, hasAxe, ...listed }) => {
-      for (const look of looks) {
+    const opened = pages.map((listed) => ({ ...listed, listed, looks: looksOf(listed) }))
+    test.each(opened.filter(({ looks }) => looks.length > 0))('$name', async ({ listed, looks }) => {
+      for (const [i, look] of looks.entries()) {
         const page = await windowOf(listed.as, look)
         await reach(page, listed, world)
         if (PHOTOGRAPHS.taken) await photograph(page, listed, look)
@@ -84,33 +84,29 @@ export function describePages(group: PageGroup): void {
         const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
         expect(excess, `wider than ${PHONE.width} pixels in ${look.language}`).toBeLessThanOrEqual(0)
         expect(await smallTargets(page)).toEqual([])
-        expect(await printed(page)).toEqual([])
         const { document, style, strangers } = await weigh(page, world)
         expect(strangers).toEqual([])
         expect(document, 'bytes of the page').toBeLessThanOrEqual(PAGE_BYTES_MAX)
         expect(style, 'bytes of its style').toBeLessThanOrEqual(STYLE_BYTES_MAX)
-        // Its rules are about marks and colours, which are the same in every language.
-        if (hasAxe && look === ENGLISH) expect(await violations(page, axeSource)).toEqual([])
-      }
-      for (const language of languages) {
-        const html = await fetched(listed, language, world)
-        expect(Buffer.byteLength(html), 'bytes of the page').toBeLessThanOrEqual(PAGE_BYTES_MAX)
-        expect(markupFaults(html, language, [world.test.url, world.open.url])).toEqual([])
+        // In its second look only the colours are new to axe.
+        expect(await violations(page, axeSource, i === 0 ? {} : { runOnly: ['color-contrast'] })).toEqual([])
+        expect(await printed(page, look)).toEqual([])
       }
     })
   })
-}
 
-/** The HTML of a page, as its member gets it. */
-async function fetched({ as, path }: ListedPage, language: Look['language'], world: World): Promise<string> {
-  const url = new URL(path(world), world.test.url)
-  const isKnown = as !== 'visitor' && url.href.startsWith(`${world.test.url}/`)
-  const cookies = [...(isKnown ? world.cookies[as] : []), ['language', language]]
-  const response = await fetch(url, {
-    headers: { accept: HTML, cookie: cookies.map(([name, value]) => `${name}=${value}`).join('; ') },
+  describe.skipIf(OPENS_REST)('the HTML of a page', () => {
+    const fetched = LOOKS.flatMap(({ language }) => pages.map((listed) => ({ ...listed, listed, language })))
+    test.each(fetched.filter(({ act }) => act === undefined))(
+      '$name ($language)',
+      async ({ listed, language }) => {
+        const { status, body } = await fetchListed(listed, language, world)
+        expect(status).toBeLessThan(500)
+        expect(Buffer.byteLength(body), 'bytes of the page').toBeLessThanOrEqual(PAGE_BYTES_MAX)
+        expect(markupFaults(body, language, [world.test.url, world.open.url])).toEqual([])
+      },
+    )
   })
-  expect(response.status).toBeLessThan(500)
-  return response.text()
 }
 
 type Loaded = { name: string; decodedBodySize: number; initiatorType: string }
@@ -151,7 +147,7 @@ async function smallTargets(page: Page): Promise<string[]> {
 }
 
 /** What a print in the dark colours shows that has no use on paper, and text that is light on white. */
-async function printed(page: Page): Promise<string[]> {
+async function printed(page: Page, { colorScheme }: Look): Promise<string[]> {
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
   const faults = await page.evaluate(() => {
     const clickable = [
@@ -166,25 +162,18 @@ async function printed(page: Page): Promise<string[]> {
       ),
     ].map((element) => element.outerHTML.slice(0, 120))
   })
-  await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
+  await page.emulateMedia({ media: 'screen', colorScheme })
   return faults
 }
 
-/** The faults that axe finds in light, and in dark, where only colours can differ. */
-async function violations(page: Page, axeSource: string): Promise<string[]> {
+/** The faults that axe finds. */
+async function violations(page: Page, axeSource: string, options: RunOptions): Promise<string[]> {
   await page.evaluate(axeSource)
-  const run = (options: RunOptions) =>
-    page.evaluate((given) => (globalThis as unknown as { axe: typeof axe }).axe.run(given), options)
-  const byDay = await run({ resultTypes: ['violations'], elementRef: false, selectors: false })
-  await page.emulateMedia({ colorScheme: 'dark' })
-  const byNight = await run({
-    resultTypes: ['violations'],
-    elementRef: false,
-    selectors: false,
-    runOnly: ['color-contrast'],
-  })
-  await page.emulateMedia({ colorScheme: 'light' })
-  return [...byDay.violations, ...byNight.violations].flatMap(({ id, nodes }) =>
+  const found = await page.evaluate(
+    (given) => (globalThis as unknown as { axe: typeof axe }).axe.run(given),
+    { resultTypes: ['violations'], elementRef: false, selectors: false, ...options } satisfies RunOptions,
+  )
+  return found.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`),
   )
 }

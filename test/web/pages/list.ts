@@ -3,9 +3,9 @@ import type { Page } from 'playwright-core'
 import { GUIDES, guidePath } from '../../../src/docs/guides/guides.ts'
 import { OPERATIONS, operationId } from '../../../src/docs/openapi.ts'
 import { WEBHOOKS } from '../../../src/docs/webhooks.ts'
-import type { Person } from '../../harness/cast.ts'
 import { setSetting } from '../../harness/harness.ts'
 import { authorizationUrl, type Party, REDIRECT_URI } from '../../identity/relying-party.ts'
+import { comingTo, type Step } from './ways.ts'
 import { knownByDocument, naming, onDevice, PKCE, type Role, type World } from './world.ts'
 
 export type ListedPage = {
@@ -13,45 +13,15 @@ export type ListedPage = {
   name: string
   as: Role
   /** On the site of most pages, or with its origin. */
-  path: (world: World) => string
-  /** The steps at that address that lead to the page. */
+  path: (world: World) => string | Promise<string>
+  /** The steps that lead from that address to the page. */
+  steps?: (world: World) => Step[] | Promise<Step[]>
+  /** What else leads to it and takes a browser. */
   act?: (page: Page, world: World) => Promise<unknown>
+  /** Whether everything on it is unfolded before it is looked at. */
+  isUnfolded?: boolean
 }
 
-type Fields = Record<string, string>
-
-/** Fills in the form and sends it, by its button of this value if it has several. */
-function sending(
-  form: string,
-  fields: Fields = {},
-  button = 'button:not([type="button"])',
-): (page: Page) => Promise<unknown> {
-  return async (page) => {
-    const found = page.locator(form).first()
-    for (const [name, value] of Object.entries(fields)) await found.locator(`[name="${name}"]`).fill(value)
-    // Forms may be folded.
-    const send = (element: unknown) => (element as HTMLElement).click()
-    await comingTo(page, () => found.locator(button).first().evaluate(send))
-  }
-}
-
-/** Sends a form, and the form of the page that asks first, if there is one. */
-function confirming(form: string): (page: Page) => Promise<unknown> {
-  return async (page) => {
-    await sending(form)(page)
-    if ((await page.locator('main input[name="confirmed"]').count()) > 0) await sending('main form')(page)
-  }
-}
-
-/** Runs an act that leads to another page, and waits for that page. */
-async function comingTo(page: Page, act: () => Promise<unknown>): Promise<void> {
-  const loaded = page.waitForEvent('load')
-  await act()
-  await loaded
-}
-
-const signingIn = ({ username, password }: Person) =>
-  sending('form[action="/sign-in"]', { username, password })
 const at = (path: string) => () => path
 const pay = (fate: keyof World['orders']) => (world: World) => `/payment/pay/${world.orders[fate]}`
 const mandate = (state: keyof World['mandates']) => (world: World) =>
@@ -67,12 +37,6 @@ const consent = (app: keyof World['oauth']) => (world: World) =>
     typeof authorizationUrl
   >[0])
 
-/** Unfolds everything. */
-const unfolding = (page: Page) =>
-  page.locator('main details').evaluateAll((found) => {
-    for (const one of found) (one as HTMLDetailsElement).open = true
-  })
-
 export const PAGES: ListedPage[] = [
   { name: 'home/welcome', as: 'visitor', path: at('/') },
   { name: 'home/home', as: 'buyer', path: at('/') },
@@ -81,7 +45,7 @@ export const PAGES: ListedPage[] = [
     name: 'home/home waiting',
     as: 'buyer',
     path: pay('unpaid'),
-    act: (page, world) => page.goto(`${world.test.url}/`),
+    steps: () => [{ open: '/' }],
   },
   { name: 'error', as: 'visitor', path: at('/nowhere') },
   ...GUIDES.map(
@@ -116,19 +80,21 @@ export const PAGES: ListedPage[] = [
     name: 'accounts/sign-in/sign-in wrong',
     as: 'visitor',
     path: at('/sign-in'),
-    act: sending('form[action="/sign-in"]', { username: 'nobody', password: 'wrong' }),
+    steps: () => [{ to: '/sign-in', typed: { username: 'nobody', password: 'wrong' } }],
   },
   {
     name: 'accounts/sign-in/second-step',
     as: 'visitor',
     path: at('/sign-in'),
-    act: (page, { people }) => signingIn(people.careful)(page),
+    steps: ({ people: { careful } }) => [
+      { to: '/sign-in', typed: { username: careful.username, password: careful.password } },
+    ],
   },
   {
     name: 'accounts/session/sign-in-again',
     as: 'stale',
     path: shop('developers'),
-    act: sending('form[action$="/rotate"]'),
+    steps: () => [{ to: '/rotate' }],
   },
   { name: 'accounts/forum/refused', as: 'visitor', path: at('/sign-in/forum/callback?sso=x&sig=y') },
   { name: 'accounts/wallet', as: 'buyer', path: at('/account') },
@@ -141,7 +107,7 @@ export const PAGES: ListedPage[] = [
     name: 'accounts/profile saved',
     as: 'careful',
     path: at('/account/profile'),
-    act: sending('form[action="/account/profile"]', { name: 'Grace' }),
+    steps: () => [{ to: '/account/profile', typed: { name: 'Grace' } }],
   },
   { name: 'accounts/wallet empty', as: 'careful', path: at('/account') },
   { name: 'privacy/own-data', as: 'merchant', path: at('/account/data') },
@@ -150,10 +116,7 @@ export const PAGES: ListedPage[] = [
     name: 'privacy/close-account',
     as: 'newcomer',
     path: at('/account/data'),
-    act: async (page) => {
-      await page.locator('[name="give_up"]').check()
-      await sending('form[action="/account/data/close"]')(page)
-    },
+    steps: () => [{ to: '/account/data/close', typed: { give_up: '50' } }],
   },
   { name: 'accounts/session/sessions', as: 'buyer', path: at('/account/sessions') },
   { name: 'identity/authorised-apps', as: 'buyer', path: at('/account/applications') },
@@ -184,28 +147,25 @@ export const PAGES: ListedPage[] = [
     name: 'accounts/security/recovery-codes',
     as: 'careful',
     path: at('/account/second-factor'),
-    act: async (page) => {
-      await sending('form[action$="/recovery-codes"]')(page)
-      await sending('form[action$="/recovery-codes"]')(page)
-    },
+    steps: () => [{ to: '/recovery-codes' }, { to: '/recovery-codes' }],
   },
   {
     name: 'confirm sign-out',
     as: 'merchant',
     path: at('/account/sessions'),
-    act: sending('form:has([value="others"])'),
+    steps: () => [{ to: '/account/sessions/end', button: { session: 'others' } }],
   },
   {
     name: 'confirm revoking',
     as: 'buyer',
     path: at('/account/applications'),
-    act: sending('form[action$="/revoke"]'),
+    steps: () => [{ to: '/revoke' }],
   },
   {
     name: 'confirm ending a secret',
     as: 'merchant',
     path: ({ oauth }) => `/apps/${oauth.open.client_id}`,
-    act: sending('form[action$="/end"]'),
+    steps: () => [{ to: '/end' }],
   },
   { name: 'payment/buyer/pay', as: 'buyer', path: pay('unpaid') },
   { name: 'payment/buyer/pay trade', as: 'buyer', path: pay('trade') },
@@ -228,7 +188,7 @@ export const PAGES: ListedPage[] = [
   },
   { name: 'accounts/sign-in/sign-in mandate', as: 'visitor', path: mandate('upTo') },
   { name: 'payment/mandates/offer', as: 'buyer', path: mandate('upTo') },
-  { name: 'payment/mandates/offer unfolded', as: 'buyer', path: mandate('upTo'), act: unfolding },
+  { name: 'payment/mandates/offer unfolded', as: 'buyer', path: mandate('upTo'), isUnfolded: true },
   { name: 'payment/mandates/offer fixed', as: 'buyer', path: mandate('fixed') },
   { name: 'payment/mandates/offer lowered', as: 'buyer', path: mandate('dear') },
   { name: 'payment/mandates/offer replacing', as: 'buyer', path: mandate('replacing') },
@@ -248,7 +208,7 @@ export const PAGES: ListedPage[] = [
     name: 'payment/mandates/own-mandate',
     as: 'buyer',
     path: ({ mandates }) => `/account/mandates/${mandates.charged}`,
-    act: unfolding,
+    isUnfolded: true,
   },
   {
     name: 'payment/mandates/own-mandate revoked',
@@ -265,9 +225,8 @@ export const PAGES: ListedPage[] = [
     path: at('/'),
     act: async (page, { oauth }) => {
       // Its file would send the form to the application at once.
-      await page.route('**/submit*.js', (route) =>
-        route.fulfill({ contentType: 'text/javascript', body: '' }),
-      )
+      const nothing = { contentType: 'text/javascript', body: '' }
+      await page.route('**/submit*.js', (route) => route.fulfill(nothing), { times: 1 })
       const party = { ...oauth.open, redirect_uri: REDIRECT_URI } as Parameters<typeof authorizationUrl>[0]
       await page.goto(
         new URL(authorizationUrl(party, { response_mode: 'form_post', prompt: 'none' }), page.url()).href,
@@ -288,24 +247,17 @@ export const PAGES: ListedPage[] = [
   {
     name: 'identity/oauth/consent document',
     as: 'buyer',
-    path: at('/'),
-    act: async (page, world) => {
-      const client = (await knownByDocument(world)) as Party
-      await page.goto(new URL(authorizationUrl(client, PKCE), page.url()).href)
-    },
+    path: async (world) => authorizationUrl((await knownByDocument(world)) as Party, PKCE),
   },
   {
     name: 'identity/oauth/consent program',
     as: 'buyer',
-    path: at('/'),
-    act: async (page, world) => {
-      const program = await onDevice(world, 'com.an-example-of-a-long-name.program:/callback')
-      await page.goto(new URL(authorizationUrl(program, PKCE), page.url()).href)
-    },
+    path: async (world) =>
+      authorizationUrl(await onDevice(world, 'com.an-example-of-a-long-name.program:/callback'), PKCE),
   },
   { name: 'identity/oauth/consent mandate', as: 'buyer', path: joint('upTo') },
   { name: 'identity/oauth/consent mandate fixed', as: 'buyer', path: joint('fixed') },
-  { name: 'identity/oauth/consent mandate unfolded', as: 'buyer', path: joint('upTo'), act: unfolding },
+  { name: 'identity/oauth/consent mandate unfolded', as: 'buyer', path: joint('upTo'), isUnfolded: true },
   { name: 'identity/oauth/consent mandate lowered', as: 'buyer', path: joint('dear') },
   { name: 'identity/oauth/consent mandate replacing', as: 'buyer', path: joint('replacing') },
   { name: 'identity/oauth/consent mandate limit', as: 'newcomer', path: joint('fixed') },
@@ -317,14 +269,13 @@ export const PAGES: ListedPage[] = [
     name: 'identity/devices/device wrong',
     as: 'newcomer',
     path: at('/device?user_code=BCDF-GHJK'),
-    act: sending('form[action="/device"]'),
+    steps: () => [{ to: '/device' }],
   },
   {
     name: 'identity/devices/confirm',
     as: 'buyer',
     path: at('/device'),
-    act: async (page, world) =>
-      sending('form[action="/device"]', { user_code: await world.userCode() })(page),
+    steps: async (world) => [{ to: '/device', typed: { user_code: await world.userCode() } }],
   },
   { name: 'identity/oauth/error', as: 'buyer', path: at('/oauth2/auth?client_id=nobody') },
   { name: 'identity/oauth/sign-out', as: 'buyer', path: at('/oauth2/logout') },
@@ -335,13 +286,13 @@ export const PAGES: ListedPage[] = [
     name: 'identity/apps/new-secret reset',
     as: 'admin',
     path: ({ oauth }) => `/admin/apps/${oauth.closed.client_id}`,
-    act: confirming('form[action$="/reset-secret"]'),
+    steps: () => [{ to: '/reset-secret', isConfirmed: true }],
   },
   {
     name: 'identity/apps/new-secret',
     as: 'admin',
     path: at('/apps'),
-    act: sending('form[action="/apps"]', { name: 'Notebook', redirect_uris: REDIRECT_URI }),
+    steps: () => [{ to: '/apps', typed: { name: 'Notebook', redirect_uris: REDIRECT_URI } }],
   },
   { name: 'payment/apps/apps', as: 'merchant', path: at('/payment/applications') },
   { name: 'payment/merchant/overview', as: 'merchant', path: paymentApp },
@@ -352,7 +303,7 @@ export const PAGES: ListedPage[] = [
     path: ({ pending }) => `/payment/applications/${pending.payment_id}`,
   },
   { name: 'payment/apps/settings', as: 'merchant', path: shop('settings') },
-  { name: 'payment/apps/developers', as: 'merchant', path: shop('developers'), act: unfolding },
+  { name: 'payment/apps/developers', as: 'merchant', path: shop('developers'), isUnfolded: true },
   { name: 'payment/apps/developers key', as: 'merchant', path: shop('developers?show=key') },
   { name: 'payment/merchant/orders', as: 'merchant', path: (world) => `${paymentApp(world)}/orders` },
   {
@@ -385,9 +336,9 @@ export const PAGES: ListedPage[] = [
     name: 'payment/merchant/addresses tried',
     as: 'merchant',
     path: (world) => `${paymentApp(world)}/addresses`,
-    act: sending('form.panel[action$="/addresses"]', { url: 'http://127.0.0.1:9/notify' }),
+    steps: () => [{ to: '/addresses', typed: { url: 'http://127.0.0.1:9/notify' } }],
   },
-  { name: 'payment/merchant/mandates', as: 'merchant', path: shop('mandates'), act: unfolding },
+  { name: 'payment/merchant/mandates', as: 'merchant', path: shop('mandates'), isUnfolded: true },
   { name: 'payment/merchant/mandates viewer', as: 'buyer', path: shop('mandates') },
   {
     name: 'payment/merchant/mandates asking',
@@ -399,12 +350,9 @@ export const PAGES: ListedPage[] = [
     name: 'payment/merchant/transfer-confirm',
     as: 'merchant',
     path: (world) => `${paymentApp(world)}/transfers`,
-    act: async (page, { people }) => {
-      await page.locator('main details > summary').first().click()
-      await sending('form[action$="/transfers/quote"]', { to_username: people.buyer.username, amount: '40' })(
-        page,
-      )
-    },
+    steps: ({ people }) => [
+      { to: '/transfers/quote', typed: { to_username: people.buyer.username, amount: '40' } },
+    ],
   },
   {
     name: 'payment/notifications/notifications',
@@ -420,7 +368,7 @@ export const PAGES: ListedPage[] = [
     name: 'payment/diagnosis/signatures wrong',
     as: 'merchant',
     path: (world) => `${paymentApp(world)}/signatures`,
-    act: sending('form[action$="/signatures"]', { text: 'amount=10.0&order_id=a b&signature=0123' }),
+    steps: () => [{ to: '/signatures', typed: { text: 'amount=10.0&order_id=a b&signature=0123' } }],
   },
   {
     name: 'payment/diagnosis/signatures refused',
@@ -435,7 +383,7 @@ export const PAGES: ListedPage[] = [
     name: 'payment/diagnosis/signatures unreadable',
     as: 'merchant',
     path: (world) => `${paymentApp(world)}/signatures`,
-    act: sending('form[action$="/signatures"]', { text: 'hello' }),
+    steps: () => [{ to: '/signatures', typed: { text: 'hello' } }],
   },
   {
     name: 'payment/merchant/overview test',
@@ -451,24 +399,26 @@ export const PAGES: ListedPage[] = [
     name: 'payment/apps/new-secret test',
     as: 'newcomer',
     path: at('/payment/applications'),
-    act: sending(
-      'form[action="/payment/applications"]',
-      { name: 'Tea', callback_url: 'https://tea.example.org/paid' },
-      'button[value="test"]',
-    ),
+    steps: () => [
+      {
+        to: '/payment/applications',
+        typed: { name: 'Tea', callback_url: 'https://tea.example.org/paid' },
+        button: { book: 'test' },
+      },
+    ],
   },
   { name: 'payment/events/events', as: 'merchant', path: (world) => `${paymentApp(world)}/events` },
   {
     name: 'payment/events/events refused',
     as: 'merchant',
     path: (world) => `${paymentApp(world)}/events`,
-    act: sending('form[action$="/events"]', { events_url: 'ftp://shop.example.org' }),
+    steps: () => [{ to: '/events', typed: { events_url: 'ftp://shop.example.org' } }],
   },
   {
     name: 'payment/apps/new-secret events',
     as: 'merchant',
     path: (world) => `${paymentApp(world)}/events`,
-    act: confirming('form[action$="/rotate"]'),
+    steps: () => [{ to: '/rotate', isConfirmed: true }],
   },
   { name: 'payment/alerts/alerts', as: 'careful', path: at('/account/alerts') },
   { name: 'payment/alerts/alerts empty', as: 'newcomer', path: at('/account/alerts') },
@@ -482,7 +432,7 @@ export const PAGES: ListedPage[] = [
     name: 'payment/apps/team',
     as: 'merchant',
     path: (world) => `${paymentApp(world)}/team`,
-    act: unfolding,
+    isUnfolded: true,
   },
   { name: 'payment/apps/developers viewer', as: 'buyer', path: shop('developers') },
   { name: 'payment/apps/settings viewer', as: 'buyer', path: shop('settings') },
@@ -494,47 +444,52 @@ export const PAGES: ListedPage[] = [
     name: 'payment/apps/new-secret',
     as: 'admin',
     path: at('/payment/applications'),
-    act: sending('form[action="/payment/applications"]', {
-      name: 'Tea',
-      callback_url: 'https://tea.example.org/paid',
-    }),
+    steps: () => [
+      {
+        to: '/payment/applications',
+        typed: {
+          name: 'Tea',
+          callback_url: 'https://tea.example.org/paid',
+        },
+      },
+    ],
   },
   {
     name: 'confirm token',
     as: 'merchant',
     path: shop('developers'),
-    act: sending('form[action$="/rotate"]'),
+    steps: () => [{ to: '/rotate' }],
   },
   {
     name: 'confirm asking for a refund',
     as: 'merchant',
     path: (world) => `${paymentApp(world)}/orders/${world.orders.paid}`,
-    act: sending('form[action$="/refund-request"]', { amount: '600', reason: 'One series is missing' }),
+    steps: () => [{ to: '/refund-request', typed: { amount: '600', reason: 'One series is missing' } }],
   },
   {
     name: 'payment/apps/new-secret token',
     as: 'merchant',
     path: shop('developers'),
-    act: confirming('form[action$="/rotate"]'),
+    steps: () => [{ to: '/rotate', isConfirmed: true }],
   },
   {
     name: 'payment/apps/new-secret pair',
     as: 'merchant',
     path: ({ testApp }) => `/payment/applications/${testApp.payment_id}/developers`,
-    act: confirming('form[action$="/key-pair"]'),
+    steps: () => [{ to: '/key-pair', isConfirmed: true }],
   },
   {
     name: 'payment/apps/new-secret key',
     as: 'merchant',
     path: ({ testApp }) => `/payment/applications/${testApp.payment_id}/developers`,
-    act: confirming('form[action$="/reset-key"]'),
+    steps: () => [{ to: '/reset-key', isConfirmed: true }],
   },
-  { name: 'admin/apps/mandates', as: 'admin', path: at('/admin/mandates'), act: unfolding },
+  { name: 'admin/apps/mandates', as: 'admin', path: at('/admin/mandates'), isUnfolded: true },
   {
     name: 'admin/apps/mandates found',
     as: 'admin',
     path: ({ mandates }) => `/admin/mandates?q=${mandates.accepted}`,
-    act: unfolding,
+    isUnfolded: true,
   },
   { name: 'admin/apps/mandates nothing', as: 'admin', path: at('/admin/mandates?q=nothing') },
   { name: 'admin/dashboard/dashboard', as: 'admin', path: at('/admin') },
@@ -560,13 +515,13 @@ export const PAGES: ListedPage[] = [
     name: 'confirm freeze',
     as: 'admin',
     path: ({ people }) => `/admin/wallets/${people.newcomer.id}`,
-    act: sending('form[action$="/freeze"]', { reason: 'Sold the same ticket twice' }),
+    steps: () => [{ to: '/freeze', typed: { reason: 'Sold the same ticket twice' } }],
   },
   {
     name: 'admin/points/books',
     as: 'admin',
     path: at('/admin/books'),
-    act: sending('form[action="/admin/books"]'),
+    steps: () => [{ to: '/admin/books' }],
   },
   { name: 'admin/apps/notifications', as: 'admin', path: at('/admin/notifications') },
   { name: 'admin/people/members', as: 'admin', path: at('/admin/members') },
@@ -574,24 +529,21 @@ export const PAGES: ListedPage[] = [
     name: 'admin/people/member-created',
     as: 'admin',
     path: at('/admin/members'),
-    act: async (page) => {
-      await unfolding(page)
-      await sending('form[action="/admin/members/new"]', { username: `guest-${Date.now()}` })(page)
-    },
+    steps: () => [{ to: '/admin/members/new', typed: { username: `guest-${Date.now()}` } }],
   },
   { name: 'admin/people/groups', as: 'admin', path: at('/admin/groups') },
   {
     name: 'admin/people/groups wrong',
     as: 'admin',
     path: at('/admin/groups'),
-    act: sending('form[method="post"][action="/admin/groups"]', { name: 'admins', description: '' }),
+    steps: () => [{ to: '/admin/groups', typed: { name: 'admins', description: '' } }],
   },
   { name: 'admin/people/group', as: 'admin', path: at('/admin/groups/founders') },
   {
     name: 'admin/people/group wrong',
     as: 'admin',
     path: at('/admin/groups/founders'),
-    act: sending('form[action$="/add"]', { usernames: 'nobody-1\nnobody-2' }),
+    steps: () => [{ to: '/add', typed: { usernames: 'nobody-1\nnobody-2' } }],
   },
   { name: 'admin/people/member', as: 'admin', path: ({ people }) => `/admin/members/${people.careful.id}` },
   { name: 'admin/people/member barred', as: 'admin', path: ({ barred }) => `/admin/members/${barred.id}` },
@@ -599,10 +551,13 @@ export const PAGES: ListedPage[] = [
     name: 'confirm member',
     as: 'admin',
     path: ({ people }) => `/admin/members/${people.buyer.id}`,
-    act: async (page) => {
-      await unfolding(page)
-      await sending('form:has([value="suspend"])', { days: '30', reason: 'Sold the account' })(page)
-    },
+    steps: ({ people }) => [
+      {
+        to: `/admin/members/${people.buyer.id}`,
+        holding: { act: 'suspend' },
+        typed: { days: '30', reason: 'Sold the account' },
+      },
+    ],
   },
   { name: 'admin/apps/apps', as: 'admin', path: at('/admin/apps') },
   { name: 'admin/apps/app', as: 'admin', path: ({ oauth }) => `/admin/apps/${oauth.open.client_id}` },
@@ -616,11 +571,7 @@ export const PAGES: ListedPage[] = [
     name: 'admin/site/settings wrong',
     as: 'admin',
     path: at('/admin/settings?area=payments'),
-    act: sending(
-      'form[method="post"][action="/admin/settings"]',
-      { order_expiry_minutes: 'soon' },
-      '.primary',
-    ),
+    steps: () => [{ to: '/admin/settings', typed: { order_expiry_minutes: 'soon' } }],
   },
   { name: 'admin/site/settings limits', as: 'admin', path: at('/admin/settings?area=limits') },
   { name: 'admin/site/settings transfers', as: 'admin', path: at('/admin/settings?area=transfers') },
@@ -635,7 +586,7 @@ export const PAGES: ListedPage[] = [
     name: 'confirm refund',
     as: 'admin',
     path: ({ orders }) => `/admin/corrections?id=${orders.paid}`,
-    act: sending('form[method="post"][action="/admin/corrections"]', { amount: '12', reason: 'Half of it' }),
+    steps: () => [{ to: '/admin/corrections', typed: { amount: '12', reason: 'Half of it' } }],
   },
 ]
 

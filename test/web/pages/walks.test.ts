@@ -6,7 +6,8 @@ import { messages } from '../../harness/messages.ts'
 import { authorizationUrl, type Party, REDIRECT_URI } from '../../identity/relying-party.ts'
 import { stopsOn, tabThrough } from './keyboard.ts'
 import { PAGES } from './list.ts'
-import { LOOKS, type Look, openWindow, PHONE, reach } from './windows.ts'
+import { reach } from './ways.ts'
+import { LOOKS, type Look, openWindow, PHONE } from './windows.ts'
 import { knownByDocument, makeWorld, naming, onDevice, PKCE, type Role, type World } from './world.ts'
 
 describe.skipIf(isWithoutChromium)('a walk', () => {

@@ -1,6 +1,5 @@
 /** Browser windows in which the members of the test site open its pages, as wide as a phone. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import type { ListedPage } from './list.ts'
 import type { Role, World } from './world.ts'
 
 export const PHONE = { width: 360, height: 740 }
@@ -37,10 +36,4 @@ export async function openWindow(
   ])
   context.setDefaultTimeout(60_000)
   return context.newPage()
-}
-
-/** Opens a page of the list. */
-export async function reach(page: Page, { path, act }: ListedPage, world: World): Promise<void> {
-  await page.goto(new URL(path(world), world.test.url).href)
-  await act?.(page, world)
 }
