@@ -3,10 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
+import { messages } from '../harness/messages.ts'
 
 const PROFILE = '/account/profile'
 const TYPED = 'Typed for a long time'
 const SESSION = 'tessera_session'
+const { errors, forms } = messages.en
 
 let test: TestApp
 let alice: Person
@@ -46,10 +48,10 @@ describe('a form whose session has ended', () => {
     const late = await client.submit(page, PROFILE, { name: TYPED })
     expect(late.status).toBe(403)
     expect(late.body).not.toContain(TYPED)
-    expect(textOf(late)).toContain('Please sign in again Nothing was changed. Your session has ended')
-    expect(textOf(late)).toContain('The form is kept for you as you left it.')
+    expect(textOf(late)).toContain(`${errors.title.sign_in_required} ${errors.advice.sign_in_required}`)
+    expect(textOf(late)).toContain(errors.late.kept)
     const again = await signInFrom(late, alice)
-    expect(again.body).toContain('Nothing was changed yet')
+    expect(again.body).toContain(forms.kept)
     expect(again.body).toContain(`value="${TYPED}"`)
     expect(await nameOf(alice)).toBe(before)
     expect(await keptForms()).toEqual([])
@@ -64,7 +66,7 @@ describe('a form whose session has ended', () => {
     const { username, password } = alice
     await client.submit(await client.get('/sign-in'), '/sign-in', { username, password })
     const late = await client.submit(page, PROFILE, { name: TYPED })
-    expect(textOf(late)).toContain('Please confirm once more')
+    expect(textOf(late)).toContain(errors.title.form_expired)
     expect(late.body).toContain(`<a class="button primary block big" href="${PROFILE}">`)
     expect((await client.get(PROFILE)).body).toContain(`value="${TYPED}"`)
   })
@@ -76,10 +78,10 @@ describe('a form whose session has ended', () => {
     const after = await signInFrom(late, bob)
     expect(after.body).toContain(`@${bob.username}`)
     expect(after.body).not.toContain(TYPED)
-    expect(after.body).not.toContain('Nothing was changed yet')
+    expect(after.body).not.toContain(forms.kept)
     await test.db.deleteFrom('kept_forms').execute()
     const before = await client.submit(page, PROFILE, { name: TYPED })
-    expect(textOf(before)).toContain('What you typed was not kept.')
+    expect(textOf(before)).toContain(errors.late.lost)
     expect(await keptForms()).toEqual([])
   })
 
@@ -107,7 +109,7 @@ describe('a form whose session has ended', () => {
     for (const form_token of forged) answers.push(await client.post(PROFILE, { form_token, name: TYPED }))
     for (const answer of answers) {
       expect(answer.status).toBe(403)
-      expect(textOf(answer)).toContain('What you typed was not kept.')
+      expect(textOf(answer)).toContain(errors.late.lost)
     }
     expect(await keptForms()).toEqual([])
     expect(client.cookies.has('kept_form')).toBe(false)
@@ -116,9 +118,9 @@ describe('a form whose session has ended', () => {
   it('says nothing about what was typed where nothing can be', async () => {
     await endSessions()
     const late = await client.submit(page, '/sign-out')
-    expect(textOf(late)).not.toContain('What you typed')
     const switched = await client.submit(page, '/language', { language: 'en' })
-    expect(textOf(switched)).not.toContain('What you typed')
+    for (const page of [late, switched])
+      for (const text of Object.values(errors.late)) expect(textOf(page)).not.toContain(text)
     expect(await keptForms()).toEqual([])
   })
 })

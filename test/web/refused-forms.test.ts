@@ -5,12 +5,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NEVER_KEPT } from '../../src/web/forms/kept-forms.ts'
 import type { Page } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { formsOf } from '../harness/reported-acts.ts'
 import { type Field, type Form, faultsOf, formsIn } from './form-markup.ts'
 import { PAGES } from './pages/list.ts'
 import { fetchListed } from './pages/ways.ts'
 import { makeWorld, type World } from './pages/world.ts'
 import { BUTTONS, FORMS, openForm, type TypedForm } from './typed-forms.ts'
+
+const { forms, security } = messages.en
 
 let world: World
 
@@ -98,9 +101,10 @@ describe('the switch of languages, the end of a session, and a fresh sign-in kee
     await signedInAt(new Date(now.getTime() - 86_400_000))
     const asked = await send()
     await signedInAt(now)
-    if (!asked.body.includes('<h1>Confirm that it is you')) return expect(asked.status).toSatisfy(isRefusal)
+    if (!asked.body.includes(`<h1>${security.signInAgain.title}`))
+      return expect(asked.status).toSatisfy(isRefusal)
     const back = await client.get(returnOf(asked))
-    expect(back.body).toContain('Nothing was changed yet')
+    expect(back.body).toContain(forms.kept)
     expectTyped(formOn(back, route, form).fields, sent)
   })
 })

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cookieHeader } from '../harness/browser.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 
 let test: TestApp
 beforeAll(async () => {
@@ -81,11 +82,11 @@ describe('the face of a site', () => {
     const window = await alice.signIn()
     const timesOn = async () => (await window.get('/account/sessions', { 'accept-language': 'en' })).body
     await set('time_zone', 'Asia/Shanghai')
-    expect(await timesOn()).toContain('Times in China Standard Time')
+    expect(await timesOn()).toContain(messages.en.common.timesIn('China Standard Time'))
     const [, moment, before] = /<time datetime="([^"]+)"[^>]*>([^<]+)</.exec(await timesOn())!
     await set('time_zone', 'America/New_York')
     const after = await timesOn()
-    expect(after).toContain('Times in Eastern Time')
+    expect(after).toContain(messages.en.common.timesIn('Eastern Time'))
     expect(/<time datetime="([^"]+)"[^>]*>([^<]+)</.exec(after)![1]).toBe(moment)
     expect(/<time datetime="([^"]+)"[^>]*>([^<]+)</.exec(after)![2]).not.toBe(before)
   })
@@ -202,7 +203,7 @@ describe('the uploaded logo', () => {
     const cookie = answer.cookies.find(({ name }) => name === 'report')!
     const isReported = async (at: string, value: string, by = window) => {
       by.cookies.set('report', value)
-      return (await by.get(at)).body.includes('Every page now shows the new logo.')
+      return (await by.get(at)).body.includes(messages.en.settings.logoUploaded)
     }
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax' })
     expect(await isReported('/admin/audit', cookie.value)).toBe(false)

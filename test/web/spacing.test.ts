@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { joinSentences } from '../../src/web/languages.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 
 let test: TestApp
 let admin: Browser
@@ -20,7 +21,9 @@ const read = async (path: string, language: string) => {
 }
 
 it('a link follows a space in English, and Chinese punctuation at once', async () => {
-  expect(await read('/account/sessions', 'en')).toContain('under <a href="/account/applications">')
+  expect(await read('/account/sessions', 'en')).toContain(
+    `${messages.en.sessions.applications} <a href="/account/applications">`,
+  )
   const reference = async (language: string) =>
     /([^>]{4})<a href="\/docs\/identity"/.exec(await read('/apps', language))![1]
   expect(await reference('en')).toMatch(/\. $/)
@@ -34,8 +37,10 @@ it('a label has the colon of its language', async () => {
     .insertInto('audit_log')
     .values({ actor_id: null, action: 'account.banned', subject: `user:${id}`, detail, ip: null })
     .execute()
-  expect(await read(`/admin/members/${id}`, 'en')).toContain('Reason: <bdi>Spam')
-  expect(await read(`/admin/members/${id}`, 'zh-CN')).toContain('理由：<bdi>Spam')
+  expect(await read(`/admin/members/${id}`, 'en')).toContain(`${messages.en.common.reason}: <bdi>Spam`)
+  expect(await read(`/admin/members/${id}`, 'zh-CN')).toContain(
+    `${messages['zh-CN'].common.reason}：<bdi>Spam`,
+  )
 })
 
 it('sentences are joined as their language does', () => {
