@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
-import { inject } from 'vitest'
+import { afterAll, inject } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { openDatabase } from '../../src/database/connection.ts'
@@ -51,7 +51,7 @@ export async function createDatabase(
 }
 
 /**
- * Starts the application for one test file, without its worker, in many processes if the run has them. `env` are the
+ * Starts the application of a test, without its worker, in many processes if the run has them. `env` are the
  * environment variables.
  */
 export async function startTestApp(env: Record<string, string> = {}): Promise<TestApp> {
@@ -87,6 +87,13 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
       await database.drop()
     },
   }
+}
+
+/** Starts the application for all tests of a file, and closes it after them. Awaited at the top of the file. */
+export async function useTestApp(env: Record<string, string> = {}): Promise<TestApp> {
+  const test = await startTestApp(env)
+  afterAll(() => test.close())
+  return test
 }
 
 /** Opens another process over the database of this one. They share only the clock, and by default APP_SECRET. */

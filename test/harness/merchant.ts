@@ -52,6 +52,27 @@ export async function post(
   return { status: response.statusCode, body: response.json() }
 }
 
+/** The tokens by which merchants check callbacks, by their paths. */
+const tokens = new Map<string, string>()
+let count = 0
+let origin: Promise<string> | undefined
+
+/** Starts the server of all merchants, once a process. It does not keep the process alive. */
+function serveCallbacks(): Promise<string> {
+  origin ??= new Promise((resolve) => {
+    const server = createServer((request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://merchant')
+      const fields = Object.fromEntries(searchParams)
+      const isGenuine = merchantSign(tokens.get(pathname) ?? '', fields) === fields.signature
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ isGenuine, fields }))
+    })
+    server.unref()
+    const listening = () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    server.listen(0, '127.0.0.1', listening)
+  })
+  return origin
+}
+
 type MerchantOptions = {
   /** Whether its payment application is approved. Otherwise it stays pending. */
   approved?: boolean
@@ -68,14 +89,8 @@ export async function makeMerchant(
 ): Promise<Merchant> {
   const owner = twinOf?.owner ?? (await makePerson(test, { username: 'bob' }))
   const admin = await makePerson(test, { username: 'admin', is_admin: true })
-  let token = ''
-  const server = createServer((request, response) => {
-    const fields = Object.fromEntries(new URL(request.url ?? '/', 'http://merchant').searchParams)
-    const isGenuine = merchantSign(token, fields) === fields.signature
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ isGenuine, fields }))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const callbackUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/paid`
+  const path = `/${++count}/paid`
+  const callbackUrl = `${await serveCallbacks()}${path}`
   const facts = {
     applicant_id: owner.id,
     name: `Shop of ${owner.username}`,
@@ -87,7 +102,7 @@ export async function makeMerchant(
     isTest || twinOf
       ? await createTestApp(test.deps, { ...facts, ip, ...(twinOf && { live_app_id: twinOf.id }) })
       : await applyForPaymentApp(test.deps, facts)
-  token = credentials.token
+  tokens.set(path, credentials.token)
   if (approved && !isTest && !twinOf) {
     await reviewPaymentApp(test.deps, {
       payment_id: credentials.payment_id,
@@ -96,7 +111,10 @@ export async function makeMerchant(
       reviewer_id: admin.id,
     })
   }
-  const signed = (fields: Record<string, string>) => ({ ...fields, signature: merchantSign(token, fields) })
+  const signed = (fields: Record<string, string>) => ({
+    ...fields,
+    signature: merchantSign(credentials.token, fields),
+  })
   return {
     ...credentials,
     owner,
@@ -106,6 +124,6 @@ export async function makeMerchant(
     transfer: (fields) => post(test, `/payment/transfer/${credentials.payment_id}`, signed(fields)),
     receive: async (location) =>
       (await fetch(location)).json() as Promise<{ isGenuine: boolean; fields: Record<string, string> }>,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: async () => {},
   }
 }

@@ -1,33 +1,23 @@
 /** Trying an address: the result in plain words, never into the internal network, limited and on record. */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { addressesOf } from '../../src/payment/merchant/addresses.ts'
 import { makePerson } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders, type Receiver, startReceiver } from '../harness/notify-receiver.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
-let test: TestApp
-let merchant: Merchant
-let owner: Browser
-let receiver: Receiver
-let path: string
-
-beforeAll(async () => {
-  // The first loopback address is allowed, as an address of an intranet would be. The others are not.
-  test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.1/32' })
-  merchant = await makeMerchant(test)
-  owner = await merchant.owner.signIn()
-  receiver = await startReceiver()
-  path = `/payment/applications/${merchant.payment_id}/addresses`
-})
+// The first loopback address is allowed, as an address of an intranet would be. The others are not.
+const test = await useTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.1/32' })
+const merchant = await makeMerchant(test)
+const owner = await merchant.owner.signIn()
+const receiver = await startReceiver()
+const path = `/payment/applications/${merchant.payment_id}/addresses`
 afterAll(async () => {
   await receiver.close()
-  await merchant.close()
-  await test.close()
 })
 
 async function attempt(url: string) {

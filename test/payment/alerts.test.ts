@@ -1,5 +1,5 @@
 /** Alerts to members about payment applications: on their page of alerts and by mail, each cause once. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { sendDueMail } from '../../src/accounts/people/email.ts'
 import type { Core } from '../../src/core/core.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
@@ -8,24 +8,18 @@ import { offerApplication, withdrawOffer } from '../../src/payment/apps/handover
 import { acceptInvitation, inviteMember, removeMember } from '../../src/payment/apps/team.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { anotherProcess, type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { anotherProcess, type Browser, setSetting, useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
-import { type SmtpServer, startSmtpServer } from '../harness/smtp-server.ts'
+import { startSmtpServer } from '../harness/smtp-server.ts'
 
 const HOUR_MS = 3_600_000
 
-let test: TestApp
-let other: TestApp
-let smtp: SmtpServer
-beforeAll(async () => {
-  smtp = await startSmtpServer()
-  test = await startTestApp({ SMTP_URL: smtp.url, SMTP_FROM: 'no-reply@tessera.test' })
-  other = await anotherProcess(test)
-})
+const smtp = await startSmtpServer()
+const test = await useTestApp({ SMTP_URL: smtp.url, SMTP_FROM: 'no-reply@tessera.test' })
+const other = await anotherProcess(test)
 afterAll(async () => {
   await other.close()
-  await test.close()
   await smtp.close()
 })
 
@@ -96,7 +90,6 @@ it('a review is told to its applicant, with the reviewer’s words', async () =>
   expect((await owner.post('/account/alerts/read', { up_to: '1' })).status).toBe(403)
   expect((await act(owner, '/account/alerts/read', { up_to: 'x' })).status).toBe(303)
   expect(await entries()).toHaveLength(1)
-  await seller.close()
 })
 
 it('what was raised while the page was read stays unread', async () => {
@@ -109,7 +102,6 @@ it('what was raised while the page was read stays unread', async () => {
   await act(admin, review, suspension)
   await owner.submit(page, '/account/alerts/read')
   expect((await alertsOf(seller.id)).map(({ read_at }) => read_at !== null)).toEqual([true, false])
-  await seller.close()
 })
 
 it('failing notifications alert once a day, and those who may help', async () => {
@@ -145,7 +137,6 @@ it('failing notifications alert once a day, and those who may help', async () =>
   await fail(4)
   await rounds()
   expect(await kindsFor(shop.id, shop.owner)).toHaveLength(2)
-  await shop.close()
 })
 
 it('a replaced key is told of before its overlap ends, once', async () => {
@@ -164,7 +155,6 @@ it('a replaced key is told of before its overlap ends, once', async () => {
   test.clock.advance(7 * HOUR_MS)
   await rounds()
   expect(await alertsOf(shop.id)).toHaveLength(2)
-  await shop.close()
 })
 
 it('a low balance alerts the owner alone, once for each fall', async () => {
@@ -210,7 +200,6 @@ it('a low balance alerts the owner alone, once for each fall', async () => {
   expect((await set(owner, '')).status).toBe(303)
   await rounds()
   expect(await alertsOf(shop.id)).toHaveLength(2)
-  await shop.close()
 })
 
 it('a repeated invitation or offer alerts once a day, within hourly limits', async () => {
@@ -267,5 +256,4 @@ it('the invited, the offered, and both sides of a handover are alerted', async (
   // The threshold was about the former owner's wallet.
   await rounds()
   expect(await kindsFor(shop.id, heir)).toHaveLength(3)
-  await shop.close()
 })

@@ -2,36 +2,28 @@
  * Fees and amounts at their bounds and in between, against integer arithmetic that shares nothing with the program.
  */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makePerson } from '../harness/cast.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 
 const MOST = 9_007_199_254_740_991n
 const MILLION = 1_000_000n
 
-let test: TestApp
-let merchant: Merchant
 /** This member holds all points of the issuance. */
-let rich: Person
-let adminId: bigint
 
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-  rich = await makePerson(test, { points: MOST })
-  adminId = (await makePerson(test, { is_admin: true })).id
-})
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
+const rich = await makePerson(test, { points: MOST })
+const adminId = (await makePerson(test, { is_admin: true })).id
 afterAll(async () => {
   await expectSoundBooks(test.db)
-  await merchant.close()
-  await test.close()
 })
 
 /** A rate in millionths, as the text of a setting. */

@@ -1,21 +1,17 @@
 /** The life of a payment application on the pages: a member applies, and an administrator decides. */
 import { createHook } from 'node:async_hooks'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { isCallbackUrl } from '../../src/payment/apps/apps.ts'
 import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
 import { makePerson } from '../harness/cast.ts'
-import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { merchantSign, post } from '../harness/merchant.ts'
 import { inOneProcess, STATEMENTS } from '../harness/one-process.ts'
 
 const itListens = it.skipIf(inOneProcess(STATEMENTS))
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
 
 const PATH = '/payment/applications'
 const filled = { name: 'Tea House', description: 'Tea', callback_url: 'https://tea.example.org/paid' }

@@ -1,6 +1,6 @@
 /** Acts of one batch end as they would one by one, and a reused order_id harms no other act. */
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { openSettings } from '../../src/core/settings.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
@@ -10,20 +10,16 @@ import { makePostTransfer, type Transfer, type TransferRequest } from '../../src
 import { AppError } from '../../src/platform/errors.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 const DAILY_LIMIT = 400n
 
-let test: TestApp
 const merchants: Merchant[] = []
 
-beforeAll(async () => {
-  test = await startTestApp()
-})
+const test = await useTestApp()
 afterAll(async () => {
   for (const merchant of merchants) await merchant.close()
-  await test.close()
 })
 afterEach(() => expectSoundBooks(test.db))
 

@@ -1,29 +1,20 @@
 /** A member's statement and payments: searched, and paged while new ones arrive. */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { statementOf } from '../../src/ledger/wallet.ts'
 import { ordersOfPayer } from '../../src/payment/buyer/payments.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 
-let test: TestApp
-let merchant: Merchant
-let admin: Person
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-  admin = await makePerson(test, { username: 'admin', is_admin: true })
-})
-afterAll(async () => {
-  await merchant.close()
-  await test.close()
-})
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
+const admin = await makePerson(test, { username: 'admin', is_admin: true })
 
 async function order(description: string, amount = '10') {
   const order_id = `buyer-${++count}`

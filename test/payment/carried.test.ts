@@ -2,28 +2,18 @@
  * Parameters that a payer's browser carries are signed by the shop's own keys. They are valid only for their own
  * purpose.
  */
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { type Fields, makeShop, type Reply, type Shop, send } from '../harness/gateway-shop.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { expect, it } from 'vitest'
+import { makePerson } from '../harness/cast.ts'
+import { type Fields, makeShop, type Reply, send } from '../harness/gateway-shop.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { post } from '../harness/merchant.ts'
 
-let test: TestApp
-let shop: Shop
-let alice: Person
-let buyer: Browser
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  shop = await makeShop(test)
-  alice = await makePerson(test, { points: 100_000n })
-  buyer = await alice.signIn()
-})
-afterAll(async () => {
-  await shop.close()
-  await test.close()
-})
+const test = await useTestApp()
+const shop = await makeShop(test)
+const alice = await makePerson(test, { points: 100_000n })
+const buyer = await alice.signIn()
 
 const ENDPOINTS = ['pay/query', 'pay/close', 'merchant/info', 'merchant/orders', 'transfer/balance']
 

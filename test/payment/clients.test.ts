@@ -4,27 +4,17 @@
  * transfer do so too.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { describe, expect, it } from 'vitest'
+import { makePerson } from '../harness/cast.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
-let test: TestApp
-let merchant: Merchant
-let buyer: Person
-let browser: Browser
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-  buyer = await makePerson(test, { points: 100_000n })
-  browser = await buyer.signIn()
-})
-afterAll(async () => {
-  await merchant.close()
-  await test.close()
-})
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
+const buyer = await makePerson(test, { points: 100_000n })
+const browser = await buyer.signIn()
 
 const sha = (text: string) => createHash('sha256').update(text).digest('hex')
 const mac = (key: string, text: string) => createHmac('sha256', key).update(text).digest('hex')

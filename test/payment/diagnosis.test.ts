@@ -13,7 +13,7 @@ import {
   sign as signBytes,
 } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { mandateOperations } from '../../src/docs/mandates.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
@@ -27,16 +27,10 @@ import { gatewayRules, hmacRules } from '../../src/payment/diagnosis/schemes.ts'
 import { explain, type Scheme } from '../../src/payment/diagnosis/search.ts'
 import { judge, keyFingerprint } from '../../src/payment/diagnosis/verdict.ts'
 import { Callback, MandateCallback } from '../../src/payment/signing/hmac.ts'
+import { currentKey } from '../../src/payment/signing/keys.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
 import { type Fields, makeShop, type Shop, send } from '../harness/gateway-shop.ts'
-import {
-  anotherProcess,
-  type Browser,
-  type Page,
-  setSetting,
-  startTestApp,
-  type TestApp,
-} from '../harness/harness.ts'
+import { anotherProcess, type Page, setSetting, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { messages } from '../harness/messages.ts'
 import { COUNTED_APART, inOneProcess } from '../harness/one-process.ts'
@@ -44,31 +38,19 @@ import { COUNTED_APART, inOneProcess } from '../harness/one-process.ts'
 const { en } = messages
 const itCounts = it.skipIf(inOneProcess(COUNTED_APART))
 
-let test: TestApp
-let shop: Shop
-let owner: Browser
-let old: { token: string; merchant_key: string }
 let count = 0
 const seen = new Set<MistakeCode>()
 
-beforeAll(async () => {
-  test = await startTestApp()
-  shop = await makeShop(test)
-  owner = await shop.owner.signIn()
-  // Ended keys, for requests that still use them.
-  old = { token: shop.token, merchant_key: shop.merchant_key }
-  const actor = { user_id: shop.owner.id, ip: '127.0.0.1' }
-  const { token, secret_key } = await rotateToken(test.deps, shop.payment_id, 0, actor)
-  await resetMerchantKey(test.deps, shop.payment_id, actor)
-  const keysAt = await readKeys()
-  const merchant_key = keysAt(test.clock.now()).merchant_keys[0]!.value
-  shop = { ...shop, token, secret_key, merchant_key }
-  test.clock.advance(60_000)
-})
-afterAll(async () => {
-  await shop.close()
-  await test.close()
-})
+const test = await useTestApp()
+/** The shop with keys that have ended, which some requests still use. */
+const old = await makeShop(test)
+const owner = await old.owner.signIn()
+const actor = { user_id: old.owner.id, ip: '127.0.0.1' }
+const renewed = await rotateToken(test.deps, old.payment_id, 0, actor)
+await resetMerchantKey(test.deps, old.payment_id, actor)
+const merchant_key = await currentKey(test.deps, old.id, 'merchant_key')
+const shop: Shop = { ...old, ...renewed, merchant_key }
+test.clock.advance(60_000)
 
 const readKeys = async () =>
   (await readOwnKeys(test.deps, (await test.deps.gatewayKeys.findApp({ app_id: shop.id }))!)).keysAt
@@ -776,7 +758,6 @@ describe('what is told', () => {
     expect((await theirs.get(`${path(other)}?refused=${kept}`)).status).toBe(404)
     expect((await owner.get(`${path()}?refused=${kept}`)).status).toBe(200)
     expect((await theirs.get(path(other))).body).toContain(en.signatures.refusedNothing)
-    await other.close()
   })
 })
 
@@ -811,7 +792,6 @@ describe('refused requests', () => {
     test.clock.advance(31 * 86_400_000)
     await deleteExpiredRows(test.deps)
     expect(await countKept(seller)).toBe(0)
-    await seller.close()
   })
 
   itCounts('are kept at a bounded rate, unless accepted or too many', async () => {
@@ -829,7 +809,6 @@ describe('refused requests', () => {
     expect(await countKept(seller)).toBe(4)
     await set('limit_api_requests', '6000')
     await set('limit_refused_requests', '60')
-    await seller.close()
   })
 
   it('are kept also with unread parameters: doubled, nested, or none', async () => {

@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { rotateEventSecret, setEventsUrl } from '../../src/payment/events/events.ts'
 import { findEvents } from '../../src/payment/events/webhook.ts'
 import { readNotifications, redeliver } from '../../src/payment/notifications/redelivery.ts'
@@ -14,8 +14,8 @@ import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { keyContext } from '../../src/payment/signing/keys.ts'
 import { makeSecrets } from '../../src/platform/secrets.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { unescaped } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
@@ -27,10 +27,6 @@ const HOUR_MS = 3_600_000
 
 type Told = { headers: Record<string, string>; body: string; path: string }
 
-let test: TestApp
-let shop: Merchant
-let buyer: Person
-let admin: Person
 const told: Told[] = []
 let status = 204
 const server = createServer(async (request, response) => {
@@ -39,21 +35,16 @@ const server = createServer(async (request, response) => {
   told.push({ headers: request.headers as Record<string, string>, body, path: request.url! })
   response.writeHead(status).end()
 })
-let url: string
 
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events?shop=7`
-  test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
-  test.startNotifier()
-  shop = await makeMerchant(test)
-  buyer = await makePerson(test, { points: 1_000_000n })
-  admin = await makePerson(test, { username: 'admin', is_admin: true })
-})
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events?shop=7`
+const test = await useTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
+test.startNotifier()
+const shop = await makeMerchant(test)
+const buyer = await makePerson(test, { points: 1_000_000n })
+const admin = await makePerson(test, { username: 'admin', is_admin: true })
 afterAll(async () => {
   await expectSoundBooks(test.db)
-  await test.close()
-  await shop.close()
   server.close()
 })
 
@@ -144,7 +135,6 @@ it('nothing is written or sent while they are off', async () => {
   await allTold(other)
   expect(told.splice(0)).toHaveLength(1)
   expect(await rowsOf(shop)).toEqual([])
-  await other.close()
 })
 
 it('each is a signed POST of what happened, when, and the state', async () => {
@@ -278,7 +268,6 @@ it('carries the signatures of both secrets while one replaces the other', async 
   const keys = await test.db.selectFrom('payment_app_keys').select('value_encrypted').execute()
   const stored = keys.map(({ value_encrypted }) => value_encrypted.toString('latin1')).join()
   for (const secret of [first, second, third]) expect(stored).not.toContain(secret.slice(6))
-  await seller.close()
 })
 
 it('switched off, drops what is unsent and writes no more', async () => {
@@ -300,7 +289,6 @@ it('switched off, drops what is unsent and writes no more', async () => {
   const after = await payOrder(seller)
   await allTold(seller)
   expect(told.map(({ body }) => JSON.parse(body).data.transaction_id)).toEqual([after])
-  await seller.close()
 })
 
 it('a dead address gets no more: the team is alerted', async () => {
@@ -348,7 +336,6 @@ it('a dead address gets no more: the team is alerted', async () => {
   expect((await browser.submit(await browser.get(path), path, { events_url: url })).status).toBe(303)
   expect((await browser.get(path)).body).not.toContain('Your address answered')
   expect(await isOn()).toBe(true)
-  await seller.close()
 })
 
 it('the owner’s page enables them, shows the secret once, and verifies', async () => {
@@ -410,7 +397,6 @@ it('the owner’s page enables them, shows the secret once, and verifies', async
   // The payer's receipt says that the shop was notified.
   const receipt = await (await buyer.signIn()).get(`/payment/pay/${transaction_id}`)
   expect(receipt.body).toContain('The shop has confirmed your payment.')
-  await seller.close()
 })
 
 it('an unreadable secret fails its own application’s events alone', async () => {

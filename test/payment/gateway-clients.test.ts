@@ -5,45 +5,36 @@
  */
 import { createPrivateKey, createSign } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import forge from 'node-forge'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { type Fields, makeShop, md5, type Shop, send } from '../harness/gateway-shop.ts'
-import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Fields, makeShop, md5, send } from '../harness/gateway-shop.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 
 const V1_BASE = '/payment/api/'
 const EITHER_BASE = '/payment/'
 
-let test: TestApp
-let shop: Shop
-let buyer: Browser
-let receiver: Server
-let address: string
 /** The raw query that came to each path, as each client's language receives it. */
 const told = new Map<string, string>()
 /** The verifier of the client at each path. */
 const verifiers = new Map<string, (query: string) => boolean>()
 
-beforeAll(async () => {
-  test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
-  test.startNotifier()
-  shop = await makeShop(test)
-  buyer = await (await makePerson(test, { points: 1_000_000n })).signIn()
-  await setSetting(test, 'gateway_at_root', 'on')
-  receiver = createServer((request, response) => {
-    const [path = '', query = ''] = request.url!.split('?')
-    told.set(path, query)
-    response.end(verifiers.get(path)?.(query) ? 'success' : 'fail')
-  }).listen(0, '127.0.0.1')
-  await once(receiver, 'listening')
-  address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
-})
+const test = await useTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
+test.startNotifier()
+const shop = await makeShop(test)
+const buyer = await (await makePerson(test, { points: 1_000_000n })).signIn()
+await setSetting(test, 'gateway_at_root', 'on')
+const receiver = createServer((request, response) => {
+  const [path = '', query = ''] = request.url!.split('?')
+  told.set(path, query)
+  response.end(verifiers.get(path)?.(query) ? 'success' : 'fail')
+}).listen(0, '127.0.0.1')
+await once(receiver, 'listening')
+const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
 afterAll(async () => {
   receiver.close()
-  await shop.close()
-  await test.close()
 })
 
 /** PHP's $_GET: of two the last, dots and spaces in names become underscores, a `+` is a space. */

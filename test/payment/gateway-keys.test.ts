@@ -9,26 +9,19 @@ import {
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import forge from 'node-forge'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { resetMerchantKey } from '../../src/payment/apps/key-changes.ts'
 import { currentKey, openKey } from '../../src/payment/signing/keys.ts'
 import { readPublicKey } from '../../src/payment/signing/public-key.ts'
 import { makePerson } from '../harness/cast.ts'
-import { anotherProcess, type Browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import { anotherProcess, type Browser, type Page, type TestApp, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
-let test: TestApp
-let other: TestApp
-let merchant: Merchant
-beforeAll(async () => {
-  test = await startTestApp()
-  other = await anotherProcess(test)
-  merchant = await makeMerchant(test)
-})
+const test = await useTestApp()
+const other = await anotherProcess(test)
+const merchant = await makeMerchant(test)
 afterAll(async () => {
-  await merchant.close()
   await other.close()
-  await test.close()
 })
 
 const publicHalf = (key: KeyObject) =>
@@ -94,7 +87,6 @@ describe('the platform pair', () => {
     expect(publicHalf(await other.deps.gatewayKeys.platformKey(await found(other)))).toBe(publicHalf(ours))
     const theirs = await test.deps.gatewayKeys.platformKey(await found(test, second.payment_id))
     expect(publicHalf(theirs)).not.toBe(publicHalf(ours))
-    await second.close()
   })
 
   it('is encrypted where it is stored', async () => {
@@ -119,7 +111,6 @@ describe('the platform pair', () => {
     expect(publicHalf(await test.deps.gatewayKeys.platformKey(await found(test, young.payment_id)))).toBe(
       publicHalf(keys[0]!),
     )
-    await young.close()
   })
 })
 
@@ -292,7 +283,6 @@ async function withShop(run: (shop: Merchant, owner: Browser) => Promise<void>) 
   try {
     await run(shop, await shop.owner.signIn())
   } finally {
-    await shop.close()
   }
 }
 

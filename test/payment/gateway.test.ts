@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import forge from 'node-forge'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { poolUse } from '../../src/database/connection.ts'
@@ -17,7 +17,7 @@ import { paidTrades } from '../../src/payment/gateway/messages.ts'
 import { makePlaceOrder } from '../../src/payment/orders/place.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
+import { makePerson } from '../harness/cast.ts'
 import {
   type Fields,
   gatewayText,
@@ -27,14 +27,7 @@ import {
   type Shop,
   send,
 } from '../harness/gateway-shop.ts'
-import {
-  anotherProcess,
-  type Browser,
-  browser,
-  setSetting,
-  startTestApp,
-  type TestApp,
-} from '../harness/harness.ts'
+import { anotherProcess, browser, setSetting, startTestApp, useTestApp } from '../harness/harness.ts'
 import { COUNTED_APART, inOneProcess } from '../harness/one-process.ts'
 
 const MAPI = '/payment/api/mapi.php'
@@ -47,26 +40,16 @@ const HAN_AND_NAMES =
 
 const itCounts = it.skipIf(inOneProcess(COUNTED_APART))
 
-let test: TestApp
-let shop: Shop
-let other: Shop
-let alice: Person
-let buyer: Browser
 let count = 0
 const seen = new Set<string>()
 
-beforeAll(async () => {
-  test = await startTestApp()
-  shop = await makeShop(test)
-  other = await makeShop(test, { newKey: true })
-  alice = await makePerson(test, { points: 1_000_000n })
-  buyer = await alice.signIn()
-})
+const test = await useTestApp()
+const shop = await makeShop(test)
+const other = await makeShop(test, { newKey: true })
+const alice = await makePerson(test, { points: 1_000_000n })
+const buyer = await alice.signIn()
 afterAll(async () => {
   await expectSoundBooks(test.db)
-  await shop.close()
-  await other.close()
-  await test.close()
 })
 
 const seconds = (offset = 0) => String(Math.floor(test.clock.now().getTime() / 1000) + offset)
@@ -638,7 +621,6 @@ describe('sign_type', () => {
     await resetMerchantKey(test.deps, seller.payment_id, { user_id: seller.owner.id, ip: '127.0.0.1' })
     expectRefusal(await ask(MAPI, seller.signMd5(fields)), 'v1', 'invalid_signature')
     expectRefusal(await askApi('query', {}, seller), 'v1', 'wrong_key')
-    await seller.close()
   })
 })
 
@@ -1066,7 +1048,6 @@ describe('api.php', () => {
     expect(await askApi('query', {}, seller)).toMatchObject({ orders_today: 0, orders_lastday: 1 })
     const byPaymentId = await askApi('query', { pid: seller.payment_id }, seller)
     expect(byPaymentId.pid).toBe(seller.payment_id)
-    await seller.close()
   })
 
   it('lists trades, newest first, by limit, offset or page, and status', async () => {
@@ -1112,7 +1093,6 @@ describe('api.php', () => {
       expectRefusal(await askV2('merchant/orders', fields, seller), 'v2', INVALID, msg, seller)
     }
     expect(await askApi('orders')).not.toMatchObject({ data: expect.arrayContaining([{ pid: Number(pid) }]) })
-    await seller.close()
   })
 
   it('lists in turn, so a crowd far down has one connection', async () => {
@@ -1439,7 +1419,6 @@ describe('an application', () => {
     expect(await askV2('merchant/info', {}, seller)).toMatchObject({ code: 0, status: 0, pay_status: 0 })
     expect(await askV2('pay/query', { out_trade_no: sold.out_trade_no! }, seller)).toMatchObject({ code: 0 })
     await become('approved')
-    await seller.close()
   })
 
   itCounts('that asks too often gets 429, and impostors use none of it', async () => {
@@ -1465,7 +1444,6 @@ describe('an application', () => {
     const page = await send(test, 'GET', SUBMIT, seller.signMd5(trade({ pid: seller.pidText })))
     expect(page.statusCode).toBe(429)
     await set('limit_api_requests', '0')
-    await seller.close()
   })
 })
 
@@ -1657,7 +1635,6 @@ describe('every answer', () => {
     const page = await send(second, 'GET', SUBMIT, seller.signMd5(signed))
     expect(page.statusCode).toBe(500)
     expect(page.body).not.toContain('orders')
-    await seller.close()
     await second.close()
   })
 

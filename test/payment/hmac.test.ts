@@ -1,26 +1,18 @@
 /** The HMAC API: initiating and querying, every refusal with its code, and that a refusal writes nothing. */
 import { createHash, createHmac } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { PAYMENT_ERRORS } from '../../src/payment/hmac/errors.ts'
 import { makePerson } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
-import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import { useTestApp } from '../harness/harness.ts'
+import { type Answer, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 
-let test: TestApp
-let merchant: Merchant
 let count = 0
 /** The codes that a test has caused. The last test requires all of them. */
 const seen = new Set<number>()
 
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-})
-afterAll(async () => {
-  await merchant.close()
-  await test.close()
-})
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
 
 const newOrderId = () => `order-${++count}`
 const fields = (over: Record<string, string> = {}) => ({
@@ -113,7 +105,6 @@ describe('initiate', () => {
     const theirs = await other.process({ ...order, amount: '7' })
     expect(theirs.status).toBe(200)
     expect(theirs.body.transaction_id).not.toBe(mine.body.transaction_id)
-    await other.close()
   })
 
   it('makes one order of twenty equal requests at once', async () => {
@@ -240,7 +231,6 @@ describe('signature', () => {
     expectRefusal(unsigned, 401, 1001, 'Invalid signature')
     expectRefusal(await pending.process(order), 400, 1009, /not approved/)
     expectRefusal(await pending.query({ transaction_id: 'txn_x' }), 400, 1009, /not approved/)
-    await pending.close()
   })
 
   it('accepts a client that hashes the Secret Key', async () => {
@@ -402,7 +392,6 @@ describe('query', () => {
     expectRefusal(await other.query({ transaction_id: 'txn_x' }), 400, 1008, 'Payment not found')
     expectRefusal(await other.query({ order_id: 'ü' }), 400, 1005, /Invalid order_id/)
     expectRefusal(await other.query({ nothing: 'useful' }), 400, 1004, 'Missing parameter: transaction_id')
-    await other.close()
   })
 
   it('goes on for a suspended application, which may not sell any more', async () => {
@@ -415,7 +404,6 @@ describe('query', () => {
       .execute()
     expectRefusal(await seller.process(fields()), 400, 1009, 'This payment application is suspended')
     expect((await seller.query({ transaction_id: String(body.transaction_id) })).status).toBe(200)
-    await seller.close()
   })
 })
 

@@ -1,33 +1,23 @@
 /** The lists of the HMAC API: every row of one application once, page by page, while new rows arrive. */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import { makePerson } from '../harness/cast.ts'
+import { useTestApp } from '../harness/harness.ts'
+import { makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 
-let test: TestApp
-let merchant: Merchant
-let buyer: Person
-
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-  buyer = await makePerson(test, { points: 10_000n })
-  await grantPoints(test.db, {
-    user_id: merchant.owner.id,
-    amount: 100_000n,
-    reference: 'float',
-    reason: 'test',
-    actor_id: null,
-    now: test.clock.now(),
-  })
-})
-afterAll(async () => {
-  await merchant.close()
-  await test.close()
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
+const buyer = await makePerson(test, { points: 10_000n })
+await grantPoints(test.db, {
+  user_id: merchant.owner.id,
+  amount: 100_000n,
+  reference: 'float',
+  reason: 'test',
+  actor_id: null,
+  now: test.clock.now(),
 })
 
 type Row = Record<string, unknown> & { transaction_id: string }
@@ -82,7 +72,6 @@ describe('orders', () => {
       data: [{ transaction_id: made[2], status: 'completed' }],
       next_cursor: null,
     })
-    await stranger.close()
   })
 
   it('are searched in bounded steps, and found behind any number', async () => {
@@ -108,7 +97,6 @@ describe('orders', () => {
     expect([ids(oldest), oldest.next_cursor]).toEqual([[first], expect.stringMatching(/^txn_g/)])
     const now = String(test.clock.now().getTime() / 1000 + 1_200)
     expect(await list('orders', { since: now }, seller)).toMatchObject({ data: [], next_cursor: null })
-    await seller.close()
   })
 
   it('are narrowed by when they were created', async () => {
@@ -176,12 +164,10 @@ describe('is refused', () => {
     expect(unsigned.status).toBe(401)
     const nobody = await post(test, '/payment/transfers/pay_00000000000000000000', { limit: '1' })
     expect(nobody.status).toBe(404)
-    await stranger.close()
   })
 
   it('while the application waits for its review', async () => {
     const pending = await makeMerchant(test, { approved: false })
     await expect(list('orders', {}, pending)).rejects.toThrow('1009')
-    await pending.close()
   })
 })

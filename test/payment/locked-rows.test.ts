@@ -3,7 +3,7 @@
  * and each is done once.
  */
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import type { Tx } from '../../src/database/connection.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
@@ -13,26 +13,19 @@ import { makeCreateOrder } from '../../src/payment/orders/place.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { chargeOf, giveRight, makeMandate, switchMandates } from '../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 const OTHERS = 40
 
-let test: TestApp
-let merchants: Merchant[]
-let payers: Person[]
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  merchants = [await makeMerchant(test), await makeMerchant(test)]
-  payers = await Promise.all(Array.from({ length: 6 }, () => makePerson(test, { points: 10_000n })))
-  for (const { owner } of merchants) await give(owner.id)
-})
+const test = await useTestApp()
+const merchants = [await makeMerchant(test), await makeMerchant(test)]
+const payers = await Promise.all(Array.from({ length: 6 }, () => makePerson(test, { points: 10_000n })))
 afterAll(async () => {
   for (const merchant of merchants) await merchant.close()
-  await test.close()
 })
 afterEach(() => expectSoundBooks(test.db))
 
@@ -89,6 +82,8 @@ async function besideLock<T, U>(
   })
   return { blocked: await waiting, others: done }
 }
+
+for (const { owner } of merchants) await give(owner.id)
 
 describe('while another connection holds a wallet', () => {
   it('payments of other members to other shops go through', async () => {

@@ -1,13 +1,13 @@
 /** A merchant's orders: found by every filter, paged, exported as a file, and hidden from others. */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { countOrders, eachOrder, ordersOfApp } from '../../src/payment/merchant/orders.ts'
 import { readNotifications } from '../../src/payment/notifications/redelivery.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { gatewayText, md5, send } from '../harness/gateway-shop.ts'
-import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
@@ -15,23 +15,11 @@ import { rowsRead } from '../harness/rows-read.ts'
 
 const DAY_MS = 86_400_000
 
-let test: TestApp
-let merchant: Merchant
-let owner: Browser
-let alice: Person
-let admin: Person
-
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-  owner = await merchant.owner.signIn()
-  alice = await makePerson(test, { points: 10_000n })
-  admin = await makePerson(test, { username: 'admin', is_admin: true })
-})
-afterAll(async () => {
-  await merchant.close()
-  await test.close()
-})
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
+const owner = await merchant.owner.signIn()
+const alice = await makePerson(test, { points: 10_000n })
+const admin = await makePerson(test, { username: 'admin', is_admin: true })
 
 let count = 0
 async function order(description: string, amount: string, seller = merchant) {
@@ -173,7 +161,6 @@ describe('the orders of an application', () => {
     expect(lines).toHaveLength(10_050)
     expect(new Set(lines).size).toBe(10_050)
     expect(await countOrders(test.db, seller.id, { text: 'hay' }, test.clock.now(), 10_000)).toBe(10_001)
-    await seller.close()
   })
 
   /** Creates orders that no search looks for. */
@@ -225,7 +212,6 @@ describe('the orders of an application', () => {
       ['pending', 'true'],
       ['cancelled', 'false'],
     ])
-    await seller.close()
   })
 
   it('are found by day without reading what others sold in between', async () => {
@@ -246,8 +232,6 @@ describe('the orders of an application', () => {
       return (await rowsRead(tx, 'orders')) - before
     })
     expect(read).toBeLessThan(300)
-    await seller.close()
-    await busy.close()
   })
 
   it('have their notifications found without reading those of others', async () => {
@@ -273,8 +257,6 @@ describe('the orders of an application', () => {
       return (await rowsRead(tx, 'notifications')) - before
     })
     expect(read).toBeLessThan(50)
-    await seller.close()
-    await busy.close()
   })
 
   it('go into so many files an hour of one member', async () => {
@@ -286,7 +268,6 @@ describe('the orders of an application', () => {
     const statuses = [await browser.get(file), await browser.get(file), await browser.get(file)]
     expect(statuses.map(({ status }) => status)).toEqual([200, 200, 429])
     await set('30')
-    await seller.close()
   })
 
   it('are not there for anybody else', async () => {
@@ -300,7 +281,6 @@ describe('the orders of an application', () => {
     expect(body).toContain('No results')
     const visitor = await owner.get('/payment/applications/pay_00000000000000000000/orders')
     expect(visitor.status).toBe(404)
-    await seller.close()
   })
 
   it('show their history, payees and request, without its secrets', async () => {
@@ -392,7 +372,6 @@ describe('the orders of an application', () => {
     const seller = await makeMerchant(test)
     const stranger = await seller.owner.signIn()
     expect((await stranger.get(`${listOf(seller)}/${transaction_id}`)).status).toBe(404)
-    await seller.close()
   })
 
   it('of a day are those created from midnight to midnight in China', async () => {
@@ -428,6 +407,5 @@ describe('the orders of an application', () => {
     expect(await ids({ period: 'days30' })).toEqual([after])
     expect(await ids({ period: 'days90' })).toEqual([after, on, before])
     expect((await browser.get(asking({ period: 'ever' }, path))).status).toBe(400)
-    await seller.close()
   })
 })

@@ -1,6 +1,6 @@
 /** Transfers on the merchant's pages: found again, previewed before they move points, and sent once. */
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
@@ -13,31 +13,14 @@ import { forgetfulSettings } from '../harness/application.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
-let test: TestApp
-let merchant: Merchant
-let owner: Browser
-let alice: Person
-let admin: Person
-let path: string
-
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-  path = `/payment/applications/${merchant.payment_id}/transfers`
-  await give(merchant.owner, 1_000n)
-  owner = await merchant.owner.signIn()
-  alice = await makePerson(test)
-  admin = await makePerson(test, { username: 'admin', is_admin: true })
-})
-afterAll(async () => {
-  await merchant.close()
-  await test.close()
-})
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
+const path = `/payment/applications/${merchant.payment_id}/transfers`
 afterEach(() => expectSoundBooks(test.db))
 
 const balance = ({ id }: Person) => balanceOf(test.db, id)
@@ -55,6 +38,11 @@ const set = (name: SettingName, value: string) => setSetting(test, name, value)
 async function quote(fields: Record<string, string>, by = owner) {
   return by.submit(await by.get(path), `${path}/quote`, fields)
 }
+
+await give(merchant.owner, 1_000n)
+const owner = await merchant.owner.signIn()
+const alice = await makePerson(test)
+const admin = await makePerson(test, { username: 'admin', is_admin: true })
 
 describe('a transfer by hand', () => {
   it('is quoted, sent once despite repeats, and logged', async () => {
@@ -213,7 +201,6 @@ it('transfers are found by number and name, and paged', async () => {
   const stranger = await seller.owner.signIn()
   const body = await stranger.get(`/payment/applications/${seller.payment_id}/transfers?q=${made[6]}`)
   expect(body.body).toContain('No results')
-  await seller.close()
 })
 
 it('are limited to a time, without reading those of other times', async () => {
@@ -242,7 +229,6 @@ it('are limited to a time, without reading those of other times', async () => {
     throw rolledBack
   })
   await expect(reading).rejects.toBe(rolledBack)
-  await seller.close()
 })
 
 it('needs one connection only, so a crowd cannot hold them all', async () => {

@@ -1,7 +1,7 @@
 /** The delivery of notifications by processes: fair shares, leases that survive a dead process, redelivery. */
 import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { takeTurn } from '../../src/payment/notifications/outbox.ts'
 import {
   outboxFigures,
@@ -14,7 +14,7 @@ import { makePerson } from '../harness/cast.ts'
 import { anotherProcess, type TestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { type Receiver, succeed } from '../harness/notify-receiver.ts'
-import { type NotifyWorld, startNotifyWorld } from '../harness/notify-world.ts'
+import { startNotifyWorld } from '../harness/notify-world.ts'
 import { until } from '../harness/waiting.ts'
 
 const MINUTE_MS = 60_000
@@ -22,13 +22,10 @@ const LEASE_MS = 60_000
 /** Longer than the answers held back here take on any machine. */
 const TIMEOUT_MS = 60_000
 
-let world: NotifyWorld
 let receiver: Receiver
 let test: TestApp
-beforeAll(async () => {
-  world = await startNotifyWorld({ timeout_ms: TIMEOUT_MS })
-  ;({ receiver, test } = world)
-})
+const world = await startNotifyWorld({ timeout_ms: TIMEOUT_MS })
+;({ receiver, test } = world)
 afterAll(() => world.close())
 
 /** Holds answers back until it releases all of them. */
@@ -75,7 +72,6 @@ describe('a slow host', () => {
     expect(held).toHaveLength(32)
     release()
     await world.told(slow)
-    await other.close()
   })
 
   it('is shared fairly: whoever has least under way there comes first', async () => {
@@ -91,7 +87,6 @@ describe('a slow host', () => {
     expect(receiver.received.at(-1)).toMatchObject({ path: '/one' })
     release()
     await world.told([...many, one])
-    await other.close()
   })
 })
 
@@ -333,7 +328,6 @@ describe('redelivery', () => {
       { subject: payment_id, detail: { role: 'team', since: since.toISOString(), count: 2 } },
       { subject: 'all', detail: { role: 'administrator', since: since.toISOString(), count: 1 } },
     ])
-    await other.close()
   })
 })
 

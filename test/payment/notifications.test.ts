@@ -7,7 +7,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { setDefaultCACertificates } from 'node:tls'
 import { sql } from 'kysely'
 import forge from 'node-forge'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { AttemptOutcome } from '../../src/database/tables/notifications.ts'
 import { readNotifications } from '../../src/payment/notifications/redelivery.ts'
 import { openNotifier } from '../../src/payment/notifications/worker.ts'
@@ -16,19 +16,16 @@ import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson } from '../harness/cast.ts'
 import type { TestApp } from '../harness/harness.ts'
 import { type Receiver, startReceiver, succeed } from '../harness/notify-receiver.ts'
-import { type NotifyWorld, startNotifyWorld } from '../harness/notify-world.ts'
+import { startNotifyWorld } from '../harness/notify-world.ts'
 
 const MINUTE_MS = 60_000
 /** The time limit of an attempt without an answer. An answered one must not take as long, on any machine. */
 const TIMEOUT_MS = 5_000
 
-let world: NotifyWorld
 let receiver: Receiver
 let test: TestApp
-beforeAll(async () => {
-  world = await startNotifyWorld({ timeout_ms: TIMEOUT_MS })
-  ;({ receiver, test } = world)
-})
+const world = await startNotifyWorld({ timeout_ms: TIMEOUT_MS })
+;({ receiver, test } = world)
 afterAll(() => world.close())
 
 /** Answers of servers that print warnings before the body. */

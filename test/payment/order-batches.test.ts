@@ -1,23 +1,14 @@
 /** Orders placed together in one statement: each ends as it would by itself, and no deadlock occurs. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { type CreateOrder, makeCreateOrder } from '../../src/payment/orders/place.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { useTestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 
-let test: TestApp
-let merchant: Merchant
-
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-})
-afterAll(async () => {
-  await merchant.close()
-  await test.close()
-})
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
 
 const newOrder = (order_id: string, amount = 10n) => ({
   app_id: merchant.id,

@@ -1,12 +1,12 @@
 /** What a merchant sees first of an application: honest figures, failures before all else, and the next step. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { refusedRequests } from '../../src/payment/diagnosis/refused-requests.ts'
 import { overviewOf } from '../../src/payment/merchant/overview.ts'
 import { hopsOf } from '../../src/payment/notifications/hops.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { dayIn, daysBetween, daysLater, startOfDay } from '../../src/web/periods/days.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
@@ -14,22 +14,11 @@ import { inOneProcess, STATEMENTS } from '../harness/one-process.ts'
 
 const itListens = it.skipIf(inOneProcess(STATEMENTS))
 
-let test: TestApp
-let shop: Merchant
-let owner: Browser
-let buyer: Person
-let page: string
-beforeAll(async () => {
-  test = await startTestApp()
-  shop = await makeMerchant(test)
-  owner = await shop.owner.signIn()
-  buyer = await makePerson(test, { points: 100_000n })
-  page = `/payment/applications/${shop.payment_id}`
-})
-afterAll(async () => {
-  await shop.close()
-  await test.close()
-})
+const test = await useTestApp()
+const shop = await makeMerchant(test)
+const owner = await shop.owner.signIn()
+const buyer = await makePerson(test, { points: 100_000n })
+const page = `/payment/applications/${shop.payment_id}`
 
 let count = 0
 async function order(amount: string, isPaid: boolean, of = shop) {
@@ -62,7 +51,6 @@ it('leads a new application to its first payment', async () => {
   expect(await steps()).toEqual(['paid'])
   await order('100', true)
   expect(await shown()).not.toContain('Getting ready')
-  await twin.close()
 })
 
 it('says of each rate what it divides, and what it leaves out', async () => {

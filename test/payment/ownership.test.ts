@@ -1,17 +1,13 @@
 /** Acts of an owner on a payment application after its creation, and of an administrator on one in use. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { rotateToken } from '../../src/payment/apps/key-changes.ts'
 import { currentKey } from '../../src/payment/signing/keys.ts'
 import { isAddressRange, isAllowedAddress } from '../../src/payment/values/addresses.ts'
 import { makePerson } from '../harness/cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Browser, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
 
 let count = 0
 const order = () => ({ amount: '10', description: 'Tea', order_id: `own-${++count}` })
@@ -26,7 +22,6 @@ async function withShop(run: (merchant: Merchant, owner: Browser, page: string) 
   try {
     await run(merchant, await merchant.owner.signIn(), `/payment/applications/${merchant.payment_id}`)
   } finally {
-    await merchant.close()
   }
 }
 const edited = {
@@ -216,7 +211,6 @@ describe('editing', () => {
     await edit('Official Bank once more')
     expect(await approve([...first, ...fourth])).toEqual([409, 409, 409, 409])
     expect((await row(merchant.payment_id)).unreviewed_change_at).not.toBeNull()
-    await merchant.close()
   })
 
   it('of an approved application refuses a form from before the change', async () => {
@@ -230,7 +224,6 @@ describe('editing', () => {
     await owner.submit(await owner.get(`${page}/settings`), `${page}/edit`, edited)
     expect((await admin.submit(mine, review, { decision: 'approve' })).status).toBe(409)
     expect((await row(merchant.payment_id)).unreviewed_change_at).not.toBeNull()
-    await merchant.close()
   })
 
   it('of a rejected application applies again', async () => {
@@ -245,7 +238,6 @@ describe('editing', () => {
     expect(await row(merchant.payment_id)).toMatchObject({ status: 'pending', review_reason: null })
     await admin.submit(await admin.get('/admin/reviews'), review, { decision: 'approve' })
     expect((await merchant.process(order())).status).toBe(200)
-    await merchant.close()
   })
 })
 

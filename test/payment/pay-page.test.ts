@@ -1,30 +1,21 @@
 /** The pay page besides paying: facts, ways out, other devices, and every state with its way back. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { makeShop, send } from '../harness/gateway-shop.ts'
-import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { browser, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 import { readQr } from '../harness/qr.ts'
 
 const FORUM = 'https://forum.example.org'
 
-let test: TestApp
-let merchant: Merchant
-let alice: Person
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp({ DISCOURSE_URL: FORUM, DISCOURSE_SECRET: 'a-secret-of-the-forum' })
-  merchant = await makeMerchant(test)
-  alice = await makePerson(test, { points: 5_000n })
-})
-afterAll(async () => {
-  await merchant.close()
-  await test.close()
-})
+const test = await useTestApp({ DISCOURSE_URL: FORUM, DISCOURSE_SECRET: 'a-secret-of-the-forum' })
+const merchant = await makeMerchant(test)
+const alice = await makePerson(test, { points: 5_000n })
 
 async function order(amount = '120') {
   const order_id = `page-${++count}`

@@ -7,23 +7,14 @@ import { expireOrders } from '../../src/payment/orders/orders.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person, signIn } from '../harness/cast.ts'
-import { anotherProcess, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { anotherProcess, browser, type Page, type TestApp, useTestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 
-let test: TestApp
-let merchant: Merchant
-let alice: Person
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-  alice = await makePerson(test, { points: 5_000n })
-})
-afterAll(async () => {
-  await merchant.close()
-  await test.close()
-})
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
+const alice = await makePerson(test, { points: 5_000n })
 afterEach(() => expectSoundBooks(test.db))
 
 /** Initiates an order and returns the path of its pay page. */
@@ -163,7 +154,6 @@ describe('the way to paid', () => {
     const paid = await ownClient.submit(await ownClient.get(own.path), own.path)
     expect(paid.status).toBe(303)
     expect(await balance(seller.owner)).toBe(185n)
-    await seller.close()
   })
 
   it('takes no fee entry where the fee rounds down to nothing', async () => {
@@ -191,7 +181,6 @@ describe('the way to paid', () => {
       platform_fee: 33,
       merchant_points: 67,
     })
-    await seller.close()
   })
 })
 
@@ -261,7 +250,6 @@ describe('an order that cannot be paid', () => {
     const now = await client.get(path)
     expect(now.status).toBe(200)
     expect(now.body).toContain(new URL(seller.callbackUrl).origin)
-    await seller.close()
   })
 
   it('shows another amount than the one confirmed', async () => {

@@ -1,5 +1,5 @@
 /** Races on real connections, from two processes over one database: the books pass in every order of events. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Core } from '../../src/core/core.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
@@ -11,21 +11,16 @@ import type { AppError } from '../../src/platform/errors.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { anotherProcess, startTestApp, type TestApp } from '../harness/harness.ts'
+import { anotherProcess, type TestApp, useTestApp } from '../harness/harness.ts'
 import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 
-let test: TestApp
-let elsewhere: TestApp
 let count = 0
 
-beforeAll(async () => {
-  // The requests must meet in the database, and the limit at the door must not refuse them.
-  test = await startTestApp({ REQUESTS_AT_ONCE_MAX: '1000' })
-  elsewhere = await anotherProcess(test)
-})
+// The requests must meet in the database, and the limit at the door must not refuse them.
+const test = await useTestApp({ REQUESTS_AT_ONCE_MAX: '1000' })
+const elsewhere = await anotherProcess(test)
 afterAll(async () => {
   await elsewhere.close()
-  await test.close()
 })
 afterEach(() => expectSoundBooks(test.db))
 
@@ -33,7 +28,6 @@ const balance = (person: Person) => balanceOf(test.db, person.id)
 
 async function makeRichMerchant(points: bigint): Promise<Merchant> {
   const merchant = await makeMerchant(test)
-  await merchant.close()
   await grantPoints(test.db, {
     user_id: merchant.owner.id,
     amount: points,

@@ -2,37 +2,24 @@
  * Refund requests of merchants: accepted in two steps or declined with a reason, one at a time, and visible to the
  * parties.
  */
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 
 const ADMIN_PATH = '/admin/refund-requests'
 
-let test: TestApp
-let merchant: Merchant
-let owner: Browser
-let admin: Browser
-let alice: Person
-let buyer: Browser
-
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-  owner = await merchant.owner.signIn()
-  admin = await (await makePerson(test, { username: 'admin', is_admin: true })).signIn()
-  alice = await makePerson(test, { points: 10_000n })
-  buyer = await alice.signIn()
-})
-afterAll(async () => {
-  await merchant.close()
-  await test.close()
-})
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
+const owner = await merchant.owner.signIn()
+const admin = await (await makePerson(test, { username: 'admin', is_admin: true })).signIn()
+const alice = await makePerson(test, { points: 10_000n })
+const buyer = await alice.signIn()
 afterEach(() => expectSoundBooks(test.db))
 
 let count = 0
@@ -198,5 +185,4 @@ it('is nobody else’s to ask, and nobody’s but an administrator’s to decide
   expect(await statusOf(transaction_id)).toEqual(['open'])
   const { fields: adminFields } = await formOf(transaction_id, 'decline')
   expect((await admin.post(`${ADMIN_PATH}/x/decline`, { ...adminFields, answer: 'No' })).status).toBe(404)
-  await seller.close()
 })

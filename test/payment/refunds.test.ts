@@ -1,31 +1,21 @@
 /** Refunds, reversals, grants and adjustments: two steps, a reason, never below zero, and each confirmation once. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { refundOrder, reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { useTestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 
 const PATH = '/admin/corrections'
-let test: TestApp
-let merchant: Merchant
-let admin: Browser
-let adminId: bigint
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-  const person = await makePerson(test, { username: 'admin', is_admin: true })
-  adminId = person.id
-  admin = await person.signIn()
-})
-afterAll(async () => {
-  await merchant.close()
-  await test.close()
-})
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
+const person = await makePerson(test, { username: 'admin', is_admin: true })
+const adminId = person.id
+const admin = await person.signIn()
 afterEach(() => expectSoundBooks(test.db))
 
 const balance = (person: Person) => balanceOf(test.db, person.id)
@@ -173,7 +163,6 @@ describe('a refund', () => {
     expect((await refund(sold.transaction_id, '100')).answers[0]!.status).toBe(409)
     expect(await balance(sold.buyer)).toBe(0n)
     expect(await test.db.selectFrom('journal').select('id').execute()).toHaveLength(journals.length)
-    await poor.close()
   })
 
   it('against a transfer of the same points lets one through', async () => {
@@ -195,7 +184,6 @@ describe('a refund', () => {
       ])
       const moved = [await balance(buyer), await balance(bob)]
       expect(moved.filter((points) => points > 0n)).toHaveLength(1)
-      await seller.close()
     }
   })
 })
@@ -248,7 +236,6 @@ describe('a reversal', () => {
       reverseTransfer(test.deps, { transaction_id: String(body.transaction_id), with_fee: true, ...by }),
     ).rejects.toMatchObject({ code: 'conflict' })
     expect(await balance(bob)).toBe(99n)
-    await seller.close()
   })
 })
 

@@ -1,5 +1,5 @@
 /** Repeated requests at both doors get the earlier answer, even when a switch has since been turned off. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { banMember } from '../../src/accounts/members.ts'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
@@ -10,27 +10,21 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { sendTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
+import { makePerson } from '../harness/cast.ts'
 import { makeShop, type Reply, type Shop, send } from '../harness/gateway-shop.ts'
-import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { merchantSign, post } from '../harness/merchant.ts'
 
 const MAPI = '/payment/api/mapi.php'
 const CREATE = '/payment/api/pay/create'
 const MINUTE_MS = 60_000
 
-let test: TestApp
 let shop: Shop
-let buyer: Person
-let admin: Person
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  buyer = await makePerson(test, { points: 1_000_000n })
-  admin = await makePerson(test, { is_admin: true })
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const buyer = await makePerson(test, { points: 1_000_000n })
+const admin = await makePerson(test, { is_admin: true })
 afterEach(() => expectSoundBooks(test.db))
 
 const set = (name: SettingName, value: string) => setSetting(test, name, value)
@@ -168,7 +162,6 @@ describe.each(NAMES)('while %s', (name) => {
     await off()
     expect(await balanceOf(test.db, shop.owner.id)).toBe(before)
     expect((await shop.transfer(done)).body).toEqual(first.body)
-    await shop.close()
   })
 
   it.runIf(refusesOrders)('a repeated initiate answers what stands, but opens nothing', async () => {
@@ -194,7 +187,6 @@ describe.each(NAMES)('while %s', (name) => {
     const { expires_at } = first.body
     expect((await shop.process(unpaid)).body).toMatchObject({ expires_at })
     expect((await shop.process(expired)).status).toBe(200)
-    await shop.close()
   })
 
   it.runIf(refusesOrders)('a repeated create of either version answers its trade', async () => {
@@ -227,7 +219,6 @@ describe.each(NAMES)('while %s', (name) => {
       expect(await createV2(sale)).toMatchObject({ code: -1 })
     }
     await off()
-    await shop.close()
   })
 })
 
@@ -250,7 +241,6 @@ describe('a repeated transfer', () => {
     const forged = { ...done, signature: merchantSign('tk_other', done) }
     const answer = await post(test, `/payment/transfer/${shop.payment_id}`, forged)
     expect(answer).toMatchObject({ status: 401, body: { errors: [{ code: 1001 }] } })
-    await shop.close()
   })
 
   it('by a former owner’s token tells nothing of the new owner', async () => {
@@ -272,7 +262,6 @@ describe('a repeated transfer', () => {
     }
     const asked = await shop.query({ transaction_id: String(sent.body.transaction_id) })
     expect(asked.body.error).toBe('Payment not found')
-    await shop.close()
   })
 })
 
@@ -304,7 +293,6 @@ describe('a trade created again', () => {
       .executeTakeFirstOrThrow()
     expect(row).toMatchObject({ amount: 990n, status: 'unpaid' })
     expect(row.expires_at.getTime()).toBe(test.clock.now().getTime() + 30 * MINUTE_MS)
-    await shop.close()
   })
 })
 
@@ -318,5 +306,4 @@ it('the limit of test orders refuses new ones, and no repeat', async () => {
   expect((await send(test, 'POST', MAPI, shop.signMd5(trade()))).statusCode).toBe(429)
   expect(await shop.process(sold)).toEqual(first)
   expect(await createV1(sale)).toMatchObject({ code: 1, trade_no })
-  await shop.close()
 })

@@ -1,30 +1,17 @@
 /** The number of SQL statements of frequent requests about payments. */
-import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { makeShop, type Shop, send } from '../harness/gateway-shop.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { describe, expect } from 'vitest'
+import { makePerson } from '../harness/cast.ts'
+import { makeShop, send } from '../harness/gateway-shop.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { expectStatements, itCounts, statementsOf } from '../harness/statements.ts'
 
-let test: TestApp
-let shop: Shop
-let alice: Person
-let buyer: Browser
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  shop = await makeShop(test)
-  alice = await makePerson(test, { points: 100_000n })
-  buyer = await alice.signIn()
-  // A token's use is noted once a minute, a session's every ten minutes, and RSA keys are read once.
-  await order()
-  await trade('v2')
-  await pay(await order())
-})
-afterAll(async () => {
-  await shop.close()
-  await test.close()
-})
+const test = await useTestApp()
+const shop = await makeShop(test)
+const alice = await makePerson(test, { points: 100_000n })
+const buyer = await alice.signIn()
+// A token's use is noted once a minute, a session's every ten minutes, and RSA keys are read once.
 
 const newOrder = () => ({ amount: '100', description: 'Tea', order_id: `hmac-${++count}` })
 const order = async () => String((await shop.process(newOrder())).body.transaction_id)
@@ -64,6 +51,10 @@ async function pay(transaction_id: string) {
   const page = await buyer.get(path)
   return () => buyer.submit(page, path)
 }
+
+await order()
+await trade('v2')
+await pay(await order())
 
 describe('a member', () => {
   itCounts('pays an order of either door with two statements: session and payment', async () => {

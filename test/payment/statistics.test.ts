@@ -2,7 +2,7 @@
  * The figures of an application: by day and week in China, by product, and the time that its shop takes to confirm.
  */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { poolUse } from '../../src/database/connection.ts'
 import {
   lastDays,
@@ -15,27 +15,18 @@ import {
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { barChart } from '../../src/web/bar-chart.ts'
-import { makePerson, type Person, signIn } from '../harness/cast.ts'
-import { anotherProcess, startTestApp, type TestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makePerson, signIn } from '../harness/cast.ts'
+import { anotherProcess, useTestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 
 const ZONE = 'Asia/Shanghai'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-let test: TestApp
-let shop: Merchant
-let buyer: Person
-beforeAll(async () => {
-  test = await startTestApp()
-  shop = await makeMerchant(test)
-  buyer = await makePerson(test, { points: 100_000n })
-})
-afterAll(async () => {
-  await shop.close()
-  await test.close()
-})
+const test = await useTestApp()
+const shop = await makeMerchant(test)
+const buyer = await makePerson(test, { points: 100_000n })
 
 let count = 0
 async function order(description: string, amount: string, isPaid: boolean) {

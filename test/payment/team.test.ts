@@ -16,22 +16,15 @@ import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person, signIn } from '../harness/cast.ts'
 import { makeShop, type Reply, send } from '../harness/gateway-shop.ts'
-import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { anotherProcess, type Browser, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 
-let test: TestApp
-let shop: Merchant
-let page: string
-beforeAll(async () => {
-  test = await startTestApp()
-  shop = await makeMerchant(test)
-  page = `/payment/applications/${shop.payment_id}`
-})
+const test = await useTestApp()
+const shop = await makeMerchant(test)
+const page = `/payment/applications/${shop.payment_id}`
 afterAll(async () => {
   await expectSoundBooks(test.db)
-  await shop.close()
-  await test.close()
 })
 
 type Role = 'manager' | 'operator' | 'viewer'
@@ -185,7 +178,6 @@ describe('an invitation', () => {
     expect(await isWarned()).toBe(false)
     await act(client, `${at}/invitation/accept`)
     expect(await isWarned()).toBe(true)
-    await seller.close()
   })
 
   it('gives nothing before acceptance, and can be declined or withdrawn once', async () => {
@@ -230,7 +222,6 @@ describe('an invitation', () => {
     ).toBe(400)
     test.clock.advance(11 * 60_000)
     expect((await act(owner, `${at}/team/invite`, asked)).status).toBe(409)
-    await seller.close()
   })
 
   it('is one of so many, also at once, and never the owner’s', async () => {
@@ -251,7 +242,6 @@ describe('an invitation', () => {
         .values({ ...member, invited_by: seller.owner.id, invited_at: test.clock.now() })
         .execute(),
     ).rejects.toThrow(/no member of its team/)
-    await seller.close()
   })
 })
 
@@ -281,7 +271,6 @@ it('locks the member’s row before the application, as anonymising does', async
     .select('status')
     .executeTakeFirstOrThrow()
   expect(status).toBe('pending')
-  await seller.close()
 })
 
 describe('an application that changes hands', () => {
@@ -328,7 +317,6 @@ describe('an application that changes hands', () => {
     // The new owner does not see the former owner's balance, only that it is too low.
     const other = await makeMerchant(test)
     const { body } = await other.process({ amount: '20', description: 'Tea', order_id: 'by-the-former' })
-    await other.close()
     const bought = { transaction_id: String(body.transaction_id), payer_id: seller.owner.id }
     expect(await makePayOrder(test.deps)({ ...bought, expected_amount: 20n })).toBe('paid')
     const record = await next.get(`${at}/orders/${before}`)
@@ -383,7 +371,6 @@ describe('an application that changes hands', () => {
       'hand_over',
       'rotate_token',
     ])
-    await seller.close()
   })
 
   it('loses its mark until its shown new owner is approved', async () => {
@@ -407,7 +394,6 @@ describe('an application that changes hands', () => {
       expect(seen.body).toContain(`@${heir.username}`)
       const queued = `/admin/reviews/${seller.payment_id}`
       expect((await admin.submit(seen, queued, { decision: 'approve' })).status).toBe(303)
-      await seller.close()
     }
   })
 
@@ -429,7 +415,6 @@ describe('an application that changes hands', () => {
       .where('applicant_id', '=', heir.id)
       .execute()
     expect((await act(next, `${at}/handover/accept`)).status).toBe(303)
-    await seller.close()
   })
 
   it('moves only when the asked member accepts in time, and may', async () => {
@@ -474,7 +459,6 @@ describe('an application that changes hands', () => {
     // The sign-in is old, and an offer requires a recent one.
     expect((await offer(heir.username)).status).toBe(409)
     expect(await ownerOf(seller)).toEqual([seller.owner.id])
-    await seller.close()
   })
 
   it('tells an old key nothing of the new owner’s wallet', async () => {
@@ -501,7 +485,6 @@ describe('an application that changes hands', () => {
     expect(await moneyByKey(await currentKey(test.deps, seller.id, 'merchant_key'))).toBe('7.00')
     // The other key is still that of the former owner.
     expect(await told('merchant/info')).toMatchObject({ money: '0.00' })
-    await seller.close()
   })
 
   it('lists nothing since the hand-over to a key from before', async () => {
@@ -579,7 +562,6 @@ describe('an application that changes hands', () => {
     const key = await currentKey(test.deps, seller.id, 'merchant_key')
     expect(await byKey('orders', key)).toMatchObject({ count: 3 })
     expect(await byKey('query', key)).toMatchObject({ orders: 2 })
-    await seller.close()
   })
 
   it('ends the events of the former owner', async () => {
@@ -609,7 +591,6 @@ describe('an application that changes hands', () => {
     expect(another).not.toBe(secret)
     await buy(seller, buyer)
     expect(await told.orderBy('id').execute()).toEqual([{ status: 'failed' }, { status: 'due' }])
-    await seller.close()
   })
 
   it('has no test application made for it by a former owner', async () => {
@@ -620,7 +601,6 @@ describe('an application that changes hands', () => {
     await expect(
       createTestApp(test.deps, { ...facts, applicant_id: stranger.id, live_app_id: seller.id }),
     ).rejects.toMatchObject({ code: 'not_found' })
-    await seller.close()
   })
 
   it('has one owner at every moment, with payments in two processes', async () => {
@@ -649,7 +629,5 @@ describe('an application that changes hands', () => {
     const paidToHeir = rows.filter(({ payee_id }) => payee_id === heir.id).length
     expect(await points(heir)).toBe(95n * BigInt(paidToHeir))
     await expectSoundBooks(other.db)
-    await other.close()
-    await seller.close()
   })
 })

@@ -1,20 +1,15 @@
 /** "The shop did not react?": the payer reads the attempts to notify the shop, and sends the notification again. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { cookieHeader } from '../harness/browser.ts'
 import { makePerson } from '../harness/cast.ts'
-import type { Browser } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { succeed } from '../harness/notify-receiver.ts'
-import { type NotifyWorld, startNotifyWorld } from '../harness/notify-world.ts'
+import { startNotifyWorld } from '../harness/notify-world.ts'
 
-let world: NotifyWorld
-let buyer: Browser
 let count = 0
 
-beforeAll(async () => {
-  world = await startNotifyWorld()
-  buyer = await world.buyer.signIn()
-})
+const world = await startNotifyWorld()
+const buyer = await world.buyer.signIn()
 afterAll(() => world.close())
 
 const pathOf = (transaction_id: string) => `/payment/pay/${transaction_id}`

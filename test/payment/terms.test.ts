@@ -3,41 +3,30 @@
  * enforces them.
  */
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { anotherProcess, type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { anotherProcess, setSetting, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 const DAY_MS = 86_400_000
 
-let test: TestApp
-let elsewhere: TestApp
-let administrator: Person
-let admin: Browser
-let buyer: Person
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  // Another file tests how recent a sign-in must be.
-  await test.db
-    .insertInto('site_settings')
-    .values({ name: 'reauthenticate_minutes', value: '1440' })
-    .execute()
-  elsewhere = await anotherProcess(test)
-  administrator = await makePerson(test, { username: 'admin', is_admin: true })
-  admin = await administrator.signIn()
-  buyer = await makePerson(test, { points: 1_000_000n })
-})
+const test = await useTestApp()
+// Another file tests how recent a sign-in must be.
+await test.db.insertInto('site_settings').values({ name: 'reauthenticate_minutes', value: '1440' }).execute()
+const elsewhere = await anotherProcess(test)
+const administrator = await makePerson(test, { username: 'admin', is_admin: true })
+let admin = await administrator.signIn()
+const buyer = await makePerson(test, { points: 1_000_000n })
 afterAll(async () => {
   await elsewhere.close()
-  await test.close()
 })
 afterEach(() => expectSoundBooks(test.db))
 
@@ -63,7 +52,6 @@ async function withMerchant(run: (seller: Merchant) => Promise<void>): Promise<v
   try {
     await run(seller)
   } finally {
-    await seller.close()
   }
 }
 

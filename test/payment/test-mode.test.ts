@@ -1,7 +1,7 @@
 /** Test mode: everything of the test book works as in the live book, and no live point, journal or figure changes. */
 import { randomInt, randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { proveBooks } from '../../src/ledger/books.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { applicationsOf } from '../../src/payment/apps/apps.ts'
@@ -18,9 +18,9 @@ import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { makeShop, send } from '../harness/gateway-shop.ts'
-import { anotherProcess, type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { anotherProcess, type Browser, setSetting, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
-import { type Receiver, startReceiver, succeed } from '../harness/notify-receiver.ts'
+import { startReceiver, succeed } from '../harness/notify-receiver.ts'
 import { times } from '../harness/thoroughness.ts'
 import { until } from '../harness/waiting.ts'
 
@@ -28,26 +28,16 @@ const PLAY_POINTS = 1_000_000n
 const MINUTE_MS = 60_000
 const ACTS = times(100, 100)
 
-let test: TestApp
-let live: Merchant
-let tester: Merchant
-let buyer: Person
-let admin: Person
-let receiver: Receiver
-
-beforeAll(async () => {
-  receiver = await startReceiver()
-  test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
-  test.startNotifier()
-  live = await makeMerchant(test)
-  tester = await makeMerchant(test, { twinOf: live })
-  buyer = await makePerson(test, { points: 5_000n })
-  admin = await makePerson(test, { username: 'admin', is_admin: true })
-  await payOrder(live, buyer)
-})
+const receiver = await startReceiver()
+const test = await useTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
+test.startNotifier()
+const live = await makeMerchant(test)
+const tester = await makeMerchant(test, { twinOf: live })
+const buyer = await makePerson(test, { points: 5_000n })
+const admin = await makePerson(test, { username: 'admin', is_admin: true })
+await payOrder(live, buyer)
 afterAll(async () => {
   await expectSoundBooks(test.db)
-  await test.close()
   await Promise.all([live.close(), tester.close(), receiver.close()])
 })
 
@@ -142,7 +132,6 @@ describe('a test application', () => {
     expect((await browser.get(path)).body).toContain(`href="/payment/applications/${twin!.payment_id}"`)
     const settings = `/payment/applications/${twin!.payment_id}/settings`
     expect((await browser.get(settings)).body).toContain(`href="${path}"`)
-    await seller.close()
   })
 
   it('follows the live one to another owner, and is otherwise no twin', async () => {
@@ -180,7 +169,6 @@ describe('a test application', () => {
     const left = await inherited.get(`${path}/settings`)
     expect(left.body).not.toContain(twin!.payment_id)
     expect(left.form(`${path}/test`)).toBeDefined()
-    await seller.close()
   })
 })
 
@@ -244,7 +232,6 @@ describe('in test mode', () => {
     await set('1')
     for (let i = 0; i < 3; i += 1) await createOrder(live)
     await set('1000')
-    await shop.close()
   })
 
   it('transfers move play points, and a live application shows none of them', async () => {
@@ -306,7 +293,6 @@ describe('in test mode', () => {
           ? await send(test, 'GET', '/payment/api/api.php', asked as Record<string, string>)
           : await send(test, 'POST', '/payment/api/pay/query', stamped({ out_trade_no }))
       expect(trade.json()).toMatchObject({ out_trade_no, status: 1 })
-      await shop.close()
       await expectNothingLiveMoved()
     },
   )

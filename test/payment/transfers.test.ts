@@ -1,6 +1,6 @@
 /** Transfers: one charge per order_id, bounds and fees by trust level, and refusals that move nothing. */
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { openSettings } from '../../src/core/settings.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
@@ -8,25 +8,15 @@ import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
-import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import { useTestApp } from '../harness/harness.ts'
+import { type Answer, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
-let test: TestApp
-let merchant: Merchant
-let alice: Person
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-  alice = await makePerson(test)
-  await give(merchant.owner, 1_000_000n)
-})
-afterAll(async () => {
-  await merchant.close()
-  await test.close()
-})
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
+const alice = await makePerson(test)
 afterEach(() => expectSoundBooks(test.db))
 
 const give = (person: Person, amount: bigint) =>
@@ -76,6 +66,8 @@ async function expectNothingMoved(request: () => Promise<void>) {
   expect([await balance(merchant.owner), await balance(alice)]).toEqual(before)
   expect(await rows()).toBe(journals)
 }
+
+await give(merchant.owner, 1_000_000n)
 
 describe('a transfer', () => {
   it('moves amount and fee at once and answers the eleven fields', async () => {
@@ -162,7 +154,6 @@ describe('a transfer', () => {
     await expectRefusal(await merchant.query({ order_id }), 400, 1007, how)
     await expectRefusal(await other.query({ transaction_id }), 400, 1008, 'Payment not found')
     await expectRefusal(await other.query({ order_id }), 400, 1007, 'Order not found')
-    await other.close()
   })
 
   it('takes points for amount, one of the two', async () => {
@@ -231,7 +222,6 @@ describe('a transfer is refused', () => {
     await give(poor.owner, 1n)
     expect((await poor.transfer(fields())).status).toBe(200)
     expect(await balance(poor.owner)).toBe(0n)
-    await poor.close()
   })
 
   it('when a parameter is missing or malformed', async () => {
@@ -275,7 +265,6 @@ describe('a transfer is refused', () => {
     await expectNothingMoved(async () =>
       expectRefusal(await pending.transfer(fields()), 400, 1009, /not approved/),
     )
-    await pending.close()
   })
 })
 
@@ -305,7 +294,6 @@ describe('bounds and fees', () => {
     }
     const over = await seller.transfer(fields({ amount: String(maximum + 1n) }))
     await expectRefusal(over, 400, 1016, `Amount exceeds maximum limit (${maximum})`)
-    await seller.close()
   })
 
   /** Runs with these settings after the application has read them. */
@@ -346,7 +334,6 @@ describe('bounds and fees', () => {
         expect((await seller.transfer(fields({ amount: '50' }))).status).toBe(200)
         test.clock.advance(86_400_000)
         expect((await seller.transfer(fields({ amount: '51' }))).status).toBe(200)
-        await seller.close()
       },
     ))
 
@@ -424,6 +411,5 @@ describe('races', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => seller.transfer(fields())))
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(5)
     expect(await balance(seller.owner)).toBe(0n)
-    await seller.close()
   })
 })

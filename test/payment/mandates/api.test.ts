@@ -1,25 +1,20 @@
 /** Mandates in the HMAC API: the requests, their answers and every refusal with its code, status and JSON types. */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { acceptMandate } from '../../../src/payment/mandates/consent.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
-import { setSetting, startTestApp, type TestApp } from '../../harness/harness.ts'
+import { setSetting, useTestApp } from '../../harness/harness.ts'
 import { decideRight, giveRight, IP, switchMandates } from '../../harness/mandates.ts'
 import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../../harness/merchant.ts'
 
-let test: TestApp
 let merchant: Merchant
 let member: Person
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  await switchMandates(test)
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+await switchMandates(test)
 beforeEach(async () => {
   merchant = await makeMerchant(test)
-  await merchant.close()
   await giveRight(test, merchant)
   member = await makePerson(test, { points: 1_000n })
 })
@@ -225,7 +220,6 @@ describe('the mandate object', () => {
     expectRefusal(await send('query', {}), { code: 1004, text: 'Missing parameter: mandate_id' })
     expectRefusal(await send('revoke', { mandate_id, reason: 'x' }, {}, other), notFound)
     expectRefusal(await send('charge', chargeOf(mandate_id, '1'), {}, other), notFound)
-    await other.close()
   })
 
   it('says that it was revoked, and says it again', async () => {
@@ -463,5 +457,4 @@ it('offers and charges of a test application count to its limit', async () => {
   expect((await send('charge', fields, {}, twin)).body).toMatchObject({ spent: 100, left: 150 })
   expect((await send('offer', terms(), {}, twin)).status).toBe(429)
   await setSetting(test, 'limit_test_orders', '1000')
-  await twin.close()
 })

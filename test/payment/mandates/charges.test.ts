@@ -1,12 +1,12 @@
 /** Charges under mandates: every outcome and their order, what a refusal keeps, and batches. */
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSettings } from '../../../src/core/settings.ts'
 import type { Db } from '../../../src/database/connection.ts'
 import { grantPoints } from '../../../src/ledger/points.ts'
 import { balanceOf } from '../../../src/ledger/wallet.ts'
 import { pauseOwn, resumeOwn, revokeOwn } from '../../../src/payment/mandates/acts.ts'
-import { type ChargeMandate, makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
+import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import { makePayOrder } from '../../../src/payment/orders/pay.ts'
 import { makeCreateOrder } from '../../../src/payment/orders/place.ts'
@@ -14,7 +14,7 @@ import { refundOrder } from '../../../src/payment/orders/refunds.ts'
 import { randomToken, sha256 } from '../../../src/platform/secrets.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
-import { setSetting, startTestApp, type TestApp } from '../../harness/harness.ts'
+import { setSetting, useTestApp } from '../../harness/harness.ts'
 import {
   chargedOr,
   chargeOf,
@@ -28,27 +28,20 @@ import {
 } from '../../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 
-let test: TestApp
 let merchant: Merchant
 let member: Person
-let admin: Person
-let charge: ChargeMandate
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  await switchMandates(test)
-  admin = await makePerson(test, { is_admin: true })
-  charge = makeChargeMandate(test.deps)
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+await switchMandates(test)
+const admin = await makePerson(test, { is_admin: true })
+const charge = makeChargeMandate(test.deps)
 beforeEach(async () => {
   merchant = await makeMerchant(test)
   await giveRight(test, merchant)
   member = await makePerson(test, { points: 1_000n })
 })
 afterEach(async () => {
-  await merchant.close()
   await expectSoundBooks(test.db)
 })
 
@@ -461,7 +454,6 @@ describe('a batch of charges', () => {
             (await refusalsOf(each)).map(({ outcome, times }) => [outcome, times]),
           ),
         )
-        await seller.close()
         return { outcomes, balances, refusals }
       }),
     )

@@ -1,7 +1,7 @@
 /** Events about mandates and charges: which act sends which, what it says, and that an undone act sends none. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeEach, expect, it } from 'vitest'
 import { grantPoints } from '../../../src/ledger/points.ts'
 import { setEventsUrl } from '../../../src/payment/events/events.ts'
 import {
@@ -27,7 +27,7 @@ import { readNotifications, redeliver } from '../../../src/payment/notifications
 import { refundOrder } from '../../../src/payment/orders/refunds.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
-import { startTestApp, type TestApp } from '../../harness/harness.ts'
+import { useTestApp } from '../../harness/harness.ts'
 import {
   chargedOr,
   chargeOf,
@@ -40,10 +40,8 @@ import {
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { until } from '../../harness/waiting.ts'
 
-let test: TestApp
 let shop: Merchant
 let member: Person
-let admin: Person
 const told: string[] = []
 const server = createServer(async (request, response) => {
   let body = ''
@@ -51,19 +49,15 @@ const server = createServer(async (request, response) => {
   told.push(body)
   response.writeHead(204).end()
 })
-let url: string
 
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`
-  test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
-  test.startNotifier()
-  await switchMandates(test)
-  admin = await makePerson(test, { is_admin: true })
-})
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`
+const test = await useTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
+test.startNotifier()
+await switchMandates(test)
+const admin = await makePerson(test, { is_admin: true })
 afterAll(async () => {
   await expectSoundBooks(test.db)
-  await test.close()
   server.close()
 })
 beforeEach(async () => {

@@ -1,11 +1,11 @@
 /** The page of an application's mandates: the right, the linked sign-in application, the list, and revoking. */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { acceptInvitation, inviteMember } from '../../../src/payment/apps/team.ts'
 import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import { expectedPoints } from '../../../src/payment/merchant/mandates.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../../harness/harness.ts'
+import { type Browser, useTestApp } from '../../harness/harness.ts'
 import {
   chargeOf,
   decideRight,
@@ -19,17 +19,13 @@ import { textOf } from '../../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { makeParty } from '../../identity/relying-party.ts'
 
-let test: TestApp
 let merchant: Merchant
 let alice: Person
 let owner: Browser
 let page: string
 
-beforeAll(async () => {
-  test = await startTestApp()
-  await switchMandates(test)
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+await switchMandates(test)
 beforeEach(async () => {
   merchant = await makeMerchant(test)
   alice = await makePerson(test, { points: 1_000n })

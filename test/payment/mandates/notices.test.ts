@@ -1,6 +1,6 @@
 /** What members are told of their mandates: once for each cause, however many processes look. */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeEach, expect, it } from 'vitest'
 import {
   changeOwn,
   pauseOwn,
@@ -13,25 +13,20 @@ import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { finishMandates } from '../../../src/payment/mandates/finish.ts'
 import { tellOfMandates } from '../../../src/payment/mandates/notices.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
-import { anotherProcess, startTestApp, type TestApp } from '../../harness/harness.ts'
+import { anotherProcess, useTestApp } from '../../harness/harness.ts'
 import { chargedOr, chargeOf, giveRight, IP, makeMandate, switchMandates } from '../../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 
 const DAY_MS = 86_400_000
 
-let test: TestApp
-let second: TestApp
 let merchant: Merchant
 let alice: Person
 
-beforeAll(async () => {
-  test = await startTestApp({ SMTP_URL: 'smtp://127.0.0.1:9', SMTP_FROM: 'no-reply@example.org' })
-  second = await anotherProcess(test)
-  await switchMandates(test)
-})
+const test = await useTestApp({ SMTP_URL: 'smtp://127.0.0.1:9', SMTP_FROM: 'no-reply@example.org' })
+const second = await anotherProcess(test)
+await switchMandates(test)
 afterAll(async () => {
   await second.close()
-  await test.close()
 })
 beforeEach(async () => {
   merchant = await makeMerchant(test)

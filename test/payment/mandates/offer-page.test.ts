@@ -1,35 +1,27 @@
 /** The mandate page: who sees what, what a form allows, and the signed way back to the shop. */
 import { createHmac } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { revokeOwn } from '../../../src/payment/mandates/acts.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import type { OfferedTerms } from '../../../src/payment/mandates/offers.ts'
 import { secretKeyOf } from '../../../src/payment/signing/hmac.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
-import { type Browser, browser, setSetting, startTestApp, type TestApp } from '../../harness/harness.ts'
+import { type Browser, browser, setSetting, useTestApp } from '../../harness/harness.ts'
 import { decideRight, giveRight, IP, makeMandate, offer, switchMandates } from '../../harness/mandates.ts'
 import { textOf } from '../../harness/markup.ts'
-import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { makeMerchant } from '../../harness/merchant.ts'
 import { formsIn } from '../../web/form-markup.ts'
 
 const FIXED = { caps: { amount: 300n } } satisfies Partial<OfferedTerms>
 const HOUR_MS = 3_600_000
 
-let test: TestApp
-let merchant: Merchant
 let alice: Person
 let client: Browser
 
-beforeAll(async () => {
-  test = await startTestApp()
-  await switchMandates(test)
-  merchant = await makeMerchant(test)
-  await giveRight(test, merchant)
-})
-afterAll(async () => {
-  await merchant.close()
-  await test.close()
-})
+const test = await useTestApp()
+await switchMandates(test)
+const merchant = await makeMerchant(test)
+await giveRight(test, merchant)
 beforeEach(async () => {
   alice = await makePerson(test, { points: 5_000n })
   client = await alice.signIn()
@@ -259,7 +251,6 @@ describe('an old sign-in', () => {
     const page = await client.get(path)
     expect(textOf(page.body)).toContain('300 play points every month')
     expect((await client.submit(page, path)).status).toBe(303)
-    await twin.close()
   })
 })
 

@@ -1,10 +1,10 @@
 /** A member's own mandates: what the pages show, and what each of their forms does. */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
-import { type Browser, setSetting, startTestApp, type TestApp } from '../../harness/harness.ts'
+import { type Browser, setSetting, useTestApp } from '../../harness/harness.ts'
 import {
   chargedOr,
   chargeOf,
@@ -14,24 +14,19 @@ import {
   switchMandates,
 } from '../../harness/mandates.ts'
 import { textOf } from '../../harness/markup.ts'
-import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { makeMerchant } from '../../harness/merchant.ts'
 import { formsIn } from '../../web/form-markup.ts'
 
 const HOUR_MS = 3_600_000
 const PAGE = '/account/mandates'
 
-let test: TestApp
-let merchant: Merchant
 let alice: Person
 let client: Browser
 
-beforeAll(async () => {
-  test = await startTestApp()
-  await switchMandates(test)
-  merchant = await makeMerchant(test)
-  await giveRight(test, merchant)
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+await switchMandates(test)
+const merchant = await makeMerchant(test)
+await giveRight(test, merchant)
 beforeEach(async () => {
   alice = await makePerson(test, { points: 1_000n })
   client = await alice.signIn()

@@ -1,7 +1,7 @@
 /** Both counts of a mandate's periods, in Postgres and in TypeScript, agree and cover every day once. */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Db, openDatabase } from '../../../src/database/connection.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../../src/database/connection.ts'
 import {
   beginningOf,
   dayOf,
@@ -23,13 +23,10 @@ const DAYS = [1_500, 28_000] as const
 type Case = { starts_on: string; period: Period; day: string }
 type Counted = { period: string; next: string }
 
-let db: Db
 let drop: () => Promise<void>
-beforeAll(async () => {
-  const database = await createDatabase()
-  drop = database.drop
-  db = openDatabase(database.url, { max: 1, onBroken: () => {} })
-})
+const database = await createDatabase()
+drop = database.drop
+const db = openDatabase(database.url, { max: 1, onBroken: () => {} })
 afterAll(async () => {
   await db.destroy()
   await drop()

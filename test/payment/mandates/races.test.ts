@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { freezeWallet } from '../../../src/admin/points/freezes.ts'
 import type { Core } from '../../../src/core/core.ts'
 import { balanceOf } from '../../../src/ledger/wallet.ts'
@@ -13,11 +13,7 @@ import {
   revokeByProgram,
   revokeOwn,
 } from '../../../src/payment/mandates/acts.ts'
-import {
-  type ChargeMandate,
-  type ChargeRequest,
-  makeChargeMandate,
-} from '../../../src/payment/mandates/charge.ts'
+import { type ChargeRequest, makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { acceptMandate } from '../../../src/payment/mandates/consent.ts'
 import { finishMandates } from '../../../src/payment/mandates/finish.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
@@ -29,7 +25,7 @@ import { anonymise } from '../../../src/privacy/anonymise.ts'
 import { untilBlocked } from '../../harness/blocked.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
-import { anotherProcess, startTestApp, type TestApp } from '../../harness/harness.ts'
+import { anotherProcess, type TestApp, useTestApp } from '../../harness/harness.ts'
 import {
   chargedOr,
   chargeOf,
@@ -43,22 +39,13 @@ import {
 } from '../../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 
-let test: TestApp
-let elsewhere: TestApp
 /** Charges of two processes, each with small batches in several lanes, so that they meet in every order. */
-let charges: ChargeMandate[]
-let admin: Person
 
-beforeAll(async () => {
-  test = await startTestApp()
-  await switchMandates(test)
-  elsewhere = await anotherProcess(test)
-  charges = chargesAt(test.clock.now().getTime(), test.clock.now().getTime())
-  admin = await makePerson(test, { is_admin: true })
-})
+const test = await useTestApp()
+await switchMandates(test)
+const elsewhere = await anotherProcess(test)
 afterAll(async () => {
   await elsewhere.close()
-  await test.close()
 })
 afterEach(() => expectSoundBooks(test.db))
 
@@ -75,7 +62,6 @@ const chargesAt = (here: number, there: number) => [
 
 async function makeSeller(): Promise<Merchant> {
   const merchant = await makeMerchant(test)
-  await merchant.close()
   await giveRight(test, merchant)
   return merchant
 }
@@ -97,6 +83,9 @@ function expectFull(outcomes: unknown[], amount: bigint): void {
     expect(left).toBeLessThan(Number(amount))
   }
 }
+
+const charges = chargesAt(test.clock.now().getTime(), test.clock.now().getTime())
+const admin = await makePerson(test, { is_admin: true })
 
 describe('64 charges at once, from two processes', () => {
   it('never exceed the cap by a point, and whatever fits is charged', async () => {

@@ -1,12 +1,12 @@
 /** What a charge reads: a few rows by index, however many orders and mandates there are. */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Tx } from '../../../src/database/connection.ts'
 import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { makePerson } from '../../harness/cast.ts'
-import { startTestApp, type TestApp } from '../../harness/harness.ts'
+import { useTestApp } from '../../harness/harness.ts'
 import { chargeOf, giveRight, makeMandate, switchMandates } from '../../harness/mandates.ts'
-import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { makeMerchant } from '../../harness/merchant.ts'
 
 /** The tables that grow with charges, and those that such a row refers to. */
 const GROWING = [
@@ -16,19 +16,10 @@ const GROWING = [
 const CHARGES = 3_000
 const CAPS = { charge_max: 1n, period_max: 10_000n }
 
-let test: TestApp
-let merchant: Merchant
-
-beforeAll(async () => {
-  test = await startTestApp()
-  await switchMandates(test)
-  merchant = await makeMerchant(test)
-  await giveRight(test, merchant)
-})
-afterAll(async () => {
-  await merchant.close()
-  await test.close()
-})
+const test = await useTestApp()
+await switchMandates(test)
+const merchant = await makeMerchant(test)
+await giveRight(test, merchant)
 
 type Reads = { table: string; whole_reads: number; rows: number }
 

@@ -1,5 +1,5 @@
 /** One consent for sign-in and spending (RFC 9396): requests, the page and its three answers, tokens, and the way back. mandates.md 6. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { registerApp } from '../../../src/identity/apps/apps.ts'
 import { pauseOwn, revokeOwn } from '../../../src/payment/mandates/acts.ts'
 import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
@@ -9,14 +9,7 @@ import type { OfferedTerms } from '../../../src/payment/mandates/offers.ts'
 import { linkSignInApp } from '../../../src/payment/mandates/right.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
-import {
-  anotherProcess,
-  type Browser,
-  browser,
-  setSetting,
-  startTestApp,
-  type TestApp,
-} from '../../harness/harness.ts'
+import { anotherProcess, type Browser, browser, setSetting, useTestApp } from '../../harness/harness.ts'
 import {
   chargedOr,
   chargeOf,
@@ -52,24 +45,16 @@ import { formsIn } from '../../web/form-markup.ts'
 
 const HOUR_MS = 3_600_000
 
-let test: TestApp
-let merchant: Merchant
-let party: Party
 let alice: Person
 let client: Browser
 
-beforeAll(async () => {
-  test = await startTestApp()
-  await switchMandates(test)
-  merchant = await makeMerchant(test)
-  await giveRight(test, merchant)
-  party = await appOf(merchant)
-  await link(merchant, party.client_id)
-})
+const test = await useTestApp()
+await switchMandates(test)
+const merchant = await makeMerchant(test)
+await giveRight(test, merchant)
+const party = await appOf(merchant)
 afterAll(async () => {
-  await merchant.close()
   await expectSoundBooks(test.db)
-  await test.close()
 })
 beforeEach(async () => {
   alice = await makePerson(test, { points: 5_000n })
@@ -137,6 +122,8 @@ const introspect = async (token: unknown) => {
   const fields = { token: String(token), client_id: party.client_id, client_secret: party.client_secret }
   return (await postForm(test, '/oauth2/introspect', fields)).body
 }
+
+await link(merchant, party.client_id)
 
 describe('the parameter', () => {
   it('is announced and read while mandates are on, and unknown while they are off', async () => {

@@ -1,6 +1,6 @@
 /** Offers and what becomes of them: who may accept what, in which order of faults, and the acts on a mandate. */
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   beginNextPeriod,
   changeOwn,
@@ -24,7 +24,7 @@ import { offerMandate } from '../../../src/payment/mandates/offers.ts'
 import { askMandateRight, linkSignInApp } from '../../../src/payment/mandates/right.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
-import { setSetting, startTestApp, type TestApp } from '../../harness/harness.ts'
+import { setSetting, useTestApp } from '../../harness/harness.ts'
 import {
   chargedOr,
   chargeOf,
@@ -41,24 +41,18 @@ import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 
 const DAY_MS = 86_400_000
 
-let test: TestApp
 let merchant: Merchant
 let member: Person
-let admin: Person
 
-beforeAll(async () => {
-  test = await startTestApp()
-  await switchMandates(test)
-  admin = await makePerson(test, { is_admin: true })
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+await switchMandates(test)
+const admin = await makePerson(test, { is_admin: true })
 beforeEach(async () => {
   merchant = await makeMerchant(test)
   await giveRight(test, merchant)
   member = await makePerson(test, { points: 1_000n })
 })
 afterEach(async () => {
-  await merchant.close()
   await expectSoundBooks(test.db)
 })
 
@@ -615,7 +609,6 @@ describe('a mandate', () => {
     expect(await ask()).toMatchObject(['mandate_limit_reached', { resets_at: '2026-01-28T16:00:00Z' }])
     const live = await makeMandate(test, merchant, admin)
     expect(await outcomeOf(beginNextPeriod(test.deps, live, { user_id: admin.id, ip: IP }))).toBe('conflict')
-    await twin.close()
   })
 })
 
@@ -646,7 +639,6 @@ describe('the right to mandates', () => {
     ).toBe('not_found')
     const acts = await actsOf(seller.payment_id)
     expect(acts.map(({ action }) => action).filter((action) => action.endsWith('_mandates'))).toHaveLength(7)
-    await seller.close()
   })
 
   it('goes with a sign-in application of the same owner', async () => {
