@@ -1,10 +1,11 @@
 /** `tessera …` as operators run it, over a database of the service, and once as a process. */
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -49,6 +50,15 @@ afterAll(async () => {
 const environment = () => environmentOf(test)
 const tessera = (...words: string[]) => tesseraAt(environment(), ...words)
 const told = (...words: string[]) => toldAt(environment(), ...words)
+
+/** Starts the program itself. */
+function start(...words: string[]) {
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  return spawn(process.execPath, [MAIN, ...words], {
+    env: { PATH, NODE_COMPILE_CACHE, ...environment() },
+    cwd: folder,
+  })
+}
 
 const audited = (action: string) =>
   test.db.selectFrom('audit_log').where('action', '=', action).select(['subject', 'actor_id']).execute()
@@ -505,7 +515,7 @@ describe('points', () => {
 
 describe('notifications', () => {
   it('that failed are listed without their signed addresses, and begin anew', async () => {
-    const world = await startNotifyWorld({ timeout_ms: 1_000 })
+    const world = await startNotifyWorld()
     const { DATABASE_URL = '', APP_SECRET = '' } = world.test.deps.config
     const there = { DATABASE_URL, APP_SECRET }
     const admin = await makePerson(world.test, { is_admin: true })
@@ -628,8 +638,7 @@ describe('an archive', () => {
       })
       expect(await filesLike('half.gz')).toEqual([])
 
-      const env = { PATH: process.env.PATH, ...environment() }
-      const child = spawn(process.execPath, [MAIN, 'export', path], { env, cwd: folder })
+      const child = start('export', path)
       const ended = once(child, 'exit')
       await untilBlocked(tx)
       expect(await filesLike('half.gz')).toEqual(['half.gz.part'])
@@ -901,18 +910,17 @@ describe('the rest', () => {
     expect(progressLine(7, 0)).toBe('7')
   })
 
-  it('is a program, whose exit code says how it went', () => {
-    const start = (...words: string[]) =>
-      new Promise<Outcome>((resolve) => {
-        const env = { PATH: process.env.PATH, ...environment() }
-        execFile(process.execPath, [MAIN, ...words], { env, cwd: folder }, (error, out, err) =>
-          resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-        )
-      })
-    return Promise.all([
-      expect(start('payment-app', 'list', '--json')).resolves.toMatchObject({ code: 0, err: '' }),
-      expect(start('nonsense')).resolves.toMatchObject({ code: 2, out: '' }),
+  it('is a program, whose exit code says how it went', async () => {
+    await writeFile(join(folder, 'unknown.csv'), 'nobody,1')
+    const words = ['points', 'import', 'unknown.csv', '--dry-run', '--json']
+    const child = start(...words)
+    const [[code], out, err] = await Promise.all([
+      once(child, 'exit'),
+      text(child.stdout),
+      text(child.stderr),
     ])
+    expect({ code, err }).toEqual({ code: 3, err: '' })
+    expect(JSON.parse(out)).toMatchObject({ faults: [{ line: 1 }] })
   })
 
   it('exits with 1 for what does not exist, in every command', async () => {

@@ -2,13 +2,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { describe, expect, inject, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { makeBatcher } from '../../src/database/batcher.ts'
 import { Busy } from '../../src/database/busy.ts'
 import { connectionSettings, openDatabase } from '../../src/database/connection.ts'
 import { isMigrated, migrate, pendingMigrations, requireMigrated } from '../../src/database/migrate.ts'
-import { databaseUrl } from '../harness/global-setup.ts'
+import { TEMPLATE } from '../harness/global-setup.ts'
+import { createDatabase } from '../harness/harness.ts'
 import { hasPgbouncer, startPgbouncer } from '../harness/pgbouncer.ts'
+import { until } from '../harness/waiting.ts'
 
 async function query(url: string, text: string) {
   const client = new pg.Client(connectionSettings(url))
@@ -20,16 +22,18 @@ async function query(url: string, text: string) {
   }
 }
 
-async function withEmptyDatabase(use: (url: string) => Promise<void>): Promise<void> {
-  const adminUrl = inject('adminUrl')
-  const name = `empty_${Math.random().toString(36).slice(2)}`
-  await query(adminUrl, `create database ${name}`)
+/** Runs `use` with a database without the long timeouts of tests: an empty one, or a migrated one. */
+async function withDatabase(template: string, use: (url: string) => Promise<void>): Promise<void> {
+  const { url, drop } = await createDatabase(template, { isPatient: false })
   try {
-    await use(databaseUrl(adminUrl, name))
+    await use(url)
   } finally {
-    await query(adminUrl, `drop database ${name} with (force)`)
+    await drop()
   }
 }
+
+const withEmptyDatabase = (use: (url: string) => Promise<void>) => withDatabase('template1', use)
+const withMigrated = (use: (url: string) => Promise<void>) => withDatabase(TEMPLATE, use)
 
 describe('migrations', () => {
   it('are applied once by five processes that start together', () =>
@@ -42,8 +46,7 @@ describe('migrations', () => {
     }))
 
   it('apply a functions text that the database lacks, and its plans', () =>
-    withEmptyDatabase(async (url) => {
-      await migrate(url)
+    withMigrated(async (url) => {
       const settings = () => query(url, "select proconfig from pg_proc where proname = 'pay_orders'")
       const before = await settings()
       expect(before[0].proconfig).toContain('enable_seqscan=off')
@@ -57,8 +60,7 @@ describe('migrations', () => {
     }))
 
   it('refuse a text of functions that they never had', () =>
-    withEmptyDatabase(async (url) => {
-      await migrate(url)
+    withMigrated(async (url) => {
       await query(url, `update schema_functions set checksum = 'x' where name = 'functions/payment/pay.sql'`)
       const refusal = /newer than this program, because it holds another text of functions\/payment\/pay\.sql/
       await expect(migrate(url)).rejects.toThrow(refusal)
@@ -88,8 +90,7 @@ describe('migrations', () => {
     }))
 
   it('leave a newer or an edited database alone', () =>
-    withEmptyDatabase(async (url) => {
-      await migrate(url)
+    withMigrated(async (url) => {
       await query(url, `insert into schema_migrations (name, checksum) values ('999-future.sql', 'x')`)
       await expect(migrate(url)).rejects.toThrow(/newer than this program/)
       await query(url, `delete from schema_migrations where name = '999-future.sql'`)
@@ -98,11 +99,16 @@ describe('migrations', () => {
     }))
 })
 
-it('a statement without a connection in time fails, not done', () =>
+it('a statement without a connection for five seconds fails, not done', () =>
   withEmptyDatabase(async (url) => {
     const db = openDatabase(url, { max: 1, onBroken: () => {} })
     await db.transaction().execute(async () => {
+      const timers = vi.spyOn(globalThis, 'setTimeout')
       const refused = sql`create table made ()`.execute(db)
+      refused.catch(() => {})
+      const end = await until(() => timers.mock.calls.find(([, ms]) => ms === 5_000)?.[0])
+      timers.mockRestore()
+      end!()
       await expect(refused).rejects.toMatchObject({ code: 'overloaded', retry_after_seconds: 1 })
     })
     expect((await sql`select to_regclass('made') as made`.execute(db)).rows).toEqual([{ made: null }])
@@ -125,7 +131,7 @@ describe('the timeouts of the role', () => {
   )
 
   it('stay what an operator has set', () =>
-    withEmptyDatabase(async (url) => {
+    withMigrated(async (url) => {
       const name = new URL(url).pathname.slice(1)
       await query(url, `alter role current_user in database ${name} set lock_timeout = '9s'`)
       await migrate(url)
@@ -133,6 +139,17 @@ describe('the timeouts of the role', () => {
       expect(await show(url)).toEqual([{ lock_timeout: '9s' }])
     }))
 })
+
+/** Runs `act` so many milliseconds later. */
+async function passTime(ms: number, act: () => Promise<unknown>): Promise<void> {
+  const now = performance.now.bind(performance)
+  const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + ms)
+  try {
+    await act()
+  } finally {
+    later.mockRestore()
+  }
+}
 
 /** The error of Postgres after a statement waited for a lock too long. */
 function lockedOut(): pg.DatabaseError {
@@ -266,11 +283,14 @@ describe('a batcher', () => {
     expect(await Promise.all([held, again])).toEqual([3, 3])
   })
 
-  it('gives a held item up, and says that it may be retried', {
-    timeout: 60_000,
-  }, async () => {
-    const { submit } = locked({ isFrozen: true })
-    await expect(submit(3)).rejects.toMatchObject({ code: 'unavailable', retry_after_seconds: 2 })
+  it('gives a held item up after five seconds, and says that it may be retried', async () => {
+    const { submit, batches } = locked({ isFrozen: true })
+    const held = submit(3)
+    held.catch(() => {})
+    await until(() => batches().length > 0)
+    await passTime(5_000, () =>
+      expect(held).rejects.toMatchObject({ code: 'unavailable', retry_after_seconds: 2 }),
+    )
   })
 
   it('waits longer for a busy whole, and then gives up', async () => {
@@ -319,16 +339,21 @@ describe('a batcher', () => {
     const { submit, state } = busy()
     const waits = Promise.all([101, 102].map(submit))
     const isInLine = () => state.tries.some(([, how]) => how === 'row')
-    await vi.waitUntil(isInLine, { timeout: 20_000, interval: 1 })
+    await until(isInLine)
     expect(await submit(1)).toBe(1)
     state.isLocked = false
     expect(await waits).toEqual([101, 102])
     expect(state.tries.at(-1)).toEqual([[101, 102], 'row'])
   })
 
-  it('gives a busy item up, and says that it may be retried', { timeout: 60_000 }, async () => {
-    const { submit } = busy()
-    await expect(submit(101)).rejects.toMatchObject({ code: 'unavailable', retry_after_seconds: 2 })
+  it('gives a busy item up after five seconds, and says that it may be retried', async () => {
+    const { submit, state } = busy()
+    const waits = submit(101)
+    waits.catch(() => {})
+    await until(() => state.tries.some(([, how]) => how === 'row'))
+    await passTime(5_000, () =>
+      expect(waits).rejects.toMatchObject({ code: 'unavailable', retry_after_seconds: 2 }),
+    )
   })
 
   it('waits less for each row, the more rows stay locked', async () => {

@@ -18,6 +18,7 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { chargeOf, giveRight, makeMandate, switchMandates } from '../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { environmentOf, tesseraAt } from '../harness/operator.ts'
 
 let test: TestApp
@@ -74,6 +75,7 @@ afterAll(async () => {
   await test.close()
 })
 
+const { en } = messages
 const broken = (proof: Proof) => proof.invariants.filter((invariant) => invariant.broken > 0n)
 
 class RolledBack extends Error {}
@@ -259,15 +261,17 @@ describe('the page', () => {
   const prove = async () => admin.submit(await admin.get(PATH), PATH)
 
   it('says that nothing is proven, then the last result, in both languages', async () => {
-    expect((await admin.get(PATH)).body).toContain('The books have not been checked yet.')
-    expect((await admin.get('/admin')).body).toContain('Not checked yet')
+    expect((await admin.get(PATH)).body).toContain(en.books.never)
+    expect((await admin.get('/admin')).body).toContain(en.dashboard.booksNever)
     expect(await prove()).toMatchObject({ status: 303, location: PATH })
     const page = await admin.get(PATH)
-    expect(page.body).toContain('The books balance: every rule holds.')
+    expect(page.body).toContain(en.books.pass)
     expect(page.body.match(/class="badge good"/g)).toHaveLength(Object.keys(INVARIANTS).length + 2)
     expect(page.body).not.toContain('undefined')
-    expect((await admin.get(PATH, { 'accept-language': 'zh-CN' })).body).toContain('所有规则均成立。')
-    expect((await admin.get('/admin')).body).toContain('Balanced')
+    expect((await admin.get(PATH, { 'accept-language': 'zh-CN' })).body).toContain(
+      messages['zh-CN'].books.pass,
+    )
+    expect((await admin.get('/admin')).body).toContain(en.dashboard.booksSound)
     expect((await admin.get('/admin/books/fees')).body).toMatch(/<p class="amount">[\d,]+ <small>points/)
   })
 
@@ -275,9 +279,9 @@ describe('the page', () => {
     await sql`update ledger_accounts set balance = balance + 1 where user_id = ${alice.id}`.execute(test.db)
     await prove()
     const page = await admin.get(PATH)
-    expect(page.body).toContain('The books do not balance.')
+    expect(page.body).toContain(en.books.fail)
     expect(page.body).toContain(`<td>${alice.username}</td>`)
-    expect((await admin.get('/admin')).body).toContain('Do not balance')
+    expect((await admin.get('/admin')).body).toContain(en.dashboard.booksBroken)
     await sql`update ledger_accounts set balance = balance - 1 where user_id = ${alice.id}`.execute(test.db)
     await prove()
   })
@@ -321,7 +325,8 @@ describe('npm run books', () => {
     const { code, out } = await verify()
     expect(code).toBe(0)
     expect(out.match(/^ok {6}/gm)).toHaveLength(Object.keys(INVARIANTS).length + 2)
-    expect(out).toMatch(/^ok {6}Every reversed transfer has its reversal, .*: 2 checked, 0 broken$/m)
+    const { reversed_transfers_have_reversals } = en.books.invariants
+    expect(out).toContain(`\nok      ${reversed_transfers_have_reversals}: 2 checked, 0 broken\n`)
     expect(out).toMatch(/^Sealed up to \d+:[0-9a-f]{64}\nThe books pass\.$/m)
     const proof = JSON.parse((await verify(['--json'])).out)
     expect(proof).toMatchObject({ isSound: true, unsealed: 0, held: { issued: 1_000 } })
@@ -332,9 +337,8 @@ describe('npm run books', () => {
     const { code, out } = await verify([], { APP_SECRET: '', DATA_DIR })
     expect(code).toBe(0)
     expect(existsSync(DATA_DIR)).toBe(false)
-    expect(out).toContain(
-      'open    Every seal was made with the key of this service: not checked, because APP_SECRET is missing',
-    )
+    const { seals_are_ours } = en.books.invariants
+    expect(out).toContain(`open    ${seals_are_ours}: not checked, because APP_SECRET is missing`)
     expect(out).toContain('The books pass.')
   })
 
@@ -343,8 +347,10 @@ describe('npm run books', () => {
       APP_SECRET: 'another secret of the tests, which guards nothing',
     })
     expect(code).toBe(3)
-    expect(out).toMatch(/BROKEN {2}Every seal was made with the key of this service: \d+ checked, \d+ broken/)
-    expect(out).toContain('was sealed under another APP_SECRET')
+    expect(out).toMatch(
+      new RegExp(`BROKEN  ${en.books.invariants.seals_are_ours}: \\d+ checked, \\d+ broken`),
+    )
+    expect(out).toContain(en.books.faults.foreign)
     expect(out).toContain('The books do NOT pass.')
   })
 
@@ -355,7 +361,7 @@ describe('npm run books', () => {
     expect(code).toBe(3)
     expect(out).toMatch(
       new RegExp(
-        `^BROKEN {2}Every stored balance.*1 broken\n {10}account \\d+, book live.*${alice.username}`,
+        `^BROKEN  ${en.books.invariants.balances_are_sums}: .* 1 broken\n {10}account \\d+, book live.*${alice.username}`,
         'm',
       ),
     )
