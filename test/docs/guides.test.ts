@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { registerApp } from '../../src/identity/apps/apps.ts'
 import { linkSignInApp } from '../../src/payment/mandates/right.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
@@ -24,7 +24,7 @@ import { giveRight, IP, offer, switchMandates } from '../harness/mandates.ts'
 import { samplesShown } from '../harness/samples-shown.ts'
 import { ROOT } from '../harness/server-process.ts'
 import { thisPart } from '../harness/thoroughness.ts'
-import { WAIT_MS_MAX } from '../harness/waiting.ts'
+import { until } from '../harness/waiting.ts'
 import { formsIn } from '../web/form-markup.ts'
 
 const LANGUAGES = ['en', 'zh-CN']
@@ -94,19 +94,26 @@ async function guidesOf(language: string): Promise<[string, string][]> {
   return Promise.all(names.map(async (name) => [name, await readFile(join(path, name), 'utf8')] as const))
 }
 
-const runtimeOf = (name: string) => RUNTIMES[name.split('.').at(-1)!]!
+const kindOf = (name: string) => name.split('.').at(-1)!
 /** A key as one line of Base64. */
 const bare = (pem: string) => pem.replace(/-----[^-]+-----|\s/g, '')
 /** The kinds of samples that this run has. `SAMPLES=left` runs those in the other languages. */
 const KINDS = thisPart('SAMPLES', ['sh', 'mjs'], ['py', 'php', 'go'])
-/** Whether this run has the sample. A runtime that is not installed is missed in continuous integration only. */
-const canRun = (name: string) =>
-  KINDS.includes(name.split('.').at(-1)!) &&
-  (process.env.CI === 'true' || spawnSync(runtimeOf(name).probe, ['--version']).error === undefined)
+/** The kinds whose runtime is not installed. Continuous integration must have all. */
+const MISSING = KINDS.filter(
+  (kind) => process.env.CI !== 'true' && spawnSync(RUNTIMES[kind]!.probe, ['--version']).error !== undefined,
+)
+
+/** Makes a test of each of these samples that this run has. */
+function eachSample(names: string[], title: string, test: (name: string) => Promise<void>): void {
+  for (const name of names.filter((each) => KINDS.includes(kindOf(each))))
+    it.skipIf(MISSING.includes(kindOf(name)))(`${title}: ${name}`, () => test(name))
+}
 
 /** The environment of a sample: the variables that the guide names, and those that its runtime needs. */
 const environment = (values: Record<string, string>) => ({
   PATH: process.env.PATH,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
   HOME: process.env.HOME ?? folder,
   TESSERA: url,
   ...values,
@@ -120,7 +127,7 @@ async function run(name: string, values: Record<string, string>, ...given: strin
 /** The command for a sample. A Go sample is built before its first run, because `go run` takes seconds each time. */
 async function commandOf(name: string): Promise<string[]> {
   const file = join(folder, name)
-  if (!name.endsWith('.go')) return [...runtimeOf(name).command, file]
+  if (!name.endsWith('.go')) return [...RUNTIMES[kindOf(name)]!.command, file]
   const program = `${file}.program`
   const options = { env: environment({}) }
   if (!existsSync(program)) await promisify(execFile)('go', ['build', '-o', program, file], options)
@@ -168,27 +175,19 @@ it('the guides of both languages have the same samples', async () => {
 })
 
 describe('a newcomer', () => {
-  it.for(['sh', 'mjs', 'py', 'php', 'go'])(
-    'sends a first signed call: first-call.%s',
-    async (kind, { skip }) => {
-      const name = `first-call.${kind}`
-      skip(!canRun(name))
-      const env = { PAYMENT_ID: seller.payment_id, TOKEN: seller.token, ORDER_ID: `first-${kind}` }
-      expect(await run(name, env)).toMatchObject({ success: true, status: 'pending', amount: 5 })
-    },
-  )
+  const FIRST = ['first-call.sh', 'first-call.mjs', 'first-call.py', 'first-call.php', 'first-call.go']
+
+  eachSample(FIRST, 'sends a first signed call', async (name) => {
+    const env = { PAYMENT_ID: seller.payment_id, TOKEN: seller.token, ORDER_ID: `of-${name}` }
+    expect(await run(name, env)).toMatchObject({ success: true, status: 'pending', amount: 5 })
+  })
 })
 
 describe('a newcomer to the gateway', () => {
   let shop: Shop
   /** The samples of the guide, with what the guide asks the reader to fill in. */
   let samples: { label: string; code: string }[]
-  const FILES: Record<string, string> = {
-    Shell: 'first-trade.sh',
-    'Node.js': 'first-trade.mjs',
-    Python: 'first-trade.py',
-    PHP: 'first-trade.php',
-  }
+  const LABELS: Record<string, string> = { sh: 'Shell', mjs: 'Node.js', py: 'Python', php: 'PHP' }
 
   beforeAll(async () => {
     shop = await makeShop(test, { newKey: true, isTest: true })
@@ -200,32 +199,35 @@ describe('a newcomer to the gateway', () => {
   })
   afterAll(() => shop.close())
 
-  async function runShown(label: string, part: string, values: Record<string, string> = {}) {
+  /** Runs the sample of this kind that contains the part. The guide's samples have no names, so the test names them. */
+  async function runShown(name: string, part: string, values: Record<string, string> = {}) {
+    const label = LABELS[kindOf(name)]
     const { code } = samples.find((sample) => sample.label === label && sample.code.includes(part))!
     const filled = Object.entries(values).reduce((text, [word, value]) => text.replace(word, value), code)
-    await writeFile(join(folder, FILES[label]!), filled)
-    return run(FILES[label]!, { PRIVATE_KEY: bare(shop.privatePem) })
+    await writeFile(join(folder, name), filled)
+    return run(name, { PRIVATE_KEY: bare(shop.privatePem) })
   }
 
   const PAY_PAGE = () => expect.stringContaining(`${url}/payment/pay/`)
 
-  it.for(Object.keys(FILES))('sends a first signed call of V1: %s', async (label, { skip }) => {
-    skip(!canRun(FILES[label]!))
-    expect(await runShown(label, '/payment/api/mapi.php')).toMatchObject({ code: 1, payurl: PAY_PAGE() })
+  const V1 = ['first-v1.sh', 'first-v1.mjs', 'first-v1.py', 'first-v1.php']
+  const V2 = ['first-v2.sh', 'first-v2.mjs', 'first-v2.php']
+
+  eachSample(V1, 'sends a first signed call of V1', async (name) => {
+    expect(await runShown(name, '/payment/api/mapi.php')).toMatchObject({ code: 1, payurl: PAY_PAGE() })
   })
 
-  it.for(['Shell', 'Node.js', 'PHP'])('sends a first signed call of V2: %s', async (label, { skip }) => {
-    skip(!canRun(FILES[label]!))
-    expect(await runShown(label, '/payment/api/pay/create')).toMatchObject({ code: 0, pay_info: PAY_PAGE() })
+  eachSample(V2, 'sends a first signed call of V2', async (name) => {
+    expect(await runShown(name, '/payment/api/pay/create')).toMatchObject({ code: 0, pay_info: PAY_PAGE() })
   })
 
-  it.skipIf(!canRun('first-trade.sh'))('pays the order with play points, and asks for it', async () => {
-    const opened = await runShown('Shell', '/payment/api/mapi.php')
+  eachSample(['first-v1.sh'], 'pays the order with play points, and asks for it', async (name) => {
+    const opened = await runShown(name, '/payment/api/mapi.php')
     const path = new URL(opened.payurl).pathname
     const page = await buyer.get(path)
     expect(page.body).toContain('990')
     expect(await buyer.submit(page, path)).toMatchObject({ status: 303 })
-    const asked = await runShown('Shell', 'act=order', { 'YOUR-TRADE-NO': opened.trade_no })
+    const asked = await runShown('order.sh', 'act=order', { 'YOUR-TRADE-NO': opened.trade_no })
     expect(asked).toMatchObject({ code: 1, money: '9.90', status: 1 })
   })
 })
@@ -233,39 +235,35 @@ describe('a newcomer to the gateway', () => {
 describe('a merchant', () => {
   const env = () => ({ PAYMENT_ID: seller.payment_id, TOKEN: seller.token })
 
-  it.skipIf(!canRun('pay.sh'))('initiates a payment by hand', async () => {
-    expect(await run('pay.sh', { ...env(), ORDER_ID: 'by-hand' })).toMatchObject({
+  eachSample(['pay.sh'], 'initiates a payment by hand', async (name) => {
+    expect(await run(name, { ...env(), ORDER_ID: 'by-hand' })).toMatchObject({
       success: true,
       status: 'pending',
       amount: 120,
     })
   })
 
-  it.for(['pay.mjs', 'pay.py', 'pay.php', 'pay.go'])(
-    'is paid, asks, transfers: %s',
-    async (name, { skip }) => {
-      skip(!canRun(name))
-      const order_id = `order of ${name}`.replaceAll(' ', '-')
-      const opened = await run(name, env(), 'start', order_id, '120', 'Sticker pack & 贴纸')
-      expect(opened).toMatchObject({ success: true, status: 'pending' })
-      const query = await pay(opened.payment_url, (path) => `${path}/return`)
-      expect(await run(name, env(), 'callback', query)).toEqual({ genuine: true, order_id, amount: '120' })
-      const forged = query.replace('amount=120', 'amount=1')
-      await Promise.all(
-        [forged, ...hostileTo(query, 'signature')].map(async (hostile) =>
-          expect(await run(name, env(), 'callback', hostile), hostile).toMatchObject({ genuine: false }),
-        ),
-      )
-      expect(await run(name, env(), 'query', opened.transaction_id)).toMatchObject({ status: 'completed' })
-      const to = [String(alice.id), alice.username]
-      const sent = await run(name, env(), 'transfer', `back-${order_id}`, ...to, '5')
-      expect(sent).toMatchObject({ success: true, status: 'completed', amount: 5 })
-      expect(await run(name, env(), 'transfer', `bad-${order_id}`, to[0]!, 'somebody', '5')).toMatchObject({
-        success: false,
-        errors: [{ code: 1014 }],
-      })
-    },
-  )
+  eachSample(['pay.mjs', 'pay.py', 'pay.php', 'pay.go'], 'is paid, asks, transfers', async (name) => {
+    const order_id = `order of ${name}`.replaceAll(' ', '-')
+    const opened = await run(name, env(), 'start', order_id, '120', 'Sticker pack & 贴纸')
+    expect(opened).toMatchObject({ success: true, status: 'pending' })
+    const query = await pay(opened.payment_url, (path) => `${path}/return`)
+    expect(await run(name, env(), 'callback', query)).toEqual({ genuine: true, order_id, amount: '120' })
+    const forged = query.replace('amount=120', 'amount=1')
+    await Promise.all(
+      [forged, ...hostileTo(query, 'signature')].map(async (hostile) =>
+        expect(await run(name, env(), 'callback', hostile), hostile).toMatchObject({ genuine: false }),
+      ),
+    )
+    expect(await run(name, env(), 'query', opened.transaction_id)).toMatchObject({ status: 'completed' })
+    const to = [String(alice.id), alice.username]
+    const sent = await run(name, env(), 'transfer', `back-${order_id}`, ...to, '5')
+    expect(sent).toMatchObject({ success: true, status: 'completed', amount: 5 })
+    expect(await run(name, env(), 'transfer', `bad-${order_id}`, to[0]!, 'somebody', '5')).toMatchObject({
+      success: false,
+      errors: [{ code: 1014 }],
+    })
+  })
 })
 
 describe('a merchant with mandates', () => {
@@ -280,14 +278,13 @@ describe('a merchant with mandates', () => {
     return new URL(location!).search.slice(1)
   }
 
-  it.skipIf(!canRun('offer.sh'))('offers a mandate by hand', async () => {
-    const offered = await run('offer.sh', { ...env(), REFERENCE: 'by-hand' })
+  eachSample(['offer.sh'], 'offers a mandate by hand', async (name) => {
+    const offered = await run(name, { ...env(), REFERENCE: 'by-hand' })
     expect(offered).toMatchObject({ success: true, status: 'pending', reference: 'by-hand' })
     expect(await allow(offered.mandate_url)).toContain('mandate_status=active')
   })
 
-  it.for(PROGRAMS)('is allowed, charges, asks, revokes: %s', async (name, { skip }) => {
-    skip(!canRun(name))
+  eachSample(PROGRAMS, 'is allowed, charges, asks, revokes', async (name) => {
     const reference = `club-of-${name}`
     const offered = await run(name, env(), 'top-up', reference, 'Club & 会员', 'month', '50', '120')
     expect(offered).toMatchObject({ success: true, status: 'pending' })
@@ -323,8 +320,7 @@ describe('a merchant with mandates', () => {
     expect(await charge('late', '1')).toMatchObject({ errors: [{ code: 1022 }], next: 'stop' })
   })
 
-  it.for(PROGRAMS)('sells a subscription: %s', async (name, { skip }) => {
-    skip(!canRun(name))
+  eachSample(PROGRAMS, 'sells a subscription', async (name) => {
     const offered = await run(name, env(), 'subscribe', `monthly-${name}`, 'Magazine', 'month', '300')
     await allow(offered.mandate_url)
     const charge = (order_id: string, amount: string) =>
@@ -365,20 +361,15 @@ describe('a shop of the gateway', () => {
     PLATFORM_KEY: bare(seller.platformPem),
   })
 
-  it.skipIf(!canRun('v1.sh'))('opens a trade by hand', async () => {
-    const answer = await run('v1.sh', { ...v1(), ORDER: 'by-hand' })
+  eachSample(['v1.sh'], 'opens a trade by hand', async (name) => {
+    const answer = await run(name, { ...v1(), ORDER: 'by-hand' })
     expect(answer).toMatchObject({ code: 1, payurl: expect.stringContaining(url) })
   })
 
-  it.for([
-    ['v1.mjs', v1, 1],
-    ['v1.py', v1, 1],
-    ['v1.php', v1, 1],
-    ['v1.go', v1, 1],
-    ['v2.mjs', v2, 0],
-    ['v2.php', v2, 0],
-  ] as const)('is paid, is told, and asks: %s', async ([name, env, success], { skip }) => {
-    skip(!canRun(name))
+  const PROGRAMS = ['v1.mjs', 'v1.py', 'v1.php', 'v1.go', 'v2.mjs', 'v2.php']
+
+  eachSample(PROGRAMS, 'is paid, is told, and asks', async (name) => {
+    const [env, success] = name.startsWith('v1') ? [v1, 1] : [v2, 0]
     bought += 1
     const out_trade_no = `mug-${bought}`
     const opened = await run(name, env(), 'create', out_trade_no, '马克杯 & more', '9.90')
@@ -420,7 +411,7 @@ describe('an application', () => {
     return answer.location!
   }
 
-  it.skipIf(!canRun('token.sh'))('redeems a code by hand', async () => {
+  eachSample(['token.sh'], 'redeems a code by hand', async (name) => {
     const REDIRECT_URI = 'http://127.0.0.1:9/callback'
     const app = await register(REDIRECT_URI)
     const asked = new URLSearchParams({
@@ -431,7 +422,7 @@ describe('an application', () => {
       state: 'x',
     })
     const back = new URL(await consent(`${url}/oauth2/auth?${asked}`))
-    const tokens = await run('token.sh', { ...app, REDIRECT_URI, CODE: back.searchParams.get('code')! })
+    const tokens = await run(name, { ...app, REDIRECT_URI, CODE: back.searchParams.get('code')! })
     expect(tokens).toMatchObject({ token_type: 'Bearer', expires_in: 3600 })
   })
 
@@ -457,7 +448,7 @@ describe('an application', () => {
     try {
       const ask = (path: string, cookie = '') =>
         fetch(new URL(path, `http://127.0.0.1:${PORT}`), { redirect: 'manual', headers: { cookie } })
-      await vi.waitFor(() => ask('/'), { timeout: WAIT_MS_MAX })
+      await until(() => ask('/').catch(() => undefined))
       await test(ask, app)
     } finally {
       process.kill(-child.pid!)
@@ -470,8 +461,7 @@ describe('an application', () => {
     return { location: headers.get('location')!, cookie: headers.getSetCookie()[0]!.split(';')[0]! }
   }
 
-  it.for(PROGRAMS)('greets who signs in: %s', async (name, { skip }) => {
-    skip(!canRun(name))
+  eachSample(PROGRAMS, 'greets who signs in', async (name) => {
     await serving(name, {}, async (ask) => {
       const strange = await ask('/favicon.ico')
       expect([strange.status, strange.headers.getSetCookie()]).toEqual([404, []])
@@ -488,8 +478,7 @@ describe('an application', () => {
     })
   })
 
-  it.for(PROGRAMS)('is allowed to charge with the sign-in: %s', async (name, { skip }) => {
-    skip(!canRun(name))
+  eachSample(PROGRAMS, 'is allowed to charge with the sign-in', async (name) => {
     const samples = await samplesOf('en')
     const added = samples.get(name.replace('sign-in', 'sign-in-details'))!
     // The line follows the one with the scope.
@@ -517,14 +506,14 @@ describe('an application', () => {
   })
 })
 
-it.skipIf(!canRun('webhook-ping.sh'))('a forum proves that it has the secret of its webhook', async () => {
-  const ping = (secret: string) => run('webhook-ping.sh', { DISCOURSE_WEBHOOK_SECRET: secret })
+eachSample(['webhook-ping.sh'], 'a forum proves that it has the secret of its webhook', async (name) => {
+  const ping = (secret: string) => run(name, { DISCOURSE_WEBHOOK_SECRET: secret })
   expect(await ping(WEBHOOK_SECRET)).toEqual({ status: 'ignored' })
   expect(await ping('another')).toMatchObject({ error: 'forbidden' })
 })
 
-it('an operator does without a browser', async () => {
-  const lines = await print('operator.sh', {
+eachSample(['operator.sh'], 'an operator does without a browser', async (name) => {
+  const lines = await print(name, {
     DATABASE_URL: test.deps.config.DATABASE_URL!,
     APP_SECRET,
     PUBLIC_URL: url,
