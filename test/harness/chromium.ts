@@ -1,4 +1,8 @@
-/** Chromium, for tests that need a real browser. They are skipped without it, except with CI=true. */
+/**
+ * Chromium, for tests that need a real browser. They are skipped without it, except with CI=true. Tests hand it functions
+ * that run in a page, so their types are here.
+ */
+/// <reference lib="dom" />
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
