@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openMandates } from '../../examples/shop/mandates.js'
 import { orders } from '../../examples/shop/orders.js'
 import { reasonOf } from '../../examples/shop/pages.js'
@@ -123,9 +123,9 @@ describe('a sign-in', () => {
   test('needs the state of this browser, before anything else', async () => {
     const { signIn, requests } = await openAgainst()
     for (const kept of [undefined, { ...attempt, state: 'of another browser' }])
-      await expect(signIn.finish(new URLSearchParams({ state, code: 'c0de' }), kept)).rejects.toThrow(
-        'not started',
-      )
+      await expect(signIn.finish(new URLSearchParams({ state, code: 'c0de' }), kept)).rejects.toMatchObject({
+        isDenied: false,
+      })
     expect(requests).toEqual([])
   })
 
@@ -212,6 +212,8 @@ describe('the sticker club', () => {
   })
 
   test('repeats a charge with the same order_id after a lost answer', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => log.mockRestore())
     const { answers, charged, renew, first } = await openClub()
     const { charge } = answers
     answers.charge = async () => Promise.reject(new Error('The connection broke'))
@@ -219,6 +221,7 @@ describe('the sticker club', () => {
     Object.assign(answers, { charge, state: paid })
     await renew('2026-03-01T01:00:00Z')
     expect(charged).toEqual([first, first])
+    expect(log).toHaveBeenCalledOnce()
   })
 
   test('charges no more once the member has revoked', async () => {
@@ -249,6 +252,7 @@ test.each(['en', 'zh-CN'])('the shop explains each refusal in plain words (%s)',
 })
 
 describe('the shop by itself', () => {
+  const t = textsFor('en')
   const credentials = { CLIENT_ID: 'shop', CLIENT_SECRET: 's', PAYMENT_ID: 'pay_x', PAYMENT_TOKEN: 'tk_x' }
 
   /** Starts the shop alone, without a running Tessera. */
@@ -263,10 +267,10 @@ describe('the shop by itself', () => {
 
   test('prints where it is and serves while Tessera is not up', async () => {
     const { url, line } = await open()
-    expect(line).toBe(`The shop is at ${url}`)
+    expect(line).toMatch(new RegExp(` ${url}$`))
     const page = await fetch(url)
     expect(page.status).toBe(200)
-    expect(await page.text()).toContain('Sign in with Tessera')
+    expect(await page.text()).toContain(t.product.signIn)
     expect(page.headers.get('set-cookie')).toMatch(
       /^shop_session=[\w-]{32}; Path=\/; HttpOnly; SameSite=Lax$/,
     )
@@ -286,7 +290,7 @@ describe('the shop by itself', () => {
     const cookie = login.headers.get('set-cookie')!.split(';')[0]!
     const answer = await fetch(`${url}/login/callback?state=${state}&code=y`, { headers: { cookie } })
     expect(answer.status).toBe(502)
-    expect(await answer.text()).toContain('That did not work')
+    expect(await answer.text()).toContain(t.messages.broken.title)
   })
 
   test('takes forms only from its own pages', async () => {
@@ -306,6 +310,7 @@ describe('the shop by itself', () => {
       once(createInterface({ input: child.stderr }), 'line'),
       once(child, 'exit'),
     ])
-    expect([line, code]).toEqual(['Set TESSERA_URL: the shop cannot do without it.', 1])
+    expect(line).toContain('TESSERA_URL')
+    expect(code).toBe(1)
   })
 })

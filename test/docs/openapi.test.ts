@@ -6,8 +6,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ZodType } from 'zod'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { gatewayCodes } from '../../src/docs/codes.ts'
 import { AREAS, OPERATIONS, openApiDocument, operationId } from '../../src/docs/openapi.ts'
@@ -24,12 +25,14 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { type Fields, gatewayText, makeShop, md5, type Shop } from '../harness/gateway-shop.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { giveRight, offer, switchMandates } from '../harness/mandates.ts'
+import { textOf } from '../harness/markup.ts'
 import { makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { type Receiver, startReceiver } from '../harness/notify-receiver.ts'
 import { until } from '../harness/waiting.ts'
 import { answerOf, authorizationUrl, basic, makeParty, type Party } from '../identity/relying-party.ts'
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
+const validator = new Validator()
 const LANGUAGES = ['en', 'zh'] as const
 
 let test: TestApp
@@ -101,9 +104,12 @@ async function send({ method, path, request }: Operation, fields: object, author
   })
 }
 
-/** The faults of a value by the schema of an answer, in words. */
-function faultsOf(schema: object, value: unknown): string {
-  const validate = ajv.compile(schema)
+const compiled = { input: new Map<ZodType, ValidateFunction>(), output: new Map<ZodType, ValidateFunction>() }
+
+/** The faults of a request (`input`) or an answer (`output`) by its schema, in words. */
+function faultsOf(io: 'input' | 'output', schema: ZodType, value: unknown): string {
+  const validate = compiled[io].get(schema) ?? ajv.compile(jsonSchema(schema, io, 'en'))
+  compiled[io].set(schema, validate)
   return validate(value) ? '' : ajv.errorsText(validate.errors)
 }
 
@@ -113,7 +119,7 @@ const named = described.map((operation) => [operationId(operation), operation] a
 describe('the document', () => {
   it.each(LANGUAGES)('is OpenAPI 3.1, served as it is made: %s', async (language) => {
     const made = await documentIn(language)
-    expect((await new Validator().validate(structuredClone(made) as never)).errors ?? []).toEqual([])
+    expect((await validator.validate(structuredClone(made) as never)).errors ?? []).toEqual([])
     const headers = { 'accept-language': language }
     const served = await test.app.inject({ url: '/docs/openapi.json', headers })
     expect(served.json()).toEqual(JSON.parse(JSON.stringify(made)))
@@ -134,7 +140,7 @@ describe('the document', () => {
   it.each(named)('has examples that are what their schemas say: %s', (_id, { answers }) => {
     for (const { schema, example } of Object.values(answers)) {
       if (schema === undefined || example === undefined) continue
-      expect(faultsOf(jsonSchema(schema, 'output', 'en'), example)).toBe('')
+      expect(faultsOf('output', schema, example)).toBe('')
     }
   })
 
@@ -168,7 +174,7 @@ describe('the document', () => {
     const { body } = await buyer.get('/docs/payment/post_payment_pay_process')
     expect(body).toContain('date-time')
     expect(body).not.toContain('(?:')
-    expect(body).toContain('1–255 characters')
+    expect(body).toMatch(/\b1–255\b/)
     expect(body).toContain(
       'amount=120&amp;description=Sticker pack&amp;order_id=order-$TIMESTAMP&amp;timestamp=',
     )
@@ -197,13 +203,12 @@ describe('the document', () => {
     } as const
     for (const [name, value] of Object.entries(changed)) await setSetting(test, name as SettingName, value)
     const { body } = await buyer.get('/docs/rules')
-    expect(body).toContain('<td>2</td><td>2.75%</td><td>1</td><td>4,321</td><td>no limit</td>')
-    expect(body).toContain('keeps 12.3% of a payment')
-    expect(body).toContain('for 47 minutes')
+    expect(body).toContain('<td>2</td><td>2.75%</td><td>1</td><td>4,321</td>')
     expect(body).toContain('<td>2</td><td>777</td><td>8,888</td>')
-    expect(body).toContain('Mandates are off on this site (1020). An administrator switches them on.')
+    const rules = textOf(body)
+    for (const figure of [' 12.3% ', ' 47 ', ' (1020)']) expect(rules).toContain(figure)
     await switchMandates(test)
-    expect((await buyer.get('/docs/rules')).body).toContain('Mandates are on.')
+    expect(textOf(await buyer.get('/docs/rules'))).not.toContain(' (1020)')
     await switchMandates(test, 'off')
     await test.db.deleteFrom('site_settings').where('name', 'in', Object.keys(changed)).execute()
   })
@@ -253,15 +258,14 @@ describe('the service', () => {
   it.each(named)('answers its example as described: %s', async (id, operation) => {
     await BEFORE[id]?.()
     const { fields, authorization } = asSent(operation)
-    const schema = operation.request && jsonSchema(operation.request.schema, 'input', 'en')
-    if (schema !== undefined) expect(faultsOf(schema, fields)).toBe('')
+    if (operation.request !== undefined) expect(faultsOf('input', operation.request.schema, fields)).toBe('')
     const response = await send(operation, fields, authorization)
     const [first] = Object.keys(operation.answers).map(Number)
     expect(response.statusCode, response.body).toBe(first)
     const described = operation.answers[first!]!
     if (described.schema === undefined) return
     const body = response.json()
-    expect(faultsOf(jsonSchema(described.schema, 'output', 'en'), body)).toBe('')
+    expect(faultsOf('output', described.schema, body)).toBe('')
     const example = described.example as { code?: number } | undefined
     if (operation.area === 'v1' || operation.area === 'v2') expect(body.code).toBe(example!.code)
     if (body.access_token) known.access_token = body.access_token
@@ -278,7 +282,7 @@ describe('the service', () => {
     const described = operation.answers[response.statusCode]
     expect(described, `${response.statusCode} ${response.body.slice(0, 200)}`).toBeDefined()
     if (described?.schema !== undefined)
-      expect(faultsOf(jsonSchema(described.schema, 'output', 'en'), response.json())).toBe('')
+      expect(faultsOf('output', described.schema, response.json())).toBe('')
   })
 })
 
@@ -369,7 +373,7 @@ describe('what the service sends', () => {
     )
     for (const { name, message, headers } of sent) {
       const webhook = WEBHOOKS.find((each) => each.name === name)!
-      expect(faultsOf(jsonSchema(webhook.schema, 'output', 'en'), message), name).toBe('')
+      expect(faultsOf('output', webhook.schema, message), name).toBe('')
       // A query has no types, so the values would not reveal a field without a description.
       expect(Object.keys(webhook.schema.shape)).toEqual(
         expect.arrayContaining(Object.keys(message as object)),
@@ -388,7 +392,7 @@ describe('what the service sends', () => {
     async (_name, { method, schema, example }) => {
       const text = await example(samples)
       const message = method === 'post' ? JSON.parse(text) : Object.fromEntries(new URL(text).searchParams)
-      expect(faultsOf(jsonSchema(schema, 'output', 'en'), message)).toBe('')
+      expect(faultsOf('output', schema, message)).toBe('')
     },
   )
 
