@@ -38,6 +38,7 @@ beforeAll(async () => {
   }
   cutOff = await anotherProcess({ ...test, deps: { ...test.deps, config } })
   merchant = await makeMerchant(test)
+  await giveRight(test, merchant)
   alice = await makePerson(test, { points: 1_000_000n })
   browser = await signIn(cutOff, alice.username, alice.password)
 })
@@ -127,7 +128,6 @@ describe.each(ways)('a connection lost %j', (options) => {
   })
 
   it('at any message of a charge charges the member once', async () => {
-    await giveRight(test, merchant)
     const member = await makePerson(test, { points: 10_000n })
     const caps = { charge_max: 10n, period_max: 2_000n }
     const mandate_id = await makeMandate(test, merchant, member, { caps })
