@@ -551,17 +551,18 @@ describe('the sweep', () => {
     await sweep()
   })
 
-  it('asks about hints, then members in session, then the longest unasked', async () => {
+  it('asks about hints, then staff, then members in session, then the longest unasked', async () => {
     const [idle, older, active, hinted] = [forum.join(), forum.join(), forum.join(), forum.join()]
+    const staff = forum.join({ moderator: true })
     const clients = []
-    for (const member of [older, idle, active, hinted]) {
+    for (const member of [older, idle, active, hinted, staff]) {
       clients.push(await signIn(member))
       test.clock.advance(1_000)
     }
     for (const client of clients.slice(0, 2)) await client.submit(await client.get('/account'), '/sign-out')
     // All other members are not due.
     const ids = await Promise.all(
-      [idle, older, active, hinted].map(async (member) => (await userOf(member)).id),
+      [idle, older, active, hinted, staff].map(async (member) => (await userOf(member)).id),
     )
     const far = new Date('2100-01-01')
     await test.db
@@ -574,7 +575,7 @@ describe('the sweep', () => {
     const before = forum.calls.length
     await sweep()
     expect(forum.calls.slice(before)).toEqual(
-      [hinted, active, older, idle].map((member) => `/admin/users/${member.id}.json`),
+      [hinted, staff, active, older, idle].map((member) => `/admin/users/${member.id}.json`),
     )
   })
 
@@ -609,6 +610,27 @@ describe('the sweep', () => {
     test.clock.advance(MINUTE_MS)
     expect(await checkNextMember(test.deps)).toBe(true)
     expect(await memberOf(odd)).toMatchObject({ failure: null, failures: 0, retry_at: null, hinted_at: null })
+  })
+
+  it('puts an answer off that the database refuses, and goes on with the others', async () => {
+    const [odd, fine] = [forum.join(), forum.join()]
+    await signIn(odd)
+    await signIn(fine)
+    await sweep()
+    await sql`alter table users add constraint users_test check (name <> 'refused')`.execute(test.db)
+    forum.instead.set(odd.id, { name: 'refused' })
+    for (const member of [odd, fine]) {
+      await emit('user', 'user_suspended', { id: member.id })
+      test.clock.advance(1)
+    }
+    await expect(checkNextMember(test.deps)).rejects.toThrow('users_test')
+    expect(await memberOf(odd)).toMatchObject({ failure: 'not_saved', failures: 1, claimed_until: null })
+    expect(await checkNextMember(test.deps)).toBe(true)
+    expect(await memberOf(fine)).toMatchObject({ hinted_at: null })
+    await sql`alter table users drop constraint users_test`.execute(test.db)
+    test.clock.advance(15 * MINUTE_MS)
+    await sweep()
+    expect(await memberOf(odd)).toMatchObject({ failure: null, hinted_at: null })
   })
 
   it('pauses when the forum does not answer, as long as it says', async () => {

@@ -337,6 +337,7 @@ describe('an answer is refused, and nothing is written,', () => {
     ['a name with spaces', { username: 'mal lory' }],
     ['a name of 61 characters', { username: 'm'.repeat(61) }],
     ['no nonce', { nonce: '' }],
+    ['a name with U+FFFD', { username: 'mall\uFFFDory' }],
   ])('when it has %s', async (_, fields) => {
     const { client, nonce } = await begin()
     const before = await state()
@@ -345,9 +346,9 @@ describe('an answer is refused, and nothing is written,', () => {
     expect(await state()).toEqual(before)
   })
 
-  it('when a field is given twice', async () => {
+  it.each(['nonce', 'external_id', 'username'])('when its %s is given twice', async (name) => {
     const { client, nonce } = await begin()
-    const payload = `${new URLSearchParams(fieldsFor(nonce))}&external_id=1`
+    const payload = `${new URLSearchParams(fieldsFor(nonce))}&${name}=1`
     const sso = Buffer.from(payload).toString('base64')
     const sig = createHmac('sha256', CONNECT_SECRET).update(sso).digest('hex')
     const page = await client.get(`/sign-in/forum/callback?${new URLSearchParams({ sso, sig })}`)
