@@ -1,5 +1,6 @@
 /** Browser windows in which the members of the test site open its pages, as wide as a phone. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { WAIT_MS_MAX } from '../../harness/waiting.ts'
 import type { Role, World } from './world.ts'
 
 export const PHONE = { width: 360, height: 740 }
@@ -34,6 +35,6 @@ export async function openWindow(
     // The sites have different hosts, so each needs a cookie of its own.
     ...[test, open].map(({ url }) => ({ name: 'language', value: language, url })),
   ])
-  context.setDefaultTimeout(60_000)
+  context.setDefaultTimeout(WAIT_MS_MAX)
   return context.newPage()
 }
