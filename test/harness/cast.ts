@@ -1,6 +1,7 @@
 /** Creates the members of the tests. Test files never share them. */
-import { sql } from 'kysely'
+import { sql, type Updateable } from 'kysely'
 import { createUser, type NewUser } from '../../src/accounts/people/users.ts'
+import type { Tables } from '../../src/database/tables.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { type Browser, browser, type TestApp } from './harness.ts'
 import { PASSWORD, PASSWORD_HASH } from './password.ts'
@@ -46,6 +47,15 @@ export async function makePerson(
     })
   }
   return { id, username: name, password: PASSWORD, signIn: () => signIn(test, name, PASSWORD) }
+}
+
+/** Changes columns of a member, as no act of theirs does. */
+export async function changePerson(
+  { db }: Pick<TestApp, 'db'>,
+  { id }: Pick<Person, 'id'>,
+  values: Updateable<Tables['users']>,
+): Promise<void> {
+  await db.updateTable('users').set(values).where('id', '=', id).execute()
 }
 
 /** Makes the member one of the local group, which is created if need be. */

@@ -2,12 +2,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Session } from '../../src/accounts/session/session.ts'
 import { acrOf, shouldStepUp } from '../../src/identity/oauth/acr.ts'
-import { makePerson } from '../harness/cast.ts'
+import { changePerson, makePerson } from '../harness/cast.ts'
 import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   answerOf,
   authorizationUrl,
   authorize,
+  claimsOf,
   makeParty,
   obtainTokens,
   type Party,
@@ -37,7 +38,7 @@ describe('acr', () => {
 
   it('is in the ID token and in introspection', async () => {
     const tokens = await obtainTokens(test, await (await makePerson(test)).signIn(), party)
-    const payload = JSON.parse(Buffer.from(tokens.id_token.split('.')[1]!, 'base64url').toString())
+    const payload = claimsOf(tokens.id_token)
     expect(payload.acr).toBe('urn:tessera:acr:1fa')
     for (const token of [tokens.access_token, tokens.refresh_token]) {
       const { client_id, client_secret } = party
@@ -100,7 +101,7 @@ describe('acr_values', () => {
     const { code } = await authorize(client, party, { acr_values: `phr ${TWO}` })
     const { redirect_uri } = party
     const { body } = await redeem(test, party, { grant_type: 'authorization_code', code, redirect_uri })
-    const payload = JSON.parse(Buffer.from(String(body.id_token).split('.')[1]!, 'base64url').toString())
+    const payload = claimsOf(body.id_token)
     expect(payload.acr).toBe('urn:tessera:acr:1fa')
   })
 })
@@ -134,11 +135,7 @@ describe('ui_locales', () => {
     const member = await person.signIn()
     const consent = authorizationUrl(party, { ui_locales: 'zh' })
     expect(langOf(await member.get(consent))).toBe('zh-CN')
-    await test.db
-      .updateTable('users')
-      .set({ language: 'en', language_chosen: true })
-      .where('id', '=', person.id)
-      .execute()
+    await changePerson(test, person, { language: 'en', language_chosen: true })
     expect(langOf(await member.get(consent))).toBe('en')
   })
 

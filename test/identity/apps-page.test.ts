@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
-import { makeParty, obtainTokens, type Party, withoutWriting } from './relying-party.ts'
+import { makeParty, obtainTokens, type Party, registerByApi, withoutWriting } from './relying-party.ts'
 
 let test: TestApp
 
@@ -56,23 +56,18 @@ describe('POST /apps', () => {
       from generate_series(1, 99) as n
     `.execute(test.db)
     const byApi = () =>
-      test.app.inject({
-        method: 'POST',
-        url: '/api/apps',
-        headers: { authorization: `Bearer ${access_token}` },
-        payload: { name: 'Mine', redirect_uris: ['https://app.example/'] },
-      })
+      registerByApi(test, access_token, { name: 'Mine', redirect_uris: ['https://app.example/'] })
     const answers = await Promise.all([
-      ...Array.from({ length: 3 }, async () => (await byApi()).statusCode),
+      ...Array.from({ length: 3 }, async () => (await byApi()).status),
       ...Array.from({ length: 3 }, async () => (await client.submit(page, '/apps', TYPED)).status),
     ])
     expect(answers.filter((status) => status !== 403)).toHaveLength(1)
-    expect((await byApi()).json()).toMatchObject({ error: 'access_denied' })
+    expect((await byApi()).body).toMatchObject({ error: 'access_denied' })
     const full = await client.get('/apps')
     expect(full.body).toContain('You have 100 applications')
     expect(full.body).not.toContain('name="redirect_uris"')
     await sql`delete from oauth_apps where client_id = 'many' || lpad('1', 20, '0')`.execute(test.db)
-    expect((await byApi()).statusCode).toBe(201)
+    expect((await byApi()).status).toBe(201)
   })
 
   it('shows the secret once, on a page of its own', async () => {

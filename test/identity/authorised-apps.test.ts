@@ -8,6 +8,7 @@ import { trailOf } from './owned-app.ts'
 import {
   authorizationUrl,
   authorize,
+  changeApp,
   exchange,
   makeParty,
   obtainTokens,
@@ -147,7 +148,7 @@ describe('revoking', () => {
       suspended_by: person.id,
       suspended_reason: 'why',
     }
-    await test.db.updateTable('oauth_apps').set(suspended).where('id', '=', party.id).execute()
+    await changeApp(test, party, suspended)
     expect((await client.get(PATH)).body).toContain('Suspended</span>')
     expect((await revoke(client, party)).status).toBe(303)
   })

@@ -1,6 +1,6 @@
 /** GET and POST /oauth2/auth: the target of each answer and error, and the cases that require a sign-in. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson, signIn } from '../harness/cast.ts'
+import { changePerson, makePerson, signIn } from '../harness/cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   answerOf,
@@ -433,11 +433,7 @@ describe('success', () => {
     const person = await makePerson(test)
     const client = await person.signIn()
     await authorize(client, party)
-    await test.db
-      .updateTable('users')
-      .set({ suspended_till: new Date(test.clock.now().getTime() + 60_000) })
-      .where('id', '=', person.id)
-      .execute()
+    await changePerson(test, person, { suspended_till: new Date(test.clock.now().getTime() + 60_000) })
     const page = await withoutWriting(test, () => client.get(authorizationUrl(party)))
     expect(page.location).toMatch(/^\/sign-in/)
   })

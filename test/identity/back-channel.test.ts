@@ -21,14 +21,18 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { startDnsServer } from '../harness/dns-server.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { until } from '../harness/waiting.ts'
+import { storedApp } from './owned-app.ts'
 import {
   authorize,
+  changeApp,
+  claimsOf,
   exchange,
   getJson,
   makeParty,
   obtainTokens,
   type Party,
   refresh,
+  registerByApi,
   type Tokens,
 } from './relying-party.ts'
 
@@ -137,9 +141,6 @@ async function settled(app: Party, attempts: number) {
   await until(async () => (await deliveryTo(app)).attempts >= attempts)
   return deliveryTo(app)
 }
-
-const claimsOf = (id_token: string) =>
-  JSON.parse(Buffer.from(id_token.split('.')[1]!, 'base64url').toString())
 
 const signOut = async (client: Browser) => client.submit(await client.get('/'), '/sign-out')
 
@@ -467,11 +468,7 @@ describe('a delivery', () => {
     receiver.answer = () => {}
     for (const [uri, outcome] of cases) {
       const app = await makeParty(test)
-      await test.db
-        .updateTable('oauth_apps')
-        .set({ backchannel_logout_uri: uri })
-        .where('id', '=', app.id)
-        .execute()
+      await changeApp(test, app, { backchannel_logout_uri: uri })
       await leave(app)
       expect((await settled(app, 1)).outcome, uri).toBe(outcome)
     }
@@ -486,7 +483,7 @@ describe('a delivery', () => {
       receiver.answer = (_, response) => void response.writeHead(500).end()
       await leave(app)
       await settled(app, 1)
-      await test.db.updateTable('oauth_apps').set(change).where('id', '=', app.id).execute()
+      await changeApp(test, app, change)
       test.clock.advance(10_000)
       const row = await settled(app, 2)
       expect(row).toMatchObject({ outcome: 'withdrawn' })
@@ -520,13 +517,8 @@ describe('the address of the back channel', () => {
     const person = await makePerson(test)
     const { access_token } = await obtainTokens(test, await person.signIn(), await makeParty(test))
     const register = async (backchannel_logout_uri: string) => {
-      const response = await test.app.inject({
-        method: 'POST',
-        url: '/api/apps',
-        headers: { authorization: `Bearer ${access_token}` },
-        payload: { name: 'x', redirect_uris: ['https://x.example/'], backchannel_logout_uri },
-      })
-      return [response.statusCode, response.json().error ?? response.json().backchannel_logout_uri]
+      const { status, body } = await registerByApi(test, access_token, { backchannel_logout_uri })
+      return [status, body.error ?? body.backchannel_logout_uri]
     }
     const faulty = [
       'http://x.example/out',
@@ -541,36 +533,21 @@ describe('the address of the back channel', () => {
   })
 
   it('comes with session_required, which is stored and repeated', async () => {
-    const { access_token } = await obtainTokens(
-      test,
-      await (await makePerson(test)).signIn(),
-      await makeParty(test),
-    )
-    const response = await test.app.inject({
-      method: 'POST',
-      url: '/api/apps',
-      headers: { authorization: `Bearer ${access_token}` },
-      payload: {
-        name: 'x',
-        redirect_uris: ['https://x.example/'],
-        backchannel_logout_uri: 'https://x.example/out',
-        backchannel_logout_session_required: true,
-      },
-    })
-    const { client_id, ...registered } = response.json()
-    expect(registered.backchannel_logout_session_required).toBe(true)
-    const row = await test.db
-      .selectFrom('oauth_apps')
-      .where('client_id', '=', client_id)
-      .select('backchannel_logout_session_required as isRequired')
-      .executeTakeFirstOrThrow()
-    expect(row.isRequired).toBe(true)
+    const client = await (await makePerson(test)).signIn()
+    const { access_token } = await obtainTokens(test, client, await makeParty(test))
+    const wish = {
+      backchannel_logout_uri: 'https://x.example/out',
+      backchannel_logout_session_required: true,
+    }
+    const { body } = await registerByApi(test, access_token, wish)
+    expect(body).toMatchObject(wish)
+    expect(await storedApp(test, body as Pick<Party, 'client_id'>)).toMatchObject(wish)
   })
 
   it('is changed on the application’s page, which lists the last deliveries without names', async () => {
     const owner = await makePerson(test)
     const app = await makeListener()
-    await test.db.updateTable('oauth_apps').set({ owner_id: owner.id }).where('id', '=', app.id).execute()
+    await changeApp(test, app, { owner_id: owner.id })
     const person = await makePerson(test)
     const member = await person.signIn()
     await obtainTokens(test, member, app)

@@ -6,7 +6,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson, type Person } from '../harness/cast.ts'
+import { changePerson, makePerson, type Person } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   type Answer,
@@ -54,11 +54,7 @@ beforeAll(async () => {
   client2 = { ...(await makeParty(test, values)), auth: 'client_secret_post' }
   const known = { name: 'Alice Archer', email: 'alice@example.org' }
   person = await makePerson(test, known)
-  await test.db
-    .updateTable('users')
-    .set({ avatar_url: 'https://forum.example/a.png', email_verified: true })
-    .where('id', '=', person.id)
-    .execute()
+  await changePerson(test, person, { avatar_url: 'https://forum.example/a.png', email_verified: true })
   agent = userAgent(op, person)
 })
 afterAll(() => test.close())

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { storeMetadataClient } from '../../src/identity/metadata/clients.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
-import { authorizationUrl, makeParty, type Party, postForm } from './relying-party.ts'
+import { authorizationUrl, changeApp, makeParty, type Party, postForm } from './relying-party.ts'
 
 const SERVICE = 'https://tools.example/mcp'
 const PKCE = { code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' }
@@ -47,11 +47,7 @@ const shown = async (party: Party, more: Record<string, string> = {}, language =
 
 async function reviewed(): Promise<Party> {
   const party = await makeParty(test)
-  await test.db
-    .updateTable('oauth_apps')
-    .set({ reviewed_at: test.clock.now(), reviewed_by: person.id })
-    .where('id', '=', party.id)
-    .execute()
+  await changeApp(test, party, { reviewed_at: test.clock.now(), reviewed_by: person.id })
   return party
 }
 
@@ -60,11 +56,7 @@ const unreviewed = () => makeParty(test, { description: '' })
 /** An application that Bot has registered in its owner's name. */
 async function unconfirmed(): Promise<Party> {
   const [party, by] = await Promise.all([unreviewed(), makeParty(test, { name: 'Bot' })])
-  await test.db
-    .updateTable('oauth_apps')
-    .set({ confirmed_at: null, registered_by_app_id: by.id })
-    .where('id', '=', party.id)
-    .execute()
+  await changeApp(test, party, { confirmed_at: null, registered_by_app_id: by.id })
   return party
 }
 

@@ -1,11 +1,12 @@
 /** The consent page: its text, its two answers, and the cases without it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson } from '../harness/cast.ts'
+import { changePerson, makePerson } from '../harness/cast.ts'
 import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   answerOf,
   authorizationUrl,
   authorize,
+  changeApp,
   exchange,
   makeParty,
   type Party,
@@ -60,8 +61,7 @@ describe('the page', () => {
 
   it('shows the application’s description, and what the staff knows of it', async () => {
     const known = await makeParty(test)
-    const set = (values: object) =>
-      test.db.updateTable('oauth_apps').set(values).where('id', '=', known.id).execute()
+    const set = (values: object) => changeApp(test, known, values)
     await set({
       homepage: 'https://books.example/about?a=1&b=2',
       logo_url: 'https://books.example/logo.png',
@@ -88,15 +88,12 @@ describe('the page', () => {
       DISCOURSE_SECRET: 'a-secret-of-the-tests',
     })
     try {
-      const known = await makeParty(forum)
+      const owner = await makePerson(forum)
+      const known = await makeParty(forum, {}, owner)
       const client = await (await makePerson(forum)).signIn()
       const local = await client.get(authorizationUrl(known))
       expect(local.body).not.toContain('https://forum.example')
-      await forum.db
-        .updateTable('users')
-        .set({ forum_id: 7n, password_hash: null })
-        .where('username', '=', known.owner)
-        .execute()
+      await changePerson(forum, owner, { forum_id: 7n, password_hash: null })
       const linked = await client.get(authorizationUrl(known))
       expect(linked.body).toContain(`href="https://forum.example/u/${known.owner}"`)
     } finally {
@@ -310,11 +307,7 @@ describe('in production, what Chromium lets the form lead to', () => {
     const app = await makeParty(production, { redirect_uris: [redirect_uri] })
     const person = await makePerson(production)
     const client = await person.signIn()
-    await production.db
-      .updateTable('users')
-      .set({ must_change_password: true })
-      .where('id', '=', person.id)
-      .execute()
+    await changePerson(production, person, { must_change_password: true })
     const detour = await client.get(authorizationUrl(app))
     const page = await client.get(detour.location!)
     expect(page.headers['content-security-policy']).toContain(onLoopback('http://127.0.0.1:5173'))

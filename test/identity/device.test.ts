@@ -16,12 +16,16 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import {
+  changeApp,
+  claimsOf,
   getJson,
   makeParty,
   type Party,
   postForm,
   redeem,
   refresh,
+  registerByApi,
+  suspendApp,
   userinfo,
   withoutWriting,
 } from './relying-party.ts'
@@ -148,7 +152,7 @@ describe('a device', () => {
       'scope',
       'token_type',
     ])
-    const payload = JSON.parse(Buffer.from(String(body.id_token).split('.')[1]!, 'base64url').toString())
+    const payload = claimsOf(body.id_token)
     expect(payload).toMatchObject({
       sub: String(person.id),
       aud: television.client_id,
@@ -260,11 +264,7 @@ describe('a device', () => {
     expect(await polled('x', plain)).toEqual([400, 'unauthorized_client'])
     const { device_code, user_code } = await codes()
     await decide(await signedIn(), user_code, 'allow')
-    await test.db
-      .updateTable('oauth_apps')
-      .set({ grant_types: ['authorization_code', 'refresh_token'] })
-      .where('id', '=', television.id)
-      .execute()
+    await changeApp(test, television, { grant_types: ['authorization_code', 'refresh_token'] })
     expect(await polled(device_code)).toEqual([400, 'unauthorized_client'])
   })
 
@@ -423,11 +423,7 @@ const codeIn = (search: string) => ({ user_code: new URLSearchParams(search).get
 
 describe('who may not use the application', () => {
   it('learns it on the page, and the device when the member allows nevertheless', async () => {
-    await test.db
-      .updateTable('oauth_apps')
-      .set({ deny_groups: ['rascals'] })
-      .where('id', '=', television.id)
-      .execute()
+    await changeApp(test, television, { deny_groups: ['rascals'] })
     const rascal = await makePerson(test, { groups: ['rascals'] })
     const client = await rascal.signIn()
     const { device_code, user_code } = await codes()
@@ -445,12 +441,7 @@ describe('who may not use the application', () => {
     const { id: actor_id } = await makePerson(test, { is_admin: true })
     const acts: ((person: Person) => Promise<unknown>)[] = [
       ({ id: user_id }) => banMember(test.deps, { user_id, actor_id, reason: 'Spam', ip: 'command line' }),
-      () =>
-        test.db
-          .updateTable('oauth_apps')
-          .set({ deny_groups: ['trust_level_0'] })
-          .where('id', '=', television.id)
-          .execute(),
+      () => changeApp(test, television, { deny_groups: ['trust_level_0'] }),
     ]
     for (const act of acts) {
       const person = await makePerson(test)
@@ -464,17 +455,7 @@ describe('who may not use the application', () => {
   it('sees that an application is suspended, and its device does not get in', async () => {
     const client = await signedIn()
     const { device_code, user_code } = await codes()
-    const suspended = { suspended_at: new Date(), suspended_by: 1n, suspended_reason: 'x' }
-    const { owner_id } = await test.db
-      .selectFrom('oauth_apps')
-      .where('id', '=', television.id)
-      .select('owner_id')
-      .executeTakeFirstOrThrow()
-    await test.db
-      .updateTable('oauth_apps')
-      .set({ ...suspended, suspended_by: owner_id })
-      .where('id', '=', television.id)
-      .execute()
+    await suspendApp(test, television)
     const page = await enter(client, user_code)
     expect(page.status).toBe(403)
     expect(page.body).toContain('Living Room is suspended')
@@ -482,11 +463,7 @@ describe('who may not use the application', () => {
   })
 
   it('includes other members while an unconfirmed application waits for its owner', async () => {
-    await test.db
-      .updateTable('oauth_apps')
-      .set({ confirmed_at: null })
-      .where('id', '=', television.id)
-      .execute()
+    await changeApp(test, television, { confirmed_at: null })
     await setSetting(test, 'apps_by_any_token', 'draft')
     const { user_code } = await codes()
     const page = await enter(await signedIn(), user_code)
@@ -533,25 +510,16 @@ describe('a sign-in on a device', () => {
   })
 
   it('registers and lists applications with the scope apps only', async () => {
-    const register = async (access_token: unknown) => {
-      const response = await test.app.inject({
-        method: 'POST',
-        url: '/api/apps',
-        headers: { authorization: `Bearer ${access_token}` },
-        payload: { name: 'x', redirect_uris: ['https://x.example/'] },
-      })
-      return response
-    }
     const plain = (await signInDevice()).tokens.access_token
-    const refused = await register(plain)
-    expect([refused.statusCode, refused.json().error]).toEqual([403, 'insufficient_scope'])
+    const refused = await registerByApi(test, plain)
+    expect([refused.status, refused.body.error]).toEqual([403, 'insufficient_scope'])
     expect(refused.headers['www-authenticate']).toContain('scope="apps"')
     expect(await getJson(test, '/api/apps', { authorization: `Bearer ${plain}` })).toMatchObject({
       status: 403,
       body: { error: 'insufficient_scope' },
     })
     const wide = (await signInDevice('openid apps')).tokens.access_token
-    expect((await register(wide)).statusCode).toBe(201)
+    expect((await registerByApi(test, wide)).status).toBe(201)
     expect((await getJson(test, '/api/apps', { authorization: `Bearer ${wide}` })).status).toBe(200)
   })
 
@@ -587,11 +555,7 @@ describe('the switch', () => {
   it('is a box on the page of the application, and takes the staff’s mark away', async () => {
     const owner = await makePerson(test)
     const app = await makeParty(test)
-    await test.db
-      .updateTable('oauth_apps')
-      .set({ owner_id: owner.id, reviewed_at: new Date(), reviewed_by: owner.id })
-      .where('id', '=', app.id)
-      .execute()
+    await changeApp(test, app, { owner_id: owner.id, reviewed_at: new Date(), reviewed_by: owner.id })
     const client = await owner.signIn()
     const path = `/apps/${app.client_id}`
     const fields = {
@@ -624,13 +588,12 @@ describe('the switch', () => {
     const { access_token } = (await poll(device_code)).body
     const registered = []
     for (const grant_types of [undefined, [DEVICE_GRANT, 'implicit'], ['authorization_code']]) {
-      const response = await test.app.inject({
-        method: 'POST',
-        url: '/api/apps',
-        headers: { authorization: `Bearer ${access_token}` },
-        payload: { name: 'x', redirect_uris: ['https://x.example/'], grant_types },
+      const response = await registerByApi(test, access_token, {
+        name: 'x',
+        redirect_uris: ['https://x.example/'],
+        grant_types,
       })
-      registered.push(response.json().grant_types)
+      registered.push(response.body.grant_types)
     }
     const usual = ['authorization_code', 'refresh_token']
     expect(registered).toEqual([usual, [...usual, DEVICE_GRANT], usual])

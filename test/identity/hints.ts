@@ -3,12 +3,9 @@ import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { sql } from 'kysely'
 import type { TestApp } from '../harness/harness.ts'
+import { claimsOf } from './relying-party.ts'
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-
-export function claimsOf(id_token: string): Record<string, unknown> {
-  return JSON.parse(Buffer.from(id_token.split('.')[1]!, 'base64url').toString())
-}
 
 /** Makes every known forgery of a genuine token. Each of them must be worthless. */
 export async function forgeries(test: TestApp, id_token: string): Promise<Record<string, string>> {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
-import { makeParty, obtainTokens, type Party } from './relying-party.ts'
+import { changeApp, makeParty, obtainTokens, type Party } from './relying-party.ts'
 
 let test: TestApp
 let staff: bigint
@@ -20,11 +20,7 @@ async function makeListed(name: string, values: Values = {}): Promise<Party> {
   const app = await makeParty(test, { name })
   const homepage = `https://${name.toLowerCase().replaceAll(' ', '-')}.example/`
   const listed = { homepage, is_listed: true, reviewed_at: test.clock.now(), reviewed_by: staff }
-  await test.db
-    .updateTable('oauth_apps')
-    .set({ ...listed, ...values })
-    .where('id', '=', app.id)
-    .execute()
+  await changeApp(test, app, { ...listed, ...values })
   return app
 }
 
@@ -85,18 +81,14 @@ it('judges the group rules of now, also for what the member uses', async () => {
   expect((await client.get('/launch')).body).toContain('>Club<')
   expect((await client.get('/launch')).body).not.toContain('Founders Only')
   expect((await other.get('/launch')).body).toContain('Founders Only')
-  await test.db
-    .updateTable('oauth_apps')
-    .set({ deny_groups: ['trust_level_0'] })
-    .where('id', '=', club.id)
-    .execute()
+  await changeApp(test, club, { deny_groups: ['trust_level_0'] })
   expect((await client.get('/launch')).body).not.toContain('>Club<')
 })
 
 it('is a box on the page of the application, which takes the staff’s mark away', async () => {
   const owner = await makePerson(test)
   const app = await makeListed('Own', { is_listed: false })
-  await test.db.updateTable('oauth_apps').set({ owner_id: owner.id }).where('id', '=', app.id).execute()
+  await changeApp(test, app, { owner_id: owner.id })
   const client = await owner.signIn()
   const path = `/apps/${app.client_id}`
   const fields = {

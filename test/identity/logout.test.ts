@@ -2,15 +2,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
-import { claimsOf } from './hints.ts'
 import {
   answerOf,
   authorizationUrl,
   authorize,
+  claimsOf,
   makeParty,
   obtainTokens,
   type Party,
   query,
+  suspendApp,
   withoutWriting,
 } from './relying-party.ts'
 
@@ -214,11 +215,7 @@ describe('nobody is sent', () => {
   it('to a suspended application', async () => {
     const app = await makeParty(test, { post_logout_redirect_uris: [BYE] })
     const { client, id_token } = await signedIn(app)
-    await test.db
-      .updateTable('oauth_apps')
-      .set({ suspended_at: test.clock.now(), suspended_by: 1n, suspended_reason: 'test' })
-      .where('id', '=', app.id)
-      .execute()
+    await suspendApp(test, app)
     const page = await logout(client, { id_token_hint: id_token, post_logout_redirect_uri: BYE })
     expect(page.status).toBe(400)
   })

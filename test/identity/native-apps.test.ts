@@ -8,10 +8,12 @@ import {
   answerOf,
   authorizationUrl,
   basic,
+  changeApp,
   makeParty,
   obtainTokens,
   type Party,
   postForm,
+  registerByApi,
 } from './relying-party.ts'
 
 const VERIFIER = 'v'.repeat(43)
@@ -123,27 +125,22 @@ describe('a private-use scheme', () => {
     const own = await person.signIn()
     const { access_token } = await obtainTokens(test, own, await makeParty(test))
     const register = (more = {}) =>
-      test.app.inject({
-        method: 'POST',
-        url: '/api/apps',
-        headers: { authorization: `Bearer ${access_token}` },
-        payload: { name: 'Phone', redirect_uris: ['https://app.example/', SCHEME], ...more },
+      registerByApi(test, access_token, {
+        name: 'Phone',
+        redirect_uris: ['https://app.example/', SCHEME],
+        ...more,
       })
     const refused = await register()
-    expect([refused.statusCode, refused.json().error]).toEqual([400, 'invalid_redirect_uri'])
-    expect(refused.json().errors).toEqual([{ path: 'redirect_uris.1', message: expect.any(String) }])
-    expect((await register(OPEN)).statusCode).toBe(201)
+    expect([refused.status, refused.body.error]).toEqual([400, 'invalid_redirect_uri'])
+    expect(refused.body.errors).toEqual([{ path: 'redirect_uris.1', message: expect.any(String) }])
+    expect((await register(OPEN)).status).toBe(201)
 
     const form = { name: 'Phone', redirect_uris: SCHEME, token_endpoint_auth_method: 'client_secret_basic' }
     const page = await own.submit(await own.get('/apps'), '/apps', form)
     expect(page.status).toBe(400)
     expect(page.body).toContain('only an application without a secret may have')
     const party = await makeParty(test)
-    const change = test.db
-      .updateTable('oauth_apps')
-      .set({ redirect_uris: [SCHEME] })
-      .where('id', '=', party.id)
-      .execute()
+    const change = changeApp(test, party, { redirect_uris: [SCHEME] })
     await expect(change).rejects.toThrow('oauth_apps_private_use_public')
   })
 

@@ -1,25 +1,15 @@
 /** Creates a member with an application, and the browser in which the member manages it. */
 
-import { registerApp } from '../../src/identity/apps/apps.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import type { Browser, Page, TestApp } from '../harness/harness.ts'
-import { type Party, REDIRECT_URI } from './relying-party.ts'
+import { makeParty, type Party, REDIRECT_URI } from './relying-party.ts'
 
 export type OwnedApp = { owner: Person; client: Browser; party: Party; path: string }
 
 export async function makeOwnedApp(test: TestApp, values: Record<string, unknown> = {}): Promise<OwnedApp> {
   const owner = await makePerson(test, { username: 'bob' })
-  const app = await registerApp(test.db, {
-    owner_id: owner.id,
-    name: 'Reading Club',
-    description: 'Books',
-    redirect_uris: [REDIRECT_URI],
-    allow_groups: [],
-    deny_groups: [],
-    ...values,
-  })
-  const party = { ...app, redirect_uri: REDIRECT_URI, owner: owner.username }
-  return { owner, client: await owner.signIn(), party, path: `/apps/${app.client_id}` }
+  const party = await makeParty(test, { description: 'Books', ...values }, owner)
+  return { owner, client: await owner.signIn(), party, path: `/apps/${party.client_id}` }
 }
 
 export const TYPED = {
@@ -32,12 +22,12 @@ export const TYPED = {
   deny_groups: '',
 }
 
-export async function storedApp(test: TestApp, { client_id }: Party) {
+export async function storedApp(test: TestApp, { client_id }: Pick<Party, 'client_id'>) {
   return test.db.selectFrom('oauth_apps').where('client_id', '=', client_id).selectAll().executeTakeFirst()
 }
 
 /** The audit entries about an application, oldest first, without that of its registration. */
-export async function trailOf(test: TestApp, { client_id }: Party) {
+export async function trailOf(test: TestApp, { client_id }: Pick<Party, 'client_id'>) {
   return test.db
     .selectFrom('audit_log')
     .where('subject', '=', client_id)

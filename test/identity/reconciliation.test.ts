@@ -16,6 +16,7 @@ import {
   type Party,
   postForm,
   redeem,
+  registerByApi,
   userinfo,
 } from './relying-party.ts'
 
@@ -66,14 +67,11 @@ async function isRedirectUriRefused(): Promise<void> {
   const exchanged = await exchange(test, party, code, { redirect_uri: EVIL })
   expect(exchanged).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } })
   const { access_token } = await obtainTokens(test, client, party)
-  const registered = await test.app.inject({
-    method: 'POST',
-    url: '/api/apps',
-    headers: { authorization: `Bearer ${access_token}` },
-    payload: { name: 'x', redirect_uris: ['http://evil.example/'] },
+  const registered = await registerByApi(test, access_token, {
+    name: 'x',
+    redirect_uris: ['http://evil.example/'],
   })
-  expect(registered.statusCode).toBe(400)
-  expect(registered.json()).toMatchObject({ error: 'invalid_redirect_uri' })
+  expect(registered).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } })
 }
 
 async function isDenied(): Promise<void> {

@@ -6,13 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeAheadOf } from '../../src/identity/oauth/clients.ts'
 import { makeSecrets, sha256 } from '../../src/platform/secrets.ts'
 import { untilBlocked } from '../harness/blocked.ts'
-import { joinGroup, makePerson } from '../harness/cast.ts'
+import { changePerson, joinGroup, makePerson } from '../harness/cast.ts'
 import { APP_SECRET } from '../harness/global-setup.ts'
 import { anotherProcess, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { times } from '../harness/thoroughness.ts'
 import {
   type Answer,
   authorize,
+  claimsOf,
   makeParty,
   makeVerifier,
   obtainTokens,
@@ -43,10 +44,6 @@ async function freshTokens(parameters = {}, app = party) {
   return { person, tokens: await obtainTokens(test, await person.signIn(), app, parameters) }
 }
 
-function payloadOf(id_token: unknown): Record<string, unknown> {
-  return JSON.parse(Buffer.from(String(id_token).split('.')[1]!, 'base64url').toString())
-}
-
 async function refused(refresh_token: unknown, error = 'invalid_grant', more = {}, app = party) {
   const answer = await withoutWriting(test, () => refresh(test, app, refresh_token, more))
   expect(answer).toMatchObject({ status: 400, body: { error } })
@@ -64,7 +61,7 @@ describe('a refresh', () => {
     expect(body.access_token).not.toBe(tokens.access_token)
     expect(body.refresh_token).not.toBe(tokens.refresh_token)
 
-    const [before, after] = [payloadOf(tokens.id_token), payloadOf(body.id_token)]
+    const [before, after] = [claimsOf(tokens.id_token), claimsOf(body.id_token)]
     for (const name of ['iss', 'sub', 'aud', 'auth_time', 'sid']) expect(after[name]).toBe(before[name])
     expect(after.iat).toBe(Number(before.iat) + 5)
     expect(after).not.toHaveProperty('nonce')
@@ -79,16 +76,16 @@ describe('a refresh', () => {
 
   it('tells what the member is now', async () => {
     const { tokens, person } = await freshTokens()
-    await test.db.updateTable('users').set({ trust_level: 3 }).where('id', '=', person.id).execute()
+    await changePerson(test, person, { trust_level: 3 })
     const { body } = await refresh(test, party, tokens.refresh_token)
-    expect(payloadOf(body.id_token).groups).toContain('trust_level_3')
+    expect(claimsOf(body.id_token).groups).toContain('trust_level_3')
   })
 
   it('may ask for less, for that access token only', async () => {
     const { tokens } = await freshTokens({ scope: 'openid profile email' })
     const narrow = await refresh(test, party, tokens.refresh_token, { scope: 'openid' })
     expect(narrow.body.scope).toBe('openid')
-    expect(payloadOf(narrow.body.id_token)).not.toHaveProperty('username')
+    expect(claimsOf(narrow.body.id_token)).not.toHaveProperty('username')
     const blank = await refresh(test, party, narrow.body.refresh_token, { scope: ' ' })
     expect(blank.body.scope).toBe('openid profile email')
     const wide = await refresh(test, party, blank.body.refresh_token)
@@ -108,7 +105,7 @@ describe('a refresh', () => {
     const tokens = await obtainTokens(test, client, party)
     await client.submit(await client.get('/'), '/sign-out')
     const { body } = await refresh(test, party, tokens.refresh_token)
-    expect(payloadOf(body.id_token).sub).toBe(String(person.id))
+    expect(claimsOf(body.id_token).sub).toBe(String(person.id))
   })
 })
 
@@ -449,7 +446,7 @@ describe('a member who may not come in any more', () => {
   it('when suspended gets nothing until the suspension ends', async () => {
     const { tokens, person } = await freshTokens()
     const suspended_till = new Date(test.clock.now().getTime() + DAY_MS)
-    await test.db.updateTable('users').set({ suspended_till }).where('id', '=', person.id).execute()
+    await changePerson(test, person, { suspended_till })
     await refused(tokens.refresh_token)
     test.clock.advance(DAY_MS)
     expect((await refresh(test, party, tokens.refresh_token)).status).toBe(200)
@@ -458,8 +455,7 @@ describe('a member who may not come in any more', () => {
   it('when out of the allowed groups loses the family', async () => {
     const app = await makeParty(test, { allow_groups: ['trust_level_2'] })
     const { tokens, person } = await freshTokens({}, app)
-    const level = (trust_level: number) =>
-      test.db.updateTable('users').set({ trust_level }).where('id', '=', person.id).execute()
+    const level = (trust_level: number) => changePerson(test, person, { trust_level })
     await level(1)
     const answer = await refresh(test, app, tokens.refresh_token)
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })

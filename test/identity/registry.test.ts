@@ -3,11 +3,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteApp } from '../../src/identity/apps/acts.ts'
 import { DEVICE_GRANT } from '../../src/identity/apps/apps.ts'
 import { addSecret, resetSecret } from '../../src/identity/apps/secrets.ts'
-import { joinGroup, makePerson } from '../harness/cast.ts'
+import { changePerson, joinGroup, makePerson } from '../harness/cast.ts'
 import { sendSurely } from '../harness/confirming.ts'
 import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { countLive, makeOwnedApp, storedApp, TYPED, toldSecret, trailOf } from './owned-app.ts'
-import { authorize, exchange, obtainTokens, refresh, userinfo, withoutWriting } from './relying-party.ts'
+import {
+  authorize,
+  changeApp,
+  exchange,
+  obtainTokens,
+  refresh,
+  userinfo,
+  withoutWriting,
+} from './relying-party.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -139,7 +147,7 @@ describe('editing', () => {
   it('of reviewed facts removes the mark; of groups does not', async () => {
     const { client, owner, party, path } = await makeOwnedApp(test)
     const reviewed = { reviewed_at: test.clock.now(), reviewed_by: owner.id }
-    await test.db.updateTable('oauth_apps').set(reviewed).where('id', '=', party.id).execute()
+    await changeApp(test, party, reviewed)
     await client.submit(await client.get(path), path, { ...TYPED, allow_groups: 'crew' })
     expect(await storedApp(test, party)).toMatchObject(reviewed)
     await client.submit(await client.get(path), path, { ...TYPED, name: 'Your Bank' })
@@ -153,7 +161,7 @@ describe('editing', () => {
       { grant_types: DEVICE_GRANT },
     ]) {
       await client.submit(await client.get(path), path, TYPED)
-      await test.db.updateTable('oauth_apps').set(reviewed).where('id', '=', party.id).execute()
+      await changeApp(test, party, reviewed)
       await client.submit(await client.get(path), path, { ...TYPED, ...more })
       expect([more, (await storedApp(test, party))!.reviewed_at]).toEqual([more, null])
     }
@@ -177,10 +185,10 @@ describe('the preview of who would get in', () => {
       await makePerson(own, { username: 'rogue', trust_level: 4, groups: ['Shadow', 'crew'] })
       await makePerson(own, { username: 'basic', trust_level: 1 })
       const hidden = await makePerson(own, { username: 'hidden', trust_level: 4 })
-      await own.db.updateTable('users').set({ is_banned: true }).where('id', '=', hidden.id).execute()
+      await changePerson(own, hidden, { is_banned: true })
 
       const rules = { allow_groups: 'trust_level_2\nCREW', deny_groups: 'shadow' }
-      await own.db.updateTable('users').set({ is_admin: true }).where('id', '=', owner.id).execute()
+      await changePerson(own, owner, { is_admin: true })
       const page = await client.get(path)
       const answer = await withoutWriting(own, () =>
         client.post(`${path}/preview`, { ...page.form(path), ...TYPED, name: 'Typed', ...rules }),
@@ -247,7 +255,7 @@ describe('the preview of who would get in', () => {
       const known = await preview('crew')
       expect(rowsOf(known)[0]).toEqual(['Allowed', '12'])
       expect(known).toContain('@crewman')
-      await own.db.updateTable('users').set({ is_admin: true }).where('id', '=', owner.id).execute()
+      await changePerson(own, owner, { is_admin: true })
       expect(await preview('ring')).toContain(`@${secret.username}`)
     } finally {
       await own.close()

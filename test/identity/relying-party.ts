@@ -1,8 +1,9 @@
 /** An application's server, as Tessera sees it: it sends people to sign in, and redeems their codes. */
 import { randomBytes } from 'node:crypto'
-import { sql } from 'kysely'
+import { sql, type Updateable } from 'kysely'
+import type { Tables } from '../../src/database/tables.ts'
 import { type NewApp, registerApp } from '../../src/identity/apps/apps.ts'
-import { makePerson } from '../harness/cast.ts'
+import { makePerson, type Person } from '../harness/cast.ts'
 import type { Browser, Page, TestApp } from '../harness/harness.ts'
 
 export const REDIRECT_URI = 'https://app.example/callback'
@@ -17,9 +18,9 @@ export type Party = {
 
 type Rules = Partial<Omit<NewApp, 'owner_id' | 'ip'>>
 
-/** Registers an application of a new member. */
-export async function makeParty(test: TestApp, rules: Rules = {}): Promise<Party> {
-  const owner = await makePerson(test, { username: 'bob' })
+/** Registers an application of a member, by default of a new one. */
+export async function makeParty(test: TestApp, rules: Rules = {}, by?: Person): Promise<Party> {
+  const owner = by ?? (await makePerson(test, { username: 'bob' }))
   const redirect_uris = rules.redirect_uris ?? [REDIRECT_URI]
   const app = await registerApp(test.db, {
     owner_id: owner.id,
@@ -32,6 +33,19 @@ export async function makeParty(test: TestApp, rules: Rules = {}): Promise<Party
   })
   return { client_secret: '', ...app, redirect_uri: redirect_uris[0]!, owner: owner.username }
 }
+
+/** Changes columns of an application, as no act of its owner does. */
+export async function changeApp(
+  test: TestApp,
+  { id }: Pick<Party, 'id'>,
+  values: Updateable<Tables['oauth_apps']>,
+): Promise<void> {
+  await test.db.updateTable('oauth_apps').set(values).where('id', '=', id).execute()
+}
+
+/** Suspends an application as its own owner would not. */
+export const suspendApp = (test: TestApp, { id }: Pick<Party, 'id'>): Promise<void> =>
+  changeApp(test, { id }, { suspended_at: test.clock.now(), suspended_by: 1n, suspended_reason: 'test' })
 
 type Parameters = Record<string, string | undefined>
 
@@ -150,6 +164,26 @@ export async function obtainTokens(
   const answer = await exchange(test, party, code)
   if (answer.status !== 200) throw new Error(`No tokens: ${answer.status} ${JSON.stringify(answer.body)}`)
   return answer.body as Tokens
+}
+
+/** Registers an application by the API with an access token. Without other fields, it has a name and an address. */
+export async function registerByApi(
+  test: TestApp,
+  access_token: unknown,
+  fields: Record<string, unknown> = {},
+): Promise<Answer> {
+  const response = await test.app.inject({
+    method: 'POST',
+    url: '/api/apps',
+    headers: { authorization: `Bearer ${access_token}` },
+    payload: { name: 'x', redirect_uris: ['https://x.example/'], ...fields },
+  })
+  return { status: response.statusCode, body: response.json(), headers: response.headers }
+}
+
+/** The claims of a token, unverified. */
+export function claimsOf(id_token: unknown): Record<string, unknown> {
+  return JSON.parse(Buffer.from(String(id_token).split('.')[1]!, 'base64url').toString())
 }
 
 export function userinfo(test: TestApp, access_token: unknown): Promise<Answer> {

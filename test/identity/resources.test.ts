@@ -8,6 +8,8 @@ import {
   authorizationUrl,
   authorize,
   basic,
+  changeApp,
+  claimsOf,
   exchange,
   getJson,
   makeParty,
@@ -16,6 +18,8 @@ import {
   postForm,
   redeem,
   refresh,
+  registerByApi,
+  suspendApp,
   userinfo,
 } from './relying-party.ts'
 
@@ -79,7 +83,7 @@ describe('a token for the service of another application', () => {
     expect(await introspect(await makeParty(test), access_token)).toEqual({ active: false })
     // The refresh token and the ID token belong to the client.
     expect(await introspect(tools, refresh_token)).toEqual({ active: false })
-    const claims = JSON.parse(Buffer.from(id_token.split('.')[1]!, 'base64url').toString())
+    const claims = claimsOf(id_token)
     expect(claims.aud).toBe(agent.client_id)
   })
 
@@ -102,11 +106,7 @@ describe('a token for the service of another application', () => {
   it('of a suspended client is not active', async () => {
     const client = await makeParty(test)
     const tokens = await obtainTokens(test, await person.signIn(), client, { resource: SERVICE })
-    await test.db
-      .updateTable('oauth_apps')
-      .set({ suspended_at: new Date(), suspended_by: person.id, suspended_reason: 'x' })
-      .where('id', '=', client.id)
-      .execute()
+    await suspendApp(test, client)
     expect(await introspect(tools, tokens.access_token)).toEqual({ active: false })
   })
 
@@ -172,11 +172,7 @@ describe('the parameter resource', () => {
 
   it('of a suspended application is unknown', async () => {
     const idle = await makeParty(test, { resource_uri: 'https://app.example/idle' })
-    await test.db
-      .updateTable('oauth_apps')
-      .set({ suspended_at: new Date(), suspended_by: person.id, suspended_reason: 'x' })
-      .where('id', '=', idle.id)
-      .execute()
+    await suspendApp(test, idle)
     expect(await errorFor('&resource=https://app.example/idle')).toBe('invalid_target')
   })
 
@@ -201,16 +197,8 @@ describe('the parameter resource', () => {
 })
 
 describe('the address of a service', () => {
-  async function register(values: Record<string, unknown>) {
-    const { access_token } = await tokensFor(undefined)
-    const response = await test.app.inject({
-      method: 'POST',
-      url: '/api/apps',
-      headers: { authorization: `Bearer ${access_token}` },
-      payload: { name: 'x', redirect_uris: ['https://x.example/callback'], ...values },
-    })
-    return { status: response.statusCode, body: response.json() as Record<string, unknown> }
-  }
+  const register = async (values: Record<string, unknown>) =>
+    registerByApi(test, (await tokensFor(undefined)).access_token, values)
 
   it('is at the host of a redirect URI, of an application with a secret, and nobody else’s', async () => {
     const taken = { redirect_uris: ['https://tools.example/x'], resource_uri: SERVICE }
@@ -238,13 +226,9 @@ describe('the address of a service', () => {
     const register = async (site: TestApp) => {
       const member = await (await makePerson(site)).signIn()
       const { access_token } = await obtainTokens(site, member, await makeParty(site))
-      const { statusCode, body } = await site.app.inject({
-        method: 'POST',
-        url: '/api/apps',
-        headers: { authorization: `Bearer ${access_token}` },
-        payload: { name: 'x', redirect_uris: ['http://127.0.0.1:8080/callback'], resource_uri: uri },
-      })
-      return [statusCode, JSON.parse(body).error]
+      const fields = { redirect_uris: ['http://127.0.0.1:8080/callback'], resource_uri: uri }
+      const { status, body } = await registerByApi(site, access_token, fields)
+      return [status, body.error]
     }
     expect(await register(test)).toEqual([201, undefined])
     expect(await register(production)).toEqual([400, 'invalid_request'])
@@ -265,7 +249,7 @@ describe('the address of a service', () => {
   it('is set on the page of the application, which says when it is another one’s', async () => {
     const owner = await makePerson(test)
     const app = await makeParty(test, { redirect_uris: ['https://tools.example/callback'] })
-    await test.db.updateTable('oauth_apps').set({ owner_id: owner.id }).where('id', '=', app.id).execute()
+    await changeApp(test, app, { owner_id: owner.id })
     const client = await owner.signIn()
     const path = `/apps/${app.client_id}`
     const fields = { name: 'Shed', redirect_uris: 'https://tools.example/callback' }

@@ -1,6 +1,6 @@
 /** Revocation (RFC 7009) and introspection (RFC 7662) of tokens. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson } from '../harness/cast.ts'
+import { changePerson, makePerson } from '../harness/cast.ts'
 import { START, startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   type Answer,
@@ -150,7 +150,7 @@ describe('introspection', () => {
       expect(await introspect(other, token)).toMatchObject({ status: 200, body: { active: false } })
     }
     expect((await introspect(party, 'nothing')).body).toEqual({ active: false })
-    await test.db.updateTable('users').set({ is_banned: true }).where('id', '=', person.id).execute()
+    await changePerson(test, person, { is_banned: true })
     for (const token of [tokens.access_token, tokens.refresh_token]) {
       expect((await introspect(party, token)).body).toEqual({ active: false })
     }

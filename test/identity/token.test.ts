@@ -2,11 +2,12 @@
 import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { issueCode, makeExchangeCode } from '../../src/identity/grants/codes.ts'
-import { makePerson } from '../harness/cast.ts'
+import { changePerson, makePerson } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   authorize,
   basic,
+  claimsOf,
   exchange,
   getJson,
   makeParty,
@@ -287,8 +288,7 @@ describe('a code', () => {
 
   it('of a member banned meanwhile is worthless, and not spent', async () => {
     const { code, person } = await freshCode()
-    const ban = (is_banned: boolean) =>
-      test.db.updateTable('users').set({ is_banned }).where('id', '=', person.id).execute()
+    const ban = (is_banned: boolean) => changePerson(test, person, { is_banned })
     await ban(true)
     const answer = await withoutWriting(test, () => exchange(test, party, code))
     expect(answer.body.error).toBe('invalid_grant')
@@ -416,13 +416,9 @@ describe('a code', () => {
     const { code } = await authorize(client, party)
     await client.submit(await client.get('/'), '/sign-out')
     const { body } = await exchange(test, party, code)
-    expect(payloadOf(body.id_token).sid).toBeUndefined()
+    expect(claimsOf(body.id_token).sid).toBeUndefined()
   })
 })
-
-function payloadOf(id_token: unknown): Record<string, unknown> {
-  return JSON.parse(Buffer.from(String(id_token).split('.')[1]!, 'base64url').toString())
-}
 
 describe('the ID token', () => {
   it('verifies under the published key, by other code than ours', async () => {
@@ -449,7 +445,7 @@ describe('the ID token', () => {
     const tokens = await obtainTokens(test, client, party, { scope: 'openid', nonce: 'a nonce' })
     const iat = signedIn + 7
     const half = createHash('sha256').update(tokens.access_token).digest().subarray(0, 16)
-    expect(payloadOf(tokens.id_token)).toEqual({
+    expect(claimsOf(tokens.id_token)).toEqual({
       iss: test.url,
       sub: String(person.id),
       aud: party.client_id,
@@ -466,12 +462,8 @@ describe('the ID token', () => {
 
   it('with profile carries the profile, and nothing that is unknown', async () => {
     const known = await makePerson(test, { name: 'Alice', email: 'a@example.org', groups: ['Crew'] })
-    await test.db
-      .updateTable('users')
-      .set({ avatar_url: 'https://forum.example/a.png', email_verified: true })
-      .where('id', '=', known.id)
-      .execute()
-    const full = payloadOf((await obtainTokens(test, await known.signIn(), party)).id_token)
+    await changePerson(test, known, { avatar_url: 'https://forum.example/a.png', email_verified: true })
+    const full = claimsOf((await obtainTokens(test, await known.signIn(), party)).id_token)
     expect(full).toMatchObject({
       username: known.username,
       preferred_username: known.username,
@@ -485,7 +477,7 @@ describe('the ID token', () => {
 
     const bare = await makePerson(test, { trust_level: 0 })
     const { id_token } = await obtainTokens(test, await bare.signIn(), party)
-    const claims = payloadOf(id_token)
+    const claims = claimsOf(id_token)
     expect(claims.groups).toEqual(['trust_level_0'])
     expect(claims.name).toBe(bare.username)
     for (const name of ['nonce', 'picture', 'email', 'email_verified']) {
@@ -497,25 +489,25 @@ describe('the ID token', () => {
     const person = await makePerson(test)
     const tokens = await obtainTokens(test, await person.signIn(), party, { scope: 'email' })
     expect(tokens.scope).toBe('email')
-    expect(payloadOf(tokens.id_token).sub).toBe(String(person.id))
+    expect(claimsOf(tokens.id_token).sub).toBe(String(person.id))
   })
 
   it('names the session alike for all applications, without giving its cookie away', async () => {
     const person = await makePerson(test)
     const client = await person.signIn()
     const other = await makeParty(test)
-    const first = payloadOf((await obtainTokens(test, client, party)).id_token).sid
-    const second = payloadOf((await obtainTokens(test, client, other)).id_token).sid
+    const first = claimsOf((await obtainTokens(test, client, party)).id_token).sid
+    const second = claimsOf((await obtainTokens(test, client, other)).id_token).sid
     expect(first).toBe(second)
     expect([...client.cookies.values()]).not.toContain(first)
     const elsewhere = await person.signIn()
-    expect(payloadOf((await obtainTokens(test, elsewhere, party)).id_token).sid).not.toBe(first)
+    expect(claimsOf((await obtainTokens(test, elsewhere, party)).id_token).sid).not.toBe(first)
   })
 
   it('names a session at random, and one of an earlier release by APP_SECRET', async () => {
     const person = await makePerson(test)
     const client = await person.signIn()
-    const sidNow = async () => payloadOf((await obtainTokens(test, client, party)).id_token).sid
+    const sidNow = async () => claimsOf((await obtainTokens(test, client, party)).id_token).sid
     const { id, sid } = await test.db
       .selectFrom('sessions')
       .where('user_id', '=', person.id)

@@ -3,17 +3,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UNCONFIRMED_APPS_MAX } from '../../src/identity/apps/apps.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { type MailedApp, startMailedApp } from '../accounts/mailed-app.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
+import { changePerson, makePerson, type Person } from '../harness/cast.ts'
 import { browser, setSetting, type TestApp } from '../harness/harness.ts'
 import {
   authorizationUrl,
   authorize,
+  changeApp,
   exchange,
   getJson,
   makeParty,
   obtainTokens,
   type Party,
   REDIRECT_URI,
+  registerByApi,
   userinfo,
 } from './relying-party.ts'
 
@@ -37,13 +39,9 @@ async function register(person: Person, { scope = 'openid profile', by = bot, na
 }
 
 async function registerWith(access_token: string, name = 'Night Market') {
-  const response = await test.app.inject({
-    method: 'POST',
-    url: '/api/apps',
-    headers: { authorization: `Bearer ${access_token}` },
-    payload: { name, description: 'Stalls', redirect_uris: [REDIRECT_URI] },
-  })
-  return { status: response.statusCode, body: response.json() as Record<string, string> }
+  const fields = { name, description: 'Stalls', redirect_uris: [REDIRECT_URI] }
+  const { status, body } = await registerByApi(test, access_token, fields)
+  return { status, body: body as Record<string, string> }
 }
 
 function partyOf({ client_id, client_secret }: Record<string, string>): Party {
@@ -95,7 +93,7 @@ describe('an application that another one registers in a member’s name', () =>
 
     const owner = await makePerson(test)
     const by = await makeParty(test)
-    await test.db.updateTable('oauth_apps').set({ owner_id: owner.id }).where('id', '=', by.id).execute()
+    await changeApp(test, by, { owner_id: owner.id })
     const own = await register(owner, { by })
     expect(own.body).not.toHaveProperty('status')
     expect(await auditOf(own.body.client_id!)).toEqual(['oauth_app.registered'])
@@ -104,7 +102,7 @@ describe('an application that another one registers in a member’s name', () =>
   it('tells its owner at once: one alert each, and one mail a day from each application', async () => {
     const email = 'told@example.org'
     const owner = await makePerson(test, { email })
-    await test.db.updateTable('users').set({ email_verified: true }).where('id', '=', owner.id).execute()
+    await changePerson(test, owner, { email_verified: true })
     const { access_token } = await obtainTokens(test, await owner.signIn(), bot)
     await registerWith(access_token, 'First')
     await registerWith(access_token, 'Second')

@@ -1,6 +1,6 @@
 /** GET and POST /oauth2/userinfo: the required token, and the claims. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { joinGroup, makePerson } from '../harness/cast.ts'
+import { changePerson, joinGroup, makePerson } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
 import {
   getJson,
@@ -31,11 +31,11 @@ describe('the answer', () => {
   it('has everything that is known', async () => {
     const values = { name: 'Alice', email: 'a@example.org', groups: ['crew'], is_admin: true }
     const { person, access_token } = await freshToken(values)
-    await test.db
-      .updateTable('users')
-      .set({ avatar_url: 'https://forum.example/a.png', email_verified: true, is_moderator: true })
-      .where('id', '=', person.id)
-      .execute()
+    await changePerson(test, person, {
+      avatar_url: 'https://forum.example/a.png',
+      email_verified: true,
+      is_moderator: true,
+    })
     const answer = await userinfo(test, access_token)
     expect(answer.status).toBe(200)
     expect(answer.headers['content-type']).toMatch(/^application\/json/)
@@ -74,7 +74,7 @@ describe('the answer', () => {
 
   it('is about this moment', async () => {
     const { person, access_token } = await freshToken()
-    await test.db.updateTable('users').set({ username: 'renamed' }).where('id', '=', person.id).execute()
+    await changePerson(test, person, { username: 'renamed' })
     await joinGroup(test, person.id, 'late')
     const { body } = await userinfo(test, access_token)
     expect(body).toMatchObject({ sub: String(person.id), username: 'renamed' })
@@ -133,8 +133,7 @@ describe('refused', () => {
 
   it('for a barred member, until that ends', async () => {
     const { person, access_token } = await freshToken()
-    const bar = (values: object) =>
-      test.db.updateTable('users').set(values).where('id', '=', person.id).execute()
+    const bar = (values: object) => changePerson(test, person, values)
     await bar({ is_banned: true })
     expect((await userinfo(test, access_token)).body.error).toBe('invalid_token')
     await bar({ is_banned: false, suspended_till: new Date(test.clock.now().getTime() + 1_000) })
