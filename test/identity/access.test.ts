@@ -5,7 +5,7 @@ import { refusalOf } from '../../src/identity/apps/access.ts'
 import { redirectUriFault } from '../../src/identity/apps/redirect-uris.ts'
 import { makePerson } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
-import { answerOf, authorizationUrl, authorize, makeParty, withoutWriting } from './relying-party.ts'
+import { authorizationUrl, authorize, makeParty, withoutWriting } from './relying-party.ts'
 
 const NOW = new Date('2026-01-01T00:00:00Z')
 const ALICE: User = {
@@ -165,25 +165,6 @@ describe('at the authorization endpoint', () => {
     const page = await client.get(authorizationUrl(party))
     expect(page.status).toBe(403)
     expect(page.body).toContain('the group Newcomers')
-  })
-
-  it('prompt none redirects at once', async () => {
-    const party = await refusedParty()
-    const client = await (await makePerson(test)).signIn()
-    const page = await withoutWriting(test, () => client.get(authorizationUrl(party, { prompt: 'none' })))
-    expect(answerOf(page)).toMatchObject({ error: 'access_denied', state: 'a state', iss: test.url })
-  })
-
-  it('a script gets 403 and where to go on', async () => {
-    const party = await refusedParty()
-    const client = await (await makePerson(test)).signIn()
-    const page = await client.get(authorizationUrl(party), { accept: 'application/json' })
-    expect(page.status).toBe(403)
-    expect(JSON.parse(page.body)).toEqual({
-      error: 'access_denied',
-      error_description: expect.stringContaining('trust_level_3'),
-      redirect_to: expect.stringMatching(/^https:\/\/app\.example\/callback\?error=access_denied&/),
-    })
   })
 
   it('a remembered consent does not help, nor does answering the form', async () => {

@@ -10,7 +10,6 @@ import {
   authorize,
   claimsOf,
   makeParty,
-  obtainTokens,
   type Party,
   redeem,
 } from './relying-party.ts'
@@ -34,22 +33,6 @@ describe('acr', () => {
     [['forum', 'swk', 'user', 'mfa'], 'phr'],
   ])('of %j is %s', (amr, acr) => {
     expect(acrOf(amr)).toBe(acr)
-  })
-
-  it('is in the ID token and in introspection', async () => {
-    const tokens = await obtainTokens(test, await (await makePerson(test)).signIn(), party)
-    const payload = claimsOf(tokens.id_token)
-    expect(payload.acr).toBe('urn:tessera:acr:1fa')
-    for (const token of [tokens.access_token, tokens.refresh_token]) {
-      const { client_id, client_secret } = party
-      const answer = await test.app.inject({
-        method: 'POST',
-        url: '/oauth2/introspect',
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        payload: new URLSearchParams({ client_id, client_secret, token }).toString(),
-      })
-      expect(answer.json()).toMatchObject({ active: true, acr: 'urn:tessera:acr:1fa' })
-    }
   })
 })
 

@@ -72,8 +72,8 @@ export type Shown = 'sign-in' | 'consent' | 'logout' | 'page'
 export type Arrival = { status: number; url: string; body: string; shown: Shown[] }
 
 export type UserAgent = {
-  /** Follows the redirects of the provider and fills in its forms, like a person. */
-  visit(url: string, form?: Fields): Promise<Arrival>
+  /** Follows the redirects of the provider and fills in its forms, like a person. `headers` are of the first request. */
+  visit(url: string, form?: Fields, headers?: Record<string, string>): Promise<Arrival>
 }
 
 export function userAgent({ issuer, reach }: Provider, person?: Person): UserAgent {
@@ -97,13 +97,14 @@ export function userAgent({ issuer, reach }: Provider, person?: Person): UserAge
   }
 
   return {
-    async visit(start, startForm) {
+    async visit(start, startForm, startHeaders) {
       const shown: Shown[] = []
-      let [url, form] = [start, startForm]
+      let [url, form, headers] = [start, startForm, startHeaders]
       for (let steps = 0; steps < 12; steps += 1) {
-        const page =
-          form === undefined ? await browser.get(reach(url)) : await browser.post(reach(url), encoded(form))
-        const { status, body, location } = page
+        const { status, body, location } = await (form === undefined
+          ? browser.get(reach(url), headers)
+          : browser.post(reach(url), encoded(form), headers))
+        headers = undefined
         if (location !== undefined) {
           // Only a redirect that changes the method keeps form fields from the application (RFC 9700 4.12).
           expect([302, 303]).toContain(status)

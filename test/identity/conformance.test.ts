@@ -258,9 +258,10 @@ describe('Basic', () => {
 
   it('oidcc-ensure-post-request-succeeds', async () => {
     const request = authorizationRequest(client)
-    const arrival = await agent.visit(String(op.discovery.authorization_endpoint), request)
+    const crossSite = { 'sec-fetch-site': 'cross-site', origin: 'https://suite.example' }
+    const arrival = await agent.visit(String(op.discovery.authorization_endpoint), request, crossSite)
     await finishFlow(op, client, arrival, request)
-    const first = await fresh().visit(String(op.discovery.authorization_endpoint), request)
+    const first = await fresh().visit(String(op.discovery.authorization_endpoint), request, crossSite)
     await finishFlow(op, client, first, request)
   })
 

@@ -79,31 +79,6 @@ it('the address does not depend on who asks for it', async () => {
   expect((await getJson(test, ADDRESSES[0]!, headers)).body.issuer).toBe(ISSUER)
 })
 
-it('only the public halves are published, one for each algorithm', async () => {
-  const { body } = await getJson(test, '/oauth2/jwks')
-  const kid = expect.stringMatching(/^[\w-]{43}$/)
-  expect(body).toEqual({ keys: expect.any(Array) })
-  expect(body.keys).toHaveLength(2)
-  expect(body.keys).toContainEqual({
-    kty: 'RSA',
-    kid,
-    use: 'sig',
-    alg: 'RS256',
-    n: expect.stringMatching(/^[\w-]{342}$/),
-    e: 'AQAB',
-  })
-  const coordinate = expect.stringMatching(/^[\w-]{43}$/)
-  expect(body.keys).toContainEqual({
-    kty: 'EC',
-    kid,
-    use: 'sig',
-    alg: 'ES256',
-    crv: 'P-256',
-    x: coordinate,
-    y: coordinate,
-  })
-})
-
 it.each([...ADDRESSES, '/oauth2/jwks'])(
   '%s may be kept for five minutes, by anyone, anywhere',
   async (url) => {

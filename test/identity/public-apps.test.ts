@@ -1,5 +1,3 @@
-/** Public applications without a secret, and the algorithm that an application chooses for its ID tokens. */
-import { createPublicKey, verify } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/platform/secrets.ts'
 import { makePerson } from '../harness/cast.ts'
@@ -9,10 +7,8 @@ import {
   authorizationUrl,
   authorize,
   basic,
-  getJson,
   makeParty,
   makeVerifier,
-  obtainTokens,
   type Party,
   postForm,
   userinfo,
@@ -85,16 +81,6 @@ describe('a public application', () => {
     })
   })
 
-  it('gets nothing without the verifier, or with another', async () => {
-    const verifier = makeVerifier()
-    const { code } = await authorize(await member(), party, pkce(verifier))
-    for (const wrong of [undefined, makeVerifier(), challengeOf(verifier)]) {
-      const answer = await withoutWriting(test, () => redeemCode(party, code, wrong))
-      expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
-    }
-    expect((await redeemCode(party, code, verifier)).status).toBe(200)
-  })
-
   it('cannot authenticate with a secret', async () => {
     const headers = { authorization: basic(party.client_id, 'x') }
     const form = { grant_type: 'authorization_code', code: 'x' }
@@ -116,14 +102,6 @@ describe('a public application', () => {
     expect(empty.headers['www-authenticate']).toMatch(/^Basic/)
   })
 
-  it('is the only kind that may come without one', async () => {
-    const confidential = await makeParty(test)
-    const known = await redeemCode(confidential, 'x', undefined)
-    const unknown = await redeemCode({ ...confidential, client_id: 'nobody' }, 'x', undefined)
-    expect(known).toMatchObject({ status: 401, body: { error: 'invalid_client' } })
-    expect(unknown.body).toEqual(known.body)
-  })
-
   it('on the member’s own machine asks them each time', async () => {
     const local = await makeParty(test, { ...PUBLIC, redirect_uris: [LOOPBACK] })
     const client = await member()
@@ -135,21 +113,5 @@ describe('a public application', () => {
     // On the web, its address identifies it.
     await authorize(client, party, request)
     expect((await client.get(authorizationUrl(party, request))).status).toBe(303)
-  })
-})
-
-describe('the algorithm of ID tokens', () => {
-  it.each(['RS256', 'ES256'] as const)('%s, when the application has chosen it', async (alg) => {
-    const app = await makeParty(test, { id_token_signed_response_alg: alg })
-    const { id_token } = await obtainTokens(test, await member(), app)
-    const [head = '', claims = '', signature = ''] = id_token.split('.')
-    const header = JSON.parse(Buffer.from(head, 'base64url').toString())
-    expect(header.alg).toBe(alg)
-    const { body } = await getJson(test, '/oauth2/jwks')
-    const jwk = (body.keys as Record<string, string>[]).find(({ kid }) => kid === header.kid)!
-    expect(jwk.alg).toBe(alg)
-    const key = { key: createPublicKey({ key: jwk, format: 'jwk' }), dsaEncoding: 'ieee-p1363' as const }
-    const signed = Buffer.from(`${head}.${claims}`)
-    expect(verify('sha256', signed, key, Buffer.from(signature, 'base64url'))).toBe(true)
   })
 })

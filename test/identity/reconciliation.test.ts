@@ -166,7 +166,8 @@ async function echoesState(): Promise<void> {
   for (const state of ['s', 'a b+c&d=e#f?', '状态', 'x'.repeat(2_048)]) {
     expect((await authorize(client, party, { state })).state).toBe(state)
   }
-  expect(await authorize(client, party, { state: undefined })).not.toHaveProperty('state')
+  for (const state of [undefined, ''])
+    expect(await authorize(client, party, { state })).not.toHaveProperty('state')
 }
 
 async function isReadableJwt(): Promise<void> {

@@ -1,7 +1,8 @@
 /** POST /oauth2/token with a code: the authentication of the client, the binding of a code, and its single use. */
-import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { issueCode, makeExchangeCode } from '../../src/identity/grants/codes.ts'
+import { issueCode } from '../../src/identity/grants/codes.ts'
+import { untilBlocked } from '../harness/blocked.ts'
 import { changePerson, makePerson } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
 import {
@@ -9,7 +10,6 @@ import {
   basic,
   claimsOf,
   exchange,
-  getJson,
   makeParty,
   makeVerifier,
   obtainTokens,
@@ -85,23 +85,6 @@ describe('the answer', () => {
 })
 
 describe('the client', () => {
-  it('may put its credentials into the body', async () => {
-    const { code } = await freshCode()
-    const { client_id, client_secret, redirect_uri } = party
-    const fields = { grant_type: 'authorization_code', code, redirect_uri, client_id, client_secret }
-    expect((await postForm(test, '/oauth2/token', fields)).status).toBe(200)
-  })
-
-  it('may repeat them in both places, if they agree', async () => {
-    const { code } = await freshCode()
-    const { client_id, client_secret } = party
-    const answer = await withoutWriting(test, () =>
-      exchange(test, party, code, { client_id, client_secret: 'another' }),
-    )
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
-    expect((await exchange(test, party, code, { client_id, client_secret })).status).toBe(200)
-  })
-
   it('may form-encode the two halves of the header, as RFC 6749 says', async () => {
     const { code } = await freshCode()
     const encoded = party.client_secret.replace(/./g, (c) => `%${c.charCodeAt(0).toString(16)}`)
@@ -129,31 +112,17 @@ describe('the client', () => {
     nothing: () => 'Basic',
   }
 
-  it.each(Object.entries(wrongHeaders))('is not believed with %s', async (_, authorization) => {
+  it('is not believed with another header, and spends no code by it', async () => {
     const { code } = await freshCode()
     const fields = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI }
-    const answer = await withoutWriting(test, () =>
-      redeem(test, party, fields, { authorization: authorization() }),
-    )
-    expect(answer.status).toBe(401)
-    expect(answer.body.error).toBe('invalid_client')
-    expect(answer.headers['www-authenticate']).toMatch(/^Basic realm="/)
+    for (const [what, authorization] of Object.entries(wrongHeaders)) {
+      const { status, body, headers } = await withoutWriting(test, () =>
+        redeem(test, party, fields, { authorization: authorization() }),
+      )
+      expect([what, status, body.error]).toEqual([what, 401, 'invalid_client'])
+      expect(headers['www-authenticate']).toMatch(/^Basic realm="/)
+    }
     expect((await redeem(test, party, fields)).status).toBe(200)
-  })
-
-  it('unknown and known with a wrong secret are answered alike', async () => {
-    const attempt = (client_id: string) =>
-      postForm(test, '/oauth2/token', {
-        grant_type: 'authorization_code',
-        code: 'x',
-        client_id,
-        client_secret: 'x',
-      })
-    const [unknown, known] = await Promise.all([attempt('nobody'), attempt(party.client_id)])
-    expect(unknown.status).toBe(401)
-    expect(unknown.body).toEqual(known.body)
-    expect(unknown.headers['www-authenticate']).toBeUndefined()
-    expect(known.headers['www-authenticate']).toBeUndefined()
   })
 
   it.each([{}, { client_id: 'x' }, { client_secret: 'x' }])('must name itself: %o', async (fields) => {
@@ -225,11 +194,6 @@ describe('the request', () => {
 })
 
 describe('a code', () => {
-  it('unknown is an invalid_grant', async () => {
-    const answer = await withoutWriting(test, () => exchange(test, party, 'nothing'))
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
-  })
-
   it('is good for 60 seconds', async () => {
     const { code } = await freshCode()
     const { code: late } = await freshCode()
@@ -255,12 +219,6 @@ describe('a code', () => {
     expect(missing.body.error).toBe('invalid_grant')
   })
 
-  it('with a redirect_uri that is not registered is an invalid_redirect_uri', async () => {
-    const { code } = await freshCode()
-    const answer = await refusedExchange(code, { redirect_uri: 'https://evil.example/' })
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } })
-  })
-
   it('needs no redirect_uri when the authorization request carried none', async () => {
     const single = await makeParty(test)
     const first = await freshCode({ redirect_uri: undefined }, single)
@@ -273,7 +231,7 @@ describe('a code', () => {
     const code_verifier = makeVerifier()
     const code_challenge = createHash('sha256').update(code_verifier).digest('base64url')
     const issued = () => freshCode({ code_challenge, code_challenge_method: 'S256' })
-    for (const wrong of [undefined, makeVerifier(), code_challenge, 'short', `${code_verifier}\u00e9`]) {
+    for (const wrong of [undefined, '', makeVerifier(), code_challenge, 'short', `${code_verifier}\u00e9`]) {
       const { code } = await issued()
       const answer = await refusedExchange(code, { code_verifier: wrong }, { code_verifier })
       expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
@@ -315,14 +273,6 @@ describe('a code', () => {
     expect(trace.at(-1)?.detail).toMatchObject({ reason: 'code replayed' })
   })
 
-  it('is recognised as replayed also after it has expired', async () => {
-    const { code } = await freshCode()
-    const { body } = await exchange(test, party, code)
-    test.clock.advance(61_000)
-    await exchange(test, party, code)
-    expect((await userinfo(test, body.access_token)).status).toBe(401)
-  })
-
   it('replayed by another client harms nobody', async () => {
     const { code } = await freshCode()
     const { body } = await exchange(test, party, code)
@@ -341,102 +291,53 @@ describe('a code', () => {
     expect((await refresh(test, party, won?.body.refresh_token)).status).toBe(400)
   })
 
-  it('is issued and exchanged undisturbed while its session ends', async () => {
-    const person = await makePerson(test)
-    const now = test.clock.now()
-    const expires_at = new Date(now.getTime() + 60_000)
-    const startSession = () =>
-      test.db
-        .insertInto('sessions')
-        .values({
-          token_hash: randomBytes(32),
-          user_id: person.id,
-          auth_time: now,
-          amr: ['pwd'],
-          ip: '',
-          agent: '',
-          expires_at,
-        })
-        .returning('id')
-        .executeTakeFirstOrThrow()
-    const endSession = (id: bigint) => test.db.deleteFrom('sessions').where('id', '=', id).execute()
-    const issue = (session_id: bigint) =>
-      issueCode(test.db, {
-        app_id: party.id,
-        user_id: person.id,
-        session_id,
-        redirect_uri: REDIRECT_URI,
-        redirect_uri_sent: true,
-        scopes: ['openid'],
-        resource_app_id: null,
-        mandate_id: null,
-        nonce: undefined,
-        code_challenge: undefined,
-        auth_time: now,
-        amr: ['pwd'],
-        now,
+  describe('whose session ends', () => {
+    /**
+     * Ends the session, and then begins the other act, while another transaction holds the session. The act must wait for it
+     * before it locks a code, because the end of the session locks its codes next.
+     */
+    async function whileEnding<T>(session_id: bigint, codes: number, act: () => Promise<T>): Promise<T> {
+      const { ended, done } = await test.db.transaction().execute(async (tx) => {
+        await tx.selectFrom('sessions').where('id', '=', session_id).select('id').forUpdate().execute()
+        const ended = test.db.deleteFrom('sessions').where('id', '=', session_id).execute()
+        await untilBlocked(tx)
+        const done = act()
+        await untilBlocked(tx, 2)
+        const free = tx.selectFrom('authorization_codes').where('session_id', '=', session_id).select('id')
+        expect(await free.forUpdate().skipLocked().execute()).toHaveLength(codes)
+        return { ended, done }
       })
-    const client = {
-      ...party,
-      redirect_uris: [REDIRECT_URI],
-      allow_groups: [],
-      id_token_signed_response_alg: 'RS256' as const,
-      token_endpoint_auth_method: 'client_secret_basic',
-      deny_groups: [],
+      await ended
+      return done
     }
-    for (let round = 0; round < 300; round += 1) {
-      const [one, two] = [await startSession(), await startSession()]
-      const code = await issue(one.id)
-      // The two requests meet at another point in every round.
-      const delay_ms = (round % 25) / 25
-      const exchangeCode = makeExchangeCode(test.db)
-      const acts = [
-        () =>
-          exchangeCode({
-            client,
-            code,
-            address: '::1',
-            redirect_uri: REDIRECT_URI,
-            code_verifier: undefined,
-            now,
-          }),
-        () => endSession(one.id),
-      ]
-      const ordered = round % 2 === 0 ? acts : acts.toReversed()
-      const [first, issued] = [ordered[0]!(), issue(two.id)]
-      const until = performance.now() + delay_ms
-      while (performance.now() < until);
-      await Promise.all([first, issued, ordered[1]!(), endSession(two.id)])
-    }
-  })
 
-  it('of a session that has ended still works, and names no session', async () => {
-    const person = await makePerson(test)
-    const client = await person.signIn()
-    const { code } = await authorize(client, party)
-    await client.submit(await client.get('/'), '/sign-out')
-    const { body } = await exchange(test, party, code)
-    expect(claimsOf(body.id_token).sid).toBeUndefined()
+    it('at once is issued and exchanged, and names no session', async () => {
+      const { id: user_id, signIn } = await makePerson(test)
+      const sessionId = async () => {
+        await signIn()
+        const sessions = test.db.selectFrom('sessions').where('user_id', '=', user_id).select('id')
+        return (await sessions.orderBy('id', 'desc').executeTakeFirstOrThrow()).id
+      }
+      const now = test.clock.now()
+      const issue = (session_id: bigint) =>
+        issueCode(test.db, {
+          ...{ app_id: party.id, user_id, session_id, scopes: ['openid'], now },
+          ...{ redirect_uri: REDIRECT_URI, redirect_uri_sent: true, resource_app_id: null, mandate_id: null },
+          ...{ nonce: undefined, code_challenge: undefined, auth_time: now, amr: ['pwd'] },
+        })
+      const [one, two] = [await sessionId(), await sessionId()]
+      const issued = await whileEnding(one, 0, () => issue(one))
+      const code = await issue(two)
+      const exchanged = await whileEnding(two, 1, () => exchange(test, party, code))
+      for (const { status, body } of [exchanged, await exchange(test, party, issued)]) {
+        expect(status).toBe(200)
+        expect(claimsOf(body.id_token)).not.toHaveProperty('sid')
+      }
+    })
   })
 })
 
 describe('the ID token', () => {
-  it('verifies under the published key, by other code than ours', async () => {
-    const person = await makePerson(test)
-    const { id_token } = await obtainTokens(test, await person.signIn(), party)
-    const [head, payload, signature] = id_token.split('.')
-    const header = JSON.parse(Buffer.from(head!, 'base64url').toString())
-    expect(header).toEqual({ alg: 'RS256', kid: expect.any(String), typ: 'JWT' })
-
-    const { body } = await getJson(test, '/oauth2/jwks')
-    const jwk = (body.keys as { kid: string }[]).find((key) => key.kid === header.kid)!
-    const key = createPublicKey({ key: jwk, format: 'jwk' } as Parameters<typeof createPublicKey>[0])
-    const signed = Buffer.from(`${head}.${payload}`)
-    expect(verify('sha256', signed, key, Buffer.from(signature!, 'base64url'))).toBe(true)
-    const changed = Buffer.from(`${head}.${payload!.slice(0, -2)}AA`)
-    expect(verify('sha256', changed, key, Buffer.from(signature!, 'base64url'))).toBe(false)
-  })
-
   it('with bare openid says who signed in, how and when only', async () => {
     const person = await makePerson(test, { name: 'Alice', email: 'a@example.org' })
     const client = await person.signIn()
@@ -460,7 +361,7 @@ describe('the ID token', () => {
     })
   })
 
-  it('with profile carries the profile, and nothing that is unknown', async () => {
+  it('with profile carries the profile', async () => {
     const known = await makePerson(test, { name: 'Alice', email: 'a@example.org', groups: ['Crew'] })
     await changePerson(test, known, { avatar_url: 'https://forum.example/a.png', email_verified: true })
     const full = claimsOf((await obtainTokens(test, await known.signIn(), party)).id_token)
@@ -474,15 +375,6 @@ describe('the ID token', () => {
       email: 'a@example.org',
       email_verified: true,
     })
-
-    const bare = await makePerson(test, { trust_level: 0 })
-    const { id_token } = await obtainTokens(test, await bare.signIn(), party)
-    const claims = claimsOf(id_token)
-    expect(claims.groups).toEqual(['trust_level_0'])
-    expect(claims.name).toBe(bare.username)
-    for (const name of ['nonce', 'picture', 'email', 'email_verified']) {
-      expect(claims).not.toHaveProperty(name)
-    }
   })
 
   it('is issued for plain OAuth scopes too', async () => {

@@ -283,16 +283,6 @@ describe('the consent page', () => {
   const shown = async (person: Person, scope: string) =>
     (await (await person.signIn()).get(authorizationUrl(bot, { scope }))).body
 
-  it('marks the right to create applications only with the scope apps', async () => {
-    const person = await makePerson(test)
-    const sees = (body: string) => /<ul class="sees">[\s\S]*?<form/.exec(body)![0]
-    expect(sees(await shown(person, 'openid apps'))).toContain('Create and list applications in your name')
-    const plain = await shown(person, 'openid')
-    expect(sees(plain)).not.toMatch(/applications (?:in your name|you have created)/)
-    const folded = /<details[\s\S]*<\/details>/.exec(plain)![0]
-    expect(folded).toContain('You are told each time')
-  })
-
   it('says that an application learns of the member’s own ones, to those who have some', async () => {
     const person = await makePerson(test)
     const text = 'Which sign-in applications you have created'

@@ -2,15 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changePerson, joinGroup, makePerson } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
-import {
-  getJson,
-  makeParty,
-  obtainTokens,
-  type Party,
-  postForm,
-  userinfo,
-  withoutWriting,
-} from './relying-party.ts'
+import { getJson, makeParty, obtainTokens, type Party, postForm, userinfo } from './relying-party.ts'
 
 let test: TestApp
 let party: Party
@@ -95,16 +87,6 @@ describe('the answer', () => {
       for (const answer of await Promise.all(ways)) expect(answer).toMatchObject({ status: 200, body })
     },
   )
-
-  it('to a post without a body is the same', async () => {
-    const { access_token } = await freshToken()
-    const response = await test.app.inject({
-      method: 'POST',
-      url: '/oauth2/userinfo',
-      headers: { authorization: `Bearer ${access_token}` },
-    })
-    expect(response.statusCode).toBe(200)
-  })
 })
 
 describe('refused', () => {
@@ -114,13 +96,6 @@ describe('refused', () => {
       expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_token' } })
       expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm="Tessera", resource_metadata=/)
     }
-  })
-
-  it('with an unknown token', async () => {
-    const answer = await withoutWriting(test, () => userinfo(test, 'nothing'))
-    expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_token' } })
-    expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm="Tessera", error="invalid_token"/)
-    expect(answer.headers['cache-control']).toBe('no-store')
   })
 
   it('after an hour', async () => {
@@ -142,26 +117,18 @@ describe('refused', () => {
     expect((await userinfo(test, access_token)).status).toBe(200)
   })
 
-  it('with a token in the query, which is not looked at', async () => {
-    const { access_token } = await freshToken()
-    const answer = await getJson(test, `/oauth2/userinfo?access_token=${access_token}`)
-    expect(answer.status).toBe(401)
-    expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm="Tessera", resource_metadata=/)
-  })
-
   it('with a session cookie only', async () => {
     const client = await (await makePerson(test)).signIn()
     expect((await client.get('/oauth2/userinfo')).status).toBe(401)
   })
 
-  it.each(['Bearer', 'Bearer ', 'Bearer a b', 'Bearer "x"', 'Bearer é'])(
-    'as malformed: %s',
-    async (authorization) => {
+  it('as malformed', async () => {
+    for (const authorization of ['Bearer', 'Bearer ', 'Bearer a b', 'Bearer "x"', 'Bearer é']) {
       const answer = await getJson(test, '/oauth2/userinfo', { authorization })
       expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
       expect(answer.headers['www-authenticate']).toContain('error="invalid_request"')
-    },
-  )
+    }
+  })
 
   it('with a token in two places, or twice in one', async () => {
     const { access_token } = await freshToken()
