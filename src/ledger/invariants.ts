@@ -144,7 +144,8 @@ export const INVARIANTS = {
   // period that has just begun. A test mandate may be days ahead of the calendar.
   charges_count_when_they_are_paid: `
     select o.transaction_id, m.mandate_id, m.starts_on, m.period, o.mandate_period,
-      mandate_period(m.starts_on, m.period, o.mandate_period) <> o.mandate_period
+      o.mandate_period < m.starts_on
+        or mandate_period(m.starts_on, m.period, o.mandate_period) <> o.mandate_period
         or o.mandate_period not between mandate_period(m.starts_on, m.period, mandate_day(o.paid_at, 0))
           and mandate_period(m.starts_on, m.period, mandate_day(o.paid_at + interval '5 minutes', m.test_days)) as broken
     from orders o join mandates m on m.id = o.mandate_id`,
