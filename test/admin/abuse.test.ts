@@ -74,7 +74,6 @@ it('finds rings, top movers and related new accounts, without old ones', async (
   const admin = await (await makePerson(test, { username: 'root', is_admin: true })).signIn()
   const { body } = await admin.get('/admin/abuse')
   expect(body).toContain(`href="/admin/wallets/${a.owner.id}"`)
-  expect((await (await people[0]!.signIn()).get('/admin/abuse')).status).toBe(403)
 
   const later = new Date(now.getTime() + 31 * DAY_MS)
   expect(await ringsOf(test.db, later)).toEqual([])

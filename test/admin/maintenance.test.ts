@@ -5,6 +5,7 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { makeShop, type Shop, send } from '../harness/gateway-shop.ts'
 import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 
 let test: TestApp
 let other: TestApp
@@ -80,7 +81,7 @@ it('pausing refuses acts in each protocol, keeps reading, and leaves no trace', 
   expect(page.headers['retry-after']).toBe('60')
 
   const shown = await client.get(path)
-  expect(shown.body).toContain('Payments are paused for maintenance.')
+  expect(shown.body).toContain(messages.en.pay.paused)
   expect(shown.body).toMatch(/<button class="block big" disabled/)
   const paid = await client.submit(payForm, path, { expected_amount: '100' })
   expect(paid.status).toBe(503)
@@ -109,7 +110,7 @@ it('every page announces the pause in its reader’s language', async () => {
   const visitor = browser(test)
   for (const path of ['/', '/sign-in', '/nowhere']) {
     const { body } = await visitor.get(path, { 'accept-language': 'en' })
-    expect(body).toContain('Maintenance: payments are paused')
+    expect(body).toContain(messages.en.common.paymentsPaused)
     expect(body).toContain('New &lt;prices&gt; from Monday')
   }
   expect((await visitor.get('/', { 'accept-language': 'zh' })).body).toContain(

@@ -6,11 +6,14 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { askRefund } from '../../src/payment/orders/refund-requests.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
+import { rowOf, rowsOf } from '../harness/rows.ts'
 
 const PATH = '/admin/proposals'
 const DAY_MS = 86_400_000
+const t = messages.en.console.proposals
 let test: TestApp
 let merchant: Merchant
 let buyer: Person
@@ -28,10 +31,7 @@ beforeAll(async () => {
   second = await makePerson(test, { username: 'root', is_admin: true })
   proposer = await first.signIn()
   approver = await second.signIn()
-  await test.deps.settings.change({
-    ...{ name: 'second_approver', value: 'on', actor_id: first.id, ip: '203.0.113.7' },
-    now: test.clock.now(),
-  })
+  await setSetting(test, 'second_approver', 'on')
 })
 afterAll(async () => {
   await merchant.close()
@@ -62,7 +62,7 @@ async function propose(fields: Record<string, string>, times = 1, by = proposer)
 async function prepare(fields: Record<string, string>, by = proposer) {
   const { form_token = '' } = (await by.get('/admin')).form('/language')
   const sheet = await by.post('/admin/corrections', { form_token, reason: 'Broken cup', ...fields })
-  expect(sheet.body).toContain('Propose')
+  expect(sheet.body).toContain(t.propose)
   return sheet
 }
 /** The fields that an administrator's form sends for a merchant's refund request. */
@@ -105,16 +105,12 @@ it('a refund moves nothing until another administrator approves it, and then onc
   expect(answers.map(({ status }) => status).sort()).toEqual([303, 409, 409])
   expect(await balanceOf(test.db, buyer.id)).toBe(before + 100n)
   expect(await latest()).toMatchObject({ decision: 'approved', decided_by: second.id })
-  const trail = await test.db
-    .selectFrom('audit_log')
-    .where('subject', 'in', [`proposal:${proposal.id}`, transaction_id])
-    .orderBy('id')
-    .select(['action', 'actor_id'])
-    .execute()
-  expect(trail).toEqual([
+  expect(await rowsOf(test, 'audit_log', { subject: `proposal:${proposal.id}` })).toMatchObject([
     { action: 'correction.propose', actor_id: first.id },
-    { action: 'order.refund', actor_id: first.id },
     { action: 'correction.approve', actor_id: second.id },
+  ])
+  expect(await rowsOf(test, 'audit_log', { subject: transaction_id })).toMatchObject([
+    { action: 'order.refund', actor_id: first.id },
   ])
   const { body } = await approver.get(`${PATH}?show=all`)
   expect(body).toContain(transaction_id)
@@ -138,7 +134,7 @@ it('reversals and points are proposed too; lines keep their members', async () =
 
   const grant = await propose({ kind: 'points', lines: 'renamed,5' })
   const { body: waiting } = await approver.get('/admin/proposals')
-  expect(waiting).toContain('Grant 5 points to 1 member')
+  expect(waiting).toContain(t.titles.grant('5', 1))
   expect(waiting).toContain('>+5 points</a>')
   expect((await decide(approver, grant, 'approve')).status).toBe(303)
 })
@@ -164,8 +160,6 @@ it('a blocked proposal stays open, and can be declined or withdrawn', async () =
   expect((await latest()).decision).toBe('withdrawn')
   for (const id of ['999999', 'x'])
     expect((await decide(approver, { id: id as unknown as bigint }, 'approve')).status).toBe(404)
-  const stranger = await buyer.signIn()
-  expect((await stranger.get(PATH)).status).toBe(403)
 })
 
 it('a refused merchant’s request can be proposed again, once at a time', async () => {
@@ -184,15 +178,15 @@ it('a refused merchant’s request can be proposed again, once at a time', async
   ] as const) {
     const refused = await by.submit(await prepare({ ...fields, reason }, by), '/admin/corrections')
     expect(refused.status).toBe(409)
-    expect(refused.body).toContain(`@${first.username} has already proposed this`)
-    expect(refused.body).not.toContain('Propose<')
+    expect(refused.body).toContain(t.standing.open(first.username))
+    expect(refused.body).not.toContain(`${t.propose}<`)
   }
   const late = await prepare(fields)
   expect((await latest()).id).toBe(waiting.id)
   expect((await decide(approver, waiting, 'approve')).status).toBe(303)
   const done = await proposer.submit(late, '/admin/corrections')
   expect(done.status).toBe(409)
-  expect(done.body).toContain('approved and carried out')
+  expect(done.body).toContain(t.standing.approved(first.username))
   expect(await balanceOf(test.db, buyer.id)).toBe(before + 100n)
   expect((await proposer.get('/admin/refund-requests')).body).not.toContain(fields.transaction_id)
 
@@ -210,22 +204,14 @@ it('two administrators switch the rule off, or the operator, never one', async (
     const { form_token = '' } = (await by.get('/admin')).form('/language')
     return by.post('/admin/settings', { form_token, second_approver: value, confirmed: 'yes' })
   }
-  const state = () =>
-    test.db
-      .selectFrom('site_settings')
-      .where('name', '=', 'second_approver')
-      .select(['value', 'updated_by'])
-      .executeTakeFirstOrThrow()
+  const state = () => rowOf(test, 'site_settings', { name: 'second_approver' })
   for (let sent = 0; sent < 2; sent += 1)
     expect(await switchTo('off')).toMatchObject({ status: 303, location: PATH })
   const proposal = await latest()
-  expect(proposal).toMatchObject({
-    kind: 'setting',
-    act: { setting: 'second_approver', value: 'off' },
-  })
+  expect(proposal).toMatchObject({ kind: 'setting', act: { setting: 'second_approver', value: 'off' } })
   const other = await switchTo('off', approver)
   expect(other.status).toBe(409)
-  expect(other.body).toContain(`@${first.username} has already proposed this`)
+  expect(other.body).toContain(t.standing.open(first.username))
   expect((await decide(proposer, proposal, 'approve')).status).toBe(403)
   for (const by of [first.id, second.id])
     await expect(
@@ -233,46 +219,40 @@ it('two administrators switch the rule off, or the operator, never one', async (
         where name = 'second_approver'`.execute(test.db),
     ).rejects.toMatchObject({ constraint: 'site_settings_two_people' })
   await decide(proposer, proposal, 'decline', { reason: 'Not yet' })
-  expect(await state()).toEqual({ value: 'on', updated_by: first.id })
+  expect(await state()).toMatchObject({ value: 'on', updated_by: null })
 
   await switchTo('off')
-  expect((await approver.get(PATH)).body).toContain('Set “')
+  const { names, choices } = messages.en.settings
+  expect((await approver.get(PATH)).body).toContain(
+    t.titles.setting(names.second_approver.label, choices.off),
+  )
   expect((await decide(approver, await latest(), 'approve')).status).toBe(303)
-  expect(await state()).toEqual({ value: 'off', updated_by: first.id })
+  expect(await state()).toMatchObject({ value: 'off', updated_by: first.id })
   test.clock.advance(1)
   expect((await switchTo('on')).status).toBe(303)
   // An approval allows only one change.
   expect(await switchTo('off')).toMatchObject({ status: 303, location: PATH })
-  expect(await state()).toEqual({ value: 'on', updated_by: first.id })
+  expect(await state()).toMatchObject({ value: 'on', updated_by: first.id })
   await decide(approver, await latest(), 'decline', { reason: 'No' })
 
-  const operator = { name: 'second_approver', actor_id: null, ip: 'command line' } as const
-  expect(await test.deps.settings.change({ ...operator, value: 'off', now: test.clock.now() })).toBe(true)
-  expect(await state()).toEqual({ value: 'off', updated_by: null })
-  expect((await proposer.get('/admin/settings?area=payments')).status).toBe(200)
+  await setSetting(test, 'second_approver', 'off')
+  expect(await state()).toMatchObject({ value: 'off', updated_by: null })
   await switchTo('on')
 })
 
 it.each([
-  ['points_payment_fee_rate', '1', '0.01', 'Set “Payment fee” to “1%”'],
-  ['points_transfer_fee_rate_tl2', '2 %', '0.02', 'Set “Transfer fee (Trust level 2)” to “2%”'],
-  [
-    'points_transfer_max_amount_tl2',
-    '999,999',
-    '999999',
-    'Set “Largest transfer (Trust level 2)” to “999,999 points”',
-  ],
-  ['points_transfer_daily_limit_tl0', '5', '5', 'Set “All transfers of a day (Trust level 0)” to “5 points”'],
-  ['forum_points_bridge', 'on', 'on', 'Set “Turn forum scores into points” to “on”'],
-  ['forum_points_for_past_score', 'on', 'on', 'Set “Include earlier scores” to “on”'],
-] as const)('the setting %s is changed by two, and by nobody alone', async (name, typed, value, words) => {
+  ['points_payment_fee_rate', '1', '0.01', '1%'],
+  ['points_transfer_fee_rate_tl2', '2 %', '0.02', '2%'],
+  ['points_transfer_max_amount_tl2', '999,999', '999999', '999,999 points'],
+  ['points_transfer_daily_limit_tl0', '5', '5', '5 points'],
+  ['forum_points_bridge', 'on', 'on', 'on'],
+  ['forum_points_for_past_score', 'on', 'on', 'on'],
+] as const)('the setting %s is changed by two, and by nobody alone', async (name, typed, value, shown) => {
   const set = async (to: string, by = proposer) => {
     const { form_token = '' } = (await by.get('/admin')).form('/language')
     return by.post('/admin/settings', { form_token, [name]: to, confirmed: 'yes' })
   }
-  const stored = async () =>
-    (await test.db.selectFrom('site_settings').where('name', '=', name).select('value').executeTakeFirst())
-      ?.value
+  const stored = async () => (await rowsOf(test, 'site_settings', { name }))[0]?.value
   expect(await set(` ${typed} `)).toMatchObject({ status: 303, location: PATH })
   expect(await stored()).toBeUndefined()
   expect((await set(typed, approver)).status).toBe(409)
@@ -280,8 +260,15 @@ it.each([
   await expect(test.db.insertInto('site_settings').values(alone).execute()).rejects.toMatchObject({
     constraint: 'site_settings_two_people',
   })
-  const { body } = await approver.get(PATH)
-  expect(body).toContain(words)
+  const [, setting, level] = /^(\w+?)(?:_tl(\d))?$/.exec(name) as unknown as [
+    string,
+    'forum_points_bridge',
+    string?,
+  ]
+  const { names, ofLevel } = messages.en.settings
+  const { label } = names[setting]
+  const words = level === undefined ? label : ofLevel(label, messages.en.common.trustLevel(Number(level)))
+  expect((await approver.get(PATH)).body).toContain(t.titles.setting(words, shown))
   expect((await decide(approver, await latest(), 'approve')).status).toBe(303)
   expect(await stored()).toBe(value)
   // The approved value is in force. Saving the same value changes nothing.
@@ -309,35 +296,27 @@ it('two administrators set an application’s terms, one proposal at a time', as
   const page = `/admin/payment-applications/${merchant.payment_id}`
   const set = async (fee_rate: string, by = proposer, reason = 'A trial') => {
     const shown = await by.get(page)
-    expect(shown.body).toContain('Propose</button>')
+    expect(shown.body).toContain(`${t.propose}</button>`)
     const terms = { fee_rate, daily_payments_max: '5000', daily_transfers_max: '', reason }
     return by.submit(shown, `${page}/terms`, terms)
   }
-  const terms = () =>
-    test.db
-      .selectFrom('payment_apps')
-      .where('id', '=', merchant.id)
-      .select(['fee_rate', 'daily_payments_max', 'daily_transfers_max'])
-      .executeTakeFirstOrThrow()
-  const before = await terms()
+  const app = () => rowOf(test, 'payment_apps', { id: merchant.id })
+  const before = await app()
   for (let sent = 0; sent < 2; sent += 1)
     expect(await set('2')).toMatchObject({ status: 303, location: PATH })
   const proposal = await latest()
-  expect(proposal).toMatchObject({
-    kind: 'terms',
-    act: { payment_id: merchant.payment_id },
-    reason: 'A trial',
-  })
+  const { payment_id } = merchant
+  expect(proposal).toMatchObject({ kind: 'terms', act: { payment_id }, reason: 'A trial' })
   for (const [by, rate] of [
     [approver, '2'],
     [proposer, '3'],
   ] as const) {
     const refused = await set(rate, by)
     expect(refused.status).toBe(409)
-    expect(refused.body).toContain(`@${first.username} has already proposed this`)
+    expect(refused.body).toContain(t.standing.open(first.username))
     expect(refused.body).toContain(`value="${rate}"`)
   }
-  expect(await terms()).toEqual(before)
+  expect(await app()).toEqual(before)
   for (const change of ['fee_rate = 0.02', 'daily_payments_max = 7', 'daily_transfers_max = 7'])
     await expect(
       sql`update payment_apps set ${sql.raw(change)} where id = ${merchant.id}`.execute(test.db),
@@ -349,14 +328,9 @@ it('two administrators set an application’s terms, one proposal at a time', as
 
   expect((await decide(approver, proposal, 'approve')).status).toBe(303)
   const after = { daily_payments_max: 5000n, daily_transfers_max: null }
-  expect(await terms()).toMatchObject({ ...after, fee_rate: expect.stringMatching(/^0\.020*$/) })
-  const entry = await test.db
-    .selectFrom('audit_log')
-    .where('action', '=', 'payment_app.terms')
-    .where('subject', '=', merchant.payment_id)
-    .select('actor_id')
-    .execute()
-  expect(entry).toEqual([{ actor_id: first.id }])
+  expect(await app()).toMatchObject({ ...after, fee_rate: expect.stringMatching(/^0\.020*$/) })
+  const trail = await rowsOf(test, 'audit_log', { action: 'payment_app.terms', subject: payment_id })
+  expect(trail).toMatchObject([{ actor_id: first.id }])
   // Other terms, and then the first terms again.
   for (const rate of ['5', '2']) {
     expect(await set(rate)).toMatchObject({ status: 303, location: PATH })
@@ -372,15 +346,11 @@ it('the database refuses approval alone, late, twice, or of something else', asy
     sql.raw(`update correction_proposals set ${values} where id = ${id}`).execute(test.db)
   const decided = (decision: string, by: bigint, at = 'proposed_at') =>
     set(`decision = '${decision}', decided_by = ${by}, decided_at = ${at}`)
-  await expect(decided('approved', first.id)).rejects.toMatchObject({
-    constraint: 'correction_proposals_two_people',
-  })
-  await expect(decided('withdrawn', second.id)).rejects.toMatchObject({
-    constraint: 'correction_proposals_own_withdrawal',
-  })
-  await expect(decided('approved', second.id, 'expires_at')).rejects.toMatchObject({
-    constraint: 'correction_proposals_in_time',
-  })
+  const expectRefused = (deciding: Promise<unknown>, rule: string) =>
+    expect(deciding).rejects.toMatchObject({ constraint: `correction_proposals_${rule}` })
+  await expectRefused(decided('approved', first.id), 'two_people')
+  await expectRefused(decided('withdrawn', second.id), 'own_withdrawal')
+  await expectRefused(decided('approved', second.id, 'expires_at'), 'in_time')
   await expect(set(`act = act || '{"amount": "1"}'`)).rejects.toThrow(/never changed/)
   await expect(sql`delete from correction_proposals`.execute(test.db)).rejects.toThrow(/append-only/)
   await decided('declined', second.id)
@@ -421,15 +391,13 @@ it('a proposal is over after a week, and may be made again', async () => {
 
   const again = await propose(fields, 1, await first.signIn())
   expect(again.id).not.toBe(old.id)
-  const { decision, decided_by } = await test.db
-    .selectFrom('correction_proposals')
-    .where('id', '=', old.id)
-    .select(['decision', 'decided_by'])
-    .executeTakeFirstOrThrow()
-  expect([decision, decided_by]).toEqual(['expired', null])
+  expect(await rowOf(test, 'correction_proposals', { id: old.id })).toMatchObject({
+    decision: 'expired',
+    decided_by: null,
+  })
   expect((await decide(later, again, 'approve')).status).toBe(303)
   expect((await merchant.query({ transaction_id: fields.transaction_id })).body).toMatchObject({
     refunded_amount: 100,
   })
-  expect((await later.get(`${PATH}?show=all`)).body).toContain('Expired')
+  expect((await later.get(`${PATH}?show=all`)).body).toContain(t.states.expired)
 })

@@ -4,6 +4,7 @@
  */
 import { appendFileSync, readFileSync } from 'node:fs'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
+import { routesOf } from './routes.ts'
 
 /** The forms whose success shows by itself, and how. All others set the cookie of a report. */
 const SHOWS_ITSELF: Record<string, string> = {
@@ -29,22 +30,12 @@ const OF_OTHER_SITES = ['/oauth2/auth', '/oauth2/authorize', '/oauth-provider/au
 
 const patterns = new WeakMap<FastifyInstance, Map<string, RegExp>>()
 
-/** Returns the addresses that take forms, from the routes that the application has. */
+/** Returns the addresses that take forms. Endpoints of programs answer every method. */
 export function formsOf(app: FastifyInstance): string[] {
-  const above: string[] = []
-  const found: string[] = []
-  for (const line of app.printRoutes({ commonPrefix: false }).split('\n')) {
-    const [, indent, path, methods] = /^([│ ]*)[├└]── (\S*)(?: \(([^)]*)\))?/.exec(line) ?? []
-    if (indent === undefined || path === undefined) continue
-    const depth = indent.length / 4
-    const whole = (above[depth - 1] ?? '') + path
-    above[depth] = whole
-    // Endpoints of programs answer every method.
-    const takesForms = methods?.split(', ').includes('POST') === true && !methods.includes('TRACE')
-    const address = whole.replace(/^\/+/, '/')
-    if (takesForms && !OF_OTHER_SITES.includes(address)) found.push(address)
-  }
-  return found
+  return routesOf(app)
+    .filter(({ methods }) => methods.includes('POST') && !methods.includes('TRACE'))
+    .map(({ path }) => path)
+    .filter((path) => !OF_OTHER_SITES.includes(path))
 }
 
 /** The mark before a form that the application has, and before one that succeeded. */

@@ -5,7 +5,7 @@
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FastifyInstance, HTTPMethods, LightMyRequestResponse } from 'fastify'
+import type { HTTPMethods, LightMyRequestResponse } from 'fastify'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, onTestFailed } from 'vitest'
 import { SETTING_NAMES } from '../../src/core/setting-values.ts'
@@ -16,6 +16,7 @@ import { type Fields, gatewayText, makeShop, md5, type Shop } from '../harness/g
 import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { giveRight, makeMandate } from '../harness/mandates.ts'
 import { merchantSign } from '../harness/merchant.ts'
+import { type Route, routesOf } from '../harness/routes.ts'
 import { ROOT } from '../harness/server-process.ts'
 import { times } from '../harness/thoroughness.ts'
 import {
@@ -46,23 +47,6 @@ beforeEach(async () => {
   fieldNames = await knownFields()
 })
 afterEach(() => test.close())
-
-type Route = { path: string; methods: HTTPMethods[] }
-
-/** Every route, from the router's printed tree. */
-function routesOf(app: FastifyInstance): Route[] {
-  const found: Route[] = []
-  const above: string[] = []
-  for (const line of app.printRoutes({ commonPrefix: false }).split('\n')) {
-    const [, indent = '', label = '', methods = ''] = /^([│ ]*)[└├]── (\S+)(?: \(([^)]+)\))?/.exec(line) ?? []
-    if (label === '') continue
-    const depth = indent.length / 4
-    above.length = depth
-    above.push(label)
-    if (methods !== '') found.push({ path: above.join(''), methods: methods.split(', ') as HTTPMethods[] })
-  }
-  return found
-}
 
 type Door = 'gateway' | 'hmac' | 'oauth' | 'page'
 

@@ -1,0 +1,55 @@
+/** What guards the pages of administrators, at every address that the application has. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { makePerson } from '../harness/cast.ts'
+import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { routesOf } from '../harness/routes.ts'
+import { withoutWriting } from '../identity/relying-party.ts'
+
+/** These only check, mark, or send again. */
+const TAKE_AN_OLD_SIGN_IN = [
+  '/admin/payment-applications/1/check',
+  '/admin/apps/1/review',
+  '/admin/notifications/redeliver-failed',
+  '/admin/notifications/1/redeliver',
+  '/admin/books',
+]
+
+let test: TestApp
+let pages: string[]
+let forms: string[]
+beforeAll(async () => {
+  test = await startTestApp()
+  const addressesOf = (method: 'GET' | 'POST') =>
+    routesOf(test.app)
+      .filter(({ path, methods }) => /^\/admin(\/|$)/.test(path) && methods.includes(method))
+      .map(({ path }) => path.replace(/:\w+/g, '1'))
+  pages = addressesOf('GET')
+  forms = addressesOf('POST')
+})
+afterAll(() => test.close())
+
+const tokenOf = async (client: Browser) => (await client.get('/account/profile')).form('/language')
+const statusesOf = (addresses: string[], send: (address: string) => Promise<{ status: number }>) =>
+  Promise.all(addresses.map(async (address) => [address, (await send(address)).status]))
+const all = (addresses: string[], status: number) => addresses.map((address) => [address, status])
+
+it('they are for administrators alone', async () => {
+  const member = await (await makePerson(test)).signIn()
+  const form = await tokenOf(member)
+  const admin = await (await makePerson(test, { is_admin: true })).signIn()
+  await withoutWriting(test, async () => {
+    expect(await statusesOf(pages, (page) => member.get(page))).toEqual(all(pages, 403))
+    expect(await statusesOf(pages, (page) => browser(test).get(page))).toEqual(all(pages, 303))
+    expect(await statusesOf(forms, (action) => member.post(action, form))).toEqual(all(forms, 403))
+    expect(await statusesOf(forms, (action) => admin.post(action, {}))).toEqual(all(forms, 403))
+  })
+})
+
+it('acts take a recent sign-in', async () => {
+  const stale = await (await makePerson(test, { is_admin: true })).signIn()
+  const form = await tokenOf(stale)
+  test.clock.advance(10 * 60_000 + 1)
+  const answers = await withoutWriting(test, () => statusesOf(forms, (action) => stale.post(action, form)))
+  const carriedOut = answers.filter(([, status]) => status !== 409).map(([action]) => action)
+  expect(carriedOut).toEqual(TAKE_AN_OLD_SIGN_IN)
+})

@@ -1,0 +1,46 @@
+/** Reads and changes rows of the database by the values of their columns. */
+import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import type { Tables } from '../../src/database/tables.ts'
+import type { TestApp } from './harness.ts'
+
+type Table = keyof Tables & string
+type Row<T extends Table> = Selectable<Tables[T]>
+
+/** Returns the rows of a table with these values, in the order of their ids. */
+export async function rowsOf<T extends Table>(
+  { db }: Pick<TestApp, 'db'>,
+  table: T,
+  values: Partial<Row<T>> = {},
+): Promise<Row<T>[]> {
+  const query = sql<Row<T>>`select * from ${sql.table(table)} where ${have(values)} order by 1`
+  return (await query.execute(db)).rows
+}
+
+/** Returns the first such row. Throws when there is none. */
+export async function rowOf<T extends Table>(
+  test: Pick<TestApp, 'db'>,
+  table: T,
+  values: Partial<Row<T>>,
+): Promise<Row<T>> {
+  const [row] = await rowsOf(test, table, values)
+  if (row === undefined) throw new Error(`No row of ${table} has ${Object.keys(values)}`)
+  return row
+}
+
+/** Sets columns of the rows with these values. */
+export async function setRows<T extends Table>(
+  { db }: Pick<TestApp, 'db'>,
+  table: T,
+  values: Partial<Row<T>>,
+  columns: Partial<Row<T>>,
+): Promise<void> {
+  const set = Object.entries(columns).map(([name, value]) => sql`${sql.ref(name)} = ${value}`)
+  await sql`update ${sql.table(table)} set ${sql.join(set)} where ${have(values)}`.execute(db)
+}
+
+function have(values: object): RawBuilder<SqlBool> {
+  const equal = Object.entries(values).map(
+    ([name, value]) => sql`${sql.ref(name)} is not distinct from ${value}`,
+  )
+  return sql.join([sql`true`, ...equal], sql` and `)
+}
