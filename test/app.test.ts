@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from './harness/cast.ts'
 import { browser, startTestApp, type TestApp } from './harness/harness.ts'
+import { messages } from './harness/messages.ts'
 
 let test: TestApp
 beforeAll(async () => {
@@ -47,7 +48,7 @@ describe('errors', () => {
   it('are pages for people and JSON for scripts, with a reference', async () => {
     const page = await browser(test).get('/nowhere')
     expect(page.status).toBe(404)
-    expect(page.body).toContain('Page not found')
+    expect(page.body).toContain(messages.en.errors.title.not_found)
     expect(page.body).toMatch(/Reference <code>req-/)
     const json = await test.app.inject({ url: '/nowhere', headers: { accept: 'application/json' } })
     expect(json.statusCode).toBe(404)
@@ -72,7 +73,7 @@ describe('errors', () => {
     await sql`alter table gone rename to users`.execute(test.db)
     for (const { status, body } of [page, told]) {
       expect(status).toBe(500)
-      expect(body).toContain('Something went wrong on our side')
+      expect(body).toContain(messages.en.errors.title.internal_error)
       expect(body).not.toMatch(/users|relation|select/i)
     }
   })

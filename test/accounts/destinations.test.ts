@@ -4,7 +4,10 @@ import { makePerson } from '../harness/cast.ts'
 import { browser, HTML, startTestApp, type TestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { authorizationUrl, makeParty } from '../identity/relying-party.ts'
+
+const t = messages.en
 
 let test: TestApp
 let merchant: Merchant
@@ -37,10 +40,11 @@ describe('the sign-in page', () => {
     const visitor = browser(test)
     const { body } = await visitor.get((await visitor.get(path)).location!)
     const name = `Shop of ${merchant.owner.username}`
-    expect(body).toContain(`<title>Sign in to pay ${name} 120 points · `)
-    expect(textOf(body)).toContain(`Sign in to pay ${name} 120 points Stickers <b> · pay by`)
+    const toPay = t.signIn.toPay(name, '120', 120n)
+    expect(body).toContain(`<title>${toPay} · `)
+    expect(textOf(body)).toContain(`${toPay} Stickers <b> · `)
     expect(body).toContain(`src="${logo_url}"`)
-    expect(textOf(body)).toContain(`Back to ${name} without signing in`)
+    expect(textOf(body)).toContain(t.signIn.giveUp(name))
     await shop.set({ logo_url: null }).execute()
   })
 
@@ -61,14 +65,14 @@ describe('the sign-in page', () => {
       .where('transaction_id', '=', transaction_id)
       .execute()
     const { body } = await browser(test).get(signInTo(path))
-    expect(textOf(body)).toContain(`Sign in to see your order at Shop of ${merchant.owner.username}`)
+    expect(textOf(body)).toContain(t.signIn.toOrder(`Shop of ${merchant.owner.username}`))
     expect(body).not.toMatch(/120 points|Stickers/)
   })
 
   it('names the application that asks, unless its request is faulty', async () => {
     const party = await makeParty(test)
     const page = async (path: string) => textOf((await browser(test).get(signInTo(path))).body)
-    expect(await page(authorizationUrl(party))).toContain('Sign in to continue to Reading Club')
+    expect(await page(authorizationUrl(party))).toContain(t.signIn.toApp('Reading Club'))
     const elsewhere = authorizationUrl(party, { redirect_uri: 'https://evil.example/' })
     expect(await page(elsewhere)).not.toContain('Reading Club')
     expect(await page('/oauth2/auth?client_id=nobody')).not.toContain('Reading Club')
@@ -96,7 +100,7 @@ describe('a lock-out', () => {
     expect(locked.body).toContain('<strong data-seconds="30">0:30</strong>')
     expect(locked.body).toContain(`value="${alice.username}"`)
     expect(textOf(locked.body)).toContain('120 points')
-    expect(textOf(locked.body)).toContain('Your order is waiting.')
+    expect(textOf(locked.body)).toContain(t.signIn.afterwards)
     test.clock.advance(30_000)
     const paid = await visitor.submit(locked, '/sign-in', {
       username: alice.username,
@@ -132,7 +136,7 @@ describe('a form that is too old', () => {
     expect(again.status).toBe(403)
     expect(again.body).toContain(`value="${alice.username}"`)
     expect(again.body).not.toContain(alice.password)
-    expect(textOf(again.body)).toContain('You were not signed in')
+    expect(textOf(again.body)).toContain(t.signIn.expired)
     const { username, password } = alice
     expect(await visitor.submit(again, '/sign-in', { username, password })).toMatchObject({ location: path })
   })
@@ -145,8 +149,8 @@ describe('a form that is too old', () => {
     const stale = await client.submit(page, path, { form_token: 'old' })
     expect(stale.status).toBe(403)
     expect(stale.body).toContain(`<a class="inset row keep" href="${path}">`)
-    expect(textOf(stale.body)).toContain('No points were taken, and the order is still waiting for you.')
-    expect(textOf(stale.body)).toContain('Back to the order')
+    expect(textOf(stale.body)).toContain(t.errors.orderWaits)
+    expect(textOf(stale.body)).toContain(t.errors.backToOrder)
     client.cookies.delete('tessera_session')
     const over = await client.submit(page, path)
     expect(over.status).toBe(403)
@@ -174,7 +178,7 @@ describe('a form that is too old', () => {
     expect(answer.status).toBe(403)
     const [, back] = /<a class="button primary block big" href="([^"]*)">/.exec(answer.body)!
     const again = await client.get(back!.replaceAll('&amp;', '&'))
-    expect(again.body).toContain('Sign in to Reading Club')
+    expect(again.body).toContain(t.identity.consent.title('Reading Club'))
   })
 
   it('of the second factor starts over on the way to the same place', async () => {
@@ -189,7 +193,7 @@ describe('a refused page', () => {
     const bob = await makePerson(test, { username: 'bob' })
     const page = await (await bob.signIn()).get('/admin/settings')
     expect(page.status).toBe(403)
-    expect(page.body).toContain(`You are signed in as @${bob.username}.`)
+    expect(page.body).toContain(t.errors.signedInAs(bob.username))
     expect(page.body).toContain(`href="${signInTo('/admin/settings')}"`)
   })
 

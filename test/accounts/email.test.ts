@@ -10,8 +10,11 @@ import { sha256 } from '../../src/platform/secrets.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { certificateOf } from '../harness/certificate.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { type ReceivedMail, type SmtpServer, type SmtpTls, startSmtpServer } from '../harness/smtp-server.ts'
 import { type MailedApp, startMailedApp } from './mailed-app.ts'
+
+const t = messages.en.mails
 
 const PAGE = '/account/email'
 const CONFIRM = '/account/email/confirm'
@@ -280,7 +283,7 @@ describe('an address', () => {
     expect(asked.body).toContain(email)
     const [mail, ...more] = await mailsTo(email)
     expect(more).toEqual([])
-    expect(mail!.subject).toBe('Confirm your address')
+    expect(mail!.subject).toBe(t.confirmEmail('').subject)
     const link = linkIn(mail!)
     const [stored] = await test.db.selectFrom('account_links').selectAll().execute()
     expect(stored!.token_hash).toEqual(sha256(link.split('token=')[1]!))
@@ -293,7 +296,7 @@ describe('an address', () => {
     expect((await client.submit(page, CONFIRM)).status).toBe(200)
     expect(await userOf(alice)).toEqual({ email, email_verified: true })
     expect((await mailsTo(alice.email)).map((notice) => notice.subject)).toEqual([
-      'Your email address was changed',
+      t.notices['email.changed'].subject,
     ])
     expect(await mailsTo(email)).toEqual([])
     expect((await client.submit(page, CONFIRM)).status).toBe(410)
@@ -388,7 +391,7 @@ describe('notices', () => {
       await resetSecondFactor(test.deps, { user_id: id, admin_id: admin.id, reason: 'lost', ip: null })
     }
     expect((await mailsTo(alice.email)).map((mail) => mail.subject)).toEqual([
-      'An administrator turned off two-step verification',
+      t.notices['second_factor.reset'].subject,
     ])
     expect(await rowOf(bob.email)).toBeUndefined()
   })

@@ -15,7 +15,10 @@ import { type TestForum, WEBHOOK_SECRET } from '../harness/fake-forum.ts'
 import { type ForumWorld, startForumWorld } from '../harness/forum-world.ts'
 import { type Browser, browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
+import { messages } from '../harness/messages.ts'
 import { makeParty, obtainTokens, userinfo } from '../identity/relying-party.ts'
+
+const t = messages.en
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -248,14 +251,14 @@ describe('groups', () => {
     expect(await groupsOf(members[1]!)).toEqual([])
     const admin = await root.signIn()
     const text = textOf(await admin.get('/admin/forum'))
-    expect(text).toContain('because a local group has the name: captains ( 46 → Captains )')
+    expect(text).toContain(`${t.console.forum.taken} captains ( 46 → Captains )`)
 
     await setSetting(test, 'forum_group_aliases', 'captains = skippers')
     await signIn(members[1]!)
     expect(await groupsOf(members[1]!)).toEqual(['skippers'])
-    expect((await admin.get('/admin/forum')).body).not.toContain('because a local group')
+    expect((await admin.get('/admin/forum')).body).not.toContain(t.console.forum.taken)
     await setSetting(test, 'forum_group_aliases', 'captains = skippers, writers = Captains')
-    expect((await admin.get('/admin/forum')).body).toContain('because a local group')
+    expect((await admin.get('/admin/forum')).body).toContain(t.console.forum.taken)
     await setSetting(test, 'forum_group_aliases', '')
     await deleteGroup(test.deps, 'captains', by)
     await signIn(members[1]!)

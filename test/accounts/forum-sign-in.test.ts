@@ -17,8 +17,11 @@ import {
   type TestForum,
 } from '../harness/fake-forum.ts'
 import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { inOneProcess, ONE_TIMER } from '../harness/one-process.ts'
 import { until } from '../harness/waiting.ts'
+
+const t = messages.en
 
 let forum: TestForum
 let test: TestApp
@@ -89,7 +92,7 @@ describe('the sign-in page', () => {
   it('offers the forum first, and returns to where its reader came from', async () => {
     const { body } = await browser(test).get('/sign-in?return_to=%2Faccount%3Fa%3D1%26b')
     expect(body).toContain('href="/sign-in/forum?return_to=%2Faccount%3Fa%3D1%26b"')
-    expect(body.indexOf('Sign in with the forum')).toBeLessThan(body.indexOf('name="password"'))
+    expect(body).toMatch(new RegExp(`${t.signIn.withForum}[^]* name="password"`))
   })
 
   it('knows nothing of a forum where none is set up', async () => {
@@ -98,7 +101,7 @@ describe('the sign-in page', () => {
     for (const path of ['/sign-in/forum', '/sign-in/forum/callback?sso=a&sig=b']) {
       const page = await browser(plain).get(path)
       expect(page.status).toBe(404)
-      expect(page.body).toContain('Forum sign-in is not available')
+      expect(page.body).toContain(t.forum.problems.off.title)
     }
     await plain.close()
   })
@@ -269,6 +272,7 @@ it('a member who confirms an act is asked for the sign-in of the account only', 
 })
 
 describe('an answer is refused, and nothing is written,', () => {
+  type Problem = keyof typeof t.forum.problems
   const fieldsFor = (nonce: string) => ({
     nonce,
     external_id: '99999',
@@ -282,9 +286,9 @@ describe('an answer is refused, and nothing is written,', () => {
     return { client, location: start.location!, nonce: nonceOf(start.location!) }
   }
 
-  async function expectRefusal(page: { status: number; body: string }, status: number, title: string) {
+  async function expectRefusal(page: { status: number; body: string }, status: number, problem: Problem) {
     expect(page.status).toBe(status)
-    expect(page.body).toContain(`<h1>${title}</h1>`)
+    expect(page.body).toContain(`<h1>${t.forum.problems[problem].title}</h1>`)
     expect(page.body).toMatch(/href="\/sign-in\?return_to=/)
   }
 
@@ -306,10 +310,10 @@ describe('an answer is refused, and nothing is written,', () => {
     ]
     for (const query of tries) {
       const page = await client.get(`/sign-in/forum/callback?${new URLSearchParams(query)}`)
-      await expectRefusal(page, 403, 'This response is not from the forum')
+      await expectRefusal(page, 403, 'bad_signature')
     }
     const other = await client.get(forgedAnswer(fieldsFor(nonce), 'another-secret'))
-    await expectRefusal(other, 403, 'This response is not from the forum')
+    await expectRefusal(other, 403, 'bad_signature')
     expect(await state()).toEqual(before)
     // The handshake still works.
     expect((await client.get(good.pathname + good.search)).status).toBe(303)
@@ -319,11 +323,7 @@ describe('an answer is refused, and nothing is written,', () => {
     const { client } = await begin()
     const before = await state()
     for (const path of ['', '?sso=a', '?sig=a', '?sso=a&sso=b&sig=c'])
-      await expectRefusal(
-        await client.get(`/sign-in/forum/callback${path}`),
-        400,
-        'The forum’s response could not be read',
-      )
+      await expectRefusal(await client.get(`/sign-in/forum/callback${path}`), 400, 'malformed')
     expect(await state()).toEqual(before)
   })
 
@@ -342,7 +342,7 @@ describe('an answer is refused, and nothing is written,', () => {
     const { client, nonce } = await begin()
     const before = await state()
     const page = await client.get(forgedAnswer({ ...fieldsFor(nonce), ...fields }))
-    await expectRefusal(page, 400, 'The forum’s response could not be read')
+    await expectRefusal(page, 400, 'malformed')
     expect(await state()).toEqual(before)
   })
 
@@ -352,17 +352,13 @@ describe('an answer is refused, and nothing is written,', () => {
     const sso = Buffer.from(payload).toString('base64')
     const sig = createHmac('sha256', CONNECT_SECRET).update(sso).digest('hex')
     const page = await client.get(`/sign-in/forum/callback?${new URLSearchParams({ sso, sig })}`)
-    await expectRefusal(page, 400, 'The forum’s response could not be read')
+    await expectRefusal(page, 400, 'malformed')
   })
 
   it('when its nonce is unknown', async () => {
     const { client } = await begin()
     const before = await state()
-    await expectRefusal(
-      await client.get(forgedAnswer(fieldsFor('x'))),
-      400,
-      'This sign-in was not started here',
-    )
+    await expectRefusal(await client.get(forgedAnswer(fieldsFor('x'))), 400, 'unknown')
     expect(await state()).toEqual(before)
   })
 
@@ -372,7 +368,7 @@ describe('an answer is refused, and nothing is written,', () => {
     const victim = await begin()
     const before = await state()
     for (const client of [victim.client, browser(test)]) {
-      await expectRefusal(await client.get(link), 403, 'This sign-in was started in another browser')
+      await expectRefusal(await client.get(link), 403, 'other_browser')
       expect(client.cookies.has('tessera_session')).toBe(false)
     }
     expect(await state()).toEqual(before)
@@ -392,7 +388,7 @@ describe('an answer is refused, and nothing is written,', () => {
     expect(pages.filter((page) => page.status === 303)).toHaveLength(1)
     expect(pages.filter((page) => page.status === 409)).toHaveLength(7)
     const before = await state()
-    await expectRefusal(await client.get(link), 409, 'This sign-in is already done')
+    await expectRefusal(await client.get(link), 409, 'used')
     expect(await state()).toEqual(before)
     expect(before[1]).toBe((await state())[1])
   })
@@ -411,7 +407,7 @@ describe('an answer is refused, and nothing is written,', () => {
     const link = await answerOf(forum, forum.join(), location)
     const before = await state()
     test.clock.advance(10 * 60_000)
-    await expectRefusal(await client.get(link), 400, 'This sign-in took too long')
+    await expectRefusal(await client.get(link), 400, 'expired')
     expect(await state()).toEqual(before)
   })
 
@@ -421,7 +417,7 @@ describe('an answer is refused, and nothing is written,', () => {
     const link = await answerOf(forum, member, location)
     member.suspended_till = new Date(Date.now() + 86_400_000).toISOString()
     const before = await state()
-    await expectRefusal(await client.get(link), 403, 'Your account is suspended')
+    await expectRefusal(await client.get(link), 403, 'suspended')
     expect(await state()).toEqual(before)
     // The forum itself gives this member nothing more.
     expect(await logIn(browserAt(forum.url), member)).toBe(403)
@@ -436,7 +432,7 @@ describe('an answer is refused, and nothing is written,', () => {
       .where('forum_id', '=', BigInt(member.id))
       .execute()
     const { client, page } = await signInAtForum(test, forum, member)
-    await expectRefusal(page, 403, 'Your account is suspended')
+    await expectRefusal(page, 403, 'suspended')
     expect(client.cookies.has('tessera_session')).toBe(false)
     // The forum does not know a ban by the service, and does not lift it.
     expect((await userOf(member.id))!.is_banned).toBe(true)

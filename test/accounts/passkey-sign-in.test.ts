@@ -15,6 +15,7 @@ import {
   startTestApp,
   type TestApp,
 } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import {
   answerOf,
   authorizationUrl,
@@ -24,6 +25,8 @@ import {
   type Tokens,
 } from '../identity/relying-party.ts'
 import { answer, giveKey, type Holder, optionsOn, PASSKEYS, register, WITH_DOMAIN } from './passkey-holder.ts'
+
+const t = messages.en
 
 const MINUTE_MS = 60_000
 const SIGN_IN = '/sign-in/passkey'
@@ -138,7 +141,7 @@ describe('signing in', () => {
     const { person, authenticator } = await holder()
     const { client, page } = await signIn({ authenticator }, forgery)
     expect(page.status).toBe(401)
-    expect(page.body).toContain('could not be verified')
+    expect(page.body).toContain(t.signIn.passkeyUnverified)
     expect(await isSignedIn(client)).toBe(false)
     const events = await test.db
       .selectFrom('security_events')
@@ -167,7 +170,7 @@ describe('signing in', () => {
     await test.db.deleteFrom('passkeys').where('user_id', '=', person.id).execute()
     const { page } = await signIn({ authenticator })
     expect(page.status).toBe(401)
-    expect(page.body).toContain('This passkey is not known here')
+    expect(page.body).toContain(t.signIn.passkeyUnknown)
     expect(page.body).toMatch(/data-unknown-passkey="[^"]*localhost/)
   })
 
@@ -192,7 +195,7 @@ describe('signing in', () => {
     const stale = authenticator.get(optionsOn(late, SIGN_IN))
     test.clock.advance(60 * MINUTE_MS)
     const expired = await answer(client, late, SIGN_IN, stale)
-    expect([expired.status, expired.body.includes('this page was open for too long')]).toEqual([401, true])
+    expect([expired.status, expired.body.includes(t.signIn.passkeyExpired)]).toEqual([401, true])
     const renewed = authenticator.get(optionsOn(expired, SIGN_IN))
     expect((await answer(client, expired, SIGN_IN, renewed)).status).toBe(303)
   })
@@ -337,7 +340,7 @@ describe('the step after the password', () => {
   it('needs a passkey to be turned on with, keeps the last one, and goes by a reset', async () => {
     const plain = await (await makePerson(test)).signIn()
     const setUp = await plain.get(FACTOR)
-    expect(setUp.body).toContain('Add a passkey first')
+    expect(setUp.body).toContain(t.security.setUp.addPasskey)
     const { form_token = '' } = setUp.form(FACTOR)
     expect((await plain.post(`${FACTOR}/passkeys`, { form_token })).status).toBe(409)
 
@@ -360,9 +363,7 @@ describe('the step after the password', () => {
       client.post(`${PASSKEYS}/${id}/remove`, { form_token: token, sure: '1' })
     const removals = await Promise.all(ids.map(remove))
     expect(removals.map(({ status }) => status).sort()).toEqual([303, 409])
-    expect(removals.find(({ status }) => status === 409)!.body).toContain(
-      'Turn two-step verification off first',
-    )
+    expect(removals.find(({ status }) => status === 409)!.body).toContain(t.security.passkeys.problems.needed)
 
     await resetSecondFactor(test.deps, { user_id: person.id, admin_id: null, reason: 'lost', ip: null })
     expect(
@@ -508,10 +509,7 @@ describe('a fresh sign-in', () => {
       .where('user_id', '=', person.id)
       .execute()
     const { client: outside, page: refused } = await signIn({ authenticator })
-    expect([refused.status, refused.body.includes('This account signs in with the forum')]).toEqual([
-      401,
-      true,
-    ])
+    expect([refused.status, refused.body.includes(t.signIn.passkeyAtForum)]).toEqual([401, true])
     expect(await isSignedIn(outside)).toBe(false)
     test.clock.advance(20 * MINUTE_MS)
     const page = await client.get((await client.get(PASSKEYS)).location!)

@@ -119,7 +119,7 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
     })
     await page.goto(`${test.url}/sign-in`)
     await page.getByRole('button', { name: t.signIn.withPasskey }).click()
-    await page.getByText('This passkey is not known here').waitFor()
+    await page.getByText(messages.en.signIn.passkeyUnknown).waitFor()
     // The browser is told to stop offering it.
     const told = await page.waitForFunction(() => (globalThis as unknown as { unknown?: object }).unknown)
     const { credentialId } = credential!

@@ -4,7 +4,10 @@ import { type Algorithm, type Forgery, makeAuthenticator } from '../harness/auth
 import { cookieHeader } from '../harness/browser.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { anotherProcess, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { answer, giveKey, optionsOn, PASSKEYS, register, WITH_DOMAIN } from './passkey-holder.ts'
+
+const t = messages.en.security.passkeys
 
 const MINUTE_MS = 60_000
 
@@ -150,7 +153,7 @@ describe('adding a passkey', () => {
     const client = await alice.signIn()
     const refused = await register(client, makeAuthenticator(test.url), forgery)
     expect(refused.status).toBe(400)
-    expect(refused.body).toContain('could not be verified, and was not added')
+    expect(refused.body).toContain(t.problems.unverified)
     expect(await keysOf(alice)).toEqual([])
     expect(await refusalsOf(alice)).toEqual([{ kind: 'passkey_refused', detail: { page: 'register' } }])
   })
@@ -211,7 +214,7 @@ describe('adding a passkey', () => {
     test.clock.advance(10 * MINUTE_MS)
     const late = await client.submit(page, PASSKEYS, { name: 'x', credential })
     expect(late.status).toBe(401)
-    expect(late.body).toContain('open for too long')
+    expect(late.body).toContain(t.problems.expired)
     expect(optionsOn(late, PASSKEYS)).not.toBe(optionsOn(page, PASSKEYS))
     const again = makeAuthenticator(test.url).create(optionsOn(late, PASSKEYS))
     expect((await client.submit(late, PASSKEYS, { name: 'x', credential: again })).status).toBe(303)
@@ -266,7 +269,7 @@ describe('adding a passkey', () => {
     expect((await register(client, makeAuthenticator(test.url))).status).toBe(303)
     const credential = makeAuthenticator(test.url).create(optionsOn(page, PASSKEYS))
     const eleventh = await client.submit(page, PASSKEYS, { name: 'x', credential })
-    expect([eleventh.status, eleventh.body.includes('You have ten passkeys')]).toEqual([409, true])
+    expect([eleventh.status, eleventh.body.includes(t.problems.full)]).toEqual([409, true])
     expect(await keysOf(alice)).toHaveLength(10)
   })
 
@@ -303,17 +306,17 @@ describe('the list', () => {
     const { client } = await giveKey(test, alice)
     const { id } = (await keysOf(alice))[0]!
     const page = await client.get(PASSKEYS)
-    expect(page.body).toContain('This device only')
+    expect(page.body).toContain(t.thisDevice)
     const renamed = await client.submit(page, `${PASSKEYS}/${id}/name`, { name: 'Old phone' })
     expect(renamed).toMatchObject({ status: 303, location: PASSKEYS })
     const list = await client.get(PASSKEYS)
-    expect(list.body).toContain('The passkey is now named “Old phone”.')
+    expect(list.body).toContain(t.renamed('Old phone'))
     const long = await client.submit(list, `${PASSKEYS}/${id}/name`, { name: 'x'.repeat(61) })
     expect(long.status).toBe(400)
     expect((await keysOf(alice))[0]!.name).toBe('Old phone')
 
     const asked = await client.submit(list, `${PASSKEYS}/${id}/remove`)
-    expect([asked.status, asked.body.includes('Remove the passkey “Old phone”?')]).toEqual([200, true])
+    expect([asked.status, asked.body.includes(t.sureTitle('Old phone'))]).toEqual([200, true])
     expect(await keysOf(alice)).toHaveLength(1)
     const removed = await client.submit(asked, `${PASSKEYS}/${id}/remove`)
     expect(removed).toMatchObject({ status: 303, location: PASSKEYS })
@@ -355,7 +358,7 @@ describe('the list', () => {
       .values({ ...moved, rp_id: 'old.example' })
       .execute()
     const page = await client.get(PASSKEYS)
-    expect(page.body).toContain('Works only at old.example')
+    expect(page.body).toContain(t.elsewhere('old.example'))
     expect(JSON.parse(optionsOn(page, PASSKEYS)).excludeCredentials).toEqual([])
   })
 
@@ -412,7 +415,7 @@ describe('an address without a domain name', () => {
     expect((await client.get('/account/profile')).body).not.toContain('asskey')
     expect((await client.get('/sign-in')).body).not.toContain('asskey')
     const page = await client.get(PASSKEYS)
-    expect([page.status, page.body.includes('this site is at an IP address')]).toEqual([200, true])
+    expect([page.status, page.body.includes(t.noDomain)]).toEqual([200, true])
     expect(page.body).not.toContain('data-passkey')
     const handle = Buffer.alloc(32).toString('base64url')
     const sent = { ...page.form('/sign-out'), name: 'x', handle, credential: '{}' }

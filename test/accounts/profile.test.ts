@@ -3,6 +3,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isHonestProse, isHonestText } from '../../src/web/parameters.ts'
 import { makePerson } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
+
+const t = messages.en
 
 const PAGE = '/account/profile'
 
@@ -32,7 +35,7 @@ it('a name is changed, removed, and logged once a change', async () => {
   expect(page.body).not.toContain('trust_level_')
   expect(await client.submit(page, PAGE, { name: '  爱丽丝 <i> ' })).toMatchObject({ status: 303 })
   expect(await nameOf(alice)).toBe('爱丽丝 <i>')
-  expect((await client.get(PAGE)).body).toContain('Apps now see you as 爱丽丝 &lt;i&gt;.')
+  expect((await client.get(PAGE)).body).toContain(t.profile.renamed('爱丽丝 &lt;i&gt;'))
   await client.submit(page, PAGE, { name: '爱丽丝 <i>' })
   await client.submit(page, PAGE, { name: '' })
   expect(await nameOf(alice)).toBeNull()
@@ -48,7 +51,7 @@ it.each([...NO_NAMES, '\u3164', '\u200d', '\ufe0f\u200d', '\u{e0041}x'])('%j is 
   const client = await alice.signIn()
   const answer = await client.submit(await client.get(PAGE), PAGE, { name })
   expect(answer.status).toBe(400)
-  expect(answer.body).toContain('Use at most 60 characters')
+  expect(answer.body).toContain(t.profile.nameWrong)
   expect(await nameOf(alice)).toBe('Alice')
   expect(await trailOf(alice)).toEqual([])
 })
@@ -60,7 +63,7 @@ it('a forum name changes at the forum; others need the form', async () => {
   const form = (await client.get(PAGE)).form(PAGE)
   const forum = { password_hash: null, forum_id: 4_712n }
   await test.db.updateTable('users').set(forum).where('id', '=', alice.id).execute()
-  expect((await client.get(PAGE)).body).toContain('The forum manages your name.')
+  expect((await client.get(PAGE)).body).toContain(t.profile.nameAtForum)
   expect((await client.post(PAGE, { ...form, name: 'Mallory' })).status).toBe(403)
   expect(await nameOf(alice)).toBe('Alice')
 })

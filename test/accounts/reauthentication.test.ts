@@ -7,7 +7,10 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { makeOwnedApp, storedApp, TYPED } from '../identity/owned-app.ts'
+
+const t = messages.en
 
 const SECOND_FACTOR = '/account/second-factor'
 const MINUTE_MS = 60_000
@@ -39,7 +42,7 @@ async function order(amount: string): Promise<string> {
 /** Follows the page to the sign-in page, signs in there, and returns the answer after it. */
 async function signInAgain(client: Browser, url: string, { username, password }: Person): Promise<Page> {
   const page = await client.get(url)
-  expect(page.body).toContain('Confirm that it is you')
+  expect(page.body).toContain(t.security.signInAgain.title)
   expect(page.body).toContain(`value="${username}"`)
   return client.submit(page, '/sign-in', { username, password })
 }
@@ -60,7 +63,7 @@ describe('paying above the set amount', () => {
     const before = await movements()
     const page = await client.get(path)
     expect(page.status).toBe(200)
-    expect(page.body).toContain('needs a recent sign-in')
+    expect(page.body).toContain(t.security.signInAgain.toPay)
     expect(page.body).not.toContain('Pay 101 points')
     expect(() => page.form(path)).toThrow()
 
@@ -81,7 +84,7 @@ describe('paying above the set amount', () => {
     const before = await movements()
     const refused = await client.submit(page, path)
     expect(refused).toMatchObject({ status: 409, location: undefined })
-    expect(refused.body).toContain('needs a recent sign-in')
+    expect(refused.body).toContain(t.security.signInAgain.toPay)
     // A smaller amount in the form does not avoid the limit, because it is not the amount of the order.
     expect((await client.submit(page, path, { expected_amount: '100' })).status).toBe(409)
     expect(await movements()).toBe(before)
@@ -132,7 +135,7 @@ describe('the page of the second factor', () => {
     const code = totpCode(secret, stepAt(test.clock.now()))
     const refused = await client.submit(page, SECOND_FACTOR, { code })
     expect(refused.status).toBe(409)
-    expect(refused.body).toContain('This step needs a sign-in within the last 5 minutes.')
+    expect(refused.body).toContain(t.security.signInAgain.text(5))
     expect(signInLink(refused)).toContain('return_to=%2Faccount%2Fsecond-factor&')
     for (const path of ['/off', '/recovery-codes'])
       expect((await client.post(SECOND_FACTOR + path, page.form(SECOND_FACTOR))).status).toBe(409)
@@ -179,11 +182,10 @@ describe('the page of the second factor', () => {
 })
 
 describe('applications on an old sign-in', () => {
-  const NEEDS_SIGN_IN = 'This step needs a sign-in within the last 5 minutes.'
   /** Expects a refusal that leads to the sign-in page and back to `page`. */
   const expectRefused = (answer: Page, page: string) => {
     expect(answer.status).toBe(409)
-    expect(answer.body).toContain(NEEDS_SIGN_IN)
+    expect(answer.body).toContain(t.security.signInAgain.text(5))
     expect(signInLink(answer)).toContain(`return_to=${encodeURIComponent(page)}&`)
   }
   const rowOf = (id: bigint) =>
@@ -267,7 +269,7 @@ describe('a form that needed a fresh sign-in', () => {
     test.clock.advance(5 * MINUTE_MS + 1)
     const asked = await client.submit(page, offered(), { username: typed, password: 'a secret' })
     expect(asked.status).toBe(409)
-    expect(asked.body).toContain('The form is kept for you as you left it.')
+    expect(asked.body).toContain(t.errors.late.kept)
     return { client, link: signInLink(asked)! }
   }
 
@@ -276,13 +278,13 @@ describe('a form that needed a fresh sign-in', () => {
     const back = await signInAgain(client, link, merchant.owner)
     expect(back.location).toBe(HANDOVER())
     const page = await client.get(back.location!)
-    expect(page.body).toContain('Nothing was changed yet')
+    expect(page.body).toContain(t.forms.kept)
     expect(page.body).toContain(`value="${typed}"`)
     expect(await offers()).toEqual([])
     expect(await keptForms()).toEqual([])
     const reloaded = await client.get(HANDOVER())
     expect(reloaded.body).not.toContain(typed)
-    expect(reloaded.body).not.toContain('Nothing was changed yet')
+    expect(reloaded.body).not.toContain(t.forms.kept)
   })
 
   it('is kept encrypted, and without passwords', async () => {
@@ -295,7 +297,7 @@ describe('a form that needed a fresh sign-in', () => {
 
   it('is shown to no other member, on no other page, and not after 15 minutes', async () => {
     const { client, link } = await sendStale()
-    expect((await client.get('/payment/applications')).body).not.toContain('Nothing was changed yet')
+    expect((await client.get('/payment/applications')).body).not.toContain(t.forms.kept)
     const other = await alice.signIn()
     other.cookies.set('kept_form', client.cookies.get('kept_form')!)
     await other.get(HANDOVER())

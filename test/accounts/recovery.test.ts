@@ -6,6 +6,7 @@ import { answerRecoveryRequests } from '../../src/accounts/security/recovery.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { makePerson, type Person, signIn } from '../harness/cast.ts'
 import { browser, type Page, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { inOneProcess, STATEMENTS } from '../harness/one-process.ts'
 import type { SmtpServer } from '../harness/smtp-server.ts'
 import { type MailedApp, startMailedApp } from './mailed-app.ts'
@@ -134,7 +135,9 @@ describe('asking', () => {
     await ask(member.email, undefined, 'zh-CN')
     await answerRecoveryRequests(test.deps)
     await sendDueMail(test.deps)
-    expect(smtp.take(member.email).map((mail) => mail.subject)).toEqual(['Reset your password'])
+    expect(smtp.take(member.email).map((mail) => mail.subject)).toEqual([
+      messages.en.mails.recovery(30).subject,
+    ])
   })
 
   it('for an address of several accounts sends a link for each', async () => {
@@ -206,7 +209,9 @@ describe('the link', () => {
     expect(await signIn(test, member.username, 'remember this one')).toBeDefined()
     await expect(member.signIn()).rejects.toThrow('401')
     await sendDueMail(test.deps)
-    expect(smtp.take(member.email).map((mail) => mail.subject)).toEqual(['Your password was reset'])
+    expect(smtp.take(member.email).map((mail) => mail.subject)).toEqual([
+      messages.en.mails.notices['password.recovered'].subject,
+    ])
     const audit = test.db
       .selectFrom('audit_log')
       .where('subject', '=', `user:${member.id}`)

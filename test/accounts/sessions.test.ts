@@ -4,6 +4,9 @@ import { deviceOf } from '../../src/accounts/session/device.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { sendSurely } from '../harness/confirming.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
+
+const t = messages.en
 
 const PATH = '/account/sessions'
 const END = `${PATH}/end`
@@ -121,7 +124,7 @@ describe('signing out from afar', () => {
         },
       },
     ])
-    expect((await client.get(PATH)).body).toContain('is signed out.')
+    expect((await client.get(PATH)).body).toContain(t.sessions.ended(''))
     expect((await client.submit(page, END, { session: newest! })).status).toBe(404)
   })
 
@@ -134,8 +137,8 @@ describe('signing out from afar', () => {
     ]
     const page = await clients[0]!.get(PATH)
     const { asked } = await sendSurely(clients[0]!, page, END, { session: 'others' })
-    expect(asked.body).toContain('Sign out 2 other browsers?')
-    expect((await clients[0]!.get(PATH)).body).toContain('2 other browsers are signed out.')
+    expect(asked.body).toContain(t.sessions.sureOthers(2))
+    expect((await clients[0]!.get(PATH)).body).toContain(t.sessions.endedOthers(2))
     expect(await Promise.all(clients.map(isSignedIn))).toEqual([true, false, false])
     expect((await clients[0]!.submit(page, END, { session: 'others' })).status).toBe(303)
     expect(await auditOf(alice)).toHaveLength(1)

@@ -6,6 +6,7 @@ import { sha256 } from '../../src/platform/secrets.ts'
 import { safeReturnTo } from '../../src/web/return-to.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 
 let test: TestApp
 beforeAll(async () => {
@@ -49,7 +50,7 @@ describe('signing in', () => {
     const unknown = await trySignIn('nobody-here', 'not it at all')
     for (const answer of [wrong, unknown]) {
       expect(answer.status).toBe(401)
-      expect(answer.body).toContain('The username or the password is wrong.')
+      expect(answer.body).toContain(messages.en.signIn.wrong_credentials)
     }
     const neutral = (body: string) => body.replace(/value="[^"]*"/g, '')
     expect(neutral(wrong.body)).toBe(neutral(unknown.body))
@@ -191,7 +192,7 @@ describe('passwords', () => {
     const alice = await makePerson(test)
     const [client, elsewhere] = await Promise.all([alice.signIn(), alice.signIn()])
     const page = await client.get('/account/password')
-    expect(page.body).toMatch(/keep their access until you revoke it: <a href="\/account\/applications">/)
+    expect(page.body).toContain(`${messages.en.password.ends} <a href="/account/applications">`)
     const change = (fields: Record<string, string>) => client.submit(page, '/account/password', fields)
     expect((await change({ current_password: 'wrong', new_password: 'a new password' })).status).toBe(400)
     expect((await change({ current_password: alice.password, new_password: 'short' })).status).toBe(400)

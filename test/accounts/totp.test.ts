@@ -12,7 +12,10 @@ import { untilBlocked } from '../harness/blocked.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { sendSurely } from '../harness/confirming.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { readQr } from '../harness/qr.ts'
+
+const t = messages.en
 
 const PAGE = '/account/second-factor'
 const SECOND_STEP = '/sign-in/second-factor'
@@ -151,7 +154,7 @@ describe('setting up', () => {
     expect(rows.map((row) => row.code_hash.length)).toEqual(Array(10).fill(32))
     expect((await elsewhere.get('/account')).status).toBe(303)
     expect((await sessionsOf(alice)).map((row) => row.amr)).toEqual([['pwd', 'otp']])
-    expect((await client.get('/account/profile')).body).toContain('On: each sign-in asks')
+    expect((await client.get('/account/profile')).body).toContain(t.security.secondFactorOn)
     const managed = await client.get(PAGE)
     expect(managed.body).toContain('10 of 10 left')
     expect(codesOn(managed)).toEqual([])
@@ -181,7 +184,7 @@ describe('setting up', () => {
     const forum = { password_hash: null, forum_id: 4_711n }
     await test.db.updateTable('users').set(forum).where('id', '=', alice.id).execute()
     expect((await client.get(PAGE)).status).toBe(403)
-    expect((await client.get('/account/profile')).body).toContain('You sign in with the forum.')
+    expect((await client.get('/account/profile')).body).toContain(t.security.atForum)
   })
 })
 
@@ -314,7 +317,7 @@ describe('recovery codes', () => {
     const alice = await makeProtected()
     const page = await alice.client.get(PAGE)
     const { asked, answer: remade } = await sendSurely(alice.client, page, `${PAGE}/recovery-codes`)
-    expect(asked.body).toContain('Recovery codes that stop working')
+    expect(asked.body).toContain(t.security.manage.codesThatEnd)
     expect(remade.status).toBe(200)
     expect(codesOn(remade)).toHaveLength(10)
     const client = await givePassword(alice)
@@ -331,7 +334,7 @@ describe('turning off', () => {
     expect(await factorOf(alice.person)).toBeDefined()
     const { asked, answer: off } = await sendSurely(alice.client, page, `${PAGE}/off`)
     expect(asked.body).toContain('<dd>10</dd>')
-    expect((await alice.client.get('/account/profile')).body).toContain('Two-step verification is off.')
+    expect((await alice.client.get('/account/profile')).body).toContain(t.security.secondFactorGone)
     expect(off).toMatchObject({ status: 303, location: '/account/profile' })
     expect(await factorOf(alice.person)).toBeUndefined()
     const codes = test.db.selectFrom('recovery_codes').where('user_id', '=', alice.person.id).selectAll()
@@ -366,7 +369,7 @@ describe('administrators', () => {
     const posted = await client.post('/admin/payment-applications/pay_x/review', account.form('/sign-out'))
     expect(posted.location).toBe(`${PAGE}?return_to=%2Fadmin`)
     const page = await client.get(bounced.location!)
-    expect(page.body).toContain('Administrators of this site must use two-step verification.')
+    expect(page.body).toContain(t.security.setUp.required)
     const code = totpCode(secretOn(page), stepAt(strict.clock.now()))
     const on = await client.submit(page, PAGE, { code })
     expect(on.body).toContain('href="/admin"')

@@ -5,6 +5,7 @@ import { movedThisMonth, statementOf } from '../../src/ledger/wallet.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
+import { messages } from '../harness/messages.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
 const SHANGHAI = 'Asia/Shanghai'
@@ -48,7 +49,7 @@ describe('the statement', () => {
     const kindsOf = (body: string) =>
       [...body.matchAll(/href="\/account\?kind=(\w+)"/g)].map(([, kind]) => kind)
     const unused = await client.get('/account')
-    expect(unused.body).toContain('No movements yet')
+    expect(unused.body).toContain(messages.en.account.empty)
     expect(unused.body).not.toMatch(/name="q"|statement\.csv|class="chips"/)
     await post(alice, HISTORY)
     expect(kindsOf((await client.get('/account')).body)).toEqual(['grant', 'adjustment'])
@@ -150,7 +151,7 @@ describe('the file', () => {
     await post(alice, [...HISTORY, [1, '2025-12-05T00:00:00Z', '=cmd()']])
     const client = await alice.signIn()
     const page = await client.get('/account?from=2025-11-30')
-    expect(page.body).toContain('The CSV file will have 3 rows, the newest first.')
+    expect(page.body).toContain(messages.en.lists.fileRows('3', { rows: 3, isMore: false }, ''))
     const answer = await client.get('/account/statement.csv?from=2025-11-30')
     expect(answer.status).toBe(200)
     expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8')

@@ -4,8 +4,11 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePerson } from '../harness/cast.ts'
 import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { expectStatements, itCounts } from '../harness/statements.ts'
 import { makeParty, obtainTokens } from '../identity/relying-party.ts'
+
+const t = messages.en.front
 
 const MINUTE_MS = 60_000
 let test: TestApp
@@ -47,7 +50,7 @@ describe('a member’s home', () => {
     await makePayOrder(test.deps)({ transaction_id: later, payer_id: alice.id, expected_amount: 120n })
     test.clock.advance(20 * MINUTE_MS)
     const after = (await client.get('/')).body
-    expect(after).not.toContain('Waiting for payment')
+    expect(after).not.toContain(t.toPay)
     expect(after).toMatch(/A &lt;lamp&gt;[\s\S]*Shop of[\s\S]*−120/)
     test.clock.advance(-20 * MINUTE_MS)
   })
@@ -78,7 +81,7 @@ describe('a member’s home', () => {
     await makePayOrder(test.deps)({ transaction_id, payer_id: alice.id, expected_amount: 5n })
 
     const { body } = await client.get('/')
-    const [mine = '', offers = ''] = body.split('My apps and shops')[1]!.split('More to discover')
+    const [mine = '', offers = ''] = body.split(t.apps)[1]!.split(t.offered)
     expect(mine).toContain('Used club')
     expect(mine).toContain(`Shop of ${merchant.owner.username}`)
     expect(offers).toContain('href="https://offered.example/"')
@@ -126,7 +129,7 @@ describe('a member’s home', () => {
     const shop = `Shop of ${merchant.owner.username}`
     const transaction_id = await order('A cup', '5')
     await makePayOrder(test.deps)({ transaction_id, payer_id: alice.id, expected_amount: 5n })
-    const mine = async () => (await client.get('/')).body.split('My apps and shops')[1] ?? ''
+    const mine = async () => (await client.get('/')).body.split(t.apps)[1] ?? ''
     expect(await mine()).toContain(shop)
     const ban = (is_banned: boolean) =>
       test.db.updateTable('users').set({ is_banned }).where('id', '=', merchant.owner.id).execute()
@@ -139,9 +142,9 @@ describe('a member’s home', () => {
     const client = await (await makePerson(test, { trust_level: 0 })).signIn()
     const { body } = await client.get('/')
     expect(body).toContain('href="https://forum.example.org"')
-    expect(body).toContain('Rewards from the team')
+    expect(body).toContain(t.byGrant)
     // The bridge is off, and this member may not sell.
-    expect(body).not.toContain('Take part in the forum')
+    expect(body).not.toContain(t.byForum)
     expect(body).not.toContain('Sell something')
     expect((await (await makePerson(test)).signIn().then((own) => own.get('/'))).body).toContain(
       'Sell something',
@@ -151,10 +154,10 @@ describe('a member’s home', () => {
   it('names the other browsers that are signed in', async () => {
     const alice = await makePerson(test)
     const client = await alice.signIn()
-    expect((await client.get('/')).body).not.toContain('Signed in elsewhere')
+    expect((await client.get('/')).body).not.toContain(t.sessions)
     await alice.signIn()
     await alice.signIn()
-    expect((await client.get('/')).body).toMatch(/Signed in elsewhere[\s\S]*2 other browsers/)
+    expect((await client.get('/')).body).toMatch(new RegExp(`${t.sessions}[^]*${t.sessionsToCheck('2', 2)}`))
   })
 
   itCounts('takes seven statements, and the wallet six', async () => {

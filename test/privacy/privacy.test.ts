@@ -22,7 +22,10 @@ import { makePerson, type Person, signIn } from '../harness/cast.ts'
 import { signInAtForum, startTestForum } from '../harness/fake-forum.ts'
 import { anotherProcess, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { authorize, exchange, makeParty, obtainTokens, refresh, userinfo } from '../identity/relying-party.ts'
+
+const t = messages.en.ownData.obstacles
 
 const PAGE = '/account/data'
 const DAY_MS = 86_400_000
@@ -260,8 +263,8 @@ describe('what stands in the way', () => {
       .where('client_id', '=', client_id)
       .execute()
     const { body } = await (await bob.signIn()).get(PAGE)
-    expect(body).toContain('Delete them first. <a href="/apps">')
-    expect(body).toContain('Leave these teams first. <a href="/payment/applications">')
+    expect(body).toContain(`${t.oauth_apps} <a href="/apps">`)
+    expect(body).toContain(`${t.team_roles} <a href="/payment/applications">`)
     await freezeWallet(test.deps, bob.id, { reason: 'x', actor_id: root.id, ip: IP })
     const day = test.clock.now().toISOString().slice(0, 10)
     const score = { user_id: bob.id, score: 5n, imported_on: day, pending_amount: 5n }
