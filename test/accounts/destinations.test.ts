@@ -52,7 +52,7 @@ describe('the sign-in page', () => {
     const shop = await makeMerchant(test, { isTest: true })
     const { body } = await shop.process({ amount: '25', description: 'Tea', order_id: 'play' })
     const page = await browser(test).get(signInTo(`/payment/pay/${body.transaction_id}`))
-    expect(textOf(page.body)).toContain('25 play points')
+    expect(textOf(page.body)).toContain(t.signIn.toPlay(`Shop of ${shop.owner.username}`, '25', 25n))
     expect(page.body).toContain('class="test-mark"')
     await shop.close()
   })

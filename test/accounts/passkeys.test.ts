@@ -76,7 +76,7 @@ describe('adding a passkey', () => {
     expect(passkey_handle!.toString('base64url')).toBe(options.user.id)
     expect(await actsOf(alice)).toEqual(['account.passkey_added'])
     const list = await client.get(added.location!)
-    expect(list.body).toContain('The passkey “Work laptop” was added.')
+    expect(list.body).toContain(t.added('Work laptop'))
     expect(list.body).toContain('Synced')
     // The next key gets the same handle, and the browser is told of the first one.
     const next = JSON.parse(optionsOn(list, PASSKEYS))
@@ -260,7 +260,7 @@ describe('adding a passkey', () => {
     const alice = await makePerson(test)
     const { client, authenticator } = await giveKey(test, alice)
     const known = await register(client, authenticator)
-    expect([known.status, known.body.includes('registered already')]).toEqual([409, true])
+    expect([known.status, known.body.includes(t.problems.known)]).toEqual([409, true])
     const bob = await makePerson(test)
     expect((await register(await bob.signIn(), authenticator)).status).toBe(409)
 

@@ -31,7 +31,7 @@ it('a name is changed, removed, and logged once a change', async () => {
   const client = await alice.signIn()
   const page = await client.get(PAGE)
   expect(page.body).toContain('value="Alice"')
-  expect(page.body).toContain('Trust level 2')
+  expect(page.body).toContain(t.common.trustLevel(2))
   expect(page.body).not.toContain('trust_level_')
   expect(await client.submit(page, PAGE, { name: '  爱丽丝 <i> ' })).toMatchObject({ status: 303 })
   expect(await nameOf(alice)).toBe('爱丽丝 <i>')

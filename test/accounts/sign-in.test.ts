@@ -222,7 +222,7 @@ describe('passwords', () => {
       location: '/account/password?return_to=%2Faccount',
     })
     const page = await client.get('/account/password?return_to=%2Faccount')
-    expect(page.body).toContain('one-time password')
+    expect(page.body).toContain(messages.en.password.once)
     const changed = await client.submit(page, '/account/password', {
       current_password: 'a one-time word',
       new_password: 'my own password',

@@ -156,7 +156,7 @@ describe('setting up', () => {
     expect((await sessionsOf(alice)).map((row) => row.amr)).toEqual([['pwd', 'otp']])
     expect((await client.get('/account/profile')).body).toContain(t.security.secondFactorOn)
     const managed = await client.get(PAGE)
-    expect(managed.body).toContain('10 of 10 left')
+    expect(managed.body).toContain(t.security.manage.codesLeft(10))
     expect(codesOn(managed)).toEqual([])
     expect(await auditOf(alice)).toEqual([`account.second_factor.on by ${alice.id}`])
   })
@@ -309,7 +309,7 @@ describe('recovery codes', () => {
     expect(answers.map((answer) => answer.status).sort()).toEqual([303, 401])
     const winner = answers[0]!.status === 303 ? first : second
     expect((await sessionsOf(alice.person)).at(-1)!.amr).toEqual(['pwd', 'otp'])
-    expect((await winner.get(PAGE)).body).toContain('9 of 10 left')
+    expect((await winner.get(PAGE)).body).toContain(t.security.manage.codesLeft(9))
     expect(await auditOf(alice.person)).toContain(`account.recovery_code.used by ${alice.person.id}`)
   })
 

@@ -145,10 +145,8 @@ describe('a member’s home', () => {
     expect(body).toContain(t.byGrant)
     // The bridge is off, and this member may not sell.
     expect(body).not.toContain(t.byForum)
-    expect(body).not.toContain('Sell something')
-    expect((await (await makePerson(test)).signIn().then((own) => own.get('/'))).body).toContain(
-      'Sell something',
-    )
+    expect(body).not.toContain(t.bySelling)
+    expect((await (await makePerson(test)).signIn().then((own) => own.get('/'))).body).toContain(t.bySelling)
   })
 
   it('names the other browsers that are signed in', async () => {

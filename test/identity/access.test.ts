@@ -5,7 +5,10 @@ import { refusalOf } from '../../src/identity/apps/access.ts'
 import { redirectUriFault } from '../../src/identity/apps/redirect-uris.ts'
 import { makePerson } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { authorizationUrl, authorize, makeParty, withoutWriting } from './relying-party.ts'
+
+const t = messages.en.identity
 
 const NOW = new Date('2026-01-01T00:00:00Z')
 const ALICE: User = {
@@ -147,7 +150,7 @@ describe('at the authorization endpoint', () => {
     expect(page.status).toBe(403)
     expect(page.body).toContain('trust level 3 and above')
     expect(page.body).toContain('Crew &quot;ö&quot;')
-    expect(page.body).toContain('<dt>Your level</dt><dd>Trust level 2</dd>')
+    expect(page.body).toContain(`<dt>${t.refused.yours}</dt><dd>${messages.en.common.trustLevel(2)}</dd>`)
     const link = /class="button primary block big" href="([^"]+)"/
       .exec(page.body)?.[1]
       ?.replaceAll('&amp;', '&')
@@ -164,7 +167,7 @@ describe('at the authorization endpoint', () => {
     const client = await (await makePerson(test, { groups: ['newcomers'] })).signIn()
     const page = await client.get(authorizationUrl(party))
     expect(page.status).toBe(403)
-    expect(page.body).toContain('the group Newcomers')
+    expect(page.body).toContain(t.group('Newcomers'))
   })
 
   it('a remembered consent does not help, nor does answering the form', async () => {

@@ -65,7 +65,7 @@ describe('POST /apps', () => {
     expect(answers.filter((status) => status !== 403)).toHaveLength(1)
     expect((await byApi()).body).toMatchObject({ error: 'access_denied' })
     const full = await client.get('/apps')
-    expect(full.body).toContain('You have 100 applications')
+    expect(full.body).toContain(messages.en.identity.apps.full(100))
     expect(full.body).not.toContain('name="redirect_uris"')
     await sql`delete from oauth_apps where client_id = 'many' || lpad('1', 20, '0')`.execute(test.db)
     expect((await byApi()).status).toBe(201)
@@ -165,7 +165,7 @@ describe('POST /apps', () => {
         .execute()
       const client = await (await makePerson(strict, { trust_level: 2 })).signIn()
       const page = await client.get('/apps')
-      expect(page.body).toContain('You need trust level 3 to create an application. Yours is 2.')
+      expect(page.body).toContain(messages.en.identity.apps.needTrustLevel(3, 2))
       expect(page.body).not.toContain('action="/apps"')
       const { form_token } = page.form('/sign-out')
       const answer = await withoutWriting(strict, () =>

@@ -4,6 +4,7 @@ import { revokeAuthorisation } from '../../src/identity/authorised-apps.ts'
 import { makePerson } from '../harness/cast.ts'
 import { sendSurely } from '../harness/confirming.ts'
 import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { trailOf } from './owned-app.ts'
 import {
   authorizationUrl,
@@ -17,6 +18,8 @@ import {
   userinfo,
   withoutWriting,
 } from './relying-party.ts'
+
+const t = messages.en
 
 const PATH = '/account/applications'
 let test: TestApp
@@ -34,13 +37,13 @@ describe('the list', () => {
     const party = await makeParty(test, { name: 'Club <i>' })
     const unused = await makeParty(test, { name: 'Never used' })
     const client = await (await makePerson(test)).signIn()
-    expect((await client.get(PATH)).body).toContain('No authorised apps')
+    expect((await client.get(PATH)).body).toContain(t.authorised.none)
     await obtainTokens(test, client, party, { scope: 'openid email' })
     const { body } = await client.get(PATH)
     expect(body).toContain('Club &lt;i&gt;')
     expect(body).toContain(`@${party.owner}`)
     expect(body).not.toContain(unused.client_id)
-    const [, log] = body.split('Recent sign-ins to apps</h2>')
+    const [, log] = body.split(`${t.authorised.signIns}</h2>`)
     expect(log!.match(/<bdi>Club &lt;i&gt;/g)).toHaveLength(1)
 
     const other = await (await makePerson(test)).signIn()
@@ -62,7 +65,7 @@ describe('the list', () => {
       .select((eb) => eb.fn.max('access_tokens.created_at').as('newest'))
       .executeTakeFirstOrThrow()
     const { body } = await client.get(PATH)
-    expect(body).toMatch(new RegExp(`Last used <time datetime="${newest.toISOString()}"`))
+    expect(body).toMatch(new RegExp(`${t.authorised.lastUsed} <time datetime="${newest.toISOString()}"`))
   })
 })
 
@@ -84,7 +87,7 @@ describe('what an application sees and may do', () => {
       const consent = await client.get(authorizationUrl(party, { scope }))
       const asked = listOn(consent)
       expect(asked).toMatch(/Carol[\s\S]*c•••@example.org[\s\S]*founders/)
-      expect(consent.body).toMatch(/for up to 30 days/)
+      expect(consent.body).toContain(t.consents.lookUpAgain)
       expect(consent.body).toMatch(/create (and list )?applications in your name/i)
       await obtainTokens(test, client, party, { scope })
       expect(listOn(await client.get(PATH))).toEqual(asked)
@@ -133,7 +136,7 @@ describe('revoking', () => {
       },
     ])
     const page = await client.get(PATH)
-    expect(page.body).toContain('no longer has access. 2 sign-ins ended.')
+    expect(page.body).toContain(t.authorised.revoked('', '2', 2))
     expect(page.body).toContain('<span class="badge hollow">Ended</span>')
     expect(page.body).not.toContain(revokePath(party))
   })

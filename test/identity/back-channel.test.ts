@@ -20,6 +20,7 @@ import { anonymise } from '../../src/privacy/anonymise.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { startDnsServer } from '../harness/dns-server.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { until } from '../harness/waiting.ts'
 import { storedApp } from './owned-app.ts'
 import {
@@ -556,7 +557,7 @@ describe('the address of the back channel', () => {
     const client = await owner.signIn()
     const path = `/apps/${app.client_id}`
     const page = await client.get(path)
-    expect(page.body).toContain('Sign-outs sent')
+    expect(page.body).toContain(messages.en.logoutDeliveries.title)
     expect(page.body).toContain('Confirmed</span>')
     expect(page.body).not.toContain(person.username)
     const fields = { name: 'Club', redirect_uris: 'https://app.example/callback' }
@@ -580,5 +581,5 @@ it('the page that asks before a sign-out names the applications that learn of it
   const { code } = await authorize(client, app)
   await exchange(test, app, code)
   const page = await client.get('/oauth2/logout')
-  expect(page.body).toContain('These apps learn of it: Chess Ladder.')
+  expect(page.body).toContain(messages.en.identity.logout.told('Chess Ladder'))
 })

@@ -8,6 +8,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changePerson, makePerson, type Person } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import {
   type Answer,
   askTokens,
@@ -436,7 +437,7 @@ describe('RP-Initiated Logout', () => {
       state: STATE,
     }))
     expect(arrival.status).toBe(400)
-    expect(arrival.body).toContain('has not registered')
+    expect(arrival.body).toContain(messages.en.identity.logout.faults.unknown_address)
     expect(await isSignedIn(own)).toBe(true)
   })
 
@@ -463,7 +464,7 @@ describe('RP-Initiated Logout', () => {
   ] as const)('oidcc-rp-initiated-logout-%s', async (_, fields) => {
     const { own, arrival } = await staysOnPage(({ id_token }) => fields(id_token))
     expect(arrival.status).toBe(200)
-    expect(arrival.body).toContain('You are signed out')
+    expect(arrival.body).toContain(messages.en.identity.logout.doneTitle)
     expect(await isSignedIn(own)).toBe(false)
   })
 

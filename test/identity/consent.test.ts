@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changePerson, makePerson } from '../harness/cast.ts'
 import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import {
   answerOf,
   authorizationUrl,
@@ -12,6 +13,8 @@ import {
   type Party,
   withoutWriting,
 } from './relying-party.ts'
+
+const t = messages.en
 
 let test: TestApp
 let party: Party
@@ -64,16 +67,18 @@ describe('the page', () => {
     expect(first.body).toContain('href="https://books.example/about?a=1&amp;b=2"')
     expect(first.body).toContain('>books.example</a>')
     expect(first.body).toContain('src="https://books.example/logo.png"')
-    expect(first.body).toContain('Not reviewed by our staff')
-    expect(first.body).toContain('not used by any member yet')
+    expect(first.body).toContain(t.identity.consent.unreviewed)
+    expect(first.body).toContain(t.identity.consent.firstUse)
 
     const owner = await makePerson(test)
     await set({ reviewed_at: test.clock.now(), reviewed_by: owner.id })
     await authorize(await alice(), known)
     const second = await (await alice()).get(authorizationUrl(known))
-    expect(second.body).toMatch(/Reviewed by our staff<\/strong> · <time datetime="2026-01-01/)
-    expect(second.body).not.toContain('Not reviewed')
-    expect(second.body).toContain('used by 1 member')
+    expect(second.body).toMatch(
+      new RegExp(`${t.identity.consent.reviewed}</strong> · <time datetime="2026-01-01`),
+    )
+    expect(second.body).not.toContain(t.identity.consent.unreviewed)
+    expect(second.body).toContain(t.registry.members('1', 1, false))
   })
 
   it('links to the owner’s forum profile, if there is one', async () => {
@@ -96,7 +101,7 @@ describe('the page', () => {
   })
 
   it('lists every application only for an administrator who is asked', async () => {
-    const text = 'List every registered application'
+    const text = t.consents.listEveryApp
     const shown = async (values: object, scope: string) =>
       (await (await (await makePerson(test, values)).signIn()).get(authorizationUrl(party, { scope }))).body
     expect(await shown({ is_admin: true }, 'openid apps')).toContain(text)

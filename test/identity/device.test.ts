@@ -30,6 +30,8 @@ import {
   withoutWriting,
 } from './relying-party.ts'
 
+const t = messages.en.identity
+
 const ENDPOINT = '/oauth2/device_authorization'
 const DAY_MS = 86_400_000
 
@@ -131,8 +133,8 @@ describe('a device', () => {
     const client = await person.signIn()
     const page = await enter(client, ` ${user_code.toLowerCase().replace('-', ' ')} `)
     expect(page.status).toBe(200)
-    expect(page.body).toContain('Sign in to Living Room')
-    expect(page.body).toContain('Go on only if you have just started this yourself')
+    expect(page.body).toContain(t.consent.title('Living Room'))
+    expect(page.body).toContain(t.device.warning)
     expect(page.body).toContain(user_code)
     expect(page.body).toContain('127.0.0.1')
     expect(page.body).toContain('<bdi>Television/4.2</bdi>')
@@ -140,7 +142,7 @@ describe('a device', () => {
     expect(page.body.indexOf('value="deny"')).toBeLessThan(page.body.indexOf('value="allow"'))
     const done = await client.submit(page, '/device/decision', { decision: 'allow' })
     expect(done).toMatchObject({ status: 303, location: '/device' })
-    expect((await client.get('/device')).body).toContain('Go back to your device: Living Room')
+    expect((await client.get('/device')).body).toContain(t.device.allowed('Living Room'))
 
     const { status, body } = await poll(device_code)
     expect(status).toBe(200)
@@ -174,7 +176,7 @@ describe('a device', () => {
     const client = await person.signIn()
     const { device_code, user_code } = await codes()
     expect(await decide(client, user_code, 'deny')).toMatchObject({ status: 303 })
-    expect((await client.get('/device')).body).toContain('Denied. The device is not signed in')
+    expect((await client.get('/device')).body).toContain(t.device.denied('Living Room'))
     expect(await polled(device_code)).toEqual([403, 'access_denied'])
     expect(await actsOn(television)).toMatchObject([{ action: 'oauth_device.denied' }])
     // The code has been decided.
@@ -334,7 +336,7 @@ describe('limits', () => {
     for (let i = 0; i < 4; i += 1) {
       const page = await enter(client, 'BBBB-BBBB')
       expect(page.status).toBe(400)
-      expect(page.body).toContain('No device waits with this code')
+      expect(page.body).toContain(t.device.unknown)
     }
     // Even the right code has to wait.
     expect((await enter(client, user_code)).status).toBe(429)
@@ -363,10 +365,10 @@ describe('a code or a link that a stranger sent', () => {
     const page = await withoutWriting(test, () => client.get(pathname + search))
     expect(page.status).toBe(200)
     expect(page.body).toContain(`value="${new URLSearchParams(search).get('user_code')}"`)
-    expect(page.body).toContain('Anyone who sent you a code or a link wants to get into your account')
+    expect(page.body).toContain(t.device.warningText)
     expect(page.body).not.toContain('Living Room')
     const shown = await withoutWriting(test, () => client.submit(page, '/device', codeIn(search)))
-    expect(shown.body).toContain('Anyone who sent you a code or a link wants to get into your account')
+    expect(shown.body).toContain(t.device.warningText)
     expect(await polled(device_code)).toEqual([400, 'authorization_pending'])
   })
 
@@ -429,7 +431,7 @@ describe('who may not use the application', () => {
     const { device_code, user_code } = await codes()
     const page = await enter(client, user_code)
     expect(page.status).toBe(403)
-    expect(page.body).toContain('You cannot use Living Room')
+    expect(page.body).toContain(t.refused.title('Living Room'))
     expect(await polled(device_code)).toEqual([400, 'authorization_pending'])
     const { form_token = '' } = (await client.get('/device')).form('/device')
     const allowed = await client.post('/device/decision', { form_token, user_code, decision: 'allow' })
@@ -458,7 +460,7 @@ describe('who may not use the application', () => {
     await suspendApp(test, television)
     const page = await enter(client, user_code)
     expect(page.status).toBe(403)
-    expect(page.body).toContain('Living Room is suspended')
+    expect(page.body).toContain(t.suspended.title('Living Room'))
     expect(await polled(device_code)).toEqual([401, 'invalid_client'])
   })
 
@@ -468,9 +470,11 @@ describe('who may not use the application', () => {
     const { user_code } = await codes()
     const page = await enter(await signedIn(), user_code)
     expect(page.status).toBe(403)
-    expect(page.body).toContain('Living Room is not confirmed yet')
+    expect(page.body).toContain(t.unconfirmed.title('Living Room'))
     await setSetting(test, 'apps_by_any_token', 'open')
-    expect((await enter(await signedIn(), user_code)).body).toContain('who has not confirmed it yet')
+    expect((await enter(await signedIn(), user_code)).body).toContain(
+      t.consent.unconfirmed(television.owner, ''),
+    )
   })
 })
 
@@ -487,7 +491,7 @@ describe('a sign-in on a device', () => {
   it('is listed as such, and ends there', async () => {
     const { client, tokens } = await signInDevice()
     const page = await client.get('/account/applications')
-    expect(page.body).toContain('On a device')
+    expect(page.body).toContain(messages.en.authorised.onDevice)
     const action = /\/account\/applications\/sign-ins\/\d+\/end/.exec(page.body)![0]
     const mallory = await signedIn()
     const { form_token = '' } = (await mallory.get('/device')).form('/device')
@@ -498,7 +502,7 @@ describe('a sign-in on a device', () => {
       location: '/account/applications',
     })
     expect((await client.get('/account/applications')).body).toContain(
-      'This sign-in to Living Room is ended.',
+      messages.en.authorised.signInEnded('Living Room'),
     )
     expect((await userinfo(test, tokens.access_token)).status).toBe(401)
     expect((await refresh(test, television, tokens.refresh_token)).status).toBe(400)
@@ -567,7 +571,7 @@ describe('the switch', () => {
     const saved = await client.submit(await client.get(path), path, { ...fields, grant_types: DEVICE_GRANT })
     expect(saved.status).toBe(303)
     const page = await client.get(path)
-    expect(page.body).toMatch(/sign-in on devices/)
+    expect(page.body).toContain(messages.en.registry.fields.grant_types)
     expect(page.body).toMatch(/name="grant_types"[^>]* checked/)
     expect(await begin({}, app)).toMatchObject({ status: 200 })
     const { reviewed_at } = await test.db
@@ -613,7 +617,7 @@ describe('the page of a device', () => {
     const label = messages.en.identity.device.program
     expect(page.body.includes(`<dt>${label}</dt><dd><bdi>${shown}</bdi></dd>`)).toBe(shown !== undefined)
     expect(page.body.includes(label)).toBe(shown !== undefined)
-    expect(page.body).not.toContain('by staff')
+    expect(page.body).not.toContain(messages.en.registry.reviewed)
   })
 
   it('decides once, whoever comes first', async () => {

@@ -10,6 +10,7 @@ import { certificateOf } from '../harness/certificate.ts'
 import { isWithoutChromium, sharedChromium } from '../harness/chromium.ts'
 import { freePort } from '../harness/free-port.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { answerOf, authorizationUrl, exchange, makeParty, type Party } from './relying-party.ts'
 
 const FORM_POST = { response_mode: 'form_post' }
@@ -75,7 +76,7 @@ describe('an answer in a form', () => {
 
   it('has a button for browsers without JavaScript, and no inline script', async () => {
     const page = await allow(await member())
-    expect(page.body).toContain('Continue to Reading Club')
+    expect(page.body).toContain(messages.en.identity.consent.continueTo('Reading Club'))
     expect(page.body).toMatch(/<script src="\/assets\/[^"]*\/submit\.js" type="module"><\/script>/)
     expect(page.body).not.toMatch(/<script(?![^>]*src=)/)
   })
@@ -218,7 +219,10 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
     const page = await context.newPage()
     await page.goto(site.url + authorizationUrl(app, { ...FORM_POST, state: STATE }))
     await page.getByRole('button', { name: 'Allow' }).click()
-    if (!javaScriptEnabled) await page.getByRole('button', { name: 'Continue to Reading Club' }).click()
+    if (!javaScriptEnabled)
+      await page
+        .getByRole('button', { name: messages.en.identity.consent.continueTo('Reading Club') })
+        .click()
     await page.getByText('Welcome home').waitFor()
     expect(page.url()).toBe(`${home}/welcome`)
     const [form] = got.map((body) => new URLSearchParams(body))

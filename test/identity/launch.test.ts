@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { changeApp, makeParty, obtainTokens, type Party } from './relying-party.ts'
 
 let test: TestApp
@@ -37,7 +38,7 @@ it('shows what is used, the last used first, then what is listed, by name', asyn
   await obtainTokens(test, client, atlas)
   const { status, body } = await client.get('/launch')
   expect(status).toBe(200)
-  const places = ['Apps you use', 'Atlas', 'Zoo', 'More apps', 'Garden', 'Museum'].map((text) =>
+  const places = [messages.en.launch.used, 'Atlas', 'Zoo', 'More apps', 'Garden', 'Museum'].map((text) =>
     body.indexOf(`>${text}<`),
   )
   expect(places.every((place) => place > 0)).toBe(true)

@@ -20,6 +20,7 @@ import {
   startTestApp,
   type TestApp,
 } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { inOneProcess } from '../harness/one-process.ts'
 import { until } from '../harness/waiting.ts'
 import { type DocumentServer, HOST, ONE_PROCESS, startDocumentServer } from './document-server.ts'
@@ -36,6 +37,8 @@ import {
   userinfo,
   withoutWriting,
 } from './relying-party.ts'
+
+const { identity: t, consents, registeredApps } = messages.en
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -150,14 +153,15 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
       const page = await withoutWriting(test, () => ask(client))
       expect(page.status).toBe(200)
       const host = new URL(client.client_id).host
-      expect(page.body).toContain(`<h1><bdi>Sign in to ${host}</bdi></h1>`)
-      expect(page.body).toContain('calls itself “Reading Agent”')
-      expect(page.body).toContain('Not reviewed by our staff')
-      expect(page.body).toContain('It is not registered here.')
+      expect(page.body).toContain(`<h1><bdi>${t.consent.title(host)}</bdi></h1>`)
+      expect(page.body).toContain(consents.callsItself('Reading Agent'))
+      expect(page.body).toContain(t.consent.unreviewed)
+      expect(page.body).toContain(t.consent.unregistered(host))
       expect(page.body).toContain(`href="${server.at('/about')}"`)
       expect(page.body).not.toMatch(/logo\.png|by @/)
       // Without a token of the scope apps it neither lists nor registers applications.
-      expect(page.body).not.toMatch(/applications in your name|applications you have created/)
+      for (const text of [consents.registerApps, consents.mayRegister, consents.ownApps])
+        expect(page.body).not.toContain(text)
 
       const { code } = answerOf(await allow(page), client.redirect_uri)
       expect(await rowOf(client)).toMatchObject({
@@ -247,7 +251,7 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
         const local = { ...client, redirect_uri }
         const page = await ask(local)
         expect(page.status).toBe(200)
-        expect(page.body).toContain('you are asked each time')
+        expect(page.body).toContain(t.consent.askedEachTime)
         const { code } = answerOf(await allow(page), redirect_uri)
         expect((await exchange(local, code!)).status).toBe(200)
       }
@@ -351,13 +355,13 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
       const found = await admin.get('/admin/apps?standing=unregistered')
       const href = `/admin/apps/${encodeURIComponent(client.client_id)}`
       expect(found.body).toContain(`href="${href}"`)
-      expect(found.body).toContain('calls itself “Reading Agent”')
+      expect(found.body).toContain(consents.callsItself('Reading Agent'))
       expect((await admin.get('/admin/apps?standing=unreviewed')).body).not.toContain(href)
       const page = await admin.get(href)
-      expect(page.body).toContain('Not registered')
-      expect(page.body).toContain('Client allowed for the first time')
+      expect(page.body).toContain(registeredApps.unregistered)
+      expect(page.body).toContain(messages.en.console.acts.names['oauth_client.met']!)
       // Nobody reviews it, and it has no secret.
-      expect(page.body).not.toMatch(/Mark as reviewed|Reset the secret/)
+      for (const act of [registeredApps.mark, registeredApps.reset]) expect(page.body).not.toContain(act)
       const { form_token } = page.form(`${href}/suspend`)
       const marked = await admin.post(`${href}/review`, {
         form_token: form_token!,
@@ -612,7 +616,7 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
         test.clock.advance(2 * HOUR_MS)
         const page = await ask(client)
         expect(page.status).toBe(200)
-        expect(page.body).toContain('calls itself “Writing Agent”')
+        expect(page.body).toContain(consents.callsItself('Writing Agent'))
         expect(answerOf(await ask(client, { prompt: 'none' }), client.redirect_uri).error).toBe(
           'consent_required',
         )
@@ -650,7 +654,7 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
       change(client, { client_name: 'Writing Agent' })
       const again = await withoutWriting(test, () => allow(page))
       expect(again.status).toBe(200)
-      expect(again.body).toContain('calls itself “Writing Agent”')
+      expect(again.body).toContain(consents.callsItself('Writing Agent'))
       expect(answerOf(await allow(again), client.redirect_uri).code).toBeTruthy()
     })
 
@@ -698,7 +702,7 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
       const { access_token } = await tokensOf(client)
       const page = await member.get('/account/applications')
       expect(page.body).toContain(`<bdi>${new URL(client.client_id).host}</bdi>`)
-      expect(page.body).toContain('calls itself “Cooking Agent”')
+      expect(page.body).toContain(consents.callsItself('Cooking Agent'))
       let text = ''
       for await (const piece of exportMember(test.deps, person.id)) text += piece
       const exported = JSON.parse(text)

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import {
   type Answer,
   answerOf,
@@ -15,6 +16,8 @@ import {
   postForm,
   registerByApi,
 } from './relying-party.ts'
+
+const t = messages.en.identity
 
 const VERIFIER = 'v'.repeat(43)
 const code_challenge = createHash('sha256').update(VERIFIER).digest('base64url')
@@ -70,7 +73,7 @@ describe('the port of a loopback address', () => {
     for (let n = 0; n < 2; n += 1) {
       const page = await request(loopback, 'http://localhost:51234/callback')
       expect(page.status).toBe(200)
-      expect(page.body).toContain('a program on this computer')
+      expect(page.body).toContain(t.consent.loopback)
     }
   })
 
@@ -97,7 +100,7 @@ describe('the port of a loopback address', () => {
 describe('a private-use scheme', () => {
   it('gets the code of a public application, after a consent that names it', async () => {
     const page = await request(native, SCHEME)
-    expect(page.body).toContain('the app that answers com.example.app on this device')
+    expect(page.body).toContain(t.consent.answering('com.example.app'))
     const csp = String(page.headers['content-security-policy'])
     expect(csp).toContain("form-action 'self' https: com.example.app:;")
     const { code, iss } = await allow(native, SCHEME)
@@ -138,7 +141,7 @@ describe('a private-use scheme', () => {
     const form = { name: 'Phone', redirect_uris: SCHEME, token_endpoint_auth_method: 'client_secret_basic' }
     const page = await own.submit(await own.get('/apps'), '/apps', form)
     expect(page.status).toBe(400)
-    expect(page.body).toContain('only an application without a secret may have')
+    expect(page.body).toContain(t.redirectUriFaults.private_use)
     const party = await makeParty(test)
     const change = changeApp(test, party, { redirect_uris: [SCHEME] })
     await expect(change).rejects.toThrow('oauth_apps_private_use_public')
@@ -157,7 +160,7 @@ describe('a private-use scheme', () => {
     const path = `/apps/${client_id}`
     const page = await own.submit(await own.get(path), path, { redirect_uris: SCHEME })
     expect(page.status).toBe(400)
-    expect(page.body).toContain('only an application without a secret may have')
+    expect(page.body).toContain(t.redirectUriFaults.private_use)
   })
 })
 

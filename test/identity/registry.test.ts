@@ -6,6 +6,7 @@ import { addSecret, resetSecret } from '../../src/identity/apps/secrets.ts'
 import { changePerson, joinGroup, makePerson } from '../harness/cast.ts'
 import { sendSurely } from '../harness/confirming.ts'
 import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { countLive, makeOwnedApp, storedApp, TYPED, toldSecret, trailOf } from './owned-app.ts'
 import {
   authorize,
@@ -16,6 +17,8 @@ import {
   userinfo,
   withoutWriting,
 } from './relying-party.ts'
+
+const t = messages.en.registry
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -35,7 +38,7 @@ describe('an application’s page', () => {
     expect(page.status).toBe(200)
     expect(page.body).toContain('Club &lt;b&gt;')
     expect(page.body).toContain(party.client_id)
-    expect(page.body).toContain('not used by any member yet')
+    expect(page.body).toContain(t.members('0', 0, false))
     expect(page.body).toContain('Created')
     expect(page.body).not.toContain(party.client_secret)
     expect((await client.get('/apps')).body).toContain(`href="${path}"`)
@@ -109,7 +112,7 @@ describe('editing', () => {
     const page = await client.get(answer.location!)
     expect(page.body).toContain('Saved: name, ')
     expect(page.body).toContain('src="https://books.example/logo.png"')
-    expect(page.body).toContain('block trust level 0, and therefore every member')
+    expect(page.body).toContain(t.deniesLevel(0))
   })
 
   it('that changes nothing writes nothing', async () => {
@@ -199,9 +202,9 @@ describe('the preview of who would get in', () => {
       ]
       expect(rows.map(([, label, count]) => [label, count])).toEqual([
         ['Allowed', '2'],
-        ['Refused: in none of the allowed groups', '2'],
+        [t.refusedAllow, '2'],
         ['Refused: member of the group shadow', '1'],
-        ['Suspended at the forum or here', '1'],
+        [t.refusedBarred, '1'],
       ])
       expect(rows[0]![3]).toContain('@crewman')
       expect(rows[0]![3]).toContain(`@${owner.username}`)
@@ -267,7 +270,7 @@ describe('the preview of who would get in', () => {
     const rules = { ...TYPED, deny_groups: 'trust_level_3\ntrust_level_1' }
     const page = await client.get(path)
     const answer = await client.post(`${path}/preview`, { ...page.form(path), ...rules })
-    expect(answer.body).toContain('block trust level 1 and every level above')
+    expect(answer.body).toContain(t.deniesLevel(1))
   })
 })
 
@@ -377,7 +380,7 @@ describe('secrets', () => {
     const beside = { ...page.form(`${owned.path}/secrets`), client_secret: third, overlap_hours: '0' }
     const answer = await withoutWriting(test, () => owned.client.post(`${owned.path}/secrets`, beside))
     expect(answer.status).toBe(400)
-    expect(answer.body).toContain('Two secrets are valid already')
+    expect(answer.body).toContain(t.secretProblems.two_live)
     expect(await countLive(test, owned.party)).toBe(2)
   })
 
@@ -388,8 +391,8 @@ describe('secrets', () => {
     const action = `${path}/secrets`
     const shown = { client_secret: party.client_secret, overlap_hours: '24' }
     const asked = await withoutWriting(test, async () => client.submit(await client.get(path), action, shown))
-    expect(asked.body).toContain('Replace the client secret?')
-    expect(asked.body).toMatch(/Members who use the application<\/dt>\s*<dd[^>]*>1</)
+    expect(asked.body).toContain(t.sureAdd)
+    expect(asked.body).toMatch(new RegExp(`${t.affected}</dt>\\s*<dd[^>]*>1<`))
     expect(asked.body).not.toContain(party.client_secret)
     const elsewhere = await owner.signIn()
     const { form_token = '' } = (await elsewhere.get(path)).form(action)
@@ -407,16 +410,16 @@ describe('secrets', () => {
     const page = await client.get(path)
     const action = /action="([^"]+\/end)"/.exec(page.body)![1]!
     const { asked, answer } = await sendSurely(client, page, action)
-    expect(asked.body).toContain('This is the last secret.')
+    expect(asked.body).toContain(t.sureEndLast('Reading Club'))
     expect(asked.body).toContain('<dd>1</dd>')
     expect(answer).toMatchObject({ status: 303, location: path })
-    expect((await client.get(path)).body).toContain('No secret is left')
+    expect((await client.get(path)).body).toContain(t.endedLast('').split('… ')[1])
     expect((await refresh(test, party, tokens.refresh_token)).status).toBe(401)
     expect((await userinfo(test, tokens.access_token)).status).toBe(200)
     const again = await withoutWriting(test, () => client.submit(page, action))
     expect(again.status).toBe(404)
     expect((await trailOf(test, party)).map(({ action }) => action)).toEqual(['oauth_app.secret_ended'])
-    expect((await client.get(path)).body).toContain('No secret is valid')
+    expect((await client.get(path)).body).toContain(t.noSecrets)
   })
 
   it('their last use is shown, to within minutes', async () => {
@@ -449,13 +452,13 @@ describe('deleting', () => {
     const tokens = await obtainTokens(test, member, party)
     const { code } = await authorize(member, party)
     const page = await client.get(path)
-    expect(page.body).toContain('used by 1 member')
+    expect(page.body).toContain(t.members('1', 1, false))
 
     const wrong = await withoutWriting(test, () =>
       client.submit(page, `${path}/delete`, { typed_name: 'reading club' }),
     )
     expect(wrong.status).toBe(400)
-    expect(wrong.body).toContain('Nothing was deleted')
+    expect(wrong.body).toContain(t.removeUnconfirmed)
 
     const right = await client.submit(page, `${path}/delete`, { typed_name: 'Reading Club' })
     expect(right).toMatchObject({ status: 303, location: '/apps' })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEVICE_GRANT, GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import {
   answerOf,
   authorizationUrl,
@@ -22,6 +23,8 @@ import {
   suspendApp,
   userinfo,
 } from './relying-party.ts'
+
+const t = messages.en.identity
 
 const SERVICE = 'https://tools.example/mcp'
 
@@ -115,7 +118,7 @@ describe('a token for the service of another application', () => {
     await authorize(client, agent)
     const page = await client.get(authorizationUrl(agent, { resource: SERVICE }))
     expect(page.status).toBe(200)
-    expect(page.body).toContain('Use this access at Tool Shed (tools.example)')
+    expect(page.body).toContain(t.consent.useAt('Tool Shed', 'tools.example'))
     await client.submit(page, '/oauth2/consent', { decision: 'allow' })
     expect((await client.get(authorizationUrl(agent, { resource: SERVICE }))).status).toBe(303)
     expect((await client.get(authorizationUrl(agent))).status).toBe(303)
@@ -130,7 +133,7 @@ describe('a token for the service of another application', () => {
     const { device_code, user_code } = (await postForm(test, '/oauth2/device_authorization', asked)).body
     const client = await person.signIn()
     const page = await client.submit(await client.get('/device'), '/device', { user_code: String(user_code) })
-    expect(page.body).toContain('Use this access at Tool Shed (tools.example)')
+    expect(page.body).toContain(t.consent.useAt('Tool Shed', 'tools.example'))
     await client.submit(page, '/device/decision', { decision: 'allow' })
     const fields = { grant_type: DEVICE_GRANT, device_code: String(device_code) }
     const changed = await redeem(test, agent, { ...fields, resource: 'https://issuer.example' })
@@ -237,7 +240,7 @@ describe('the address of a service', () => {
     const client = await owner.signIn()
     const fields = { name: 'Shed', redirect_uris: 'http://127.0.0.1:8080/callback', resource_uri: uri }
     const page = await client.submit(await client.get('/apps'), '/apps', fields)
-    expect([page.status, page.body.includes('Enter an https address')]).toEqual([400, true])
+    expect([page.status, page.body.includes(t.apps.problems.resource_uri)]).toEqual([400, true])
     // One that was registered before is no longer known.
     await makeParty(production, { redirect_uris: ['http://127.0.0.1:8080/x'], resource_uri: uri })
     const asking = await makeParty(production)
@@ -258,7 +261,7 @@ describe('the address of a service', () => {
     for (const resource_uri of [SERVICE, 'https://other.example/']) {
       const page = await save(resource_uri)
       expect(page.status).toBe(400)
-      expect(page.body).toContain('Enter an https address at the host of a redirect URI')
+      expect(page.body).toContain(t.apps.problems.resource_uri)
     }
     expect((await save('https://tools.example/own')).status).toBe(303)
     expect((await client.get(path)).body).toContain('value="https://tools.example/own"')

@@ -5,6 +5,7 @@ import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { type MailedApp, startMailedApp } from '../accounts/mailed-app.ts'
 import { changePerson, makePerson, type Person } from '../harness/cast.ts'
 import { browser, setSetting, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import {
   authorizationUrl,
   authorize,
@@ -18,6 +19,8 @@ import {
   registerByApi,
   userinfo,
 } from './relying-party.ts'
+
+const t = messages.en
 
 const DAY_MS = 86_400_000
 
@@ -114,8 +117,9 @@ describe('an application that another one registers in a member’s name', () =>
     expect(mails).toEqual([{ kind: 'app_registered' }])
     const client = await owner.signIn()
     const alerts = await client.get('/account/alerts')
-    expect(alerts.body).toContain('Builder Bot has created the sign-in application Second in your name')
-    expect(alerts.body).toContain('Builder Bot has created the sign-in application First in your name')
+    const createdIn = (app: string) => t.alerts.mails.app_registered({ app, by: 'Builder Bot' }).text
+    expect(alerts.body).toContain(createdIn('Second'))
+    expect(alerts.body).toContain(createdIn('First'))
     expect(alerts.body).toContain('href="/apps"')
 
     test.clock.advance(DAY_MS + 1_000)
@@ -134,18 +138,18 @@ describe('an application that another one registers in a member’s name', () =>
     const { body } = await register(owner, { name: 'Lantern' })
     const party = partyOf(body)
     const member = await (await makePerson(test)).signIn()
-    const said = `Builder Bot created it in the name of @${owner.username}, who has not confirmed it yet.`
+    const said = t.identity.consent.unconfirmed(owner.username, 'Builder Bot')
     const consent = await member.get(authorizationUrl(party))
     expect(consent.body).toContain(said)
     expect(consent.body.indexOf(said)).toBeLessThan(consent.body.indexOf('>Allow</button>'))
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
     const found = await admin.get('/admin/apps?standing=unconfirmed')
     expect(found.body).toContain(`/admin/apps/${party.client_id}`)
-    expect((await admin.get(`/admin/apps/${party.client_id}`)).body).toContain('Not confirmed')
+    expect((await admin.get(`/admin/apps/${party.client_id}`)).body).toContain(t.registry.unconfirmed)
 
     const client = await owner.signIn()
     const page = await client.get('/apps')
-    expect(page.body).toContain('Builder Bot created it in your name')
+    expect(page.body).toContain(t.registry.unconfirmedText('Builder Bot'))
     const stranger = await (await makePerson(test)).signIn()
     const act = `/apps/${party.client_id}/confirm`
     const { body: _, ...own } = await stranger.get('/apps')
@@ -153,10 +157,10 @@ describe('an application that another one registers in a member’s name', () =>
 
     const confirmed = await client.submit(page, act, {})
     expect(confirmed.location).toBe(`/apps/${party.client_id}`)
-    expect((await client.get(confirmed.location!)).body).toContain('Lantern is confirmed as yours.')
+    expect((await client.get(confirmed.location!)).body).toContain(t.registry.confirmed('Lantern'))
     expect((await client.submit(page, act, {})).status).toBe(409)
-    expect((await client.get('/apps')).body).not.toContain('created it in your name')
-    expect((await member.get(authorizationUrl(party))).body).not.toContain('has not confirmed it yet')
+    expect((await client.get('/apps')).body).not.toContain(t.registry.unconfirmedText('Builder Bot'))
+    expect((await member.get(authorizationUrl(party))).body).not.toContain(said)
     expect(await auditOf(party.client_id)).toEqual([
       'oauth_app.registered_unconfirmed',
       'oauth_app.confirmed',
@@ -170,7 +174,7 @@ describe('an application that another one registers in a member’s name', () =>
     const page = await client.get('/apps')
     test.clock.advance(60 * 60_000)
     const answer = await client.submit(page, `/apps/${body.client_id}/confirm`, {})
-    expect(answer.body).toContain('Confirm that it is you')
+    expect(answer.body).toContain(t.security.signInAgain.title)
     expect(await auditOf(body.client_id!)).toEqual(['oauth_app.registered_unconfirmed'])
   })
 
@@ -246,7 +250,7 @@ describe('apps_by_any_token = draft', () => {
     for (const parameters of [{}, { prompt: 'none' }]) {
       const page = await member.get(authorizationUrl(party, parameters))
       expect(page.status).toBe(403)
-      expect(page.body).toContain('Night Market is not confirmed yet')
+      expect(page.body).toContain(t.identity.unconfirmed.title('Night Market'))
     }
     const silent = await test.app.inject({
       url: authorizationUrl(party, { prompt: 'none' }),
@@ -285,7 +289,7 @@ describe('the consent page', () => {
 
   it('says that an application learns of the member’s own ones, to those who have some', async () => {
     const person = await makePerson(test)
-    const text = 'Which sign-in applications you have created'
+    const text = t.consents.ownApps
     expect(await shown(person, 'openid')).not.toContain(text)
     await register(person, { scope: 'openid apps' })
     expect(await shown(person, 'openid email')).toContain(text)
