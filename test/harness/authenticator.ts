@@ -2,7 +2,15 @@
  * An authenticator and its browser on node:crypto, written from WebAuthn Level 3 without the library of the service. A
  * forgery replaces one part of an answer; everything else stays right and is signed.
  */
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import {
+  createHash,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto'
+import type { KeyAndCertificate } from './certificate.ts'
 
 const FLAGS = { UP: 0x01, UV: 0x04, BE: 0x08, BS: 0x10, AT: 0x40 }
 
@@ -33,6 +41,8 @@ export type Forgery = {
   signature?: Buffer
   fmt?: string
   attStmt?: Map<string, unknown>
+  /** The maker's key, which attests this one by its certificate. */
+  attestedBy?: KeyAndCertificate
   credential_id?: Buffer
 }
 
@@ -87,11 +97,20 @@ export function makeAuthenticator(
       const key = cbor(coseKey(publicKey, alg))
       const data = authData(rp.id, FLAGS.AT, forgery, Buffer.concat([Buffer.alloc(16), length, id, key]))
       const fmt = forgery.fmt ?? 'none'
-      const selfSigned = new Map<string, unknown>([
-        ['alg', alg],
-        ['sig', signed(data, client)],
-      ])
-      const attStmt = forgery.attStmt ?? (fmt === 'packed' ? selfSigned : new Map())
+      const { attestedBy } = forgery
+      const packed = new Map<string, unknown>(
+        attestedBy === undefined
+          ? [
+              ['alg', alg],
+              ['sig', signed(data, client)],
+            ]
+          : [
+              ['alg', -257],
+              ['sig', sign('sha256', Buffer.concat([data, sha256(client)]), attestedBy.key)],
+              ['x5c', [new X509Certificate(attestedBy.cert).raw]],
+            ],
+      )
+      const attStmt = forgery.attStmt ?? (fmt === 'packed' ? packed : new Map())
       const object = cbor(
         new Map<string, unknown>([
           ['fmt', fmt],

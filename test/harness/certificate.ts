@@ -8,6 +8,31 @@ export type KeyAndCertificate = { key: string; cert: string }
 
 /** A self-signed certificate for an IP address, or for names of hosts. */
 export function certificateOf(...hosts: [string, ...string[]]): KeyAndCertificate {
+  return selfSigned(
+    [{ name: 'commonName', value: hosts[0] }],
+    [
+      { name: 'basicConstraints', cA: true },
+      {
+        name: 'subjectAltName',
+        altNames: hosts.map((host) => (isIP(host) ? { type: 7, ip: host } : { type: 2, value: host })),
+      },
+    ],
+  )
+}
+
+/** The certificate of an authenticator (WebAuthn Level 3, 8.2.1). */
+export const authenticatorCertificate = () =>
+  selfSigned(
+    [
+      { name: 'countryName', value: 'AQ' },
+      { name: 'organizationName', value: 'Example Keys' },
+      { name: 'organizationalUnitName', value: 'Authenticator Attestation' },
+      { name: 'commonName', value: 'Example Key 1' },
+    ],
+    [{ name: 'basicConstraints', cA: false }],
+  )
+
+function selfSigned(subject: forge.pki.CertificateField[], extensions: object[]): KeyAndCertificate {
   const keys = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -18,16 +43,9 @@ export function certificateOf(...hosts: [string, ...string[]]): KeyAndCertificat
   made.serialNumber = '01'
   made.validity.notBefore = new Date(Date.now() - 86_400_000)
   made.validity.notAfter = new Date(Date.now() + 86_400_000)
-  const subject = [{ name: 'commonName', value: hosts[0] }]
   made.setSubject(subject)
   made.setIssuer(subject)
-  made.setExtensions([
-    { name: 'basicConstraints', cA: true },
-    {
-      name: 'subjectAltName',
-      altNames: hosts.map((host) => (isIP(host) ? { type: 7, ip: host } : { type: 2, value: host })),
-    },
-  ])
+  made.setExtensions(extensions)
   made.sign(forge.pki.privateKeyFromPem(keys.privateKey), forge.md.sha256.create())
   return { key: keys.privateKey, cert: forge.pki.certificateToPem(made) }
 }
