@@ -1,6 +1,7 @@
 /** `tessera books verify` (`npm run books`) proves that no point was lost and no entry was changed. */
 
 import { books } from '../admin/points/books.texts.ts'
+import { openSettings } from '../core/settings.ts'
 import { openDatabase } from '../database/connection.ts'
 import { requireMigrated } from '../database/migrate.ts'
 import { withDatabaseUrl } from '../database/url.ts'
@@ -9,6 +10,7 @@ import { type ChainEnd, holdsSeal } from '../ledger/chain.ts'
 import { findAppSecret } from '../operations/first-start.ts'
 import type { Config } from '../platform/config.ts'
 import { makeSecrets } from '../platform/secrets.ts'
+import { type SiteWords, siteWords, withWords } from '../web/site-words.ts'
 import { type Command, type Progress, type Result, type Run, UsageError } from './command.ts'
 
 export const bookCommands: Command[] = [
@@ -24,9 +26,12 @@ export const bookCommands: Command[] = [
 
 async function verify({ config, options, progress }: Run): Promise<Result> {
   const known = typeof options.sealed === 'string' ? readSeal(options.sealed) : undefined
-  const { proof, isKept } = await prove(config, known, progress)
+  const { proof, words, isKept } = await prove(config, known, progress)
   const isSound = proof.isSound && isKept !== false
-  const lines = [...proof.invariants.flatMap(linesOf), ...sealLines(proof, known, isKept)]
+  const lines = [
+    ...proof.invariants.flatMap((each) => linesOf(each, words)),
+    ...sealLines(proof, known, isKept),
+  ]
   lines.push(isSound ? 'The books pass.' : 'The books do NOT pass.')
   const data = { ...proof, is_sealed_kept: isKept ?? null, isSound }
   return { lines, data, isFaulty: !isSound }
@@ -36,7 +41,7 @@ async function prove(
   config: Config,
   known: ChainEnd | undefined,
   progress: Progress,
-): Promise<{ proof: Proof; isKept?: boolean }> {
+): Promise<{ proof: Proof; words: SiteWords; isKept?: boolean }> {
   // The command never creates an APP_SECRET: an auditor's machine runs without one.
   const appSecret = await findAppSecret(config)
   const secrets = appSecret === undefined ? undefined : makeSecrets(appSecret, config.APP_SECRET_OTHER)
@@ -45,7 +50,8 @@ async function prove(
     try {
       await requireMigrated(db)
       const proof = await proveBooks(db, secrets, progress)
-      return known === undefined ? { proof } : { proof, isKept: await holdsSeal(db, known) }
+      const words = siteWords(await openSettings(db).read(), 'en')
+      return { proof, words, ...(known && { isKept: await holdsSeal(db, known) }) }
     } finally {
       await db.destroy()
     }
@@ -58,10 +64,10 @@ function readSeal(text: string): ChainEnd {
   return { journal_id: BigInt(journal_id), hash: Buffer.from(hash!, 'hex') }
 }
 
-function linesOf({ name, checked, broken, rows }: Invariant): string[] {
-  if (checked === null)
-    return [`open    ${books.invariants[name].en}: not checked, because APP_SECRET is missing`]
-  const head = `${broken === 0n ? 'ok    ' : 'BROKEN'}  ${books.invariants[name].en}: ${checked} checked, ${broken} broken`
+function linesOf({ name, checked, broken, rows }: Invariant, words: SiteWords): string[] {
+  const rule = withWords(books.invariants[name].en, words)
+  if (checked === null) return [`open    ${rule}: not checked, because APP_SECRET is missing`]
+  const head = `${broken === 0n ? 'ok    ' : 'BROKEN'}  ${rule}: ${checked} checked, ${broken} broken`
   const shown = rows.map((row) => `          ${Object.entries(row).map(wordsOf).join(', ')}`)
   const more = broken - BigInt(rows.length)
   return [head, ...shown, ...(more > 0n ? [`          and ${more} more`] : [])]

@@ -2,6 +2,9 @@
 import { tessera } from '../../src/cli/main.ts'
 import type { TestApp } from './harness.ts'
 
+/** A mark in the place of a word of the site, which every text has to fill in. */
+const UNFILLED = /[\uE000-\uF8FF]/
+
 export type Outcome = { code: number; out: string; err: string }
 
 /** The environment variables that commands need to find a service. */
@@ -9,6 +12,7 @@ export function environmentOf({ deps: { config } }: TestApp): { DATABASE_URL: st
   return { DATABASE_URL: config.DATABASE_URL!, APP_SECRET: config.APP_SECRET! }
 }
 
+/** Runs a command. Throws when what it prints has a mark of the texts in it. */
 export async function tesseraAt(env: Record<string, string>, ...words: string[]): Promise<Outcome> {
   const said = { out: '', err: '' }
   const output = {
@@ -19,7 +23,9 @@ export async function tesseraAt(env: Record<string, string>, ...words: string[])
       said.err += text
     },
   }
-  return { code: await tessera(words, output, env), ...said }
+  const code = await tessera(words, output, env)
+  if (UNFILLED.test(said.out + said.err)) throw new Error(`A command prints a mark: ${said.out}${said.err}`)
+  return { code, ...said }
 }
 
 /** The data of a command that succeeds. */
