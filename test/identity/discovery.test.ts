@@ -1,6 +1,8 @@
 /** The discovery documents and the public keys, from which clients configure themselves. */
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { KEYS_FRESH_SECONDS } from '../../src/identity/keys/keys.ts'
+import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { getJson } from './relying-party.ts'
 
 const ISSUER = 'https://id.example.org'
@@ -100,3 +102,19 @@ it.each([...ADDRESSES, '/oauth2/jwks'])(
     expect(head.body).toBe('')
   },
 )
+
+it('both stay as they were read last while the database is frozen', async () => {
+  const JWKS = '/oauth2/jwks'
+  const admitDocuments = () => setSetting(test, 'client_id_metadata_documents', 'any')
+  await admitDocuments()
+  const [document, keys] = [await getJson(test, ADDRESSES[0]!), await getJson(test, JWKS)]
+  expect(document.body).toMatchObject({ client_id_metadata_document_supported: true })
+  // What was read is too old to answer from by itself.
+  await admitDocuments()
+  test.clock.advance(KEYS_FRESH_SECONDS * 1_000)
+  await test.db.transaction().execute(async (tx) => {
+    await sql`lock table site_settings, signing_keys in access exclusive mode`.execute(tx)
+    expect(await getJson(test, ADDRESSES[0]!)).toMatchObject({ status: 200, body: document.body })
+    expect(await getJson(test, JWKS)).toMatchObject({ status: 200, body: keys.body })
+  })
+})

@@ -6,6 +6,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import type { JWK } from 'jose'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
+import { orLatest } from '../../database/latest.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 
@@ -22,7 +23,10 @@ export type VerificationKey = { kid: string; alg: SigningAlgorithm; public_jwk: 
 export type SigningKeys = {
   /** Returns the key to sign with now. Throws Error when there is none. */
   current(alg?: SigningAlgorithm): Promise<SigningKey>
-  /** Returns the public keys of the JWKS: those that may have signed a live token, and those that sign next. */
+  /**
+   * Returns the public keys of the JWKS: those that may have signed a live token, and those that sign next. While the database
+   * does not answer, it returns those that were read last.
+   */
   published(): Promise<readonly JWK[]>
   /** Returns the ids of keys that this APP_SECRET does not decrypt. This process never signs with them. */
   unreadable(): Promise<readonly string[]>
@@ -38,15 +42,21 @@ export type KeyStore = { db: Db; secrets: Secrets; clock: Clock }
 /** Opens the signing keys of a process, with a cache. */
 export function openSigningKeys(store: KeyStore): SigningKeys {
   let cached: { keys: Promise<LoadedKeys>; at: number } | undefined
+  let latest: LoadedKeys | undefined
   const read = (now: Date) => {
     // The absolute difference, because the clock may have been set back.
     if (cached === undefined || Math.abs(now.getTime() - cached.at) >= KEYS_FRESH_SECONDS * 1000) {
       const keys = loadKeys(store, now)
       const reading = { keys, at: now.getTime() }
       cached = reading
-      keys.catch(() => {
-        if (cached === reading) cached = undefined
-      })
+      keys.then(
+        (loaded) => {
+          latest = loaded
+        },
+        () => {
+          if (cached === reading) cached = undefined
+        },
+      )
     }
     return cached.keys
   }
@@ -58,7 +68,11 @@ export function openSigningKeys(store: KeyStore): SigningKeys {
       if (key === undefined) throw new Error(`There is no signing key for ${alg}`)
       return key
     },
-    published: async () => (await read(store.clock())).published,
+    async published() {
+      const reading = read(store.clock())
+      const { published } = await (latest === undefined ? reading : orLatest(reading, latest))
+      return published
+    },
     unreadable: async () => (await read(store.clock())).unreadable,
     async find(kid) {
       if (!KID.test(kid)) return undefined

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { JWK } from 'jose'
 import type { z } from 'zod'
+import { orLatest } from '../../database/latest.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import { LANGUAGES } from '../../web/languages.ts'
 import { DEVICE_AUTHORIZATION_PATH, DISCOVERY_PATH, RESOURCE_METADATA_PATH } from '../apps/addresses.ts'
@@ -61,8 +62,7 @@ function openDocuments({
     ),
   )
   const readDocument = async () => {
-    // The last known settings are good enough while the database does not answer.
-    const now = await settings.read().catch(() => settings.latest())
+    const now = await orLatest(settings.read(), settings.latest())
     return documents[Number(admitsDocuments(now))]![Number(now.mandates === 'on')]!
   }
   const resource = Promise.resolve(publish(resourceDocument(config.PUBLIC_URL)))
