@@ -20,12 +20,10 @@ export const ADDED_MAX = 200
 const MEMBERS_COUNTED_MAX = 10_000
 
 const NAME_SHAPE = /^[^\s\p{Cc}]{1,60}$/u
-/** Trust levels, roles and states, as in the database. */
-const RESERVED = /^(trust_level_.*|admins|moderators|staff|everyone|banned|suspended)$/i
 
-/** Whether a new local group may have this name. A path of dots is no address of a page. */
+/** Whether a name has the shape of a group's. A path of dots is no address of a page. */
 export function isGroupName(name: string): boolean {
-  return NAME_SHAPE.test(name) && isHonestText(name) && !RESERVED.test(name) && !/^\.{1,2}$/.test(name)
+  return NAME_SHAPE.test(name) && isHonestText(name) && !/^\.{1,2}$/.test(name)
 }
 
 /** The administrator who acts, or the operator at the command line. */
@@ -34,8 +32,9 @@ export type GroupActor = { actor_id: bigint | null; ip: string | null }
 export type LocalGroup = { id: bigint; name: string; description: string; created_at: Date }
 
 /**
- * Creates a group. Throws conflict when the name is taken by a local group, or by a group of the forum or an alias of one,
- * and when there are LOCAL_GROUPS_MAX. The name must be one that `isGroupName` accepts.
+ * Creates a group. Throws invalid_form for a name that looks reserved, and conflict when the name is taken by a local group, or
+ * by a group of the forum or an alias of one, and when there are LOCAL_GROUPS_MAX. The name must be one that `isGroupName`
+ * accepts.
  */
 export async function createGroup(
   deps: Core,
@@ -58,6 +57,8 @@ export async function createGroup(
     })
   } catch (error) {
     const constraint = violatedConstraint(error)
+    if (constraint === 'local_groups_name_free')
+      throw new AppError('invalid_form', `${group.name} is reserved, or looks like a name that is`)
     if (constraint === 'local_groups_name_key')
       throw new AppError('conflict', `There is a group ${group.name} already`)
     if (constraint === 'local_groups_forum_name') throw nameOfForum(group)

@@ -120,10 +120,7 @@ export const groupCommands: Command[] = [
 ]
 
 function asGroupName(text: string): string {
-  if (!isGroupName(text))
-    throw new UsageError(
-      'A group name has 1 to 60 visible characters without spaces, and is no trust level and none of admins, moderators, staff, everyone, banned and suspended',
-    )
+  if (!isGroupName(text)) throw new UsageError('A group name has 1 to 60 visible characters without spaces')
   return text
 }
 

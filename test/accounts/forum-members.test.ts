@@ -201,6 +201,19 @@ describe('groups', () => {
     expect(await groupsOf(both)).toEqual(['painters', 'writers'])
   })
 
+  it('that look like reserved ones are not imported', async () => {
+    const member = forum.join({ groups: [44, 45] })
+    forum.community.groups.set(44, { id: 44, name: '\u0430dmins', automatic: false })
+    forum.community.groups.set(45, { id: 45, name: 'gardeners', automatic: false })
+    await signIn(member)
+    expect(await groupsOf(member)).toEqual(['gardeners'])
+    forum.community.groups.set(45, { id: 45, name: '\uff33taff', automatic: false })
+    await signIn(member)
+    expect(await groupsOf(member)).toEqual([])
+    forum.community.groups.delete(44)
+    forum.community.groups.delete(45)
+  })
+
   it('in another language are the same groups, and custom groups never pass', async () => {
     const member = forum.join({ trust_level: 2, moderator: true, groups: [44] })
     forum.community.groups.set(44, { id: 44, name: 'trust_level_4', automatic: false })

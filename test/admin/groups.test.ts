@@ -23,6 +23,15 @@ import {
 const PATH = '/admin/groups'
 const t = messages.en.localGroups
 
+/** A Cyrillic letter, full width, a long s, a selector of variants, and a hyphen. */
+const LOOKING_RESERVED = [
+  '\u0430dmins',
+  '\uff41\uff44\uff4d\uff49\uff4e\uff53',
+  '\u017ftaff',
+  'staff\ufe0f',
+  'Trust-Level-1',
+]
+
 let test: TestApp
 let root: Person
 let admin: Browser
@@ -73,13 +82,14 @@ describe('a local group', () => {
       'a reserved name',
       name,
     ]),
+    ...LOOKING_RESERVED.map((name) => ['a name that looks reserved', name]),
   ])('is refused with %s as its name', async (_, name) => {
     const answer = await withoutWriting(test, () => create(name!))
     expect(answer.status).toBe(400)
     expect(answer.body).toContain('id="name-problem"')
   })
 
-  it.each(['Trust_Level_9', 'Admins', 'banned', 'two words', 'x'.repeat(61)])(
+  it.each(['Trust_Level_9', 'Admins', 'banned', 'two words', 'x'.repeat(61), ...LOOKING_RESERVED])(
     'called %s is refused by the database too',
     async (name) => {
       await expect(sql`insert into local_groups (name) values (${name})`.execute(test.db)).rejects.toThrow(

@@ -60,7 +60,12 @@ describe('local groups', () => {
   })
 
   it('are refused with wrong names, and unknown ones are named', async () => {
-    for (const name of ['two words', 'trust_level_9', 'Admins', 'a\u202eb', '..'])
+    for (const name of ['trust_level_9', 'Admins'])
+      expect(await tessera('group', 'create', name)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('is reserved, or looks like a name that is'),
+      })
+    for (const name of ['two words', 'a\u202eb', '..'])
       expect(await tessera('group', 'create', name)).toMatchObject({
         code: 2,
         err: expect.stringContaining('A group name has 1 to 60 visible characters'),

@@ -7,8 +7,8 @@
 import { sql } from 'kysely'
 import type { Tx } from '../../database/connection.ts'
 
-/** Names with a fixed meaning in group rules. No custom group of the forum may have one. */
-const RESERVED = /^(trust_level_\d|admins|moderators|staff|everyone|banned|suspended)$/i
+/** The forum's names of automatic groups. The database refuses these for a custom group, and names that look like them. */
+const AUTOMATIC = /^(trust_level_\d|admins|moderators|staff|everyone|banned|suspended)$/i
 const NAME_SHAPE = /^[^\s\p{Cc}]{1,100}$/u
 
 /** A custom group of the forum; `id` is null when only its name is known, `name` undefined when only its id is. */
@@ -40,7 +40,7 @@ export function trustLevelOf(names: string[], aliases: GroupAliases): number | u
 /** Returns the group's name in Tessera; undefined for a reserved or invalid name. */
 export function nameHere(name: string, aliases: GroupAliases): string | undefined {
   const here = aliases.get(name.toLowerCase()) ?? name
-  return RESERVED.test(here) || !NAME_SHAPE.test(here) ? undefined : here
+  return AUTOMATIC.test(here) || !NAME_SHAPE.test(here) ? undefined : here
 }
 
 /** Finds the known custom groups of these names. The API identifies unknown names later. */
@@ -166,15 +166,21 @@ async function renameRows(tx: Tx, forum_group_id: bigint, name: string | undefin
     )
 }
 
-/** Adds rows, except of groups whose name a local group has: a rule for that group must not admit them. */
+/**
+ * Adds rows, except of groups whose name a local group has, because a rule for that group must not admit them, and of groups
+ * whose name looks reserved.
+ */
 async function addRows(
   tx: Tx,
   rows: { user_id: bigint; name: string; forum_group_id: bigint | null }[],
 ): Promise<void> {
   if (rows.length === 0) return
-  const local = await sql<{ name: string }>`select name from local_group_names() as name`.execute(tx)
-  const taken = new Set(local.rows.map(({ name }) => name))
-  const free = rows.filter(({ name }) => !taken.has(name.toLowerCase()))
+  const names = rows.map(({ name }) => name)
+  const refused = await sql<{ name: string }>`
+    select name from unnest(${names}::text[]) as name
+    where lower(name) in (select local_group_names()) or looks_reserved(name)`.execute(tx)
+  const taken = new Set(refused.rows.map(({ name }) => name))
+  const free = rows.filter(({ name }) => !taken.has(name))
   if (free.length === 0) return
   await tx
     .insertInto('user_groups')

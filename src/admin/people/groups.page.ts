@@ -89,6 +89,8 @@ async function makeGroup(request: FastifyRequest, reply: FastifyReply, deps: Cor
   } catch (error) {
     if (error instanceof AppError && error.code === 'conflict')
       throw new FormRefused({ name: localGroups.problems.taken }, 'conflict')
+    if (error instanceof AppError && error.code === 'invalid_form')
+      throw new FormRefused({ name: localGroups.problems.name })
     throw error
   }
   return reply.done(pathOf(form), { text: localGroups.created(form.name) })

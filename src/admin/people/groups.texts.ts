@@ -25,8 +25,8 @@ export const localGroups = {
   },
   problems: {
     name: {
-      en: '1 to 60 visible characters without spaces. Names of trust levels, and admins, moderators, staff, everyone, banned and suspended, are reserved.',
-      zh: '1 到 60 个可见字符，不含空格。信任等级的名称以及 admins、moderators、staff、everyone、banned、suspended 为保留名称。',
+      en: '1 to 60 visible characters without spaces. Names of trust levels, and admins, moderators, staff, everyone, banned and suspended, are reserved, as are names that look like them.',
+      zh: '1 到 60 个可见字符，不含空格。信任等级的名称以及 admins、moderators、staff、everyone、banned、suspended 及与之形近的名称为保留名称。',
     },
     description: { en: 'Up to 200 visible characters.', zh: '最多 200 个可见字符。' },
     taken: {
