@@ -13,7 +13,7 @@ import { type Config, ConfigError } from './platform/config.ts'
 import { ListenError, refuseTakenPort } from './platform/ports.ts'
 import { type Loss, openTracing } from './platform/trace-export.ts'
 import { traceStatement } from './platform/tracing.ts'
-import { reportUnreadableKeys, startWorker } from './worker.ts'
+import { makeClockReport, reportUnreadableKeys, startWorker } from './worker.ts'
 
 /** After this time requests in flight are cut off, so that the rest of the stop has time too. */
 const FINISH_SECONDS_MAX = 15
@@ -67,7 +67,9 @@ export async function serve<T>(
     const app = await buildApp(deps)
     log = app.log
     await reportUnreadableKeys(deps, app.log)
-    const worker = startWorker(deps, app.log)
+    const reportClock = makeClockReport(deps, app.log)
+    await reportClock()
+    const worker = startWorker(deps, app.log, reportClock)
     // Both stop at once, because each may take most of the time for a stop.
     closers.push(async () => void (await Promise.all([finish(app), worker.stop()])))
     if (metrics !== undefined) closers.push(await serveMetrics(config, metrics))

@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { syncWithForum } from './accounts/forum/sweep.ts'
 import { sendDueMail } from './accounts/people/email.ts'
 import { answerRecoveryRequests } from './accounts/security/recovery.ts'
+import { apartSentence } from './core/clock-check.ts'
 import { rotateDueSigningKeys } from './identity/keys/rotation.ts'
 import { closeDueDays } from './ledger/closes.ts'
 import { keepDueProof } from './ledger/proofs.ts'
@@ -14,6 +15,7 @@ import { finishMandates } from './payment/mandates/finish.ts'
 import { tellOfMandates } from './payment/mandates/notices.ts'
 import { expireOrders } from './payment/orders/orders.ts'
 
+const CLOCK_ROUND_MS = 60_000
 const ORDERS_ROUND_MS = 15_000
 const SEAL_ROUND_MS = 5_000
 const FORUM_ROUND_MS = 15_000
@@ -29,24 +31,30 @@ export type Worker = {
   stop(): Promise<void>
 }
 
-/** Starts the jobs. They run independently, so a mail server that hangs delays no order. */
-export function startWorker(deps: Parts, log: FastifyBaseLogger): Worker {
+/**
+ * Starts the jobs. They run independently, so a mail server that hangs delays no order. They rest while the clock of this
+ * process is wrong.
+ */
+export function startWorker(deps: Parts, log: FastifyBaseLogger, reportClock: () => Promise<void>): Worker {
   const seal = makeSealer(deps)
   deps.notifier.start(log)
   deps.logoutSender.start(log)
+  const repeat = (round_ms: number, job: Job) =>
+    repeatAlways(round_ms, log, whileClockIsRight(deps.clockCheck, job))
   const jobs = [
-    repeat(ORDERS_ROUND_MS, log, async () => {
-      await expireOrders(deps.db, deps.clock())
-      await finishMandates(deps.db, deps.clock())
+    repeatAlways(CLOCK_ROUND_MS, log, reportClock),
+    repeat(ORDERS_ROUND_MS, async () => {
+      await expireOrders(deps)
+      await finishMandates(deps)
     }),
-    repeat(SEAL_ROUND_MS, log, async (isStopped) => {
+    repeat(SEAL_ROUND_MS, async (isStopped) => {
       const end = await seal(isStopped)
       if (end === undefined) return
       // A stored log line later shows whether the chain was cut off or rewritten before this journal.
       const [journal_id, hash] = [String(end.journal_id), end.hash.toString('hex')]
       log.info({ journal_id, hash }, 'the journal is sealed up to here')
     }),
-    repeat(BOOKS_ROUND_MS, log, async () => {
+    repeat(BOOKS_ROUND_MS, async () => {
       await closeDueDays(deps)
       const proof = await keepDueProof(deps)
       if (proof === undefined || proof.isSound) return
@@ -55,20 +63,20 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger): Worker {
       )
       log.error({ broken }, 'the books do not pass: an administrator sees on /admin/books what is broken')
     }),
-    repeat(MAIL_ROUND_MS, log, async () => {
+    repeat(MAIL_ROUND_MS, async () => {
       await answerRecoveryRequests(deps)
       await sendDueMail(deps)
     }),
-    repeat(ALERTS_ROUND_MS, log, async () => {
+    repeat(ALERTS_ROUND_MS, async () => {
       await raiseDueAlerts(deps)
       await tellOfMandates(deps)
     }),
-    repeat(FORUM_ROUND_MS, log, (isStopped) => syncWithForum(deps, isStopped)),
-    repeat(KEYS_ROUND_MS, log, async () => {
+    repeat(FORUM_ROUND_MS, (isStopped) => syncWithForum(deps, isStopped)),
+    repeat(KEYS_ROUND_MS, async () => {
       await rotateDueSigningKeys(deps)
       await reportUnreadableKeys(deps, log)
     }),
-    repeat(SWEEP_ROUND_MS, log, (isStopped) => deleteExpiredRows(deps, isStopped)),
+    repeat(SWEEP_ROUND_MS, (isStopped) => deleteExpiredRows(deps, isStopped)),
   ]
   return {
     async stop() {
@@ -90,12 +98,35 @@ export async function reportUnreadableKeys(
   )
 }
 
-/** Repeats a job in rounds. A failed round is logged, and the next round repeats the job. Long jobs check `isStopped`. */
-function repeat(
-  round_ms: number,
+/** Makes the report of a wrong clock, and of one that is right again. */
+export function makeClockReport(
+  { clockCheck }: Pick<Parts, 'clockCheck'>,
   log: FastifyBaseLogger,
-  job: (isStopped: () => boolean) => Promise<void>,
-): Worker {
+): () => Promise<void> {
+  let wasApart = false
+  return async () => {
+    const apart = await clockCheck.secondsApart()
+    if (apart !== undefined)
+      log.error(
+        { ahead_seconds: apart },
+        `${apartSentence(apart)}. Until then this process is not ready, and its rounds rest`,
+      )
+    else if (wasApart) log.info('the clock of this process is right again, and its rounds go on')
+    wasApart = apart !== undefined
+  }
+}
+
+type Job = (isStopped: () => boolean) => Promise<void>
+
+/** Makes a job that rests while the clock of this process is wrong. */
+export function whileClockIsRight(clockCheck: Parts['clockCheck'], job: Job): Job {
+  return async (isStopped) => {
+    if ((await clockCheck.secondsApart()) === undefined) await job(isStopped)
+  }
+}
+
+/** Repeats a job in rounds. A failed round is logged, and the next round repeats the job. Long jobs check `isStopped`. */
+function repeatAlways(round_ms: number, log: FastifyBaseLogger, job: Job): Worker {
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
   let running = Promise.resolve()

@@ -17,7 +17,7 @@ describe('health', () => {
     const ready = await test.app.inject('/readyz')
     expect(ready.json()).toEqual({
       status: 'ready',
-      checks: { database: true, migrations: true, writes: true, signing_key: true },
+      checks: { database: true, migrations: true, writes: true, clock: true, signing_key: true },
     })
     const expectNotReady = async () => {
       const broken = await test.app.inject('/readyz')

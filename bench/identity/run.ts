@@ -64,7 +64,7 @@ async function startOurs(databaseUrl: string): Promise<{ side: Side; members: Me
   const db = openDatabase(databaseUrl, { max: 10, onBroken: () => {} })
   const secret = randomText(64, ALNUM)
   const secrets = makeSecrets(secret)
-  await ensureSigningKeys({ db, secrets, clock: () => new Date() })
+  await ensureSigningKeys({ db, secrets, databaseTime: async () => new Date() })
   // All sign-ins of the bench come from one address, and exceed the limit for pages.
   await db.insertInto('site_settings').values({ name: 'limit_pages', value: '0' }).execute()
   const members = await makeMembers(db, MEMBERS)

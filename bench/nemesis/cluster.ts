@@ -235,7 +235,7 @@ function makeFleet({ folder, links, root, front, ports, database }: Surroundings
     // A start needs the database, which may be struck at that moment.
     while (!isEnding) {
       try {
-        service.server = await startServer(env, root)
+        service.server = await startServer(env, { root })
         service.server.child.once('exit', () => {
           service.log += service.server?.output() ?? ''
         })

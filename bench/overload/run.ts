@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { readDatabaseTime } from '../../src/core/clock-check.ts'
 import type { Core } from '../../src/core/core.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { openDatabase } from '../../src/database/connection.ts'
@@ -118,7 +119,13 @@ try {
   await migrate(postgres.url)
   const db = openDatabase(postgres.url, { max: 10, onBroken: () => {} })
   const secrets = makeSecrets(SECRET)
-  const deps = { db, secrets, clock: () => new Date(), settings: openSettings(db) } as Core
+  const deps = {
+    db,
+    secrets,
+    clock: () => new Date(),
+    databaseTime: () => readDatabaseTime(db),
+    settings: openSettings(db),
+  } as Core
   await ensureSigningKeys(deps)
   const acts = await actsOf(await makeWorld(deps))
   server = await startServer(join(import.meta.dirname, '../our-server.ts'), {

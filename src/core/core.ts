@@ -5,6 +5,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Tracing } from '../platform/tracing.ts'
+import { type ClockCheck, type DatabaseTime, openClockCheck, readDatabaseTime } from './clock-check.ts'
 import { type Limits, openLimits } from './limits.ts'
 import type { Metrics } from './metrics.ts'
 import { openSettings, type Settings } from './settings.ts'
@@ -13,6 +14,9 @@ export type Core = {
   config: Config
   db: Db
   clock: Clock
+  /** Acts that end a thing for good use this time. A test that moves its clock moves this time too. */
+  databaseTime: DatabaseTime
+  clockCheck: ClockCheck
   secrets: Secrets
   settings: Settings
   limits: Limits
@@ -26,12 +30,26 @@ export type Core = {
 
 /** The parts that the caller opens and closes. */
 export type Given = Pick<Core, 'config' | 'db' | 'clock' | 'secrets'> &
-  Partial<Pick<Core, 'metrics' | 'tracing' | 'batching'>>
+  Partial<Pick<Core, 'databaseTime' | 'metrics' | 'tracing' | 'batching'>>
 
 /** Opens the core. The caller shares the counts of `limits` before it closes the database. */
 export function openCore(given: Given): Core {
   const { config, db, clock, secrets, metrics, tracing, batching = {} } = given
+  const { databaseTime = () => readDatabaseTime(db) } = given
+  const clockCheck = openClockCheck({ clock, databaseTime })
   const settings = openSettings(db)
   const limits = openLimits({ db, settings, clock })
-  return { config, db, clock, secrets, settings, limits, metrics, tracing, batching }
+  return {
+    config,
+    db,
+    clock,
+    databaseTime,
+    clockCheck,
+    secrets,
+    settings,
+    limits,
+    metrics,
+    tracing,
+    batching,
+  }
 }

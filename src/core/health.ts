@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { makeCanWrite } from '../database/can-write.ts'
 import { isMigrated } from '../database/migrate.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { apartSentence } from './clock-check.ts'
 import type { Core } from './core.ts'
 
 /** Carries a moment and its tag, which requires APP_SECRET. */
@@ -34,11 +35,15 @@ export function healthRoutes(
 
   const canWrite = makeCanWrite(deps.db)
   app.get('/readyz', { config }, async (request, reply) => {
-    const checks = { database: false, migrations: false, writes: false, signing_key: false }
+    const checks = { database: false, migrations: false, writes: false, clock: false, signing_key: false }
     try {
       checks.migrations = await isMigrated(deps.db)
       checks.database = true
       checks.writes = await canWrite()
+      const apart = await deps.clockCheck.secondsApart()
+      // A key that signs later than a slow clock would look like a missing one.
+      if (apart !== undefined) throw new Error(apartSentence(apart))
+      checks.clock = true
       await requireSigningKey()
       checks.signing_key = true
     } catch (error) {

@@ -7,6 +7,7 @@ import { inflateSync } from 'node:zlib'
 import { convertIndexedToRgb, decode, encode } from 'fast-png'
 import type { Db } from '../database/connection.ts'
 import { AppError } from '../platform/errors.ts'
+import type { DatabaseTime } from './clock-check.ts'
 import type { Settings } from './settings.ts'
 
 /** The largest file, in bytes, and the largest picture, in pixels at each side. */
@@ -30,7 +31,7 @@ const addressOf = (name: string) => `/brand/logo.${name}.png`
 
 /** Stores a picture and makes it the site's logo. Throws invalid_form for a file that is no small PNG. */
 export async function uploadLogo(
-  { db, settings }: { db: Db; settings: Settings },
+  { db, settings, databaseTime }: { db: Db; settings: Settings; databaseTime: DatabaseTime },
   { file, actor_id, ip, now }: Upload,
 ): Promise<void> {
   const picture = encodedAgain(file)
@@ -44,7 +45,7 @@ export async function uploadLogo(
   await db
     .deleteFrom('site_logos')
     .where('name', '<>', name)
-    .where('created_at', '<', new Date(now.getTime() - FORMER_KEPT_MS))
+    .where('created_at', '<', new Date((await databaseTime()).getTime() - FORMER_KEPT_MS))
     .execute()
 }
 

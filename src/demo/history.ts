@@ -79,9 +79,10 @@ type Past = {
 function openPast(deps: Parts): Past {
   const moments = new AsyncLocalStorage<Date>()
   let moment = deps.clock()
+  const clock = () => moments.getStore() ?? moment
   return {
     // The figures of this process begin with its first request.
-    deps: { ...deps, clock: () => moments.getStore() ?? moment, metrics: undefined },
+    deps: { ...deps, clock, databaseTime: async () => clock(), metrics: undefined },
     at: (when, act) => moments.run(when, act),
     move: (when) => {
       moment = when

@@ -8,9 +8,10 @@ import { unhurried } from '../database/timeouts.ts'
 const SETTLED_MINUTES = 60
 const DAYS_AT_ONCE = 31
 
-/** Closes past days that are not closed, the oldest first, at most DAYS_AT_ONCE. */
-export async function closeDueDays({ db, clock }: Pick<Core, 'db' | 'clock'>): Promise<void> {
-  const settled = new Date(clock().getTime() - SETTLED_MINUTES * 60_000)
+/** Closes past days that are not closed, the oldest first, at most DAYS_AT_ONCE. A closed day stays closed. */
+export async function closeDueDays({ db, databaseTime }: Pick<Core, 'db' | 'databaseTime'>): Promise<void> {
+  const now = await databaseTime()
+  const settled = new Date(now.getTime() - SETTLED_MINUTES * 60_000)
   const { rows } = await sql<{ day: string }>`
     select day::date::text as day
     from generate_series(
@@ -21,7 +22,7 @@ export async function closeDueDays({ db, clock }: Pick<Core, 'db' | 'clock'>): P
       (${settled}::timestamptz at time zone 'Asia/Shanghai')::date::timestamp - interval '1 day',
       interval '1 day'
     ) as day order by day limit ${DAYS_AT_ONCE}`.execute(db)
-  for (const { day } of rows) await unhurried(db, (tx) => closeDay(tx, day, clock()))
+  for (const { day } of rows) await unhurried(db, (tx) => closeDay(tx, day, now))
 }
 
 async function closeDay(db: Db, day: string, now: Date): Promise<void> {

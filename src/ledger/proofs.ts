@@ -25,9 +25,9 @@ export async function keepProof({ db, clock, secrets }: ProofDeps): Promise<Proo
   return proof
 }
 
-/** Makes the proof of the day if no process has begun it. Returns the proof if this process made it. */
-export async function keepDueProof(deps: ProofDeps): Promise<Proof | undefined> {
-  const now = deps.clock()
+/** Makes the proof of the day, by the database's time, if no process has begun it. Returns the proof if this process made it. */
+export async function keepDueProof(deps: ProofDeps & Pick<Core, 'databaseTime'>): Promise<Proof | undefined> {
+  const now = await deps.databaseTime()
   const due = await deps.db
     .updateTable('books_schedule')
     .set({ next_at: new Date(now.getTime() + DAY_MS) })

@@ -141,10 +141,10 @@ export const SWEPT = Object.entries(RETENTION).flatMap(([table, keeping]: [strin
  * when no such row is left or `isStopped` says so. Several processes may run it at once: they skip each other's rows.
  */
 export async function deleteExpiredRows(
-  { db, clock }: Pick<Core, 'db' | 'clock'>,
+  { db, databaseTime }: Pick<Core, 'db' | 'databaseTime'>,
   isStopped: () => boolean = () => false,
 ): Promise<void> {
-  const now = clock().getTime()
+  const now = (await databaseTime()).getTime()
   let due = SWEPT
   while (due.length > 0) {
     const full = new Set<string>()

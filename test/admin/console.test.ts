@@ -368,7 +368,7 @@ describe('a day', () => {
         (select count(*) from journal) as journals`.execute(test.db)
     const closeAt = (hours: number) => {
       const now = new Date(test.clock.now().getTime() + hours * 3_600_000)
-      return closeDueDays({ db: test.db, clock: () => now })
+      return closeDueDays({ db: test.db, databaseTime: async () => now })
     }
     await closeAt(0)
     expect(await lastDays(test.db, 10)).toEqual([])

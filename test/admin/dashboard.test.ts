@@ -103,7 +103,7 @@ describe('the figures', () => {
 
   it('chart the closed days, with a table of the same figures', async () => {
     const now = new Date(test.clock.now().getTime() + 2 * DAY_MS)
-    await closeDueDays({ db: test.db, clock: () => now })
+    await closeDueDays({ db: test.db, databaseTime: async () => now })
     const { body } = await admin.get('/admin')
     expect(body).toContain(`aria-label="${t.chart('30')}"`)
     expect(textOf(body)).toContain(t.table)

@@ -2,6 +2,7 @@
 import { tmpdir } from 'node:os'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../../src/app.ts'
+import type { DatabaseTime } from '../../src/core/clock-check.ts'
 import { openMetrics } from '../../src/core/metrics.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { openDatabase } from '../../src/database/connection.ts'
@@ -15,10 +16,17 @@ import { APP_SECRET } from './global-setup.ts'
 
 export type Application = { app: FastifyInstance; deps: Parts; close(): Promise<void> }
 
-/** Opens an application over a database without its worker. `env` are the environment variables. */
+/**
+ * Opens an application over a database without its worker. `env` are the environment variables. The database's time moves
+ * with the clock, unless a test gives another one.
+ */
 export async function openApplication(
   url: string,
-  { env, clock }: { env: Record<string, string>; clock: Clock },
+  {
+    env,
+    clock,
+    databaseTime = async () => clock(),
+  }: { env: Record<string, string>; clock: Clock; databaseTime?: DatabaseTime | undefined },
 ): Promise<Application> {
   const config = loadConfig({
     DATABASE_URL: url,
@@ -35,7 +43,15 @@ export async function openApplication(
     onStatement: tracing && traceStatement,
   })
   const metrics = await openMetrics({ config, db, clock })
-  const deps = openParts({ config, db, secrets: makeSecrets(APP_SECRET), clock, metrics, tracing })
+  const deps = openParts({
+    config,
+    db,
+    secrets: makeSecrets(APP_SECRET),
+    clock,
+    databaseTime,
+    metrics,
+    tracing,
+  })
   const app = await buildApp(deps)
   await app.ready()
   return {

@@ -105,7 +105,7 @@ async function makeTemplates(adminUrl: string): Promise<void> {
   await admin.end()
 
   const db = openDatabase(databaseUrl(adminUrl, APP_TEMPLATE), { max: 1, onBroken: () => {} })
-  await ensureSigningKeys({ db, secrets: makeSecrets(APP_SECRET), clock: () => START })
+  await ensureSigningKeys({ db, secrets: makeSecrets(APP_SECRET), databaseTime: async () => START })
   // The clock of tests stands still, so one minute contains any number of pages.
   await db.insertInto('site_settings').values({ name: 'limit_pages', value: '0' }).execute()
   await db.destroy()

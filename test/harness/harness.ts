@@ -98,9 +98,9 @@ export async function useTestApp(env: Record<string, string> = {}): Promise<Test
 
 /** Opens another process over the database of this one. They share only the clock, and by default APP_SECRET. */
 export async function anotherProcess(test: TestApp, { secrets = test.deps.secrets } = {}): Promise<TestApp> {
-  const { config, clock } = test.deps
+  const { config, clock, databaseTime } = test.deps
   const db = openDatabase(config.DATABASE_URL!, { max: config.DATABASE_POOL_MAX, onBroken: () => {} })
-  const deps = openParts({ config, db, secrets, clock })
+  const deps = openParts({ config, db, secrets, clock, databaseTime })
   const app = await buildApp(deps)
   await app.ready()
   return {

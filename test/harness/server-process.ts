@@ -9,10 +9,13 @@ export const ROOT = join(import.meta.dirname, '../..')
 export type ServerProcess = { child: ChildProcess; url: string; output: () => string }
 
 /**
- * Starts src/server.ts, on a free port unless `env` names one, and resolves once it is ready. It gets only `env` and
- * the compile cache. `root` is the folder of another copy of the project.
+ * Starts src/server.ts, on a free port unless `env` names one, and resolves once `probe` answers 200: by default, once it is
+ * ready. It gets only `env` and the compile cache. `root` is the folder of another copy of the project.
  */
-export async function startServer(env: Record<string, string>, root = ROOT): Promise<ServerProcess> {
+export async function startServer(
+  env: Record<string, string>,
+  { root = ROOT, probe = '/readyz' }: { root?: string; probe?: '/readyz' | '/healthz' | undefined } = {},
+): Promise<ServerProcess> {
   const port = env.PORT ?? (await freePort())
   const child = spawn(process.execPath, ['src/server.ts'], {
     cwd: root,
@@ -27,8 +30,8 @@ export async function startServer(env: Record<string, string>, root = ROOT): Pro
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
   const url = `http://127.0.0.1:${port}`
   while (child.exitCode === null) {
-    const ready = await fetch(`${url}/readyz`).catch(() => undefined)
-    if (ready?.ok) return { child, url, output: () => output }
+    const answer = await fetch(`${url}${probe}`).catch(() => undefined)
+    if (answer?.ok) return { child, url, output: () => output }
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   throw new Error(`The server ended: ${output}`)

@@ -22,6 +22,7 @@ import { startDnsServer } from '../harness/dns-server.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { until } from '../harness/waiting.ts'
+import { feignWrongClock } from '../harness/wrong-clock.ts'
 import { storedApp } from './owned-app.ts'
 import {
   authorize,
@@ -431,6 +432,18 @@ describe('a delivery', () => {
     await leave(app)
     expect(await settled(app, 1)).toMatchObject({ outcome: 'delivered', response_status: status })
     expect((await deliveryTo(app)).ended_at).not.toBeNull()
+  })
+
+  it('rests while the clock of its process is wrong', async () => {
+    const app = await makeListener()
+    const clock = feignWrongClock(test.deps.clockCheck)
+    await leave(app)
+    const asked = clock.asked()
+    test.deps.logoutSender.nudge()
+    await until(() => clock.asked() >= asked + 2)
+    expect(tokensTo(app)).toHaveLength(0)
+    clock.end()
+    expect(await settled(app, 1)).toMatchObject({ outcome: 'delivered' })
   })
 
   it('that fails is repeated after 10 s, 1, 5 and 30 min, and given up after five attempts', async () => {

@@ -211,8 +211,8 @@ describe('a key that was made under another APP_SECRET', () => {
   /** Makes keys as a process with another APP_SECRET would, which replace ours in `days`. */
   async function makeForeign(days: number): Promise<string[]> {
     const before = (await kidsOf(test)) as string[]
-    const clock = () => new Date(test.clock.now().getTime() + days * DAY)
-    await rotateDueSigningKeys({ ...test.deps, secrets: STRANGE, clock })
+    const databaseTime = async () => new Date(test.clock.now().getTime() + days * DAY)
+    await rotateDueSigningKeys({ ...test.deps, secrets: STRANGE, databaseTime })
     const rows = await test.db
       .selectFrom('signing_keys')
       .where('kid', 'not in', before)

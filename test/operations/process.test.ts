@@ -59,8 +59,8 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true })
 })
 
-const start = (env: Record<string, string>): Promise<ServerProcess> =>
-  startServer({ DATABASE_URL: database.url, DATA_DIR: dataDir, ...env })
+const start = (env: Record<string, string>, probe?: '/healthz'): Promise<ServerProcess> =>
+  startServer({ DATABASE_URL: database.url, DATA_DIR: dataDir, ...env }, { probe })
 
 const secretsOfService = async () => makeSecrets((await readFile(join(dataDir, 'app-secret'), 'utf8')).trim())
 
@@ -233,6 +233,39 @@ describe('the second start', () => {
   })
 })
 
+describe('a start with a wrong clock', () => {
+  const DAY_MS = 86_400_000
+
+  /** Lets the clock of a process be wrong. Only `Date` moves, as with a machine whose clock was set. */
+  const shifted = (ms: number) => ({
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`
+      const Right = Date
+      globalThis.Date = class Date extends Right {
+        constructor(...moment) {
+          if (moment.length === 0) super(Right.now() + ${ms})
+          else super(...moment)
+        }
+        static now() {
+          return Right.now() + ${ms}
+        }
+      }`)}`,
+  })
+
+  it.each([
+    ['400 days ahead', 400 * DAY_MS, 'ahead of'],
+    ['a day behind', -DAY_MS, 'behind'],
+  ])('%s is not ready, and names the clock instead of APP_SECRET', async (_, ms, where) => {
+    const server = await start(shifted(ms), '/healthz')
+    const ready = await fetch(`${server.url}/readyz`)
+    expect(ready.status).toBe(503)
+    const checks = { database: true, migrations: true, writes: true, clock: false, signing_key: false }
+    expect(await ready.json()).toEqual({ status: 'not ready', checks })
+    expect(server.output()).toMatch(new RegExp(`"level":50.*seconds ${where} Postgres': .* its rounds rest`))
+    expect(server.output()).not.toContain('APP_SECRET')
+    expect(await stopServer(server, 'SIGTERM')).toBe(0)
+  })
+})
+
 describe('a start with a collector of traces', () => {
   let server: ServerProcess
   let collector: Collector
@@ -242,8 +275,8 @@ describe('a start with a collector of traces', () => {
     // The bearer of the name may be any member, who does not become an administrator.
     await admin().set({ is_admin: false }).execute()
     const secrets = makeSecrets('another secret of at least 32 characters')
-    const clock = () => new Date(Date.now() + 90 * 86_400_000)
-    await rotateDueSigningKeys({ db, secrets, clock, settings: openSettings(db) })
+    const databaseTime = async () => new Date(Date.now() + 90 * 86_400_000)
+    await rotateDueSigningKeys({ db, secrets, databaseTime, settings: openSettings(db) })
     collector = await startCollector()
     server = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...WATCHED })
   })
@@ -266,7 +299,7 @@ describe('a start with a collector of traces', () => {
     const { withdrawn } = await rotateSigningKeys({
       db,
       secrets: await secretsOfService(),
-      clock: () => new Date(),
+      databaseTime: async () => new Date(),
     })
     expect(withdrawn).toHaveLength(2)
   })

@@ -97,7 +97,7 @@ async function liveThroughEverything(of: Merchant): Promise<[string, string, str
   // Otherwise half an hour would pass during an attempt, which others would then repeat as lost.
   await allTold(of)
   test.clock.advance(31 * MINUTE_MS)
-  await expireOrders(test.db, test.clock.now())
+  await expireOrders(test.deps)
   const to = { to_user_id: String(buyer.id), to_username: buyer.username }
   const { status: ok, body } = await of.transfer({ ...to, amount: '25', order_id: randomUUID() })
   expect(ok).toBe(200)

@@ -95,6 +95,7 @@ async function openWorld(): Promise<World> {
   const deps = {
     db,
     clock: () => new Date(now),
+    databaseTime: async () => new Date(now),
     secrets: makeSecrets('a secret of the model, which guards nothing at all'),
     settings: openSettings(db),
   } as Core
@@ -327,7 +328,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
     },
     async wait() {
       world.advance(random.below(2 * EXPIRY_MS))
-      if (random.below(2) === 0) await expireOrders(deps.db, deps.clock())
+      if (random.below(2) === 0) await expireOrders(deps)
     },
     async limit() {
       const choose = () => (random.below(3) === 0 ? null : BigInt(random.below(300)))

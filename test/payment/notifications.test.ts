@@ -17,6 +17,8 @@ import { makePerson } from '../harness/cast.ts'
 import type { TestApp } from '../harness/harness.ts'
 import { type Receiver, startReceiver, succeed } from '../harness/notify-receiver.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
+import { until } from '../harness/waiting.ts'
+import { feignWrongClock } from '../harness/wrong-clock.ts'
 
 const MINUTE_MS = 60_000
 /** The time limit of an attempt without an answer. An answered one must not take as long, on any machine. */
@@ -409,6 +411,41 @@ describe('the schedule', () => {
     await world.everybodyElseIsTold()
     expect(world.requestsTo('/schedule')).toHaveLength(6)
     receiver.answer = succeed
+  })
+
+  it('rests while the clock of its process is wrong', async () => {
+    const clock = feignWrongClock(test.deps.clockCheck)
+    const transaction_id = await world.payOne(`${receiver.url}/rested`)
+    const asked = clock.asked()
+    test.deps.notifier.nudge()
+    await until(() => clock.asked() >= asked + 2)
+    expect(await world.rowOf(transaction_id)).toMatchObject({
+      status: 'due',
+      attempts: 0,
+      claimed_until: null,
+    })
+    clock.end()
+    await world.told([transaction_id])
+    expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'delivered' })
+  })
+
+  it('drops an attempt that ended by a wrong clock, and repeats it', async () => {
+    const held = Promise.withResolvers<ServerResponse>()
+    receiver.answer = (_, response) => held.resolve(response)
+    const transaction_id = await world.payOne(`${receiver.url}/dropped`)
+    test.deps.notifier.nudge()
+    const response = await held.promise
+    const clock = feignWrongClock(test.deps.clockCheck)
+    receiver.answer = succeed
+    response.end('success')
+    const asked = clock.asked()
+    await until(() => clock.asked() >= asked + 2)
+    clock.end()
+    const { claimed_until } = await world.rowOf(transaction_id)
+    test.clock.advance(claimed_until!.getTime() - test.clock.now().getTime())
+    await world.told([transaction_id])
+    expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'delivered' })
+    expect(world.requestsTo('/dropped')).toHaveLength(2)
   })
 
   it('ends with the first success', async () => {

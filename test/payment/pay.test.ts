@@ -206,7 +206,7 @@ describe('an order that cannot be paid', () => {
     test.clock.advance(30 * 60_000)
     expect(await statusOf(transaction_id)).toBe('unpaid')
     await expectRefused(await client.submit(page, path), transaction_id, 'You can order again at the shop.')
-    expect(await expireOrders(test.db, test.clock.now())).toBeGreaterThan(0)
+    expect(await expireOrders(test.deps)).toBeGreaterThan(0)
     expect(await statusOf(transaction_id)).toBe('expired')
     await expectRefused(await client.submit(page, path), transaction_id, 'You can order again at the shop.')
     expect((await client.get(path)).body).toContain('>Back to Shop of')

@@ -89,7 +89,7 @@ describe('paying against the end of the time to pay', () => {
         }
         const coming = comeLate()
         // The early payer has the shop's page open, and pays while the shop opens the order again or right after.
-        if (i % 2 === 1) await expireOrders(processes[side % 2]!.db, end)
+        if (i % 2 === 1) await expireOrders({ db: processes[side % 2]!.db, databaseTime: async () => end })
         const first = await payEarly[(side + 1) % 2]!({ ...payment, payer_id: early.id })
         return [first, await coming] as const
       }),

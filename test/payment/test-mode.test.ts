@@ -531,7 +531,7 @@ describe('the database', () => {
         const page = await browser.get(path)
         return page.body.includes(`${path}/test`) && browser.submit(page, `${path}/test`, { outcome })
       },
-      async () => expireOrders(test.db, test.clock.now()),
+      async () => expireOrders(test.deps),
     ]
     for (let i = 0; i < ACTS; i += 1) {
       const act = i < 5 ? acts[0]! : i < 8 ? acts[2]! : any(acts)

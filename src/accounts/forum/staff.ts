@@ -6,7 +6,8 @@
  * last confirmation. So an outage of the forum closes no administration. Without a key they lapse after 30 days.
  */
 import { sql } from 'kysely'
-import type { Db, Tx } from '../../database/connection.ts'
+import type { Core } from '../../core/core.ts'
+import type { Tx } from '../../database/connection.ts'
 import { type Account, auditChange, type KnownMember } from './account.ts'
 
 const UNCONFIRMED_HOURS_MAX = 24
@@ -72,14 +73,18 @@ export async function confirmRights(tx: Tx, user_id: bigint, now: Date): Promise
     .execute()
 }
 
-/** Ends rights that the forum has not confirmed for too long. `failed` is a member whom the API has just not shown. */
+/**
+ * Ends rights that the forum has not confirmed for too long by the database's time. `failed` is a member whom the API has just not shown.
+ * An answer of the API that a process with a wrong clock dated ahead counts as one of now.
+ */
 export async function lapseRights(
-  db: Db,
-  { now, hasApi, failed = null }: { now: Date; hasApi: boolean; failed?: bigint | null },
+  { db, databaseTime }: Pick<Core, 'db' | 'databaseTime'>,
+  { hasApi, failed = null }: { hasApi: boolean; failed?: bigint | null },
 ): Promise<void> {
+  const now = await databaseTime()
   const isUnconfirmed = hasApi
     ? sql<boolean>`(member.failures > 0 or member.user_id = ${failed}) and staff_confirmed_at
-        < (select max(checked_at) from forum_members) - ${UNCONFIRMED_HOURS_MAX} * interval '1 hour'`
+        < least((select max(checked_at) from forum_members), ${now}::timestamptz) - ${UNCONFIRMED_HOURS_MAX} * interval '1 hour'`
     : sql<boolean>`staff_confirmed_at
         < ${now}::timestamptz - ${UNCONFIRMED_DAYS_WITHOUT_API_MAX} * interval '1 day'`
   await db.transaction().execute(async (tx) => {

@@ -37,7 +37,7 @@ export async function syncWithForum(deps: Core, isStopped: () => boolean): Promi
     const [isChecked, isImported] = [await checkNextMember(deps), await importNextScore(deps)]
     if (!isChecked && !isImported) break
   }
-  await lapseRights(deps.db, { now: deps.clock(), hasApi: DISCOURSE_API_KEY !== undefined })
+  await lapseRights(deps, { hasApi: DISCOURSE_API_KEY !== undefined })
   await grantPending(deps)
 }
 
@@ -107,15 +107,15 @@ async function claimNextMember({ db, clock }: Core): Promise<Claimed | undefined
  * Leaves a member due who got no usable answer. After unusable answers the member waits ever longer, and others go first. So
  * does one for whom the forum failed twice in a row, because it may fail for this member alone.
  */
-async function putBack({ db, clock }: Core, claimed: Claimed, failure: Failure): Promise<void> {
-  const now = clock()
+async function putBack(deps: Core, claimed: Claimed, failure: Failure): Promise<void> {
+  const now = deps.clock()
   const wasAsked = isPausing(failure) || !isOfAll(failure)
-  await db
+  await deps.db
     .updateTable('forum_members')
     .set({ claimed_until: null, ...(wasAsked && waitAfter(failure, claimed, now)) })
     .where('user_id', '=', claimed.user_id)
     .execute()
-  if (wasAsked) await lapseRights(db, { now, hasApi: true, failed: claimed.user_id })
+  if (wasAsked) await lapseRights(deps, { hasApi: true, failed: claimed.user_id })
 }
 
 function waitAfter(failure: Failure, before: Claimed, now: Date) {

@@ -119,7 +119,7 @@ async function claimDue({ db, clock }: Core) {
 }
 
 async function sendOne(deps: Core, transport: Transport, mail: ClaimedMail): Promise<void> {
-  if (mail.useless_at !== null && mail.useless_at <= deps.clock())
+  if (mail.useless_at !== null && mail.useless_at <= (await deps.databaseTime()))
     return giveUp(deps, mail, 'not sent: its link has expired')
   // The process that made the last attempt died before it recorded the result.
   if (mail.attempts > RETRY_MINUTES.length + 1) return giveUp(deps, mail, 'the last attempt was interrupted')

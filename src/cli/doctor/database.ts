@@ -1,5 +1,6 @@
 /** The doctor's checks of the database: the server, the schema, the secrets and the books. */
 import { sql } from 'kysely'
+import { apartSentence, isApart, readDatabaseTime, secondsAhead } from '../../core/clock-check.ts'
 import { hasRoom } from '../../database/can-write.ts'
 import type { Db } from '../../database/connection.ts'
 import { connectionFault } from '../../database/faults.ts'
@@ -131,10 +132,8 @@ export async function examineBooks({ db }: Installation): Promise<Finding> {
 
 /** Compares the clock of this machine with that of the database. */
 export async function examineClock({ db, clock }: Installation): Promise<Finding> {
-  const before = clock().getTime()
-  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db)
-  const middle = (before + clock().getTime()) / 2
-  const drift = Math.round((rows[0]!.now.getTime() - middle) / 1000)
-  if (Math.abs(drift) <= DRIFT_SECONDS_MAX) return GOOD
-  return fault(`The database's clock is ${drift} seconds ahead of this machine's: synchronise both by NTP`)
+  const ahead = Math.round(await secondsAhead(clock, () => readDatabaseTime(db)))
+  if (Math.abs(ahead) <= DRIFT_SECONDS_MAX) return GOOD
+  const rest = isApart(ahead) ? '. Until then a process here is not ready, and its rounds rest' : ''
+  return fault(`${apartSentence(ahead)}${rest}`)
 }

@@ -4,6 +4,7 @@
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import type { JWK } from 'jose'
+import { APART_SECONDS_MAX } from '../../core/clock-check.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { orLatest } from '../../database/latest.ts'
@@ -90,9 +91,16 @@ export type LoadedKeys = {
   known: Map<string, VerificationKey>
 }
 
-/** Returns the key that signs at a moment: the newest key whose time has come. */
+/**
+ * Returns the key that signs at a moment: the newest key whose time has come. The database's time began the first key, so a
+ * clock that is a little behind lets it sign already.
+ */
 export function signingAt({ signing }: Pick<LoadedKeys, 'signing'>, alg: SigningAlgorithm, now: Date) {
-  return signing.find((each) => each.alg === alg && each.signs_from <= now)
+  const soon = new Date(now.getTime() + APART_SECONDS_MAX * 1000)
+  const own = signing.filter((key) => key.alg === alg)
+  return (
+    own.find(({ signs_from }) => signs_from <= now) ?? own.findLast(({ signs_from }) => signs_from <= soon)
+  )
 }
 
 /** Returns the encryption context of a private key. */

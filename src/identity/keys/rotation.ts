@@ -14,7 +14,6 @@ import type { Secrets } from '../../platform/secrets.ts'
 import {
   encryptionContext,
   KEYS_FRESH_SECONDS,
-  type KeyStore,
   loadKeys,
   SIGNING_ALGORITHMS,
   type SigningAlgorithm,
@@ -35,16 +34,20 @@ const KEY_CREATION_LOCK = 7_305_128_842
 
 const generateKeyPair = promisify(generate)
 
+/** Rotations use the database's time: they end keys for good, and all processes must agree when a key begins to sign. */
+export type RotationStore = Pick<Core, 'db' | 'secrets' | 'databaseTime'>
+
 /**
  * Makes the first key of each algorithm if there is none. Several processes may start at once. Throws ConfigError when keys
  * exist and APP_SECRET decrypts none of them.
  */
-export async function ensureSigningKeys(store: KeyStore): Promise<void> {
+export async function ensureSigningKeys(store: RotationStore): Promise<void> {
   for (const alg of SIGNING_ALGORITHMS) {
     const newest = await findNewest(store, alg)
-    if (newest === undefined) await addKey(store, alg, { after: undefined, signs_from: store.clock() })
+    if (newest === undefined)
+      await addKey(store, alg, { after: undefined, signs_from: await store.databaseTime() })
   }
-  const now = store.clock()
+  const now = await store.databaseTime()
   const keys = await loadKeys(store, now)
   if (SIGNING_ALGORITHMS.every((alg) => signingAt(keys, alg, now) !== undefined)) return
   throw new ConfigError([
@@ -53,9 +56,9 @@ export async function ensureSigningKeys(store: KeyStore): Promise<void> {
 }
 
 /** Runs the worker's round: makes the keys that are due by the setting, and deletes private keys that no longer sign. */
-export async function rotateDueSigningKeys(deps: KeyStore & Pick<Core, 'settings'>): Promise<void> {
+export async function rotateDueSigningKeys(deps: RotationStore & Pick<Core, 'settings'>): Promise<void> {
   const { signing_key_days } = await deps.settings.read()
-  const now = deps.clock()
+  const now = await deps.databaseTime()
   for (const alg of SIGNING_ALGORITHMS) {
     const newest = await findNewest(deps, alg)
     if (newest === undefined) continue
@@ -81,13 +84,16 @@ export type NextKey = { alg: SigningAlgorithm; kid: string; signs_from: Date }
  * Starts a rotation now, before its schedule. It makes no key where a published key already waits for its time. It first
  * withdraws the keys that APP_SECRET does not decrypt.
  */
-export async function rotateSigningKeys(store: KeyStore): Promise<{ next: NextKey[]; withdrawn: string[] }> {
+export async function rotateSigningKeys(
+  store: RotationStore,
+): Promise<{ next: NextKey[]; withdrawn: string[] }> {
   const withdrawn = await withdrawUnreadable(store)
   const next: NextKey[] = []
+  const now = await store.databaseTime()
   for (const alg of SIGNING_ALGORITHMS) {
     const newest = await findNewest(store, alg)
-    const isWaiting = newest !== undefined && newest.signs_from > store.clock()
-    if (!isWaiting) await addKey(store, alg, { after: newest?.kid, signs_from: store.clock() })
+    const isWaiting = newest !== undefined && newest.signs_from > now
+    if (!isWaiting) await addKey(store, alg, { after: newest?.kid, signs_from: now })
     const { kid, signs_from } = (await findNewest(store, alg))!
     next.push({ alg, kid, signs_from })
   }
@@ -95,10 +101,10 @@ export async function rotateSigningKeys(store: KeyStore): Promise<{ next: NextKe
 }
 
 /** Withdraws unreadable keys. The newest readable key becomes the current one again, and its successor is published ahead. */
-async function withdrawUnreadable({ db, secrets, clock }: KeyStore): Promise<string[]> {
+async function withdrawUnreadable({ db, secrets, databaseTime }: RotationStore): Promise<string[]> {
+  const now = await databaseTime()
   return db.transaction().execute(async (tx) => {
     await lockKeyCreation(tx)
-    const now = clock()
     const { unreadable, signing } = await loadKeys({ db: tx, secrets }, now)
     if (unreadable.length === 0) return []
     const withdrawn = await withdraw(tx, now, unreadable)
@@ -121,12 +127,12 @@ async function withdrawUnreadable({ db, secrets, clock }: KeyStore): Promise<str
 export async function replaceSigningKeys({
   db,
   secrets,
-  clock,
-}: KeyStore): Promise<{ made: NextKey[]; withdrawn: string[] }> {
+  databaseTime,
+}: RotationStore): Promise<{ made: NextKey[]; withdrawn: string[] }> {
   const keys = await Promise.all(SIGNING_ALGORITHMS.map((alg) => makeKey(secrets, alg)))
+  const now = await databaseTime()
   return db.transaction().execute(async (tx) => {
     await lockKeyCreation(tx)
-    const now = clock()
     const withdrawn = await withdraw(tx, now, 'all')
     const made = keys.map(({ kid, alg }) => ({ kid, alg, signs_from: now }))
     await tx
@@ -164,7 +170,7 @@ async function recordReplaced(tx: Tx, detail: { withdrawn: string[]; made: strin
   })
 }
 
-function findNewest({ db }: Pick<KeyStore, 'db'>, alg: SigningAlgorithm) {
+function findNewest({ db }: Pick<Core, 'db'>, alg: SigningAlgorithm) {
   return db
     .selectFrom('signing_keys')
     .where('alg', '=', alg)
@@ -178,17 +184,18 @@ function findNewest({ db }: Pick<KeyStore, 'db'>, alg: SigningAlgorithm) {
  * when `after` is no longer the newest key, because another process was faster.
  */
 async function addKey(
-  { db, secrets, clock }: KeyStore,
+  { db, secrets, databaseTime }: RotationStore,
   alg: SigningAlgorithm,
   { after, signs_from: wanted }: { after: string | undefined; signs_from: Date },
 ): Promise<void> {
   const key = await makeKey(secrets, alg)
+  const now = await databaseTime()
   await db.transaction().execute(async (tx) => {
     await lockKeyCreation(tx)
     const newest = await findNewest({ db: tx }, alg)
     if (newest?.kid !== after) return
     // The first key signs at once, because no client has a JWKS without it.
-    const earliest = after === undefined ? clock() : later(clock(), PUBLISHED_AHEAD_SECONDS)
+    const earliest = after === undefined ? now : later(now, PUBLISHED_AHEAD_SECONDS)
     const signs_from = wanted > earliest ? wanted : earliest
     await tx
       .updateTable('signing_keys')

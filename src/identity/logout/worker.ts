@@ -74,6 +74,8 @@ export function openLogoutSender(deps: IdentityDeps, options: RequestOptions = {
     const room = isLast ? 0 : UNDER_WAY_MAX - underWay
     const bulk_room = Math.max(0, BULK_UNDER_WAY_MAX - underWay)
     try {
+      // A wrong clock has dated these records, so they are dropped: their claims expire, and the attempts are repeated.
+      if ((await deps.clockCheck.secondsApart()) !== undefined) return
       const claimed = await takeTurn(deps.db, { settled, room, bulk_room, now: deps.clock() })
       if (claimed.length > 0) begin(claimed, log)
     } catch (error) {

@@ -63,7 +63,7 @@ export type NotifierOptions = RequestOptions
 
 type NotifierDeps = Pick<
   GatewayCore,
-  'config' | 'db' | 'clock' | 'secrets' | 'settings' | 'gatewayKeys' | 'metrics' | 'tracing'
+  'config' | 'db' | 'clock' | 'clockCheck' | 'secrets' | 'settings' | 'gatewayKeys' | 'metrics' | 'tracing'
 >
 
 /** Opens the notifier of this process. It does nothing before `start`. */
@@ -144,7 +144,7 @@ function openAttempts(deps: NotifierDeps, attempt: ReturnType<typeof makeAttempt
 }
 
 function openTurns(
-  { db, clock }: NotifierDeps,
+  { db, clock, clockCheck }: NotifierDeps,
   { ended, begin }: Attempts,
   waitingRoom: ReturnType<typeof makeWaitingRoom>,
 ) {
@@ -158,6 +158,8 @@ function openTurns(
       const settled = ended.splice(0, suspects > 0 ? 1 : TURN_MAX)
       suspects = Math.max(0, suspects - 1)
       try {
+        // A wrong clock has dated these records, so they are dropped: their claims expire, and the attempts are repeated.
+        if ((await clockCheck.secondsApart()) !== undefined) return false
         const now = clock()
         const claimed = await takeTurn(db, { settled, room, now })
         last = now

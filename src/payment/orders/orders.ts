@@ -76,8 +76,9 @@ export function findOrder(
     .executeTakeFirst()
 }
 
-/** Marks expired orders, at most SWEEP_MAX at once; several processes share the work. Returns the count. */
-export async function expireOrders(db: Db, now: Date): Promise<number> {
+/** Marks orders that have expired by the database's time, at most SWEEP_MAX at once; several processes share the work. Returns the count. */
+export async function expireOrders({ db, databaseTime }: Pick<Core, 'db' | 'databaseTime'>): Promise<number> {
+  const now = await databaseTime()
   const { rows } = await sql<{ count: number }>`
     select expire_orders(${now}::timestamptz, ${SWEEP_MAX}::integer) as count`.execute(db)
   return rows[0]!.count

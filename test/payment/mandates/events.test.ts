@@ -136,7 +136,7 @@ it('an end by time or by replacement sends mandate.revoked', async () => {
   const second = await makeMandate(test, shop, member, { replaces: first })
   const before = await arrived()
   test.clock.advance(370 * 86_400_000)
-  await finishMandates(test.db, test.clock.now())
+  await finishMandates(test.deps)
   const ends = [...before, ...(await arrived())].flatMap(({ type, data }) =>
     type === 'mandate.revoked' ? [[data.mandate_id, data.reason]] : [],
   )

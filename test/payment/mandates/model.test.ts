@@ -128,6 +128,7 @@ async function openWorld(): Promise<World> {
   const deps = {
     db,
     clock: () => new Date(now),
+    databaseTime: async () => new Date(now),
     secrets: makeSecrets('a secret of the model, which guards nothing at all'),
     settings: openSettings(db),
   } as Core
@@ -632,7 +633,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
       world.advance(random.pick([HOUR_MS, 7 * HOUR_MS, DAY_MS, 9 * DAY_MS, 31 * DAY_MS]))
       if (random.chance(2)) return
       const finished = mandates.filter((m) => standingOf(m, now())[1] === 'finished' && m.stored !== 'ended')
-      expect(await finishMandates(db, deps.clock())).toBe(finished.length)
+      expect(await finishMandates(deps)).toBe(finished.length)
       for (const m of finished) Object.assign(m, { stored: 'ended', reason: 'finished' })
     },
   }

@@ -127,7 +127,7 @@ it('its end by others and by time, and not by the member', async () => {
     ['ended', { reason: 'staff', note: 'Fraud' }],
   ])
   days(366)
-  await finishMandates(test.db, test.clock.now())
+  await finishMandates(test.deps)
   expect(await told()).toEqual([['ended', { reason: 'finished', note: '' }]])
 })
 

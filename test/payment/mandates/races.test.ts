@@ -504,8 +504,8 @@ it('everything at once ends without a deadlock that anybody is told of', async (
     },
     async (i: number) => {
       const { deps } = processes[i % 2]!
-      await expireOrders(deps.db, new Date(deps.clock().getTime() + 3_600_000))
-      await finishMandates(deps.db, deps.clock())
+      await expireOrders({ ...deps, databaseTime: async () => new Date(deps.clock().getTime() + 3_600_000) })
+      await finishMandates(deps)
     },
     async (i: number) => {
       const { id: user_id } = people.at(-1)!

@@ -526,11 +526,12 @@ describe('a mandate', () => {
     ).toMatchObject({ reason: 'staff' })
 
     const byTime = await makeMandate(test, merchant, member, { ends_on: '2026-01-01' })
-    expect(await finishMandates(test.db, new Date('2026-01-01T15:59:59Z'))).toBe(0)
+    const finishAt = (now: Date) => finishMandates({ db: test.db, databaseTime: async () => now })
+    expect(await finishAt(new Date('2026-01-01T15:59:59Z'))).toBe(0)
     const after = new Date('2026-01-01T16:00:00Z')
     expect(await findMandate(test.db, { mandate_id: byTime }, after)).toMatchObject({ reason: 'finished' })
-    expect(await finishMandates(test.db, after)).toBeGreaterThan(0)
-    expect(await finishMandates(test.db, after)).toBe(0)
+    expect(await finishAt(after)).toBeGreaterThan(0)
+    expect(await finishAt(after)).toBe(0)
     expect(await read(byTime)).toMatchObject({ status: 'ended', reason: 'finished', ended_at: after })
   })
 

@@ -125,7 +125,10 @@ export async function makeWorld(): Promise<World> {
   await makeTeam(test, { people, merchant, suspendedSeller })
   await makeProposals(test, { people, orders })
   // The clock of the day after.
-  await closeDueDays({ db: test.db, clock: () => new Date(test.clock.now().getTime() + 2 * DAY_MS) })
+  await closeDueDays({
+    db: test.db,
+    databaseTime: async () => new Date(test.clock.now().getTime() + 2 * DAY_MS),
+  })
   await makeRefused(test, merchant)
   return {
     test,
