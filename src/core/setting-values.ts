@@ -168,7 +168,7 @@ export const definitions = {
    * How long an application may repeat a refresh whose answer was lost. 0 treats every second use of a refresh token as
    * theft.
    */
-  refresh_grace_seconds: z.coerce.number().int().min(0).max(60).default(0),
+  refresh_grace_seconds: z.coerce.number().int().min(0).max(60).default(30),
   /** How long a key signs ID tokens before the next one takes over. */
   signing_key_days: z.coerce.number().int().min(1).max(3_650).default(90),
   /** Failed client authentications a minute, for one client and one address; 0 is no limit. */

@@ -136,6 +136,7 @@ describe('openid-client', () => {
       const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token!)
       expect(refreshed.claims()!.sub).toBe(sub)
       expect((await client.fetchUserInfo(config, refreshed.access_token, sub)).sub).toBe(sub)
+      await client.refreshTokenGrant(config, refreshed.refresh_token!)
       expect(await errorOf(client.refreshTokenGrant(config, tokens.refresh_token!))).toBe('invalid_grant')
       const dead = client.fetchUserInfo(config, refreshed.access_token, sub)
       await expect(dead).rejects.toBeInstanceOf(client.WWWAuthenticateChallengeError)

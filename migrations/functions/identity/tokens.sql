@@ -89,30 +89,21 @@ create or replace function may_refresh(p_generation integer, p_family_start time
     select p_limit = 0 or p_generation < p_limit + extract(epoch from p_at - p_family_start) / 60
   $$;
 
--- Whether a request that finds its refresh token spent may get the same answer again: it came before the commit of the rotation,
--- or within a grace after it. It came before if it arrived before the moment of the rotation, by the clock of Postgres, or if a
--- snapshot that was taken after its arrival does not have the rotation. After an import, a transaction of the other cluster
--- lies beyond the present ones or is visible. An arrival is seconds since 1970.
-create or replace function is_repeated_rotation(
-  p_token refresh_tokens, p_arrival double precision, p_snapshot pg_snapshot, p_at timestamptz, p_grace interval
-) returns boolean language sql stable as $$
-  select coalesce(
-    to_timestamp(p_arrival) <= p_token.rotated_at or (
-      p_token.spent_by < pg_snapshot_xmax(pg_current_snapshot())
-      and not pg_visible_in_snapshot(p_token.spent_by, p_snapshot)
-    ), false
-  ) or (p_grace > interval '0' and p_token.used_at > p_at - p_grace)
-$$;
+-- Whether a request that finds its refresh token spent may get the same answer again.
+create or replace function is_repeated_rotation(p_token refresh_tokens, p_at timestamptz, p_grace interval) returns boolean
+  language sql immutable as $$
+    select p_grace > interval '0' and p_token.used_at > p_at - p_grace
+  $$;
 
 -- Spends refresh tokens. There is no row for a token that is not good for its request, and nothing is spent. The tokens of a
 -- family never outlive it. Fewer scopes narrow this access token only. The scopes of a request come as one text, because the
 -- rows of a Postgres array have equal lengths. The newest p_spent_kept spent tokens of a family remain, to recognise a replay.
 -- The successor of a token is derived from it, by the present APP_SECRET (p_refresh_hashes) or by the other one that is known
--- during a change (p_other_hashes). The result tells which it is. So requests that come at once with one token agree, and only
--- the first rotates it. The others get new access tokens, p_repeats_max of them, while the successor is unused.
+-- during a change (p_other_hashes). The result tells which it is. So requests that come at once with one token, or again after
+-- a lost answer, agree, and only the first rotates it. The others get new access tokens, p_repeats_max of them, within p_grace of
+-- the rotation and while the successor is unused.
 create or replace function rotate_refresh_tokens(
-  p_token_hashes bytea[], p_app_ids bigint[], p_scopes text[], p_nows timestamptz[], p_arrivals double precision[],
-  p_snapshots pg_snapshot[], p_access_hashes bytea[], p_refresh_hashes bytea[], p_other_hashes bytea[], p_access_life interval,
+  p_token_hashes bytea[], p_app_ids bigint[], p_scopes text[], p_nows timestamptz[], p_access_hashes bytea[], p_refresh_hashes bytea[], p_other_hashes bytea[], p_access_life interval,
   p_refresh_life interval, p_family_life interval, p_limit integer, p_spent_kept integer, p_grace interval,
   p_repeats_max integer
 ) returns table (
@@ -134,7 +125,7 @@ begin
 
   return query
     with spent as (
-      update refresh_tokens as token set used_at = asked.at, spent_by = pg_current_xact_id(), rotated_at = clock_timestamp()
+      update refresh_tokens as token set used_at = asked.at
       from unnest(p_token_hashes, p_app_ids, p_scopes, p_nows, p_access_hashes, p_refresh_hashes)
         with ordinality as asked (token_hash, app_id, scopes, at, access_hash, refresh_hash, item),
         grants as family, users
@@ -185,16 +176,14 @@ begin
         successor.token_hash as successor_hash,
         token.repeats + row_number() over (partition by token.id order by asked.item) as place
       from unnest(
-        p_token_hashes, p_app_ids, p_scopes, p_nows, p_arrivals, p_snapshots, p_access_hashes, p_refresh_hashes,
-        p_other_hashes
-      ) with ordinality
-        as asked (token_hash, app_id, scopes, at, arrival, snapshot, access_hash, refresh_hash, other_hash, item)
+        p_token_hashes, p_app_ids, p_scopes, p_nows, p_access_hashes, p_refresh_hashes, p_other_hashes
+      ) with ordinality as asked (token_hash, app_id, scopes, at, access_hash, refresh_hash, other_hash, item)
       join refresh_tokens as token on token.token_hash = asked.token_hash
       join refresh_tokens as successor
         on successor.grant_id = token.grant_id and successor.generation = token.generation + 1
       join grants as family on family.id = token.grant_id
       join users on users.id = family.user_id
-      where is_repeated_rotation(token, asked.arrival, asked.snapshot, asked.at, p_grace)
+      where is_repeated_rotation(token, asked.at, p_grace)
         and successor.used_at is null and successor.expires_at > asked.at
         and successor.token_hash in (asked.refresh_hash, asked.other_hash)
         -- As above.

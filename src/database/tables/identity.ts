@@ -144,9 +144,6 @@ type RefreshTokensTable = {
   generation: Generated<number>
   expires_at: Date
   used_at: Nullable<Date>
-  /** The transaction that spent it, and its moment by the clock of Postgres. */
-  spent_by: Nullable<string>
-  rotated_at: Nullable<Date>
   /** How many requests got its successor again. */
   repeats: Generated<number>
   created_at: CreatedAt

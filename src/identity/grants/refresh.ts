@@ -1,6 +1,7 @@
 /**
- * Refresh token rotation. The successor of a token is derived from it, so requests that come at once with one token get the same
- * successor, in any process (identity-2.md 8). Conditional updates enforce single use otherwise: a second use revokes the family.
+ * Refresh token rotation. The successor of a token is derived from it, so requests that come at once with one token, or again after a
+ * lost answer, get the same successor, in any process (decisions.md 13.1). Conditional updates enforce single use otherwise: a
+ * second use revokes the family.
  */
 import { sql } from 'kysely'
 import { memberOf, userColumns } from '../../accounts/people/users.ts'
@@ -37,12 +38,7 @@ const REPEATS_MAX = 10
 const PURPOSE = 'refresh'
 
 export type Refresh = {
-  client: Client & {
-    /** What the database had committed at a moment after the request had come. A later rotation was parallel to it. */
-    snapshot: string
-  }
-  /** When the request came, by the clock of Postgres in seconds. A later rotation was parallel to it, too. */
-  arrival: number
+  client: Client
   refresh_token: string
   /** The requested scopes, if the request narrows the granted ones. */
   scopes: string[] | undefined
@@ -53,7 +49,7 @@ export type Refresh = {
 
 /** Tokens for a claim, and the successor under the other APP_SECRET, by which another process may have derived it. */
 type Successor = { tokens: NewTokens; other: string; other_hash: Buffer }
-type Claim = Pick<Refresh, 'client' | 'scopes' | 'arrival' | 'now'> & { token_hash: Buffer } & Successor
+type Claim = Pick<Refresh, 'client' | 'scopes' | 'now'> & { token_hash: Buffer } & Successor
 type Rotated = Issued & { grant_id: bigint; successor_hash: Buffer }
 type Bounds = { limit_refreshes: number; refresh_grace_seconds: number }
 
@@ -61,8 +57,7 @@ export type RotateRefreshToken = (refresh: Refresh) => Promise<IssuedTokens>
 
 /**
  * Makes the function that exchanges a refresh token for new tokens. Simultaneous rotations of a process share a commit.
- * Requests that came before the commit of a rotation get its successor too, as do those of the grace after it, while the
- * successor is unused. It throws invalid_grant for all faults of the token, and when the member may no longer use the
+ * Requests within the grace after a rotation get its successor too, while that is unused. It throws invalid_grant for all faults of the token, and when the member may no longer use the
  * application. It throws invalid_scope when the request asks for more scopes than were granted. Any other second use of a token
  * revokes the family; a token of another client does not change. When the family exceeds its limit of refreshes, or a token its
  * limit of repeats, it throws too_many_attempts and does not use the token. It also throws overloaded and unavailable.
@@ -87,12 +82,11 @@ export function makeRotateRefreshToken({
     run: async (claims, patience_ms) => claimRefreshTokens(db, claims, await settings.read(), patience_ms),
   })
   return async (refresh) => {
-    const { client, refresh_token, scopes, arrival, now } = refresh
+    const { client, refresh_token, scopes, now } = refresh
     const successor = successorOf(secrets, refresh_token)
     const issued = await claim({
       client,
       scopes,
-      arrival,
       now,
       token_hash: sha256(refresh_token),
       ...successor,
@@ -131,8 +125,6 @@ async function claimRefreshTokens(
     ${claims.map(({ client }) => client.id)}::bigint[],
     ${claims.map(({ scopes }) => scopes?.join(' ') ?? null)}::text[],
     ${claims.map(({ now }) => now)}::timestamptz[],
-    ${claims.map(({ arrival }) => arrival)}::double precision[],
-    ${claims.map(({ client }) => client.snapshot)}::pg_snapshot[],
     ${claims.map(({ tokens }) => tokens.access_hash)}::bytea[],
     ${claims.map(({ tokens }) => tokens.refresh_hash)}::bytea[],
     ${claims.map(({ other_hash }) => other_hash)}::bytea[],
@@ -159,7 +151,7 @@ const graceOf = (seconds: number) => `${seconds} seconds`
 
 /** Revokes the family after a replay, and throws why the refresh token was refused. */
 async function refuseRefresh(db: Db, refresh: Refresh, bounds: Bounds): Promise<never> {
-  const { client, refresh_token, scopes = [], address, arrival, now } = refresh
+  const { client, refresh_token, scopes = [], address, now } = refresh
   const token = await db
     .selectFrom('refresh_tokens as token')
     .innerJoin('grants as family', 'family.id', 'token.grant_id')
@@ -174,8 +166,7 @@ async function refuseRefresh(db: Db, refresh: Refresh, bounds: Bounds): Promise<
       ),
     )
     .select(
-      sql<boolean>`is_repeated_rotation(token, ${arrival}, ${client.snapshot}::pg_snapshot, ${now},
-        ${graceOf(bounds.refresh_grace_seconds)}::interval)
+      sql<boolean>`is_repeated_rotation(token, ${now}, ${graceOf(bounds.refresh_grace_seconds)}::interval)
         and exists (
           select from refresh_tokens as successor
           where successor.grant_id = token.grant_id and successor.generation = token.generation + 1

@@ -22,19 +22,11 @@ const NO_SECRET = Buffer.alloc(32)
 const KEY_LENGTH_MAX = 64
 type ClientFields = Pick<Sent<typeof TokenRequest>, 'client_id' | 'client_secret'>
 
-/** A client that has proven itself in a request. */
-export type Authenticated = Client & {
-  /** What the database had committed when the client was found, after the request had come. */
-  snapshot: string
-  /** What to add to `performance.now()`, in s, for the clock of Postgres. */
-  ahead_s: number
-}
-
 export type AuthenticateClient = (
   request: Pick<FastifyRequest, 'headers' | 'ip'>,
   body: ClientFields,
   now: Date,
-) => Promise<Authenticated>
+) => Promise<Client>
 
 /**
  * Makes the function that authenticates the client of a request. Simultaneous requests of a process share a statement. It
@@ -43,10 +35,9 @@ export type AuthenticateClient = (
  * It throws too_many_attempts after too many failures of this client from this network.
  */
 export function makeAuthenticateClient(deps: Core): AuthenticateClient {
-  const aheadOf = makeAheadOf()
   const find = makeBatcher<string, ClientSecret[]>({
     name: 'find client secrets',
-    run: (client_ids) => findSecrets(deps.db, client_ids, aheadOf),
+    run: (client_ids) => findSecrets(deps.db, client_ids),
   })
   return async (request, body, now) => {
     const { authorization } = request.headers
@@ -57,7 +48,7 @@ export function makeAuthenticateClient(deps: Core): AuthenticateClient {
     const known = client_secret === undefined ? [] : await find(client_id)
     const client =
       client_secret === undefined
-        ? await findPublicClient(deps, client_id, aheadOf)
+        ? await findPublicClient(deps, client_id)
         : await provenClient(deps.db, known, client_secret, now)
     if (client !== undefined) return client
     // Unknown client ids share one count, because each count is a row.
@@ -147,7 +138,7 @@ function decodeForm(text: string): string | undefined {
   }
 }
 
-type ClientSecret = Authenticated & {
+type ClientSecret = Client & {
   secret_id: bigint
   secret_hash: Buffer
   last_used_at: Date | null
@@ -158,12 +149,10 @@ type ClientSecret = Authenticated & {
  * Finds applications with their secrets in one statement, in the order of the ids.
  * NOTE: a suspended application gets the same invalid_client as an unknown one (RFC 6749 5.2 has no other code for it).
  */
-async function findSecrets(db: Db, client_ids: string[], aheadOf: AheadOf): Promise<ClientSecret[][]> {
-  const sent_s = monotonic()
-  const { rows } = await sql<Omit<ClientSecret, 'ahead_s'> & { moment: number }>`
+async function findSecrets(db: Db, client_ids: string[]): Promise<ClientSecret[][]> {
+  const { rows } = await sql<ClientSecret>`
     select * from clients_with_secrets(${[...new Set(client_ids)]}::text[])`.execute(db)
-  const known = rows.map(({ moment, ...row }) => ({ ...row, ahead_s: aheadOf(moment, sent_s) }))
-  const found = Map.groupBy(known, ({ client_id }) => client_id)
+  const found = Map.groupBy(rows, ({ client_id }) => client_id)
   return client_ids.map((client_id) => found.get(client_id) ?? [])
 }
 
@@ -172,7 +161,7 @@ async function provenClient(
   known: ClientSecret[],
   client_secret: string,
   now: Date,
-): Promise<Authenticated | undefined> {
+): Promise<Client | undefined> {
   const presented = sha256(client_secret)
   const live = known.filter(({ expires_at }) => expires_at === null || expires_at > now)
   const hashes = live.length === 0 ? [NO_SECRET] : live.map((each) => each.secret_hash)
@@ -194,12 +183,7 @@ async function noteUse(db: Db, secret_id: bigint, now: Date): Promise<void> {
  * Finds a public client by its client_id alone. PKCE or the rotation of refresh tokens proves its grants. A client by its document
  * must be admitted still; the document is not fetched.
  */
-async function findPublicClient(
-  { db, settings }: Core,
-  client_id: string,
-  aheadOf: AheadOf,
-): Promise<Authenticated | undefined> {
-  const sent_s = monotonic()
+async function findPublicClient({ db, settings }: Core, client_id: string): Promise<Client | undefined> {
   const found = await db
     .selectFrom('oauth_apps')
     .where('client_id', '=', client_id)
@@ -207,28 +191,8 @@ async function findPublicClient(
     .where('suspended_at', 'is', null)
     .select(['id', 'client_id', 'redirect_uris', 'allow_groups', 'deny_groups'])
     .select(['id_token_signed_response_alg', 'token_endpoint_auth_method', 'document_url'])
-    .select(sql<string>`pg_current_snapshot()`.as('snapshot'))
-    .select(sql<number>`extract(epoch from clock_timestamp())::double precision`.as('moment'))
     .executeTakeFirst()
   if (found === undefined || !(await isStillAdmitted({ settings }, found.document_url))) return undefined
-  const { moment, document_url: _, ...client } = found
-  return { ...client, ahead_s: aheadOf(moment, sent_s) }
+  const { document_url: _, ...client } = found
+  return client
 }
-
-type AheadOf = (moment_s: number, sent_s: number) => number
-
-/**
- * Makes the function that tells how far the clock of Postgres is ahead of this process's, in s, from a moment that Postgres
- * answered and the time at which it was asked. Each answer bounds it from both sides. The closest lower bound is kept, so that
- * one slow answer does not make a replay look parallel, until an answer shows that the clock was set back.
- */
-export function makeAheadOf(now_s = monotonic): AheadOf {
-  let ahead_s = -Infinity
-  return (moment_s, sent_s) => {
-    ahead_s = Math.min(moment_s - sent_s, Math.max(moment_s - now_s(), ahead_s))
-    return ahead_s
-  }
-}
-
-/** The time of this process in s. It is never set back. */
-export const monotonic = () => performance.now() / 1000

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
 import type { Parameters } from '../../web/parameters.ts'
+import type { Client } from '../apps/access.ts'
 import { DEVICE_GRANT, GRANT_TYPES } from '../apps/apps.ts'
 import { type ExchangeCode, makeExchangeCode } from '../grants/codes.ts'
 import { type Redemption, redeemDeviceCode } from '../grants/devices.ts'
@@ -11,7 +12,7 @@ import { type Presented, requireSameResource } from '../grants/resources.ts'
 import { ACCESS_TOKEN_SECONDS, type IssuedTokens } from '../grants/tokens.ts'
 import type { IdentityDeps } from '../keys/keys.ts'
 import { refuseDetails } from './authorization-details.ts'
-import { type AuthenticateClient, type Authenticated, countUselessGrant } from './clients.ts'
+import { type AuthenticateClient, countUselessGrant } from './clients.ts'
 import { admitOrigin } from './cross-origin.ts'
 import { isOAuthError } from './errors.ts'
 import { signIdToken } from './id-token.ts'
@@ -47,23 +48,19 @@ export function tokenRoutes(
       async (request, reply) => {
         const body = formValues(TokenRequest, request.body)
         const now = deps.clock()
-        const arrived_s = (performance.now() - reply.elapsedTime) / 1000
         const client = await authenticateClient(request, body, now)
         admitOrigin(request, reply, client)
         await refuseDetails(deps, request.body)
         await requireSameResource(deps, client, presentedIn(body), body.resource)
         // Read before the grant is claimed, so that a missing key does not use the grant.
         const key = await deps.signingKeys.current(client.id_token_signed_response_alg)
-        const issued = await redeem(
-          client,
-          body,
-          { arrival: client.ahead_s + arrived_s, now, address: request.ip },
-          verbs,
-        ).catch(async (error) => {
-          if (isOAuthError(error) && !WAITING.includes(error.code))
-            await countUselessGrant(deps, client, request.ip)
-          throw error
-        })
+        const issued = await redeem(client, body, { now, address: request.ip }, verbs).catch(
+          async (error) => {
+            if (isOAuthError(error) && !WAITING.includes(error.code))
+              await countUselessGrant(deps, client, request.ip)
+            throw error
+          },
+        )
         const { access_token, refresh_token, scopes, details } = issued
         const id_token = signIdToken(issued, client.client_id, key, now, deps)
         return {
@@ -88,9 +85,9 @@ function presentedIn({ code, refresh_token, device_code }: Sent<typeof TokenRequ
 }
 
 async function redeem(
-  client: Authenticated,
+  client: Client,
   body: Sent<typeof TokenRequest>,
-  { arrival, now, address }: Pick<Refresh, 'arrival' | 'now' | 'address'>,
+  { now, address }: Pick<Refresh, 'now' | 'address'>,
   { exchangeCode, rotateRefreshToken, redeemDeviceCode }: Redeem,
 ): Promise<IssuedTokens> {
   const { redirect_uri, code_verifier, scope } = body
@@ -105,7 +102,7 @@ async function redeem(
       const names = namesIn(scope ?? '')
       const scopes = names.length === 0 ? undefined : names
       const refresh_token = requiredValue(body, 'refresh_token')
-      return rotateRefreshToken({ client, refresh_token, scopes, address, arrival, now })
+      return rotateRefreshToken({ client, refresh_token, scopes, address, now })
     }
     case DEVICE_GRANT:
       return redeemDeviceCode({ client, device_code: requiredValue(body, 'device_code'), address, now })
