@@ -10,14 +10,13 @@ import { sql } from 'kysely'
 import { type OsUser, serverUser, spawnOptions } from '../../src/database/embedded/user.ts'
 import { freePort } from '../harness/free-port.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
-import { waitUntil } from '../harness/waiting.ts'
+import { WAIT_MS_MAX, waitUntil } from '../harness/waiting.ts'
 import { ask } from './world.ts'
 
 const PROGRAMS = ['/usr/bin/etcd', '/usr/bin/patroni', '/usr/sbin/haproxy']
 export const HAS_PATRONI = PROGRAMS.every((program) => existsSync(program))
 
 const [ETCD, PATRONI, HAPROXY] = PROGRAMS as [string, string, string]
-const WAIT_MS = 90_000
 const ANSWER_MS = 3_000
 /** The least that Patroni takes: so long a dead primary may hold its place. */
 const TTL_SECONDS = 20
@@ -71,9 +70,13 @@ export async function startPatroni(bin: string, options: PatroniOptions = {}): P
   const url = `postgres://tessera:tessera@127.0.0.1:${front.port}/postgres`
   // HAProxy leads to both in turn until it has found out which is the primary.
   const isWhole = async () => (await isReplicated(url)) && (await isReplicated(url))
-  await waitUntil(isWhole, { timeout: WAIT_MS, interval: 250, what: 'a standby that has every commit' })
+  await waitUntil(isWhole, { timeout: WAIT_MS_MAX, interval: 250, what: 'a standby that has every commit' })
   const becomes = (other: Node) =>
-    waitUntil(() => isPrimary(other), { timeout: WAIT_MS, interval: 50, what: `${other.name} to be primary` })
+    waitUntil(() => isPrimary(other), {
+      timeout: WAIT_MS_MAX,
+      interval: 50,
+      what: `${other.name} to be primary`,
+    })
   return {
     url,
     nodes,
@@ -198,7 +201,7 @@ async function startNode(
   const startAgain = () => start(PATRONI, user, [file])
   const node = { name, port, api, data, process: startAgain(), start: startAgain }
   // One after the other, so that the second copies the first.
-  await waitUntil(() => isRunning(node), { timeout: WAIT_MS, interval: 250, what: `${name} to run` })
+  await waitUntil(() => isRunning(node), { timeout: WAIT_MS_MAX, interval: 250, what: `${name} to run` })
   return node
 }
 
@@ -230,7 +233,7 @@ function start(program: string, user: OsUser | undefined, args: string[]): Child
 async function end(child: ChildProcess): Promise<void> {
   if (!isRunningProcess(child)) return
   child.kill('SIGTERM')
-  await waitUntil(() => !isRunningProcess(child), { timeout: WAIT_MS, interval: 50, what: 'an end' })
+  await waitUntil(() => !isRunningProcess(child), { timeout: WAIT_MS_MAX, interval: 50, what: 'an end' })
 }
 
 async function answers(node: Node, path: string): Promise<boolean> {

@@ -176,7 +176,6 @@ describe('a program on the member’s computer', () => {
 })
 
 describe.skipIf(isWithoutChromium)('in Chromium', () => {
-  const TEST_MS = 60_000
   const STATE = `"><b>'&quot;&amp; 好`
   let site: TestApp
 
@@ -203,7 +202,7 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
     ['an https server', true, true],
     ['an https server, without JavaScript', true, false],
     ['a program on this computer', false, true],
-  ])('the form reaches %s, which redirects to another origin', { timeout: TEST_MS }, async (...row) => {
+  ])('the form reaches %s, which redirects to another origin', async (...row) => {
     const [, isTls, javaScriptEnabled] = row
     const home = await serve(isTls, '127.0.0.1', (_request, response) => void response.end('Welcome home'))
     const got: string[] = []

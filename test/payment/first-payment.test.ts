@@ -17,7 +17,6 @@ const { en } = messages
 const SHOP = join(import.meta.dirname, '../../examples/gateway-shop/shop.js')
 const CLICKS_MAX = 16
 const PAGE_MS = 60_000
-const TEST_MS = 240_000
 
 describe.skipIf(isWithoutChromium)('somebody new', () => {
   let test: TestApp
@@ -139,6 +138,5 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
       ])
       expect(clicks).toBeLessThanOrEqual(CLICKS_MAX)
     },
-    TEST_MS,
   )
 })

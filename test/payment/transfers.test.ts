@@ -1,6 +1,7 @@
 /** Transfers: one charge per order_id, bounds and fees by trust level, and refusals that move nothing. */
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { SettingName } from '../../src/core/setting-values.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
@@ -8,7 +9,7 @@ import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { useTestApp } from '../harness/harness.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { type Answer, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
@@ -296,19 +297,15 @@ describe('bounds and fees', () => {
     await expectRefusal(over, 400, 1016, `Amount exceeds maximum limit (${maximum})`)
   })
 
-  /** Runs with these settings after the application has read them. */
-  async function withSettings(values: Record<string, string>, run: () => Promise<void>) {
-    const names = Object.keys(values)
-    await test.db
-      .insertInto('site_settings')
-      .values(names.map((name) => ({ name, value: values[name]! })))
-      .execute()
-    await new Promise((resolve) => setTimeout(resolve, 2_100))
+  /** Runs with these settings, and then sets the former ones. */
+  async function withSettings(values: Partial<Record<SettingName, string>>, run: () => Promise<void>) {
+    const names = Object.keys(values) as SettingName[]
+    const former = await test.deps.settings.read()
+    for (const name of names) await setSetting(test, name, values[name]!)
     try {
       await run()
     } finally {
-      await test.db.deleteFrom('site_settings').where('name', 'in', names).execute()
-      await new Promise((resolve) => setTimeout(resolve, 2_100))
+      for (const name of names) await setSetting(test, name, String(former[name]))
     }
   }
 

@@ -217,7 +217,7 @@ it('a charge and an order of one order_id are one of the two', async () => {
 
 describe('charges in both processes', () => {
   /**
-   * Charges until the act has been answered and each stream has charged ten times more.
+   * Charges until the act has been answered and each stream has charged ten times more. The act begins after the first charge.
    * @param pause_ms between two charges of a stream.
    */
   async function chargeAround(
@@ -228,11 +228,13 @@ describe('charges in both processes', () => {
     const { mandate_id } = requestOf()
     let isAnswered = false
     const late: unknown[] = []
+    const first = Promise.withResolvers<void>()
     const stream = async (i: number) => {
       for (let left = 10; left > 0; ) {
         if (pause_ms > 0) await sleep(pause_ms)
         const isLate = isAnswered
         const outcome = await chargedOr(charges[i % 2]!(requestOf()))
+        first.resolve()
         if (isLate) {
           late.push(outcome)
           left -= 1
@@ -240,7 +242,7 @@ describe('charges in both processes', () => {
       }
     }
     const streams = Array.from({ length: 12 }, (_, i) => stream(i))
-    await sleep(pause_ms + 150)
+    await Promise.race([first.promise, Promise.all(streams)])
     await act()
     // What is stored now is wholly before the act, and nothing is added after its answer.
     const before = await sumsOf(mandate_id)
