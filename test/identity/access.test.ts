@@ -100,7 +100,7 @@ describe('addresses that may be registered', () => {
     ['example://callback', 'scheme'],
     ['Com.example.app:/callback', 'not_absolute'],
     ['com.example.app:callback', 'not_absolute'],
-    ['com.example.app:///callback', 'not_absolute'],
+    ['com.example.app:////callback', 'not_absolute'],
     ['com..app:/callback', 'not_absolute'],
     ['com.example.app:/callback?a=1', 'query'],
     ['com.example.app:/callback#a', 'fragment'],

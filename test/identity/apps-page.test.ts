@@ -93,7 +93,10 @@ describe('POST /apps', () => {
     expect(later.body).not.toContain(client_secret)
 
     const app = { client_id, client_secret, redirect_uri: 'http://localhost:3000/cb' } as Party
-    const tokens = await obtainTokens(test, client, app)
+    const tokens = await obtainTokens(test, client, {
+      ...app,
+      redirect_uri: 'https://books.example/callback',
+    })
     expect(tokens.token_type).toBe('Bearer')
   })
 

@@ -9,7 +9,6 @@ import {
   answerOf,
   authorizationUrl,
   basic,
-  changeApp,
   makeParty,
   obtainTokens,
   type Party,
@@ -123,44 +122,85 @@ describe('a private-use scheme', () => {
     expect(signIn.headers['content-security-policy']).toContain(' com.example.app:;')
   })
 
-  it('is refused to a confidential application, by program, by page and by the database', async () => {
-    const person = await makePerson(test)
-    const own = await person.signIn()
-    const { access_token } = await obtainTokens(test, own, await makeParty(test))
-    const register = (more = {}) =>
-      registerByApi(test, access_token, {
-        name: 'Phone',
-        redirect_uris: ['https://app.example/', SCHEME],
-        ...more,
-      })
-    const refused = await register()
-    expect([refused.status, refused.body.error]).toEqual([400, 'invalid_redirect_uri'])
-    expect(refused.body.errors).toEqual([{ path: 'redirect_uris.1', message: expect.any(String) }])
-    expect((await register(OPEN)).status).toBe(201)
+  it('may lack a host, and gets the code there', async () => {
+    const uri = 'app.immich:///oauth-callback'
+    const party = await makeParty(test, { ...OPEN, redirect_uris: [uri] })
+    const { code } = await allow(party, uri)
+    expect((await redeem(party, code, uri)).status).toBe(200)
+  })
+})
 
-    const form = { name: 'Phone', redirect_uris: SCHEME, token_endpoint_auth_method: 'client_secret_basic' }
-    const page = await own.submit(await own.get('/apps'), '/apps', form)
-    expect(page.status).toBe(400)
-    expect(page.body).toContain(t.redirectUriFaults.private_use)
-    const party = await makeParty(test)
-    const change = changeApp(test, party, { redirect_uris: [SCHEME] })
-    await expect(change).rejects.toThrow('oauth_apps_private_use_public')
+describe('an application with web, loopback and private-use addresses', () => {
+  const WEB = 'https://photos.example/callback'
+  const LOOPBACK = 'http://localhost:3000/callback'
+  const IMMICH = 'app.immich:///oauth-callback'
+  const redirect_uris = [WEB, LOOPBACK, IMMICH]
+  const form = { name: 'Photos', redirect_uris }
+  let own: Browser
+
+  beforeAll(async () => {
+    own = await (await makePerson(test)).signIn()
   })
 
-  it('stays refused to a confidential application when it is changed', async () => {
-    const person = await makePerson(test)
-    const own = await person.signIn()
-    const form = { name: 'Phone', redirect_uris: 'https://app.example/' }
-    await own.submit(await own.get('/apps'), '/apps', form)
-    const { client_id } = await test.db
-      .selectFrom('oauth_apps')
-      .where('owner_id', '=', person.id)
-      .select('client_id')
-      .executeTakeFirstOrThrow()
-    const path = `/apps/${client_id}`
-    const page = await own.submit(await own.get(path), path, { redirect_uris: SCHEME })
-    expect(page.status).toBe(400)
-    expect(page.body).toContain(t.redirectUriFaults.private_use)
+  it('registers and changes, by program and by page', async () => {
+    const { access_token } = await obtainTokens(test, own, await makeParty(test))
+    expect((await registerByApi(test, access_token, form)).status).toBe(201)
+    const page = await own.submit(await own.get('/apps'), '/apps', {
+      name: 'Photos',
+      redirect_uris: redirect_uris.join('\n'),
+    })
+    expect(page.status).toBe(303)
+    const shown = await own.get(page.location!)
+    const path = `/apps/${/<code[^>]*>([a-z0-9]{24})</.exec(shown.body)![1]}`
+    const changed = {
+      name: 'Photos',
+      redirect_uris: `${IMMICH}\n${WEB}`,
+      post_logout_redirect_uris: 'app.immich:///bye',
+    }
+    expect((await own.submit(await own.get(path), path, changed)).status).toBe(303)
+  })
+
+  it.each([LOOPBACK, IMMICH])('needs PKCE and consent each time for %s', async (uri) => {
+    const party = await makeParty(test, { redirect_uris })
+    const bare = await client.get(authorizationUrl(party, { redirect_uri: uri }))
+    expect(answerOf(bare, uri).error).toBe('invalid_request')
+    for (let n = 0; n < 2; n += 1) {
+      const { code } = await allow(party, uri)
+      const fields = { grant_type: 'authorization_code', code, redirect_uri: uri, code_verifier: VERIFIER }
+      const authorization = basic(party.client_id, party.client_secret)
+      expect((await postForm(test, '/oauth2/token', fields, { authorization })).status).toBe(200)
+    }
+  })
+
+  it('needs no PKCE at its site', async () => {
+    const party = await makeParty(test, { redirect_uris })
+    expect((await obtainTokens(test, client, party)).token_type).toBe('Bearer')
+  })
+
+  it('needs no PKCE where all its addresses are the loopback of a developer', async () => {
+    const party = await makeParty(test, { redirect_uris: [LOOPBACK] })
+    expect((await obtainTokens(test, client, party)).token_type).toBe('Bearer')
+  })
+
+  it('gets no code without a challenge from the database', async () => {
+    const party = await makeParty(test, { redirect_uris })
+    await obtainTokens(test, client, party)
+    const change = test.db
+      .updateTable('authorization_codes')
+      .set({ redirect_uri: IMMICH })
+      .where('app_id', '=', party.id)
+      .execute()
+    await expect(change).rejects.toThrow('authorization_codes_private_use_pkce')
+  })
+
+  it('takes no resource at the host of a private-use address', async () => {
+    const { access_token } = await obtainTokens(test, own, await makeParty(test))
+    const resource = {
+      resource_uri: 'https://api.example',
+      redirect_uris: [WEB, 'com.example.app://api.example/'],
+    }
+    const refused = await registerByApi(test, access_token, { ...form, ...resource })
+    expect(refused.body.errors).toEqual([{ path: 'resource_uri', message: expect.any(String) }])
   })
 })
 

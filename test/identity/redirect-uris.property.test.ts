@@ -2,12 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NewAppForm } from '../../src/identity/apps/apps.ts'
-import {
-  isRegistered,
-  placeOf,
-  privateUseFault,
-  redirectUriFault,
-} from '../../src/identity/apps/redirect-uris.ts'
+import { isRegistered, placeOf, redirectUriFault } from '../../src/identity/apps/redirect-uris.ts'
 import { withParameters } from '../../src/identity/oauth/parameters.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
@@ -188,12 +183,7 @@ describe('registration', () => {
       fc.property(list, kind, (redirect_uris, token_endpoint_auth_method) => {
         const app = { token_endpoint_auth_method }
         const form = NewAppForm.safeParse({ name: 'x', redirect_uris, ...app })
-        const isMalformed = redirect_uris.some((uri) => redirectUriFault(uri) !== undefined)
-        // The kind is judged last, when repeated addresses of a faultless list have been dropped.
-        const judged = isMalformed ? redirect_uris : [...new Set(redirect_uris)]
-        const faulty = judged.flatMap((uri, i) =>
-          (redirectUriFault(uri) ?? privateUseFault(uri, app)) === undefined ? [] : [i],
-        )
+        const faulty = redirect_uris.flatMap((uri, i) => (redirectUriFault(uri) === undefined ? [] : [i]))
         const isCounted = redirect_uris.length >= 1 && redirect_uris.length <= 20
         expect(form.success).toBe(isCounted && faulty.length === 0)
         if (form.success) expect(form.data.redirect_uris).toEqual([...new Set(redirect_uris)])

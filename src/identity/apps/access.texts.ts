@@ -23,10 +23,6 @@ export const access = {
       en: 'must be https (http only for 127.0.0.1, [::1] and localhost; a scheme of your own needs a dot, as in com.example.app:/callback)',
       zh: '须为 https（仅 127.0.0.1、[::1] 和 localhost 可用 http；自定义协议须含点号，例如 com.example.app:/callback）',
     },
-    private_use: {
-      en: 'has a scheme of its own, which only an application without a secret may have',
-      zh: '使用了自定义协议，仅没有密钥的应用可以使用',
-    },
     query: { en: 'must have no query (?)', zh: '不能包含查询参数（?）' },
     fragment: { en: 'must have no fragment (#)', zh: '不能包含片段（#）' },
     user_name: { en: 'must have no user name or password (@)', zh: '不能包含用户名或密码（@）' },

@@ -11,13 +11,7 @@ import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
 import { isHonestProse, isHonestText } from '../../web/parameters.ts'
 import { SIGNING_ALGORITHMS } from '../keys/keys.ts'
 import { access } from './access.texts.ts'
-import {
-  logoutUriFault,
-  privateUseFault,
-  type RedirectUriFault,
-  redirectUriFault,
-  webAddressFault,
-} from './redirect-uris.ts'
+import { logoutUriFault, type RedirectUriFault, redirectUriFault, webAddressFault } from './redirect-uris.ts'
 import { mayBeResource, mayHaveResource, plainOrigin, RESOURCE_URI_LENGTH_MAX } from './resource-uri.ts'
 import { newSecret } from './secrets.ts'
 
@@ -125,19 +119,10 @@ const ClientKind = z.object({
     .default('client_secret_basic'),
 })
 
-type Addresses = Pick<
-  z.output<typeof AppFields>,
-  'redirect_uris' | 'post_logout_redirect_uris' | 'resource_uri'
->
+type Addresses = Pick<z.output<typeof AppFields>, 'redirect_uris' | 'resource_uri'>
 
-/** Refuses the addresses that an application of this kind may not have. Each address gets one fault, its own first. */
-function checkAddresses(app: Addresses & z.output<typeof ClientKind>, context: z.core.$RefinementCtx): void {
-  for (const field of ['redirect_uris', 'post_logout_redirect_uris'] as const) {
-    app[field].forEach((uri, index) => {
-      const fault = redirectUriFault(uri) === undefined ? privateUseFault(uri, app) : undefined
-      if (fault !== undefined) context.addIssue({ ...issueOf(fault, uri), path: [field, index] })
-    })
-  }
+/** Refuses a resource that an application of this kind may not have. */
+function checkResource(app: Addresses & z.output<typeof ClientKind>, context: z.core.$RefinementCtx): void {
   if (app.resource_uri !== null && !mayHaveResource(app.resource_uri, app)) {
     const message = 'must be an address at the host of a redirect URI, of an application with a secret'
     context.addIssue({ code: 'custom', message, path: ['resource_uri'] })
@@ -165,7 +150,7 @@ export const NewAppForm = AppFields.extend({
   ...ClientKind.shape,
   /** Kept and repeated. A logout token about one session names it in any case. */
   backchannel_logout_session_required: z.boolean().default(false),
-}).superRefine(checkAddresses)
+}).superRefine(checkResource)
 
 /** The query of GET /api/apps. */
 export const AppsRequest = z.object({ owner: z.literal('all').optional() })
@@ -205,7 +190,7 @@ const AppForm = AppFields.extend({
     .optional()
     .transform((text) => text === 'true'),
 })
-export const NewAppPageForm = AppForm.extend(ClientKind.shape).superRefine(checkAddresses)
+export const NewAppPageForm = AppForm.extend(ClientKind.shape).superRefine(checkResource)
 
 export type AppValues = z.output<typeof AppForm>
 type Kind = z.output<typeof ClientKind>['token_endpoint_auth_method']
@@ -213,7 +198,7 @@ type Kind = z.output<typeof ClientKind>['token_endpoint_auth_method']
 /** Returns the form for the changes of an application of this kind. */
 export function appFormOf({ token_endpoint_auth_method }: { token_endpoint_auth_method: string }) {
   const kind = { token_endpoint_auth_method: token_endpoint_auth_method as Kind }
-  return AppForm.superRefine((values, context) => checkAddresses({ ...values, ...kind }, context))
+  return AppForm.superRefine((values, context) => checkResource({ ...values, ...kind }, context))
 }
 type NewAppValues = z.output<typeof NewAppPageForm>
 

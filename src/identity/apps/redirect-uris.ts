@@ -12,7 +12,6 @@ export type RedirectUriFault =
   | 'characters'
   | 'not_absolute'
   | 'scheme'
-  | 'private_use'
   | 'query'
   | 'fragment'
   | 'user_name'
@@ -22,7 +21,7 @@ export type RedirectUriFault =
 /**
  * Checks an address for registration. Addresses are later compared and sent as text. So the text must be safe in a Location
  * header, and all parsers must read it alike. It is https, or http to the loopback (RFC 8252 7.3), or has a private-use
- * scheme (RFC 8252 7.1), which `privateUseFault` leaves to public applications.
+ * scheme (RFC 8252 7.1).
  */
 export function redirectUriFault(uri: string): RedirectUriFault | undefined {
   if (uri.length > REDIRECT_URI_LENGTH_MAX) return 'too_long'
@@ -39,13 +38,13 @@ export function redirectUriFault(uri: string): RedirectUriFault | undefined {
   return undefined
 }
 
-/** The scheme is followed by `/path` or `//host/path` and nothing else, so nothing in it can be mistaken for an answer. */
+/** `/path`, `//host/path` or `///path` follows the scheme and nothing else, so nothing in it can be mistaken for an answer. */
 function faultOfPrivateUse(uri: string): RedirectUriFault | undefined {
   if (uri.includes('#')) return 'fragment'
   if (uri.includes('?')) return 'query'
   if (uri.includes('@')) return 'user_name'
   if (uri.includes('*')) return 'wildcard'
-  return /^[^:]+:\/(\/[^/]|[^/]|$)/.test(uri) && URL.canParse(uri) ? undefined : 'not_absolute'
+  return /^[^:]+:\/(\/{0,2}[^/]|$)/.test(uri) && URL.canParse(uri) ? undefined : 'not_absolute'
 }
 
 /** Refuses hosts such as `%2e` and `0x7f.1`, which parsers read differently. */
@@ -54,17 +53,6 @@ function isHostAsBrowsersWriteIt(uri: string, authority: string): boolean {
   const defaultPort = protocol === 'https:' ? ':443' : ':80'
   const written = authority.toLowerCase()
   return written === host || written === host + defaultPort
-}
-
-/**
- * Checks an address against the kind of its application. Any program on a device can answer to a private-use scheme, and
- * only a public application must prove by PKCE that a code is its own.
- */
-export function privateUseFault(
-  uri: string,
-  app: { token_endpoint_auth_method: string },
-): RedirectUriFault | undefined {
-  return !isPublic(app) && privateUseScheme(uri) !== undefined ? 'private_use' : undefined
 }
 
 /** Checks an address that pages link to or load a picture from. Only https is allowed. */
@@ -89,6 +77,17 @@ export function kindOf(redirect_uri: string): 'web' | 'loopback' | 'scheme' {
 }
 
 type Registered = { redirect_uris: string[]; token_endpoint_auth_method: string }
+
+/**
+ * Whether the answer goes to a program on the member's device. Another program there can receive it, so such a code needs PKCE and
+ * the member allows each sign-in (RFC 8252 8.1 and 8.6). An application with a secret and loopback addresses only is a site on its
+ * developer's machine.
+ */
+export function isOnDevice(app: Registered, redirect_uri: string): boolean {
+  const kind = kindOf(redirect_uri)
+  if (kind !== 'loopback') return kind === 'scheme'
+  return isPublic(app) || app.redirect_uris.some((uri) => kindOf(uri) !== 'loopback')
+}
 
 /**
  * Whether an address is registered. Addresses are compared character by character (RFC 9700 4.1.3). Of a public

@@ -1,6 +1,6 @@
 /** The address of an application's service, which other applications name to get tokens for it (RFC 8707). */
 import { violatedConstraint } from '../../database/connection.ts'
-import { redirectUriFault } from './redirect-uris.ts'
+import { kindOf, redirectUriFault } from './redirect-uris.ts'
 
 export const RESOURCE_URI_LENGTH_MAX = 300
 
@@ -32,5 +32,5 @@ export function mayHaveResource(uri: string, app: Owner): boolean {
   if (app.token_endpoint_auth_method === 'none' || redirectUriFault(uri) !== undefined) return false
   if (!/^https?:/i.test(uri)) return false
   const { host } = new URL(uri)
-  return app.redirect_uris.some((own) => URL.parse(own)?.host === host)
+  return app.redirect_uris.some((own) => kindOf(own) !== 'scheme' && URL.parse(own)?.host === host)
 }

@@ -8,7 +8,7 @@ import { AppError } from '../../platform/errors.ts'
 import type { Parameters } from '../../web/parameters.ts'
 import { privateUseScheme } from '../../web/return-to.ts'
 import { isPublic } from '../apps/access.ts'
-import { isRegistered, kindOf } from '../apps/redirect-uris.ts'
+import { isOnDevice, isRegistered, kindOf } from '../apps/redirect-uris.ts'
 import { addressFault, admits, admitsDocuments, hostOf, isAddress } from '../metadata/client-id.ts'
 import type { MetadataClients } from '../metadata/clients.ts'
 import { documentFault, versionOf } from '../metadata/document.ts'
@@ -242,17 +242,17 @@ export type Demand = {
 }
 
 /** Reads the rest of the request, in the order of identity.md. Throws the OAuth error for the redirect. */
-export function readDemand(sent: Parameters, { app, redirect_uri }: Target): Demand {
+export function readDemand(sent: Parameters, target: Target): Demand {
   // The resource has an error of its own for a repeated one.
   const { resource: _, ...others } = sent
   const values = singleValues(others)
-  requireCodeFlow(values, redirect_uri)
+  requireCodeFlow(values, target.redirect_uri)
   refuseRequestObjects(values)
   requireShort(values, 'state', STATE_BYTES_MAX)
   requireShort(values, 'nonce', NONCE_BYTES_MAX)
   return {
     scopes: readScopes(values),
-    code_challenge: readChallenge(values, app),
+    code_challenge: readChallenge(values, target),
     prompts: readPrompts(values),
     max_age: readMaxAge(values),
     nonce: values.nonce,
@@ -301,13 +301,16 @@ export function readScopes({ scope = '' }: { scope?: string | undefined }): stri
   return known.length === 0 ? DEFAULT_SCOPES : known
 }
 
-/** Reads the PKCE challenge (RFC 7636), S256 only: `plain` adds nothing to TLS. A public client must send one. */
+/**
+ * Reads the PKCE challenge (RFC 7636), S256 only: `plain` adds nothing to TLS. A public client must send one, and so must a request
+ * whose answer goes to a program on a device.
+ */
 function readChallenge(
   { code_challenge, code_challenge_method }: Single,
-  app: AuthorizedApp,
+  { app, redirect_uri }: Target,
 ): string | undefined {
   const isAbsent = code_challenge === undefined && code_challenge_method === undefined
-  if (isAbsent && !isPublic(app)) return undefined
+  if (isAbsent && !isPublic(app) && !isOnDevice(app, redirect_uri)) return undefined
   if (code_challenge === undefined) throw new AppError('invalid_request', 'code_challenge is missing')
   if (code_challenge_method !== 'S256') {
     throw new AppError('invalid_request', 'The only code_challenge_method is S256')

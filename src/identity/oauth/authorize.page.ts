@@ -12,8 +12,8 @@ import { type Tx, violatedConstraint } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { wantsHtml } from '../../web/pages.ts'
 import { malformed, type Parameters, parseParameters } from '../../web/parameters.ts'
-import { isKeptForOwner, isPublic, type Refusal, refusalOf, refusalText } from '../apps/access.ts'
-import { kindOf, placeOf } from '../apps/redirect-uris.ts'
+import { isKeptForOwner, type Refusal, refusalOf, refusalText } from '../apps/access.ts'
+import { isOnDevice, kindOf, placeOf } from '../apps/redirect-uris.ts'
 import { allowAndIssueCode, issueCode, type NewCode } from '../grants/codes.ts'
 import { hasConsented } from '../grants/consents.ts'
 import { findResource, type Resource } from '../grants/resources.ts'
@@ -422,7 +422,7 @@ async function consentedApp(
   const isAsked =
     app_id === null ||
     demand.prompts.includes('consent') ||
-    mayBeImpersonated(target) ||
+    isOnDevice(target.app, target.redirect_uri) ||
     demand.mandate?.isPending
   if (!isAsked) {
     const document_version = metadata?.version ?? null
@@ -430,14 +430,6 @@ async function consentedApp(
   }
   if (demand.prompts.includes('none')) throw new AppError('consent_required', 'The user must consent first')
   return undefined
-}
-
-/**
- * Whether another program could impersonate the application. Any program on the member's machine can receive the answer to
- * a public client there, so the member must confirm each sign-in (RFC 8252 8.6).
- */
-function mayBeImpersonated({ app, redirect_uri }: Target): boolean {
-  return isPublic(app) && kindOf(redirect_uri) !== 'web'
 }
 
 async function askForConsent(
@@ -457,7 +449,7 @@ async function askForConsent(
       ...(await consentFacts(deps, app, user, { scopes, resource, isOnDevice: false })),
       scopes,
       resource,
-      isAskedEachTime: mayBeImpersonated(target),
+      isAskedEachTime: isOnDevice(app, redirect_uri),
       mandate: mandate?.isPending
         ? await deps.mandateConsents.show(request, mandate.mandate_id, page)
         : undefined,
