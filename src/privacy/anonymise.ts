@@ -239,6 +239,7 @@ async function closeApps(
       status: sql`case when status in ('pending', 'rejected') then 'rejected' else 'suspended' end`,
       review_reason: 'The account of its owner was anonymised',
       events_url: null,
+      notify_url: null,
       low_balance_points: null,
       low_balance_at: null,
       updated_at: now,

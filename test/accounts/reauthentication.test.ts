@@ -196,7 +196,7 @@ describe('applications on an old sign-in', () => {
     const page = `/payment/applications/${merchant.payment_id}`
     const stored = {
       ...{ name: 'Mugs', description: '', callback_url: merchant.callbackUrl, homepage: '', logo_url: '' },
-      ...{ exchange_rate: '100', allowed_addresses: '' },
+      ...{ notify_url: '', exchange_rate: '100', allowed_addresses: '' },
     }
     const settings = `${page}/settings`
     const form = { ...(await client.get(settings)).form(`${page}/edit`), ...stored }
@@ -204,6 +204,7 @@ describe('applications on an old sign-in', () => {
     const before = await rowOf(merchant.id)
     const sensitive = [
       { callback_url: 'https://elsewhere.example/' },
+      { notify_url: 'https://elsewhere.example/' },
       { exchange_rate: '7' },
       { allowed_addresses: '192.0.2.1' },
     ]

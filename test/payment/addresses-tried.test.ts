@@ -100,7 +100,7 @@ it('those of a shop are looked for among its own orders alone', async () => {
   const read = await test.db.transaction().execute(async (tx) => {
     const before = await rowsRead(tx, 'orders')
     const callback_url = 'https://shop.example/'
-    expect(await addressesOf(tx, { id: shop.id, callback_url })).toEqual([
+    expect(await addressesOf(tx, { id: shop.id, callback_url, notify_url: null })).toEqual([
       { kind: 'callback', url: callback_url },
     ])
     return (await rowsRead(tx, 'orders')) - before

@@ -128,7 +128,14 @@ describe('what one member may ask of others', () => {
     await reviewPaymentApp(test.deps, { payment_id, ...reject })
     expect((await client.submit(page, PATH, filled)).status).toBe(303)
     const one = await client.get(`${PATH}/${payment_id}/settings`)
-    const corrected = { ...filled, exchange_rate: '100', homepage: '', logo_url: '', allowed_addresses: '' }
+    const corrected = {
+      ...filled,
+      exchange_rate: '100',
+      notify_url: '',
+      homepage: '',
+      logo_url: '',
+      allowed_addresses: '',
+    }
     const again = await client.submit(one, `${PATH}/${payment_id}/edit`, corrected)
     expect(again.status).toBe(409)
     expect(await own.where('status', '=', 'pending').select('id').execute()).toHaveLength(5)

@@ -315,7 +315,6 @@ const INVALID = 'parameter_invalid'
 const BAD: [name: string, value: string | undefined, code: string, msg?: string][] = [
   ...[
     ['out_trade_no', '商户订单号'],
-    ['notify_url', '异步通知地址'],
     ['name', '商品名称'],
     ['money', '商品金额'],
   ].flatMap(([name, label]) =>
@@ -1372,6 +1371,7 @@ describe('submit, where a person stands before the answer', () => {
       name: 'Shop',
       description: '',
       callback_url: shop.callbackUrl,
+      notify_url: '',
       homepage: '',
       logo_url: '',
       exchange_rate: '100',

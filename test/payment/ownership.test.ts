@@ -30,6 +30,7 @@ const edited = {
   callback_url: 'https://new.example/cb',
   homepage: 'https://new.example/',
   logo_url: 'https://new.example/logo.png?v=2',
+  notify_url: '',
   exchange_rate: '1',
   allowed_addresses: '',
 }

@@ -231,6 +231,7 @@ describe('a repeated transfer', () => {
       name: 'Shop',
       description: 'What a test sells',
       callback_url: shop.callbackUrl,
+      notify_url: '',
       homepage: '',
       logo_url: '',
       exchange_rate: '100',

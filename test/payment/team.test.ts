@@ -84,6 +84,7 @@ const RIGHTS: [string, 'get' | 'post', Record<string, string>, Record<Role | 'ow
       callback_url: 'https://tea.example/cb',
       homepage: '',
       logo_url: '',
+      notify_url: '',
       exchange_rate: '100',
       allowed_addresses: '',
     },
@@ -255,7 +256,7 @@ it('locks the member’s row before the application, as anonymising does', async
     .execute()
   const edit = {
     ...{ name: 'Again', description: '', callback_url: seller.callbackUrl, homepage: '', logo_url: '' },
-    ...{ exchange_rate: '100', allowed_addresses: [] },
+    ...{ notify_url: '', exchange_rate: '100', allowed_addresses: [] },
   }
   const waiting = await test.db.transaction().execute(async (tx) => {
     await sql`select from users where id = ${owned.user_id} for update`.execute(tx)
@@ -571,17 +572,18 @@ describe('an application that changes hands', () => {
     const [giver, taker] = [seller.owner, heir].map(({ id }) => ({ user_id: id, ip: '127.0.0.1' }))
     const url = 'http://127.0.0.1:9/events'
     const secret = await setEventsUrl(test.deps, seller.payment_id, url, giver!)
+    await test.db.updateTable('payment_apps').set({ notify_url: url }).where('id', '=', seller.id).execute()
     await buy(seller, buyer)
     await offerApplication(test.deps, seller.payment_id, heir.username, giver!)
     await acceptOffer(test.deps, seller.payment_id, taker!)
     await buy(seller, buyer)
 
-    const { events_url } = await test.db
+    const addresses = await test.db
       .selectFrom('payment_apps')
       .where('id', '=', seller.id)
-      .select('events_url')
+      .select(['events_url', 'notify_url'])
       .executeTakeFirstOrThrow()
-    expect(events_url).toBeNull()
+    expect(addresses).toEqual({ events_url: null, notify_url: null })
     expect(await eventSecretsOf(test.db, seller.id, test.clock.now())).toEqual([])
     // Waiting events end too, and the second sale causes none.
     const told = test.db.selectFrom('notifications').where('app_id', '=', seller.id).select('status')

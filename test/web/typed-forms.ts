@@ -121,6 +121,7 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
     page: shop('settings'),
     fields: {
       ...shopFacts,
+      notify_url: 'https://market.example.org/notify',
       homepage: 'https://market.example.org/',
       logo_url: 'https://market.example.org/logo.png',
       exchange_rate: '100',

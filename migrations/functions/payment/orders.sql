@@ -13,7 +13,7 @@ return p_status in ('unpaid', 'expired') and p_expires_at <= p_now
 -- expired, and the request asks for the same amount (of the gateway: the same money), its time begins again. Of two equal
 -- requests in one batch, the first is placed and both are answered with it. With p_skips it waits for no order that begins again
 -- and that another transaction has locked: `locked` names the row, and nothing was done for the item. Only for p_awaited it
--- waits, first of all.
+-- waits, first of all. An order of the gateway without a notify_url gets the application's.
 create or replace function place_orders(p_orders jsonb, p_skips boolean default false, p_awaited text default null)
   returns table (item integer, placed orders, locked text) language plpgsql as $$
 declare
@@ -30,14 +30,14 @@ begin
   select asked.app_id, app.book, asked.door, asked.order_id, asked.transaction_id, asked.description, asked.amount,
     asked.expires_at, asked.now, asked.now,
     asked.trade_no, asked.protocol, asked.pid_sent, asked.money, asked.rate, asked.type, asked.param,
-    asked.notify_url, asked.return_url
+    case when asked.door = 'gateway' then coalesce(asked.notify_url, app.notify_url) end, asked.return_url
   from jsonb_to_recordset(p_orders) as asked (
     item integer, app_id bigint, door text, order_id text, transaction_id text, description text, amount bigint,
     expires_at timestamptz, now timestamptz,
     trade_no text, protocol text, pid_sent text, money text, rate numeric, type text, param text, notify_url text,
     return_url text
   )
-  cross join lateral (select book from payment_apps where id = asked.app_id offset 0) as app
+  cross join lateral (select book, notify_url from payment_apps where id = asked.app_id offset 0) as app
   -- In the order of keys, so that two batches never wait for each other's new rows in a circle.
   order by asked.app_id, asked.door, asked.order_id, asked.item
   on conflict on constraint orders_order_id_key do nothing;

@@ -56,11 +56,13 @@ begin
   perform from ledger_accounts
   where kind = 'wallet' and user_id in (v_from_user_id, p_to_user_id) order by id for update;
 
-  -- 2. The new owner. The team ends, and so do the offer, the alert and the address for events of the former owner.
+  -- 2. The new owner. The team ends, and so do the offer, the alert and the addresses for events and notifications
+  -- of the former owner.
   update payment_apps
   set applicant_id = p_to_user_id, updated_at = p_now,
       live_app_id = case when id = p_app_id then null else live_app_id end,
-      low_balance_points = null, low_balance_at = null, events_url = null, events_gone_at = null
+      low_balance_points = null, low_balance_at = null, events_url = null, events_gone_at = null,
+      notify_url = null
   where id = any (v_app_ids);
   delete from payment_app_members where app_id = any (v_app_ids);
   delete from payment_app_offers where app_id = any (v_app_ids);

@@ -31,6 +31,8 @@ type PaymentAppsTable = {
   logo_url: Nullable<string>
   /** Addresses and ranges that may call the API; empty means any. */
   allowed_addresses: Generated<string[]>
+  /** Where the gateway notifies of paid orders without a notify_url of their own; null notifies nobody of them. */
+  notify_url: Nullable<string>
   /** Where events of the HMAC API are sent; null sends none. */
   events_url: Nullable<string>
   /** When the address of events answered 410 Gone. */

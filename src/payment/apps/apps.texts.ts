@@ -83,6 +83,11 @@ export const paymentApps = {
       zh: '名称、简介、主页和图标会显示在付款页上。',
     },
     facts: { en: 'Shop', zh: '商店资料' },
+    notifyUrl: { en: 'Notification address (gateway)', zh: '异步通知地址（易支付接口）' },
+    notifyHint: {
+      en: 'Used by new gateway orders without a notify_url. Empty: nobody is notified of these orders.',
+      zh: '用于未填写 notify_url 的易支付新订单；留空则不通知。',
+    },
     homepage: { en: 'Homepage', zh: '主页' },
     logo: { en: 'Logo', zh: '图标' },
     logoHint: {
@@ -150,6 +155,10 @@ export const paymentApps = {
     callback_url: {
       en: 'Enter a complete https address (http only on this computer), without query, fragment or user name.',
       zh: '须为完整的 https 地址（本机可用 http），不含查询参数、片段和用户名。',
+    },
+    notify_url: {
+      en: 'Enter a complete http or https address of at most 1,000 characters, without user name, or leave it empty.',
+      zh: '须为完整的 http 或 https 地址，不超过 1000 个字符，不含用户名；或留空。',
     },
     homepage: { en: 'Enter an https address, or leave it empty.', zh: '须为 https 地址，或留空。' },
     logo_url: {

@@ -5,7 +5,7 @@ import { lockUser } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { type Actor, audit, getPermitted, lockPermitted, type Right } from '../rights/rights.ts'
-import { ALLOWED_ADDRESSES_MAX, isAddressRange } from '../values/addresses.ts'
+import { ALLOWED_ADDRESSES_MAX, isAddressRange, isMerchantUrl } from '../values/addresses.ts'
 import { isCallbackUrl, paymentAppForm, refuseLongQueue } from './apps.ts'
 
 const LOGO_URL_LENGTH_MAX = 500
@@ -16,6 +16,10 @@ const EXCHANGE_RATE = /^\d{1,6}(\.\d{1,6})?$/
 /** The form that edits an application. */
 export const paymentAppEdit = (production: boolean) =>
   paymentAppForm(production).extend({
+    notify_url: z
+      .string()
+      .trim()
+      .refine((text) => text === '' || isMerchantUrl(text)),
     homepage: z
       .string()
       .trim()
@@ -64,11 +68,12 @@ export async function editPaymentApp(
     if (app.applicant_id !== applicant_id || (app.status === 'rejected') !== isReapplied)
       throw new AppError('conflict', 'This application was just changed by somebody else')
     if (isReapplied) await refuseLongQueue(tx, applicant_id)
-    const { allowed_addresses, homepage, logo_url, ...rest } = edit
+    const { allowed_addresses, notify_url, homepage, logo_url, ...rest } = edit
     const { unreviewed_change_at } = await tx
       .updateTable('payment_apps')
       .set({
         ...rest,
+        notify_url: notify_url || null,
         homepage: homepage || null,
         logo_url: logo_url || null,
         allowed_addresses: sql`${allowed_addresses}::text[]::inet[]`,
@@ -136,6 +141,7 @@ export async function getOwned(deps: Core, payment_id: string, user_id: bigint, 
       'app.name',
       'app.description',
       'app.callback_url',
+      'app.notify_url',
       'app.homepage',
       'app.logo_url',
       'app.status',

@@ -62,13 +62,14 @@ declare module '../../web/views.ts' {
   }
 }
 
-/** Whether an edit needs a recent sign-in. It does if it changes the callback, the rate or the allowed addresses. */
+/** Whether an edit needs a recent sign-in. It does if it changes an address of the shop, the rate or the allowed addresses. */
 function isSensitive(
-  owned: Pick<PaymentAppEdit, 'callback_url' | 'exchange_rate' | 'allowed_addresses'>,
+  owned: Pick<Owned, 'callback_url' | 'notify_url' | 'exchange_rate' | 'allowed_addresses'>,
   edit: PaymentAppEdit,
 ): boolean {
   return (
     edit.callback_url !== owned.callback_url ||
+    edit.notify_url !== (owned.notify_url ?? '') ||
     Number(edit.exchange_rate) !== Number(owned.exchange_rate) ||
     edit.allowed_addresses.join() !== owned.allowed_addresses.join()
   )

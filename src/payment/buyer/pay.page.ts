@@ -254,8 +254,8 @@ async function showOrder(
   return reply.page('payment/buyer/pay', data, { status, leavesSite: order.return_url ?? true })
 }
 
-function testOutcomes({ notify_url, events_url }: LoadedOrder) {
-  if ((notify_url ?? events_url) !== null) return TEST_OUTCOMES
+function testOutcomes({ door, notify_url, events_url }: LoadedOrder) {
+  if ((door === 'gateway' ? notify_url : events_url) !== null) return TEST_OUTCOMES
   return TEST_OUTCOMES.filter((outcome) => outcome !== 'notify_slow' && outcome !== 'notify_twice')
 }
 

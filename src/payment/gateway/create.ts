@@ -30,7 +30,7 @@ export type NewTrade = {
   money: string
   type: string | null
   param: string | null
-  notify_url: string
+  notify_url: string | null
   return_url: string | null
 }
 
@@ -132,7 +132,7 @@ function newTradeNo(now: Date): string {
 
 /** The fields of a trade, in the order in which their faults are reported. */
 const FIELDS = ['out_trade_no', 'notify_url', 'return_url', 'name', 'money', 'type', 'param'] as const
-const NEEDS = ['out_trade_no', 'notify_url', 'name', 'money'] as const
+const NEEDS = ['out_trade_no', 'name', 'money'] as const
 
 /** Whether a value fits the shape of its field. A blank value of an optional field counts as absent. */
 const TAKES = Object.fromEntries(
@@ -146,7 +146,7 @@ const TAKES = Object.fromEntries(
 
 /** Reads the parameters of a new trade. Throws parameter_missing and parameter_invalid. Pure. */
 function readNewTrade(parameters: FlatParameters): NewTrade {
-  const { type = null, param = null, return_url = null } = parameters
+  const { type = null, param = null, notify_url = null, return_url = null } = parameters
   for (const name of NEEDS) {
     if (parameters[name] === undefined) throw refusal('parameter_missing', `${labelOf(name)}不能为空`)
   }
@@ -155,7 +155,7 @@ function readNewTrade(parameters: FlatParameters): NewTrade {
     if (value !== undefined && !TAKES[name](value))
       throw refusal('parameter_invalid', `${labelOf(name)}格式无效`)
   }
-  const { out_trade_no, notify_url, name, money } = parameters as Record<(typeof NEEDS)[number], string>
+  const { out_trade_no, name, money } = parameters as Record<(typeof NEEDS)[number], string>
   return { out_trade_no, name: cutName(name), money, type, param, notify_url, return_url }
 }
 

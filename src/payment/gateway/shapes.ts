@@ -3,17 +3,17 @@
  * describes them, and tests check every answer against them. gateway.md 1 to 3.
  */
 import { z } from 'zod'
+import { isMerchantUrl } from '../values/addresses.ts'
 import { MONEY } from '../values/money.ts'
 import { Timestamp } from '../values/timestamp.ts'
 
 export const NAME_BYTES_MAX = 127
 export const PARAM_LENGTH_MAX = 500
-const URL_LENGTH_MAX = 1_000
 export const TRADES_DEFAULT = 10
 export const TRADES_MAX = 50
 
 export const OutTradeNo = z.string().regex(/^[A-Za-z0-9._\-|]{1,128}$/)
-const MerchantUrl = z.string().max(URL_LENGTH_MAX).refine(isMerchantUrl).meta({ format: 'uri' })
+const MerchantUrl = z.string().refine(isMerchantUrl).meta({ format: 'uri' })
 /** PHP clients drop a field that is `0` from a notification, and its signature then fails. */
 const isNotZero = (text: string) => text !== '0'
 
@@ -30,7 +30,7 @@ const trade = {
     .regex(/^[A-Za-z0-9_.-]{1,32}$/)
     .optional(),
   out_trade_no: OutTradeNo.refine(isNotZero),
-  notify_url: MerchantUrl,
+  notify_url: MerchantUrl.optional(),
   return_url: MerchantUrl.optional(),
   name: z
     .string()
@@ -171,13 +171,3 @@ export const MessageV2 = z.strictObject({
   sign: z.string(),
   sign_type: z.literal('RSA'),
 })
-
-/**
- * Whether the text is an address for notifications and returns: absolute, http or https, without userinfo. It refuses a
- * backslash, because some parsers read it as a slash and then see another host.
- */
-function isMerchantUrl(text: string): boolean {
-  if (!/^https?:\/\/[^/\s\\\p{Cc}][^\s\\\p{Cc}]*$/iu.test(text) || !URL.canParse(text)) return false
-  const { username, password } = new URL(text)
-  return username === '' && password === ''
-}

@@ -9,6 +9,7 @@ export const merchantAddresses = {
   known: { en: 'Addresses of your shop', zh: '商店的地址' },
   kinds: {
     callback: { en: 'Callback address, where buyers come back', zh: '回调地址（买家付款后返回）' },
+    own_notify: { en: 'Notification address of the application', zh: '应用的异步通知地址' },
     notify: { en: 'notify_url of the latest order', zh: '最近一笔订单的 notify_url' },
     return: { en: 'return_url of the latest order', zh: '最近一笔订单的 return_url' },
   },

@@ -13,15 +13,15 @@ import { type Actor, audit, getPermitted } from '../rights/rights.ts'
 /** Bounds the search for the latest gateway order, because a shop may have many orders and none of the gateway. */
 const LOOKED_THROUGH_MAX = 20_000
 
-export type AddressKind = 'callback' | 'notify' | 'return'
+export type AddressKind = 'callback' | 'own_notify' | 'notify' | 'return'
 export type KnownAddress = { kind: AddressKind; url: string }
 
 export type TriedAddress = Attempt & { url: string; duration_ms: number }
 
-/** The addresses of an application: its callback, and the addresses of its latest gateway order. */
+/** The addresses of an application: its callback, its notification address, and those of its latest gateway order. */
 export async function addressesOf(
   db: Db,
-  { id, callback_url }: { id: bigint; callback_url: string },
+  { id, callback_url, notify_url }: { id: bigint; callback_url: string; notify_url: string | null },
 ): Promise<KnownAddress[]> {
   const { rows } = await sql<{ notify_url: string | null; return_url: string | null }>`
     select notify_url, return_url from (
@@ -32,7 +32,9 @@ export async function addressesOf(
     where door = 'gateway' order by id desc limit 1`.execute(db)
   const [latest] = rows
   const known: KnownAddress[] = [{ kind: 'callback', url: callback_url }]
-  if (latest?.notify_url) known.push({ kind: 'notify', url: latest.notify_url })
+  if (notify_url !== null) known.push({ kind: 'own_notify', url: notify_url })
+  if (latest?.notify_url && latest.notify_url !== notify_url)
+    known.push({ kind: 'notify', url: latest.notify_url })
   if (latest?.return_url) known.push({ kind: 'return', url: latest.return_url })
   return known
 }

@@ -88,6 +88,10 @@ export const merchantOrders = {
     en: 'Your shop learns the result from the buyer’s browser, or by querying the order. With events, we notify it at once.',
     zh: '商店通过买家的浏览器或主动查询得知结果。开启事件后，系统会立即通知商店。',
   },
+  byQueryOnly: {
+    en: 'The order has no notify_url, and the application had no notification address when it was placed. Your shop learns the result from the buyer’s browser, or by querying the order.',
+    zh: '该订单没有 notify_url，创建时应用也未设置异步通知地址。商店通过买家的浏览器或主动查询得知结果。',
+  },
   waits: { en: 'This page updates itself while something is under way.', zh: '处理期间本页会自动更新。' },
   frozen: { en: 'Frozen', zh: '已冻结' },
   payer: { en: 'Paid by', zh: '付款人' },

@@ -33,7 +33,8 @@ export type GatewayFacts = {
   rate: string
   type: string | null
   param: string | null
-  notify_url: string
+  /** Null for the application's own address. */
+  notify_url: string | null
   return_url: string | null
 }
 

@@ -61,7 +61,15 @@ export async function getPermitted(db: Db, payment_id: string, user_id: bigint, 
     .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
     .where('app.payment_id', '=', payment_id)
     .where('mine.user_id', '=', user_id)
-    .select(['app.id', 'app.payment_id', 'app.name', 'app.status', 'app.applicant_id', 'app.callback_url'])
+    .select([
+      'app.id',
+      'app.payment_id',
+      'app.name',
+      'app.status',
+      'app.applicant_id',
+      'app.callback_url',
+      'app.notify_url',
+    ])
     .select(['app.book', 'app.pid', 'app.homepage', 'app.logo_url', 'mine.role'])
     .select('owner.username as owner_username')
     .executeTakeFirst()

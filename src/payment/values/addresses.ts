@@ -1,8 +1,9 @@
-/** Addresses and CIDR ranges: the addresses that an application allows. */
+/** Addresses: those that an application allows to call, as CIDR ranges, and those that it is called at. */
 import { isIP } from 'node:net'
 import { blockListOf } from '../../egress/ranges.ts'
 
 export const ALLOWED_ADDRESSES_MAX = 50
+const URL_LENGTH_MAX = 1_000
 
 /** Whether the text is an IP address or a CIDR range such as 203.0.113.0/24. */
 export function isAddressRange(text: string): boolean {
@@ -18,4 +19,15 @@ export function isAllowedAddress(address: string, ranges: readonly string[]): bo
   if (ranges.length === 0) return true
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
   return blockListOf(ranges).check(plain, isIP(plain) === 4 ? 'ipv4' : 'ipv6')
+}
+
+/**
+ * Whether the text is an address for notifications and returns: absolute, http or https, without userinfo. It refuses a
+ * backslash, because some parsers read it as a slash and then see another host.
+ */
+export function isMerchantUrl(text: string): boolean {
+  if (text.length > URL_LENGTH_MAX) return false
+  if (!/^https?:\/\/[^/\s\\\p{Cc}][^\s\\\p{Cc}]*$/iu.test(text) || !URL.canParse(text)) return false
+  const { username, password } = new URL(text)
+  return username === '' && password === ''
 }

@@ -1,0 +1,112 @@
+/** What the owner of a payment application sets for its orders, and what its orders make of it. */
+import { afterAll, describe, expect, it } from 'vitest'
+import { makePayOrder } from '../../src/payment/orders/pay.ts'
+import { expectSoundBooks } from '../harness/books.ts'
+import { makePerson } from '../harness/cast.ts'
+import { type Fields, makeShop, send } from '../harness/gateway-shop.ts'
+import { useTestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
+
+const t = messages.en
+
+const test = await useTestApp()
+const shop = await makeShop(test)
+const alice = await makePerson(test, { points: 1_000_000n })
+const owner = await shop.owner.signIn()
+const pay = makePayOrder(test.deps)
+const settings = `/payment/applications/${shop.payment_id}/settings`
+const edit = `/payment/applications/${shop.payment_id}/edit`
+afterAll(async () => {
+  await expectSoundBooks(test.db)
+})
+
+let count = 0
+const trade = (over: Fields = {}): Fields => ({
+  pid: shop.pidText,
+  out_trade_no: `S-${++count}`,
+  name: 'Mug',
+  money: '1.00',
+  timestamp: String(Math.floor(test.clock.now().getTime() / 1000)),
+  ...over,
+})
+
+async function createV1(fields: Fields) {
+  return (await send(test, 'POST', '/payment/api/mapi.php', shop.signMd5(fields))).json()
+}
+
+async function createV2(fields: Fields) {
+  return (await send(test, 'POST', '/payment/api/pay/create', shop.signRsa(fields))).json()
+}
+
+const rowOf = (order_id: string) =>
+  test.db.selectFrom('orders').where('order_id', '=', order_id).selectAll().executeTakeFirstOrThrow()
+
+/** The facts of the shop, as its owner types them. */
+const facts = {
+  ...{
+    name: 'Mugs',
+    description: '',
+    callback_url: shop.callbackUrl,
+    notify_url: '',
+    homepage: '',
+    logo_url: '',
+  },
+  ...{ exchange_rate: '100', allowed_addresses: '' },
+}
+
+/** Sends the form of the settings page, with these changes. */
+async function saveSettings(changes: Fields) {
+  return owner.submit(await owner.get(settings), edit, { ...facts, ...changes })
+}
+
+describe('the notification address of an application', () => {
+  const own = 'https://shop.example/own?shop=7'
+
+  it('is used by new orders of both versions without a notify_url', async () => {
+    expect((await saveSettings({ notify_url: own })).status).toBe(303)
+    const [first, second, third] = [trade(), trade({ notify_url: ' ' }), trade()]
+    third.notify_url = 'https://shop.example/of-the-order'
+    expect(await createV1(first)).toMatchObject({ code: 1 })
+    expect(await createV1(second)).toMatchObject({ code: 1 })
+    expect(await createV2(third)).toMatchObject({ code: 0 })
+    const fourth = trade()
+    expect(await createV2(fourth)).toMatchObject({ code: 0 })
+    const addresses = [first, second, third, fourth].map(async ({ out_trade_no }) => rowOf(out_trade_no!))
+    expect((await Promise.all(addresses)).map(({ notify_url }) => notify_url)).toEqual([
+      own,
+      own,
+      third.notify_url,
+      own,
+    ])
+    expect((await owner.get(settings)).body).toContain(own)
+  })
+
+  it('is not used by orders of the HMAC API', async () => {
+    const { body } = await shop.process({ amount: '5', description: 'Tea', order_id: 'hmac-1' })
+    expect(body).toMatchObject({ success: true })
+    expect((await rowOf('hmac-1')).notify_url).toBeNull()
+  })
+
+  it('is refused when it is no address', async () => {
+    const refused = await saveSettings({ notify_url: 'ftp://shop.example/' })
+    expect(refused.status).toBe(400)
+    expect(refused.body).toContain(t.paymentApps.problems.notify_url)
+  })
+
+  it('may be absent: nobody is notified, and the query tells', async () => {
+    expect((await saveSettings({ notify_url: '' })).status).toBe(303)
+    const fields = trade()
+    expect(await createV1(fields)).toMatchObject({ code: 1 })
+    const { transaction_id, notify_url, id } = await rowOf(fields.out_trade_no!)
+    expect(notify_url).toBeNull()
+    const paid = await pay({ transaction_id, payer_id: alice.id, expected_amount: 100n })
+    expect(paid).toBe('paid')
+    const notifications = test.db.selectFrom('notifications').where('order_id', '=', id).select('id')
+    expect(await notifications.execute()).toEqual([])
+    const { pid, out_trade_no } = fields
+    const path = `/payment/api/api.php?act=order&pid=${pid}&key=${shop.merchant_key}&out_trade_no=${out_trade_no}`
+    expect((await test.app.inject({ url: path })).json()).toMatchObject({ code: 1, status: 1 })
+    const page = await owner.get(`/payment/applications/${shop.payment_id}/orders/${transaction_id}`)
+    expect(page.body).toContain(t.merchantOrders.byQueryOnly)
+  })
+})
