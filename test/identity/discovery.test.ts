@@ -37,7 +37,7 @@ it('the three addresses give one document, of what exists and no more', async ()
       end_session_endpoint: `${ISSUER}/oauth2/logout`,
       backchannel_logout_supported: true,
       backchannel_logout_session_supported: true,
-      scopes_supported: ['openid', 'profile', 'email', 'offline_access', 'apps'],
+      scopes_supported: ['openid', 'profile', 'email', 'groups', 'offline_access', 'apps'],
       response_types_supported: ['code'],
       response_modes_supported: ['query', 'form_post'],
       grant_types_supported: [

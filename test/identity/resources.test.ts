@@ -282,7 +282,7 @@ it('describes our own resource, and names the description in each challenge', as
   expect(body).toEqual({
     resource: PUBLIC_URL,
     authorization_servers: [PUBLIC_URL],
-    scopes_supported: ['openid', 'profile', 'email', 'apps'],
+    scopes_supported: ['openid', 'profile', 'email', 'groups', 'apps'],
     bearer_methods_supported: ['header', 'body'],
     resource_documentation: `${PUBLIC_URL}/docs/identity`,
   })

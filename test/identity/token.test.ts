@@ -384,6 +384,20 @@ describe('the ID token', () => {
     expect(claimsOf(tokens.id_token).sub).toBe(String(person.id))
   })
 
+  it.each([
+    ['openid', []],
+    ['openid email', ['email', 'email_verified']],
+    ['openid groups', ['groups']],
+    ['groups email', ['email', 'email_verified', 'groups']],
+    ['openid profile', ['email', 'email_verified', 'groups', 'username']],
+  ])('has the claims of %s', async (scope, expected) => {
+    const person = await makePerson(test, { email: 'a@example.org' })
+    await changePerson(test, person, { email_verified: true })
+    const { id_token } = await obtainTokens(test, await person.signIn(), party, { scope })
+    const known = ['email', 'email_verified', 'groups', 'username']
+    expect(known.filter((name) => name in claimsOf(id_token))).toEqual(expected)
+  })
+
   it('names the session alike for all applications, without giving its cookie away', async () => {
     const person = await makePerson(test)
     const client = await person.signIn()

@@ -22,7 +22,7 @@ const SCOPE_BYTES_MAX = 1_024
 /** The query is sent in a form field and, encoded once more, in the address of the sign-in page. */
 export const QUERY_BYTES_MAX = 8_000
 
-export const SCOPES = ['openid', 'profile', 'email', 'offline_access', 'apps']
+export const SCOPES = ['openid', 'profile', 'email', 'groups', 'offline_access', 'apps']
 const DEFAULT_SCOPES = ['openid', 'profile']
 export const RESPONSE_MODES = ['query', 'form_post']
 export const PROMPTS = ['none', 'login', 'consent', 'select_account']
@@ -292,13 +292,18 @@ function requireShort(values: Single, name: string, bytes_max: number): void {
   }
 }
 
-/** NOTE: unknown scopes are ignored (OIDC Core 3.1.2.1). Without a known scope the default ones apply. */
+/** Returns the scopes of a request. Without a known scope the default ones apply. Throws invalid_scope. */
 export function readScopes({ scope = '' }: { scope?: string | undefined }): string[] {
+  const known = knownScopes(scope)
+  return known.length === 0 ? DEFAULT_SCOPES : known
+}
+
+/** Returns the known scopes of a list. NOTE: unknown ones are ignored (OIDC Core 3.1.2.1). Throws invalid_scope. */
+export function knownScopes(scope: string): string[] {
   if (Buffer.byteLength(scope) > SCOPE_BYTES_MAX) {
     throw new AppError('invalid_scope', `scope is longer than ${SCOPE_BYTES_MAX} bytes`)
   }
-  const known = namesIn(scope).filter((name) => SCOPES.includes(name))
-  return known.length === 0 ? DEFAULT_SCOPES : known
+  return namesIn(scope).filter((name) => SCOPES.includes(name))
 }
 
 /**

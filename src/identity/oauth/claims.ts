@@ -4,8 +4,19 @@ import { groupsOf, type User } from '../../accounts/people/users.ts'
 import type { TokenUser } from './bearer.ts'
 import type { Userinfo } from './shapes.ts'
 
-/** Returns the ID token's claims of the scope `profile`. Unknown values are absent, never null or empty. */
-export function profileClaims(user: User) {
+/**
+ * Returns the ID token's claims of these scopes (decisions.md 13.2): `email`, `groups`, and `profile`, which brings theirs too.
+ * Unknown values are absent, never null or empty.
+ */
+export function claimsOf(user: User, scopes: readonly string[]) {
+  if (scopes.includes('profile')) return profileClaims(user)
+  return {
+    ...(scopes.includes('email') ? emailClaims(user) : {}),
+    ...(scopes.includes('groups') ? { groups: groupsOf(user) } : {}),
+  }
+}
+
+function profileClaims(user: User) {
   return {
     username: user.username,
     preferred_username: user.username,
@@ -14,13 +25,19 @@ export function profileClaims(user: User) {
     ...present('picture', user.avatar_url),
     groups: groupsOf(user),
     trust_level: user.trust_level,
+    ...emailClaims(user),
+  }
+}
+
+function emailClaims(user: User) {
+  return {
     ...present('email', user.email),
     // Some clients refuse an explicit false, and absence means the same.
     ...(user.email_verified && user.email ? { email_verified: true as const } : {}),
   }
 }
 
-/** Returns the userinfo answer. Suspended and banned members get none, so `active` is always true. */
+/** Returns the userinfo answer, for a token of any scope. Suspended and banned members get none, so `active` is always true. */
 export function userinfo(user: TokenUser): z.output<typeof Userinfo> {
   return {
     sub: user.id.toString(),

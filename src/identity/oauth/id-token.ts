@@ -9,7 +9,7 @@ import { signJwt } from '../keys/jwt.ts'
 import type { IdentityDeps, SigningKey } from '../keys/keys.ts'
 import { ID_TOKEN_SECONDS } from '../keys/lifetimes.ts'
 import { acrOf } from './acr.ts'
-import { profileClaims } from './claims.ts'
+import { claimsOf } from './claims.ts'
 
 const ID_TOKEN_TYPE = 'JWT'
 
@@ -34,7 +34,7 @@ export function signIdToken(
     ...(issued.session === null ? {} : { sid: sidOf(secrets, issued.session) }),
     amr: issued.amr,
     acr: acrOf(issued.amr),
-    ...(issued.scopes.includes('profile') ? profileClaims(issued.user) : {}),
+    ...claimsOf(issued.user, issued.scopes),
   }
   return signJwt(ID_TOKEN_TYPE, claims, key)
 }

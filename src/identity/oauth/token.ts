@@ -12,11 +12,12 @@ import { type Presented, requireSameResource } from '../grants/resources.ts'
 import { ACCESS_TOKEN_SECONDS, type IssuedTokens } from '../grants/tokens.ts'
 import type { IdentityDeps } from '../keys/keys.ts'
 import { refuseDetails } from './authorization-details.ts'
+import { knownScopes } from './authorization-request.ts'
 import { type AuthenticateClient, countUselessGrant } from './clients.ts'
 import { admitOrigin } from './cross-origin.ts'
 import { isOAuthError } from './errors.ts'
 import { signIdToken } from './id-token.ts'
-import { formValues, namesIn, requiredValue, type Sent } from './parameters.ts'
+import { formValues, requiredValue, type Sent } from './parameters.ts'
 import { TokenRequest, type Tokens } from './shapes.ts'
 
 export const TOKEN_PATHS = ['/oauth2/token', '/oauth-provider/token']
@@ -98,8 +99,8 @@ async function redeem(
       return exchangeCode({ client, code, redirect_uri, code_verifier, address, now })
     }
     case 'refresh_token': {
-      // A blank scope means all granted scopes, like an absent one.
-      const names = namesIn(scope ?? '')
+      // Without a known scope the request means all granted ones.
+      const names = knownScopes(scope ?? '')
       const scopes = names.length === 0 ? undefined : names
       const refresh_token = requiredValue(body, 'refresh_token')
       return rotateRefreshToken({ client, refresh_token, scopes, address, now })
