@@ -12,7 +12,7 @@ import type { Db, Tx } from '../../database/connection.ts'
 import type { Config } from '../../platform/config.ts'
 import { AppError } from '../../platform/errors.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
-import { formToken, verifyForm } from '../../web/forms/form-guard.ts'
+import { formToken, isFormOf, memberOfForm, verifyForm } from '../../web/forms/form-guard.ts'
 import type { Language } from '../../web/languages.ts'
 import {
   explainAnonymised,
@@ -107,6 +107,12 @@ async function requireOwnForm(request: FastifyRequest, deps: Core): Promise<void
     })
     throw error
   }
+}
+
+/** Whether our own page made the form in this browser, before its session began or for an earlier session. It allows no act. */
+export function isEarlierForm(request: FastifyRequest, deps: Core): boolean {
+  const visitor = request.cookies[visitorCookieName(deps.config)]
+  return isFormOf(request, visitor, deps) || memberOfForm(request, deps) !== undefined
 }
 
 async function loadSession(request: FastifyRequest, deps: Core, findSession: FindSession): Promise<void> {

@@ -16,6 +16,7 @@ import { acceptCode, acceptRecoveryCode } from '../security/second-factor.ts'
 import { attemptedBy, rememberBrowser } from '../session/known-browser.ts'
 import { cookieOptions, signInUrl, startSession } from '../session/session.ts'
 import { clearAttempts, failAttempt, openAttempt, withdrawAttempt } from '../session/throttle.ts'
+import { continueMeanwhile, hasSignedInMeanwhile } from './meanwhile.ts'
 import {
   beginSecondStep,
   endSecondStep,
@@ -159,13 +160,18 @@ async function show(
   return reply.page('accounts/sign-in/second-step', data, { status, leavesSite: leadsTo(returnTo) })
 }
 
-/** Shows the form again after a lock-out. Throws other errors on. */
+/** Shows the form again after a lock-out, and continues where the browser has signed in meanwhile. Throws other errors on. */
 async function showAgain(
   error: Error,
   request: FastifyRequest,
   reply: FastifyReply,
   deps: Core,
 ): Promise<FastifyReply> {
+  if (hasSignedInMeanwhile(error, request, deps)) {
+    const { return_to = safeReturnTo(returnToOf(request)), username = '' } =
+      (await findSecondStep(deps, request.cookies[cookieName(deps)])) ?? {}
+    return continueMeanwhile(request, reply, { returnTo: return_to, username })
+  }
   const isLockout = error instanceof AppError && error.code === 'too_many_attempts'
   // The limit of pages refuses a request before its body and its session are read.
   if (!isLockout || request.body === undefined || !wantsHtml(request)) throw error

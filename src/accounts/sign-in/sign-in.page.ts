@@ -19,6 +19,7 @@ import { relyingPartyId } from '../session/relying-party.ts'
 import { browserScope, endSession, signInUrl } from '../session/session.ts'
 import { checkAttempt, clearAttempts, failAttempt, openAttempt } from '../session/throttle.ts'
 import { signInLinkRoutes } from './link.page.ts'
+import { continueMeanwhile, hasSignedInMeanwhile, MEANWHILE } from './meanwhile.ts'
 import { type PasskeyProblem, passkeySignInRoutes } from './passkey.page.ts'
 import { isRegistrationOpen, registrationRoutes } from './register.page.ts'
 import { finishSignIn, secondStepRoutes } from './second-step.page.ts'
@@ -41,6 +42,8 @@ declare module '../../web/views.ts' {
       /** How long a member who is locked out has to wait. */
       lockedSeconds: number | undefined
       isAgain: boolean
+      /** Whether the browser signed in while another tab showed the form. */
+      isMeanwhile: boolean
       canRegister: boolean
       /** `isOwn`: it confirms the member of the session. */
       passkey: (PasskeyButton & { isOwn: boolean }) | undefined
@@ -75,6 +78,7 @@ type Shown = {
   problem?: Problem
   lockedSeconds?: number
   isAgain?: boolean
+  isMeanwhile?: boolean
   status?: number
 }
 
@@ -86,7 +90,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
     const { return_to, login_hint, reason } = request.query
     const username = typeof login_hint === 'string' ? login_hint.slice(0, USERNAME_LENGTH_MAX) : ''
     const shown = { returnTo: safeReturnTo(return_to), username, isAgain: reason === SIGN_IN_AGAIN }
-    return show(request, reply, shown, deps)
+    return show(request, reply, { ...shown, isMeanwhile: reason === MEANWHILE }, deps)
   })
 
   const options = {
@@ -143,7 +147,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
 async function show(
   request: FastifyRequest,
   reply: FastifyReply,
-  { returnTo, username, problem, lockedSeconds, isAgain = false, status = 200 }: Shown,
+  { returnTo, username, problem, lockedSeconds, isAgain = false, isMeanwhile = false, status = 200 }: Shown,
   deps: Core,
 ): Promise<FastifyReply> {
   const data = {
@@ -153,6 +157,7 @@ async function show(
     problem,
     lockedSeconds,
     isAgain,
+    isMeanwhile,
     canRegister: await isRegistrationOpen(deps),
     passkey: await findPasskeyButton(request, isAgain, deps),
     unknownPasskey: problem === 'passkeyUnknown' ? unknownPasskey(request, deps) : undefined,
@@ -195,6 +200,7 @@ async function showAgain(
   if (!(error instanceof AppError) || sent === undefined || !wantsHtml(request)) throw error
   const username = typeof sent.username === 'string' ? sent.username.slice(0, USERNAME_LENGTH_MAX) : ''
   const shown = { returnTo: safeReturnTo(sent.return_to), username }
+  if (hasSignedInMeanwhile(error, request, deps)) return continueMeanwhile(request, reply, shown)
   if (error.code === 'form_expired')
     return show(request, reply, { ...shown, problem: 'expired', status: 403 }, deps)
   const isBusy = foundQueueFull(error, request)

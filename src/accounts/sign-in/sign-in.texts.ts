@@ -31,6 +31,11 @@ export const signIn = {
     en: `You are signed in as @${name}. Signing in with another account replaces it in this browser.`,
     zh: `当前登录账号是 @${name}。用其他账号登录会替换它。`,
   }),
+  meanwhile: (name: string) => ({
+    en: `You signed in as @${name} in another tab. Nobody else was signed in here.`,
+    zh: `你已在另一个标签页以 @${name} 登录，这里没有登录其他账号。`,
+  }),
+  continueAs: (name: string) => ({ en: `Continue as @${name}`, zh: `以 @${name} 继续` }),
   wrong_credentials: {
     en: 'The username or the password is wrong.',
     zh: '用户名或密码错误。',

@@ -31,14 +31,18 @@ export function verifyForm(
   cookieToken: string | undefined,
   deps: { secrets: Secrets; config: Config },
 ): void {
-  const [tag = ''] = sentToken(request)
-  if (
-    !isOwnPage(request, deps.config) ||
-    cookieToken === undefined ||
-    !deps.secrets.isTag(PURPOSE, cookieToken, tag)
-  ) {
+  if (!isFormOf(request, cookieToken, deps))
     throw new AppError('form_expired', 'This form has expired. Go back, reload the page and try again.')
-  }
+}
+
+/** Whether the request's body carries the token of `cookieToken` and comes from our own page. */
+export function isFormOf(
+  request: FastifyRequest,
+  cookieToken: string | undefined,
+  { secrets, config }: { secrets: Secrets; config: Config },
+): boolean {
+  const [tag = ''] = sentToken(request)
+  return isOwnPage(request, config) && cookieToken !== undefined && secrets.isTag(PURPOSE, cookieToken, tag)
 }
 
 /**
