@@ -211,6 +211,14 @@ describe('the outbox', () => {
     expect(await mailsTo(early)).toHaveLength(1)
   })
 
+  it('drops no link by a clock that is ahead of the database', async () => {
+    const recipient = newAddress()
+    await enqueue(recipient, new Date(test.clock.now().getTime() + MINUTE_MS))
+    const clock = () => new Date(test.clock.now().getTime() + 60 * MINUTE_MS)
+    await sendDueMail({ ...test.deps, clock })
+    expect(smtp.take(recipient)).toHaveLength(1)
+  })
+
   it('signs in to the server with what SMTP_URL says, decoded', async () => {
     const recipient = newAddress()
     await enqueue(recipient)

@@ -4,6 +4,7 @@ import Fastify, { type FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lapseRights } from '../../src/accounts/forum/staff.ts'
+import { propose } from '../../src/admin/proposals/proposals.ts'
 import { examineClock } from '../../src/cli/doctor/database.ts'
 import type { Installation } from '../../src/cli/doctor/finding.ts'
 import { APART_SECONDS_MAX, openClockCheck, readDatabaseTime } from '../../src/core/clock-check.ts'
@@ -146,9 +147,13 @@ describe('a process 400 days ahead', () => {
     const mandate_id = await makeMandate(test, merchant, member)
     await merchant.process({ amount: '5', description: 'x', order_id: 'one' })
     const staff_id = await makeForumStaff(7n, {})
+    const act = { kind: 'setting', setting: 'mandates', value: 'off', reason: '', key: 'one' } as const
+    const actor = { actor_id: staff_id, ip: '127.0.0.1' }
+    await propose(test.deps, act, actor)
     await deleteExpiredRows(test.deps)
     await closeDueDays(test.deps)
     await keepDueProof(test.deps)
+    await rotateDueSigningKeys(test.deps)
     const before = await state()
 
     shift_seconds = AHEAD_SECONDS
@@ -160,6 +165,8 @@ describe('a process 400 days ahead', () => {
     expect(await keepDueProof(deps)).toBeUndefined()
     await rotateDueSigningKeys(deps)
     await lapseRights(deps, { hasApi: false })
+    // The same proposal is open still, so this writes none.
+    expect(await propose(deps, act, actor)).toBeUndefined()
 
     expect(await state()).toEqual(before)
     const now = test.clock.now()
@@ -209,7 +216,13 @@ describe('a process 400 days ahead', () => {
   }
 
   async function state() {
-    const tables = ['books_days', 'books_proofs', 'signing_keys', ...SWEPT.map(({ table }) => table)]
+    const tables = [
+      'correction_proposals',
+      'books_days',
+      'books_proofs',
+      'signing_keys',
+      ...SWEPT.map(({ table }) => table),
+    ]
     const counts: Record<string, unknown> = {}
     for (const table of tables) {
       if (table === 'limit_counters') continue

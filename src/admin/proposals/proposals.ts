@@ -35,14 +35,15 @@ export type StandingProposal = { proposer: string; decision: 'approved' | null }
  * that other proposal was decided meanwhile.
  */
 export async function propose(
-  { db, clock }: Core,
+  { db, databaseTime }: Core,
   proposed: ProposedAct,
   actor: Actor,
 ): Promise<StandingProposal | undefined> {
-  return db.transaction().execute((tx) => proposeWithin(tx, proposed, actor, clock()))
+  const now = await databaseTime()
+  return db.transaction().execute((tx) => proposeWithin(tx, proposed, actor, now))
 }
 
-/** Does the work of `propose` in a larger transaction. */
+/** Does the work of `propose` in a larger transaction. `now` is the database's time, because it closes an expired proposal for good. */
 async function proposeWithin(
   tx: Tx,
   proposed: ProposedAct,

@@ -168,10 +168,10 @@ function ask(
 async function save(
   request: FastifyRequest,
   reply: FastifyReply,
-  { settings, clock }: Core,
+  { settings, databaseTime }: Core,
   { group, changes }: { group: Group; changes: SettingDraft[] },
 ): Promise<FastifyReply> {
-  const now = clock()
+  const now = await databaseTime()
   const by = actorOf(request)
   const proposed = new Set<SettingName>()
   // The rule of two administrators begins after the other changes of its own form.
