@@ -253,6 +253,12 @@ describe('prompt and max_age', () => {
     expect(answerOf(await who.client.get(back.location!)).code).toBeTruthy()
   })
 
+  it('max_age 0 demands a sign-in in the moment of the last one too', async () => {
+    const { client } = await member()
+    const silent = await client.get(authorizationUrl(party, { max_age: '0', prompt: 'none' }))
+    expect(answerOf(silent).error).toBe('login_required')
+  })
+
   it('a visitor with prompt login signs in once', async () => {
     const { username, password } = await member()
     const client = browser(test)

@@ -62,7 +62,9 @@ describe('a preflight', () => {
     expect(answer.statusCode).toBe(204)
     expect(answer.body).toBe('')
     expect(allowed(answer)).toBe('*')
-    expect(answer.headers['access-control-allow-headers']).toBe('Authorization, Content-Type')
+    expect(answer.headers['access-control-allow-headers']).toBe(
+      'Authorization, Content-Type, MCP-Protocol-Version',
+    )
     expect(answer.headers).not.toHaveProperty('access-control-allow-credentials')
     expect(answer.headers).not.toHaveProperty('set-cookie')
   })

@@ -122,8 +122,14 @@ describe('refused', () => {
     expect((await client.get('/oauth2/userinfo')).status).toBe(401)
   })
 
+  it.each(['Bearer', 'Bearer ', 'bearer  '])('with %o alone', async (authorization) => {
+    const answer = await getJson(test, '/oauth2/userinfo', { authorization })
+    expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_token' } })
+    expect(answer.headers['www-authenticate']).not.toContain('error=')
+  })
+
   it('as malformed', async () => {
-    for (const authorization of ['Bearer', 'Bearer ', 'Bearer a b', 'Bearer "x"', 'Bearer é']) {
+    for (const authorization of ['Bearer a b', 'Bearer "x"', 'Bearer é']) {
       const answer = await getJson(test, '/oauth2/userinfo', { authorization })
       expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
       expect(answer.headers['www-authenticate']).toContain('error="invalid_request"')

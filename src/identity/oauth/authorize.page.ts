@@ -379,8 +379,9 @@ function needsNewSignIn(
   return isWrong && !meetsMark(sent, session, deps)
 }
 
-function demandsSignIn({ prompts }: Demand): boolean {
-  return prompts.includes('login') || prompts.includes('select_account')
+/** NOTE: max_age=0 means prompt=login (OIDC Core 3.1.2.1), also within the second of the sign-in. */
+function demandsSignIn({ prompts, max_age }: Demand): boolean {
+  return max_age === 0 || prompts.includes('login') || prompts.includes('select_account')
 }
 
 /** Rounds to whole seconds, as auth_time does, so that ages agree with it. */

@@ -29,7 +29,7 @@ export function readBearer(authorization: string | undefined, bodyToken?: string
 }
 
 function readHeader(authorization: string | undefined): string | undefined {
-  if (authorization === undefined || !/^bearer\b/i.test(authorization)) return undefined
+  if (authorization === undefined || !/^bearer\b *\S/i.test(authorization)) return undefined
   const token = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization)?.[1]
   if (token === undefined) throw bearerError('invalid_request', 'The Authorization header is malformed')
   return token

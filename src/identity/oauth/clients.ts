@@ -119,7 +119,8 @@ function readBasic(authorization: string): Credentials | undefined {
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
   if (encoded === undefined) return undefined
   const bytes = Buffer.from(encoded, 'base64')
-  if (bytes.toString('base64') !== encoded) return undefined
+  // Some clients leave the padding out.
+  if (withoutPadding(bytes.toString('base64')) !== withoutPadding(encoded)) return undefined
   const pair = bytes.toString()
   const colon = pair.indexOf(':')
   if (colon === -1) return undefined
@@ -129,6 +130,8 @@ function readBasic(authorization: string): Credentials | undefined {
   if (client_id === undefined || client_secret === undefined || client_id.includes('\0')) return undefined
   return { client_id, client_secret: client_secret === '' ? undefined : client_secret }
 }
+
+const withoutPadding = (base64: string) => base64.replace(/=+$/, '')
 
 function decodeForm(text: string): string | undefined {
   try {

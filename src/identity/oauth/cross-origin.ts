@@ -24,7 +24,7 @@ export function answerPreflights(app: FastifyInstance, paths: readonly string[],
         .code(204)
         .header('access-control-allow-origin', '*')
         .header('access-control-allow-methods', methods)
-        .header('access-control-allow-headers', 'Authorization, Content-Type')
+        .header('access-control-allow-headers', 'Authorization, Content-Type, MCP-Protocol-Version')
         .header('access-control-max-age', PREFLIGHT_CACHE_SECONDS)
         .send(),
     )
