@@ -3,6 +3,7 @@
 import type { SettingValues } from '../core/setting-values.ts'
 import { CODE_SECONDS } from '../identity/grants/codes.ts'
 import { ACCESS_TOKEN_SECONDS, FAMILY_LIFE, IDLE_LIFE } from '../identity/grants/tokens.ts'
+import { ORDER_MINUTES_MIN } from '../payment/apps/own-app.ts'
 import { percentOf } from '../payment/values/money.ts'
 import type { Text } from '../web/languages.ts'
 import { BODY_BYTES_MAX, NAME_LENGTH_MAX, PARAMETERS_MAX, VALUE_BYTES_MAX } from '../web/parameters.ts'
@@ -30,7 +31,10 @@ function orderRules(settings: SettingValues, say: Say): Rules {
     id: 'orders',
     title: say('The life of an order', '订单的生命周期'),
     lines: [
-      say(`A new order can be paid for ${window} minutes.`, `新订单可在 ${window} 分钟内付款。`),
+      say(
+        `A new order can be paid for ${window} minutes. An application may set less in its settings, from ${ORDER_MINUTES_MIN} minutes.`,
+        `新订单可在 ${window} 分钟内付款。应用可在设置中缩短期限，最短 ${ORDER_MINUTES_MIN} 分钟。`,
+      ),
       say(
         'The same order number with the same amount, sent again before the payment, is the same order. Nothing changes.',
         '付款前用同一订单号、相同金额再次提交，得到同一笔订单，不作任何改变。',

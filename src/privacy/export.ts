@@ -65,8 +65,8 @@ const LISTS: Record<string, List> = {
     from oauth_apps where owner_id = ${id} and id > ${after}`,
   own_payment_applications: (id, after) => sql`
     select id as place, payment_id, pid, book, name, description, callback_url, homepage, logo_url, status, review_reason,
-      exchange_rate, allowed_addresses::text[] as allowed_addresses, notify_url, events_url, low_balance_points,
-      mandate_right, mandate_right_purpose, mandate_daily_max, oauth_client_id, created_at
+      exchange_rate, allowed_addresses::text[] as allowed_addresses, order_minutes, notify_url, events_url,
+      low_balance_points, mandate_right, mandate_right_purpose, mandate_daily_max, oauth_client_id, created_at
     from payment_apps where applicant_id = ${id} and id > ${after}`,
   teams: (id, after) => sql`
     select app.id as place, app.payment_id, app.name, m.role, m.invited_at, m.accepted_at

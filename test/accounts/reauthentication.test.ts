@@ -196,7 +196,7 @@ describe('applications on an old sign-in', () => {
     const page = `/payment/applications/${merchant.payment_id}`
     const stored = {
       ...{ name: 'Mugs', description: '', callback_url: merchant.callbackUrl, homepage: '', logo_url: '' },
-      ...{ notify_url: '', exchange_rate: '100', allowed_addresses: '' },
+      ...{ notify_url: '', order_minutes: '', exchange_rate: '100', allowed_addresses: '' },
     }
     const settings = `${page}/settings`
     const form = { ...(await client.get(settings)).form(`${page}/edit`), ...stored }

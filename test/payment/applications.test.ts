@@ -132,6 +132,7 @@ describe('what one member may ask of others', () => {
       ...filled,
       exchange_rate: '100',
       notify_url: '',
+      order_minutes: '',
       homepage: '',
       logo_url: '',
       allowed_addresses: '',

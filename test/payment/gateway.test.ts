@@ -1372,6 +1372,7 @@ describe('submit, where a person stands before the answer', () => {
       description: '',
       callback_url: shop.callbackUrl,
       notify_url: '',
+      order_minutes: null,
       homepage: '',
       logo_url: '',
       exchange_rate: '100',

@@ -31,6 +31,7 @@ const edited = {
   homepage: 'https://new.example/',
   logo_url: 'https://new.example/logo.png?v=2',
   notify_url: '',
+  order_minutes: '',
   exchange_rate: '1',
   allowed_addresses: '',
 }

@@ -232,6 +232,7 @@ describe('a repeated transfer', () => {
       description: 'What a test sells',
       callback_url: shop.callbackUrl,
       notify_url: '',
+      order_minutes: null,
       homepage: '',
       logo_url: '',
       exchange_rate: '100',

@@ -4,7 +4,7 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Fields, makeShop, send } from '../harness/gateway-shop.ts'
-import { useTestApp } from '../harness/harness.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 
 const t = messages.en
@@ -51,7 +51,7 @@ const facts = {
     homepage: '',
     logo_url: '',
   },
-  ...{ exchange_rate: '100', allowed_addresses: '' },
+  ...{ order_minutes: '', exchange_rate: '100', allowed_addresses: '' },
 }
 
 /** Sends the form of the settings page, with these changes. */
@@ -108,5 +108,48 @@ describe('the notification address of an application', () => {
     expect((await test.app.inject({ url: path })).json()).toMatchObject({ code: 1, status: 1 })
     const page = await owner.get(`/payment/applications/${shop.payment_id}/orders/${transaction_id}`)
     expect(page.body).toContain(t.merchantOrders.byQueryOnly)
+  })
+})
+
+describe('the life of an application’s orders', () => {
+  const MINUTE_MS = 60_000
+  /** The minutes that remain for paying. */
+  const leftOf = async (order_id: string) =>
+    ((await rowOf(order_id)).expires_at.getTime() - test.clock.now().getTime()) / MINUTE_MS
+
+  it.each(['4', '31', '0', '-5', '5.5', 'x'])('%s minutes are refused', async (order_minutes) => {
+    const refused = await saveSettings({ order_minutes })
+    expect(refused.status).toBe(400)
+    expect(refused.body).toContain(t.paymentApps.own.orderMinutesWrong(5, 30))
+  })
+
+  it('is what the application sets, at both doors, and again for an order that expired', async () => {
+    for (const order_minutes of ['30', '5']) expect((await saveSettings({ order_minutes })).status).toBe(303)
+    const fields = trade()
+    await createV1(fields)
+    const asked = { amount: '5', description: 'Tea', order_id: 'brief-1' }
+    await shop.process(asked)
+    expect(await Promise.all([fields.out_trade_no!, asked.order_id].map(leftOf))).toEqual([5, 5])
+    test.clock.advance(5 * MINUTE_MS)
+    const { transaction_id } = await rowOf(asked.order_id)
+    expect(await pay({ transaction_id, payer_id: alice.id, expected_amount: 5n })).toBe('expired')
+    await shop.process(asked)
+    expect(await leftOf(asked.order_id)).toBe(5)
+  })
+
+  it('is never longer than the site’s', async () => {
+    expect((await saveSettings({ order_minutes: '20' })).status).toBe(303)
+    await setSetting(test, 'order_expiry_minutes', '10')
+    const fields = trade()
+    await createV1(fields)
+    expect(await leftOf(fields.out_trade_no!)).toBe(10)
+    await setSetting(test, 'order_expiry_minutes', '30')
+  })
+
+  it('is the site’s while the application sets none', async () => {
+    expect((await saveSettings({ order_minutes: '' })).status).toBe(303)
+    const fields = trade()
+    await createV1(fields)
+    expect(await leftOf(fields.out_trade_no!)).toBe(30)
   })
 })

@@ -85,6 +85,7 @@ const RIGHTS: [string, 'get' | 'post', Record<string, string>, Record<Role | 'ow
       homepage: '',
       logo_url: '',
       notify_url: '',
+      order_minutes: '',
       exchange_rate: '100',
       allowed_addresses: '',
     },
@@ -256,7 +257,7 @@ it('locks the member’s row before the application, as anonymising does', async
     .execute()
   const edit = {
     ...{ name: 'Again', description: '', callback_url: seller.callbackUrl, homepage: '', logo_url: '' },
-    ...{ notify_url: '', exchange_rate: '100', allowed_addresses: [] },
+    ...{ notify_url: '', order_minutes: null, exchange_rate: '100', allowed_addresses: [] },
   }
   const waiting = await test.db.transaction().execute(async (tx) => {
     await sql`select from users where id = ${owned.user_id} for update`.execute(tx)

@@ -122,6 +122,7 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
     fields: {
       ...shopFacts,
       notify_url: 'https://market.example.org/notify',
+      order_minutes: '15',
       homepage: 'https://market.example.org/',
       logo_url: 'https://market.example.org/logo.png',
       exchange_rate: '100',

@@ -14,6 +14,7 @@ return p_status in ('unpaid', 'expired') and p_expires_at <= p_now
 -- requests in one batch, the first is placed and both are answered with it. With p_skips it waits for no order that begins again
 -- and that another transaction has locked: `locked` names the row, and nothing was done for the item. Only for p_awaited it
 -- waits, first of all. An order of the gateway without a notify_url gets the application's.
+-- `expires_at` is the site's limit; the application may set an earlier end.
 create or replace function place_orders(p_orders jsonb, p_skips boolean default false, p_awaited text default null)
   returns table (item integer, placed orders, locked text) language plpgsql as $$
 declare
@@ -28,7 +29,7 @@ begin
     trade_no, protocol, pid_sent, money, rate, type, param, notify_url, return_url
   )
   select asked.app_id, app.book, asked.door, asked.order_id, asked.transaction_id, asked.description, asked.amount,
-    asked.expires_at, asked.now, asked.now,
+    least(asked.expires_at, asked.now + app.order_minutes * interval '1 minute'), asked.now, asked.now,
     asked.trade_no, asked.protocol, asked.pid_sent, asked.money, asked.rate, asked.type, asked.param,
     case when asked.door = 'gateway' then coalesce(asked.notify_url, app.notify_url) end, asked.return_url
   from jsonb_to_recordset(p_orders) as asked (
@@ -37,7 +38,7 @@ begin
     trade_no text, protocol text, pid_sent text, money text, rate numeric, type text, param text, notify_url text,
     return_url text
   )
-  cross join lateral (select book, notify_url from payment_apps where id = asked.app_id offset 0) as app
+  cross join lateral (select book, notify_url, order_minutes from payment_apps where id = asked.app_id offset 0) as app
   -- In the order of keys, so that two batches never wait for each other's new rows in a circle.
   order by asked.app_id, asked.door, asked.order_id, asked.item
   on conflict on constraint orders_order_id_key do nothing;
@@ -67,10 +68,12 @@ begin
       from (select id from orders where id = any (v_again) order by id for update) as waited;
     end if;
     update orders as existing
-    set status = 'unpaid', expires_at = asked.expires_at, updated_at = asked.now
+    set status = 'unpaid', expires_at = least(asked.expires_at, asked.now + app.order_minutes * interval '1 minute'),
+      updated_at = asked.now
     from jsonb_to_recordset(p_orders) as asked (
       app_id bigint, door text, order_id text, amount bigint, money text, expires_at timestamptz, now timestamptz
     )
+    cross join lateral (select order_minutes from payment_apps where id = asked.app_id offset 0) as app
     where existing.id = any (v_locked_ids)
       and existing.app_id = asked.app_id and existing.door = asked.door and existing.order_id = asked.order_id
       -- Once more under the lock: it may have been paid, or begun again, meanwhile.

@@ -31,6 +31,8 @@ type PaymentAppsTable = {
   logo_url: Nullable<string>
   /** Addresses and ranges that may call the API; empty means any. */
   allowed_addresses: Generated<string[]>
+  /** How long orders can be paid; null, or more than the site's order_expiry_minutes, is as long as the site sets. */
+  order_minutes: Nullable<number>
   /** Where the gateway notifies of paid orders without a notify_url of their own; null notifies nobody of them. */
   notify_url: Nullable<string>
   /** Where events of the HMAC API are sent; null sends none. */

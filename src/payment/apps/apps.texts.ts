@@ -102,6 +102,16 @@ export const paymentApps = {
       en: `At 100, a price of 9.90 becomes 990 ${POINTS}. A shop that sets its prices in ${POINTS} needs 1.`,
       zh: `比例为 100 时，9.90 即 990 ${POINTS}；直接以${POINTS}标价的商店应设为 1。`,
     },
+    orderMinutes: { en: 'Time to pay an order', zh: '订单付款期限' },
+    minutesUnit: { en: 'minutes', zh: '分钟' },
+    orderMinutesHint: (min: number, max: number) => ({
+      en: `From ${min} to ${max} minutes, for new orders. Empty: ${max} minutes, as the site sets.`,
+      zh: `${min} 至 ${max} 分钟，对新订单生效；留空则为站点设定的 ${max} 分钟。`,
+    }),
+    orderMinutesWrong: (min: number, max: number) => ({
+      en: `Enter ${min} to ${max} minutes, or leave it empty.`,
+      zh: `须为 ${min} 至 ${max} 分钟，或留空。`,
+    }),
     addresses: { en: 'Servers that may call the API', zh: '允许调用接口的服务器地址' },
     addressesHint: {
       en: 'One IP address or range per line. Empty: any server may call.',

@@ -9,12 +9,16 @@ import { ALLOWED_ADDRESSES_MAX, isAddressRange, isMerchantUrl } from '../values/
 import { isCallbackUrl, paymentAppForm, refuseLongQueue } from './apps.ts'
 
 const LOGO_URL_LENGTH_MAX = 500
+export const ORDER_MINUTES_MIN = 5
 
 /** Points per unit of currency: decisions.md 4.5. */
 const EXCHANGE_RATE = /^\d{1,6}(\.\d{1,6})?$/
 
-/** The form that edits an application. */
-export const paymentAppEdit = (production: boolean) =>
+/**
+ * The form that edits an application.
+ * @param order_minutes_max the site's order_expiry_minutes. An empty field means as long as that.
+ */
+export const paymentAppEdit = (production: boolean, order_minutes_max: number) =>
   paymentAppForm(production).extend({
     notify_url: z
       .string()
@@ -32,6 +36,14 @@ export const paymentAppEdit = (production: boolean) =>
       .string()
       .trim()
       .refine((text) => EXCHANGE_RATE.test(text) && /[1-9]/.test(text)),
+    order_minutes: z
+      .string()
+      .trim()
+      .regex(/^\d{0,5}$/)
+      .transform((text) => (text === '' ? null : Number(text)))
+      .refine(
+        (minutes) => minutes === null || (minutes >= ORDER_MINUTES_MIN && minutes <= order_minutes_max),
+      ),
     allowed_addresses: z
       .string()
       .transform((text) => text.split(/[\s,]+/).filter((part) => part !== ''))
@@ -142,6 +154,7 @@ export async function getOwned(deps: Core, payment_id: string, user_id: bigint, 
       'app.description',
       'app.callback_url',
       'app.notify_url',
+      'app.order_minutes',
       'app.homepage',
       'app.logo_url',
       'app.status',

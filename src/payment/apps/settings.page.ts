@@ -11,7 +11,14 @@ import { Amount } from '../values/fields.ts'
 import { showMade, slow, wordsOf } from './apps.page.ts'
 import { navFor } from './area.ts'
 import { OVERLAP_HOURS_MAX } from './key-changes.ts'
-import { editPaymentApp, getOwned, type PaymentAppEdit, paymentAppEdit, setLowBalance } from './own-app.ts'
+import {
+  editPaymentApp,
+  getOwned,
+  ORDER_MINUTES_MIN,
+  type PaymentAppEdit,
+  paymentAppEdit,
+  setLowBalance,
+} from './own-app.ts'
 import { type TermsInForce, termsOf } from './terms.ts'
 import { createTwin, twinOf } from './test-apps.ts'
 
@@ -54,6 +61,7 @@ declare module '../../web/views.ts' {
       nav: AreaNav
       terms: TermsInForce
       twin: string | undefined
+      orderMinutes: { min: number; max: number }
     }
   }
   interface PartData {
@@ -77,14 +85,19 @@ function isSensitive(
 
 /** GET …/settings, and its forms. */
 export function settingsPages(app: FastifyInstance, deps: Core): void {
-  const edit = paymentAppEdit(deps.config.production)
   const config = { page: PAGE }
   const askFreshSignIn = requireFreshSignIn(deps)
 
   app.get(PAGE, async (request: OwnedRequest, reply) => showSettings(request, reply, deps))
 
   app.post(`${APPLICATION}/edit`, { config }, async (request: OwnedRequest, reply) => {
-    const facts = readForm(request, edit, wordsOf(request))
+    const { order_expiry_minutes } = await deps.settings.read()
+    const order_minutes = request.locale.t.paymentApps.own.orderMinutesWrong(
+      ORDER_MINUTES_MIN,
+      order_expiry_minutes,
+    )
+    const words = { ...wordsOf(request), order_minutes }
+    const facts = readForm(request, paymentAppEdit(deps.config.production, order_expiry_minutes), words)
     const before = await ownedFor(request, deps, 'settings.edit')
     if (isSensitive(before, facts)) {
       await askFreshSignIn(request, reply)
@@ -131,10 +144,17 @@ function testForm(app: FastifyInstance, deps: Core): void {
 
 async function showSettings(request: OwnedRequest, reply: FastifyReply, deps: Core) {
   const owned = await ownedFor(request, deps, 'application.read')
-  const [nav, terms, twin] = await Promise.all([
+  const [nav, terms, twin, { order_expiry_minutes: max }] = await Promise.all([
     navFor(deps, request, owned),
     termsOf(deps, owned),
     twinOf(deps.db, owned, sessionOf(request).user.id),
+    deps.settings.read(),
   ])
-  return reply.page('payment/apps/settings', { owned, nav, terms, twin })
+  return reply.page('payment/apps/settings', {
+    owned,
+    nav,
+    terms,
+    twin,
+    orderMinutes: { min: ORDER_MINUTES_MIN, max },
+  })
 }

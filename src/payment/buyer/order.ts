@@ -64,6 +64,7 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
       'app.unreviewed_change_at as app_unreviewed_change_at',
       'app.callback_url',
       'app.events_url',
+      'app.order_minutes',
       'owner.username as applicant_username',
       'owner.trust_level as applicant_trust_level',
       sql<PaymentAppStatus>`app_standing(

@@ -4,6 +4,7 @@ import { encodeQR } from 'qr'
 import { z } from 'zod'
 import { isFresh, signInAgainUrl } from '../../accounts/session/reauthentication.ts'
 import { browserScope, requireUser, type Session, sessionOf } from '../../accounts/session/session.ts'
+import type { SettingValues } from '../../core/setting-values.ts'
 import type { Db } from '../../database/connection.ts'
 import { walletOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -241,7 +242,7 @@ async function showOrder(
     balance: wallet.balance,
     frozenReason: wallet.frozen_reason,
     now,
-    countdownSeconds: settings.order_expiry_minutes * 60 * COUNTDOWN_SHARE,
+    countdownSeconds: minutesOf(order, settings) * 60 * COUNTDOWN_SHARE,
     payUrl: payUrl(deps, order.transaction_id),
     earnUrl: deps.config.DISCOURSE_URL,
     hasChanged: refused === 'changed',
@@ -252,6 +253,11 @@ async function showOrder(
   }
   const status = refused === undefined ? 200 : refused === 'paused' ? 503 : 409
   return reply.page('payment/buyer/pay', data, { status, leavesSite: order.return_url ?? true })
+}
+
+/** How long a new order of this application can be paid. */
+function minutesOf({ order_minutes }: LoadedOrder, { order_expiry_minutes }: SettingValues): number {
+  return Math.min(order_minutes ?? order_expiry_minutes, order_expiry_minutes)
 }
 
 function testOutcomes({ door, notify_url, events_url }: LoadedOrder) {
