@@ -4,9 +4,10 @@ import { createUser, groupsOf } from '../../src/accounts/people/users.ts'
 import { hashPassword, verifyPassword } from '../../src/accounts/security/password.ts'
 import { sha256 } from '../../src/platform/secrets.ts'
 import { safeReturnTo } from '../../src/web/return-to.ts'
-import { makePerson } from '../harness/cast.ts'
+import { changePerson, makePerson } from '../harness/cast.ts'
 import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
+import { itCounts, statementsOf } from '../harness/statements.ts'
 
 let test: TestApp
 beforeAll(async () => {
@@ -140,6 +141,65 @@ describe('signing in', () => {
     })
     expect(response.statusCode).toBe(403)
     expect((await sessions()).length).toBe(before)
+  })
+})
+
+describe('signing in by the confirmed e-mail address', () => {
+  const address = (name: string) => `${name}@mail.example`
+  const confirm = (id: bigint, email: string, email_verified = true) =>
+    changePerson(test, { id }, { email, email_verified })
+
+  it('works as by the name, in any case', async () => {
+    const alice = await makePerson(test)
+    await confirm(alice.id, address(alice.username))
+    for (const typed of [address(alice.username), ` ${address(alice.username).toUpperCase()} `]) {
+      const client = browser(test)
+      expect((await trySignIn(typed, alice.password, { client })).status).toBe(303)
+      expect((await client.get('/')).body).toContain(alice.username)
+    }
+  })
+
+  it('shares the count of the name, and refuses the eleventh guess', async () => {
+    const alice = await makePerson(test)
+    await confirm(alice.id, address(alice.username))
+    const guess = (i: number) => trySignIn(i % 2 === 0 ? alice.username : address(alice.username), 'a guess')
+    const guesses = await Promise.all(Array.from({ length: 16 }, (_, i) => guess(i)))
+    expect(guesses.filter(({ status }) => status === 401)).toHaveLength(10)
+    expect((await trySignIn(address(alice.username), alice.password)).status).toBe(429)
+    expect((await trySignIn(alice.username, alice.password)).status).toBe(429)
+  })
+
+  it('refuses an unconfirmed address, one of several accounts, and an unknown one alike', async () => {
+    const [alice, bob, carol] = await Promise.all([makePerson(test), makePerson(test), makePerson(test)])
+    await confirm(alice.id, address('unconfirmed'), false)
+    await Promise.all([bob, carol].map(({ id }) => confirm(id, address('shared'))))
+    const neutral = (body: string) => body.replace(/value="[^"]*"/g, '')
+    const answers = await Promise.all(
+      ['unconfirmed', 'shared', 'unknown'].map((name) => trySignIn(address(name), alice.password)),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401])
+    expect(new Set(answers.map(({ body }) => neutral(body))).size).toBe(1)
+  })
+
+  it('lets nobody take a name by an address that reads the same', async () => {
+    const alice = await makePerson(test)
+    const mallory = await makePerson(test, { username: 'mallory' })
+    await confirm(mallory.id, alice.username)
+    const client = browser(test)
+    await trySignIn(alice.username, alice.password, { client })
+    expect((await client.get('/')).body).toContain(alice.username)
+  })
+
+  itCounts('costs the same for a name, an address and neither', async () => {
+    const alice = await makePerson(test)
+    await confirm(alice.id, address(alice.username))
+    const costs: string[][] = []
+    for (const name of [alice.username, address(alice.username), 'no-one', address('no-one')]) {
+      const [, statements] = await statementsOf(() => trySignIn(name, 'not it at all'))
+      costs.push(statements)
+    }
+    expect(costs[0]!.length).toBeGreaterThan(1)
+    for (const cost of costs) expect(cost).toEqual(costs[0])
   })
 })
 

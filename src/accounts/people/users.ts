@@ -168,11 +168,34 @@ export async function createUser(
   }
 }
 
-/** Returns the columns that a sign-in with this username needs, also for an anonymised account. */
-export async function findToSignIn(db: Db, username: string) {
-  return db
+/** The longest e-mail address (RFC 5321 4.5.3.1.3, without the brackets of a path). */
+export const EMAIL_LENGTH_MAX = 254
+
+/**
+ * Returns the columns that a sign-in with this username or confirmed e-mail address needs, also for an anonymised account. One
+ * statement looks for both, so its time tells nothing. A username goes first. An address of several local accounts finds none of
+ * them, because one sign-in checks one password.
+ */
+export async function findToSignIn(db: Db, name: string) {
+  const typed = sql<string>`lower(${name})`
+  const rows = await db
     .selectFrom('users')
-    .where(sql`lower(username)`, '=', sql<string>`lower(${username})`)
-    .select(['id', 'password_hash', 'is_banned', 'suspended_till'])
-    .executeTakeFirst()
+    .where((eb) =>
+      eb.or([
+        eb(sql`lower(username)`, '=', typed),
+        eb.and([
+          eb(sql`lower(email)`, '=', typed),
+          eb('email', 'is not', null),
+          eb('email_verified', '=', true),
+          eb('password_hash', 'is not', null),
+        ]),
+      ]),
+    )
+    .select(['id', 'username', 'password_hash', 'is_banned', 'suspended_till'])
+    .select(sql<boolean>`lower(username) = ${typed}`.as('is_named'))
+    .orderBy('is_named', 'desc')
+    .limit(2)
+    .execute()
+  const [first, second] = rows
+  return first?.is_named || second === undefined ? first : undefined
 }

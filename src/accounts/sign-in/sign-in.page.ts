@@ -11,7 +11,7 @@ import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
 import { readSignIn } from '../passkeys/credential.ts'
 import { type PasskeyButton, passkeyButton } from '../passkeys/options.ts'
 import { hasMail } from '../people/email.ts'
-import { findToSignIn, isBannedOrSuspended } from '../people/users.ts'
+import { EMAIL_LENGTH_MAX, findToSignIn, isBannedOrSuspended } from '../people/users.ts'
 import { verifyPassword } from '../security/password.ts'
 import { attemptedBy } from '../session/known-browser.ts'
 import { SIGN_IN_AGAIN } from '../session/reauthentication.ts'
@@ -24,10 +24,9 @@ import { type PasskeyProblem, passkeySignInRoutes } from './passkey.page.ts'
 import { isRegistrationOpen, registrationRoutes } from './register.page.ts'
 import { finishSignIn, secondStepRoutes } from './second-step.page.ts'
 
-const USERNAME_LENGTH_MAX = 60
-
 const SignInForm = z.object({
-  username: z.string().trim().min(1).max(USERNAME_LENGTH_MAX),
+  /** Or the confirmed e-mail address. */
+  username: z.string().trim().min(1).max(EMAIL_LENGTH_MAX),
   password: z.string().min(1).max(1_000),
   return_to: z.string().optional(),
 })
@@ -88,7 +87,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
 
   app.get<{ Querystring: Record<string, unknown> }>('/sign-in', async (request, reply) => {
     const { return_to, login_hint, reason } = request.query
-    const username = typeof login_hint === 'string' ? login_hint.slice(0, USERNAME_LENGTH_MAX) : ''
+    const username = typeof login_hint === 'string' ? login_hint.slice(0, EMAIL_LENGTH_MAX) : ''
     const shown = { returnTo: safeReturnTo(return_to), username, isAgain: reason === SIGN_IN_AGAIN }
     return show(request, reply, { ...shown, isMeanwhile: reason === MEANWHILE }, deps)
   })
@@ -108,7 +107,9 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
     if (!form.success) return again('wrong_credentials', typeof typed === 'string' ? typed : '')
     const { username, password } = form.data
     const found = await findToSignIn(deps.db, username)
-    const attempt = await openAttempt(deps, attemptedBy(request, { user_id: found?.id, username }, deps))
+    // The username and the address of an account share one count.
+    const by = { user_id: found?.id, username: found?.username ?? username }
+    const attempt = await openAttempt(deps, attemptedBy(request, by, deps))
     // An unknown name takes the same time, so that the time reveals nothing.
     const isRight = await checkAttempt(deps, attempt, verifyPassword(password, found?.password_hash))
     if (found === undefined || !isRight) {
@@ -198,7 +199,7 @@ async function showAgain(
   const sent = request.body as Record<string, unknown> | undefined
   // The limit of pages refuses a request before its body and its session are read.
   if (!(error instanceof AppError) || sent === undefined || !wantsHtml(request)) throw error
-  const username = typeof sent.username === 'string' ? sent.username.slice(0, USERNAME_LENGTH_MAX) : ''
+  const username = typeof sent.username === 'string' ? sent.username.slice(0, EMAIL_LENGTH_MAX) : ''
   const shown = { returnTo: safeReturnTo(sent.return_to), username }
   if (hasSignedInMeanwhile(error, request, deps)) return continueMeanwhile(request, reply, shown)
   if (error.code === 'form_expired')
@@ -216,7 +217,7 @@ function signInPage({ body }: FastifyRequest): string {
   const { return_to, username } = (body ?? {}) as Record<string, unknown>
   const url = signInUrl(safeReturnTo(return_to))
   if (typeof username !== 'string' || username === '') return url
-  return `${url}&login_hint=${encodeURIComponent(username.slice(0, USERNAME_LENGTH_MAX))}`
+  return `${url}&login_hint=${encodeURIComponent(username.slice(0, EMAIL_LENGTH_MAX))}`
 }
 
 /** The host of our configured address at which the reader is, so that another host cannot vouch for itself. */

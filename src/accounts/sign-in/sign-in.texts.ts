@@ -24,6 +24,7 @@ export const signIn = {
   },
   validUntil: { en: 'pay by', zh: '付款截止' },
   username: { en: 'Username', zh: '用户名' },
+  usernameOrEmail: { en: 'Username or email address', zh: '用户名或邮箱' },
   password: { en: 'Password', zh: '密码' },
   showPassword: { en: 'Show password', zh: '显示密码' },
   submit: { en: 'Sign in', zh: '登录' },
@@ -37,8 +38,8 @@ export const signIn = {
   }),
   continueAs: (name: string) => ({ en: `Continue as @${name}`, zh: `以 @${name} 继续` }),
   wrong_credentials: {
-    en: 'The username or the password is wrong.',
-    zh: '用户名或密码错误。',
+    en: 'The username, the email address or the password is wrong.',
+    zh: '用户名、邮箱或密码错误。',
   },
   barred: { en: 'This account is suspended and cannot sign in.', zh: '这个账号已被停用，无法登录。' },
   expired: {

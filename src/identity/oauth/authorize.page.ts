@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { EMAIL_LENGTH_MAX } from '../../accounts/people/users.ts'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { browserScope, type Session, sessionOf, signInUrl } from '../../accounts/session/session.ts'
 import type { AskedMandate, MandateConsents, OfferOrReason } from '../../accounts/sign-in/mandate-consent.ts'
@@ -40,7 +41,7 @@ import { markedQuery, meetsMark } from './reauthentication.ts'
 
 export const AUTHORIZATION_PATH = '/oauth2/auth'
 export const AUTHORIZATION_PATHS = [AUTHORIZATION_PATH, '/oauth2/authorize', '/oauth-provider/authorize']
-const LOGIN_HINT_LENGTH_MAX = 60
+const LOGIN_HINT_LENGTH_MAX = EMAIL_LENGTH_MAX
 
 /** The foreign keys of codes and consents to their application. */
 const GONE = /^(authorization_codes|consents)_app_id_fkey$/
