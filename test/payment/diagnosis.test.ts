@@ -223,7 +223,6 @@ const MORE: Case[] = [
   ['not_signed', 'hmac', none, (_, fields) => H(joined(without(fields, 'amount', 'description')))],
   ['charset', 'hmac', () => ({ description: 'Café' }), (text) => H(Buffer.from(text, 'latin1'))],
   ['charset', 'v1', none, (text) => M(Buffer.from(text, 'utf16le'))],
-  ['signature_form', 'v2', none, (text) => R(text).replace(/.{76}/g, '$&\n')],
   ['signature_form', 'v2', none, (text) => encodeURIComponent(R(text))],
 ]
 

@@ -139,6 +139,8 @@ function formsOf(pem: string): [form: string, text: string][] {
     ],
     ['PEM on one line', pem.replaceAll('\n', ' ')],
     ['PEM out of a configuration file', pem.replaceAll('\n', '\\n')],
+    ['PEM in quotes', `"${pem.replaceAll('\n', '\\n')}"`],
+    ['bare SPKI in single quotes', `'${der('spki')}'`],
   ]
   return forms.flatMap(([form, text]) => [
     [form, text] as [string, string],
@@ -219,6 +221,9 @@ describe('a pasted public key', () => {
     ['empty', 'nothing', ' \r\n\t'],
     ['unreadable', 'a Merchant KEY', 'Wq7kT2vN8pXz4LrB6sYd1HcF9mJg3RtE'],
     ['unreadable', 'words', 'my public key'],
+    ['empty', 'quotes around nothing', '" "'],
+    ['private_key', 'a bare private key in quotes', `"${bare('pkcs8')}"`],
+    ['unreadable', 'a key behind one quote', `"${spki}`],
     ['unreadable', 'half a key', spki.slice(0, 200)],
     ['unreadable', 'a key without its end', pem.slice(0, 300)],
     ['unreadable', 'a key with words before it', `My key: ${pem}`],

@@ -224,6 +224,10 @@ describe('gateway V2', () => {
     expect(verifyRsa({ ...parameters, sign: vector.sign.replaceAll('+', ' ') }, publicKey)).toBe(
       vector.canonical,
     )
+    for (const lineBreak of ['\n', '\r\n']) {
+      const sign = vector.sign.replace(/.{76}/g, `$&${lineBreak}`) + lineBreak
+      expect(verifyRsa({ ...parameters, sign }, publicKey)).toBe(vector.canonical)
+    }
     expect(verifyRsa({ ...parameters, timestamp: '1767225601' }, publicKey)).toBeUndefined()
     expect(verifyRsa({ ...parameters, sign: 'AAAA' }, publicKey)).toBeUndefined()
     const other = ownerOf(vector) === 'merchant' ? 'platform' : 'merchant'

@@ -21,15 +21,13 @@ export function readHash(text: string): Read | undefined {
   return { bytes, mistakes: [{ code: 'signature_form', what: 'base64' }] }
 }
 
-/** Reads a V2 signature in base64, where a space was a `+`. Undefined for another text. */
+/** Reads a V2 signature in base64, where a space was a `+` and line breaks are ignored. Undefined for another text. */
 export function readBase64(text: string): Read | undefined {
-  const plain = text.replaceAll(' ', '+')
+  const plain = text.replaceAll(/[\r\n]/g, '').replaceAll(' ', '+')
   const as = (bytes: Buffer, what: string): Read => ({ bytes, mistakes: [{ code: 'signature_form', what }] })
   if (/^[0-9a-f]{256,}$/i.test(plain)) return as(Buffer.from(plain, 'hex'), 'hex')
   if (/^[A-Za-z0-9+/]+={0,2}$/.test(plain)) return { bytes: Buffer.from(plain, 'base64'), mistakes: [] }
   if (/%[0-9a-f]{2}/i.test(text)) return as(Buffer.from(decodeURIComponentLeniently(text), 'base64'), '%2B')
-  const unwrapped = text.replace(/\s+/g, '')
-  if (/^[A-Za-z0-9+/]+={0,2}$/.test(unwrapped)) return as(Buffer.from(unwrapped, 'base64'), '\\n')
   if (/^[\w-]+={0,2}$/.test(plain)) return as(Buffer.from(plain, 'base64url'), 'base64url')
   return undefined
 }

@@ -196,11 +196,11 @@ export const mistakes = {
     en:
       what === '16'
         ? 'Only the middle 16 characters of the MD5 were sent. Send all 32.'
-        : `The signature has the wrong format${what === '' ? '' : ` (${what})`}. The HMAC API and V1 take bare hex; V2 takes standard Base64 on one line, URL-encoded once.`,
+        : `The signature has the wrong format${what === '' ? '' : ` (${what})`}. The HMAC API and V1 take bare hex; V2 takes standard Base64, URL-encoded once.`,
     zh:
       what === '16'
         ? '只发送了 MD5 中间的 16 个字符。请发送全部 32 个。'
-        : `签名的格式不对${what === '' ? '' : `（${what}）`}。HMAC 接口和 V1 使用纯十六进制；V2 使用单行的标准 Base64，只做一次 URL 编码。`,
+        : `签名的格式不对${what === '' ? '' : `（${what}）`}。HMAC 接口和 V1 使用纯十六进制；V2 使用标准 Base64，只做一次 URL 编码。`,
   }),
   no_signature: (what) => ({
     en:

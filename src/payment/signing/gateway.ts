@@ -58,12 +58,15 @@ export async function signRsa(text: string, privateKey: KeyObject): Promise<stri
   return (await signOffLoop('sha256', Buffer.from(text), privateKey)).toString('base64')
 }
 
-/** Returns the text that `sign` verifies, or undefined. A space in `sign` is a `+` that the client did not encode. */
+/**
+ * Returns the text that `sign` verifies, or undefined. `sign` may have line breaks, which many encoders of base64 add. A space
+ * is a `+` that the client did not encode.
+ */
 export function verifyRsa(
   parameters: Readonly<Record<string, string>>,
   publicKey: KeyObject,
 ): string | undefined {
-  const received = (parameters.sign ?? '').replaceAll(' ', '+')
+  const received = (parameters.sign ?? '').replaceAll(/[\r\n]/g, '').replaceAll(' ', '+')
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(received)) return undefined
   const signature = Buffer.from(received, 'base64')
   return [gatewayString(parameters), gatewayStringWithoutBlanks(parameters)].find((text) =>

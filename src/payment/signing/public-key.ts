@@ -27,13 +27,13 @@ export type PublicKeyFault =
 export type PublicKey = { spki_base64: string; bits: number; fingerprint: string }
 
 /**
- * Reads a pasted key: PEM or bare base64, of SPKI or PKCS#1, on one line or wrapped. Refuses every text that contains
+ * Reads a pasted key: PEM or bare base64, of SPKI or PKCS#1, on one line or wrapped, also in quotes. Refuses every text that contains
  * a private key, because node:crypto would silently derive the public key from it.
  * @param platform_spki our own public key for this application, which the page shows next to the field.
  */
 export function readPublicKey(text: string, platform_spki: string): PublicKey | PublicKeyFault {
   // A key copied from a configuration file may have its line breaks written as \n.
-  const plain = text.replace(/\\r|\\n/g, '\n').trim()
+  const plain = withoutQuotes(text.replace(/\\r|\\n/g, '\n').trim())
   if (plain === '') return 'empty'
   const body = bodyOf(plain)
   if (typeof body === 'object') return body.fault
@@ -42,6 +42,11 @@ export function readPublicKey(text: string, platform_spki: string): PublicKey | 
   const key = readDer(der)
   if (typeof key === 'string') return key
   return judge(key, platform_spki)
+}
+
+/** The text between the quotes that a configuration file puts around it. */
+function withoutQuotes(text: string): string {
+  return /^(["'`])(.*)\1$/s.exec(text)?.[2]?.trim() ?? text
 }
 
 /** The name of a public key on pages and in the audit log: the SHA-256 of its SPKI, in hex. */
