@@ -48,8 +48,8 @@ export const TRADE = {
     `买家看到的商品名称；UTF-8 超过 ${NAME_BYTES_MAX} 字节的部分会被截断。可以包含 & 和 =。`,
   ),
   money: text(
-    'An amount in your currency, converted at the exchange rate of the application and rounded half up to whole points. Under one point is refused. Every answer and callback repeats it as you sent it.',
-    '商户货币金额，按应用的兑换比例换算，四舍五入为整数积分；不足 1 积分会被拒绝。响应和回调中按提交的写法返回。',
+    'An amount in your currency, in plain digits: up to 8 before the point and 20 after it. It is converted at the exchange rate of the application and rounded half up to whole points. Under one point is refused. Every answer and callback repeats it as you sent it.',
+    '商户货币金额，用普通数字书写：小数点前最多 8 位，小数点后最多 20 位。按应用的兑换比例换算，四舍五入为整数积分；不足 1 积分会被拒绝。响应和回调中按提交的写法返回。',
   ),
   param: text(
     'Your own text, repeated in callbacks and queries. It may contain & and =.',

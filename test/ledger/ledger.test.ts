@@ -109,6 +109,16 @@ describe('an order in the database', () => {
     await expect(insert(columns, values)).rejects.toThrow(message)
   })
 
+  it('of the gateway cannot have other text than money', async () => {
+    const ordered = (money: string) =>
+      run(
+        `insert into orders (app_id, door, order_id, transaction_id, description, amount, expires_at, protocol, pid_sent, trade_no, rate, notify_url, money) select id, 'gateway', 'o', 'txn_000000000000000000000000', 'x', 100, now(), 'v1', '1', '1', 100, 'https://x.example', '${money}' from payment_apps`,
+      )
+    for (const money of ['', '.', '0.00', '-1', '1e3', ' 1', '１', '123456789', `1.${'1'.repeat(21)}`]) {
+      await expect(ordered(money), money).rejects.toThrow(/orders_money_shape/)
+    }
+  })
+
   it('cannot cost nothing, nor more than 2^53 − 1', async () => {
     for (const amount of ['0', '-1', '9007199254740992']) {
       await expect(

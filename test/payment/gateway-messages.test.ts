@@ -112,6 +112,13 @@ describe('money', () => {
     ['007', '1', 7n],
     ['9.900', '100', 990n],
     ['0.10000000', '100', 10n],
+    ['29.700000000000003', '100', 2_970n],
+    ['0.10500', '100', 11n],
+    ['0.10499999999999999999', '100', 10n],
+    ['.5', '100', 50n],
+    ['1.', '100', 100n],
+    ['.00499999999999999999', '100', 0n],
+    ['99999999.99999999999999999999', '999999.999999', 99_999_999_999_900n],
     ['99999999.99', '999999.999999', 99_999_999_989_900n],
   ])('%s at a rate of %s is %s points', (money, rate, points) => {
     expect(pointsOf(money, rate)).toBe(points)
@@ -150,16 +157,15 @@ describe('money', () => {
     )
   })
 
-  it('is ASCII digits with at most two decimals, compared as numbers', () => {
-    for (const text of ['0', '9.9', '00012345', '12345678.90', '9.900', '0.10000000'])
+  it('is ASCII digits with at most 20 decimals, compared as numbers', () => {
+    for (const text of ['0', '9.9', '00012345', '12345678.90', '9.900', '.5', '5.', `12345678.${'1'.repeat(20)}`])
       expect(isMoney(text)).toBe(true)
     const others = [
       '',
-      '.5',
-      '5.',
-      '1.234',
-      '1.2304',
-      `1.2${'0'.repeat(18)}`,
+      '.',
+      '1..5',
+      `1.${'0'.repeat(21)}`,
+      `.${'1'.repeat(21)}`,
       '-1',
       '+1',
       '1e3',
@@ -175,7 +181,10 @@ describe('money', () => {
     expect(isSameMoney('9.9', '9.90')).toBe(true)
     expect(isSameMoney('010', '10.00')).toBe(true)
     expect(isSameMoney('9.900', '9.9')).toBe(true)
+    expect(isSameMoney('.5', '0.50')).toBe(true)
+    expect(isSameMoney('1.', '1')).toBe(true)
     expect(isSameMoney('9.9', '9.09')).toBe(false)
+    expect(isSameMoney('9.9', '9.90000000000000000001')).toBe(false)
   })
 })
 

@@ -245,8 +245,8 @@ export const mistakes = {
     zh: `时间戳 ${what} 不是十位数字。它以秒为单位，不是毫秒。`,
   }),
   amount_form: (what) => ({
-    en: `The amount ${what} is not accepted. The HMAC API takes whole ${POINTS} like 10; the gateway takes money with at most two decimals.`,
-    zh: `金额 ${what} 不被接受。HMAC 接口使用整数${POINTS}，如 10；网关的金额最多两位小数。`,
+    en: `The amount ${what} is not accepted. The HMAC API takes whole ${POINTS} like 10; the gateway takes money like 9.90, in plain digits with at most 20 decimals.`,
+    zh: `金额 ${what} 不被接受。HMAC 接口使用整数${POINTS}，如 10；网关的金额用普通数字书写，如 9.90，最多 20 位小数。`,
   }),
   sign_type: (what) => ({
     en:

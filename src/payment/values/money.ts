@@ -1,11 +1,15 @@
 /** Money of the gateway: decimal text in the merchant's currency, converted to points. Uses exact integers only. */
 
-export const MONEY = /^(?=.{1,20}$)\d{1,8}(\.\d{1,2}0*)?$/
-const MONEY_PLACES = 2
+/** At most 29 characters. The check `orders_money_shape` holds the same rule. */
+export const MONEY = /^(\d{1,8}(\.\d{0,20})?|\.\d{1,20})$/
+/** The decimals that money may have when a shop sends it. */
+const MONEY_PLACES = 20
+/** The decimals of money that we write. */
+const WRITTEN_PLACES = 2
 /** The decimals that an exchange rate may have. */
 const RATE_PLACES = 6
 
-/** Whether the text is an amount of the protocol: ASCII digits, no sign, two decimals, then only zeros. */
+/** Whether the text is an amount of the protocol: ASCII digits, no sign, up to 20 decimals. */
 export function isMoney(text: string): boolean {
   return MONEY.test(text)
 }
@@ -18,9 +22,9 @@ export function pointsOf(money: string, rate: string): bigint {
 
 /** Converts points to money with two decimals, rounded down so that it never overstates them. decisions.md 6.3. */
 export function moneyOf(points: bigint, rate: string): string {
-  const cents = (points * 10n ** BigInt(MONEY_PLACES + RATE_PLACES)) / scaled(rate, RATE_PLACES)
-  const text = cents.toString().padStart(MONEY_PLACES + 1, '0')
-  return `${text.slice(0, -MONEY_PLACES)}.${text.slice(-MONEY_PLACES)}`
+  const cents = (points * 10n ** BigInt(WRITTEN_PLACES + RATE_PLACES)) / scaled(rate, RATE_PLACES)
+  const text = cents.toString().padStart(WRITTEN_PLACES + 1, '0')
+  return `${text.slice(0, -WRITTEN_PLACES)}.${text.slice(-WRITTEN_PLACES)}`
 }
 
 /** Writes a rate between 0 and 1 in percent, without trailing zeros. */
@@ -31,13 +35,13 @@ export function percentOf(rate: string): string {
   return `${text.slice(0, -4)}.${text.slice(-4)}`.replace(/\.?0+$/, '')
 }
 
-/** Whether two amounts are the same number: 1, 1.0 and 1.00 are. */
+/** Whether two amounts are the same number: 1, 1. and 1.00 are. */
 export function isSameMoney(a: string, b: string): boolean {
   return scaled(a, MONEY_PLACES) === scaled(b, MONEY_PLACES)
 }
 
-/** Decimal text as an integer of units of the last place. Only zeros may follow that place. */
+/** Decimal text as an integer of units of the last place. The text has no more decimals than that. */
 function scaled(text: string, places: number): bigint {
   const [whole = '', fraction = ''] = text.split('.')
-  return BigInt(whole + fraction.padEnd(places, '0').slice(0, places))
+  return BigInt(whole + fraction.padEnd(places, '0'))
 }
