@@ -257,8 +257,8 @@ const GATEWAY_MEANINGS: Record<GatewayWireCode, Text> = {
   parameter_missing: text('A parameter is missing; msg names it.', '缺少参数，msg 说明是哪一个。'),
   parameter_invalid: text('A parameter is not valid; msg names it.', '参数无效，msg 说明是哪一个。'),
   parameter_ambiguous: text(
-    'The signed text can be read as other parameters too; msg names the field. Encode its value, for example as base64.',
-    '签名原文还可读成另一组参数，msg 说明是哪个字段。请先对该值编码，例如 base64。',
+    'The signed text can be read as other parameters too; msg names the field. Percent-encode & and = in an address, and write other values without &.',
+    '签名原文还可读成另一组参数，msg 说明是哪个字段。地址中的 & 和 = 请先做百分号编码，其他值请不要使用 &。',
   ),
   not_utf8: text('The parameters are not UTF-8 text.', '参数不是 UTF-8 文本。'),
   wrong_content_type: text(

@@ -1342,7 +1342,7 @@ describe('submit, where a person stands before the answer', () => {
           [{ ...shop.signMd5(trade()), money: '0.01' }, '签名验证失败'],
           [shop.signMd5(trade({ money: 'x' })), '商品金额格式无效'],
           [
-            shop.signMd5(trade({ name: '<script>alert(1)</script>&option=1' })),
+            shop.signMd5(trade({ name: '<script>alert(1)</script>&out_trade_no=2&r=' })),
             '商品名称有歧义，签名原文还可读成另一组参数',
           ],
           [shop.signRsa(trade({ timestamp: '1' })), '时间戳无效或已过期'],

@@ -4,7 +4,7 @@
  */
 import type { AppError } from '../../platform/errors.ts'
 import { refusal } from './errors.ts'
-import { findReading, type Reader, type Reading } from './readings.ts'
+import { findReading, type Reader, type Reading, withHeld } from './readings.ts'
 import { isOutTradeNo, labelOf } from './trade.ts'
 
 /** Makes the refusal parameter_ambiguous, which names the first field that differs between two readings. */
@@ -14,8 +14,8 @@ export function ambiguous(field: string): AppError {
 
 /**
  * The rule for requests: the sent parameters must be the first reading of the text that the reader accepts. That reading
- * splits wherever it can, so `name=Tea&note=x` is a name and a note, never the name `Tea&note=x`. Throws
- * parameter_ambiguous.
+ * splits at every known name, so `name=Tea&type=x` never is one name if it can be two parameters. An unknown name belongs to
+ * the value before it, so `name=Tea&note=x` is one name. Throws parameter_ambiguous.
  * @param sent the sent parameters, without blanks.
  */
 export function requireOneReading(text: string, sent: Reading, reader: Reader): void {
@@ -40,6 +40,8 @@ function differing(read: Reading, sent: Reading, names: string[]): string | unde
 
 const isPaid = (value: string) => value === 'TRADE_SUCCESS'
 
+const isOneValue = (value: string) => !value.includes('&')
+
 /** The minimum of a notification: a careless shop credits the order without reading other fields. */
 export const NOTICE: Reader = { needs: ['out_trade_no', 'trade_status'], takes: { trade_status: isPaid } }
 
@@ -61,7 +63,7 @@ function beginsOneWay(text: string, name: string, value: string | undefined): bo
 
 /**
  * The rule for notifications, whose verifiers accept any reading. No other reading may have all the fields that we always
- * send. No reading at all may have another order number, other money or another trade_no. Throws parameter_ambiguous.
+ * send and differ in a field of the protocol. No reading at all may have another order number, other money or another trade_no. Throws parameter_ambiguous.
  * @param notice the fields of a notification, with any times and a trade_no that no trade has.
  */
 export function requireOneNotice(text: string, notice: Readonly<Record<string, string>>): void {
@@ -75,10 +77,9 @@ export function requireOneNotice(text: string, notice: Readonly<Record<string, s
   for (const other of others) requireNoReading(text, notice, other)
   const whole: Reader = {
     needs: Object.keys(notice).filter((name) => !['type', 'param', 'buyer'].includes(name)),
-    // The two fields that an optional field may follow.
-    takes: { ...NOTICE.takes, out_trade_no: isOutTradeNo, api_trade_no: (value) => !value.includes('&') },
+    takes: { ...NOTICE.takes, out_trade_no: isOutTradeNo, api_trade_no: isOneValue, pid: isOneValue },
   }
   const names = Object.keys(notice)
-  const other = findReading(text, whole, (read) => differing(read, notice, names) !== undefined)
-  if (other !== undefined) throw ambiguous(differing(other, notice, names)!)
+  const other = findReading(text, whole, (read) => differing(withHeld(read), notice, names) !== undefined)
+  if (other !== undefined) throw ambiguous(differing(withHeld(other), notice, names)!)
 }

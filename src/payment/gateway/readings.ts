@@ -18,13 +18,34 @@ export type Reading = Readonly<Record<string, string>>
 /** The maximum number of places at which a parameter may begin. */
 export const STARTS_MAX = 256
 
-/** The names that shops and gateways of this protocol send. */
+/** The names of the protocol in creates and notifications. */
 const KNOWN = new Set(
-  `act addtime api_trade_no auth_code bookid buyer channel_id cid clientip code device endtime key limit method money
-  name notify_url offset openid out_biz_no out_refund_no out_trade_no page param pay_type pid refund_no return_url
-  sitename status sub_appid sub_openid timestamp trade_no trade_status type version`.split(/\s+/),
+  `addtime api_trade_no auth_code buyer channel_id cid clientip device endtime method money name notify_url openid
+  out_trade_no param pid return_url sitename sub_appid sub_openid timestamp trade_no trade_status type`.split(
+    /\s+/,
+  ),
 )
 const ADDRESSES = ['notify_url', 'return_url']
+const TEXTS = ['name', 'param']
+
+/** Whether a parameter behind this value belongs to the value: its name is unknown, and the value can hold it. decisions.md 13.6. */
+function holds(name: string, value: string, next: string): boolean {
+  return !KNOWN.has(next) && (TEXTS.includes(name) || (ADDRESSES.includes(name) && /[?#]/.test(value)))
+}
+
+/** The reading with the parameters that belong to the value before them. A reading has its names in the order of the text. */
+export function withHeld(reading: Reading): Reading {
+  const whole: Record<string, string> = Object.create(null)
+  let last = ''
+  for (const [name, value] of Object.entries(reading)) {
+    if (last !== '' && holds(last, whole[last]!, name)) whole[last] += `&${name}=${value}`
+    else {
+      whole[name] = value
+      last = name
+    }
+  }
+  return whole
+}
 
 type Start = { at: number; name: string; value_at: number; rank: number }
 
@@ -54,8 +75,8 @@ export function hasTooManyStarts(text: string): boolean {
 
 /**
  * Finds the first wanted set of parameters that has this text and that the reader accepts. Names are in ascending byte order,
- * and no value is empty. The very first one is our own reading: it ends a value at every possible `&name=`, except that an
- * address with a query keeps names that the protocol does not know.
+ * and no value is empty. The very first one is our own reading: it ends a value at every possible `&name=`, except that
+ * `name`, `param` and an address with a query hold names that the protocol does not know.
  */
 export function findReading(
   text: string,
@@ -108,12 +129,10 @@ export function findReading(
     }
     if (dead.has(from)) return undefined
     const before = reached
-    const isAddress = ADDRESSES.includes(starts[from]!.name)
     const kept: number[] = []
     for (let to = from + 1; to <= end; to += 1) {
       if (!canEnd(from, to)) continue
-      const isKept =
-        isAddress && to !== end && !KNOWN.has(starts[to]!.name) && /[?#]/.test(valueBetween(from, to))
+      const isKept = to !== end && holds(starts[from]!.name, valueBetween(from, to), starts[to]!.name)
       if (isKept) kept.push(to)
       const found = isKept ? undefined : through(from, to)
       if (found !== undefined) return found
