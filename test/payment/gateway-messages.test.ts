@@ -158,7 +158,16 @@ describe('money', () => {
   })
 
   it('is ASCII digits with at most 20 decimals, compared as numbers', () => {
-    for (const text of ['0', '9.9', '00012345', '12345678.90', '9.900', '.5', '5.', `12345678.${'1'.repeat(20)}`])
+    for (const text of [
+      '0',
+      '9.9',
+      '00012345',
+      '12345678.90',
+      '9.900',
+      '.5',
+      '5.',
+      `12345678.${'1'.repeat(20)}`,
+    ])
       expect(isMoney(text)).toBe(true)
     const others = [
       '',

@@ -348,7 +348,11 @@ const BAD: [name: string, value: string | undefined, code: string, msg?: string]
     'NaN',
     '100000000',
   ].map((value): [string, string, string, string] => ['money', value, INVALID, '商品金额格式无效']),
-  ...['0', '0.00', '0.', '.0', '0.00499999999999999999'].map((value): [string, string, string] => ['money', value, 'amount_too_small']),
+  ...['0', '0.00', '0.', '.0', '0.00499999999999999999'].map((value): [string, string, string] => [
+    'money',
+    value,
+    'amount_too_small',
+  ]),
   ...[
     'shop.example/n',
     '//shop.example/n',
