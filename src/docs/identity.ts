@@ -73,7 +73,10 @@ export const identityOperations: Operation[] = [
         scope: text(`Of ${SCOPES.join(', ')}.`, `可选 ${SCOPES.join('、')}。`),
         state: text('Comes back unchanged.', '原样带回。'),
         nonce: text('Comes back in the ID token.', '写入 ID token。'),
-        prompt: text('none, login, consent, select_account.', 'none、login、consent、select_account。'),
+        prompt: text(
+          'none, login, consent, select_account; create where members may register, as discovery tells.',
+          'none、login、consent、select_account；开放注册时还可用 create，见发现文档。',
+        ),
         response_mode: text('query (default) or form_post.', 'query（默认）或 form_post。'),
         acr_values: text(
           'The wished ways of sign-in, best first. The ID token tells in acr which it was.',

@@ -31,6 +31,7 @@ import { REVOCATION_PATH, revocationRoute } from './oauth/revocation.ts'
 import { TOKEN_PATHS, tokenRoutes } from './oauth/token.ts'
 import { userinfoRoutes } from './oauth/userinfo.ts'
 import { repeatAsGet } from './repeat-as-get.ts'
+import { webFingerRoute } from './webfinger.ts'
 
 /** Mounts the browser scope and the machine scope of the area. */
 export async function identityPlugin(app: FastifyInstance, deps: AuthorizeDeps): Promise<void> {
@@ -59,6 +60,7 @@ async function machineRoutes(machine: FastifyInstance, deps: IdentityDeps): Prom
   const authenticateClient = makeAuthenticateClient(deps)
   const getBearer = makeGetBearer(deps)
   await machine.register(discoveryRoutes, deps)
+  webFingerRoute(machine, deps)
   await machine.register(async (personal) => {
     personal.addHook('onRequest', (_request, reply, done) => {
       reply.header('cache-control', 'no-store').header('pragma', 'no-cache')

@@ -121,7 +121,7 @@ describe('faults that the application learns by redirect', () => {
       { code_challenge: 'x'.repeat(42), code_challenge_method: 'S256' },
       'invalid_request',
     ],
-    'an unknown prompt': [{ prompt: 'create' }, 'invalid_request'],
+    'an unknown prompt': [{ prompt: 'signup' }, 'invalid_request'],
     'prompt none beside another': [{ prompt: 'none login' }, 'invalid_request'],
     'a negative max_age': [{ max_age: '-1' }, 'invalid_request'],
     'a max_age that is no number': [{ max_age: '1e3' }, 'invalid_request'],

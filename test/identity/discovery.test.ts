@@ -19,6 +19,15 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
+it('offers prompt create while members may register', async () => {
+  const prompts = async () => (await getJson(test, ADDRESSES[0]!)).body.prompt_values_supported
+  expect(await prompts()).not.toContain('create')
+  await setSetting(test, 'registration', 'open')
+  expect(await prompts()).toContain('create')
+  await setSetting(test, 'registration', 'closed')
+  expect(await prompts()).not.toContain('create')
+})
+
 it('the three addresses give one document, of what exists and no more', async () => {
   const documents = await Promise.all(ADDRESSES.map((address) => getJson(test, address)))
   for (const { status, body, headers } of documents) {

@@ -4,6 +4,8 @@ import { z } from 'zod'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
+import type { SettingValues } from '../../core/setting-values.ts'
+import type { Config } from '../../platform/config.ts'
 import { AppError } from '../../platform/errors.ts'
 import { type Destination, destinationOf } from '../../web/destinations.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
@@ -85,7 +87,7 @@ export function registrationRoutes(app: FastifyInstance, deps: Core): void {
 /** The page of a registration form, which is again about to lead to the same place. */
 function registerPage({ body }: FastifyRequest): string {
   const returnTo = safeReturnTo((body as Record<string, unknown> | undefined)?.return_to)
-  return `${REGISTER}?return_to=${encodeURIComponent(returnTo)}`
+  return registerUrl(returnTo)
 }
 
 /** Whether registration is open. It is closed while a forum is configured, because a stranger could take a member's name. */
@@ -93,8 +95,20 @@ export async function isRegistrationOpen({
   config,
   settings,
 }: Pick<Core, 'config' | 'settings'>): Promise<boolean> {
-  if (config.DISCOURSE_URL !== undefined) return false
-  return (await settings.read()).registration === 'open'
+  return admitsRegistration(config, await settings.read())
+}
+
+/** Whether registration is open by these settings. */
+export function admitsRegistration(
+  config: Pick<Config, 'DISCOURSE_URL'>,
+  { registration }: Pick<SettingValues, 'registration'>,
+): boolean {
+  return config.DISCOURSE_URL === undefined && registration === 'open'
+}
+
+/** Returns the address of the registration page that returns to `returnTo`, a path of this site. */
+export function registerUrl(returnTo: string): string {
+  return `${REGISTER}?return_to=${encodeURIComponent(returnTo)}`
 }
 
 /** Makes the account and returns its id, or undefined when the name is taken in any case. */

@@ -25,7 +25,8 @@ export const QUERY_BYTES_MAX = 8_000
 export const SCOPES = ['openid', 'profile', 'email', 'groups', 'offline_access', 'apps']
 const DEFAULT_SCOPES = ['openid', 'profile']
 export const RESPONSE_MODES = ['query', 'form_post']
-export const PROMPTS = ['none', 'login', 'consent', 'select_account']
+/** `create` only where members may register (Initiating User Registration 1.0). */
+export const PROMPTS = ['none', 'login', 'consent', 'select_account', 'create']
 
 export type AuthorizedApp = {
   /** Null for a client by its document that no member has allowed yet. */

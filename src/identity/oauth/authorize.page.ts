@@ -8,6 +8,7 @@ import { EMAIL_LENGTH_MAX } from '../../accounts/people/users.ts'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { browserScope, type Session, sessionOf, signInUrl } from '../../accounts/session/session.ts'
 import type { AskedMandate, MandateConsents, OfferOrReason } from '../../accounts/sign-in/mandate-consent.ts'
+import { isRegistrationOpen, registerUrl } from '../../accounts/sign-in/register.page.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { type Tx, violatedConstraint } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -180,6 +181,7 @@ async function authorize(
   if (await isDraft(target, request, sent, deps)) return refuseDraft(request, reply, target, sent)
   try {
     const demand = readDemand(sent, target)
+    if (demand.prompts.includes('create')) await requireRegistration(deps)
     const resource = await findResource(deps, sent.resource)
     const identifier = await readDetails(deps, demand)
     const expected = await readExpected(demand, deps)
@@ -362,7 +364,14 @@ function findDetour(
   const query = isDemanded ? markedQuery(sent, session, deps) : queryText(sent)
   const hint = demand.login_hint?.slice(0, LOGIN_HINT_LENGTH_MAX)
   const hinted = hint === undefined ? '' : `&login_hint=${encodeURIComponent(hint)}`
-  return signInUrl(`${AUTHORIZATION_PATH}?${query}`) + hinted
+  const returnTo = `${AUTHORIZATION_PATH}?${query}`
+  return demand.prompts.includes('create') ? registerUrl(returnTo) : signInUrl(returnTo) + hinted
+}
+
+/** Throws invalid_request where nobody may register, because discovery then does not offer the prompt. */
+async function requireRegistration(deps: IdentityDeps): Promise<void> {
+  if (!(await isRegistrationOpen(deps)))
+    throw new AppError('invalid_request', 'prompt create is not supported: this site takes no registrations')
 }
 
 function needsNewSignIn(
@@ -382,7 +391,7 @@ function needsNewSignIn(
 
 /** NOTE: max_age=0 means prompt=login (OIDC Core 3.1.2.1), also within the second of the sign-in. */
 function demandsSignIn({ prompts, max_age }: Demand): boolean {
-  return max_age === 0 || prompts.includes('login') || prompts.includes('select_account')
+  return max_age === 0 || ['login', 'select_account', 'create'].some((prompt) => prompts.includes(prompt))
 }
 
 /** Rounds to whole seconds, as auth_time does, so that ages agree with it. */

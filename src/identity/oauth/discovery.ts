@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { JWK } from 'jose'
 import type { z } from 'zod'
+import { admitsRegistration } from '../../accounts/sign-in/register.page.ts'
 import { orLatest } from '../../database/latest.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import { LANGUAGES } from '../../web/languages.ts'
@@ -56,14 +57,18 @@ function openDocuments({
   settings,
   signingKeys,
 }: IdentityDeps): Map<string, () => Promise<Published>> {
-  const documents = [false, true].map((admits) =>
-    [false, true].map((hasMandates) =>
-      publish(discoveryDocument(config.PUBLIC_URL, { admits, hasMandates })),
-    ),
-  )
+  const documents = new Map<string, Published>()
   const readDocument = async () => {
     const now = await orLatest(settings.read(), settings.latest())
-    return documents[Number(admitsDocuments(now))]![Number(now.mandates === 'on')]!
+    const site: Site = {
+      admits: admitsDocuments(now),
+      hasMandates: now.mandates === 'on',
+      takesMembers: admitsRegistration(config, now),
+    }
+    const key = JSON.stringify(site)
+    const document = documents.get(key) ?? publish(discoveryDocument(config.PUBLIC_URL, site))
+    documents.set(key, document)
+    return document
   }
   const resource = Promise.resolve(publish(resourceDocument(config.PUBLIC_URL)))
   let jwks: { keys: readonly JWK[]; published: Published } | undefined
@@ -80,10 +85,13 @@ function openDocuments({
   ])
 }
 
+/** What the document tells of the settings. */
+type Site = { admits: boolean; hasMandates: boolean; takesMembers: boolean }
+
 /** The document. A client by its metadata learns from it whether the site admits such clients (draft-02, 6). */
 function discoveryDocument(
   issuer: string,
-  { admits, hasMandates }: { admits: boolean; hasMandates: boolean },
+  { admits, hasMandates, takesMembers }: Site,
 ): z.output<typeof Discovery> {
   return {
     issuer,
@@ -108,7 +116,7 @@ function discoveryDocument(
     revocation_endpoint_auth_methods_supported: [...SECRET_METHODS, 'none'],
     introspection_endpoint_auth_methods_supported: SECRET_METHODS,
     code_challenge_methods_supported: ['S256'],
-    prompt_values_supported: PROMPTS,
+    prompt_values_supported: PROMPTS.filter((prompt) => prompt !== 'create' || takesMembers),
     acr_values_supported: ACR_VALUES,
     ui_locales_supported: LANGUAGES,
     claims_supported: CLAIMS,

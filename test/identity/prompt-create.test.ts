@@ -1,0 +1,47 @@
+/** prompt=create (Initiating User Registration 1.0): an application sends a visitor to make an account. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { makePerson } from '../harness/cast.ts'
+import { browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { answerOf, authorizationUrl, exchange, makeParty, type Party } from './relying-party.ts'
+
+let test: TestApp
+let party: Party
+let url: string
+beforeAll(async () => {
+  test = await startTestApp()
+  party = await makeParty(test)
+  url = authorizationUrl(party, { prompt: 'create' })
+})
+afterAll(() => test.close())
+
+const NEW = { username: 'Nova.1', password: 'correct horse battery' }
+
+it('goes back as an error where nobody may register', async () => {
+  expect(answerOf(await browser(test).get(url)).error).toBe('invalid_request')
+  const member = await (await makePerson(test)).signIn()
+  expect(answerOf(await member.get(url)).error).toBe('invalid_request')
+})
+
+it('leads a visitor to registration, and the new member on to the application', async () => {
+  await setSetting(test, 'registration', 'open')
+  const client = browser(test)
+  const { location } = await client.get(url)
+  expect(location).toMatch(/^\/register\?return_to=/)
+  const registered = await client.submit(await client.get(location!), '/register', NEW)
+  const consent = await client.get(registered.location!)
+  expect(consent.status).toBe(200)
+  const { code } = answerOf(await client.submit(consent, '/oauth2/consent', { decision: 'allow' }))
+  expect((await exchange(test, party, code)).status).toBe(200)
+})
+
+it('asks a member who is signed in too, who may sign in again instead', async () => {
+  await setSetting(test, 'registration', 'open')
+  const person = await makePerson(test)
+  const client = await person.signIn()
+  const { location } = await client.get(url)
+  const page = await client.get(location!)
+  const signIn = /href="(\/sign-in[^"]*)"/.exec(page.body)![1]!.replaceAll('&amp;', '&')
+  const { username, password } = person
+  const back = await client.submit(await client.get(signIn), '/sign-in', { username, password })
+  expect((await client.get(back.location!)).status).toBe(200)
+})
