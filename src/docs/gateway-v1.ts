@@ -15,7 +15,13 @@ import { answered, NAMED, newTrade, PAGE, PID, SIGNED, TRADE } from './gateway.t
 import { type Operation, said, text } from './operation.ts'
 import { SAMPLE_TRADES } from './samples.ts'
 
-const STATUS_V1 = text('1 paid, 0 anything else.', '1 已付款，0 其他。')
+const TRADE_TEXTS = {
+  status: text('1 paid, 0 anything else.', '1 已付款，0 其他。'),
+  refunded: text(
+    '1 if the order was refunded in full; otherwise absent.',
+    '全额退款后为 1；否则没有该字段。',
+  ),
+}
 
 export const v1Operations: Operation[] = [
   {
@@ -76,7 +82,7 @@ export const v1Operations: Operation[] = [
     },
     answers: answered(
       'v1',
-      said(OrderActAnswer, { status: STATUS_V1 }),
+      said(OrderActAnswer, TRADE_TEXTS),
       {
         code: 1,
         msg: 'success',
@@ -141,7 +147,7 @@ export const v1Operations: Operation[] = [
     },
     answers: answered(
       'v1',
-      OrdersActAnswer.extend({ data: z.array(said(TradeV1, { status: STATUS_V1 })) }),
+      OrdersActAnswer.extend({ data: z.array(said(TradeV1, TRADE_TEXTS)) }),
       { code: 1, msg: 'success', count: 0, data: [] },
       'The newest first.',
       '最新的在前。',

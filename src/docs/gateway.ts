@@ -92,5 +92,8 @@ export const PAGE = {
   ),
   offset: text('How many of the newest to pass over.', '跳过最新的多少条。'),
   page: text('Instead of offset: the page, from 1.', '代替 offset：页码，从 1 开始。'),
-  status: text('Only these: 0 not paid, 1 paid, 2 refunded.', '只列出：0 未付款，1 已付款，2 已退款。'),
+  status: text(
+    'Only these: 0 not paid, 1 paid, 2 refunded. A row of V1 tells 2 as status 0 with refunded 1.',
+    '只列出：0 未付款，1 已付款，2 已退款。V1 的列表中，2 表示为 status 0 和 refunded 1。',
+  ),
 }

@@ -810,8 +810,8 @@ describe('the same out_trade_no again', () => {
   })
 })
 
-async function giveBack(out_trade_no: string, amount: bigint) {
-  const { transaction_id } = await rowOf(out_trade_no)
+async function giveBack(out_trade_no: string, amount: bigint, seller = shop) {
+  const { transaction_id } = await rowOf(out_trade_no, seller)
   const refund = {
     transaction_id,
     amount,
@@ -1084,6 +1084,15 @@ describe('api.php', () => {
     expect(await numbers({ status: '1' })).toEqual([3])
     expect(await numbers({ status: '0', limit: '50' })).toEqual(range(0, 12).filter((i) => i !== 3))
     expect(await numbers({ status: '2' })).toEqual([])
+    const { out_trade_no = '' } = all[3]!
+    await giveBack(out_trade_no, 990n, seller)
+    expect(await numbers({ status: '2' })).toEqual([3])
+    expect(await numbers({ status: '1' })).toEqual([])
+    const refunded = (await askApi('orders', { status: '2' }, seller)).data as object[]
+    expect(refunded).toMatchObject([{ out_trade_no, status: 0, refunded: 1 }])
+    expect(await askApi('order', { out_trade_no }, seller)).toMatchObject({ status: 0, refunded: 1 })
+    const unpaid = (await askApi('orders', { status: '0' }, seller)).data as object[]
+    for (const row of unpaid) expect(row).not.toHaveProperty('refunded')
     for (const fields of [
       { limit: '-1' },
       { limit: 'x' },

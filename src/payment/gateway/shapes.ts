@@ -81,6 +81,7 @@ export const TradeV1 = z.strictObject({
   name: z.string(),
   money: z.string(),
   status: z.int(),
+  refunded: z.literal(1).optional(),
   param: z.string(),
   buyer: z.string(),
 })

@@ -73,7 +73,10 @@ export function pidValue(sent: string): number | string {
   return /^\d+$/.test(pid) ? Number(pid) : pid
 }
 
-/** Describes a trade for V1: every field is present; `status` is 1 for paid, otherwise 0. gateway.md 1.4. */
+/**
+ * Describes a trade for V1: every field is present; `status` is 1 for paid, otherwise 0. A refunded trade alone has `refunded`,
+ * because clients credit any other status than 0. gateway.md 1.4.
+ */
 export function describeV1(trade: Trade): z.output<typeof TradeV1> {
   return {
     trade_no: trade.trade_no!,
@@ -86,6 +89,7 @@ export function describeV1(trade: Trade): z.output<typeof TradeV1> {
     name: trade.description,
     money: trade.money!,
     status: trade.status === 'paid' ? 1 : 0,
+    ...(trade.status === 'refunded' && { refunded: 1 as const }),
     param: trade.param ?? '',
     buyer: trade.buyer ?? '',
   }
