@@ -193,7 +193,7 @@ async function askGateway({ gateway_app }: Demo, visitor: Browser, ask: Ask): Pr
     pid: String(pid),
     type: 'alipay',
     out_trade_no: 'g-1',
-    notify_url: 'http://127.0.0.1:9/notify',
+    notify_url: 'http://127.0.0.1:9009/notify',
     return_url: 'http://127.0.0.1:9/return',
     name: 'Mug',
     money: '0.05',

@@ -36,8 +36,8 @@ export const TRADE = {
   ),
   out_trade_no: OUT_TRADE_NO,
   notify_url: text(
-    'An absolute http or https address. The service sends a GET there when the trade is paid; the last line of the answer must be success. Without it the service uses the notification address of the application. With neither it notifies nobody, and the query tells.',
-    'http 或 https 的完整地址；付款后以 GET 通知，响应的最后一行须为 success。未填写时使用应用的异步通知地址；两者都没有则不通知，可主动查询。',
+    'An absolute http or https address. The service sends a GET there when the trade is paid; the last line of the answer must be success. Without it the service uses the notification address of the application. With neither it notifies nobody, and the query tells. The port is 80, 443, or 1024 and above, and the host is public; other addresses are refused.',
+    'http 或 https 的完整地址；付款后以 GET 通知，响应的最后一行须为 success。未填写时使用应用的异步通知地址；两者都没有则不通知，可主动查询。端口须为 80、443 或不小于 1024，主机须为公网地址，否则会被拒绝。',
   ),
   return_url: text(
     'The buyer returns here after paying. Without it the buyer returns to the callback URL of the application.',

@@ -69,12 +69,7 @@ export type EgressGuard = (url: URL) => Promise<Address[]>
  * @param openRanges NOTIFY_ALLOW_CIDRS, which count as public.
  */
 export function makeEgressGuard(openRanges: readonly string[], resolver: NameResolver): EgressGuard {
-  const [special, globalUnicast, open] = [SPECIAL, GLOBAL_UNICAST, openRanges].map(blockListOf)
-  const isAllowed = ({ address, family }: Address) => {
-    const type = family === 4 ? 'ipv4' : 'ipv6'
-    if (open!.check(address, type)) return true
-    return !special!.check(address, type) && (family === 4 || globalUnicast!.check(address, type))
-  }
+  const isAllowed = makeIsAllowed(openRanges)
   return async (url) => {
     refuseUnusual(url)
     const addresses = await resolve(bareHost(url), resolver)
@@ -82,6 +77,30 @@ export function makeEgressGuard(openRanges: readonly string[], resolver: NameRes
     // Does not reveal the address, because an internal name server may have answered.
     if (allowed.length === 0) throw new EgressError('blocked')
     return allowed.slice(0, ADDRESSES_MAX)
+  }
+}
+
+/**
+ * Why the guard refuses an address whatever name servers answer: its port, or what it says of its host. Undefined if the
+ * guard has to ask them.
+ * @param openRanges NOTIFY_ALLOW_CIDRS.
+ */
+export function refusalWithoutDns(url: URL, openRanges: readonly string[]): 'port' | 'host' | undefined {
+  try {
+    refuseUnusual(url)
+  } catch (error) {
+    return (error as EgressError).detail === 'port' ? 'port' : 'host'
+  }
+  const addresses = knownAddresses(bareHost(url))
+  return addresses === undefined || addresses.some(makeIsAllowed(openRanges)) ? undefined : 'host'
+}
+
+function makeIsAllowed(openRanges: readonly string[]): (address: Address) => boolean {
+  const [special, globalUnicast, open] = [SPECIAL, GLOBAL_UNICAST, openRanges].map(blockListOf)
+  return ({ address, family }) => {
+    const type = family === 4 ? 'ipv4' : 'ipv6'
+    if (open!.check(address, type)) return true
+    return !special!.check(address, type) && (family === 4 || globalUnicast!.check(address, type))
   }
 }
 
@@ -99,11 +118,17 @@ function refuseUnusual(url: URL): void {
   if (!isUsual) throw new EgressError('bad_address', 'port')
 }
 
-async function resolve(host: string, resolver: NameResolver): Promise<Address[]> {
+/** The addresses of a host that no name server is asked for. */
+function knownAddresses(host: string): Address[] | undefined {
   const family = isIP(host)
   if (family === 4 || family === 6) return [{ address: host, family }]
   // RFC 6761: always this machine.
-  if (/(^|\.)localhost$/i.test(host)) return [v4('127.0.0.1'), v6('::1')]
+  return /(^|\.)localhost$/i.test(host) ? [v4('127.0.0.1'), v6('::1')] : undefined
+}
+
+async function resolve(host: string, resolver: NameResolver): Promise<Address[]> {
+  const known = knownAddresses(host)
+  if (known !== undefined) return known
   const answers = { 4: resolver.resolve4(host), 6: resolver.resolve6(host) }
   const second = answers[6].then((list) => list.map(v6))
   second.catch(() => {})

@@ -53,7 +53,7 @@ describe('a database that takes no writes', () => {
         pid: shop.pidText,
         type: 'alipay',
         out_trade_no: 'closed',
-        notify_url: 'http://127.0.0.1:9/notify',
+        notify_url: 'https://shop.example/notify',
         name: 'Tea',
         money: '1.00',
       }

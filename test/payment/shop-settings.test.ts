@@ -9,7 +9,7 @@ import { messages } from '../harness/messages.ts'
 
 const t = messages.en
 
-const test = await useTestApp()
+const test = await useTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
 const shop = await makeShop(test)
 const alice = await makePerson(test, { points: 1_000_000n })
 const owner = await shop.owner.signIn()
@@ -151,5 +151,45 @@ describe('the life of an application’s orders', () => {
     const fields = trade()
     await createV1(fields)
     expect(await leftOf(fields.out_trade_no!)).toBe(30)
+  })
+})
+
+describe('an address that can never be called is refused with the reason', () => {
+  const { neverCalled } = t.paymentApps
+  const refused = [
+    ['http://shop.example:88/', 'port', '异步通知地址的端口不允许使用'],
+    ['http://10.1.2.3/n', 'host', '异步通知地址不是公网地址，无法通知'],
+    ['http://0x0a010203/n', 'host', '异步通知地址不是公网地址，无法通知'],
+    ['http://[fd00::1]/n', 'host', '异步通知地址不是公网地址，无法通知'],
+  ] as const
+  it.each(refused)('%s', async (notify_url, fault, msg) => {
+    const [first, second] = [trade({ notify_url }), trade({ notify_url })]
+    expect(await createV1(first)).toMatchObject({ code: -1, msg })
+    expect(await createV2(second)).toMatchObject({ code: -1, msg })
+    const numbers = [first.out_trade_no!, second.out_trade_no!]
+    const placed = test.db.selectFrom('orders').where('order_id', 'in', numbers).select('id')
+    expect(await placed.execute()).toEqual([])
+    const answer = await saveSettings({ notify_url })
+    expect(answer.status).toBe(400)
+    expect(answer.body).toContain(neverCalled[fault])
+  })
+
+  it('also as the address for events', async () => {
+    const events = `/payment/applications/${shop.payment_id}/events`
+    for (const [address, fault] of refused) {
+      const events_url = address.replace('http:', 'https:')
+      const answer = await owner.submit(await owner.get(events), events, { events_url })
+      expect(answer.status).toBe(400)
+      expect(answer.body).toContain(neverCalled[fault])
+    }
+  })
+
+  it('but not what NOTIFY_ALLOW_CIDRS opens, nor a name that is unknown yet', async () => {
+    for (const notify_url of [
+      'http://127.0.0.1:9000/n',
+      'http://localhost/n',
+      'https://no-such.shop.example/n',
+    ])
+      expect(await createV1(trade({ notify_url }))).toMatchObject({ code: 1 })
   })
 })

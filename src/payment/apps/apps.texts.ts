@@ -153,6 +153,16 @@ export const paymentApps = {
       zh: '只有所有者和应用管理员可以修改这些设置。',
     },
   },
+  neverCalled: {
+    port: {
+      en: 'This address can never be called: its port must be 80, 443, or 1024 and above.',
+      zh: '该地址无法访问：端口须为 80、443 或不小于 1024。',
+    },
+    host: {
+      en: 'This address can never be called: its host must be public.',
+      zh: '该地址无法访问：主机须为公网地址。',
+    },
+  },
   problems: {
     name: {
       en: 'Enter a name of 1 to 60 characters, without control or invisible characters.',

@@ -4,9 +4,10 @@ import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import { readForm } from '../../web/forms/forms.ts'
+import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { APPLICATION, actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import type { Right } from '../rights/rights.ts'
+import { callRefusal } from '../values/addresses.ts'
 import { Amount } from '../values/fields.ts'
 import { showMade, slow, wordsOf } from './apps.page.ts'
 import { navFor } from './area.ts'
@@ -44,6 +45,12 @@ const OverlapForm = z.object({
 export function overlapIn(request: FastifyRequest): number {
   const words = { overlap_hours: request.locale.t.developers.overlapWrong(OVERLAP_HOURS_MAX) }
   return readForm(request, OverlapForm, words).overlap_hours
+}
+
+/** Throws FormRefused with the reason for an address that can never be called. An empty one passes. */
+export function requireCallable(request: FastifyRequest, { config }: Core, field: string, url: string): void {
+  const fault = url === '' ? undefined : callRefusal(url, config)
+  if (fault !== undefined) throw new FormRefused({ [field]: request.locale.t.paymentApps.neverCalled[fault] })
 }
 
 /** The application for its page. Throws not_found without a role in it, and forbidden if the role lacks the right. */
@@ -98,6 +105,7 @@ export function settingsPages(app: FastifyInstance, deps: Core): void {
     )
     const words = { ...wordsOf(request), order_minutes }
     const facts = readForm(request, paymentAppEdit(deps.config.production, order_expiry_minutes), words)
+    requireCallable(request, deps, 'notify_url', facts.notify_url)
     const before = await ownedFor(request, deps, 'settings.edit')
     if (isSensitive(before, facts)) {
       await askFreshSignIn(request, reply)

@@ -8,7 +8,7 @@ import { readForm } from '../../web/forms/forms.ts'
 import { navFor } from '../apps/area.ts'
 import { endOfOverlap, OVERLAP_HOURS_DEFAULT } from '../apps/key-changes.ts'
 import { showNewSecret } from '../apps/new-secret.page.ts'
-import { type Owned, overlapIn, ownedFor } from '../apps/settings.page.ts'
+import { type Owned, overlapIn, ownedFor, requireCallable } from '../apps/settings.page.ts'
 import { actorOf, CONFIRMED, isConfirmed, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { eventSecretsOf, isEventsUrl, pendingEvents, rotateEventSecret, setEventsUrl } from './events.ts'
 import type { EventType } from './subjects.ts'
@@ -57,6 +57,7 @@ export async function eventPages(app: FastifyInstance, deps: Core): Promise<void
   app.post(path, { preHandler }, async (request: OwnedRequest, reply) => {
     const { events } = request.locale.t
     const { events_url: url } = readForm(request, EventsForm, { events_url: events.urlProblem })
+    requireCallable(request, deps, 'events_url', url)
     const owned = await ownedFor(request, deps, 'settings.edit')
     if (url === '' && owned.events_url !== null && !isConfirmed(request))
       return askToSwitchOff(request, reply, deps, owned)

@@ -8,6 +8,7 @@ import { countTestOrder } from '../orders/test-mode.ts'
 import { gatewayString } from '../signing/gateway.ts'
 import type { GatewayApp } from '../signing/gateway-apps.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
+import { callRefusal } from '../values/addresses.ts'
 import { isSameMoney, pointsOf } from '../values/money.ts'
 import type { FlatParameters } from '../values/parameters.ts'
 import { NOTICE, requireNoReading, requireOneNotice, requireOneReading } from './ambiguity.ts'
@@ -23,6 +24,9 @@ const TRADE_NO_KEY = 'orders_trade_no_key'
 const TRADE_NO_TAIL = 1_000_000_000
 /** At a thousand trades a second, two numbers collide once in half an hour; three collisions in a row never happen. */
 const TRADE_NO_TRIES_MAX = 3
+
+/** Why an address can never be called. */
+const NEVER_CALLED = { port: '的端口不允许使用', host: '不是公网地址，无法通知' }
 
 export type NewTrade = {
   out_trade_no: string
@@ -52,13 +56,14 @@ export type GatewayVerbs = {
  * parameter_missing, parameter_invalid, parameter_ambiguous and application_unusable. gateway.md 5.7–5.11.
  */
 export function makeCreateTrade(
-  deps: Pick<GatewayCore, 'db' | 'clock' | 'limits'>,
+  deps: Pick<GatewayCore, 'db' | 'clock' | 'limits' | 'config'>,
   placeOrder: PlaceOrder,
 ): CreateTrade {
   return async (request) => {
     const { app, parameters, protocol, asReceived, log } = request
     requireUsable(app, 'ask')
     const newTrade = readNewTrade(parameters)
+    if (newTrade.notify_url !== null) requireCallable(newTrade.notify_url, deps.config)
     requireOneMeaning(request, newTrade, deps.clock())
     const { out_trade_no, name, money, ...facts } = newTrade
     const rate = app.exchange_rate
@@ -86,6 +91,13 @@ export function makeCreateTrade(
     if (order.frozen_at !== null) throw refusal('order_frozen')
     return order
   }
+}
+
+/** Throws parameter_invalid for an address that no notification can ever reach. */
+function requireCallable(notify_url: string, config: GatewayCore['config']): void {
+  const fault = callRefusal(notify_url, config)
+  if (fault !== undefined)
+    throw refusal('parameter_invalid', `${labelOf('notify_url')}${NEVER_CALLED[fault]}`)
 }
 
 /** Logs the names of a new trade's addresses that have their own query, without the query. */

@@ -1,6 +1,8 @@
 /** Addresses: those that an application allows to call, as CIDR ranges, and those that it is called at. */
 import { isIP } from 'node:net'
+import { refusalWithoutDns } from '../../egress/guard.ts'
 import { blockListOf } from '../../egress/ranges.ts'
+import type { Config } from '../../platform/config.ts'
 
 export const ALLOWED_ADDRESSES_MAX = 50
 const URL_LENGTH_MAX = 1_000
@@ -30,4 +32,12 @@ export function isMerchantUrl(text: string): boolean {
   if (!/^https?:\/\/[^/\s\\\p{Cc}][^\s\\\p{Cc}]*$/iu.test(text) || !URL.canParse(text)) return false
   const { username, password } = new URL(text)
   return username === '' && password === ''
+}
+
+/** Why an address can never be called, as far as this is known without asking name servers. */
+export function callRefusal(
+  url: string,
+  { NOTIFY_ALLOW_CIDRS = [] }: Pick<Config, 'NOTIFY_ALLOW_CIDRS'>,
+): 'port' | 'host' | undefined {
+  return refusalWithoutDns(new URL(url), NOTIFY_ALLOW_CIDRS)
 }
