@@ -7,6 +7,7 @@ import { freePort } from '../harness/free-port.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders, type Receiver, startReceiver } from '../harness/notify-receiver.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
@@ -35,7 +36,7 @@ it('an address is called once, empty, and judged by its answer', async () => {
   expect(receiver.received).toHaveLength(1)
   expect(receiver.received[0]!.fields).toEqual({ shop: '1' })
   expect(await told((_request, response) => void response.end('success'))).toContain(
-    'it confirms a notification that is not signed',
+    messages.en.merchantAddresses.tooEasy,
   )
   expect(await told((_request, response) => void response.writeHead(502).end('bad'))).toMatch(
     /Reached, but your shop fails there\..*HTTP 502/,
@@ -44,7 +45,7 @@ it('an address is called once, empty, and judged by its answer', async () => {
     /Reached, but it redirects to another address.*HTTP 302/,
   )
   expect((await attempt(`http://127.0.0.1:${await freePort()}/notify`)).text).toContain(
-    'The connection was refused',
+    messages.en.notifications.outcomes.refused,
   )
   // Addresses that only the service could reach are refused.
   for (const inside of [
@@ -52,9 +53,11 @@ it('an address is called once, empty, and judged by its answer', async () => {
     'http://169.254.169.254/',
     'http://[::1]:8080/',
   ])
-    expect((await attempt(inside)).text).toContain('The address is not public')
-  expect((await attempt('ftp://shop.example/')).text).toContain('Only http and https are called.')
-  expect((await attempt('nonsense')).text).toContain('It is not a valid address.')
+    expect((await attempt(inside)).text).toContain(messages.en.notifications.outcomes.blocked)
+  expect((await attempt('ftp://shop.example/')).text).toContain(
+    messages.en.notifications.addressFaults.scheme,
+  )
+  expect((await attempt('nonsense')).text).toContain(messages.en.notifications.addressFaults.unreadable)
   expect((await attempt(' ')).status).toBe(400)
   expect(receiver.received).toHaveLength(4)
   const entries = await test.db

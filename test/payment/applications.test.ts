@@ -7,6 +7,7 @@ import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
 import { makePerson } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
 import { merchantSign, post } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { inOneProcess, STATEMENTS } from '../harness/one-process.ts'
 
 const itListens = it.skipIf(inOneProcess(STATEMENTS))
@@ -40,7 +41,7 @@ describe('applying', () => {
     expect(card.body).not.toContain(secretKey)
     expect(card.body).toMatch(/pay_[a-z0-9]{20}/)
     expect(card.body).not.toMatch(/>[A-Za-z0-9]{32}</)
-    expect(card.body).toContain('Waiting for review')
+    expect(card.body).toContain(messages.en.paymentApps.status.pending)
     const keys = await test.db.selectFrom('payment_app_keys').select(['kind', 'value_encrypted']).execute()
     expect(keys.map((key) => key.kind).sort()).toEqual(['merchant_key', 'token'])
     for (const key of keys) expect(key.value_encrypted.toString('latin1')).not.toContain(token!.slice(3))
@@ -111,7 +112,7 @@ describe('what one member may ask of others', () => {
     expect(await own.select('id').execute()).toHaveLength(5)
     const full = await client.get(PATH)
     expect(full.body).toContain('5 of your applications wait for their review.')
-    expect(full.body).toContain('Create a test application')
+    expect(full.body).toContain(messages.en.testMode.create)
     expect(full.body).not.toContain('<button class="primary">Apply</button>')
     const newcomer = await makePerson(test, { trust_level: 0 })
     const theirs = await newcomer.signIn()

@@ -9,6 +9,7 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 
 let count = 0
 
@@ -87,8 +88,8 @@ describe('my payments', () => {
 
     const page = await client.get('/account/payments')
     expect(ordersOn(page.body)).toEqual([
-      ['Open thing', 'Waiting for payment'],
-      ['Lost thing', 'Paid by another member'],
+      ['Open thing', messages.en.payments.fates.open],
+      ['Lost thing', messages.en.payments.fates.paidByOther],
       ['Closed thing', 'Cancelled'],
       ['Late thing', 'Expired'],
       ['Half torn thing', 'Partly refunded'],
@@ -97,7 +98,7 @@ describe('my payments', () => {
     ])
     expect(page.body).toContain(`href="/payment/pay/${unpaid.transaction_id}"`)
     const stranger = await (await makePerson(test)).signIn()
-    expect((await stranger.get('/account/payments')).body).toContain('No payments yet')
+    expect((await stranger.get('/account/payments')).body).toContain(messages.en.payments.empty)
   })
 
   it('finds by name, shop, number and amount, and takes signs literally', async () => {
@@ -193,7 +194,7 @@ describe('the statement', () => {
       )
       expect(things).toEqual(Array.from({ length: 30 }, (_, i) => 30 - i))
       expect(olderIn(second.body)).toBeUndefined()
-      expect(second.body).toContain('Back to the newest')
+      expect(second.body).toContain(messages.en.lists.newest)
     }
   })
 
@@ -213,8 +214,8 @@ describe('the statement', () => {
       test.db,
     )
     const first = await client.get('/account?q=needle')
-    expect(first.body).toContain('No results so far')
-    expect(first.body).toContain('Searched back to')
+    expect(first.body).toContain(messages.en.lists.nothingYet)
+    expect(first.body).toContain(messages.en.lists.lookedBackTo)
     const second = await client.get(olderIn(first.body)!)
     expect(rowsOf(second.body)).toHaveLength(1)
     expect(olderIn(second.body)).toBeUndefined()

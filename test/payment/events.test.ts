@@ -18,6 +18,7 @@ import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { unescaped } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
 import { until } from '../harness/waiting.ts'
@@ -324,7 +325,7 @@ it('a dead address gets no more: the team is alerted', async () => {
   const alerts = await browser.get('/account/alerts')
   expect(alerts.body.split('410 Gone')).toHaveLength(2)
   const path = `/payment/applications/${seller.payment_id}/events`
-  expect((await browser.get(path)).body).toContain('Your address answered 410 Gone')
+  expect((await browser.get(path)).body).toContain(messages.en.events.gone)
   const trail = await test.db
     .selectFrom('audit_log')
     .where('subject', '=', seller.payment_id)
@@ -396,7 +397,7 @@ it('the owner’s page enables them, shows the secret once, and verifies', async
   expect(stale.body).toContain(`href="${path}"`)
   // The payer's receipt says that the shop was notified.
   const receipt = await (await buyer.signIn()).get(`/payment/pay/${transaction_id}`)
-  expect(receipt.body).toContain('The shop has confirmed your payment.')
+  expect(receipt.body).toContain(messages.en.pay.telling.delivered)
 })
 
 it('an unreadable secret fails its own application’s events alone', async () => {

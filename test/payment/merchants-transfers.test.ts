@@ -16,6 +16,7 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
 const test = await useTestApp()
@@ -61,7 +62,7 @@ describe('a transfer by hand', () => {
     expect([...locations]).toEqual([path])
     expect(await balance(alice)).toBe(70n)
     expect(await balance(merchant.owner)).toBe(before - 73n)
-    const said = `@${alice.username} has received 70 points. The fee was 3.`
+    const said = messages.en.merchantTransfers.sent('70', alice.username, '3')
     expect((await owner.get(path)).body).toContain(said)
     expect((await owner.get(path)).body).not.toContain(said)
     const entries = await test.db
@@ -80,21 +81,33 @@ describe('a transfer by hand', () => {
     expect(same.body).toMatchObject({ success: true, amount: 70 })
     const other = await owner.submit(await quote({ ...to, amount: '71', order_id: 'bonus-1' }), path)
     expect(other.status).toBe(409)
-    expect(other.body).toContain('This order number was used for another transfer.')
+    expect(other.body).toContain(messages.en.merchantTransfers.faults.parameter_invalid)
     expect(await balance(alice)).toBe(70n)
   })
 
   it('says beforehand why it cannot be, and then moves nothing', async () => {
     const cases: [Record<string, string>, number, string][] = [
-      [{ to_username: 'nobody-so-called', amount: '5' }, 400, 'There is no member with this username.'],
-      [{ to_username: alice.username, amount: '0' }, 400, 'Enter a whole number from 1.'],
+      [
+        { to_username: 'nobody-so-called', amount: '5' },
+        400,
+        messages.en.merchantTransfers.faults.recipient_mismatch,
+      ],
+      [{ to_username: alice.username, amount: '0' }, 400, messages.en.merchantTransfers.faults.amount],
       [{ to_username: alice.username, amount: '1', order_id: 'a b' }, 400, 'Enter at most 128 letters'],
-      [{ to_username: merchant.owner.username, amount: '5' }, 200, 'You cannot send to yourself.'],
-      [{ to_username: alice.username, amount: '20001' }, 200, 'above the maximum for one transfer'],
+      [
+        { to_username: merchant.owner.username, amount: '5' },
+        200,
+        messages.en.merchantTransfers.faults.transfer_to_self,
+      ],
+      [
+        { to_username: alice.username, amount: '20001' },
+        200,
+        messages.en.merchantTransfers.faults.above_maximum,
+      ],
       [
         { to_username: alice.username, amount: '15000' },
         200,
-        'You do not have enough points for the amount and the fee.',
+        messages.en.merchantTransfers.faults.insufficient_points,
       ],
     ]
     const before = await balance(alice)
@@ -106,14 +119,14 @@ describe('a transfer by hand', () => {
     await set('points_transfer_daily_limit_tl2', '100')
     const tight = await quote({ to_username: alice.username, amount: '60' })
     expect(tight.body).toContain('30 points are left today.')
-    expect(tight.body).toContain('This is more than you can still send today.')
+    expect(tight.body).toContain(messages.en.merchantTransfers.faults.daily_limit_reached)
     const { form_token } = (await owner.get(path)).form('/sign-out')
     const fields = { to_user_id: String(alice.id), to_username: alice.username, amount: '60', order_id: 'x' }
     const sent = await owner.post(path, { ...fields, form_token: form_token! })
-    expect([sent.status, sent.body.includes('This is more than you can still send today.')]).toEqual([
-      409,
-      true,
-    ])
+    expect([
+      sent.status,
+      sent.body.includes(messages.en.merchantTransfers.faults.daily_limit_reached),
+    ]).toEqual([409, true])
     await set('points_transfer_daily_limit_tl2', '')
     expect((await owner.post(path, fields)).status).toBe(403)
     expect((await owner.post(path, { form_token: form_token! })).status).toBe(400)
@@ -126,7 +139,7 @@ describe('a transfer by hand', () => {
     const before = await balance(alice)
     test.clock.advance(11 * 60_000)
     const stale = await owner.submit(fresh, path)
-    expect(stale.body).toContain('Sign in again to send this many points')
+    expect(stale.body).toContain(messages.en.merchantTransfers.signIn)
     expect(() => stale.form(path)).toThrow()
     expect(await balance(alice)).toBe(before)
     const small = await quote({ to_username: alice.username, amount: '50', order_id: 'small-1' })

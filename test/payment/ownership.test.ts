@@ -6,6 +6,7 @@ import { isAddressRange, isAllowedAddress } from '../../src/payment/values/addre
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 
 const test = await useTestApp()
 
@@ -136,15 +137,15 @@ describe('editing', () => {
         expect(status).toBe(303)
       }
       const { body } = await owner.get(`${page}/settings`)
-      expect(body).toContain('the pay page no longer shows “Approved by staff”')
+      expect(body).toContain(messages.en.paymentApps.own.losesMark)
       await edit({ exchange_rate: '10' })
-      expect((await payPage()).body).toContain('Approved by staff')
+      expect((await payPage()).body).toContain(messages.en.pay.approved)
 
       await edit({ [field]: value })
-      expect((await owner.get(`${page}/settings`)).body).toContain('Changed since it was approved')
+      expect((await owner.get(`${page}/settings`)).body).toContain(messages.en.paymentApps.own.unreviewed)
       const shown = await payPage()
-      expect(shown.body).toContain('Not reviewed since it was changed')
-      expect(shown.body).not.toContain('Approved by staff')
+      expect(shown.body).toContain(messages.en.pay.unreviewed)
+      expect(shown.body).not.toContain(messages.en.pay.approved)
 
       const admin = await (await makePerson(test, { is_admin: true })).signIn()
       const review = `/admin/reviews/${merchant.payment_id}`
@@ -153,11 +154,11 @@ describe('editing', () => {
       test.clock.advance(1)
       await edit({ [field]: value.replace('o', '0') })
       expect((await admin.submit(seen, review, { decision: 'approve' })).status).toBe(409)
-      expect((await payPage()).body).not.toContain('Approved by staff')
+      expect((await payPage()).body).not.toContain(messages.en.pay.approved)
       expect(
         (await admin.submit(await admin.get('/admin/reviews'), review, { decision: 'approve' })).status,
       ).toBe(303)
-      expect((await payPage()).body).toContain('Approved by staff')
+      expect((await payPage()).body).toContain(messages.en.pay.approved)
       const again = { ...(await admin.get('/admin/reviews')).form('/language'), decision: 'approve' }
       expect((await admin.post(review, again)).status).toBe(409)
       const acts = ['edit', 'edit', 'change_unreviewed', 'edit', 'change_unreviewed', 'approve']
@@ -235,7 +236,7 @@ describe('editing', () => {
     await admin.submit(await admin.get('/admin/reviews'), review, { decision: 'reject', reason: 'Say more' })
     const owner = await merchant.owner.signIn()
     const page = `/payment/applications/${merchant.payment_id}`
-    expect((await owner.get(`${page}/settings`)).body).toContain('Save and apply again')
+    expect((await owner.get(`${page}/settings`)).body).toContain(messages.en.paymentApps.own.reapply)
     await owner.submit(await owner.get(`${page}/settings`), `${page}/edit`, edited)
     expect(await row(merchant.payment_id)).toMatchObject({ status: 'pending', review_reason: null })
     await admin.submit(await admin.get('/admin/reviews'), review, { decision: 'approve' })
@@ -262,8 +263,8 @@ describe('tokens', () => {
       const token = /tk_[A-Za-z0-9]{40}/.exec(rotated.body)![0]
       expect(rotated.body).toContain(`data-copy="${token}"`)
       for (const shown of [rotated, await owner.get(`${page}/developers`)]) {
-        expect(shown.body).toContain('Enter the Secret Key in a client that uses its key as it is')
-        expect(shown.body).toContain('Enter the token in a client that takes the SHA-256 of its key')
+        expect(shown.body).toContain(messages.en.paymentApps.which.secretKey)
+        expect(shown.body).toContain(messages.en.paymentApps.which.token)
       }
       const inChinese = await owner.get(`${page}/developers`, { 'accept-language': 'zh-CN' })
       expect(inChinese.body).toContain('Secret Key 填给直接使用密钥的客户端')
@@ -320,7 +321,7 @@ describe('tokens', () => {
       expect(before).toBe(merchant.merchant_key)
       const asked = await owner.submit(await owner.get(`${page}/developers`), `${page}/reset-key`)
       expect(asked.status).toBe(200)
-      expect(asked.body).toContain('There is no overlap')
+      expect(asked.body).toContain(messages.en.developers.ask.resetNote)
       expect(await currentKey(test.deps, merchant.id, 'merchant_key')).toBe(before)
       expect(await confirm(owner, page, 'reset-key')).toMatchObject({ location: `${page}/new-secret` })
       const after = await currentKey(test.deps, merchant.id, 'merchant_key')

@@ -7,6 +7,7 @@ import { makeShop, send } from '../harness/gateway-shop.ts'
 import { browser, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { readQr } from '../harness/qr.ts'
 
 const FORUM = 'https://forum.example.org'
@@ -125,9 +126,9 @@ describe('whatever has become of it', () => {
     await pay(open, await makePerson(test, { points: 500n }))
     const taken = await client.get(open.path)
     for (const [page, heading] of [
-      [closed, 'This order was cancelled'],
-      [expired, 'This order has expired'],
-      [unusable, 'This shop cannot take payments'],
+      [closed, messages.en.pay.states.closed],
+      [expired, messages.en.pay.states.expired],
+      [unusable, messages.en.pay.states.unusable],
       [taken, 'Already paid'],
     ] as const) {
       expect(page.body).toContain(`<h1>${heading}</h1>`)

@@ -9,6 +9,7 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person, signIn } from '../harness/cast.ts'
 import { anotherProcess, browser, type Page, type TestApp, useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 
 let count = 0
 
@@ -205,10 +206,10 @@ describe('an order that cannot be paid', () => {
     const before = await balance(alice)
     test.clock.advance(30 * 60_000)
     expect(await statusOf(transaction_id)).toBe('unpaid')
-    await expectRefused(await client.submit(page, path), transaction_id, 'You can order again at the shop.')
+    await expectRefused(await client.submit(page, path), transaction_id, messages.en.pay.states.expiredText)
     expect(await expireOrders(test.deps)).toBeGreaterThan(0)
     expect(await statusOf(transaction_id)).toBe('expired')
-    await expectRefused(await client.submit(page, path), transaction_id, 'You can order again at the shop.')
+    await expectRefused(await client.submit(page, path), transaction_id, messages.en.pay.states.expiredText)
     expect((await client.get(path)).body).toContain('>Back to Shop of')
     expect(await balance(alice)).toBe(before)
   })
@@ -222,7 +223,7 @@ describe('an order that cannot be paid', () => {
     await client.submit(await client.get(path), path)
     const late = await stranger.submit(page, path)
     expect(late.status).toBe(409)
-    expect(late.body).toContain('Another member has paid this order.')
+    expect(late.body).toContain(messages.en.pay.states.paidByOtherText)
     expect(late.body).not.toContain('signature')
     expect(late.body).not.toContain(alice.username)
     expect(await balance(mallory)).toBe(500n)
@@ -233,12 +234,12 @@ describe('an order that cannot be paid', () => {
     [
       'closed',
       "update orders set status = 'closed' where transaction_id = $1",
-      'The shop has cancelled the order.',
+      messages.en.pay.states.closedText,
     ],
     [
       'of a suspended application',
       "update payment_apps set status = 'suspended' where id = (select app_id from orders where transaction_id = $1)",
-      'This shop cannot take payments',
+      messages.en.pay.states.unusable,
     ],
   ])('is %s', async (_name, statement, text) => {
     const seller = await makeMerchant(test)
@@ -260,7 +261,7 @@ describe('an order that cannot be paid', () => {
       await expectRefused(
         await client.submit(page, path, { expected_amount }),
         transaction_id,
-        'the order has changed',
+        messages.en.pay.changed,
       )
     }
   })
@@ -291,10 +292,10 @@ describe('the form', () => {
       client.post(path, form, { 'sec-fetch-site': 'same-site' }),
     ]
     for (const answer of await Promise.all(tries))
-      await expectRefused(answer, transaction_id, 'Please confirm once more', 403)
+      await expectRefused(answer, transaction_id, messages.en.errors.title.form_expired, 403)
     const signedOut = browser(test)
     const anonymous = await signedOut.post(path, form)
-    await expectRefused(anonymous, transaction_id, 'Please confirm once more', 403)
+    await expectRefused(anonymous, transaction_id, messages.en.errors.title.form_expired, 403)
     expect(await statusOf(transaction_id)).toBe('unpaid')
   })
 })

@@ -11,6 +11,7 @@ import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 
 const ADMIN_PATH = '/admin/refund-requests'
 
@@ -164,7 +165,7 @@ it('tells when the wallet no longer holds what would be given back', async () =>
     to_username: alice.username,
     amount: ((have - 100n) * 97n) / 100n,
   })
-  expect((await owner.get(page)).body).toContain('That wallet does not hold enough now')
+  expect((await owner.get(page)).body).toContain(messages.en.refundRequests.short)
 })
 
 it('is nobody else’s to ask, and nobody’s but an administrator’s to decide', async () => {

@@ -18,6 +18,7 @@ import { makePerson, type Person, signIn } from '../harness/cast.ts'
 import { makeShop, type Reply, send } from '../harness/gateway-shop.ts'
 import { anotherProcess, type Browser, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 
 const test = await useTestApp()
@@ -174,7 +175,7 @@ describe('an invitation', () => {
     const seller = await makeMerchant(test)
     const at = `/payment/applications/${seller.payment_id}`
     const owner = await seller.owner.signIn()
-    const isWarned = async () => (await owner.get(`${at}/team`)).body.includes('Managers know the keys')
+    const isWarned = async () => (await owner.get(`${at}/team`)).body.includes(messages.en.team.knowsKeys)
     await invited(owner, at, 'operator')
     const { client } = await invited(owner, at, 'manager', false)
     expect(await isWarned()).toBe(false)
@@ -197,9 +198,9 @@ describe('an invitation', () => {
     expect((await act(owner, `${at}/team/invite`, asked)).status).toBe(400)
     const { username } = person
     const question = await act(owner, `${at}/team/remove`, { username, confirmed: '' })
-    expect(question.body).toContain(`Withdraw the invitation to @${username}?`)
+    expect(question.body).toContain(messages.en.team.ask.withdraw(username))
     expect((await act(owner, `${at}/team/remove`, asked)).status).toBe(303)
-    const withdrawn = `The invitation to @${asked.username} is withdrawn.`
+    const withdrawn = messages.en.team.done.withdrawn(asked.username)
     expect((await owner.get(`${at}/team`)).body).toContain(withdrawn)
     expect((await act(client, `${at}/invitation/accept`)).status).toBe(404)
 
@@ -322,7 +323,7 @@ describe('an application that changes hands', () => {
     const bought = { transaction_id: String(body.transaction_id), payer_id: seller.owner.id }
     expect(await makePayOrder(test.deps)({ ...bought, expected_amount: 20n })).toBe('paid')
     const record = await next.get(`${at}/orders/${before}`)
-    expect(record.body).toContain('does not hold enough now')
+    expect(record.body).toContain(messages.en.refundRequests.short)
     expect(record.body).not.toMatch(/\b37\b/)
 
     // Transfers come from the new owner: they may go to the former one, who could not transfer to themselves before.
@@ -344,16 +345,14 @@ describe('an application that changes hands', () => {
       expect(await points(heir)).toBe(95n)
     }
     await expectHeld()
-    expect((await next.get(`${at}/developers`)).body).toContain('A former owner of this application knows')
+    expect((await next.get(`${at}/developers`)).body).toContain(messages.en.developers.formerOwners)
     const { location } = await act(next, `${at}/rotate`, { overlap_hours: '24' })
     const rotated = await next.get(location!)
     await expectHeld()
     expect((await seller.query({ transaction_id: before })).status).toBe(200)
     expect((await send(/\btk_[A-Za-z0-9]{40}\b/.exec(rotated.body)![0])).status).toBe(200)
     expect(await points(heir)).toBe(84n)
-    expect((await next.get(`${at}/developers`)).body).not.toContain(
-      'A former owner of this application knows',
-    )
+    expect((await next.get(`${at}/developers`)).body).not.toContain(messages.en.developers.formerOwners)
     // A request that was checked just before the hand-over and posted just after it does not transfer either.
     const late = { app_id: seller.id, order_id: 'late', from_user_id: seller.owner.id, amount: 10n }
     const to = { to_user_id: seller.owner.id, to_username: seller.owner.username }
@@ -390,7 +389,7 @@ describe('an application that changes hands', () => {
       if (approved) {
         const { body } = await seller.process({ amount: '1', description: 'Tea', order_id: 'handed-over' })
         const page = await owner.get(new URL(String(body.payment_url)).pathname)
-        expect(page.body).toContain('Not reviewed since it was changed')
+        expect(page.body).toContain(messages.en.pay.unreviewed)
       } else expect((await admin.submit(shown, `${review}/review`, { decision: 'approve' })).status).toBe(409)
       const seen = await admin.get('/admin/reviews')
       expect(seen.body).toContain(`@${heir.username}`)

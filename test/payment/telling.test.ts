@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { cookieHeader } from '../harness/browser.ts'
 import { makePerson } from '../harness/cast.ts'
 import { textOf } from '../harness/markup.ts'
+import { messages } from '../harness/messages.ts'
 import { succeed } from '../harness/notify-receiver.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
 
@@ -47,7 +48,7 @@ describe('the receipt', () => {
     world.test.clock.advance(5 * 60_000)
     await world.told([transaction_id], 3)
     expect(saidOn((await buyer.get(pathOf(transaction_id))).body)).toContain(
-      'The shop responded, but did not confirm.',
+      messages.en.pay.telling.outcomes.wrong_body,
     )
     const chinese = await buyer.get(pathOf(transaction_id), {
       cookie: `${cookieHeader(buyer)}; language=zh-CN`,
@@ -62,7 +63,7 @@ describe('the receipt', () => {
     await world.told([told])
     const page = await buyer.get(pathOf(told))
     expect(page.body).toMatch(/<details class="small" id="shop">/)
-    expect(saidOn(page.body)).toContain('The shop has confirmed')
+    expect(saidOn(page.body)).toContain(messages.en.pay.telling.delivered)
 
     const { body } = await world.merchant.process({
       amount: '10',
@@ -72,7 +73,7 @@ describe('the receipt', () => {
     const path = new URL(String(body.payment_url)).pathname
     await buyer.submit(await buyer.get(path), path)
     const receipt = await buyer.get(path)
-    expect(saidOn(receipt.body)).toContain('learns of your payment when you return to it')
+    expect(saidOn(receipt.body)).toContain(messages.en.pay.telling.byBrowser)
     expect(receipt.body).not.toContain(`${path}/tell`)
     const { form_token } = receipt.form('/language')
     expect((await buyer.post(`${path}/tell`, { form_token: form_token! })).status).toBe(404)
@@ -88,7 +89,7 @@ describe('telling the shop again', () => {
     expect(answer).toMatchObject({ status: 303, location: `${pathOf(transaction_id)}#shop` })
     await world.told([transaction_id])
     const page = await buyer.get(answer.location!.split('#')[0]!)
-    expect(saidOn(page.body)).toContain('The shop has confirmed')
+    expect(saidOn(page.body)).toContain(messages.en.pay.telling.delivered)
     const entry = await world.test.db
       .selectFrom('audit_log')
       .where('subject', '=', transaction_id)

@@ -13,6 +13,7 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
 import { anotherProcess, setSetting, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 
 const DAY_MS = 86_400_000
 
@@ -185,7 +186,7 @@ describe('a daily limit of payments', () => {
       const had = await balanceOf(test.db, buyer.id)
       const refused = await client.submit(await client.get(path), path)
       expect(refused.status).toBe(409)
-      expect(refused.body).toContain('This shop can take a limited number of points a day.')
+      expect(refused.body).toContain(messages.en.pay.states.dailyLimitText)
       expect(await balanceOf(test.db, buyer.id)).toBe(had)
       expect((await seller.query({ transaction_id })).body.status).toBe('pending')
       expect(await pay(seller, '100')).toBe('paid')

@@ -17,6 +17,7 @@ import {
 } from '../../harness/mandates.ts'
 import { textOf } from '../../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { messages } from '../../harness/messages.ts'
 import { makeParty } from '../../identity/relying-party.ts'
 
 let merchant: Merchant
@@ -68,7 +69,7 @@ it('asks for the right, once, and shows what was decided', async () => {
   await decideRight(test, merchant, { decision: 'grant', daily_max: 9_000n })
   expect(textOf((await owner.get(page)).body)).toContain('Granted All charges of a day: up to 9,000 points.')
   await decideRight(test, merchant, { decision: 'withdraw' })
-  expect(textOf((await owner.get(page)).body)).toContain('No charge is possible.')
+  expect(textOf((await owner.get(page)).body)).toContain(messages.en.merchantMandates.withdrawnText)
 })
 
 it('links a sign-in application of the owner, and no other', async () => {
@@ -108,7 +109,7 @@ it('revokes with a reason that the member reads', async () => {
   const silent = await send(act, { reason: ' ' })
   expect([silent.status, silent.body]).toEqual([
     400,
-    expect.stringContaining('Say why in 1 to 255 characters.'),
+    expect.stringContaining(messages.en.merchantMandates.reasonWrong),
   ])
   expect((await send(act, { reason: 'We close' })).status).toBe(303)
   expect(await stored(mandate_id)).toMatchObject({ status: 'ended', reason: 'merchant' })

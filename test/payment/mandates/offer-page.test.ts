@@ -10,6 +10,7 @@ import { type Browser, browser, setSetting, useTestApp } from '../../harness/har
 import { decideRight, giveRight, IP, makeMandate, offer, switchMandates } from '../../harness/mandates.ts'
 import { textOf } from '../../harness/markup.ts'
 import { makeMerchant } from '../../harness/merchant.ts'
+import { messages } from '../../harness/messages.ts'
 import { formsIn } from '../../web/form-markup.ts'
 
 const FIXED = { caps: { amount: 300n } } satisfies Partial<OfferedTerms>
@@ -79,7 +80,7 @@ describe('an offer', () => {
     expect(words).toContain('Valid 1 Jan 2026 – 31 Dec 2026 Most in total 3,000 Balance 5,000')
     expect(words).toContain('All my mandates a month 250 of 10,000')
     expect(words).toContain(`You pay as @${alice.username} Switch account`)
-    expect(words).toContain('Each charge also needs your sign-in at the shop.')
+    expect(words).toContain(messages.en.mandateOffer.withToken)
     const chinese = await client.get(path, { 'accept-language': 'zh-CN' })
     expect(textOf(chinese.body)).toContain('250 积分，每月上限 每次最多 100 积分')
     const fixed = await client.get(await offered({ ...FIXED, period: 'week', ends_on: '2026-01-20' }))
@@ -102,13 +103,13 @@ describe('an offer', () => {
     expect(await stored(path)).toMatchObject({ status: 'active', user_id: alice.id, charge_max: 100n })
     expect(verified((await client.get(`${path}/return`)).location)).toEqual(told)
     const again = await client.get(path)
-    expect(textOf(again.body)).toContain('You have allowed this')
+    expect(textOf(again.body)).toContain(messages.en.mandateOffer.states.accepted.title)
     expect(again.body).toContain(`href="${path}/return"`)
     await revokeOwn(test.deps, idOf(path), { user_id: alice.id, ip: IP })
     const ended = await client.get(`${path}/return`)
     expect([ended.status, textOf(ended.body)]).toEqual([
       200,
-      expect.stringContaining('This mandate has ended'),
+      expect.stringContaining(messages.en.mandateOffer.states.ended.title),
     ])
   })
 
@@ -120,7 +121,10 @@ describe('an offer', () => {
     expect(verified(location)).toMatchObject({ mandate_id: idOf(path), mandate_status: 'declined' })
     expect(await stored(path)).toMatchObject({ status: 'ended', reason: 'declined' })
     const late = await client.post(path, page.form(path))
-    expect([late.status, textOf(late.body)]).toEqual([409, expect.stringContaining('This mandate has ended')])
+    expect([late.status, textOf(late.body)]).toEqual([
+      409,
+      expect.stringContaining(messages.en.mandateOffer.states.ended.title),
+    ])
     expect((await client.post(`${path}/refuse`, page.form(path))).status).toBe(409)
   })
 
@@ -139,11 +143,11 @@ describe('an offer', () => {
     const late = await other.submit(seen, taken)
     expect([late.status, textOf(late.body)]).toEqual([
       409,
-      expect.stringContaining('Accepted by another member'),
+      expect.stringContaining(messages.en.mandateOffer.states.taken.title),
     ])
     const own = await offered({ purpose: 'Secret tea', user_id: alice.id })
     const strange = await other.get(own)
-    expect(textOf(strange.body)).toContain('This offer is for another member')
+    expect(textOf(strange.body)).toContain(messages.en.mandateOffer.states.other_member.title)
     expect((await other.get(`${taken}/return`)).location).toBeUndefined()
     for (const { body } of [late, strange, await other.get(taken)]) {
       expect(body).not.toContain('Secret tea')
@@ -188,18 +192,18 @@ describe('terms', () => {
     const path = await offered({ caps: { charge_max: 3_000n, period_max: 20_000n } })
     const page = await client.get(path)
     expect(filledIn(page, path)).toMatchObject({ charge_max: '2000', period_max: '10000' })
-    expect(textOf(page.body)).toContain('The shop asks for more than you may allow')
+    expect(textOf(page.body)).toContain(messages.en.mandateOffer.lowered)
     const more = await client.post(path, { ...filledIn(page, path), charge_max: '2001' })
     expect([more.status, textOf(more.body)]).toEqual([
       400,
-      expect.stringContaining('You may allow up to 2,000.'),
+      expect.stringContaining(messages.en.mandateOffer.limit('2,000')),
     ])
     expect((await client.post(path, filledIn(page, path))).status).toBe(303)
     const rest = await client.get(await offered())
-    expect(textOf(rest.body)).toContain('Above your monthly limit')
+    expect(textOf(rest.body)).toContain(messages.en.mandateOffer.states.month_max.title)
     const dear = await client.get(await offered({ caps: { amount: 2_001n } }))
-    expect(textOf(dear.body)).toContain('Above your limit')
-    expect(textOf(dear.body)).toContain('You may allow up to 2,000.')
+    expect(textOf(dear.body)).toContain(messages.en.mandateOffer.states.charge_max.title)
+    expect(textOf(dear.body)).toContain(messages.en.mandateOffer.limit('2,000'))
   })
 
   it('stand beside those of the mandate that they replace', async () => {
@@ -218,11 +222,14 @@ describe('an old sign-in', () => {
     const fresh = await client.get(path)
     test.clock.advance(HOUR_MS)
     const { body } = await client.get(path)
-    expect(textOf(body)).toContain('Confirm with a new sign-in that it is you.')
+    expect(textOf(body)).toContain(messages.en.mandateOffer.signInAgain)
     expect(body).toContain(`href="/sign-in?return_to=${encodeURIComponent(path)}&amp;login_hint=`)
     const lower = { charge_max: '7', period_max: '9' }
     const refused = await client.post(path, { ...filledIn(fresh, path), ...lower })
-    expect([refused.status, refused.body]).toEqual([409, expect.stringContaining('Confirm that it is you')])
+    expect([refused.status, refused.body]).toEqual([
+      409,
+      expect.stringContaining(messages.en.security.signInAgain.title),
+    ])
     expect(await stored(path)).toMatchObject({ status: 'pending' })
     await test.db.updateTable('sessions').set({ auth_time: test.clock.now() }).execute()
     const again = await client.get(path)
@@ -268,33 +275,33 @@ describe('every other state', () => {
       }
     }
     await switchMandates(test, 'off')
-    await expectState('Mandates are switched off')
+    await expectState(messages.en.mandateOffer.states.off.title)
     await switchMandates(test)
     await setSetting(test, 'payments_read_only', 'on')
-    await expectState('Payments are paused', [503, 503])
+    await expectState(messages.en.mandateOffer.states.payments_paused.title, [503, 503])
     await setSetting(test, 'payments_read_only', 'off')
     await setApp({ status: 'suspended' })
-    await expectState('This shop cannot take payments')
+    await expectState(messages.en.mandateOffer.states.app_unusable.title)
     await setApp({ status: 'approved' })
     await decideRight(test, merchant, { decision: 'withdraw' })
-    await expectState('This shop may not hold mandates')
+    await expectState(messages.en.mandateOffer.states.no_right.title)
     await decideRight(test, merchant, { decision: 'grant', daily_max: 1_000_000n })
     await setApp({ unreviewed_change_at: test.clock.now() })
-    await expectState('The shop waits for a review')
+    await expectState(messages.en.mandateOffer.states.app_changed.title)
     await setApp({ unreviewed_change_at: null })
     const wallet = test.db.updateTable('ledger_accounts').where('user_id', '=', alice.id)
     const [frozen_at, frozen_by] = [test.clock.now(), merchant.owner.id]
     await wallet.set({ frozen_at, frozen_by, frozen_reason: 'A test' }).execute()
-    await expectState('Your wallet is frozen')
+    await expectState(messages.en.mandateOffer.states.wallet_frozen.title)
     await wallet.set({ frozen_at: null, frozen_by: null, frozen_reason: null }).execute()
     for (let n = 0; n < 10; n += 1) await makeMandate(test, merchant, alice, { caps: { amount: 1n } })
-    await expectState('Too many mandates at this shop')
+    await expectState(messages.en.mandateOffer.states.too_many.title)
     test.clock.advance(24 * HOUR_MS)
     client = await alice.signIn()
     const lapsed = await client.get(path)
     expect([lapsed.status, textOf(lapsed.body)]).toEqual([
       200,
-      expect.stringContaining('This offer has lapsed'),
+      expect.stringContaining(messages.en.mandateOffer.states.lapsed.title),
     ])
   })
 

@@ -15,6 +15,7 @@ import {
 } from '../../harness/mandates.ts'
 import { textOf } from '../../harness/markup.ts'
 import { makeMerchant } from '../../harness/merchant.ts'
+import { messages } from '../../harness/messages.ts'
 import { formsIn } from '../../web/form-markup.ts'
 
 const HOUR_MS = 3_600_000
@@ -164,7 +165,7 @@ describe('agreeing', () => {
     const old = await send(mandate_id, 'resume', { version: version! })
     expect([old.status, textOf(old.body)]).toEqual([
       409,
-      expect.stringContaining('The mandate has changed since this page was opened.'),
+      expect.stringContaining(messages.en.ownMandates.outOfDate),
     ])
     expect(await reported(await send(mandate_id, 'resume'))).toContain('may charge you again')
     expect(await charge(mandate_id, 50n)).toBe(50n)
@@ -177,7 +178,7 @@ describe('agreeing', () => {
     const buyer = await makePerson(test)
     await sql`select hand_over_application(${shop.id}, ${buyer.id}, ${test.clock.now()})`.execute(test.db)
     const { body } = await client.get(`${PAGE}/${mandate_id}`)
-    expect(textOf(body)).toContain(`The shop has a new owner, @${buyer.username}.`)
+    expect(textOf(body)).toContain(messages.en.ownMandates.newOwner(buyer.username))
     const unreviewed = await send(mandate_id, 'resume')
     expect([unreviewed.status, textOf(unreviewed.body)]).toEqual([
       409,
@@ -194,7 +195,7 @@ describe('agreeing', () => {
     test.clock.advance(2 * HOUR_MS)
     const lower = { charge_max: '50', period_max: '60', ends_on: '2026-06-30' }
     expect(await reported(await send(mandate_id, 'terms', lower))).toContain(
-      'The new limits hold from now on.',
+      messages.en.ownMandates.done.changed,
     )
     expect(await stored(mandate_id)).toMatchObject({
       charge_max: 50n,
@@ -216,7 +217,7 @@ describe('agreeing', () => {
     const much = await send(mandate_id, 'terms', { period_max: '80' })
     expect([much.status, textOf(much.body)]).toEqual([
       409,
-      expect.stringContaining('You may allow up to 70.'),
+      expect.stringContaining(messages.en.mandateOffer.limit('70')),
     ])
     await setSetting(test, 'mandate_month_max_tl2', '10000')
     expect(await stored(mandate_id)).toMatchObject({
@@ -230,7 +231,9 @@ describe('agreeing', () => {
 it('the member chooses how to hear of charges', async () => {
   const mandate_id = await makeMandate(test, merchant, alice)
   expect(await stored(mandate_id)).toMatchObject({ notice: 'daily' })
-  expect(await reported(await send(mandate_id, 'notice', { notice: 'each' }))).toContain('of each charge')
+  expect(await reported(await send(mandate_id, 'notice', { notice: 'each' }))).toContain(
+    messages.en.ownMandates.done.noticeEach,
+  )
   expect(await stored(mandate_id)).toMatchObject({ notice: 'each' })
   expect((await send(mandate_id, 'notice', { notice: 'never' })).status).toBe(400)
 })
@@ -240,6 +243,8 @@ it('a test mandate begins its next period by a button', async () => {
   const mandate_id = await makeMandate(test, { ...twin, book: 'test' }, alice)
   const { body } = await client.get(`${PAGE}/${mandate_id}`)
   expect(body).toContain('/next-period"')
-  expect(await reported(await send(mandate_id, 'next-period'))).toContain('next period of this test mandate')
+  expect(await reported(await send(mandate_id, 'next-period'))).toContain(
+    messages.en.ownMandates.done.nextPeriod,
+  )
   expect(await stored(mandate_id)).toMatchObject({ period_from: '2026-02-01' })
 })

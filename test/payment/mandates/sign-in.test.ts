@@ -23,6 +23,7 @@ import {
 } from '../../harness/mandates.ts'
 import { textOf } from '../../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { messages } from '../../harness/messages.ts'
 import { expectStatements } from '../../harness/statements.ts'
 import {
   answerOf,
@@ -285,7 +286,7 @@ describe('the page', () => {
     })
     expect([again.status, textOf(again.body)]).toEqual([
       200,
-      expect.stringContaining('Sign in and allow charges'),
+      expect.stringContaining(messages.en.identity.consent.allowBoth),
     ])
     expect((await answer(page, 'allow')).status).toBe(400)
     expect((await client.post(action, { decision: 'charge' })).status).toBe(403)
@@ -387,7 +388,7 @@ describe('sign in and allow charges', () => {
     const page = await ask(mandate_id)
     test.clock.advance(HOUR_MS)
     const stale = await ask(mandate_id)
-    expect(textOf(stale.body)).toContain('Confirm with a new sign-in that it is you.')
+    expect(textOf(stale.body)).toContain(messages.en.mandateOffer.signInAgain)
     expect(stale.body).not.toContain('value="charge"')
     const lower = { charge_max: '7', period_max: '9' }
     const refused = await withoutWriting(test, () => answer(page, 'charge', lower))
@@ -403,7 +404,7 @@ describe('sign in and allow charges', () => {
   it('ends the mandate that it replaces', async () => {
     const before = await makeMandate(test, merchant, alice)
     const mandate_id = await offered({ replaces: before })
-    expect(textOf((await ask(mandate_id)).body)).toContain('This replaces a mandate of yours')
+    expect(textOf((await ask(mandate_id)).body)).toContain(messages.en.mandateOffer.replaces)
     await allowed(mandate_id)
     expect(await stored(before)).toMatchObject({ status: 'ended', reason: 'replaced' })
   })
@@ -435,24 +436,32 @@ describe('the other answers', () => {
   })
 
   it.each([
-    ['payments are paused', 'Payments are paused', () => setSetting(test, 'payments_read_only', 'on')],
+    [
+      'payments are paused',
+      messages.en.mandateOffer.states.payments_paused.title,
+      () => setSetting(test, 'payments_read_only', 'on'),
+    ],
     [
       'the right is gone',
-      'This shop may not hold',
+      messages.en.mandateOffer.states.no_right.title,
       () => decideRight(test, merchant, { decision: 'withdraw' }),
     ],
     [
       'the application has changed',
-      'waits for a review',
+      messages.en.mandateOffer.states.app_changed.title,
       () => setApp({ unreviewed_change_at: test.clock.now() }),
     ],
-    ['the application is suspended', 'cannot take payments', () => setApp({ status: 'suspended' })],
+    [
+      'the application is suspended',
+      messages.en.mandateOffer.states.app_unusable.title,
+      () => setApp({ status: 'suspended' }),
+    ],
     [
       'the wallet is frozen',
-      'Your wallet is frozen',
+      messages.en.mandateOffer.states.wallet_frozen.title,
       () => setWallet({ frozen_at: test.clock.now(), frozen_by: merchant.owner.id, frozen_reason: 'A test' }),
     ],
-    ['the member may allow no mandate', 'Above your limit', () => setLevel(0)],
+    ['the member may allow no mandate', messages.en.mandateOffer.states.charge_max.title, () => setLevel(0)],
   ])('are the only ones while %s', async (_, reason, act) => {
     const [kept, refused] = [await offered(), await offered()]
     const before = await ask(kept)
@@ -518,7 +527,7 @@ describe('taking the application back', () => {
       .select('detail')
       .executeTakeFirstOrThrow()
     expect(detail).toMatchObject({ by: 'member', from: 'applications', reason: 'member' })
-    expect(textOf((await ask(await offered())).body)).toContain('Sign in and allow charges')
+    expect(textOf((await ask(await offered())).body)).toContain(messages.en.identity.consent.allowBoth)
   })
 
   it('says nothing of mandates where there are none', async () => {
@@ -624,7 +633,7 @@ describe('at once', () => {
     const again = await answer(page, 'charge')
     // The sign-in alone is asked for now.
     expect(textOf(again.body)).toContain('Sign in to Tea House')
-    expect(textOf(again.body)).not.toContain('Sign in and allow charges')
+    expect(textOf(again.body)).not.toContain(messages.en.identity.consent.allowBoth)
   })
 })
 
