@@ -36,7 +36,12 @@ export const v1Operations: Operation[] = [
     request: { in: 'query', schema: said(TradeRequestV1, { ...TRADE, ...SIGNED }), example: newTrade },
     answers: {
       302: { about: { en: 'To the pay page.', zh: '跳转到支付页。' } },
-      400: { about: { en: 'A page that says what is wrong.', zh: '说明错误的页面。' } },
+      400: {
+        about: {
+          en: 'A page that says what is wrong; JSON with code and msg for a caller that does not ask for HTML.',
+          zh: '说明错误的页面；调用方未请求 HTML 时，返回含 code 和 msg 的 JSON。',
+        },
+      },
     },
   },
   {

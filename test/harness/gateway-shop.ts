@@ -91,10 +91,16 @@ export async function makeShop(test: TestApp, { newKey = false, isTest = false }
   }
 }
 
-/** Sends fields as a query or as a form body. Sends text unchanged. */
-export function send(test: TestApp, method: 'GET' | 'POST', path: string, fields: Fields | string) {
+/** Sends fields as a query or as a form body. Sends text unchanged. `accept` is the Accept header. */
+export function send(
+  test: TestApp,
+  method: 'GET' | 'POST',
+  path: string,
+  fields: Fields | string,
+  accept = '*/*',
+) {
   const text = typeof fields === 'string' ? fields : new URLSearchParams(fields).toString()
-  if (method === 'GET') return test.app.inject({ method, url: `${path}?${text}` })
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  if (method === 'GET') return test.app.inject({ method, url: `${path}?${text}`, headers: { accept } })
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', accept }
   return test.app.inject({ method, url: path, headers, payload: text })
 }

@@ -1140,6 +1140,11 @@ describe('api.php', () => {
     await pay(fields.out_trade_no!)
     const refund = await askApi('refund', { out_trade_no: fields.out_trade_no!, money: '9.90' })
     expectRefusal(refund, 'v1', 'not_supported', '不支持自动退款，请联系管理员处理')
+    const { pidText: pid, merchant_key: key } = shop
+    const bare = { pid, key, out_trade_no: fields.out_trade_no!, money: '9.90' }
+    expectRefusal(await ask(API, bare), 'v1', 'not_supported', '不支持自动退款，请联系管理员处理')
+    expectRefusal(await ask(API, { ...bare, key: 'x' }), 'v1', 'wrong_key')
+    expectRefusal(await ask(API, shop.signMd5(trade())), 'v1', 'unknown_action', 'No Act!')
     expect((await rowOf(fields.out_trade_no!)).status).toBe('paid')
   })
 
@@ -1344,7 +1349,7 @@ describe('V2', () => {
 })
 
 describe('submit, where a person stands before the answer', () => {
-  it('says in a page why it refuses, and in text without merchant', async () => {
+  it('says why it refuses: in a page to browsers, in JSON to programs', async () => {
     for (const path of [SUBMIT, '/payment/api/pay/submit']) {
       for (const method of ['GET', 'POST'] as const) {
         const nothing = await send(test, method, path, '')
@@ -1364,7 +1369,12 @@ describe('submit, where a person stands before the answer', () => {
           ['pid=1001&name=%FF', '请求参数不是有效的 UTF-8 文本，请以 UTF-8 编码发送'],
         ]
         for (const [fields, msg] of cases) {
-          const page = await send(test, method, path, fields)
+          const refused = await send(test, method, path, fields)
+          expect(refused.statusCode).toBe(400)
+          expect(refused.json()).toMatchObject({ code: expect.any(Number), msg })
+          const isByRsa = typeof fields !== 'string' && fields.sign_type === 'RSA'
+          expect(shop.isGenuine(refused.json())).toBe(isByRsa)
+          const page = await send(test, method, path, fields, 'text/html')
           expect(page.statusCode).toBe(400)
           expect(page.headers['content-type']).toMatch(/^text\/html/)
           expect(page.headers['set-cookie']).toBeUndefined()
@@ -1376,7 +1386,7 @@ describe('submit, where a person stands before the answer', () => {
       }
     }
     const url = `${SUBMIT}?${new URLSearchParams({ ...shop.signMd5(trade()), money: '0.01' })}`
-    const page = await test.app.inject({ url, headers: { 'accept-language': 'en' } })
+    const page = await test.app.inject({ url, headers: { accept: 'text/html', 'accept-language': 'en' } })
     expect(page.body).toContain('lang="zh-CN">签名验证失败<')
     expect(page.body).toContain('<strong>The shop’s signature is wrong.</strong>')
   })
@@ -1522,6 +1532,24 @@ describe('addresses', () => {
       expect(program.headers['content-type']).toMatch(/^application\/json/)
     },
   )
+
+  it('with a doubled file name say what the base address is', async () => {
+    for (const [path, base] of [
+      ['mapi.php/submit.php', '/payment/api/'],
+      ['submit.php/mapi.php', '/payment/api/'],
+      ['api.php/api.php', '/payment/api/'],
+      ['mapi.php/api/pay/create', '/payment/'],
+    ]) {
+      const url = `/payment/api/${path}`
+      const msg = `支付网关地址应填 ${test.url}${base} ，不含文件名`
+      for (const method of ['GET', 'POST'] as const)
+        expect((await send(test, method, url, shop.signMd5(trade()))).json()).toEqual({ code: -5, msg })
+      const page = await send(test, 'GET', url, shop.signMd5(trade()), 'text/html')
+      expect(page.statusCode).toBe(404)
+      expect(page.headers['content-type']).toMatch(/^text\/html/)
+      expect(page.body).toContain(msg)
+    }
+  })
 
   it('at the host’s root work only where an administrator enabled them', async () => {
     const paths = [

@@ -1,11 +1,13 @@
 /** submit.php and V2's pay/submit, to which a shop sends the payer's browser. Redirects to the pay page, or shows a refusal. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../platform/errors.ts'
+import { wantsHtml } from '../../web/pages.ts'
 import { keepRefused } from '../diagnosis/refused-requests.ts'
 import { LED_BACK, type Order } from '../orders/orders.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import type { GatewayVerbs } from './create.ts'
 import { wireFailure } from './errors.ts'
+import { asAsked } from './reply.ts'
 import { authenticate, queryOrBody } from './request.ts'
 
 declare module '../../web/views.ts' {
@@ -28,7 +30,7 @@ export async function submitRoute(
 ): Promise<void> {
   app.setErrorHandler(async (error, request, reply) => {
     await keepRefused(deps, request, error)
-    return refuse(error, request, reply)
+    return refuse(deps, error, request, reply)
   })
   app.route({
     method: ['GET', 'POST'],
@@ -61,9 +63,18 @@ function redirect(reply: FastifyReply, url: string): FastifyReply {
     .send(`<!doctype html><meta charset="utf-8"><title>支付</title><a href="${url}">前往支付</a>`)
 }
 
-function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, body, inEnglish } = wireFailure(error, 'v1', request, reply)
+/** A page for the payer; JSON for a program, which shows the message in its own log. */
+async function refuse(
+  deps: GatewayCore,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { status, body, inEnglish, isSigned } = wireFailure(error, 'v1', request, reply)
   const isPaused = error instanceof AppError && error.code === 'payments_paused'
   const options = { status: isPaused ? 503 : status === 200 ? 400 : status }
+  if (!wantsHtml(request)) {
+    return reply.code(options.status).send(isSigned ? await asAsked(deps, request, body) : body)
+  }
   return reply.page('payment/gateway/refused', { failure: body, inEnglish, requestId: request.id }, options)
 }

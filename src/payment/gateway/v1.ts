@@ -2,16 +2,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { keepRefused } from '../diagnosis/refused-requests.ts'
-import type { GatewayCore } from '../signing/gateway-keys.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
 import { listedTrades, takingsOf, visibleBalance } from './inquiry.ts'
-import { type Fields, signReply } from './reply.ts'
+import { asAsked, type Fields } from './reply.ts'
 import {
   type Authenticated,
   authenticate,
   findApp,
-  isAskedByRsa,
   queryAndBody,
   queryOrBody,
   requireInquiry,
@@ -50,12 +48,6 @@ export async function v1Routes(app: FastifyInstance, verbs: GatewayVerbs): Promi
   })
 }
 
-/** Signs the reply to a request with sign_type=RSA, which verifies it. The other fields stay those of V1, even empty ones. */
-async function asAsked(deps: GatewayCore, request: FastifyRequest, fields: Fields): Promise<Fields> {
-  const { gatewayApp } = request
-  return gatewayApp !== undefined && isAskedByRsa(request) ? signReply(deps, gatewayApp, fields) : fields
-}
-
 type Act<Answer = Fields> = (verbs: GatewayVerbs, asked: Authenticated) => Promise<Answer>
 
 const ACTS: Record<string, Act> = {
@@ -72,7 +64,7 @@ const ACTS: Record<string, Act> = {
 async function answer(request: FastifyRequest, verbs: GatewayVerbs): Promise<Fields> {
   const received = queryAndBody(request)
   if (Object.keys(received).length === 0) throw refusal('nothing_sent')
-  const { act } = received
+  const act = received.act ?? (isRefund(received) ? 'refund' : undefined)
   if (typeof act !== 'string' || !Object.hasOwn(ACTS, act)) {
     // A client with RSA verifies refusals too, so this finds the application for its key.
     if (received.sign_type === 'RSA') await findApp(request, received, verbs.deps)
@@ -82,6 +74,11 @@ async function answer(request: FastifyRequest, verbs: GatewayVerbs): Promise<Fie
   requireInquiry(asked)
   requireUsable(asked.app, 'ask')
   return ACTS[act]!(verbs, asked)
+}
+
+/** Whether a request without `act` is a refund by its fields. A create sends money too, but with a name. */
+function isRefund({ money, name, trade_no, out_trade_no }: Record<string, unknown>): boolean {
+  return money !== undefined && name === undefined && (trade_no ?? out_trade_no) !== undefined
 }
 
 async function findOrder(

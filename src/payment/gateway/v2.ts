@@ -2,7 +2,7 @@
  * V2: takes form bodies, answers JSON, and signs every answer with the application's platform key. Success is code 0.
  * gateway.md 2.
  */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
 import { sendPageError, wantsHtml } from '../../web/pages.ts'
@@ -74,8 +74,11 @@ export async function v2Routes(app: FastifyInstance, verbs: GatewayVerbs): Promi
   }
 }
 
-/** Answers unknown paths with V2's code, or with a page for a browser. */
-export async function unknownPath(app: FastifyInstance, { settings }: GatewayCore): Promise<void> {
+/** A file name with a path behind it: a client appended its own path to an address that ends with a file name. */
+const DOUBLED_FILE = /\/(?:submit|mapi|api)\.php\/+([^?]+)/
+
+/** Answers unknown paths with V2's code, or with a page for a browser. Tells the base address where a file name is doubled. */
+export async function unknownPath(app: FastifyInstance, { settings, config }: GatewayCore): Promise<void> {
   app.setErrorHandler((error, request, reply) => {
     const { status, body } = wireFailure(error, 'v2', request, reply)
     return reply.code(status).send(body)
@@ -85,12 +88,29 @@ export async function unknownPath(app: FastifyInstance, { settings }: GatewayCor
       method: ['GET', 'POST'],
       url,
       handler: async (request, reply) => {
+        const [, behind] = DOUBLED_FILE.exec(request.url) ?? []
+        if (behind !== undefined) {
+          const base = `${config.PAYMENT_PUBLIC_URL}${behind.startsWith('api/') ? '/payment/' : '/payment/api/'}`
+          return refuseDoubled(base, request, reply)
+        }
         if (!wantsHtml(request)) throw refusal('unknown_action')
         await settings.read()
         return sendPageError(new AppError('not_found', 'There is nothing at this address'), request, reply)
       },
     })
   }
+}
+
+async function refuseDoubled(
+  base: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const thrown = refusal('unknown_action', `支付网关地址应填 ${base} ，不含文件名`)
+  const { body: failure } = wireFailure(thrown, 'v2', request, reply)
+  if (!wantsHtml(request)) return reply.send(failure)
+  const inEnglish = `The address of the gateway is ${base}, without a file name.`
+  return reply.page('payment/gateway/refused', { failure, inEnglish, requestId: request.id }, { status: 404 })
 }
 
 async function create(
