@@ -5,6 +5,7 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Fields, makeShop, send } from '../harness/gateway-shop.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
+import { merchantSign } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 
 const t = messages.en
@@ -191,5 +192,36 @@ describe('an address that can never be called is refused with the reason', () =>
       'https://no-such.shop.example/n',
     ])
       expect(await createV1(trade({ notify_url }))).toMatchObject({ code: 1 })
+  })
+})
+
+describe('a callback address with a query of its own', () => {
+  it('is covered by the signature', async () => {
+    const callback_url = `${shop.callbackUrl}?shop=7&lang=zh%20CN&empty=`
+    expect((await saveSettings({ callback_url })).status).toBe(303)
+    await shop.process({ amount: '5', description: 'Tea', order_id: 'query-1' })
+    const { transaction_id } = await rowOf('query-1')
+    const buyer = await alice.signIn()
+    const path = `/payment/pay/${transaction_id}`
+    const { location } = await buyer.submit(await buyer.get(path), path)
+    const fields = Object.fromEntries(new URL(location!).searchParams)
+    expect(fields).toMatchObject({ shop: '7', lang: 'zh CN', empty: '', external_reference: 'query-1' })
+    expect(fields.signature).toBe(merchantSign(shop.token, fields))
+  })
+
+  it.each([
+    'amount=1',
+    'signature=x',
+    'mandate_id=1',
+    'sign=x',
+    'a=1&a=2',
+    'a=1%26amount=2',
+    '=1',
+    'a=%zz',
+    'a=1?b=2',
+  ])('is refused with ?%s', async (query) => {
+    const refused = await saveSettings({ callback_url: `${shop.callbackUrl}?${query}` })
+    expect(refused.status).toBe(400)
+    expect(refused.body).toContain(t.paymentApps.problems.callback_url)
   })
 })

@@ -21,8 +21,8 @@ export const paymentApps = {
   description: { en: 'What do you sell?', zh: '你出售什么？' },
   callbackUrl: { en: 'Callback address', zh: '回调地址' },
   callbackHint: {
-    en: 'Buyers return to this address after paying. Use https (http only on this computer), without query or fragment.',
-    zh: '买家付款后返回此地址。须为 https（本机可用 http），不含查询参数和片段。',
+    en: 'Buyers return to this address after paying. Use https (http only on this computer), without fragment. The signature covers its query too.',
+    zh: '买家付款后返回此地址。须为 https（本机可用 http），不含片段；自带的查询参数也参与签名。',
   },
   submit: { en: 'Apply', zh: '提交申请' },
   needTrustLevel: (needed: number, have: number) => ({
@@ -173,8 +173,8 @@ export const paymentApps = {
       zh: '最多 500 个字符，且不能包含控制字符或不可见字符。',
     },
     callback_url: {
-      en: 'Enter a complete https address (http only on this computer), without query, fragment or user name.',
-      zh: '须为完整的 https 地址（本机可用 http），不含查询参数、片段和用户名。',
+      en: 'Enter a complete https address (http only on this computer), without fragment or user name. Its query must not use the names of our parameters, or a name twice.',
+      zh: '须为完整的 https 地址（本机可用 http），不含片段和用户名；查询参数不能与回调参数重名，也不能重复。',
     },
     notify_url: {
       en: 'Enter a complete http or https address of at most 1,000 characters, without user name, or leave it empty.',

@@ -10,12 +10,16 @@ import { isLoopback } from '../../platform/config.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { isHonestProse, isHonestText } from '../../web/parameters.ts'
-import { secretKeyOf } from '../signing/hmac.ts'
+import { MessageV2 } from '../gateway/shapes.ts'
+import { Callback, MandateCallback, secretKeyOf } from '../signing/hmac.ts'
 import { newMerchantKey, newPaymentId, newToken, storeKey } from '../signing/keys.ts'
 
+/** The names of the parameters that a callback or a return adds. */
+const OUR_NAMES = new Set([Callback, MandateCallback, MessageV2].flatMap(({ shape }) => Object.keys(shape)))
+
 /**
- * Whether the text is a callback address: absolute, https (or http on loopback, outside production), and without a query
- * or fragment, because the signed parameters follow the path. decisions.md 4.6.
+ * Whether the text is an address of a shop: absolute, https (or http on loopback, outside production), and without a query
+ * or fragment. decisions.md 4.6.
  */
 export function isCallbackUrl(text: string, production: boolean): boolean {
   // A header carries the address unchanged, so it must be printable ASCII, with international parts encoded.
@@ -24,6 +28,24 @@ export function isCallbackUrl(text: string, production: boolean): boolean {
   const url = new URL(text)
   if (url.username !== '' || url.password !== '') return false
   return url.protocol === 'https:' || (url.protocol === 'http:' && !production && isLoopback(text))
+}
+
+/**
+ * Whether the text is a callback address. It may have a query, which the signature covers. The query's names are neither
+ * ours nor doubled, and no value contains `&`, so the signed string has one reading.
+ */
+export function isSignedCallbackUrl(text: string, production: boolean): boolean {
+  const [address = '', query, ...rest] = text.split('?')
+  if (rest.length > 0 || !isCallbackUrl(address, production)) return false
+  if (query === undefined) return true
+  if (text.length > 1_000 || !/^[!-~]+$/.test(query) || /[\\#"<>^`{|}]|%(?![0-9a-f]{2})/i.test(query))
+    return false
+  const own = [...new URLSearchParams(query)]
+  const names = new Set(own.map(([name]) => name))
+  return (
+    names.size === own.length &&
+    own.every(([name, value]) => /^[\w.-]+$/.test(name) && !OUR_NAMES.has(name) && !value.includes('&'))
+  )
 }
 
 /** The limit for each member, because an administrator reviews every application in turn. */
@@ -37,7 +59,7 @@ export const paymentAppForm = (production: boolean) =>
     callback_url: z
       .string()
       .trim()
-      .refine((text) => isCallbackUrl(text, production)),
+      .refine((text) => isSignedCallbackUrl(text, production)),
   })
 
 export type NewPaymentApp = { applicant_id: bigint; name: string; description: string; callback_url: string }

@@ -152,15 +152,19 @@ export const MandateCallback = z.strictObject({
 })
 export type MandateCallbackFields = Omit<z.output<typeof MandateCallback>, 'signature'>
 
-/** Appends the fields and their signature to callback_url, percent-encoded. decisions.md 5.9. */
+/**
+ * Appends the fields and the signature to callback_url, percent-encoded. The signature covers the query of callback_url
+ * too, because a shop verifies every parameter that it receives. decisions.md 5.9.
+ */
 export function signedCallbackUrl(
   callbackUrl: string,
   fields: CallbackFields | MandateCallbackFields,
   token: string,
 ): string {
-  const signature = sign(secretKeyOf(token), stringToSign(fields))
+  const own = Object.fromEntries(new URL(callbackUrl).searchParams)
+  const signature = sign(secretKeyOf(token), stringToSign({ ...own, ...fields }))
   const query = Object.entries({ ...fields, signature }).map(
     ([name, value]) => `${name}=${encodeURIComponent(value)}`,
   )
-  return `${callbackUrl}?${query.join('&')}`
+  return `${callbackUrl}${callbackUrl.includes('?') ? '&' : '?'}${query.join('&')}`
 }
