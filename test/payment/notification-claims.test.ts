@@ -13,6 +13,7 @@ import { openNotifier } from '../../src/payment/notifications/worker.ts'
 import { makePerson } from '../harness/cast.ts'
 import { anotherProcess, type TestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { type Receiver, succeed } from '../harness/notify-receiver.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
 import { until } from '../harness/waiting.ts'
@@ -362,7 +363,7 @@ describe('the pages', () => {
     expect([answer.status, answer.location]).toEqual([303, `${page}?transaction_id=${transaction_id}`])
     // The answer waits for the shop, so the page says at once what came of it.
     const said = (await owner.get(answer.location!)).body
-    expect(said).toContain(`The shop confirmed the notification for ${transaction_id}.`)
+    expect(said).toContain(messages.en.notifications.done.confirmed(transaction_id))
     expect(said).toContain('Confirmed.')
     expect(said).not.toContain('data-poll')
     expect((await owner.get(`${page}?status=failed&before=x&transaction_id=y`)).status).toBe(200)

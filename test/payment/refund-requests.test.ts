@@ -73,7 +73,7 @@ it('a request is accepted by the refund that an administrator confirms, once', a
     '120 points are left of this order: 114 would come from the wallet that was paid, 6 from the fee.',
   )
   expect(await ask(page, '50')).toMatchObject({ status: 303, location: page })
-  expect((await owner.get(page)).body).toContain(`You asked to refund 50 points to @${alice.username}.`)
+  expect((await owner.get(page)).body).toContain(messages.en.refundRequests.done.asked('50', alice.username))
   expect(textOf((await buyer.get(receipt)).body)).toContain(
     'Refund of 50 points requested The shop has asked for it.',
   )
