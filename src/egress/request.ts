@@ -135,7 +135,9 @@ function answerTo(call: ClientRequest, body: string | undefined): Promise<Incomi
 function faultOf(error: NodeJS.ErrnoException, phase: Phase): Omit<Fault, 'steps'> {
   const { code = null } = error
   if (code?.startsWith('HPE_')) return { fault: 'malformed', detail: code }
-  if (phase === 'tls') return { fault: 'tls', detail: code }
+  // OpenSSL's reason for an answer that is not TLS. Its code is often only EPROTO.
+  const isPlain = error.message.includes('wrong version number')
+  if (phase === 'tls') return { fault: 'tls', detail: isPlain ? 'ERR_SSL_WRONG_VERSION_NUMBER' : code }
   if (phase !== 'connect') return { fault: 'cut', detail: code }
   return { fault: code === 'ECONNREFUSED' ? 'refused' : 'unreachable', detail: code }
 }

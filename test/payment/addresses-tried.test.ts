@@ -55,9 +55,9 @@ it('an address is called once, empty, and judged by its answer', async () => {
   ])
     expect((await attempt(inside)).text).toContain(messages.en.notifications.outcomes.blocked)
   expect((await attempt('ftp://shop.example/')).text).toContain(
-    messages.en.notifications.addressFaults.scheme,
+    messages.en.notifications.reasons.bad_address.scheme,
   )
-  expect((await attempt('nonsense')).text).toContain(messages.en.notifications.addressFaults.unreadable)
+  expect((await attempt('nonsense')).text).toContain(messages.en.notifications.reasons.bad_address.unreadable)
   expect((await attempt(' ')).status).toBe(400)
   expect(receiver.received).toHaveLength(4)
   const entries = await test.db

@@ -141,6 +141,23 @@ describe('an attempt', () => {
       { response_status: 500, response_body: 'success' },
     ],
     [
+      '403 of a challenge',
+      (_, r) => r.writeHead(403, { 'cf-mitigated': 'challenge' }).end(),
+      'bad_status',
+      { detail: 'challenge' },
+    ],
+    ['403 of a program', (_, r) => r.writeHead(403).end(), 'bad_status', { detail: null }],
+    ['520', (_, r) => r.writeHead(520).end(), 'bad_status', { detail: 'origin' }],
+    ['526', (_, r) => r.writeHead(526).end(), 'bad_status', { detail: 'origin' }],
+    ['527', (_, r) => r.writeHead(527).end(), 'bad_status', { detail: null }],
+    [
+      '405 for all but POST',
+      (_, r) => r.writeHead(405, { allow: 'POST, OPTIONS' }).end(),
+      'bad_status',
+      { detail: 'post_only' },
+    ],
+    ['405 without a list', (_, r) => r.writeHead(405).end(), 'bad_status', { detail: null }],
+    [
       '404 in a page',
       (_, r) => r.writeHead(404).end(`<html>${'x'.repeat(5_000)}`),
       'bad_status',
@@ -337,7 +354,10 @@ describe('TLS', () => {
       outcome: 'tls',
       detail: 'CERT_HAS_EXPIRED',
     })
-    expect(await world.outcomeAt(`https://127.0.0.1:${receiver.port}/`)).toMatchObject({ outcome: 'tls' })
+    expect(await world.outcomeAt(`https://127.0.0.1:${receiver.port}/`)).toMatchObject({
+      outcome: 'tls',
+      detail: 'ERR_SSL_WRONG_VERSION_NUMBER',
+    })
     expect(good.received).toHaveLength(1)
     expect(expired.received).toHaveLength(0)
     await good.close()

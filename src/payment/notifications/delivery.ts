@@ -66,12 +66,21 @@ async function judge(response: IncomingMessage, { body: sent }: Message): Promis
   const answer = { response_status: status, response_body: keptText(body) }
   if (status >= 300 && status < 400)
     return { outcome: 'redirect', detail: detailOf(response.headers.location), ...answer }
-  if (!isOk) return { outcome: 'bad_status', detail: null, ...answer }
+  if (!isOk) return { outcome: 'bad_status', detail: statusDetail(response, sent), ...answer }
   if (isDecided) return { outcome: 'delivered', detail: null, ...answer }
   if (size > bytes_max) return { outcome: 'too_large', detail: null, ...answer }
   const before = beforeSuccess(body.toString())
   if (before === undefined) return { outcome: 'wrong_body', detail: null, ...answer }
   return { outcome: 'delivered', detail: before === '' ? null : detailOf(before)!, ...answer }
+}
+
+/** The common causes of an error status, as the texts name them. Otherwise null. */
+function statusDetail({ statusCode = 0, headers }: IncomingMessage, sent: string | undefined): string | null {
+  if (statusCode === 403 && headers['cf-mitigated'] !== undefined) return 'challenge'
+  if (statusCode >= 520 && statusCode <= 526) return 'origin'
+  const allowed = headers.allow?.toUpperCase().split(/[\s,]+/) ?? []
+  const isPostOnly = sent === undefined && allowed.includes('POST') && !allowed.includes('GET')
+  return statusCode === 405 && isPostOnly ? 'post_only' : null
 }
 
 /**

@@ -172,18 +172,44 @@ export const notifications = {
       zh: '程序已响应。请让它在验签后只输出 success 一词。',
     },
   },
-  phases: {
-    dns: { en: 'The name was still being resolved.', zh: '当时仍在解析域名。' },
-    connect: { en: 'The connection was still being made.', zh: '当时仍在建立连接。' },
-    tls: { en: 'The secure connection was still being made.', zh: '当时仍在建立安全连接。' },
-    answer: { en: 'Connected, but no response began.', zh: '已连接，但没有开始响应。' },
-    body: { en: 'The response had begun, but did not end.', zh: '响应已开始，但没有结束。' },
-  },
-  addressFaults: {
-    scheme: { en: 'Only http and https are called.', zh: '只访问 http 和 https。' },
-    user: { en: 'It contains a user name.', zh: '其中含有用户名。' },
-    port: { en: 'Only ports 80, 443 and from 1024 are called.', zh: '只访问 80、443 和 1024 及以上的端口。' },
-    host: { en: 'It has no host.', zh: '其中没有主机。' },
-    unreadable: { en: 'It is not a valid address.', zh: '这不是有效的地址。' },
+  /** More about an outcome, by the detail of the attempt. */
+  reasons: {
+    timeout: {
+      dns: { en: 'The name was still being resolved.', zh: '当时仍在解析域名。' },
+      connect: { en: 'The connection was still being made.', zh: '当时仍在建立连接。' },
+      tls: { en: 'The secure connection was still being made.', zh: '当时仍在建立安全连接。' },
+      answer: { en: 'Connected, but no response began.', zh: '已连接，但没有开始响应。' },
+      body: { en: 'The response had begun, but did not end.', zh: '响应已开始，但没有结束。' },
+    },
+    bad_address: {
+      scheme: { en: 'Only http and https are called.', zh: '只访问 http 和 https。' },
+      user: { en: 'It contains a user name.', zh: '其中含有用户名。' },
+      port: {
+        en: 'Only ports 80, 443 and from 1024 are called.',
+        zh: '只访问 80、443 和 1024 及以上的端口。',
+      },
+      host: { en: 'It has no host.', zh: '其中没有主机。' },
+      unreadable: { en: 'It is not a valid address.', zh: '这不是有效的地址。' },
+    },
+    bad_status: {
+      challenge: {
+        en: 'Cloudflare asked for proof of a human, which a server cannot give. Add a rule that skips the challenge for the path of notify_url.',
+        zh: 'Cloudflare 要求人机验证，服务器无法通过。请为 notify_url 的路径添加跳过验证的规则。',
+      },
+      origin: {
+        en: 'Cloudflare answered, but could not get a valid response from your server behind it. Check that your server runs and accepts Cloudflare.',
+        zh: 'Cloudflare 已响应，但没有从它后面的源站得到有效响应。请检查源站是否在运行，并允许 Cloudflare 访问。',
+      },
+      post_only: {
+        en: 'The address takes only POST. The gateway notifies by GET, so allow GET there.',
+        zh: '该地址只接受 POST。网关用 GET 发送通知，请允许 GET。',
+      },
+    },
+    tls: {
+      ERR_SSL_WRONG_VERSION_NUMBER: {
+        en: 'The port speaks plain HTTP, not TLS. Use http, or the port of HTTPS.',
+        zh: '该端口使用未加密的 HTTP，而不是 TLS。请改用 http，或填写 HTTPS 的端口。',
+      },
+    },
   },
 } satisfies Texts
