@@ -155,6 +155,14 @@ describe('the life of an application’s orders', () => {
   })
 })
 
+it('a notification address may have its scheme in capitals', async () => {
+  expect((await saveSettings({ notify_url: 'HTTPS://shop.example/N' })).status).toBe(303)
+  const stored = test.db.selectFrom('payment_apps').where('payment_id', '=', shop.payment_id)
+  const { notify_url } = await stored.select('notify_url').executeTakeFirstOrThrow()
+  expect(notify_url).toBe('https://shop.example/N')
+  expect((await saveSettings({})).status).toBe(303)
+})
+
 describe('an address that can never be called is refused with the reason', () => {
   const { neverCalled } = t.paymentApps
   const refused = [

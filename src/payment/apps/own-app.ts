@@ -23,6 +23,8 @@ export const paymentAppEdit = (production: boolean, order_minutes_max: number) =
     notify_url: z
       .string()
       .trim()
+      // The table's check knows the scheme in small letters only.
+      .transform((text) => text.replace(/^https?:/i, (scheme) => scheme.toLowerCase()))
       .refine((text) => text === '' || isMerchantUrl(text)),
     homepage: z
       .string()
