@@ -1,5 +1,6 @@
 /** What the owner of a payment application sets for its orders, and what its orders make of it. */
 import { afterAll, describe, expect, it } from 'vitest'
+import { rotateToken } from '../../src/payment/apps/key-changes.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
@@ -233,3 +234,40 @@ describe('a callback address with a query of its own', () => {
     expect(refused.body).toContain(t.paymentApps.problems.callback_url)
   })
 })
+
+it('a callback is signed with the token of its order’s request while that token is valid', async () => {
+  expect((await saveSettings({})).status).toBe(303)
+  const actor = { user_id: shop.owner.id, ip: '127.0.0.1' }
+  const buyer = await alice.signIn()
+  const orders = ['old-1', 'old-2', 'old-3']
+  for (const order_id of orders) await shop.process({ amount: '5', description: 'Tea', order_id })
+  const { token } = await rotateToken(test.deps, shop.payment_id, 1, actor)
+  const signedBy = async (order_id: string) => {
+    const path = `/payment/pay/${(await rowOf(order_id)).transaction_id}`
+    const { location } = await buyer.submit(await buyer.get(path), path)
+    const fields = Object.fromEntries(new URL(location!).searchParams)
+    return [shop.token, token].findIndex((each) => merchantSign(each, fields) === fields.signature)
+  }
+  // Another machine of the shop has the new token already.
+  const used = { valid_to: null, last_used_at: test.clock.now() }
+  const { id } = await shopToken()
+  await test.db.updateTable('payment_app_keys').set(used).where('id', '=', id).execute()
+  expect(await signedBy('old-1')).toBe(0)
+  await test.db
+    .updateTable('payment_app_keys')
+    .set({ valid_to: test.clock.now() })
+    .where('app_id', '=', shop.id)
+    .where('kind', '=', 'token')
+    .where('id', '<>', id)
+    .execute()
+  expect(await signedBy('old-2')).toBe(1)
+})
+
+const shopToken = () =>
+  test.db
+    .selectFrom('payment_app_keys')
+    .where('app_id', '=', shop.id)
+    .where('kind', '=', 'token')
+    .orderBy('id', 'desc')
+    .select('id')
+    .executeTakeFirstOrThrow()

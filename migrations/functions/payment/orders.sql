@@ -26,17 +26,17 @@ begin
   if p_awaited is not null then perform await_row(p_awaited); end if;
   insert into orders (
     app_id, book, door, order_id, transaction_id, description, amount, expires_at, created_at, updated_at,
-    trade_no, protocol, pid_sent, money, rate, type, param, notify_url, return_url
+    trade_no, protocol, pid_sent, money, rate, type, param, notify_url, return_url, token_id
   )
   select asked.app_id, app.book, asked.door, asked.order_id, asked.transaction_id, asked.description, asked.amount,
     least(asked.expires_at, asked.now + app.order_minutes * interval '1 minute'), asked.now, asked.now,
     asked.trade_no, asked.protocol, asked.pid_sent, asked.money, asked.rate, asked.type, asked.param,
-    case when asked.door = 'gateway' then coalesce(asked.notify_url, app.notify_url) end, asked.return_url
+    case when asked.door = 'gateway' then coalesce(asked.notify_url, app.notify_url) end, asked.return_url, asked.token_id
   from jsonb_to_recordset(p_orders) as asked (
     item integer, app_id bigint, door text, order_id text, transaction_id text, description text, amount bigint,
     expires_at timestamptz, now timestamptz,
     trade_no text, protocol text, pid_sent text, money text, rate numeric, type text, param text, notify_url text,
-    return_url text
+    return_url text, token_id bigint
   )
   cross join lateral (select book, notify_url, order_minutes from payment_apps where id = asked.app_id offset 0) as app
   -- In the order of keys, so that two batches never wait for each other's new rows in a circle.

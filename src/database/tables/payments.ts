@@ -27,6 +27,8 @@ export type OrdersTable = {
   type: Nullable<string>
   param: Nullable<string>
   notify_url: Nullable<string>
+  /** The token that signed the request of an order of the HMAC API. */
+  token_id: Nullable<bigint>
   return_url: Nullable<string>
   /** The fault that a payment of this order causes, in the test book only. */
   forced: Nullable<ForcedFault>

@@ -66,8 +66,8 @@ export const developers = {
     },
   },
   rotateHint: {
-    en: 'Every program that signs with it needs the new one. Both pairs work for the time that you set.',
-    zh: '每个用它签名的程序都要换成新的；在所填时间内，新旧两对都有效。',
+    en: 'Every program that signs with it needs the new one. Both pairs work for the time that you set. A callback is signed with the pair that signed its order, while that is valid, so you can exchange it machine by machine.',
+    zh: '每个用它签名的程序都要换成新的；在所填时间内，新旧两对都有效。回调用创建该订单时签名的那一对签名（只要仍有效），因此可以逐台更换。',
   },
   overlapWrong: (max: number) => ({
     en: `Whole hours, from 0 to ${max}.`,

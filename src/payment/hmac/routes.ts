@@ -50,11 +50,12 @@ export async function hmacRoutes(app: FastifyInstance, deps: Core, placeOrder: P
   const createOrder = makeCreateOrder(deps, placeOrder)
 
   app.post<Route<typeof OpenedOrder>>('/payment/pay/:payment_id/process', async (request) => {
-    const { api, parameters } = await authenticate(request)
+    const { api, parameters, token_id } = await authenticate(request)
     requireReadable(api)
     const read = readerOf(ProcessRequest, parameters)
     const asked = {
       app_id: api.id,
+      token_id,
       order_id: read('order_id'),
       description: read('description'),
       amount: BigInt(read('amount')),

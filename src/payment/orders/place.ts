@@ -18,6 +18,8 @@ export type NewOrder = {
   description: string
   /** Whole points. */
   amount: bigint
+  /** The token that signed the request, of an order of the HMAC API. */
+  token_id?: bigint
   /** Present for an order of the gateway. */
   gateway?: GatewayFacts
   /** The request that placed the order, kept with a new one. */
@@ -80,12 +82,13 @@ async function placeOrders(
   skipping: Skipping | undefined,
 ): Promise<(Order | Busy)[]> {
   const { order_expiry_minutes } = await deps.settings.read()
-  const asked = orders.map(({ gateway, now, app_id, amount, ...order }, item) => ({
+  const asked = orders.map(({ gateway, now, app_id, amount, token_id, ...order }, item) => ({
     ...order,
     ...gateway,
     item,
     app_id: String(app_id),
     amount: String(amount),
+    token_id: token_id?.toString(),
     door: doorOf({ gateway }),
     transaction_id: `txn_${randomText(24, LOWER_ALNUM)}`,
     now,
