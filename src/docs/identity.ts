@@ -251,8 +251,8 @@ export const identityOperations: Operation[] = [
     path: '/oauth2/userinfo',
     about: { en: 'Get the member’s profile', zh: '获取成员资料' },
     introduction: {
-      en: 'Returns the profile of the member to whom the access token belongs. The scopes decide which fields it has.',
-      zh: '返回访问令牌所属成员的资料，包含哪些字段由 scope 决定。',
+      en: 'Returns the profile of the member to whom the access token belongs, whatever its scopes.',
+      zh: '返回访问令牌所属成员的资料，与 scope 无关。',
     },
     security: 'bearer',
     answers: {

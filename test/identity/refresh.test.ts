@@ -493,11 +493,14 @@ describe('a refresh token whose answer was lost', () => {
 
   it('may not be used again where the site sets no time for it', async () => {
     await setSetting(test, 'refresh_grace_seconds', '0')
-    const { tokens } = await freshTokens()
-    const next = await refresh(test, party, tokens.refresh_token)
-    expect((await refresh(test, party, tokens.refresh_token)).body.error).toBe('invalid_grant')
-    await refused(next.body.refresh_token)
-    await setSetting(test, 'refresh_grace_seconds', '30')
+    try {
+      const { tokens } = await freshTokens()
+      const next = await refresh(test, party, tokens.refresh_token)
+      expect((await refresh(test, party, tokens.refresh_token)).body.error).toBe('invalid_grant')
+      await refused(next.body.refresh_token)
+    } finally {
+      await setSetting(test, 'refresh_grace_seconds', '30')
+    }
   })
 })
 

@@ -103,7 +103,8 @@ create or replace function is_repeated_rotation(p_token refresh_tokens, p_at tim
 -- a lost answer, agree, and only the first rotates it. The others get new access tokens, p_repeats_max of them, within p_grace of
 -- the rotation and while the successor is unused.
 create or replace function rotate_refresh_tokens(
-  p_token_hashes bytea[], p_app_ids bigint[], p_scopes text[], p_nows timestamptz[], p_access_hashes bytea[], p_refresh_hashes bytea[], p_other_hashes bytea[], p_access_life interval,
+  p_token_hashes bytea[], p_app_ids bigint[], p_scopes text[], p_nows timestamptz[], p_access_hashes bytea[],
+  p_refresh_hashes bytea[], p_other_hashes bytea[], p_access_life interval,
   p_refresh_life interval, p_family_life interval, p_limit integer, p_spent_kept integer, p_grace interval,
   p_repeats_max integer
 ) returns table (
