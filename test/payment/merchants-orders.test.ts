@@ -344,7 +344,7 @@ describe('the orders of an application', () => {
       out_trade_no: `seller-${++count}`,
       name: 'Lamp',
       money: '1.00',
-      notify_url: 'http://127.0.0.1:9/notify?shop=1',
+      notify_url: 'https://shop.example/notify?shop=1',
       ...Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`extra${i}`, 'x'.repeat(900)])),
     }
     const signed = { ...trade, sign: md5(gatewayText(trade) + merchant.merchant_key), sign_type: 'MD5' }

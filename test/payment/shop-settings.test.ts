@@ -1,6 +1,7 @@
 /** What the owner of a payment application sets for its orders, and what its orders make of it. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { rotateToken } from '../../src/payment/apps/key-changes.ts'
+import { MessageV2 } from '../../src/payment/gateway/shapes.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
@@ -219,6 +220,7 @@ describe('a callback address with a query of its own', () => {
   })
 
   it.each([
+    ...Object.keys(MessageV2.shape).map((name) => `${name}=1`),
     'amount=1',
     'signature=x',
     'mandate_id=1',

@@ -10,12 +10,18 @@ import { isLoopback } from '../../platform/config.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { isHonestProse, isHonestText } from '../../web/parameters.ts'
-import { MessageV2 } from '../gateway/shapes.ts'
 import { Callback, MandateCallback, secretKeyOf } from '../signing/hmac.ts'
 import { newMerchantKey, newPaymentId, newToken, storeKey } from '../signing/keys.ts'
 
+/** The parameters of the gateway's returns, which go to the callback address of an order without a return_url. */
+const RETURNED =
+  'addtime api_trade_no buyer endtime money name out_trade_no param pid sign sign_type timestamp trade_no trade_status type'
+
 /** The names of the parameters that a callback or a return adds. */
-const OUR_NAMES = new Set([Callback, MandateCallback, MessageV2].flatMap(({ shape }) => Object.keys(shape)))
+const OUR_NAMES = new Set([
+  ...RETURNED.split(' '),
+  ...[Callback, MandateCallback].flatMap(({ shape }) => Object.keys(shape)),
+])
 
 /**
  * Whether the text is an address of a shop: absolute, https (or http on loopback, outside production), and without a query
