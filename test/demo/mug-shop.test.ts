@@ -32,7 +32,7 @@ let count = 0
 
 beforeAll(async () => {
   const PORT = String(await freePort())
-  test = await startTestApp({ PORT })
+  test = await startTestApp({ PORT, NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
   // The shop uses the clock of the machine.
   test.clock.advance(Date.now() - test.clock.now().getTime())
   await test.app.listen({ host: '127.0.0.1', port: Number(PORT) })

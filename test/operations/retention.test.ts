@@ -77,7 +77,7 @@ function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBu
     access_tokens: sql`(token_hash, grant_id, scopes, expires_at) select ${hash}, (${family}), '{}', ${at}`,
     refresh_tokens: sql`(token_hash, grant_id, expires_at) select ${hash}, (${family}), ${at}`,
     authorization_codes: sql`(code_hash, app_id, user_id, redirect_uri, redirect_uri_sent, scopes, auth_time, amr, expires_at)
-      select ${hash}, (select min(id) from oauth_apps), ${user_id}, 'x', true, '{}', ${at}, '{}', ${at}`,
+      select ${hash}, (select min(id) from oauth_apps), ${user_id}, 'https://x.example', true, '{}', ${at}, '{}', ${at}`,
     device_codes: sql`(device_code_hash, user_code_tag, app_id, scopes, ip, expires_at, created_at)
       select ${hash}, ${key}, (select min(id) from oauth_apps), '{}', '127.0.0.1', ${at}, ${at}`,
     sessions: sql`(token_hash, user_id, auth_time, amr, ip, agent, expires_at)

@@ -309,7 +309,7 @@ describe('the database', () => {
       sql`insert into consents (app_id, user_id, scopes) select min(id), ${id}, '{}' from oauth_apps`,
       sql`insert into authorization_codes
           (code_hash, app_id, user_id, redirect_uri, redirect_uri_sent, scopes, auth_time, amr, expires_at)
-        select ${hash}, min(id), ${id}, '', true, '{}', ${at}, '{}', ${at} from oauth_apps`,
+        select ${hash}, min(id), ${id}, 'https://app.example/callback', true, '{}', ${at}, '{}', ${at} from oauth_apps`,
       sql`insert into grants (app_id, user_id, scopes, auth_time, amr, expires_at)
         select min(id), ${id}, '{}', ${at}, '{}', ${at} from oauth_apps`,
       sql`insert into forum_members (user_id, username, next_check_at, score_due_at) values (${id}, 'x', ${at}, ${at})`,

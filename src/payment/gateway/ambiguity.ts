@@ -42,6 +42,9 @@ const isPaid = (value: string) => value === 'TRADE_SUCCESS'
 
 const isOneValue = (value: string) => !value.includes('&')
 
+/** Whether a value has the shape of a pid: a number or a Payment ID. */
+const isPid = (value: string) => /^\w+$/.test(value)
+
 /** The minimum of a notification: a careless shop credits the order without reading other fields. */
 export const NOTICE: Reader = { needs: ['out_trade_no', 'trade_status'], takes: { trade_status: isPaid } }
 
@@ -77,7 +80,7 @@ export function requireOneNotice(text: string, notice: Readonly<Record<string, s
   for (const other of others) requireNoReading(text, notice, other)
   const whole: Reader = {
     needs: Object.keys(notice).filter((name) => !['type', 'param', 'buyer'].includes(name)),
-    takes: { ...NOTICE.takes, out_trade_no: isOutTradeNo, api_trade_no: isOneValue, pid: isOneValue },
+    takes: { ...NOTICE.takes, out_trade_no: isOutTradeNo, api_trade_no: isOneValue, pid: isPid },
   }
   const names = Object.keys(notice)
   const other = findReading(text, whole, (read) => differing(withHeld(read), notice, names) !== undefined)
