@@ -23,7 +23,11 @@ describe.skipIf(isWithoutChromium)('a buyer', () => {
 
   beforeAll(async () => {
     const port = await freePort()
-    test = await startTestApp({ PUBLIC_URL: `http://127.0.0.1:${port}`, PORT: String(port) })
+    test = await startTestApp({
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      PORT: String(port),
+      NOTIFY_ALLOW_CIDRS: '127.0.0.0/8',
+    })
     await test.app.listen({ port, host: '127.0.0.1' })
     shop = await makeShop(test)
     alice = await makePerson(test, { points: 10_000n })
