@@ -161,6 +161,24 @@ describe('a round', () => {
     await merchant.close()
   })
 
+  it('deletes a token that signed an order, and keeps the order', async () => {
+    const merchant = await makeMerchant(test)
+    expect((await merchant.process({ amount: '5', description: 'x', order_id: 'three' })).status).toBe(200)
+    const order = test.db.selectFrom('orders').where('app_id', '=', merchant.id).select('token_id')
+    const { token_id } = await order.executeTakeFirstOrThrow()
+    expect(token_id).not.toBeNull()
+    const token = test.db.selectFrom('payment_app_keys').where('id', '=', token_id!).select('id')
+    await test.db
+      .updateTable('payment_app_keys')
+      .set({ valid_to: new Date(test.clock.now().getTime() - 91 * DAY_MS) })
+      .where('id', '=', token_id!)
+      .execute()
+    await deleteExpiredRows(test.deps)
+    expect(await token.execute()).toEqual([])
+    expect(await order.execute()).toEqual([{ token_id }])
+    await merchant.close()
+  })
+
   it('takes a backlog in batches, and stops between two of them', async () => {
     const BACKLOG = 25_000
     const old = new Date(test.clock.now().getTime() - 3 * DAY_MS)
