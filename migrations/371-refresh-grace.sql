@@ -1,4 +1,5 @@
--- A repeat of a spent refresh token is told from a replay by the seconds since, not by what the database had committed.
+-- The seconds since a rotation decide whether a request repeats or replays the spent token, so the rotation's transaction and
+-- moment are no longer kept.
 alter table refresh_tokens drop column spent_by, drop column rotated_at;
 
 -- Their parameters and results change.

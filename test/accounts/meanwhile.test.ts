@@ -41,7 +41,7 @@ describe('a form of the sign-in page after a sign-in in another tab', () => {
     expect(session(client)).toBe(before)
   })
 
-  it('signs in nobody else, and offers to continue as the member', async () => {
+  it('starts no session for another name, and offers to continue as the member', async () => {
     const { client, late, before } = await twoTabs()
     const answer = await signInAs(client, late, alice)
     expect(answer.status).toBe(303)

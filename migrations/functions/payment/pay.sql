@@ -56,8 +56,9 @@ end
 $$;
 
 -- Paid orders, with what leads their payers back to the shops: the addresses, the payer's name, and the keys that sign. A
--- refunded order has no signed way back, so it has no row. The token that signed an order's request signs its way back,
--- while it is valid. Otherwise the previous token signs while it is valid and no request has used the new one. Until then the merchant may not have installed the new one.
+-- refunded order has no signed way back, so it has no row. The token that signed an order's request signs its way back while it is
+-- valid. Otherwise the previous token signs while it is valid and no request has used the new one, because until then the merchant
+-- may not have installed the new one.
 create or replace function ways_back(p_transaction_ids text[], p_now timestamptz) returns table (
   item integer, paid orders, callback_url text, app_homepage text, events_url text, buyer text,
   token bytea, merchant_key bytea, platform_private_key_id bigint

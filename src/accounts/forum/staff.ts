@@ -74,8 +74,8 @@ export async function confirmRights(tx: Tx, user_id: bigint, now: Date): Promise
 }
 
 /**
- * Ends rights that the forum has not confirmed for too long by the database's time. `failed` is a member whom the API has just not shown.
- * An answer of the API that a process with a wrong clock dated ahead counts as one of now.
+ * Ends rights that the forum has not confirmed for too long by the database's time. `failed` is a member whom the API has just
+ * not shown. An answer of the API that a process with a wrong clock dated ahead counts as one of now.
  */
 export async function lapseRights(
   { db, databaseTime }: Pick<Core, 'db' | 'databaseTime'>,

@@ -33,8 +33,8 @@ export const signIn = {
     zh: `当前登录账号是 @${name}。用其他账号登录会替换它。`,
   }),
   meanwhile: (name: string) => ({
-    en: `You signed in as @${name} in another tab. Nobody else was signed in here.`,
-    zh: `你已在另一个标签页以 @${name} 登录，这里没有登录其他账号。`,
+    en: `You signed in as @${name} in another tab, so this form signed in no other account.`,
+    zh: `你已在另一个标签页以 @${name} 登录，因此此表单没有登录其他账号。`,
   }),
   continueAs: (name: string) => ({ en: `Continue as @${name}`, zh: `以 @${name} 继续` }),
   wrong_credentials: {

@@ -43,7 +43,10 @@ export async function propose(
   return db.transaction().execute((tx) => proposeWithin(tx, proposed, actor, now))
 }
 
-/** Does the work of `propose` in a larger transaction. `now` is the database's time, because it closes an expired proposal for good. */
+/**
+ * Does the work of `propose` in a larger transaction. `now` is the database's time, because it closes an expired proposal for
+ * good.
+ */
 async function proposeWithin(
   tx: Tx,
   proposed: ProposedAct,

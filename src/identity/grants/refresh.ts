@@ -57,10 +57,11 @@ export type RotateRefreshToken = (refresh: Refresh) => Promise<IssuedTokens>
 
 /**
  * Makes the function that exchanges a refresh token for new tokens. Simultaneous rotations of a process share a commit.
- * Requests within the grace after a rotation get its successor too, while that is unused. It throws invalid_grant for all faults of the token, and when the member may no longer use the
- * application. It throws invalid_scope when the request asks for more scopes than were granted. Any other second use of a token
- * revokes the family; a token of another client does not change. When the family exceeds its limit of refreshes, or a token its
- * limit of repeats, it throws too_many_attempts and does not use the token. It also throws overloaded and unavailable.
+ * Requests within the grace after a rotation get its successor too, while that is unused. It throws invalid_grant for all faults
+ * of the token, and when the member may no longer use the application. It throws invalid_scope when the request asks for more
+ * scopes than were granted. Any other second use of a token revokes the family; a token of another client does not change. When
+ * the family exceeds its limit of refreshes, or a token its limit of repeats, it throws too_many_attempts and does not use the
+ * token. It also throws overloaded and unavailable.
  */
 export function makeRotateRefreshToken({
   db,

@@ -66,7 +66,8 @@ function beginsOneWay(text: string, name: string, value: string | undefined): bo
 
 /**
  * The rule for notifications, whose verifiers accept any reading. No other reading may have all the fields that we always
- * send and differ in a field of the protocol. No reading at all may have another order number, other money or another trade_no. Throws parameter_ambiguous.
+ * send and differ in a field of the protocol. No reading at all may have another order number, other money or another trade_no.
+ * Throws parameter_ambiguous.
  * @param notice the fields of a notification, with any times and a trade_no that no trade has.
  */
 export function requireOneNotice(text: string, notice: Readonly<Record<string, string>>): void {

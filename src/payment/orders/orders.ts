@@ -76,7 +76,10 @@ export function findOrder(
     .executeTakeFirst()
 }
 
-/** Marks orders that have expired by the database's time, at most SWEEP_MAX at once; several processes share the work. Returns the count. */
+/**
+ * Marks orders that have expired by the database's time, at most SWEEP_MAX at once; several processes share the work. Returns
+ * the count.
+ */
 export async function expireOrders({ db, databaseTime }: Pick<Core, 'db' | 'databaseTime'>): Promise<number> {
   const now = await databaseTime()
   const { rows } = await sql<{ count: number }>`

@@ -27,8 +27,8 @@ export type PublicKeyFault =
 export type PublicKey = { spki_base64: string; bits: number; fingerprint: string }
 
 /**
- * Reads a pasted key: PEM or bare base64, of SPKI or PKCS#1, on one line or wrapped, also in quotes. Refuses every text that contains
- * a private key, because node:crypto would silently derive the public key from it.
+ * Reads a pasted key: PEM or bare base64, of SPKI or PKCS#1, on one line or wrapped, also in quotes. Refuses every text that
+ * contains a private key, because node:crypto would silently derive the public key from it.
  * @param platform_spki our own public key for this application, which the page shows next to the field.
  */
 export function readPublicKey(text: string, platform_spki: string): PublicKey | PublicKeyFault {
