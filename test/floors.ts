@@ -71,9 +71,9 @@ const ROOMS: { [area: string]: Floors } = {
   admin: {
     acts: [],
     wording: [],
-    frame: [],
+    navigation: [],
     find: [],
-    dashboard: ['frame', 'wording'],
+    dashboard: ['navigation', 'wording'],
     people: ['acts', 'wording'],
     proposals: ['acts', 'wording'],
     points: ['find', 'proposals'],

@@ -1,6 +1,6 @@
 /** Lists the texts of the rooms of accounts. */
 
-import type { Spoken, Texts } from '../web/languages.ts'
+import type { Texts, Translated } from '../web/languages.ts'
 import { forum } from './forum/forum.texts.ts'
 import { passkeys } from './passkeys/passkeys.texts.ts'
 import { letter } from './people/email.texts.ts'
@@ -46,5 +46,5 @@ export const texts = {
 } satisfies Texts
 
 declare module '../web/languages.ts' {
-  interface Messages extends Spoken<typeof texts> {}
+  interface Messages extends Translated<typeof texts> {}
 }

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../core/core.ts'
 import type { Counts } from '../database/counts.ts'
-import type { Page } from '../database/looking-back.ts'
+import type { Page } from '../database/paging.ts'
 import type { Book } from '../database/tables/columns.ts'
 import type { JournalKind } from '../database/tables/ledger.ts'
 import {
@@ -20,7 +20,7 @@ import {
   type Wallet,
   walletOf,
 } from '../ledger/wallet.ts'
-import { openTurns } from '../platform/turns.ts'
+import { openFairQueue } from '../platform/fair-queue.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../web/csv.ts'
 import type { Messages } from '../web/languages.ts'
 import { listUrl, olderUrl, Paged, searchText, shownRows } from '../web/lists.ts'
@@ -69,7 +69,7 @@ declare module '../web/views.ts' {
 /** GET /account and /account/statement.csv, in a scope with requireUser. */
 export function walletPage(app: FastifyInstance, deps: Core): void {
   const { db } = deps
-  const turns = openTurns()
+  const queue = openFairQueue()
 
   app.get(PAGE, async (request, reply) => {
     const { asked, filter, book, zone } = await readRequest(request, deps)
@@ -117,7 +117,7 @@ export function walletPage(app: FastifyInstance, deps: Core): void {
       .header('cache-control', 'no-store')
       .header('content-disposition', `attachment; filename="statement-${today}.csv"`)
       .type(CSV_TYPE)
-      .send(Readable.from(turns.goOn(fileOf(movements, request.locale.t, book === 'test'))))
+      .send(Readable.from(queue.runPieces(fileOf(movements, request.locale.t, book === 'test'))))
   })
 }
 

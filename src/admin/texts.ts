@@ -1,6 +1,6 @@
 /** Lists the texts of the administration. */
 
-import type { Spoken, Texts } from '../web/languages.ts'
+import type { Texts, Translated } from '../web/languages.ts'
 import { registeredApps } from './apps/apps.texts.ts'
 import { mandateReview } from './apps/mandates.texts.ts'
 import { hosts } from './apps/notifications.texts.ts'
@@ -8,7 +8,7 @@ import { appTerms } from './apps/payment-apps.texts.ts'
 import { admin, review } from './apps/reviews.texts.ts'
 import { dashboard } from './dashboard/dashboard.texts.ts'
 import { find } from './find/find.texts.ts'
-import { frame } from './frame/nav.texts.ts'
+import { navigation } from './navigation/nav.texts.ts'
 import { forum } from './people/forum.texts.ts'
 import { localGroups } from './people/groups.texts.ts'
 import { members } from './people/members.texts.ts'
@@ -27,7 +27,7 @@ export const texts = {
   admin,
   dashboard,
   console: {
-    frame,
+    navigation,
     acts,
     review,
     hosts,
@@ -55,5 +55,5 @@ export const texts = {
 } satisfies Texts
 
 declare module '../web/languages.ts' {
-  interface Messages extends Spoken<typeof texts> {}
+  interface Messages extends Translated<typeof texts> {}
 }

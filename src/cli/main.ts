@@ -4,7 +4,7 @@
  * not exist; 2 wrongly typed or configured; 3 a check found a fault.
  */
 import { parseArgs } from 'node:util'
-import { databaseFault } from '../database/faults.ts'
+import { databaseFault } from '../database/operator-messages.ts'
 import { ArchiveError } from '../operations/archive.ts'
 import { type Config, ConfigError, loadConfig } from '../platform/config.ts'
 import { applicationCommands } from './applications.ts'
@@ -163,8 +163,8 @@ export async function tessera(
     const { message, stack = message } = error as Error
     const sentence = isTyped ? message : sentenceFor(error as Error)
     // An unexpected error is a fault of the program: its stack helps to find it.
-    const said = sentence === undefined ? { error: message, stack } : { error: sentence }
-    err(words.includes('--json') ? `${JSON.stringify(said)}\n` : `${sentence ?? stack}\n`)
+    const answer = sentence === undefined ? { error: message, stack } : { error: sentence }
+    err(words.includes('--json') ? `${JSON.stringify(answer)}\n` : `${sentence ?? stack}\n`)
     return isTyped ? WRONGLY_TYPED : FAILED
   }
 }

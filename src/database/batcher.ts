@@ -1,19 +1,18 @@
 /**
  * Natural batching, the group commit of payments: while one statement runs, new callers wait together, and the next
  * statement takes them all. Before each statement, the batch gathers the callers that the event loop has at hand. There is
- * no timer, so a lone caller waits for one turn of the event loop.
+ * no timer, so a lone caller waits for one tick of the event loop.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { AT_ONCE_LIMIT } from '../platform/environment.ts'
 import { overloaded } from '../platform/errors.ts'
 import { currentScope, inBatch, type Scope } from '../platform/tracing.ts'
-import { Busy, makeBusyRoom, PATIENCE_MS, type Skipping } from './busy.ts'
 import { isLockedOut } from './connection.ts'
-import { makeHeldRoom } from './held.ts'
+import { LockedRow, makeFrozenWaits, makeLockQueues, PATIENCE_MS, type Skipping } from './lock-waits.ts'
 
 const ITEMS_MAX = 64
-/** Turns of the event loop that a batch gathers for, so a steady stream of callers cannot hold it back. */
-const TURNS_MAX = 8
+/** Ticks of the event loop that a batch gathers for, so a steady stream of callers cannot hold it back. */
+const TICKS_MAX = 8
 /**
  * A process admits AT_ONCE_LIMIT requests at most, so this queue fills only with callers that have disconnected. Their
  * items are still done.
@@ -21,7 +20,7 @@ const TURNS_MAX = 8
 const QUEUE_MAX = AT_ONCE_LIMIT
 
 /** How long a batch waits for locks that no frozen process holds, because running statements end by themselves. */
-const BUSY_PATIENCE_MS = 2_500
+const LONG_PATIENCE_MS = 2_500
 
 /** Bounds of a batcher. */
 export type Batching = {
@@ -40,11 +39,11 @@ export type BatcherOptions<Item, Outcome> = Batching & {
    * Runs many items in one transaction and returns their outcomes in the order of the items. It must be safe to run again,
    * and waits for each lock for `patience_ms` at most.
    */
-  run: (items: Item[], patience_ms: number, skipping?: Skipping) => Promise<(Outcome | Busy)[]>
-  /** Whether a run can skip locked rows, and then answers Busy for the items that need them. */
+  run: (items: Item[], patience_ms: number, skipping?: Skipping) => Promise<(Outcome | LockedRow)[]>
+  /** Whether a run can skip locked rows, and then answers LockedRow for the items that need them. */
   canSkip?: boolean
   /** Tells which items need a row that a frozen process has locked. For runs that cannot skip. */
-  findHeld?: (items: Item[]) => Promise<boolean[]>
+  findFrozen?: (items: Item[]) => Promise<boolean[]>
 }
 
 type Caller<Item, Outcome> = {
@@ -54,7 +53,7 @@ type Caller<Item, Outcome> = {
   scope: Scope | undefined
   /** When the wait for locked rows ends, in ms of `performance.now()`. */
   until?: number
-  /** How often the item was busy. */
+  /** How often the item met a locked row. */
   tries?: number
 }
 
@@ -68,11 +67,11 @@ export function makeBatcher<Item, Outcome>(
 ): (item: Item) => Promise<Outcome> {
   const { run, canSkip = false, itemsMax = ITEMS_MAX, queueMax = QUEUE_MAX, lanes = 1 } = options
   const waiting: Caller<Item, Outcome>[] = []
-  const held = makeHeldRoom<Caller<Item, Outcome>>({
-    findHeld: (callers) => options.findHeld?.(itemsOf(callers)),
+  const frozenWaits = makeFrozenWaits<Caller<Item, Outcome>>({
+    findFrozen: (callers) => options.findFrozen?.(itemsOf(callers)),
     submit,
   })
-  const busy = makeBusyRoom<Caller<Item, Outcome>>({ itemsMax, submit, finish, settleEach })
+  const lockQueues = makeLockQueues<Caller<Item, Outcome>>({ itemsMax, submit, finish, settleEach })
   let running = 0
 
   async function drain(): Promise<void> {
@@ -87,42 +86,42 @@ export function makeBatcher<Item, Outcome>(
   }
 
   /**
-   * Lets callers arrive until a turn of the event loop brings no new one. Requests that came together reach the batcher in
-   * one turn or in a few, and a statement for each costs far more than their rows.
+   * Lets callers arrive until a tick of the event loop brings no new one. Requests that came together reach the batcher in
+   * one tick or in a few, and a statement for each costs far more than their rows.
    */
   async function gather(): Promise<void> {
-    for (let turn = 0, before = 0; turn < TURNS_MAX && waiting.length < itemsMax; turn += 1) {
+    for (let tick = 0, before = 0; tick < TICKS_MAX && waiting.length < itemsMax; tick += 1) {
       if (waiting.length <= before) return
       before = waiting.length
-      await nextTurn()
+      await nextTick()
     }
   }
 
-  const settle = canSkip ? settleOrSkip : settleOrHold
+  const settle = canSkip ? settleOrSkip : settleOrSetApart
 
   /**
-   * Waits for locks as long as another process's batch may hold them, so that processes which want one wallet take turns.
+   * Waits for locks as long as another process's batch may hold them, so that processes which want one wallet alternate.
    * After that, and for a moment longer, batches skip what is locked.
    */
   async function settleOrSkip(callers: Caller<Item, Outcome>[]): Promise<void> {
-    if (!busy.isSkipping())
+    if (!lockQueues.isSkipping())
       try {
         return await finish(callers, PATIENCE_MS)
       } catch (error) {
         if (!isLockedOut(error)) return settleEach(callers)
-        busy.noteLocked()
+        lockQueues.noteLocked()
       }
     try {
-      await finish(callers, PATIENCE_MS, { awaited: null })
+      await finish(callers, PATIENCE_MS, { waitFor: null })
     } catch (error) {
-      if (isLockedOut(error)) busy.setApart(callers)
+      if (isLockedOut(error)) lockQueues.setApart(callers)
       else await settleEach(callers)
     }
   }
 
-  async function settleOrHold(callers: Caller<Item, Outcome>[]): Promise<void> {
-    // While some items are held, new ones may be too. They are set apart first, so they do not delay the batch.
-    const free = held.size() === 0 ? callers : await held.setApart(callers)
+  async function settleOrSetApart(callers: Caller<Item, Outcome>[]): Promise<void> {
+    // While frozen processes lock some rows, new items may need them too. They are set apart first and do not delay the batch.
+    const free = frozenWaits.size() === 0 ? callers : await frozenWaits.setApart(callers)
     try {
       await finish(free, PATIENCE_MS)
     } catch (error) {
@@ -131,11 +130,11 @@ export function makeBatcher<Item, Outcome>(
     }
   }
 
-  /** Waits for busy rows once for the whole batch. Waiting item by item would take longer and serve fewer. */
+  /** Waits for locked rows once for the whole batch. Waiting item by item would take longer and serve fewer. */
   async function settleLockedOut(callers: Caller<Item, Outcome>[]): Promise<void> {
-    const free = await held.setApart(callers)
+    const free = await frozenWaits.setApart(callers)
     try {
-      await finish(free, BUSY_PATIENCE_MS)
+      await finish(free, LONG_PATIENCE_MS)
     } catch (error) {
       if (isLockedOut(error)) for (const caller of free) caller.reject(error)
       else await settleEach(free)
@@ -144,10 +143,10 @@ export function makeBatcher<Item, Outcome>(
 
   /** Runs each item again. After a connection lost at commit, this also finds out the outcome. */
   async function settleEach(callers: Caller<Item, Outcome>[]): Promise<void> {
-    const skipping = canSkip ? { awaited: null } : undefined
+    const skipping = canSkip ? { waitFor: null } : undefined
     for (const caller of callers)
       await finish([caller], PATIENCE_MS, skipping).catch((error) =>
-        canSkip && isLockedOut(error) ? busy.setApart([caller]) : caller.reject(error),
+        canSkip && isLockedOut(error) ? lockQueues.setApart([caller]) : caller.reject(error),
       )
   }
 
@@ -160,7 +159,7 @@ export function makeBatcher<Item, Outcome>(
     const outcomes = await inBatch(options.name, callers, () => run(itemsOf(callers), patience_ms, skipping))
     for (const [index, caller] of callers.entries()) {
       const outcome = outcomes[index]!
-      if (outcome instanceof Busy) busy.enter(caller, outcome.row)
+      if (outcome instanceof LockedRow) lockQueues.enter(caller, outcome.row)
       else caller.resolve(outcome)
     }
   }
@@ -172,7 +171,7 @@ export function makeBatcher<Item, Outcome>(
 
   return (item) =>
     new Promise((resolve, reject) => {
-      if (waiting.length + held.size() + busy.size() >= queueMax) reject(overloaded())
+      if (waiting.length + frozenWaits.size() + lockQueues.size() >= queueMax) reject(overloaded())
       else submit({ item, resolve, reject, scope: currentScope() })
     })
 }
@@ -182,7 +181,7 @@ function itemsOf<Item>(callers: { item: Item }[]): Item[] {
 }
 
 /**
- * Returns the outcomes of a batch in the order of its items. Each row names its item's place, from 1. An item without a row
+ * Returns the outcomes of a batch in the order of its items. Each row names the number of its item, from 1. An item without a row
  * has no outcome.
  */
 export function inOrder<Item, Row extends { item: number }, Outcome>(

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { connectionSettings, type Db } from './connection.ts'
-import { connectionFault, DatabaseFault, NOT_SET_UP } from './faults.ts'
+import { connectionFault, DatabaseFault, NOT_SET_UP } from './operator-messages.ts'
 import { giveTimeouts, liftClientTimeouts } from './timeouts.ts'
 
 const MIGRATIONS_DIR = join(import.meta.dirname, '../../migrations')

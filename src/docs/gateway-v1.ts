@@ -12,7 +12,7 @@ import {
   TradeV1,
 } from '../payment/gateway/shapes.ts'
 import { answered, NAMED, newTrade, PAGE, PID, SIGNED, TRADE } from './gateway.ts'
-import { type Operation, said, text } from './operation.ts'
+import { described, type Operation, text } from './operation.ts'
 import { SAMPLE_TRADES } from './samples.ts'
 
 const TRADE_TEXTS = {
@@ -33,7 +33,7 @@ export const v1Operations: Operation[] = [
       en: 'The shop redirects the buyer’s browser here with signed parameters. The service creates the order and shows its pay page.',
       zh: '商店用已签名的参数把买家的浏览器跳转到这里。服务创建订单并显示支付页。',
     },
-    request: { in: 'query', schema: said(TradeRequestV1, { ...TRADE, ...SIGNED }), example: newTrade },
+    request: { in: 'query', schema: described(TradeRequestV1, { ...TRADE, ...SIGNED }), example: newTrade },
     answers: {
       302: { about: { en: 'To the pay page.', zh: '跳转到支付页。' } },
       400: {
@@ -53,7 +53,7 @@ export const v1Operations: Operation[] = [
       en: 'The shop’s server creates an order and gets the address of its pay page.',
       zh: '由商店的服务器创建订单，并得到支付页地址。',
     },
-    request: { in: 'form', schema: said(TradeRequestV1, { ...TRADE, ...SIGNED }), example: newTrade },
+    request: { in: 'form', schema: described(TradeRequestV1, { ...TRADE, ...SIGNED }), example: newTrade },
     answers: answered(
       'v1',
       OpenedV1,
@@ -78,7 +78,7 @@ export const v1Operations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(OrderActRequest, {
+      schema: described(OrderActRequest, {
         pid: PID,
         key: text('The KEY itself, or a sign instead.', '商户 KEY，或改用 sign。'),
         ...NAMED,
@@ -87,7 +87,7 @@ export const v1Operations: Operation[] = [
     },
     answers: answered(
       'v1',
-      said(OrderActAnswer, TRADE_TEXTS),
+      described(OrderActAnswer, TRADE_TEXTS),
       {
         code: 1,
         msg: 'success',
@@ -117,7 +117,7 @@ export const v1Operations: Operation[] = [
       en: 'Answers with the balance and the number of orders if pid and KEY belong together, so it shows whether the shop is set up correctly.',
       zh: 'pid 与 KEY 匹配时返回余额和订单数，可用来检查商店的配置。',
     },
-    request: { in: 'form', schema: said(QueryActRequest, { pid: PID }), example: () => ({}) },
+    request: { in: 'form', schema: described(QueryActRequest, { pid: PID }), example: () => ({}) },
     answers: answered(
       'v1',
       QueryActAnswer,
@@ -147,12 +147,12 @@ export const v1Operations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(OrdersActRequest, { pid: PID, ...PAGE }),
+      schema: described(OrdersActRequest, { pid: PID, ...PAGE }),
       example: () => ({ limit: '10' }),
     },
     answers: answered(
       'v1',
-      OrdersActAnswer.extend({ data: z.array(said(TradeV1, TRADE_TEXTS)) }),
+      OrdersActAnswer.extend({ data: z.array(described(TradeV1, TRADE_TEXTS)) }),
       { code: 1, msg: 'success', count: 0, data: [] },
       'The newest first.',
       '最新的在前。',

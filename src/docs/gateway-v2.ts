@@ -15,7 +15,7 @@ import {
   TradeV2,
 } from '../payment/gateway/shapes.ts'
 import { answered, NAMED, newTrade, PAGE, PID, TIMED, TRADE } from './gateway.ts'
-import { type Operation, said, text } from './operation.ts'
+import { described, type Operation, text } from './operation.ts'
 import { SAMPLE_TRADES } from './samples.ts'
 
 const ABOUT_V2 = {
@@ -36,7 +36,7 @@ export const v2Operations: Operation[] = [
     },
     request: {
       in: 'query',
-      schema: said(TradeRequestV2, { ...TRADE, ...TIMED }),
+      schema: described(TradeRequestV2, { ...TRADE, ...TIMED }),
       example: newTrade,
     },
     answers: {
@@ -55,7 +55,7 @@ export const v2Operations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(CreateRequest, { ...TRADE, method: text('Ignored.', '忽略。'), ...TIMED }),
+      schema: described(CreateRequest, { ...TRADE, method: text('Ignored.', '忽略。'), ...TIMED }),
       example: () => ({ method: 'web', ...newTrade() }),
     },
     answers: answered(
@@ -87,12 +87,12 @@ export const v2Operations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(NamedTradeRequest, { pid: PID, ...NAMED, ...TIMED }),
+      schema: described(NamedTradeRequest, { pid: PID, ...NAMED, ...TIMED }),
       example: () => ({ out_trade_no: SAMPLE_TRADES.asked }),
     },
     answers: answered(
       'v2',
-      said(TradeAnswer, ABOUT_V2),
+      described(TradeAnswer, ABOUT_V2),
       {
         code: 0,
         msg: 'success',
@@ -125,7 +125,7 @@ export const v2Operations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(NamedTradeRequest, { pid: PID, ...NAMED, ...TIMED }),
+      schema: described(NamedTradeRequest, { pid: PID, ...NAMED, ...TIMED }),
       example: () => ({ out_trade_no: SAMPLE_TRADES.closed }),
     },
     answers: answered(
@@ -147,7 +147,7 @@ export const v2Operations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(ApplicationRequest, { pid: PID, ...TIMED }),
+      schema: described(ApplicationRequest, { pid: PID, ...TIMED }),
       example: () => ({}),
     },
     answers: answered(
@@ -183,12 +183,12 @@ export const v2Operations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(TradesRequest, { pid: PID, ...PAGE, ...TIMED }),
+      schema: described(TradesRequest, { pid: PID, ...PAGE, ...TIMED }),
       example: () => ({ offset: '0', limit: '10' }),
     },
     answers: answered(
       'v2',
-      TradesAnswer.extend({ data: z.array(said(TradeV2, ABOUT_V2)) }),
+      TradesAnswer.extend({ data: z.array(described(TradeV2, ABOUT_V2)) }),
       { code: 0, msg: 'success', count: 0, data: [], ...signature },
       'data itself is not part of what is signed.',
       'data 不参与签名。',
@@ -205,7 +205,7 @@ export const v2Operations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(ApplicationRequest, { pid: PID, ...TIMED }),
+      schema: described(ApplicationRequest, { pid: PID, ...TIMED }),
       example: () => ({}),
     },
     answers: answered(

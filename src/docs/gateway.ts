@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { NAME_BYTES_MAX, Refusal, TRADES_DEFAULT, TRADES_MAX } from '../payment/gateway/shapes.ts'
 import { DRIFT_SECONDS_MAX } from '../payment/values/timestamp.ts'
 import { gatewayCodes } from './codes.ts'
-import { type Answer, said, text } from './operation.ts'
+import { type Answer, described, text } from './operation.ts'
 import { NOW, SAMPLE_TRADE } from './samples.ts'
 
 export const SIGNED = {
@@ -81,7 +81,7 @@ const refusalOf = (version: 'v1' | 'v2') => {
     gatewayCodes(version)
       .map(({ code, msg, about }) => `${code} ${msg}: ${about[language]}`)
       .join('\n')
-  return said(Refusal, { code: text(lines('en'), lines('zh')) })
+  return described(Refusal, { code: text(lines('en'), lines('zh')) })
 }
 const REFUSALS = { v1: refusalOf('v1'), v2: refusalOf('v2') }
 

@@ -24,12 +24,12 @@ import {
   Tokens,
   Userinfo,
 } from '../identity/oauth/shapes.ts'
-import { type Operation, said, text } from './operation.ts'
+import { described, type Operation, text } from './operation.ts'
 
 const CLIENT = {
   client_id: text('Instead of HTTP Basic, with client_secret.', '代替 HTTP Basic，与 client_secret 一起。'),
 }
-const AnyRefusal = said(Refusal, {
+const AnyRefusal = described(Refusal, {
   error: text(
     'A code of RFC 6749 or RFC 8628, such as invalid_grant.',
     'RFC 6749 或 RFC 8628 的错误码，如 invalid_grant。',
@@ -61,7 +61,7 @@ export const identityOperations: Operation[] = [
     },
     request: {
       in: 'query',
-      schema: said(AuthorizationRequest, {
+      schema: described(AuthorizationRequest, {
         client_id: text(
           'Of the application. Where discovery has client_id_metadata_document_supported, also the https address of a client metadata document.',
           '应用的 client_id。发现文档含 client_id_metadata_document_supported 时，也可以是客户端元数据文档的 https 地址。',
@@ -136,7 +136,7 @@ export const identityOperations: Operation[] = [
     security: 'client',
     request: {
       in: 'form',
-      schema: said(TokenRequest, {
+      schema: described(TokenRequest, {
         code: text('Once, within a minute.', '一分钟内使用一次。'),
         redirect_uri: text('The same one as in the authorization request.', '与申请授权码时相同。'),
         code_verifier: text(
@@ -159,7 +159,7 @@ export const identityOperations: Operation[] = [
     answers: {
       200: {
         about: { en: 'The tokens.', zh: '令牌。' },
-        schema: said(Tokens, {
+        schema: described(Tokens, {
           expires_in: text('Seconds.', '秒。'),
           refresh_token: text('Replaced at each use.', '每次使用后更换。'),
           authorization_details: text(
@@ -204,7 +204,7 @@ export const identityOperations: Operation[] = [
     security: 'client',
     request: {
       in: 'form',
-      schema: said(DeviceRequest, {
+      schema: described(DeviceRequest, {
         scope: text(`Of ${SCOPES.join(', ')}.`, `可选 ${SCOPES.join('、')}。`),
         resource: text('The address of the service that the tokens are for.', '令牌所用服务的地址。'),
         ...CLIENT,
@@ -217,7 +217,7 @@ export const identityOperations: Operation[] = [
           en: 'The code for the member, and the one with which the device asks for tokens (RFC 8628).',
           zh: '给成员看的代码，以及设备获取令牌用的代码（RFC 8628）。',
         },
-        schema: said(DeviceAuthorization, {
+        schema: described(DeviceAuthorization, {
           user_code: text('The member enters it at verification_uri.', '成员在 verification_uri 输入。'),
           verification_uri_complete: text(
             'With the code filled in, for a QR code.',
@@ -258,7 +258,7 @@ export const identityOperations: Operation[] = [
     answers: {
       200: {
         about: { en: 'The member.', zh: '成员资料。' },
-        schema: said(Userinfo, {
+        schema: described(Userinfo, {
           sub: text('Never changes: store this.', '永远不变，请保存它。'),
           username: text('May change.', '可能会变。'),
           groups: text(
@@ -299,7 +299,7 @@ export const identityOperations: Operation[] = [
     security: 'client',
     request: {
       in: 'form',
-      schema: said(AboutTokenRequest, CLIENT),
+      schema: described(AboutTokenRequest, CLIENT),
       example: () => ({ token: 'tGzv3JOkF0XG5Qx2TlKWIA' }),
     },
     answers: {
@@ -326,7 +326,7 @@ export const identityOperations: Operation[] = [
     security: 'client',
     request: {
       in: 'form',
-      schema: said(AboutTokenRequest, CLIENT),
+      schema: described(AboutTokenRequest, CLIENT),
       example: ({ access_token }) => ({ token: access_token }),
     },
     answers: {
@@ -356,7 +356,7 @@ export const identityOperations: Operation[] = [
           en: 'OpenID Connect Discovery 1.0, RFC 8414.',
           zh: 'OpenID Connect Discovery 1.0，RFC 8414。',
         },
-        schema: said(Discovery, {
+        schema: described(Discovery, {
           client_id_metadata_document_supported: text(
             'true while clients may be known by a metadata document.',
             '允许以元数据文档作为客户端时为 true。',
@@ -416,7 +416,7 @@ export const identityOperations: Operation[] = [
     security: 'bearer',
     request: {
       in: 'query',
-      schema: said(AppsRequest, {
+      schema: described(AppsRequest, {
         owner: text('For administrators: everybody’s.', '管理员可列出全部。'),
       }),
       example: () => ({}),
@@ -453,7 +453,7 @@ export const identityOperations: Operation[] = [
           en: 'The answer shows the secret once, and no later request does. Without the scope apps, the application works at once and waits for its owner to confirm it, unless the token belongs to an application of the same member.',
           zh: '密钥只在这里出现一次。没有 apps 权限时，应用立即可用，并等待所有者确认；令牌属于该成员自己的应用时无需确认。',
         },
-        schema: said(RegisteredApp, {
+        schema: described(RegisteredApp, {
           status: text('unconfirmed, if the owner has to confirm it.', '需要所有者确认时为 unconfirmed。'),
           confirm_url: text('The page where the owner does so.', '所有者确认的页面。'),
         }),

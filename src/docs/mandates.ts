@@ -13,7 +13,7 @@ import {
   OfferRequest,
   RevokeRequest,
 } from '../payment/hmac/mandate-shapes.ts'
-import { type Operation, said, text } from './operation.ts'
+import { described, type Operation, text } from './operation.ts'
 import { ABOUT_ORDER, MOMENT, NEXT, ORDER, ORDER_ID, PAGE, POINTS, refusals, SIGNED } from './payment.ts'
 import { MADE_UP_MANDATE, NOW } from './samples.ts'
 
@@ -60,7 +60,7 @@ const ABOUT_MANDATE = {
   version: text('Grows with each change.', '每次变更后增加。'),
   updated_at: MOMENT,
 }
-export const Mandate = said(MandateFields, ABOUT_MANDATE)
+export const Mandate = described(MandateFields, ABOUT_MANDATE)
 
 export const MANDATE = {
   mandate_id: MADE_UP_MANDATE,
@@ -124,7 +124,7 @@ const ABOUT_CHARGED = {
   left: POINTS,
   resets_at: MOMENT,
 }
-export const Charged = said(ChargeFields, ABOUT_CHARGED)
+export const Charged = described(ChargeFields, ABOUT_CHARGED)
 
 export const mandateOperations: Operation[] = [
   {
@@ -138,7 +138,7 @@ export const mandateOperations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(OfferRequest, {
+      schema: described(OfferRequest, {
         reference: REFERENCE,
         purpose: text('What the member reads.', '成员看到的用途。'),
         amount: text(
@@ -187,7 +187,7 @@ export const mandateOperations: Operation[] = [
           en: 'The offer, new or pending. Send the member to mandate_url. It lapses after a day; the same request opens it again.',
           zh: '新建或等待接受的邀请。请把成员带到 mandate_url。一天后失效，重发同一请求可重新打开。',
         },
-        schema: said(OfferAnswer, {
+        schema: described(OfferAnswer, {
           mandate_url: text('Send the member here.', '把成员带到这里。'),
           reference: REFERENCE,
           expires_at: MOMENT,
@@ -215,7 +215,7 @@ export const mandateOperations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(ChargeRequest, {
+      schema: described(ChargeRequest, {
         mandate_id: MANDATE_ID,
         order_id: ORDER_ID,
         amount: text('Whole points, within the caps.', '整数积分，不超过上限。'),
@@ -235,7 +235,7 @@ export const mandateOperations: Operation[] = [
           en: 'The charge, by this request or an earlier one, with its period as of that charge. An access token of the member may come in the header Authorization: Bearer.',
           zh: '扣款已完成（本次或之前的请求），并附当时的周期数据。成员的访问令牌可放在请求头 Authorization: Bearer 中。',
         },
-        schema: said(ChargeAnswer, ABOUT_CHARGED),
+        schema: described(ChargeAnswer, ABOUT_CHARGED),
         example: { success: true, ...CHARGED },
       },
       ...refusals,
@@ -252,7 +252,7 @@ export const mandateOperations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(MandateQueryRequest, {
+      schema: described(MandateQueryRequest, {
         mandate_id: text('One of the two must be given.', '两者填其一。'),
         reference: REFERENCE,
         ...SIGNED,
@@ -262,7 +262,7 @@ export const mandateOperations: Operation[] = [
     answers: {
       200: {
         about: { en: 'The mandate.', zh: '完整的预授权信息。' },
-        schema: said(MandateAnswer, ABOUT_MANDATE),
+        schema: described(MandateAnswer, ABOUT_MANDATE),
         example: { success: true, ...MANDATE },
       },
       ...refusals,
@@ -276,13 +276,13 @@ export const mandateOperations: Operation[] = [
     introduction: { en: 'Lists the mandates of the application page by page.', zh: '分页列出应用的预授权。' },
     request: {
       in: 'form',
-      schema: said(MandatesRequest, PAGE),
+      schema: described(MandatesRequest, PAGE),
       example: () => ({ limit: '50', status: 'active' }),
     },
     answers: {
       200: {
         about: { en: 'One page of mandates.', zh: '一页预授权。' },
-        schema: said(MandatePage.extend({ data: z.array(Mandate) }), { next_cursor: NEXT }),
+        schema: described(MandatePage.extend({ data: z.array(Mandate) }), { next_cursor: NEXT }),
         example: { success: true, data: [MANDATE], next_cursor: null },
       },
       ...refusals,
@@ -299,7 +299,7 @@ export const mandateOperations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(RevokeRequest, {
+      schema: described(RevokeRequest, {
         mandate_id: MANDATE_ID,
         reason: text('The member reads it.', '成员会看到。'),
         ...SIGNED,
@@ -309,7 +309,7 @@ export const mandateOperations: Operation[] = [
     answers: {
       200: {
         about: { en: 'The mandate, ended now or before.', zh: '已结束的预授权（本次或之前）。' },
-        schema: said(MandateAnswer, ABOUT_MANDATE),
+        schema: described(MandateAnswer, ABOUT_MANDATE),
         example: { success: true, ...ENDED_MANDATE },
       },
       ...refusals,

@@ -42,7 +42,7 @@ export type Security = keyof typeof SECURITY
 const IN_CHINESE = 'x-zh'
 
 /** Adds descriptions to the fields of a shape. */
-export function said<Members extends z.ZodRawShape, Config extends z.core.$ZodObjectConfig>(
+export function described<Members extends z.ZodRawShape, Config extends z.core.$ZodObjectConfig>(
   shape: z.ZodObject<Members, Config>,
   words: { [Name in keyof Members]?: Text },
 ): z.ZodObject<Members, Config> {

@@ -21,7 +21,7 @@ import {
 } from '../payment/hmac/shapes.ts'
 import { DRIFT_SECONDS_MAX } from '../payment/values/timestamp.ts'
 import { PAYMENT_CODES } from './codes.ts'
-import { type Operation, said, text } from './operation.ts'
+import { described, type Operation, text } from './operation.ts'
 import { NOW, SAMPLE_ORDER } from './samples.ts'
 
 export const SIGNED = {
@@ -75,8 +75,8 @@ const ABOUT_TRANSFER = {
   total_deduction: text('What the sender lost: amount and fee.', '转出方共扣除：金额加手续费。'),
   paid_at: MOMENT,
 }
-export const Order = said(OrderFields, ABOUT_ORDER)
-export const Transfer = said(TransferFields, ABOUT_TRANSFER)
+export const Order = described(OrderFields, ABOUT_ORDER)
+export const Transfer = described(TransferFields, ABOUT_TRANSFER)
 
 export const NEXT = text(
   'The cursor of the next page, also after one with fewer lines than asked for; null at the end.',
@@ -87,8 +87,8 @@ const lines = (language: 'en' | 'zh') =>
   PAYMENT_CODES.map(({ code, about }) => `${code} ${about[language]}`).join('\n')
 
 // Programs read the codes in the schema; on the pages they are a table of their own.
-const RefusalErrors = z.array(said(RefusalError, { code: text(lines('en'), lines('zh')) }))
-const AnyRefusal = said(Refusal.extend({ errors: RefusalErrors }), {
+const RefusalErrors = z.array(described(RefusalError, { code: text(lines('en'), lines('zh')) }))
+const AnyRefusal = described(Refusal.extend({ errors: RefusalErrors }), {
   error: text('What is wrong, in English.', '错误说明（英文）。'),
   message: text('The same as error.', '与 error 相同。'),
   errors: text(
@@ -186,7 +186,7 @@ export const paymentOperations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(ProcessRequest, {
+      schema: described(ProcessRequest, {
         amount: text('Whole points, at most 9007199254740991.', '整数积分，最多 9007199254740991。'),
         description: text('What the buyer reads.', '买家看到的说明。'),
         order_id: ORDER_ID,
@@ -200,7 +200,7 @@ export const paymentOperations: Operation[] = [
           en: 'The new order, or the existing order with this order_id.',
           zh: '新建的订单，或此 order_id 已有的订单。',
         },
-        schema: said(OpenedOrder, {
+        schema: described(OpenedOrder, {
           payment_url: text('Send the buyer here.', '把买家带到这里。'),
           status: STATUS,
           amount: POINTS,
@@ -229,7 +229,7 @@ export const paymentOperations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(QueryRequest, {
+      schema: described(QueryRequest, {
         transaction_id: text('One of the two must be given.', '两者填其一。'),
         ...SIGNED,
       }),
@@ -238,7 +238,7 @@ export const paymentOperations: Operation[] = [
     answers: {
       200: {
         about: { en: 'The order.', zh: '完整的订单信息。' },
-        schema: said(OrderAnswer, ABOUT_ORDER),
+        schema: described(OrderAnswer, ABOUT_ORDER),
         example: { success: true, ...ORDER },
       },
       ...refusals,
@@ -258,7 +258,7 @@ export const paymentOperations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(TransferRequest, {
+      schema: described(TransferRequest, {
         to_user_id: text('The member’s number: sub of the sign-in.', '成员编号，即登录信息中的 sub。'),
         to_username: text('Must be the same member.', '必须是同一个成员。'),
         amount: text('What the member receives; the fee comes on top.', '成员实收；手续费另计。'),
@@ -278,7 +278,7 @@ export const paymentOperations: Operation[] = [
           en: 'The transfer is complete, by this request or an earlier one.',
           zh: '已完成（本次或之前的请求）。',
         },
-        schema: said(TransferAnswer, ABOUT_TRANSFER),
+        schema: described(TransferAnswer, ABOUT_TRANSFER),
         example: { success: true, ...TRANSFER },
       },
       400: refused,
@@ -298,7 +298,7 @@ export const paymentOperations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(OrdersRequest, {
+      schema: described(OrdersRequest, {
         mandate_id: text('Only the charges of this mandate.', '只列出此预授权的扣款。'),
         ...PAGE,
       }),
@@ -307,7 +307,7 @@ export const paymentOperations: Operation[] = [
     answers: {
       200: {
         about: { en: 'One page of orders.', zh: '一页订单。' },
-        schema: said(OrderPage.extend({ data: z.array(Order) }), { next_cursor: NEXT }),
+        schema: described(OrderPage.extend({ data: z.array(Order) }), { next_cursor: NEXT }),
         example: { success: true, data: [ORDER], next_cursor: null },
       },
       ...refusals,
@@ -324,13 +324,13 @@ export const paymentOperations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: said(TransfersRequest, PAGE),
+      schema: described(TransfersRequest, PAGE),
       example: () => ({ limit: '50' }),
     },
     answers: {
       200: {
         about: { en: 'One page of transfers.', zh: '一页转账。' },
-        schema: said(TransferPage.extend({ data: z.array(Transfer) }), { next_cursor: NEXT }),
+        schema: described(TransferPage.extend({ data: z.array(Transfer) }), { next_cursor: NEXT }),
         example: { success: true, data: [TRANSFER], next_cursor: null },
       },
       ...refusals,

@@ -14,7 +14,7 @@ export type DocsDeps = Core & { findSamples?: FindSamples }
 /** Registers the pages of the documentation and the OpenAPI document. */
 export async function docsPlugin(app: FastifyInstance, deps: DocsDeps): Promise<void> {
   const { config, clock, findSamples = madeUpSamples } = deps
-  app.get('/docs/openapi.json', async ({ locale, face }, reply) => {
+  app.get('/docs/openapi.json', async ({ locale, localized }, reply) => {
     const samples = await findSamples()
     return (
       reply
@@ -26,7 +26,7 @@ export async function docsPlugin(app: FastifyInstance, deps: DocsDeps): Promise<
           await openApiDocument(config, textKey(locale.language), {
             samples,
             now: clock(),
-            title: face.site.name,
+            title: localized.site.name,
           }),
         )
     )

@@ -121,13 +121,13 @@ function placesIn(language: Language, settings: SettingValues): Place[] {
 
 function guidePlaces(language: Language, words: SiteWords): Place[] {
   return GUIDES.flatMap((name) => {
-    const said = (text: string) => (chapterOf(name) === 'operators' ? text : inSiteWords(text, words))
+    const inOwnWords = (text: string) => (chapterOf(name) === 'operators' ? text : inSiteWords(text, words))
     const guide = guideIn(language, name)
-    const page = { href: guidePath(name), title: said(guide.title) }
+    const page = { href: guidePath(name), title: inOwnWords(guide.title) }
     return sectionsOf(guide).map(({ heading, text }) => ({
       href: heading ? `${page.href}#${heading.id}` : page.href,
-      title: heading ? said(heading.text) : page.title,
-      text: said(text),
+      title: heading ? inOwnWords(heading.text) : page.title,
+      text: inOwnWords(text),
       page,
     }))
   })

@@ -22,7 +22,7 @@ import { ATTEMPTS_MAX, RETRY_MINUTES } from '../payment/notifications/outbox.ts'
 import { Callback, MandateCallback, signedCallbackUrl } from '../payment/signing/hmac.ts'
 import type { Text } from '../web/languages.ts'
 import { CHARGED, Charged, ENDED_MANDATE, MANDATE, Mandate } from './mandates.ts'
-import { said, text } from './operation.ts'
+import { described, text } from './operation.ts'
 import { ORDER, Order, TRANSFER, Transfer } from './payment.ts'
 import { SAMPLE_TRADE, type Samples } from './samples.ts'
 
@@ -52,7 +52,7 @@ function minutesIn(language: keyof Text, minutes: number): string {
   return language === 'zh' ? `${count} ${zh}` : `${count} ${en}${count === 1 ? '' : 's'}`
 }
 
-const CALLBACK = said(Callback, {
+const CALLBACK = described(Callback, {
   transaction_id: text('The number of the order.', '订单的交易号。'),
   external_reference: text('Your order_id.', '商户的 order_id。'),
   amount: text(
@@ -69,7 +69,7 @@ const CALLBACK = said(Callback, {
   ),
 })
 
-const MANDATE_CALLBACK = said(MandateCallback, {
+const MANDATE_CALLBACK = described(MandateCallback, {
   decided_at: text('UTC, to the second, with Z.', 'UTC 时间，精确到秒，以 Z 结尾。'),
   mandate_id: text('The mandate_id of the offer.', '邀请返回的 mandate_id。'),
   mandate_status: text(
@@ -93,14 +93,14 @@ const ABOUT_MESSAGE = {
   trade_status: text('Paid.', '已付款。'),
   param: text('As the shop sent it.', '与下单时相同。'),
 }
-const MESSAGE_V1 = said(MessageV1, {
+const MESSAGE_V1 = described(MessageV1, {
   ...ABOUT_MESSAGE,
   sign: text(
     'The lower-case MD5 of all non-empty parameters but sign and sign_type, decoded, sorted, joined as a=1&b=2, with the KEY behind.',
     '除 sign、sign_type 外的全部非空参数（解码后）排序拼成 a=1&b=2，直接接上 KEY 后的小写 MD5。',
   ),
 })
-const MESSAGE_V2 = said(MessageV2, {
+const MESSAGE_V2 = described(MessageV2, {
   ...ABOUT_MESSAGE,
   api_trade_no: text('The transaction_id of the order.', '订单的交易号。'),
   addtime: text('When it was created, in China (+08:00).', '创建时间（北京时间）。'),
@@ -116,7 +116,7 @@ const MESSAGE_V2 = said(MessageV2, {
   ),
 })
 
-const HEADERS = said(EventHeaders, {
+const HEADERS = described(EventHeaders, {
   'webhook-id': text('The id of the event: the same at each attempt.', '事件编号，重试时不变。'),
   'webhook-timestamp': text('Seconds since 1970 of this attempt.', '本次发送的秒数（1970 年以来）。'),
   'webhook-signature': text(
@@ -193,12 +193,12 @@ type AboutEvent = {
 
 const orderEvent = (type: z.output<typeof OrderEvent>['type']) => ({
   data: { en: 'order as the API answers it', zh: '接口返回的订单相同' },
-  schema: said(OrderEvent.extend({ type: z.literal(type), data: Order }), ABOUT_EVENT),
+  schema: described(OrderEvent.extend({ type: z.literal(type), data: Order }), ABOUT_EVENT),
   example: ORDER,
 })
 const mandateEvent = (type: z.output<typeof MandateEvent>['type'], example: object) => ({
   data: { en: 'mandate as the API answers it', zh: '接口返回的预授权相同' },
-  schema: said(MandateEvent.extend({ type: z.literal(type), data: Mandate }), ABOUT_EVENT),
+  schema: described(MandateEvent.extend({ type: z.literal(type), data: Mandate }), ABOUT_EVENT),
   example,
 })
 
@@ -222,7 +222,7 @@ const ABOUT_EVENTS = {
     title: { en: 'Event transfer.completed', zh: '事件 transfer.completed' },
     when: { en: 'A transfer was made.', zh: '转账已完成。' },
     data: { en: 'transfer as the API answers it', zh: '接口返回的转账相同' },
-    schema: said(TransferEvent.extend({ data: Transfer }), ABOUT_EVENT),
+    schema: described(TransferEvent.extend({ data: Transfer }), ABOUT_EVENT),
     example: TRANSFER,
   },
   'mandate.created': {
@@ -253,7 +253,7 @@ const ABOUT_EVENTS = {
       zh: '扣款已完成。扣款不发送 order.paid；退款时发送 order.refunded。',
     },
     data: { en: 'charge as the API answers it', zh: '扣款接口返回的内容相同' },
-    schema: said(ChargeEvent.extend({ data: Charged }), ABOUT_EVENT),
+    schema: described(ChargeEvent.extend({ data: Charged }), ABOUT_EVENT),
     example: CHARGED,
   },
   'charge.failed': {
@@ -263,9 +263,9 @@ const ABOUT_EVENTS = {
       zh: '扣款被拒绝：超过限额、积分不足或预授权未生效。每期每种原因只报告第一次。',
     },
     data: { en: 'charge with the refusal that the API answered', zh: '接口返回的拒绝原因相同' },
-    schema: said(
+    schema: described(
       RefusedChargeEvent.extend({
-        data: said(RefusedCharge, {
+        data: described(RefusedCharge, {
           mandate_id: text('The mandate_id of the offer.', '邀请返回的 mandate_id。'),
           order_id: text('Your order_id. It may be sent again.', '商户的 order_id，可以再次提交。'),
           code: text('The code of the answer.', '接口返回的错误码。'),

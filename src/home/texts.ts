@@ -1,9 +1,9 @@
 /** Lists the texts of the home page. */
-import type { Spoken, Texts } from '../web/languages.ts'
+import type { Texts, Translated } from '../web/languages.ts'
 import { front } from './home.texts.ts'
 
 export const texts = { front } satisfies Texts
 
 declare module '../web/languages.ts' {
-  interface Messages extends Spoken<typeof texts> {}
+  interface Messages extends Translated<typeof texts> {}
 }

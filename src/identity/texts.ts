@@ -1,6 +1,6 @@
 /** Lists the texts of the rooms of identity. */
 
-import type { Spoken, Texts } from '../web/languages.ts'
+import type { Texts, Translated } from '../web/languages.ts'
 import { access } from './apps/access.texts.ts'
 import { apps, created } from './apps/apps.texts.ts'
 import { registry } from './apps/own-app.texts.ts'
@@ -22,5 +22,5 @@ export const texts = {
 } satisfies Texts
 
 declare module '../web/languages.ts' {
-  interface Messages extends Spoken<typeof texts> {}
+  interface Messages extends Translated<typeof texts> {}
 }

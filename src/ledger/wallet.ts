@@ -10,7 +10,7 @@ import {
   type Page,
   pageOf,
   rowsWithin,
-} from '../database/looking-back.ts'
+} from '../database/paging.ts'
 import type { Book } from '../database/tables/columns.ts'
 import type { JournalKind } from '../database/tables/ledger.ts'
 

@@ -1,7 +1,7 @@
 /** The pages of a merchant: the list of payment applications, and the pages of each application. */
 import type { FastifyInstance } from 'fastify'
 import { browserScope, requireUser, sessionOf } from '../accounts/session/session.ts'
-import { openTurns } from '../platform/turns.ts'
+import { openFairQueue } from '../platform/fair-queue.ts'
 import { appListPages } from './apps/apps.page.ts'
 import { areaOf } from './apps/area.ts'
 import { developerPages } from './apps/developers.page.ts'
@@ -35,23 +35,23 @@ declare module '../web/views.ts' {
   }
 }
 
-/** Registers /payment/applications and everything under it. Lists and statistics share one set of turns. */
+/** Registers /payment/applications and everything under it. Lists and statistics share one fair queue. */
 export async function merchantPages(app: FastifyInstance, deps: PaymentDeps): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
-  const turns = openTurns()
+  const queue = openFairQueue()
 
   appListPages(app, deps)
-  overviewPage(app, deps, turns)
+  overviewPage(app, deps, queue)
   settingsPages(app, deps)
   developerPages(app, deps)
-  orderPages(app, deps, turns)
+  orderPages(app, deps, queue)
   addressPages(app, deps)
   transferPages(app, deps)
   merchantMandatePages(app, deps)
   teamPages(app, deps)
   handoverPages(app, deps)
-  statisticsPage(app, deps, turns)
+  statisticsPage(app, deps, queue)
   notificationPages(app, deps, {
     path: '/payment/applications/:payment_id/notifications',
     standing: (request) => ({ role: 'team', user_id: sessionOf(request).user.id }),

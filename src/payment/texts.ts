@@ -1,6 +1,6 @@
 /** Lists the texts of the rooms of payment. */
 
-import type { Spoken, Texts } from '../web/languages.ts'
+import type { Texts, Translated } from '../web/languages.ts'
 import { alerts } from './alerts/alerts.texts.ts'
 import { paymentApps, testMode } from './apps/apps.texts.ts'
 import { area, tabs } from './apps/area.texts.ts'
@@ -54,5 +54,5 @@ export const texts = {
 } satisfies Texts
 
 declare module '../web/languages.ts' {
-  interface Messages extends Spoken<typeof texts> {}
+  interface Messages extends Translated<typeof texts> {}
 }

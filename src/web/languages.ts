@@ -13,14 +13,14 @@ export type Language = (typeof LANGUAGES)[number]
 export type Text = { en: string; zh: string }
 
 /** The texts of a room. A function makes texts from its arguments, and a group holds texts under names. */
-export type Texts = { [name: string]: Text | Text[] | Texts | ((...facts: never[]) => Text | Texts) }
+export type Texts = { [name: string]: Text | Text[] | Texts | ((...args: never[]) => Text | Texts) }
 
 /** Texts reduced to one language. */
-export type Spoken<T> = T extends Text
+export type Translated<T> = T extends Text
   ? string
-  : T extends (...facts: infer Facts) => infer Said
-    ? (...facts: Facts) => Spoken<Said>
-    : { [Name in keyof T]: Spoken<T[Name]> }
+  : T extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Translated<Result>
+    : { [Name in keyof T]: Translated<T[Name]> }
 
 /** Every text of every page, in one language. Each area adds its own: see its texts.ts. */
 // biome-ignore lint/suspicious/noEmptyInterface: the areas extend it.
@@ -48,18 +48,18 @@ export type Locale = {
 }
 
 /** The part of a locale that the site's settings decide. */
-export type Place = { words: SiteWords; timeZone: string }
+export type LocaleOptions = { words: SiteWords; timeZone: string }
 
 /** Returns the name of a language in `Text`. */
 export const textKey = (language: Language): keyof Text => (language === 'en' ? 'en' : 'zh')
 
 /** Reduces a table of texts to one language, in the words of the site. */
-export function speak<T extends object>(texts: T, language: Language, words: SiteWords): Spoken<T> {
-  return inLanguage(texts, textKey(language), words) as Spoken<T>
+export function translate<T extends object>(texts: T, language: Language, words: SiteWords): Translated<T> {
+  return inLanguage(texts, textKey(language), words) as Translated<T>
 }
 
 function inLanguage(value: unknown, key: keyof Text, words: SiteWords): unknown {
-  if (typeof value === 'function') return (...facts: unknown[]) => inLanguage(value(...facts), key, words)
+  if (typeof value === 'function') return (...args: unknown[]) => inLanguage(value(...args), key, words)
   if (Array.isArray(value)) return value.map((item) => inLanguage(item, key, words))
   const table = value as Record<string, unknown>
   if (typeof table[key] === 'string') return withWords(table[key], words)
@@ -69,13 +69,13 @@ function inLanguage(value: unknown, key: keyof Text, words: SiteWords): unknown 
 }
 
 /** Makes the locale of one language. Callers keep it, because Intl formatters are expensive. */
-export function makeLocale(language: Language, texts: object, { words, timeZone }: Place): Locale {
+export function makeLocale(language: Language, texts: object, { words, timeZone }: LocaleOptions): Locale {
   const tag = language === 'en' ? 'en-GB' : language
   const numbers = new Intl.NumberFormat(tag)
   const { plain, exact, near, day, dayOfYear, date } = makeTimes(tag, timeZone)
   return {
     language,
-    t: speak(texts, language, words) as Messages,
+    t: translate(texts, language, words) as Messages,
     points: (amount) => numbers.format(amount),
     signed: (amount) =>
       `${amount > 0n ? '+' : amount < 0n ? '−' : ''}${numbers.format(amount < 0n ? -amount : amount)}`,

@@ -4,7 +4,7 @@ import { fastifyView } from '@fastify/view'
 import { Eta } from 'eta'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../core/core.ts'
-import { isPassing } from '../database/faults.ts'
+import { isPassing } from '../database/operator-messages.ts'
 import { isLoopback } from '../platform/config.ts'
 import { AppError, type PageCode, unavailable } from '../platform/errors.ts'
 import { assetUrl } from './assets.ts'
@@ -17,7 +17,7 @@ import { chooseLanguageOf, LANGUAGE_COOKIE, type Language, type Locale, spaceAft
 import { hueOf, placeOf, placesOf } from './navigation.ts'
 import { plainText } from './parameters.ts'
 import { openReports, type Report } from './report.ts'
-import { type Face, openSite } from './site.ts'
+import { type LocalizedSite, openSite } from './site.ts'
 import { uiLocalesOf } from './ui-locales.ts'
 import type { Common, PageData } from './views.ts'
 import { type PageFailure, wayBackOf, waysOnFrom } from './way-back.ts'
@@ -60,7 +60,8 @@ export type PageOptions = {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    face: Face
+    /** The site and its locale in the language of the request. */
+    localized: LocalizedSite
     locale: Locale
   }
   interface FastifyReply {
@@ -97,18 +98,18 @@ export async function registerPages(app: FastifyInstance, deps: Core, texts: obj
 
   registerForms(app)
   registerKeptForms(app, deps)
-  const faceOf = openSite(deps.settings, texts)
+  const siteIn = openSite(deps.settings, texts)
   const reports = openReports(deps)
-  app.decorateRequest('face', {
+  app.decorateRequest('localized', {
     getter() {
       const chosen = this.session?.user.chosen_language ?? this.cookies?.[LANGUAGE_COOKIE]
       const acceptLanguage = this.headers['accept-language']
-      return faceOf(chooseLanguageOf(chosen, { uiLocales: uiLocalesOf(this), acceptLanguage }))
+      return siteIn(chooseLanguageOf(chosen, { uiLocales: uiLocalesOf(this), acceptLanguage }))
     },
   })
   app.decorateRequest('locale', {
     getter() {
-      return this.face.locale
+      return this.localized.locale
     },
   })
   app.decorateReply('page', function (view, data, options = {}) {
@@ -160,7 +161,7 @@ function renderPage<V extends keyof PageData>(
 /** What every page has. */
 function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report' | 'repeated'> {
   const cookieToken = request.session?.token ?? request.visitorToken
-  const { locale, site } = request.face
+  const { locale, site } = request.localized
   const now = deps.clock()
   const token =
     cookieToken === undefined ? '' : formToken(deps.secrets, cookieToken, request.session?.user.id)

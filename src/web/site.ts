@@ -21,34 +21,34 @@ export type Site = {
   zone: string
 }
 
-/** A site in one language. */
-export type Face = { locale: Locale; site: Site }
+/** The site and its locale in one language. */
+export type LocalizedSite = { locale: Locale; site: Site }
 
-/** Returns a function that gives the face of the site as its settings are now. Faces are kept until a setting changes. */
-export function openSite(settings: Settings, texts: object): (language: Language) => Face {
+/** Returns a function that gives the site in a language as its settings are now. It keeps each until a setting changes. */
+export function openSite(settings: Settings, texts: object): (language: Language) => LocalizedSite {
   let read: SettingValues | undefined
   let key = ''
-  let faces: Partial<Record<Language, Face>> = {}
+  let sites: Partial<Record<Language, LocalizedSite>> = {}
   return (language) => {
     const latest = settings.latest()
     if (latest !== read) {
       read = latest
       const now = keyOf(latest)
-      if (now !== key) faces = {}
+      if (now !== key) sites = {}
       key = now
     }
-    faces[language] ??= makeFace(latest, texts, language)
-    return faces[language]
+    sites[language] ??= localize(latest, texts, language)
+    return sites[language]
   }
 }
 
-/** The settings that a face depends on. */
+/** The settings that every page depends on. */
 function keyOf(settings: SettingValues): string {
   const own = Object.entries(settings).filter(([name]) => /^(site_|point_|link_|time_zone$)/.test(name))
   return JSON.stringify(own)
 }
 
-function makeFace(settings: SettingValues, texts: object, language: Language): Face {
+function localize(settings: SettingValues, texts: object, language: Language): LocalizedSite {
   const words = siteWords(settings, language)
   const { time_zone, site_accent, site_logo } = settings
   return {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { acts } from '../../src/admin/wording/acts.texts.ts'
 import { closeDueDays, lastDays } from '../../src/ledger/closes.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
-import { takeTurn } from '../../src/payment/notifications/outbox.ts'
+import { claimAndSettle } from '../../src/payment/notifications/outbox.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
@@ -166,7 +166,7 @@ describe('a host', () => {
   const HOST = 'slow.example.org'
   const claimed = async () => {
     const now = test.clock.now()
-    return (await takeTurn(test.db, { settled: [], room: 50, now })).map(({ order_id }) => order_id)
+    return (await claimAndSettle(test.db, { settled: [], room: 50, now })).map(({ order_id }) => order_id)
   }
 
   it('that is paused gets nothing until resumed, and both are logged', async () => {

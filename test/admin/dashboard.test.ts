@@ -5,7 +5,7 @@ import { readChecklist } from '../../src/admin/dashboard/checklist.ts'
 import { MEMBERS_COUNTED_MAX, NEWEST_MAX, readMembers, readToday } from '../../src/admin/dashboard/figures.ts'
 import { BACKLOG_MAX, readHealth } from '../../src/admin/dashboard/health.ts'
 import { readWaiting } from '../../src/admin/dashboard/waiting.ts'
-import { readQueues } from '../../src/admin/frame/queues.ts'
+import { readQueues } from '../../src/admin/navigation/queues.ts'
 import type { Db } from '../../src/database/connection.ts'
 import { closeDueDays, lastDays } from '../../src/ledger/closes.ts'
 import { keepProof, lastProof } from '../../src/ledger/proofs.ts'
@@ -123,7 +123,7 @@ describe('what waits', () => {
     expect(textOf(body)).toContain(`${t.refundRequests} ${t.inAll('70')}`)
     const other = (await admin.get('/admin/books')).body
     for (const [href, label] of [
-      ['/admin/reviews', messages.en.console.frame.reviews],
+      ['/admin/reviews', messages.en.console.navigation.reviews],
       ['/admin/refund-requests', t.refundRequests],
     ])
       expect(textOf(new RegExp(`<a href="${href}"[^]*?</a>`).exec(other)![0])).toBe(`${label} 1`)

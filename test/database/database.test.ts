@@ -4,8 +4,8 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
 import { makeBatcher } from '../../src/database/batcher.ts'
-import { Busy } from '../../src/database/busy.ts'
 import { connectionSettings, openDatabase } from '../../src/database/connection.ts'
+import { LockedRow } from '../../src/database/lock-waits.ts'
 import { isMigrated, migrate, pendingMigrations, requireMigrated } from '../../src/database/migrate.ts'
 import { TEMPLATE } from '../harness/global-setup.ts'
 import { createDatabase } from '../harness/harness.ts'
@@ -256,7 +256,7 @@ describe('a batcher', () => {
     const state = { isLocked: true, tries: [] as [items: number[], patience_ms: number][] }
     const submit = makeBatcher<number, number>({
       name: 'numbers',
-      findHeld: async (items) => items.map((item) => isFrozen && state.isLocked && item === 3),
+      findFrozen: async (items) => items.map((item) => isFrozen && state.isLocked && item === 3),
       run: async (items, patience_ms) => {
         state.tries.push([items, patience_ms])
         await new Promise((resolve) => setImmediate(resolve))
@@ -311,12 +311,12 @@ describe('a batcher', () => {
       name: 'numbers',
       canSkip: true,
       run: async (items, _, skipping) => {
-        state.tries.push([items, skipping === undefined ? 'waits' : (skipping.awaited ?? 'skips')])
+        state.tries.push([items, skipping === undefined ? 'waits' : (skipping.waitFor ?? 'skips')])
         await nextTurn()
         const needRow = items.some((item) => item > 100)
-        if (state.isLocked && needRow && (skipping === undefined || skipping.awaited !== null))
+        if (state.isLocked && needRow && (skipping === undefined || skipping.waitFor !== null))
           throw lockedOut()
-        return items.map((item) => (state.isLocked && item > 100 ? new Busy('row') : item))
+        return items.map((item) => (state.isLocked && item > 100 ? new LockedRow('row') : item))
       },
     })
     return { submit, state }
@@ -364,8 +364,8 @@ describe('a batcher', () => {
       run: async (items, patience_ms, skipping) => {
         await nextTurn()
         if (skipping === undefined) throw lockedOut()
-        if (skipping.awaited !== null) waits.push(patience_ms)
-        return items.map((item) => (skipping.awaited === `row ${item}` ? item : new Busy(`row ${item}`)))
+        if (skipping.waitFor !== null) waits.push(patience_ms)
+        return items.map((item) => (skipping.waitFor === `row ${item}` ? item : new LockedRow(`row ${item}`)))
       },
     })
     const items = Array.from({ length: 40 }, (_, n) => n)

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
-import { takeTurn } from '../../src/payment/notifications/outbox.ts'
+import { claimAndSettle } from '../../src/payment/notifications/outbox.ts'
 import {
   outboxFigures,
   readNotifications,
@@ -94,7 +94,7 @@ describe('a slow host', () => {
 const later = (ms: number) => new Date(test.clock.now().getTime() + ms)
 
 /** A process that claims and then dies. Its clock is ahead of ours, so our own worker does not claim first. */
-const claimElsewhere = (now: Date) => takeTurn(test.db, { settled: [], room: 10, now })
+const claimElsewhere = (now: Date) => claimAndSettle(test.db, { settled: [], room: 10, now })
 
 /** Starts a worker in place of the stopped one. */
 function startWorker(): void {
@@ -413,7 +413,7 @@ describe('the figures of the outbox', () => {
     await world.payOne(`${receiver.url}/waiting`)
     const paid_at = test.clock.now()
     test.clock.advance(1_000)
-    expect(test.deps.notifier.lastTurn()).toEqual(paid_at)
+    expect(test.deps.notifier.lastClaim()).toEqual(paid_at)
     expect(await outboxFigures(test.db, test.clock.now())).toEqual({
       due: 1,
       oldest_due_at: paid_at,

@@ -27,7 +27,7 @@ export async function creationOptions(
   deps: Core,
 ): Promise<string> {
   return JSON.stringify({
-    rp: { id: rp_id, name: request.face.site.name },
+    rp: { id: rp_id, name: request.localized.site.name },
     user: { id: handle, name: username, displayName: name ?? username },
     challenge: makeChallenge(deps, { purpose: 'register', request, account: accountOf(user_id, handle) }),
     pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),

@@ -134,7 +134,7 @@ async function showSetUp(
   { secret, returnTo }: { secret: string; returnTo: unknown },
 ): Promise<FastifyReply> {
   const session = sessionOf(request)
-  const uri = otpauthUri(request.face.site.name, session.user.username, secret)
+  const uri = otpauthUri(request.localized.site.name, session.user.username, secret)
   const data = {
     uri,
     qr: encodeQR(uri, 'svg', { border: QUIET_ZONE_MODULES }),

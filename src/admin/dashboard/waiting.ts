@@ -1,7 +1,7 @@
 /** What stands at the head of each queue, for the dashboard. One statement reads a bounded number of rows by their indexes. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
-import { COUNTED_MAX, openProposals } from '../frame/queues.ts'
+import { COUNTED_MAX, openProposals } from '../navigation/queues.ts'
 
 export type Waiting = {
   /** The payment application that waits longest for its review. */

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
-import { PAGE_LINES } from '../../database/looking-back.ts'
+import { PAGE_LINES } from '../../database/paging.ts'
 import { lastDays } from '../../ledger/closes.ts'
 import { movementsOf } from '../../ledger/journals.ts'
 import { keepProof, lastProof } from '../../ledger/proofs.ts'

@@ -5,7 +5,7 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { Counts } from '../../database/counts.ts'
-import { PAGE_LINES } from '../../database/looking-back.ts'
+import { PAGE_LINES } from '../../database/paging.ts'
 import {
   countRefundRequests,
   declineRefundRequest,

@@ -109,7 +109,7 @@ export function factsOf(locale: Locale, entry: Entry, names: Map<string, string>
   const say = (name: string, value: unknown) =>
     name === 'setting_value' && isSetting(String(detail.setting))
       ? settingValue(locale, String(detail.setting) as SettingName, String(value))
-      : saying(locale, { action, name, value, names })
+      : detailText(locale, { action, name, value, names })
   const fact = (name: string, ...values: unknown[]): AuditFact => {
     const stored = [...new Set(values.map(plain))].join(' → ')
     const value = [...new Set(values.map((each) => say(name, each)))].join(' → ')
@@ -141,30 +141,33 @@ function plain(value: unknown): string {
   return isNothing(value) ? '–' : typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-type Said = { action: string; name: string; value: unknown; names: Map<string, string> }
+type Detail = { action: string; name: string; value: unknown; names: Map<string, string> }
 
 /** Returns the value of a detail in words. */
-function saying(locale: Locale, { value, ...said }: Said): string {
+function detailText(locale: Locale, { value, ...detail }: Detail): string {
   const { t } = locale
   if (isNothing(value)) return '–'
   // A proposal holds its terms as JSON.
-  if (said.name === 'terms') return saying(locale, { ...said, name: '', value: JSON.parse(String(value)) })
+  if (detail.name === 'terms')
+    return detailText(locale, { ...detail, name: '', value: JSON.parse(String(value)) })
   if (Array.isArray(value)) {
-    return value.map((each) => saying(locale, { ...said, value: each })).join(t.common.comma)
+    return value.map((each) => detailText(locale, { ...detail, value: each })).join(t.common.comma)
   }
   if (isTable(value)) {
     const parts = Object.entries(value).filter(([, part]) => !isNothing(part))
     return parts
-      .map(([name, part]) => `${termOf(locale, name)} ${saying(locale, { ...said, name, value: part })}`)
+      .map(
+        ([name, part]) => `${termOf(locale, name)} ${detailText(locale, { ...detail, name, value: part })}`,
+      )
       .join(t.common.comma)
   }
   if (typeof value === 'boolean') return value ? t.audit.yes : t.audit.no
-  return wordOf(locale, { ...said, text: String(value) })
+  return wordOf(locale, { ...detail, text: String(value) })
 }
 
 function wordOf(
   locale: Locale,
-  { action, name, text, names }: Omit<Said, 'value'> & { text: string },
+  { action, name, text, names }: Omit<Detail, 'value'> & { text: string },
 ): string {
   const { t } = locale
   if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return locale.time(new Date(text))

@@ -10,7 +10,7 @@ import { type AuditFilter, countAudit, readAudit, recordAudit } from '../../core
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { Count } from '../../database/counts.ts'
-import { PAGE_LINES } from '../../database/looking-back.ts'
+import { PAGE_LINES } from '../../database/paging.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { listUrl, olderUrl, onePage, Paged, shownRows } from '../../web/lists.ts'
 import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'

@@ -1,7 +1,7 @@
 /** The installation that the doctor examines, the finding of a check, and the requests that checks send. */
 
 import type { Db } from '../../database/connection.ts'
-import { databaseFault } from '../../database/faults.ts'
+import { databaseFault } from '../../database/operator-messages.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Config, ConfigError } from '../../platform/config.ts'
 

@@ -4,7 +4,7 @@ import { memberOf, userColumns } from '../../accounts/people/users.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db, Tx } from '../../database/connection.ts'
-import { findHeld } from '../../database/held.ts'
+import { findFrozen } from '../../database/lock-waits.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
@@ -105,8 +105,8 @@ export type ExchangeCode = (exchange: Exchange) => Promise<IssuedTokens>
 export function makeExchangeCode(db: Db): ExchangeCode {
   const claim = makeBatcher<Claim, Issued | undefined>({
     name: 'claim codes',
-    findHeld: (claims) =>
-      findHeld(
+    findFrozen: (claims) =>
+      findFrozen(
         db,
         sql`unnest(${claims.map(({ code }) => sha256(code))}::bytea[]) with ordinality as asked (code_hash, item)`,
         sql`select code.xmax from authorization_codes as code where code.code_hash = asked.code_hash`,

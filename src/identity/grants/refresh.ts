@@ -9,7 +9,7 @@ import type { Core } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
-import { findHeld } from '../../database/held.ts'
+import { findFrozen } from '../../database/lock-waits.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
 import { type Secrets, sha256 } from '../../platform/secrets.ts'
@@ -70,8 +70,8 @@ export function makeRotateRefreshToken({
 }: Pick<Core, 'db' | 'settings' | 'secrets'>): RotateRefreshToken {
   const claim = makeBatcher<Claim, Rotated | undefined>({
     name: 'claim refresh tokens',
-    findHeld: (claims) =>
-      findHeld(
+    findFrozen: (claims) =>
+      findFrozen(
         db,
         sql`unnest(${claims.map(({ token_hash }) => token_hash)}::bytea[]) with ordinality as asked (token_hash, item)`,
         sql`select token.xmax from refresh_tokens as token where token.token_hash = asked.token_hash`,

@@ -40,15 +40,15 @@ export function nextAttemptAt(attempts_before: number, now: Date): Date | null {
  * Settles the ended attempts of this process and claims up to `room` due deliveries, of them up to `bulk_room` of acts in bulk,
  * in one commit. A repeat is safe: after the lease, lost claims are claimed again.
  */
-export async function takeTurn(
+export async function claimAndSettle(
   db: Db,
-  turn: { settled: readonly Settlement[]; room: number; bulk_room: number; now: Date },
+  round: { settled: readonly Settlement[]; room: number; bulk_room: number; now: Date },
 ): Promise<Claimed[]> {
   const { rows } = await sql<Claimed>`
     select id, claims, attempts, interruptions
     from turn_logouts(
-      ${JSON.stringify(turn.settled)}::jsonb, ${turn.now}::timestamptz, make_interval(secs => ${LEASE_SECONDS}),
-      ${turn.room}::integer, ${turn.bulk_room}::integer, ${HOST_CLAIMS_MAX}::integer
+      ${JSON.stringify(round.settled)}::jsonb, ${round.now}::timestamptz, make_interval(secs => ${LEASE_SECONDS}),
+      ${round.room}::integer, ${round.bulk_room}::integer, ${HOST_CLAIMS_MAX}::integer
     )`.execute(db)
   return rows
 }

@@ -1,5 +1,5 @@
 /**
- * Sends logout tokens within a process. Each turn settles ended attempts and claims due deliveries. A turn runs every second,
+ * Sends logout tokens within a process. Each claim settles ended attempts and takes due deliveries. A claim runs every second,
  * and after the end of an attempt.
  */
 import type { IncomingMessage } from 'node:http'
@@ -12,10 +12,10 @@ import type { IdentityDeps } from '../keys/keys.ts'
 import {
   type Claimed,
   type Content,
+  claimAndSettle,
   findContents,
   nextAttemptAt,
   type Settlement,
-  takeTurn,
 } from './deliveries.ts'
 import { signLogoutToken } from './logout-token.ts'
 
@@ -25,13 +25,13 @@ const UNDER_WAY_MAX = 16
 const BULK_UNDER_WAY_MAX = 12
 /** An attempt that has crashed this many processes in a row counts as failed. */
 const INTERRUPTIONS_MAX = 3
-/** The last turns of a process that cannot reach its database. */
-const STOP_TURNS_MAX = 10
+/** The last claims of a process that cannot reach its database. */
+const STOP_CLAIMS_MAX = 10
 /** Section 2.8 demands 200. Some frameworks answer an empty 200 as 204. */
 const SUCCESS = [200, 204]
 
 export type LogoutSender = {
-  /** Runs a turn at once. */
+  /** Claims at once. */
   nudge(): void
   start(log: FastifyBaseLogger): void
   /** Stops claiming. Resolves after the attempts under way have ended and are settled. */
@@ -69,14 +69,14 @@ export function openLogoutSender(deps: IdentityDeps, options: RequestOptions = {
         ring()
       })
   }
-  const turn = async (log: FastifyBaseLogger, isLast: boolean): Promise<void> => {
+  const claim = async (log: FastifyBaseLogger, isLast: boolean): Promise<void> => {
     const settled = ended.splice(0)
     const room = isLast ? 0 : UNDER_WAY_MAX - underWay
     const bulk_room = Math.max(0, BULK_UNDER_WAY_MAX - underWay)
     try {
       // A wrong clock has dated these records, so they are dropped: their claims expire, and the attempts are repeated.
       if ((await deps.clockCheck.secondsApart()) !== undefined) return
-      const claimed = await takeTurn(deps.db, { settled, room, bulk_room, now: deps.clock() })
+      const claimed = await claimAndSettle(deps.db, { settled, room, bulk_room, now: deps.clock() })
       if (claimed.length > 0) begin(claimed, log)
     } catch (error) {
       log.error({ err: error }, 'logout tokens could not be claimed or settled')
@@ -86,11 +86,11 @@ export function openLogoutSender(deps: IdentityDeps, options: RequestOptions = {
   }
   const run = async (log: FastifyBaseLogger) => {
     while (!isStopping) {
-      await turn(log, false)
+      await claim(log, false)
       await rest()
     }
     while (underWay > 0) await rest()
-    for (let tries = 0; ended.length > 0 && tries < STOP_TURNS_MAX; tries += 1) await turn(log, true)
+    for (let tries = 0; ended.length > 0 && tries < STOP_CLAIMS_MAX; tries += 1) await claim(log, true)
   }
 
   return {

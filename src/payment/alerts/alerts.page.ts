@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import { PAGE_LINES } from '../../database/looking-back.ts'
+import { PAGE_LINES } from '../../database/paging.ts'
 import { cursor, olderUrl, onePage } from '../../web/lists.ts'
 import { markRead, placeOf, readAlerts, toneOf } from './alerts.ts'
 

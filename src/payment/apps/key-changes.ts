@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
-import { rowsOfApp } from '../../database/looking-back.ts'
+import { rowsOfApp } from '../../database/paging.ts'
 import { AppError } from '../../platform/errors.ts'
 import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
 import { secretKeyOf } from '../signing/hmac.ts'

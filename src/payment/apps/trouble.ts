@@ -1,7 +1,7 @@
 /** The notifications of an application that its shop has not confirmed, and what its server answered last. Read only. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
-import { rowsOfApp } from '../../database/looking-back.ts'
+import { rowsOfApp } from '../../database/paging.ts'
 import type { AttemptOutcome } from '../../database/tables/notifications.ts'
 import type { StepTimes } from '../../egress/request.ts'
 

@@ -9,7 +9,7 @@ import {
   type Page,
   pageOf,
   rowsWithin,
-} from '../../database/looking-back.ts'
+} from '../../database/paging.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { OrderStatus } from '../../database/tables/payments.ts'
 import { isExpired } from '../orders/orders.ts'

@@ -1,5 +1,5 @@
 /** Judges requests in turn, because an unexplained one occupies the process for some tens of milliseconds. */
-import { openTurns } from '../../platform/turns.ts'
+import { openFairQueue } from '../../platform/fair-queue.ts'
 import type { Request, Standing } from './request.ts'
 import { judge, type Verdict } from './verdict.ts'
 
@@ -18,7 +18,7 @@ export type Judging = {
 
 /** Opens the judging of this process. */
 export function openJudging(): Judging {
-  const turns = openTurns()
+  const queue = openFairQueue()
   const remembered = new Map<string, ShortVerdict>()
   const remember = (name: string, { isRight, mistakes, notes }: Verdict): ShortVerdict => {
     const short = { isRight, mistakes, notes }
@@ -27,10 +27,10 @@ export function openJudging(): Judging {
     return short
   }
   return {
-    verdictOn: (user_id, request, standing) => turns.take(user_id, () => judge(request, standing)),
+    verdictOn: (user_id, request, standing) => queue.run(user_id, () => judge(request, standing)),
     async shortVerdictOn(user_id, name, request, standing) {
       const known = () => remembered.get(name)
-      return known() ?? turns.take(user_id, () => known() ?? remember(name, judge(request, standing)))
+      return known() ?? queue.run(user_id, () => known() ?? remember(name, judge(request, standing)))
     },
   }
 }

@@ -1,7 +1,7 @@
 /** Creates a trade: checks its parameters, and handles an out_trade_no that was used before. */
 import { randomInt } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Turns } from '../../platform/turns.ts'
+import type { FairQueue } from '../../platform/fair-queue.ts'
 import { findOrder, type Order } from '../orders/orders.ts'
 import type { PlaceOrder } from '../orders/place.ts'
 import { countTestOrder } from '../orders/test-mode.ts'
@@ -45,8 +45,8 @@ export type GatewayVerbs = {
   deps: GatewayCore
   createTrade: CreateTrade
   findTrade: FindTrade
-  /** The turns for reading lists. */
-  turns: Turns
+  /** The queue for reading lists. */
+  queue: FairQueue
 }
 
 /**

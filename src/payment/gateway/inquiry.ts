@@ -3,10 +3,10 @@ import { sql } from 'kysely'
 import type { z } from 'zod'
 import { inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
-import { rowsOfApp } from '../../database/looking-back.ts'
+import { rowsOfApp } from '../../database/paging.ts'
 import type { OrderStatus } from '../../database/tables/payments.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
-import type { Turns } from '../../platform/turns.ts'
+import type { FairQueue } from '../../platform/fair-queue.ts'
 import type { GatewayApp } from '../signing/gateway-apps.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { formerSince } from '../signing/keys.ts'
@@ -79,7 +79,7 @@ export function makeFindTrade({ db, batching }: Pick<GatewayCore, 'db' | 'batchi
  * handover and not paid since. Throws parameter_invalid and overloaded.
  */
 export async function listedTrades(
-  { deps: { db }, turns }: { deps: Pick<GatewayCore, 'db'>; turns: Turns },
+  { deps: { db }, queue }: { deps: Pick<GatewayCore, 'db'>; queue: FairQueue },
   asked: Authenticated,
 ): Promise<Trade[]> {
   const { app, parameters } = asked
@@ -126,7 +126,7 @@ export async function listedTrades(
       'orders.refunded_amount',
       'payer.username as buyer',
     ])
-  return turns.take(app.applicant_id, () => query.execute())
+  return queue.run(app.applicant_id, () => query.execute())
 }
 
 export type Takings = {

@@ -4,7 +4,7 @@
  * decisions.md 1.3.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { openTurns } from '../../platform/turns.ts'
+import { openFairQueue } from '../../platform/fair-queue.ts'
 import { wantsHtml } from '../../web/pages.ts'
 import { acceptMultipart } from '../../web/parameters.ts'
 import { rememberRefusals } from '../diagnosis/refused-requests.ts'
@@ -27,7 +27,7 @@ export async function gatewayPlugin(
     deps,
     createTrade: makeCreateTrade(deps, placeOrder),
     findTrade: makeFindTrade(deps),
-    turns: openTurns(),
+    queue: openFairQueue(),
   }
   app.decorateRequest('gatewayApp', undefined)
   rememberRefusals(app)

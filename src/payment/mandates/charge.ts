@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
 import { makeBatcher } from '../../database/batcher.ts'
-import { Busy, type Skipping } from '../../database/busy.ts'
 import type { Db } from '../../database/connection.ts'
+import { LockedRow, type Skipping } from '../../database/lock-waits.ts'
 import type { RefusalOutcome } from '../../database/tables/mandates.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -121,7 +121,7 @@ async function chargeMandates(
   requests: (ChargeRequest & { now: Date })[],
   patience_ms: number,
   skipping: Skipping | undefined,
-): Promise<(Answer | Busy)[]> {
+): Promise<(Answer | LockedRow)[]> {
   const settings = await deps.settings.read()
   const { rows } = await sql<ChargeResult & Order & { locked: string | null }>`
     select locked, (result).*, (charge).* from charge_mandates(
@@ -137,9 +137,9 @@ async function chargeMandates(
       ${settings.mandates === 'on'}::boolean,
       ${settings.points_payment_fee_rate}::numeric,
       ${byLevel(settings, 'mandate_charge_max')}::bigint[], ${skipping !== undefined},
-      ${skipping?.awaited ?? null}
+      ${skipping?.waitFor ?? null}
     ) order by item`.execute(deps.db)
-  return rows.map(({ locked, ...row }) => (locked === null ? asAnswer(row) : new Busy(locked)))
+  return rows.map(({ locked, ...row }) => (locked === null ? asAnswer(row) : new LockedRow(locked)))
 }
 
 function asAnswer(row: ChargeResult & Order): Answer {

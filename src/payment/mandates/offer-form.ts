@@ -23,7 +23,7 @@ declare module '../../web/views.ts' {
     'payment/mandates/amount': Pick<OfferShown, 'mandate' | 'shop' | 'terms'> & {
       lead: string
       /** The page names the owner above. An application that signs in and the shop that it charges for have one owner. */
-      isOwnerSaid?: true
+      isOwnerNamed?: true
     }
     'payment/mandates/at-sign-in': OfferShown & { user: Session['user'] }
     'payment/mandates/facts': Pick<

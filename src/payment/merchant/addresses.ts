@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
-import { rowsOfApp } from '../../database/looking-back.ts'
+import { rowsOfApp } from '../../database/paging.ts'
 import type { Attempt } from '../notifications/delivery.ts'
 import { makeDeliver, type NotifierOptions } from '../notifications/worker.ts'
 import { type Actor, audit, getPermitted } from '../rights/rights.ts'

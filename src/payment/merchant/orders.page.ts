@@ -6,7 +6,7 @@ import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { Counts } from '../../database/counts.ts'
 import { AppError } from '../../platform/errors.ts'
-import type { Turns } from '../../platform/turns.ts'
+import type { FairQueue } from '../../platform/fair-queue.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { listUrl, olderUrl, Paged, searchText, shownRows } from '../../web/lists.ts'
@@ -136,7 +136,7 @@ const COLUMNS = [
 ]
 
 /** Registers the pages within a browser scope of signed-in members. */
-export function orderPages(app: FastifyInstance, deps: Core, turns: Turns): void {
+export function orderPages(app: FastifyInstance, deps: Core, queue: FairQueue): void {
   orderPage(app, deps)
   const permitted = (request: OwnedRequest) =>
     getPermitted(deps.db, request.params.payment_id, sessionOf(request).user.id, 'orders.read')
@@ -181,7 +181,7 @@ export function orderPages(app: FastifyInstance, deps: Core, turns: Turns): void
     const owned = await permitted(request)
     const asked = readAsked(request.query)
     const [nav, filter] = await Promise.all([navFor(deps, request, owned), filterOf(deps, asked)])
-    const found = await turns.take(sessionOf(request).user.id, () =>
+    const found = await queue.run(sessionOf(request).user.id, () =>
       countOrders(deps.db, owned.id, filter, deps.clock(), EXPORTED_MAX),
     )
     const address = `${pathOf(request)}/orders`
@@ -205,7 +205,7 @@ export function orderPages(app: FastifyInstance, deps: Core, turns: Turns): void
       .header('cache-control', 'no-store')
       .header('content-disposition', `attachment; filename="orders-${payment_id}-${today}.csv"`)
       .type(CSV_TYPE)
-      .send(Readable.from(turns.goOn(fileOf(deps, id, filter, now))))
+      .send(Readable.from(queue.runPieces(fileOf(deps, id, filter, now))))
   })
 }
 

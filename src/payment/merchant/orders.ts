@@ -2,14 +2,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { BIGGEST_ID, type Db } from '../../database/connection.ts'
 import { type Counts, countNewest } from '../../database/counts.ts'
-import {
-  containing,
-  type Looked,
-  PAGE_LINES,
-  type Page,
-  pageOf,
-  rowsWithin,
-} from '../../database/looking-back.ts'
+import { containing, type Looked, PAGE_LINES, type Page, pageOf, rowsWithin } from '../../database/paging.ts'
 import { lowestIdAfter, lowestIdSince } from '../orders/lowest-id.ts'
 import { isExpired, type Order } from '../orders/orders.ts'
 

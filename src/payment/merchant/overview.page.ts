@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import type { Turns } from '../../platform/turns.ts'
+import type { FairQueue } from '../../platform/fair-queue.ts'
 import { type BarChart, barChart } from '../../web/bar-chart.ts'
 import { areaOf } from '../apps/area.ts'
 import { ownedFor } from '../apps/settings.page.ts'
@@ -33,12 +33,12 @@ declare module '../../web/views.ts' {
 }
 
 /** Registers the page within the scope of the merchant's pages. */
-export function overviewPage(app: FastifyInstance, deps: Core, turns: Turns): void {
+export function overviewPage(app: FastifyInstance, deps: Core, queue: FairQueue): void {
   app.get(APPLICATION, async (request: OwnedRequest, reply) => {
     const owned = await ownedFor(request, deps, 'application.read')
     const [{ nav, trouble }, overview] = await Promise.all([
       areaOf(deps, request, owned),
-      turns.take(sessionOf(request).user.id, () => overviewOf(deps, owned)),
+      queue.run(sessionOf(request).user.id, () => overviewOf(deps, owned)),
     ])
     return reply.page('payment/merchant/overview', {
       ...overview,

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
-import { rowsOfApp } from '../../database/looking-back.ts'
+import { rowsOfApp } from '../../database/paging.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { dayIn, startOfDay } from '../../web/periods/days.ts'

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import type { Turns } from '../../platform/turns.ts'
+import type { FairQueue } from '../../platform/fair-queue.ts'
 import { type BarChart, barChart } from '../../web/bar-chart.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { listUrl } from '../../web/lists.ts'
@@ -66,7 +66,7 @@ const Asked = z.object({
 const COLUMNS = ['description', 'paid', 'amount', 'merchant_points', 'refunded_amount']
 
 /** Registers the page within the scope of the merchant's pages. */
-export function statisticsPage(app: FastifyInstance, deps: Core, turns: Turns): void {
+export function statisticsPage(app: FastifyInstance, deps: Core, queue: FairQueue): void {
   app.get(PATH, async (request: OwnedRequest, reply) => {
     const { user } = sessionOf(request)
     const owned = await getPermitted(deps.db, request.params.payment_id, user.id, 'orders.read')
@@ -74,7 +74,7 @@ export function statisticsPage(app: FastifyInstance, deps: Core, turns: Turns): 
       navFor(deps, request, owned),
       askedRange(deps, request.query),
     ])
-    const { periods, products, latency } = await turns.take(user.id, () => figuresOf(deps, owned.id, range))
+    const { periods, products, latency } = await queue.run(user.id, () => figuresOf(deps, owned.id, range))
     const address = `${pathOf(request)}/statistics`
     return reply.page('payment/merchant/statistics', {
       owned,
@@ -101,7 +101,7 @@ export function statisticsPage(app: FastifyInstance, deps: Core, turns: Turns): 
     const { id, payment_id } = await getPermitted(deps.db, request.params.payment_id, user.id, 'orders.read')
     const { range } = await askedRange(deps, request.query)
     await deps.limits.hit('order_files', user.id.toString())
-    const products = await turns.take(user.id, () => topProducts(deps.db, id, range, PRODUCTS_IN_FILE))
+    const products = await queue.run(user.id, () => topProducts(deps.db, id, range, PRODUCTS_IN_FILE))
     const lines = products.map(({ description, paid, points, merchant_points, refunded }) =>
       csvLine([description, paid, points, merchant_points, refunded]),
     )

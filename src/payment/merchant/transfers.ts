@@ -9,7 +9,7 @@ import {
   pageOf,
   rowsOfApp,
   rowsWithin,
-} from '../../database/looking-back.ts'
+} from '../../database/paging.ts'
 import type { Transfer } from '../orders/transfers.ts'
 
 /** The rows that a search looks at, about 2 µs each. */

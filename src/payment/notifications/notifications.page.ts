@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Counts } from '../../database/counts.ts'
-import { PAGE_LINES } from '../../database/looking-back.ts'
+import { PAGE_LINES } from '../../database/paging.ts'
 import type { NotificationStatus } from '../../database/tables/notifications.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import type { Locale } from '../../web/languages.ts'
@@ -132,8 +132,8 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
     const { notification } = RedeliverForm.parse(request.body)
     const sent = await redeliver(deps, transaction_id!, actorOf(request), notification)
     if (sent.order_id !== null) await deps.notifier.attempted(sent.order_id, PATIENCE_MS)
-    const said = sayOutcome(request.locale, transaction_id!, await outcomeOf(deps.db, sent.id))
-    return reply.done(listUrl(addressOf(request), { transaction_id }), said)
+    const outcome = outcomeText(request.locale, transaction_id!, await outcomeOf(deps.db, sent.id))
+    return reply.done(listUrl(addressOf(request), { transaction_id }), outcome)
   })
 
   app.post(`${place.path}/redeliver-failed`, async (request: AnyRequest, reply) => {
@@ -149,7 +149,7 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
 }
 
 /** Says what came of a redelivery. */
-function sayOutcome(
+function outcomeText(
   { t }: Locale,
   number: string,
   outcome: Awaited<ReturnType<typeof outcomeOf>>,

@@ -47,7 +47,7 @@ export function nextAttemptAt(attempts_before: number, now: Date): Date | null {
  * Settles the ended attempts of this process and claims up to `room` due notifications, in one commit. A repeat is safe if
  * the commit's outcome is unknown: after the lease, lost claims are claimed again.
  */
-export async function takeTurn(
+export async function claimAndSettle(
   db: Db,
   { settled, room, now }: { settled: readonly Settlement[]; room: number; now: Date },
 ): Promise<Claimed[]> {

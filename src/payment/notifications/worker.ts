@@ -1,6 +1,6 @@
 /**
- * Delivers notifications within a process. Each turn settles ended attempts and claims due notifications. A turn runs
- * after a payment in this process and after the end of an attempt. It also runs every second, for rows of other processes.
+ * Delivers notifications within a process. Each claim settles ended attempts and takes due notifications. A claim
+ * follows a payment in this process and the end of an attempt. It also runs every second, for rows of other processes.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Core } from '../../core/core.ts'
@@ -17,15 +17,15 @@ import { type Attempt, type Deliver, type Message, makeDelivery } from './delive
 import {
   type Claimed,
   type Content,
+  claimAndSettle,
   findContents,
   hasOpenAttempt,
   nextAttemptAt,
   type Settlement,
-  takeTurn,
 } from './outbox.ts'
 
 const POLL_MS = 1_000
-const TURN_MAX = 64
+const CLAIM_MAX = 64
 /** The attempts under way in this process. A host gets at most 16 of them, an application 32. */
 const UNDER_WAY_MAX = 256
 /** An attempt that has crashed this many processes in a row counts as failed. */
@@ -34,8 +34,8 @@ const INTERRUPTIONS_MAX = 3
 const FIRST_LOOK_MS = 150
 /** The remembered orders with an ended attempt, because a payer may begin to wait only after it. */
 const REMEMBERED_MAX = 1_000
-/** The last turns of a process that cannot reach its database. */
-const STOP_TURNS_MAX = 10
+/** The last claims of a process that cannot reach its database. */
+const STOP_CLAIMS_MAX = 10
 /** By Standard Webhooks, the address no longer accepts events. */
 const GONE = 410
 
@@ -43,17 +43,17 @@ const GONE = 410
 export type PaymentDeps = GatewayCore & { notifier: Notifier }
 
 export type Notifier = {
-  /** Runs a turn at once, because a notification may be due. */
+  /** Claims at once, because a notification may be due. */
   nudge(): void
   /** Forgets the ended attempts for this order, so that the next wait is for a new one. */
   expect(order_id: bigint): void
   /**
-   * Runs a turn at once. Resolves when an attempt for this order has ended here, or when none is due or under way at any
+   * Claims at once. Resolves when an attempt for this order has ended here, or when none is due or under way at any
    * process, and after `patience_ms` at the latest.
    */
   attempted(order_id: bigint, patience_ms: number): Promise<void>
-  /** The time of the last successful turn, for health checks. */
-  lastTurn(): Date | undefined
+  /** The time of the last successful claim, for health checks. */
+  lastClaim(): Date | undefined
   start(log: FastifyBaseLogger): void
   /** Stops claiming. Resolves after the attempts under way have ended and are settled. */
   stop(): Promise<void>
@@ -68,49 +68,49 @@ type NotifierDeps = Pick<
 
 /** Opens the notifier of this process. It does nothing before `start`. */
 export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}): Notifier {
-  const bell = makeBell()
-  const waitingRoom = makeWaitingRoom()
-  const attempts = openAttempts(deps, makeAttempt(deps, options), bell)
-  const turns = openTurns(deps, attempts, waitingRoom)
+  const signal = makeSignal()
+  const waiters = makeWaiters()
+  const attempts = openAttempts(deps, makeAttempt(deps, options), signal)
+  const claims = openClaims(deps, attempts, waiters)
   let isStopping = false
   let running: Promise<void> | undefined
 
   const run = async (log: FastifyBaseLogger) => {
     while (!isStopping)
-      if (!(await turns.take(log, Math.min(TURN_MAX, UNDER_WAY_MAX - attempts.underWay()))))
-        await bell.heard(POLL_MS)
-    while (attempts.underWay() > 0) await bell.heard(POLL_MS)
-    for (let tries = 0; attempts.ended.length > 0 && tries < STOP_TURNS_MAX; tries += 1)
-      await turns.take(log, 0)
+      if (!(await claims.run(log, Math.min(CLAIM_MAX, UNDER_WAY_MAX - attempts.underWay()))))
+        await signal.raised(POLL_MS)
+    while (attempts.underWay() > 0) await signal.raised(POLL_MS)
+    for (let tries = 0; attempts.ended.length > 0 && tries < STOP_CLAIMS_MAX; tries += 1)
+      await claims.run(log, 0)
   }
 
   return {
-    nudge: bell.ring,
-    expect: (order_id) => waitingRoom.forget(String(order_id)),
+    nudge: signal.raise,
+    expect: (order_id) => waiters.forget(String(order_id)),
     async attempted(order_id, patience_ms) {
       if (running === undefined) return
-      bell.ring()
+      signal.raise()
       const order = String(order_id)
       const until = performance.now() + patience_ms
       const left = () => Math.max(0, until - performance.now())
       for (let look_ms = FIRST_LOOK_MS; look_ms < left(); look_ms *= 2) {
-        if (await waitingRoom.wait(order, look_ms)) return
+        if (await waiters.wait(order, look_ms)) return
         const isOver = hasOpenAttempt(deps.db, order_id, deps.clock()).then(
           (isOpen) => !isOpen,
           () => false,
         )
         // A database that answers late does not prolong the wait.
-        if (await Promise.race([isOver, waitingRoom.wait(order, left())])) return waitingRoom.call(order)
+        if (await Promise.race([isOver, waiters.wait(order, left())])) return waiters.wake(order)
       }
-      await waitingRoom.wait(order, left())
+      await waiters.wait(order, left())
     },
-    lastTurn: turns.last,
+    lastClaim: claims.last,
     start(log) {
       running ??= run(log)
     },
     async stop() {
       isStopping = true
-      bell.ring()
+      signal.raise()
       await running
     },
   }
@@ -123,7 +123,7 @@ type Attempts = {
   ended: Settlement[]
 }
 
-function openAttempts(deps: NotifierDeps, attempt: ReturnType<typeof makeAttempt>, bell: Bell): Attempts {
+function openAttempts(deps: NotifierDeps, attempt: ReturnType<typeof makeAttempt>, signal: Signal): Attempts {
   const ended: Settlement[] = []
   let underWay = 0
   return {
@@ -131,22 +131,22 @@ function openAttempts(deps: NotifierDeps, attempt: ReturnType<typeof makeAttempt
     underWay: () => underWay,
     begin(claimed, log) {
       underWay += claimed.length
-      // One read serves all of them, and the next turn need not wait for it.
+      // One read serves all of them, and the next claim need not wait for it.
       const found = findContents(deps, claimed)
       for (const each of claimed)
         void attempt(each, found, log).then((settlement) => {
           ended.push(settlement)
           underWay -= 1
-          bell.ring()
+          signal.raise()
         })
     },
   }
 }
 
-function openTurns(
+function openClaims(
   { db, clock, clockCheck }: NotifierDeps,
   { ended, begin }: Attempts,
-  waitingRoom: ReturnType<typeof makeWaitingRoom>,
+  waiters: ReturnType<typeof makeWaiters>,
 ) {
   /** The number of records to settle one by one, because the database has refused a batch with one of them. */
   let suspects = 0
@@ -154,16 +154,16 @@ function openTurns(
   return {
     last: () => last,
     /** Settles, and claims as many as there is room for. Returns whether there may be more to do at once. */
-    async take(log: FastifyBaseLogger, room: number): Promise<boolean> {
-      const settled = ended.splice(0, suspects > 0 ? 1 : TURN_MAX)
+    async run(log: FastifyBaseLogger, room: number): Promise<boolean> {
+      const settled = ended.splice(0, suspects > 0 ? 1 : CLAIM_MAX)
       suspects = Math.max(0, suspects - 1)
       try {
         // A wrong clock has dated these records, so they are dropped: their claims expire, and the attempts are repeated.
         if ((await clockCheck.secondsApart()) !== undefined) return false
         const now = clock()
-        const claimed = await takeTurn(db, { settled, room, now })
+        const claimed = await claimAndSettle(db, { settled, room, now })
         last = now
-        for (const { order_id } of settled) if (order_id !== undefined) waitingRoom.call(order_id)
+        for (const { order_id } of settled) if (order_id !== undefined) waiters.wake(order_id)
         if (claimed.length > 0) begin(claimed, log)
         return ended.length > 0 || (room > 0 && claimed.length === room)
       } catch (error) {
@@ -256,47 +256,47 @@ function withoutAnswer(outcome: AttemptOutcome): Attempt & { url: string | null 
   return { url: null, outcome, detail: null, response_status: null, response_body: null, step_ms: {} }
 }
 
-type Bell = ReturnType<typeof makeBell>
+type Signal = ReturnType<typeof makeSignal>
 
-/** A bell that wakes the loop. A ring without a listener wakes the next listener at once. */
-function makeBell() {
-  let isRung = false
+/** A signal that wakes the loop. Raised without a listener, it wakes the next listener at once. */
+function makeSignal() {
+  let isRaised = false
   let wake = () => {}
   return {
-    ring() {
-      isRung = true
+    raise() {
+      isRaised = true
       wake()
     },
-    /** Resolves when it rings, or after `ms` milliseconds. */
-    async heard(ms: number): Promise<void> {
-      if (!isRung) {
+    /** Resolves when it is raised, or after `ms` milliseconds. */
+    async raised(ms: number): Promise<void> {
+      if (!isRaised) {
         const { promise, resolve } = Promise.withResolvers<void>()
         const timer = setTimeout(resolve, ms)
         wake = resolve
         await promise
         clearTimeout(timer)
       }
-      isRung = false
+      isRaised = false
     },
   }
 }
 
 /** The payers who wait for an attempt for their order, and the orders whose attempt has ended. */
-function makeWaitingRoom() {
+function makeWaiters() {
   const waiting = new Map<string, Set<() => void>>()
-  const called = new Set<string>()
+  const woken = new Set<string>()
   return {
-    call(order_id: string) {
-      called.add(order_id)
-      if (called.size > REMEMBERED_MAX) called.delete(called.values().next().value!)
+    wake(order_id: string) {
+      woken.add(order_id)
+      if (woken.size > REMEMBERED_MAX) woken.delete(woken.values().next().value!)
       for (const resolve of waiting.get(order_id) ?? []) resolve()
     },
     forget(order_id: string) {
-      called.delete(order_id)
+      woken.delete(order_id)
     },
-    /** Returns whether the order was called. */
+    /** Returns whether an attempt for the order has ended. */
     async wait(order_id: string, ms: number): Promise<boolean> {
-      if (called.has(order_id)) return true
+      if (woken.has(order_id)) return true
       const { promise, resolve } = Promise.withResolvers<void>()
       const others = waiting.get(order_id) ?? new Set()
       waiting.set(order_id, others.add(resolve))
@@ -305,7 +305,7 @@ function makeWaitingRoom() {
       clearTimeout(timer)
       others.delete(resolve)
       if (others.size === 0) waiting.delete(order_id)
-      return called.has(order_id)
+      return woken.has(order_id)
     },
   }
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
 import { makeBatcher } from '../../database/batcher.ts'
-import { Busy } from '../../database/busy.ts'
+import { LockedRow } from '../../database/lock-waits.ts'
 import { within } from '../../database/timeouts.ts'
 import { isPaused } from './maintenance.ts'
 import { type PaidOrder, paidOrderColumns } from './way-back.ts'
@@ -57,10 +57,10 @@ export function makePay(deps: Core): Pay {
           ${payments.map((payment) => payment.payer_id)}::bigint[],
           ${payments.map((payment) => payment.expected_amount)}::bigint[],
           ${payments.map((payment) => payment.now)}::timestamptz[],
-          ${points_payment_fee_rate}::numeric, ${skipping !== undefined}, ${skipping?.awaited ?? null}
+          ${points_payment_fee_rate}::numeric, ${skipping !== undefined}, ${skipping?.waitFor ?? null}
         ) as way order by way.item`.execute(deps.db)
       return rows.map(({ outcome, locked, ...order }) => {
-        if (locked !== null) return new Busy(locked)
+        if (locked !== null) return new LockedRow(locked)
         // Without a way back, the order is null in every column.
         return order.id === null ? { outcome } : { outcome, order }
       })

@@ -2,8 +2,8 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { makeBatcher } from '../../database/batcher.ts'
-import { Busy, type Skipping } from '../../database/busy.ts'
 import type { Db } from '../../database/connection.ts'
+import { LockedRow, type Skipping } from '../../database/lock-waits.ts'
 import type { ReceivedRequest } from '../../database/tables/payments.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -80,7 +80,7 @@ async function placeOrders(
   orders: (NewOrder & { now: Date })[],
   patience_ms: number,
   skipping: Skipping | undefined,
-): Promise<(Order | Busy)[]> {
+): Promise<(Order | LockedRow)[]> {
   const { order_expiry_minutes } = await deps.settings.read()
   const asked = orders.map(({ gateway, now, app_id, amount, token_id, ...order }, item) => ({
     ...order,
@@ -96,10 +96,10 @@ async function placeOrders(
   }))
   const { rows } = await sql<Order & { locked: string | null }>`
     select locked, (placed).* from receive_orders(
-      ${within(patience_ms, sql`${JSON.stringify(asked)}::jsonb`)}, ${skipping !== undefined}, ${skipping?.awaited ?? null}
+      ${within(patience_ms, sql`${JSON.stringify(asked)}::jsonb`)}, ${skipping !== undefined}, ${skipping?.waitFor ?? null}
     ) order by item
   `.execute(deps.db)
-  return rows.map(({ locked, ...order }) => (locked === null ? order : new Busy(locked)))
+  return rows.map(({ locked, ...order }) => (locked === null ? order : new LockedRow(locked)))
 }
 
 function doorOf({ gateway }: { gateway?: GatewayFacts | undefined }): 'hmac' | 'gateway' {

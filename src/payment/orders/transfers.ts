@@ -8,8 +8,8 @@ import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
 import type { SettingValues } from '../../core/setting-values.ts'
 import { makeBatcher } from '../../database/batcher.ts'
-import { Busy, type Skipping } from '../../database/busy.ts'
 import type { Db, Tx } from '../../database/connection.ts'
+import { LockedRow, type Skipping } from '../../database/lock-waits.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
@@ -183,7 +183,7 @@ async function postAlone(
   request: TransferRequest & { now: Date },
 ): Promise<Result> {
   const [result] = await postTransfers(tx, settings, [request])
-  assert(result !== undefined && !(result instanceof Busy))
+  assert(result !== undefined && !(result instanceof LockedRow))
   return result
 }
 
@@ -196,7 +196,7 @@ async function postTransfers(
   settings: SettingValues,
   requests: (TransferRequest & { now: Date })[],
   batch?: { patience_ms: number; skipping: Skipping | undefined },
-): Promise<(Result | Busy)[]> {
+): Promise<(Result | LockedRow)[]> {
   const app_ids = sql`${requests.map((request) => request.app_id)}::bigint[]`
   const { rows } = await sql<Result & { locked: string | null }>`
     select locked, (result).* from post_transfers(
@@ -212,9 +212,9 @@ async function postTransfers(
       ${byLevel(settings, 'points_transfer_max_amount')}::bigint[],
       ${byLevel(settings, 'points_transfer_daily_limit')}::bigint[],
       ${requests.map((request) => request.from_user_id ?? null)}::bigint[],
-      ${batch?.skipping !== undefined}, ${batch?.skipping?.awaited ?? null}
+      ${batch?.skipping !== undefined}, ${batch?.skipping?.waitFor ?? null}
     ) order by item`.execute(db)
-  return rows.map(({ locked, ...result }) => (locked === null ? result : new Busy(locked)))
+  return rows.map(({ locked, ...result }) => (locked === null ? result : new LockedRow(locked)))
 }
 
 type LevelSetting =

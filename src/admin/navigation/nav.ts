@@ -36,17 +36,17 @@ export function adminNav(
 ): AreaNav {
   const c = t.console
   return {
-    label: c.frame.title,
-    back: { href: '/account', label: c.frame.back },
+    label: c.navigation.title,
+    back: { href: '/account', label: c.navigation.back },
     groups: [
       {
         links: [
           { href: '/admin', label: t.dashboard.title, icon: 'home', isAlone: true },
-          { href: '/admin/reviews', label: c.frame.reviews, icon: 'shop', count: reviews },
+          { href: '/admin/reviews', label: c.navigation.reviews, icon: 'shop', count: reviews },
           {
             href: '/admin/refund-requests',
             label: t.refundRequests.title,
-            short: c.frame.refunds,
+            short: c.navigation.refunds,
             icon: 'refund',
             count: refundRequests,
           },
@@ -55,7 +55,7 @@ export function adminNav(
         ],
       },
       {
-        title: c.frame.groups.points,
+        title: c.navigation.groups.points,
         links: [
           { href: '/admin/books', label: t.books.title, icon: 'scale' },
           { href: '/admin/corrections', label: t.corrections.title, icon: 'swap' },
@@ -73,7 +73,7 @@ export function adminNav(
         ],
       },
       {
-        title: c.frame.groups.site,
+        title: c.navigation.groups.site,
         links: [
           { href: '/admin/members', label: t.members.title, icon: 'users' },
           { href: '/admin/groups', label: t.localGroups.title, icon: 'users' },

@@ -2,7 +2,7 @@
 import type { Texts } from '../../web/languages.ts'
 import { POINTS } from '../../web/site-words.ts'
 
-export const frame = {
+export const navigation = {
   title: { en: 'Administration', zh: '站点管理' },
   back: { en: 'Back to my wallet', zh: '返回我的钱包' },
   groups: {

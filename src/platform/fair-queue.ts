@@ -9,15 +9,15 @@ const WAITING_MAX = 20
 /** For one member, so that the requests of one member cannot delay others for long. */
 const WAITING_OF_MEMBER_MAX = 4
 
-export type Turns = {
-  /** Does the work when its turn comes. Throws overloaded when too many wait, of this member or of all. */
-  take<Result>(user_id: bigint, work: () => Result | Promise<Result>): Promise<Result>
-  /** Gives each piece of work that has already begun a turn, and refuses none. */
-  goOn<Piece>(pieces: AsyncGenerator<Piece>): AsyncGenerator<Piece>
+export type FairQueue = {
+  /** Does the work when the work before it has ended. Throws overloaded when too many wait, of this member or of all. */
+  run<Result>(user_id: bigint, work: () => Result | Promise<Result>): Promise<Result>
+  /** Queues each piece of work that has already begun, and refuses none. */
+  runPieces<Piece>(pieces: AsyncGenerator<Piece>): AsyncGenerator<Piece>
 }
 
 /** Opens the queue of one kind of work. A process opens one for each kind. */
-export function openTurns(): Turns {
+export function openFairQueue(): FairQueue {
   const waiting = new Map<bigint, number>()
   let waitingInAll = 0
   let last: Promise<unknown> = Promise.resolve()
@@ -27,9 +27,9 @@ export function openTurns(): Turns {
     if (ofMember === 0) waiting.delete(user_id)
     else waiting.set(user_id, ofMember)
   }
-  const inTurn = <Result>(work: () => Result | Promise<Result>): Promise<Result> => {
+  const queued = <Result>(work: () => Result | Promise<Result>): Promise<Result> => {
     let took_ms = 0
-    const turn = last.then(async () => {
+    const done = last.then(async () => {
       const began = performance.now()
       try {
         return await work()
@@ -38,20 +38,20 @@ export function openTurns(): Turns {
       }
     })
     const rest = () => setTimeout(took_ms)
-    last = turn.then(rest, rest)
-    return turn
+    last = done.then(rest, rest)
+    return done
   }
   return {
-    async take(user_id, work) {
+    async run(user_id, work) {
       if (waitingInAll >= WAITING_MAX || (waiting.get(user_id) ?? 0) >= WAITING_OF_MEMBER_MAX)
         throw overloaded()
       count(user_id, 1)
-      return inTurn(work).finally(() => count(user_id, -1))
+      return queued(work).finally(() => count(user_id, -1))
     },
-    async *goOn(pieces) {
+    async *runPieces(pieces) {
       try {
         for (;;) {
-          const { done, value } = await inTurn(() => pieces.next())
+          const { done, value } = await queued(() => pieces.next())
           if (done) return
           yield value
         }
