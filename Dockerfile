@@ -20,6 +20,9 @@ COPY docs/en docs/en
 COPY docs/zh-CN docs/zh-CN
 COPY src src
 RUN ln -s /app/src/cli/main.ts /usr/local/bin/tessera
+# The version of package.json, which a label cannot read. test/platform/version.test.ts compares the two.
+LABEL org.opencontainers.image.title="Tessera"
+LABEL org.opencontainers.image.version="0.1.0"
 # The number of the image's user `node` shows an orchestrator that the process does not run as root.
 USER 1000:1000
 VOLUME /data

@@ -13,6 +13,7 @@ import { type Config, ConfigError } from './platform/config.ts'
 import { ListenError, refuseTakenPort } from './platform/ports.ts'
 import { type Loss, openTracing } from './platform/trace-export.ts'
 import { traceStatement } from './platform/tracing.ts'
+import { VERSION } from './platform/version.ts'
 import { makeClockReport, reportUnreadableKeys, startWorker } from './worker.ts'
 
 /** After this time requests in flight are cut off, so that the rest of the stop has time too. */
@@ -73,9 +74,12 @@ export async function serve<T>(
     // Both stop at once, because each may take most of the time for a stop.
     closers.push(async () => void (await Promise.all([finish(app), worker.stop()])))
     if (metrics !== undefined) closers.push(await serveMetrics(config, metrics))
-    await app.listen({ host: config.HOST, port: config.PORT }).catch((cause: NodeJS.ErrnoException) => {
-      throw new ListenError('PORT', config.HOST, config.PORT, cause)
-    })
+    const listenTextResolver = (address: string) => `Tessera ${VERSION} listens at ${address}`
+    await app
+      .listen({ host: config.HOST, port: config.PORT, listenTextResolver })
+      .catch((cause: NodeJS.ErrnoException) => {
+        throw new ListenError('PORT', config.HOST, config.PORT, cause)
+      })
     return { prepared, stop }
   } catch (error) {
     await stop()

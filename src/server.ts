@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import type { Db } from './database/connection.ts'
 import { ensureAdministrator } from './operations/first-start.ts'
 import { type Config, ConfigError, isRunByNpm, loadConfig, loadDemoConfig } from './platform/config.ts'
+import { VERSION } from './platform/version.ts'
 import { sentenceFor, serve } from './serve.ts'
 
 const STOP_SECONDS_MAX = 20
@@ -17,7 +18,7 @@ async function main(): Promise<void> {
   const config = loadConfig()
   const { stop } = await serve(config, (deps) => announceAdministrator(deps.db, config))
   stopOnSignal(stop)
-  process.stdout.write(`Tessera is at ${config.PUBLIC_URL}\n`)
+  process.stdout.write(`Tessera ${VERSION} is at ${config.PUBLIC_URL}\n`)
 }
 
 async function demo({ json, forum }: { json: boolean; forum: boolean }): Promise<void> {

@@ -10,6 +10,7 @@ import {
   examineIssuer,
   examinePasskeys,
   examineProxies,
+  examineVersion,
   PAYMENT_ADDRESS,
 } from './doctor/addresses.ts'
 import {
@@ -47,6 +48,7 @@ const CHECKS: Check[] = [
   { name: 'clock', needs: DATABASE, examine: examineClock },
   { name: ADDRESS, examine: ({ config }) => examineAddress(config.PUBLIC_URL) },
   { name: PAYMENT_ADDRESS, examine: ({ config }) => examineAddress(config.PAYMENT_PUBLIC_URL) },
+  { name: 'version', needs: ADDRESS, examine: examineVersion },
   { name: 'issuer', needs: ADDRESS, examine: examineIssuer },
   { name: 'passkeys', examine: examinePasskeys },
   { name: 'proxy', examine: examineProxies },
@@ -62,7 +64,7 @@ export const doctorCommands: Command[] = [
     name: 'doctor',
     takes: [],
     summary:
-      'Checks configuration, database, schema, secrets, books, clock, addresses, passkeys, proxy, forum and its groups, mail and traces, and says how to mend each fault. It always prints the whole list.',
+      'Checks configuration, database, schema, secrets, books, clock, addresses, version, passkeys, proxy, forum and its groups, mail and traces, and says how to mend each fault. It always prints the whole list.',
     run: async ({ config, progress }) => report(await examineAll(config, progress)),
     judgeConfig: ({ faults }) =>
       report([

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { databaseFault } from '../database/operator-messages.ts'
 import { ArchiveError } from '../operations/archive.ts'
 import { type Config, ConfigError, loadConfig } from '../platform/config.ts'
+import { VERSION } from '../platform/version.ts'
 import { applicationCommands } from './applications.ts'
 import { archiveCommands } from './archive.ts'
 import { bookCommands } from './books.ts'
@@ -45,6 +46,7 @@ function help(): string {
   const usages = COMMANDS.map((command) => [usageOf(command), command.summary] as const)
   return [
     'Usage: tessera <command> [--json]',
+    '       tessera --version',
     '',
     ...usages.map(([usage, summary]) => `  ${usage}\n      ${summary}`),
     '',
@@ -152,6 +154,10 @@ export async function tessera(
 ): Promise<number> {
   if (words.length === 0 || words.includes('--help') || words[0] === 'help') {
     out(help())
+    return 0
+  }
+  if (words[0] === '--version') {
+    out(`${VERSION}\n`)
     return 0
   }
   try {

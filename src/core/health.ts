@@ -1,11 +1,12 @@
 /**
- * GET /healthz: the process runs. GET /readyz: it can serve. For `tessera doctor` alone, /healthz also shows the caller's
- * address as the service sees it, which shows whether the service trusts the proxy in front of it.
+ * GET /healthz: the process runs. GET /readyz: it can serve. For `tessera doctor` alone, /healthz also shows the version
+ * and the caller's address as the service sees it, which shows whether the service trusts the proxy in front of it.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { makeCanWrite } from '../database/can-write.ts'
 import { isMigrated } from '../database/migrate.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { VERSION } from '../platform/version.ts'
 import { apartSentence } from './clock-check.ts'
 import type { Core } from './core.ts'
 
@@ -16,6 +17,9 @@ const SEEN_MINUTES_MAX = 5
 
 /** The caller's address that every limit counts, and the values that the service derived it from. */
 export type Seen = { address: string; peer: string; forwarded_for: string | null }
+
+/** What /healthz answers to the doctor, beside the status. */
+export type DoctorsAnswer = { version: string; seen: Seen }
 
 /** Makes the value of SEEN_HEADER. */
 export function seenTicket(secrets: Secrets, now: Date): string {
@@ -30,7 +34,7 @@ export function healthRoutes(
 ): void {
   const config = { admission: 'always' } as const
   app.get('/healthz', { config }, async (request, reply) =>
-    reply.header('cache-control', 'no-store').send({ status: 'ok', ...seenBy(request, deps) }),
+    reply.header('cache-control', 'no-store').send({ status: 'ok', ...answerToDoctor(request, deps) }),
   )
 
   const canWrite = makeCanWrite(deps.db)
@@ -57,12 +61,15 @@ export function healthRoutes(
   })
 }
 
-/** Returns nothing for strangers, because they would learn the addresses of the proxies. */
-function seenBy({ headers, ip, socket }: FastifyRequest, { secrets, clock }: Core): { seen?: Seen } {
+/** Returns nothing for strangers, because they would learn the version and the addresses of the proxies. */
+function answerToDoctor(
+  { headers, ip, socket }: FastifyRequest,
+  { secrets, clock }: Core,
+): Partial<DoctorsAnswer> {
   const ticket = headers[SEEN_HEADER]
   const [moment = '', tag = ''] = typeof ticket === 'string' ? ticket.split('.') : []
   const age_ms = Math.abs(clock().getTime() - Number(moment))
   if (!(age_ms <= SEEN_MINUTES_MAX * 60_000) || !secrets.isTag(SEEN_PURPOSE, moment, tag)) return {}
   const forwarded_for = headers['x-forwarded-for']?.toString() ?? null
-  return { seen: { address: ip, peer: socket.remoteAddress ?? ip, forwarded_for } }
+  return { version: VERSION, seen: { address: ip, peer: socket.remoteAddress ?? ip, forwarded_for } }
 }

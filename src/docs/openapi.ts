@@ -1,5 +1,6 @@
 /** Builds one OpenAPI 3.1 document from the operations, the webhooks and their schemas. */
 import type { Config } from '../platform/config.ts'
+import { VERSION } from '../platform/version.ts'
 import type { Text } from '../web/languages.ts'
 import { v1Operations } from './gateway-v1.ts'
 import { v2Operations } from './gateway-v2.ts'
@@ -71,7 +72,7 @@ export async function openApiDocument(
   )
   return {
     openapi: '3.1.0',
-    info: { title, version: '1', description: ANYWHERE[language] },
+    info: { title, version: VERSION, description: ANYWHERE[language] },
     servers: [{ url: config.PUBLIC_URL }],
     tags: AREAS.map((name) => ({ name })),
     paths,

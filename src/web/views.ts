@@ -19,6 +19,8 @@ import type { PageFailure, WaysOn } from './way-back.ts'
 /** The places of an area, which the navigation shows instead of the member's own. */
 export type AreaNav = {
   label: string
+  /** A line in the footer of its pages. */
+  note?: string
   back?: { href: string; label: string }
   /** The application whose places these are. The link leads to the choice of another one. */
   app?: { name: string; logo_url: string | null; note: string; href: string }

@@ -8,6 +8,7 @@ import { grantPoints } from '../../src/ledger/points.ts'
 import { claimAndSettle } from '../../src/payment/notifications/outbox.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
+import { VERSION } from '../../src/platform/version.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
@@ -58,6 +59,13 @@ const record = (action: string, subject: string, detail: object) =>
   sql`insert into audit_log (action, subject, detail) values (${action}, ${subject}, ${JSON.stringify(detail)})`.execute(
     test.db,
   )
+
+it('shows the version in its footer, to administrators only', async () => {
+  const footerOf = (page: { body: string }) => textOf(/<footer[\s\S]*?<\/footer>/.exec(page.body)![0])
+  for (const path of ['/admin', '/admin/settings'])
+    expect(footerOf(await admin.get(path)), path).toContain(t.navigation.version(VERSION))
+  expect(footerOf(await admin.get('/account'))).not.toContain(VERSION)
+})
 
 describe('the search box', () => {
   it('goes to what alone has the number, whatever it is', async () => {

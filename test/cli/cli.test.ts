@@ -19,6 +19,7 @@ import { balanceOf } from '../../src/ledger/wallet.ts'
 import { applyForPaymentApp } from '../../src/payment/apps/apps.ts'
 import { createTestApp } from '../../src/payment/apps/test-apps.ts'
 import { askMandateRight } from '../../src/payment/mandates/right.ts'
+import { VERSION } from '../../src/platform/version.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
@@ -939,6 +940,12 @@ describe('the rest', () => {
     ]
     for (const [words, why] of refusals)
       expect(await tessera(...words), words.join(' ')).toEqual({ code: 1, out: '', err: `${why}\n` })
+  })
+
+  it('tells its version without a configuration', async () => {
+    for (const env of [environment(), { PORT: 'x' }])
+      expect(await tesseraAt(env, '--version')).toEqual({ code: 0, out: `${VERSION}\n`, err: '' })
+    expect((await tessera('--help')).out).toContain('tessera --version')
   })
 
   it('explains itself, and what was typed wrong', async () => {

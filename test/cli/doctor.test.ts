@@ -1,7 +1,7 @@
 /** `tessera doctor` over a running service: each fault has its check and its remedy in the whole list. */
 import { once } from 'node:events'
 import { rm, writeFile } from 'node:fs/promises'
-import { request } from 'node:http'
+import { createServer as createHttpServer, request } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -14,6 +14,7 @@ import { SEEN_HEADER, seenTicket } from '../../src/core/health.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { keepProof } from '../../src/ledger/proofs.ts'
+import { VERSION } from '../../src/platform/version.ts'
 import { makePerson } from '../harness/cast.ts'
 import { certificateOf, type KeyAndCertificate } from '../harness/certificate.ts'
 import { startTestForum, type TestForum } from '../harness/fake-forum.ts'
@@ -35,6 +36,7 @@ const CHECKS = [
   'clock',
   'public address',
   'payment address',
+  'version',
   'issuer',
   'passkeys',
   'proxy',
@@ -125,13 +127,34 @@ describe('an installation', () => {
   it('that is not served leaves unsaid what only its address could tell', async () => {
     const { faults, skipped, by } = await findingsWith({ PUBLIC_URL: `http://127.0.0.1:${await freePort()}` })
     expect(faults).toEqual(['database writes', 'public address', 'payment address'])
-    expect(skipped).toEqual(['issuer'])
+    expect(skipped).toEqual(['version', 'issuer'])
     // The address does not look like loopback.
     const nowhere = `https://0.0.0.0:${await freePort()}`
-    expect((await findingsWith({ PUBLIC_URL: nowhere })).skipped).toEqual(['issuer', 'proxy'])
+    expect((await findingsWith({ PUBLIC_URL: nowhere })).skipped).toEqual(['version', 'issuer', 'proxy'])
     expect(by('public address').fault).toMatch(
       /healthz cannot be reached: .*ECONNREFUSED.* Start the service/,
     )
+  })
+})
+
+describe('a service', () => {
+  it('of another version than the doctor is at fault', async () => {
+    expect((await findingsWith({})).by('version')).toMatchObject({ state: 'good', note: VERSION })
+    const older = createHttpServer((_, answer) => answer.end(JSON.stringify({ version: '0.0.9' })))
+    await once(older.listen(0, '127.0.0.1'), 'listening')
+    const PUBLIC_URL = `http://127.0.0.1:${(older.address() as AddressInfo).port}`
+    expect((await findingsWith({ PUBLIC_URL })).by('version').fault).toMatch(
+      new RegExp(`^The service is version 0\\.0\\.9, and this program is ${VERSION}: restart the service`),
+    )
+    older.close()
+  })
+
+  it('with another APP_SECRET does not tell the doctor its version', async () => {
+    const { by } = await findingsWith({ APP_SECRET: 'another secret of at least 32 characters' })
+    expect(by('version')).toMatchObject({
+      state: 'unknown',
+      note: expect.stringMatching(/does not say which version it is: it has another APP_SECRET$/),
+    })
   })
 })
 
@@ -382,14 +405,18 @@ describe('a proxy', () => {
     expect((await examineBehind({}, silent)).fault).toMatch(/^5 members have signed in from one address/)
   })
 
-  it('is nothing that a stranger hears of', async () => {
+  it('and the version are nothing that a stranger hears of', async () => {
     const { secrets } = test.deps
     const now = test.clock.now()
     const ask = async (ticket?: string) => {
       const headers = ticket === undefined ? {} : { [SEEN_HEADER]: ticket }
       return (await test.app.inject({ url: '/healthz', headers })).json()
     }
-    expect(await ask(seenTicket(secrets, now))).toMatchObject({ seen: { address: '127.0.0.1' } })
+    expect(await ask(seenTicket(secrets, now))).toEqual({
+      status: 'ok',
+      version: VERSION,
+      seen: { address: '127.0.0.1', peer: '127.0.0.1', forwarded_for: null },
+    })
     const [moment, tag] = seenTicket(secrets, now).split('.')
     const stale = seenTicket(secrets, new Date(now.getTime() - 6 * 60_000))
     const strange = [undefined, '', '.', `${moment}.`, `${Number(moment) + 1}.${tag}`, `.${tag}`, stale]

@@ -21,6 +21,7 @@ import { GATEWAY_ERRORS } from '../../src/payment/gateway/errors.ts'
 import { PAYMENT_ERRORS } from '../../src/payment/hmac/errors.ts'
 import { acceptMandate } from '../../src/payment/mandates/consent.ts'
 import { RETRY_MINUTES } from '../../src/payment/notifications/outbox.ts'
+import { VERSION } from '../../src/platform/version.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Fields, gatewayText, makeShop, md5, type Shop } from '../harness/gateway-shop.ts'
 import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
@@ -120,6 +121,7 @@ describe('the document', () => {
   it.each(LANGUAGES)('is OpenAPI 3.1, served as it is made: %s', async (language) => {
     const made = await documentIn(language)
     expect((await validator.validate(structuredClone(made) as never)).errors ?? []).toEqual([])
+    expect(made.info.version).toBe(VERSION)
     const headers = { 'accept-language': language }
     const served = await test.app.inject({ url: '/docs/openapi.json', headers })
     expect(served.json()).toEqual(JSON.parse(JSON.stringify(made)))

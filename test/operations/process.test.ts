@@ -21,6 +21,7 @@ import { applyForPaymentApp, type PaymentAppCredentials } from '../../src/paymen
 import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
 import { loadConfig } from '../../src/platform/config.ts'
 import { makeSecrets } from '../../src/platform/secrets.ts'
+import { VERSION } from '../../src/platform/version.ts'
 import { sentenceFor, serve } from '../../src/serve.ts'
 import { openApplication } from '../harness/application.ts'
 import { browserAt } from '../harness/browser.ts'
@@ -193,6 +194,11 @@ describe('the first start', () => {
     expect(await stopped).toBe(0)
   })
 
+  it('has logged its version once it listens', () => {
+    expect(server.output()).toMatch(new RegExp(`"msg":"Tessera ${VERSION} listens at http`))
+    expect(server.output()).toContain(`Tessera ${VERSION} is at ${server.url}`)
+  })
+
   it('has logged requests by route, and none of the secrets that passed through', () => {
     const log = server.output()
     expect(log).toContain('"route":"/payment/pay/:transaction_id"')
@@ -228,7 +234,7 @@ describe('the second start', () => {
       ),
     )
     shell.kill('SIGTERM')
-    expect(await output).toContain('Tessera is at')
+    expect(await output).toContain(`Tessera ${VERSION} is at`)
     expect(await output).not.toContain('one-time password')
   })
 })

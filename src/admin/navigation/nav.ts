@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import { VERSION } from '../../platform/version.ts'
 import type { Messages } from '../../web/languages.ts'
 import type { AreaNav } from '../../web/views.ts'
 import { type Queues, readQueues } from './queues.ts'
@@ -37,6 +38,7 @@ export function adminNav(
   const c = t.console
   return {
     label: c.navigation.title,
+    note: c.navigation.version(VERSION),
     back: { href: '/account', label: c.navigation.back },
     groups: [
       {

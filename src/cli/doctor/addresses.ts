@@ -3,11 +3,13 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { sql } from 'kysely'
 import { relyingPartyId } from '../../accounts/session/relying-party.ts'
-import { SEEN_HEADER, type Seen, seenTicket } from '../../core/health.ts'
+import { type DoctorsAnswer, SEEN_HEADER, type Seen, seenTicket } from '../../core/health.ts'
 import type { Db } from '../../database/connection.ts'
+import { findAppSecret } from '../../operations/first-start.ts'
 import { isAllowedAddress } from '../../payment/values/addresses.ts'
 import { isLoopback } from '../../platform/config.ts'
 import { makeSecrets } from '../../platform/secrets.ts'
+import { VERSION } from '../../platform/version.ts'
 import {
   ask,
   DRIFT_SECONDS_MAX,
@@ -51,6 +53,38 @@ export async function examineAddress(url: string): Promise<Finding> {
   return GOOD
 }
 
+/**
+ * Asks /healthz for what it tells the doctor alone: nothing when it does not know the doctor's APP_SECRET. Undefined
+ * when the address does not answer.
+ */
+async function askAsDoctor(
+  { config, clock }: Installation,
+  appSecret: string,
+  url: string,
+): Promise<Partial<DoctorsAnswer> | undefined> {
+  const secrets = makeSecrets(appSecret, config.APP_SECRET_OTHER)
+  const answer = await ask(`${url}/healthz`, { headers: { [SEEN_HEADER]: seenTicket(secrets, clock()) } })
+  if (answer instanceof Error || !answer.ok) return undefined
+  return (await answer.json().catch(() => ({}))) as Partial<DoctorsAnswer>
+}
+
+/** Checks that the service runs this program's version. After an upgrade, a process that nobody restarted does not. */
+export async function examineVersion(installation: Installation): Promise<Finding> {
+  const { config } = installation
+  const appSecret = await findAppSecret(config)
+  if (appSecret === undefined)
+    return {
+      state: 'unknown',
+      note: `this program is ${VERSION}; without APP_SECRET the service tells nothing`,
+    }
+  const { version } = (await askAsDoctor(installation, appSecret, config.PUBLIC_URL)) ?? {}
+  if (version === undefined) return silentAt(config.PUBLIC_URL, 'which version it is')
+  if (version === VERSION) return { state: 'good', note: VERSION }
+  return fault(
+    `The service is version ${version}, and this program is ${VERSION}: restart the service, or run the tessera of its version`,
+  )
+}
+
 /** Checks that browsers keep passkeys for this site. */
 export async function examinePasskeys({ config }: Installation): Promise<Finding> {
   if (relyingPartyId(config) !== undefined) return GOOD
@@ -75,16 +109,14 @@ export async function examineIssuer({ config: { PUBLIC_URL } }: Installation): P
  * them as one. The doctor visits the service and asks which address the service sees.
  */
 export async function examineProxies(installation: Installation): Promise<Finding> {
-  const { config, clock } = installation
-  if (!config.production || config.APP_SECRET === undefined)
-    return off('both public addresses are of this machine')
-  const secrets = makeSecrets(config.APP_SECRET, config.APP_SECRET_OTHER)
-  const headers = { [SEEN_HEADER]: seenTicket(secrets, clock()) }
+  const { config } = installation
+  const { APP_SECRET } = config
+  if (!config.production || APP_SECRET === undefined) return off('both public addresses are of this machine')
   const examineDoor = async (name: string, url: string) => {
-    const answer = await ask(`${url}/healthz`, { headers })
-    if (answer instanceof Error || !answer.ok) return skippedFor(name)
-    const { seen } = (await answer.json().catch(() => ({}))) as { seen?: Seen }
-    return seen === undefined ? silentAt(url) : judgeProxy(installation, url, seen)
+    const answer = await askAsDoctor(installation, APP_SECRET, url)
+    if (answer === undefined) return skippedFor(name)
+    if (answer.seen === undefined) return silentAt(url, 'which address it sees')
+    return judgeProxy(installation, url, answer.seen)
   }
   const findings = [
     await examineDoor(ADDRESS, config.PUBLIC_URL),
@@ -94,10 +126,10 @@ export async function examineProxies(installation: Installation): Promise<Findin
   return first('fault') ?? first('skipped') ?? first('unknown') ?? findings[0]!
 }
 
-function silentAt(url: string): Finding {
+function silentAt(url: string, what: string): Finding {
   return {
     state: 'unknown',
-    note: `the service at ${url} does not say which address it sees: it has another APP_SECRET, or another version`,
+    note: `the service at ${url} does not say ${what}: it has another APP_SECRET`,
   }
 }
 
