@@ -20,7 +20,7 @@ import { traceRequests } from './platform/tracing.ts'
 import { privacyPages } from './privacy/own-data.page.ts'
 import { texts } from './texts.ts'
 import { registerAssets } from './web/assets.ts'
-import { registerDestinations } from './web/destinations.ts'
+import { registerNextSteps } from './web/next-steps.ts'
 import { registerPages, sendPageError } from './web/pages.ts'
 import { BODY_BYTES_MAX, isCleanValue, NotUtf8, type Parameters, parseParameters } from './web/parameters.ts'
 import { brandRoutes } from './web/site.ts'
@@ -59,7 +59,7 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
   await app.register(fastifyCookie)
   await app.register(fastifyFormbody, { parser: parseParameters })
   await registerPages(app, deps, texts)
-  registerDestinations(app)
+  registerNextSteps(app)
   logRequests(app)
   if (deps.metrics !== undefined) measureRequests(app, deps.metrics)
   refuseOverload(app, deps)

@@ -8,9 +8,9 @@ import { browserScope, type Session } from '../accounts/session/session.ts'
 import { isRegistrationOpen } from '../accounts/sign-in/register.page.ts'
 import type { Core } from '../core/core.ts'
 import { type Moved, movedThisMonth, statementOf, type Wallet, walletOf } from '../ledger/wallet.ts'
+import { safeBack } from '../web/back.ts'
 import { keepForm, repeatedForm } from '../web/forms/kept-forms.ts'
 import { isLanguage, LANGUAGE_COOKIE } from '../web/languages.ts'
-import { safeReturnTo } from '../web/return-to.ts'
 import {
   appsFor,
   appsForVisitors,
@@ -62,14 +62,14 @@ export async function homePages(app: FastifyInstance, deps: Core): Promise<void>
       if (request.session !== undefined) await chooseLanguage(deps.db, request.session.user.id, language)
     }
     const repeated = repeatedForm(request)
-    if (repeated !== undefined) await keepForm(reply, safeReturnTo(return_to), repeated, deps)
+    if (repeated !== undefined) await keepForm(reply, safeBack(return_to), repeated, deps)
     const { front } = request.locale.t
     // A switch in the frame shows itself. The form on the account page is one of several.
     if (return_to === PROFILE && isLanguage(language))
       return reply.done(PROFILE, {
         text: language === 'en' ? front.switchedToEnglish : front.switchedToChinese,
       })
-    return reply.redirect(safeReturnTo(return_to), 303)
+    return reply.redirect(safeBack(return_to), 303)
   })
 }
 

@@ -8,6 +8,7 @@ import { isPassing } from '../database/operator-messages.ts'
 import { isLoopback } from '../platform/config.ts'
 import { AppError, type PageCode, unavailable } from '../platform/errors.ts'
 import { assetUrl } from './assets.ts'
+import { backOf, linksAfter, type PageFailure } from './back.ts'
 import { sparkPath } from './bar-chart.ts'
 import { FORM_TOKEN_FIELD, formToken } from './forms/form-guard.ts'
 import { formViews, registerForms, showFormAgain } from './forms/forms.ts'
@@ -20,7 +21,6 @@ import { openReports, type Report } from './report.ts'
 import { type LocalizedSite, openSite } from './site.ts'
 import { uiLocalesOf } from './ui-locales.ts'
 import type { Common, PageData } from './views.ts'
-import { type PageFailure, wayBackOf, waysOnFrom } from './way-back.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
 
@@ -173,7 +173,7 @@ function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report' 
     spaceAfter,
     user: request.session?.user,
     path: request.url,
-    languageReturn: wayBackOf(request) ?? '/',
+    thisPage: backOf(request) ?? '/',
     places: placesOf(locale.t, request.session?.user),
     here: (links) => placeOf(request.url, links),
     hue: hueOf,
@@ -201,7 +201,7 @@ const LOOPBACK = ' http://127.0.0.1:* http://localhost:*'
 
 /**
  * Returns the targets of a form for form-action, because Chromium checks a form's whole redirect chain. A form that leaves
- * the site may reach any https address, because an application may redirect again. By http it may reach only its destination,
+ * the site may reach any https address, because an application may redirect again. By http it may reach only the address it leads to,
  * and from a program on the member's own machine also other ports there.
  */
 function formTargets(leavesSite: boolean | string, production: boolean): string {
@@ -257,8 +257,8 @@ export async function sendPageError(
   }
   const again = await showFormAgain(thrown, failure, request, reply)
   if (again !== undefined) return again
-  const ways = await waysOnFrom(request, failure.code)
-  const isLate = failure.code === 'form_expired' && ways.back !== undefined && !ways.destination?.order
+  const ways = await linksAfter(request, failure.code)
+  const isLate = failure.code === 'form_expired' && ways.back !== undefined && !ways.nextStep?.order
   // A failure must not hide behind another one.
   const late = isLate ? await reply.keepLateForm(ways.back!).catch(() => 'lost' as const) : undefined
   return reply.page('error', { failure, late, requestId: request.id, ...ways }, { status: failure.status })

@@ -5,6 +5,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Count } from '../database/counts.ts'
 import type { assetUrl } from './assets.ts'
+import type { FailureLinks, PageFailure } from './back.ts'
 import type { BarChart, sparkPath } from './bar-chart.ts'
 import type { FormView, MakeFormView, RefusedForm } from './forms/forms.ts'
 import type { LateForm } from './forms/kept-forms.ts'
@@ -14,7 +15,6 @@ import type { ShownRows } from './lists.ts'
 import type { PeriodAsked } from './periods/periods.ts'
 import type { Report } from './report.ts'
 import type { Site } from './site.ts'
-import type { PageFailure, WaysOn } from './way-back.ts'
 
 /** The places of an area, which the navigation shows instead of the member's own. */
 export type AreaNav = {
@@ -48,7 +48,7 @@ export type AreaLink = {
 
 /** The data of each page, beside the common data. */
 export interface PageData {
-  error: WaysOn & { failure: PageFailure; late: LateForm | undefined; requestId: string }
+  error: FailureLinks & { failure: PageFailure; late: LateForm | undefined; requestId: string }
   /** Asks before an act, and says its effect. Its form posts `fields` to `action`. */
   confirm: {
     title: string
@@ -144,7 +144,7 @@ export type Common = Omit<Locale, 'when'> & {
   user: NonNullable<FastifyRequest['session']>['user'] | undefined
   path: string
   /** Where the page continues in another language. */
-  languageReturn: string
+  thisPage: string
   /** Hidden fields of the form that the page shows again, for the switch of languages, as HTML. */
   repeated: string
   /** The member's places, and which of some links the page belongs to. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUser, groupsOf } from '../../src/accounts/people/users.ts'
 import { hashPassword, verifyPassword } from '../../src/accounts/security/password.ts'
 import { sha256 } from '../../src/platform/secrets.ts'
-import { safeReturnTo } from '../../src/web/return-to.ts'
+import { safeBack } from '../../src/web/back.ts'
 import { changePerson, makePerson } from '../harness/cast.ts'
 import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
@@ -337,7 +337,7 @@ describe('return_to', () => {
     [undefined, '/'],
     [['/a', '/b'], '/'],
   ])('%j leads to %s', (given, expected) => {
-    expect(safeReturnTo(given)).toBe(expected)
+    expect(safeBack(given)).toBe(expected)
   })
 
   it('is where sign-in leads, if it is ours', async () => {

@@ -9,7 +9,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import type { Config } from '../../platform/config.ts'
 import { randomToken } from '../../platform/secrets.ts'
-import { safeReturnTo } from '../../web/return-to.ts'
+import { safeBack } from '../../web/back.ts'
 import { browserScope, signInUrl, startSession } from '../session/session.ts'
 import { type AnswerFault, forumOf, readAnswer, requestUrl } from './connect.ts'
 import { issueNonce, lookAtNonce, NONCE_MINUTES, type NonceFault } from './nonces.ts'
@@ -52,7 +52,7 @@ export async function forumSignInRoutes(app: FastifyInstance, deps: Core): Promi
 
   // No HEAD, because each request stores a nonce.
   app.get<Query>('/sign-in/forum', { exposeHeadRoute: false }, async (request, reply) => {
-    const return_to = safeReturnTo(request.query.return_to)
+    const return_to = safeBack(request.query.return_to)
     const forum = forumOf(deps.config)
     if (forum === undefined) return refuse(reply, 'off', return_to)
     const nonce = await issueNonce(deps, rememberBrowser(request, reply, deps.config), return_to)
@@ -84,11 +84,11 @@ export async function forumSignInRoutes(app: FastifyInstance, deps: Core): Promi
 }
 
 /** Shows why the sign-in was refused, with a link that goes on. */
-function refuse(reply: FastifyReply, problem: Problem, returnTo: string, forumUrl?: string): FastifyReply {
+function refuse(reply: FastifyReply, problem: Problem, back: string, forumUrl?: string): FastifyReply {
   const { session } = reply.request
   // A member who pressed "back" after signing in is signed in already.
   const isDone = problem === 'used' && session !== undefined
-  const again = isDone ? returnTo : signInUrl(returnTo)
+  const again = isDone ? back : signInUrl(back)
   return reply.page(
     'accounts/forum/refused',
     { problem, again, isDone, forumUrl },

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
+import { leadsTo, safeBack } from '../../web/back.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
-import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
 import { attemptedBy } from '../session/known-browser.ts'
 import { PROFILE } from '../session/reauthentication.ts'
 import { giveSession, type Session, sessionOf, signInUrl } from '../session/session.ts'
@@ -14,7 +14,7 @@ import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'accounts/security/password': { user: Session['user']; returnTo: string }
+    'accounts/security/password': { user: Session['user']; back: string }
   }
 }
 
@@ -30,8 +30,8 @@ export function passwordPages(app: FastifyInstance, deps: Core): void {
     if (request.session === undefined) return reply.redirect(signInUrl('/account/password'), 303)
     const { user } = request.session
     if (!user.has_password) return reply.redirect(PROFILE, 303)
-    const returnTo = ownReturn(request.refused?.typed.return_to ?? request.query.return_to)
-    return reply.page('accounts/security/password', { user, returnTo }, { leavesSite: leadsTo(returnTo) })
+    const back = ownReturn(request.refused?.typed.return_to ?? request.query.return_to)
+    return reply.page('accounts/security/password', { user, back }, { leavesSite: leadsTo(back) })
   })
 
   app.post('/account/password', { config: { admission: 'slow' } }, async (request, reply) => {
@@ -59,5 +59,5 @@ export function passwordPages(app: FastifyInstance, deps: Core): void {
 }
 
 function ownReturn(sent: unknown): string {
-  return sent === undefined ? PROFILE : safeReturnTo(sent)
+  return sent === undefined ? PROFILE : safeBack(sent)
 }

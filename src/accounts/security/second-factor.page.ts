@@ -4,8 +4,8 @@ import { encodeQR } from 'qr'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
+import { safeBack } from '../../web/back.ts'
 import { FormRefused } from '../../web/forms/forms.ts'
-import { safeReturnTo } from '../../web/return-to.ts'
 import { PROFILE, requireFreshSignIn } from '../session/reauthentication.ts'
 import { relyingPartyId } from '../session/relying-party.ts'
 import { requireUser, type Session, sessionOf } from '../session/session.ts'
@@ -36,12 +36,12 @@ declare module '../../web/views.ts' {
       qr: string
       secret: string
       setup: string
-      returnTo: string
+      back: string
       isRequired: boolean
       /** What passkeys can do here: turn the factor on, be added first, or nothing at an IP address. */
       passkeys: 'there' | 'none' | 'no-domain'
     }
-    'accounts/security/recovery-codes': { codes: string[]; isNew: boolean; returnTo: string }
+    'accounts/security/recovery-codes': { codes: string[]; isNew: boolean; back: string }
   }
 }
 
@@ -54,10 +54,10 @@ export async function secondFactorPages(app: FastifyInstance, deps: Core): Promi
   app.get<{ Querystring: Record<string, unknown> }>(PAGE, async (request, reply) => {
     const factor = await findSecondFactor(deps.db, sessionOf(request).user.id)
     if (factor !== undefined) return reply.page('accounts/security/second-factor', { factor })
-    const { setup, return_to: returnTo } = request.refused?.typed ?? request.query
+    const { setup, return_to: back } = request.refused?.typed ?? request.query
     // A wrong code keeps the secret.
     const kept = typeof setup === 'string' ? unseal(setup, sessionOf(request), deps) : undefined
-    return showSetUp(request, reply, deps, { secret: kept ?? newTotpSecret(), returnTo })
+    return showSetUp(request, reply, deps, { secret: kept ?? newTotpSecret(), back })
   })
 
   app.post(PAGE, async (request, reply) => {
@@ -66,21 +66,21 @@ export async function secondFactorPages(app: FastifyInstance, deps: Core): Promi
     const secret = form.success ? unseal(form.data.setup, session, deps) : undefined
     if (!form.success || secret === undefined)
       throw new AppError('form_expired', 'This form has expired. Go back, reload the page and try again.')
-    const { code, return_to: returnTo } = form.data
+    const { code, return_to: back } = form.data
     const codes = await turnOnSecondFactor(deps, actor(request), { secret, code: code.replace(/\s/g, '') })
     if (codes === undefined) throw new FormRefused({ code: request.locale.t.security.setUp.wrongCode })
-    return reply.page('accounts/security/recovery-codes', { codes, isNew: true, returnTo: ownPage(returnTo) })
+    return reply.page('accounts/security/recovery-codes', { codes, isNew: true, back: ownPage(back) })
   })
 
   app.post(`${PAGE}/passkeys`, async (request, reply) => {
     const codes = await turnOnWithPasskeys(deps, actor(request))
-    return reply.page('accounts/security/recovery-codes', { codes, isNew: true, returnTo: PROFILE })
+    return reply.page('accounts/security/recovery-codes', { codes, isNew: true, back: PROFILE })
   })
 
   app.post(`${PAGE}/recovery-codes`, async (request, reply) => {
     if (!isSure(request)) return askFirst(reply, deps, 'recovery-codes')
     const codes = await remakeRecoveryCodes(deps, actor(request))
-    return reply.page('accounts/security/recovery-codes', { codes, isNew: false, returnTo: PAGE })
+    return reply.page('accounts/security/recovery-codes', { codes, isNew: false, back: PAGE })
   })
 
   app.post(`${PAGE}/off`, async (request, reply) => {
@@ -131,7 +131,7 @@ async function showSetUp(
   request: FastifyRequest,
   reply: FastifyReply,
   deps: Core,
-  { secret, returnTo }: { secret: string; returnTo: unknown },
+  { secret, back }: { secret: string; back: unknown },
 ): Promise<FastifyReply> {
   const session = sessionOf(request)
   const uri = otpauthUri(request.localized.site.name, session.user.username, secret)
@@ -140,7 +140,7 @@ async function showSetUp(
     qr: encodeQR(uri, 'svg', { border: QUIET_ZONE_MODULES }),
     secret: secret.replace(/.{4}(?=.)/g, '$& '),
     setup: seal(secret, session, deps),
-    returnTo: ownPage(returnTo),
+    back: ownPage(back),
     isRequired: session.needs_second_factor,
     passkeys: await waysOfPasskeys(session, deps),
   }
@@ -180,6 +180,6 @@ function actor(request: FastifyRequest): Actor {
   return { user_id: user.id, session_id: id, ip: request.ip }
 }
 
-function ownPage(returnTo: unknown): string {
-  return returnTo === undefined ? PROFILE : safeReturnTo(returnTo)
+function ownPage(back: unknown): string {
+  return back === undefined ? PROFILE : safeBack(back)
 }

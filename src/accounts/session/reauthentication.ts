@@ -4,8 +4,8 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
+import { backOf } from '../../web/back.ts'
 import { keepForm, typedForm } from '../../web/forms/kept-forms.ts'
-import { wayBackOf } from '../../web/way-back.ts'
 import { type Session, sessionOf, signInUrl } from './session.ts'
 
 export const PROFILE = '/account/profile'
@@ -29,10 +29,10 @@ export function isFresh({ auth_time, amr, user }: Session, minutes: number, now:
   return isRecent && (!user.has_second_factor || amr.some((method) => SECOND_FACTORS.includes(method)))
 }
 
-/** Returns the address of the sign-in page that shows the reason, fills in the username and returns to `returnTo`. */
-export function signInAgainUrl({ user }: Session, returnTo: string): string {
+/** Returns the address of the sign-in page that shows the reason, fills in the username and returns to `back`. */
+export function signInAgainUrl({ user }: Session, back: string): string {
   const hint = new URLSearchParams({ login_hint: user.username, reason: SIGN_IN_AGAIN })
-  return `${signInUrl(returnTo)}&${hint}`
+  return `${signInUrl(back)}&${hint}`
 }
 
 /**
@@ -46,7 +46,7 @@ export function requireFreshSignIn(deps: Core, { back }: { back?: string } = {})
     const minutes = (await deps.settings.read()).reauthenticate_minutes
     if (isFresh(session, minutes, deps.clock())) return undefined
     if (request.method === 'GET') return reply.redirect(signInAgainUrl(session, request.url), 303)
-    const page = wayBackOf(request) ?? PROFILE
+    const page = backOf(request) ?? PROFILE
     const form = typedForm(request)
     const isKept = (await keepForm(reply, page, form, deps)) && Object.keys(form.typed).length > 0
     const shown = { signInUrl: signInAgainUrl(session, page), back: back ?? page, minutes, isKept }

@@ -280,9 +280,9 @@ export async function endSessionsOf(
   return ended.map(({ ip, agent, auth_time }) => ({ ip, agent, auth_time }))
 }
 
-/** Returns the address of the sign-in page that returns to `returnTo`, a path of this site. */
-export function signInUrl(returnTo: string): string {
-  return `/sign-in?return_to=${encodeURIComponent(returnTo)}`
+/** Returns the address of the sign-in page that returns to `back`, a path of this site. */
+export function signInUrl(back: string): string {
+  return `/sign-in?return_to=${encodeURIComponent(back)}`
 }
 
 /**
@@ -309,8 +309,8 @@ export async function requireAdmin(
 ): Promise<FastifyReply | undefined> {
   if (!request.session?.user.is_admin) throw new AppError('forbidden', 'Only administrators may do this')
   if (!request.session.needs_second_factor) return undefined
-  const returnTo = request.method === 'GET' ? request.url : '/admin'
-  return reply.redirect(`/account/second-factor?return_to=${encodeURIComponent(returnTo)}`, 303)
+  const back = request.method === 'GET' ? request.url : '/admin'
+  return reply.redirect(`/account/second-factor?return_to=${encodeURIComponent(back)}`, 303)
 }
 
 /** Returns the session of a request that has passed requireUser. Throws sign_in_required without one. */

@@ -34,7 +34,7 @@ export function signInLinkRoutes(app: FastifyInstance, deps: Core): void {
     const user_id = await useSignInLink(deps, { token, ip: request.ip })
     if (user_id === undefined) return showDeadLink(reply)
     // RFC 8176 has no name for a sign-in by a link.
-    return finishSignIn(request, reply, { user_id, amr: [], returnTo: '/' }, deps)
+    return finishSignIn(request, reply, { user_id, amr: [], back: '/' }, deps)
   })
 }
 

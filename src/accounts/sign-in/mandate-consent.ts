@@ -5,16 +5,16 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Tx } from '../../database/connection.ts'
-import type { Destination } from '../../web/destinations.ts'
+import type { NextStep } from '../../web/next-steps.ts'
 
 /** Terms that a member may allow. Points are whole, days are `YYYY-MM-DD` in Asia/Shanghai. */
 export type MandateTerms = { charge_max: bigint; period_max: bigint; starts_on: string; ends_on: string }
 
-type Caps = Pick<NonNullable<Destination['mandate']>, 'kind' | 'charge_max' | 'period_max' | 'period'>
+type Caps = Pick<NonNullable<NextStep['mandate']>, 'kind' | 'charge_max' | 'period_max' | 'period'>
 
 /** What a page shows of an offer that the member can accept. */
 export type OfferShown = {
-  mandate: Pick<NonNullable<Destination['mandate']>, 'kind' | 'period' | 'purpose'> & {
+  mandate: Pick<NonNullable<NextStep['mandate']>, 'kind' | 'period' | 'purpose'> & {
     book: 'live' | 'test'
     with_token: boolean
   }

@@ -1,10 +1,11 @@
 /** Words about mandates: of the sign-in before an offer, and of the pages above that show mandates. */
-import type { Destination } from '../../web/destinations.ts'
+
 import type { Texts } from '../../web/languages.ts'
+import type { NextStep } from '../../web/next-steps.ts'
 import { counted } from '../../web/plurals.ts'
 import { POINT, POINTS } from '../../web/site-words.ts'
 
-type Period = NonNullable<Destination['mandate']>['period']
+type Period = NonNullable<NextStep['mandate']>['period']
 
 const PERIOD = {
   day: { en: 'day', zh: '每天' },

@@ -21,10 +21,10 @@ export function hasSignedInMeanwhile(error: Error, request: FastifyRequest, deps
 export function continueMeanwhile(
   request: FastifyRequest,
   reply: FastifyReply,
-  { returnTo, username }: { returnTo: string; username: string },
+  { back, username }: { back: string; username: string },
 ): FastifyReply {
   const own = sessionOf(request).user.username
-  if (username.trim().toLowerCase() === own.toLowerCase()) return reply.redirect(returnTo, 303)
+  if (username.trim().toLowerCase() === own.toLowerCase()) return reply.redirect(back, 303)
   const shown = new URLSearchParams({ reason: MEANWHILE, login_hint: username })
-  return reply.redirect(`${signInUrl(returnTo)}&${shown}`, 303)
+  return reply.redirect(`${signInUrl(back)}&${shown}`, 303)
 }

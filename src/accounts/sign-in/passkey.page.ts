@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
-import { safeReturnTo } from '../../web/return-to.ts'
+import { safeBack } from '../../web/back.ts'
 import { checkPasskey, type PasskeyFault } from '../passkeys/sign-in.ts'
 import { isBannedOrSuspended } from '../people/users.ts'
 import { rememberBrowser } from '../session/known-browser.ts'
@@ -50,20 +50,20 @@ export function passkeySignInRoutes(
     if (!has_password) return show(request, reply, 'passkeyAtForum')
     await startSession(request, reply, user_id, amr, deps)
     rememberBrowser(request, reply, user_id, deps)
-    return reply.redirect(safeReturnTo(return_to), 303)
+    return reply.redirect(safeBack(return_to), 303)
   })
 
   const startOver = async (error: Error, request: FastifyRequest, reply: FastifyReply) => {
     // The session ended while the page was open, so its form token is worthless.
     const isExpired = error instanceof AppError && error.code === 'form_expired'
     if (isExpired && request.session === undefined)
-      return reply.redirect(signInUrl(safeReturnTo(bodyOf(request).return_to)), 303)
+      return reply.redirect(signInUrl(safeBack(bodyOf(request).return_to)), 303)
     return errorHandler(error, request, reply)
   }
   app.post('/sign-in/again', { config, errorHandler: startOver }, async (request, reply) => {
     const { credential, return_to } = bodyOf(request)
-    const returnTo = safeReturnTo(return_to)
-    if (request.session === undefined) return reply.redirect(signInUrl(returnTo), 303)
+    const back = safeBack(return_to)
+    if (request.session === undefined) return reply.redirect(signInUrl(back), 303)
     const { id: user_id, username, has_password } = sessionOf(request).user
     const amr = has_password ? [] : ['forum']
     const asked = { purpose: 'again', member: { user_id, username }, amr } as const
@@ -71,9 +71,8 @@ export function passkeySignInRoutes(
     if (outcome === 'foreign')
       throw new AppError('forbidden', 'This passkey belongs to another member. Use one of your own')
     if (typeof outcome === 'string') return show(request, reply, PROBLEMS[outcome])
-    if (!(await renewSession(request, reply, outcome.amr, deps)))
-      return reply.redirect(signInUrl(returnTo), 303)
-    return reply.redirect(returnTo, 303)
+    if (!(await renewSession(request, reply, outcome.amr, deps))) return reply.redirect(signInUrl(back), 303)
+    return reply.redirect(back, 303)
   })
 }
 

@@ -7,9 +7,9 @@ import { networkOf } from '../../core/limits.ts'
 import type { SettingValues } from '../../core/setting-values.ts'
 import type { Config } from '../../platform/config.ts'
 import { AppError } from '../../platform/errors.ts'
-import { type Destination, destinationOf } from '../../web/destinations.ts'
+import { leadsTo, safeBack } from '../../web/back.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
-import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
+import { type NextStep, nextStepOf } from '../../web/next-steps.ts'
 import { createUser, isUsername } from '../people/users.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../security/password.ts'
 import { rememberBrowser } from '../session/known-browser.ts'
@@ -42,8 +42,8 @@ const Form = z.object({
 declare module '../../web/views.ts' {
   interface PageData {
     'accounts/sign-in/register': {
-      returnTo: string
-      destination: Destination | undefined
+      back: string
+      nextStep: NextStep | undefined
     }
   }
 }
@@ -59,9 +59,9 @@ export function registrationRoutes(app: FastifyInstance, deps: Core): void {
     REGISTER,
     { preHandler: requireOpen },
     async (request, reply) => {
-      const returnTo = safeReturnTo(request.refused?.typed.return_to ?? request.query.return_to)
-      const shown = { returnTo, destination: await destinationOf(app, returnTo) }
-      return reply.page('accounts/sign-in/register', shown, { leavesSite: leadsTo(returnTo) })
+      const back = safeBack(request.refused?.typed.return_to ?? request.query.return_to)
+      const shown = { back, nextStep: await nextStepOf(app, back) }
+      return reply.page('accounts/sign-in/register', shown, { leavesSite: leadsTo(back) })
     },
   )
 
@@ -80,14 +80,14 @@ export function registrationRoutes(app: FastifyInstance, deps: Core): void {
     if (user_id === undefined) throw new FormRefused({ username: r.taken }, 'conflict')
     await startSession(request, reply, user_id, ['pwd'], deps)
     rememberBrowser(request, reply, user_id, deps)
-    return reply.redirect(safeReturnTo(return_to), 303)
+    return reply.redirect(safeBack(return_to), 303)
   })
 }
 
 /** The page of a registration form, which is again about to lead to the same place. */
 function registerPage({ body }: FastifyRequest): string {
-  const returnTo = safeReturnTo((body as Record<string, unknown> | undefined)?.return_to)
-  return registerUrl(returnTo)
+  const back = safeBack((body as Record<string, unknown> | undefined)?.return_to)
+  return registerUrl(back)
 }
 
 /** Whether registration is open. It is closed while a forum is configured, because a stranger could take a member's name. */
@@ -106,9 +106,9 @@ export function admitsRegistration(
   return config.DISCOURSE_URL === undefined && registration === 'open'
 }
 
-/** Returns the address of the registration page that returns to `returnTo`, a path of this site. */
-export function registerUrl(returnTo: string): string {
-  return `${REGISTER}?return_to=${encodeURIComponent(returnTo)}`
+/** Returns the address of the registration page that returns to `back`, a path of this site. */
+export function registerUrl(back: string): string {
+  return `${REGISTER}?return_to=${encodeURIComponent(back)}`
 }
 
 /** Makes the account and returns its id, or undefined when the name is taken in any case. */

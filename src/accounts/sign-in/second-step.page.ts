@@ -7,9 +7,9 @@ import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { AppError } from '../../platform/errors.ts'
-import { type Destination, destinationOf } from '../../web/destinations.ts'
+import { leadsTo, safeBack } from '../../web/back.ts'
+import { type NextStep, nextStepOf } from '../../web/next-steps.ts'
 import { wantsHtml } from '../../web/pages.ts'
-import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
 import { type PasskeyButton, passkeyButton } from '../passkeys/options.ts'
 import { checkPasskey } from '../passkeys/sign-in.ts'
 import { acceptCode, acceptRecoveryCode } from '../security/second-factor.ts'
@@ -41,14 +41,14 @@ function withoutSpaces(text: string): string {
 }
 
 /** A right password or link, its RFC 8176 names, and its counted attempt, if there is one. */
-export type FirstStep = { user_id: bigint; amr: string[]; attempt?: bigint; returnTo: string }
+export type FirstStep = { user_id: bigint; amr: string[]; attempt?: bigint; back: string }
 
 declare module '../../web/views.ts' {
   interface PageData {
     'accounts/sign-in/second-step': {
       username: string
-      returnTo: string
-      destination: Destination | undefined
+      back: string
+      nextStep: NextStep | undefined
       /** False where passkeys are the only second factor. */
       hasCodes: boolean
       passkey: PasskeyButton | undefined
@@ -75,25 +75,25 @@ type Shown = {
 export async function finishSignIn(
   request: FastifyRequest,
   reply: FastifyReply,
-  { user_id, amr, attempt, returnTo }: FirstStep,
+  { user_id, amr, attempt, back }: FirstStep,
   deps: Core,
 ): Promise<FastifyReply> {
   if (!(await hasSecondFactor(deps.db, user_id))) {
     if (attempt !== undefined) await clearAttempts(deps, attempt)
     await startSession(request, reply, user_id, amr, deps)
     rememberBrowser(request, reply, user_id, deps)
-    return reply.redirect(returnTo, 303)
+    return reply.redirect(back, 303)
   }
   // Not cleared yet, because with the password an attacker could otherwise reset the count of wrong codes.
   if (attempt !== undefined) await withdrawAttempt(deps, attempt)
-  const token = await beginSecondStep(deps, { user_id, amr, return_to: returnTo })
+  const token = await beginSecondStep(deps, { user_id, amr, return_to: back })
   reply.setCookie(cookieName(deps), token, { ...cookieOptions(deps.config), maxAge: PENDING_MINUTES * 60 })
-  return reply.redirect(secondStepUrl(returnTo), 303)
+  return reply.redirect(secondStepUrl(back), 303)
 }
 
 /** The address of the page, with the path that it returns to even after the unfinished sign-in has expired. */
-function secondStepUrl(returnTo: string): string {
-  return returnTo === '/' ? PAGE : `${PAGE}?return_to=${encodeURIComponent(returnTo)}`
+function secondStepUrl(back: string): string {
+  return back === '/' ? PAGE : `${PAGE}?return_to=${encodeURIComponent(back)}`
 }
 
 /** GET and POST /sign-in/second-factor, in the scope of the sign-in page. */
@@ -111,7 +111,7 @@ export function secondStepRoutes(app: FastifyInstance, deps: Core): void {
   } as const
   app.post(PAGE, options, async (request, reply) => {
     const pending = await findSecondStep(deps, request.cookies[cookieName(deps)])
-    if (pending === undefined) return startOver(reply, returnToOf(request))
+    if (pending === undefined) return startOver(reply, backOfForm(request))
     const { user_id, id, return_to } = pending
     const amr = await prove(request, pending, deps)
     if (typeof amr === 'string') return show(request, reply, pending, { problem: amr, status: 401 }, deps)
@@ -150,14 +150,14 @@ async function prove(request: FastifyRequest, pending: Pending, deps: Core): Pro
 async function show(
   request: FastifyRequest,
   reply: FastifyReply,
-  { user_id, username, return_to: returnTo, hasCodes }: Pending,
+  { user_id, username, return_to: back, hasCodes }: Pending,
   { problem, lockedSeconds, status = 200 }: Shown,
   deps: Core,
 ): Promise<FastifyReply> {
-  const destination = await destinationOf(request.server, returnTo)
+  const nextStep = await nextStepOf(request.server, back)
   const passkey = await passkeyButton(request, 'second_step', user_id, deps)
-  const data = { username, returnTo, destination, hasCodes, passkey, problem, lockedSeconds }
-  return reply.page('accounts/sign-in/second-step', data, { status, leavesSite: leadsTo(returnTo) })
+  const data = { username, back, nextStep, hasCodes, passkey, problem, lockedSeconds }
+  return reply.page('accounts/sign-in/second-step', data, { status, leavesSite: leadsTo(back) })
 }
 
 /** Shows the form again after a lock-out, and continues where the browser has signed in meanwhile. Throws other errors on. */
@@ -168,9 +168,9 @@ async function showAgain(
   deps: Core,
 ): Promise<FastifyReply> {
   if (hasSignedInMeanwhile(error, request, deps)) {
-    const { return_to = safeReturnTo(returnToOf(request)), username = '' } =
+    const { return_to = safeBack(backOfForm(request)), username = '' } =
       (await findSecondStep(deps, request.cookies[cookieName(deps)])) ?? {}
-    return continueMeanwhile(request, reply, { returnTo: return_to, username })
+    return continueMeanwhile(request, reply, { back: return_to, username })
   }
   const isLockout = error instanceof AppError && error.code === 'too_many_attempts'
   // The limit of pages refuses a request before its body and its session are read.
@@ -183,17 +183,17 @@ async function showAgain(
 }
 
 /** Begins the sign-in again, on the way to the same place. */
-function startOver(reply: FastifyReply, returnTo: unknown): FastifyReply {
-  const path = safeReturnTo(returnTo)
+function startOver(reply: FastifyReply, back: unknown): FastifyReply {
+  const path = safeBack(back)
   return reply.redirect(path === '/' ? '/sign-in' : signInUrl(path), 303)
 }
 
-function returnToOf({ body }: FastifyRequest): unknown {
+function backOfForm({ body }: FastifyRequest): unknown {
   return (body as Record<string, unknown> | undefined)?.return_to
 }
 
 function secondStepPage(request: FastifyRequest): string {
-  return secondStepUrl(safeReturnTo(returnToOf(request)))
+  return secondStepUrl(safeBack(backOfForm(request)))
 }
 
 function accept(

@@ -4,10 +4,10 @@ import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { AppError } from '../../platform/errors.ts'
-import { type Destination, destinationOf } from '../../web/destinations.ts'
+import { leadsTo, safeBack } from '../../web/back.ts'
 import { foundQueueFull } from '../../web/forms/forms.ts'
+import { type NextStep, nextStepOf } from '../../web/next-steps.ts'
 import { wantsHtml } from '../../web/pages.ts'
-import { leadsTo, safeReturnTo } from '../../web/return-to.ts'
 import { readSignIn } from '../passkeys/credential.ts'
 import { type PasskeyButton, passkeyButton } from '../passkeys/options.ts'
 import { hasMail } from '../people/email.ts'
@@ -34,8 +34,8 @@ const SignInForm = z.object({
 declare module '../../web/views.ts' {
   interface PageData {
     'accounts/sign-in/sign-in': {
-      returnTo: string
-      destination: Destination | undefined
+      back: string
+      nextStep: NextStep | undefined
       username: string
       problem: Problem | undefined
       /** How long a member who is locked out has to wait. */
@@ -55,12 +55,12 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
-    'accounts/sign-in/destination': { destination: Destination }
+    'accounts/sign-in/next-step': { nextStep: NextStep }
     /** A form that stays hidden until the browser can answer it. */
     'accounts/sign-in/passkey': {
       passkey: PasskeyButton
       action: string
-      returnTo: string
+      back: string
       hasAutofill: boolean
       label: string
       noneUsed: string
@@ -72,7 +72,7 @@ declare module '../../web/views.ts' {
 type Problem = 'wrong_credentials' | 'barred' | 'locked' | 'busy' | 'expired' | PasskeyProblem
 
 type Shown = {
-  returnTo: string
+  back: string
   username: string
   problem?: Problem
   lockedSeconds?: number
@@ -88,7 +88,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
   app.get<{ Querystring: Record<string, unknown> }>('/sign-in', async (request, reply) => {
     const { return_to, login_hint, reason } = request.query
     const username = typeof login_hint === 'string' ? login_hint.slice(0, EMAIL_LENGTH_MAX) : ''
-    const shown = { returnTo: safeReturnTo(return_to), username, isAgain: reason === SIGN_IN_AGAIN }
+    const shown = { back: safeBack(return_to), username, isAgain: reason === SIGN_IN_AGAIN }
     return show(request, reply, { ...shown, isMeanwhile: reason === MEANWHILE }, deps)
   })
 
@@ -99,9 +99,9 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
   } as const
   app.post('/sign-in', options, async (request, reply) => {
     const form = SignInForm.safeParse(request.body)
-    const returnTo = safeReturnTo((request.body as Record<string, unknown> | undefined)?.return_to)
+    const back = safeBack((request.body as Record<string, unknown> | undefined)?.return_to)
     const again = (problem: Problem, username: string) =>
-      show(request, reply, { returnTo, username, problem, status: 401 }, deps)
+      show(request, reply, { back, username, problem, status: 401 }, deps)
 
     const { username: typed } = (request.body ?? {}) as Record<string, unknown>
     if (!form.success) return again('wrong_credentials', typeof typed === 'string' ? typed : '')
@@ -122,7 +122,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
       await clearAttempts(deps, attempt)
       return again('barred', username)
     }
-    return finishSignIn(request, reply, { user_id: found.id, amr: ['pwd'], attempt, returnTo }, deps)
+    return finishSignIn(request, reply, { user_id: found.id, amr: ['pwd'], attempt, back }, deps)
   })
 
   passkeySignInRoutes(app, deps, {
@@ -131,7 +131,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
     show: (request, reply, problem) => {
       const { return_to } = request.body as Record<string, unknown>
       const isAgain = request.routeOptions.url === '/sign-in/again'
-      const shown = { returnTo: safeReturnTo(return_to), username: '', isAgain, problem, status: 401 }
+      const shown = { back: safeBack(return_to), username: '', isAgain, problem, status: 401 }
       return show(request, reply, shown, deps)
     },
   })
@@ -148,12 +148,12 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
 async function show(
   request: FastifyRequest,
   reply: FastifyReply,
-  { returnTo, username, problem, lockedSeconds, isAgain = false, isMeanwhile = false, status = 200 }: Shown,
+  { back, username, problem, lockedSeconds, isAgain = false, isMeanwhile = false, status = 200 }: Shown,
   deps: Core,
 ): Promise<FastifyReply> {
   const data = {
-    returnTo,
-    destination: await destinationOf(request.server, returnTo),
+    back,
+    nextStep: await nextStepOf(request.server, back),
     username,
     problem,
     lockedSeconds,
@@ -166,7 +166,7 @@ async function show(
     canRecover: hasMail(deps.config),
     host: hostOf(request, deps),
   }
-  return reply.page('accounts/sign-in/sign-in', data, { status, leavesSite: leadsTo(returnTo) })
+  return reply.page('accounts/sign-in/sign-in', data, { status, leavesSite: leadsTo(back) })
 }
 
 /**
@@ -200,7 +200,7 @@ async function showAgain(
   // The limit of pages refuses a request before its body and its session are read.
   if (!(error instanceof AppError) || sent === undefined || !wantsHtml(request)) throw error
   const username = typeof sent.username === 'string' ? sent.username.slice(0, EMAIL_LENGTH_MAX) : ''
-  const shown = { returnTo: safeReturnTo(sent.return_to), username }
+  const shown = { back: safeBack(sent.return_to), username }
   if (hasSignedInMeanwhile(error, request, deps)) return continueMeanwhile(request, reply, shown)
   if (error.code === 'form_expired')
     return show(request, reply, { ...shown, problem: 'expired', status: 403 }, deps)
@@ -215,7 +215,7 @@ async function showAgain(
 /** The page of a sign-in form, which is again about to lead to the same place, with the username that was typed. */
 function signInPage({ body }: FastifyRequest): string {
   const { return_to, username } = (body ?? {}) as Record<string, unknown>
-  const url = signInUrl(safeReturnTo(return_to))
+  const url = signInUrl(safeBack(return_to))
   if (typeof username !== 'string' || username === '') return url
   return `${url}&login_hint=${encodeURIComponent(username.slice(0, EMAIL_LENGTH_MAX))}`
 }

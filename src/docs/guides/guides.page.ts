@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { cookieOptions, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import { safeBack } from '../../web/back.ts'
 import { escapeHtml } from '../../web/html.ts'
-import { safeReturnTo } from '../../web/return-to.ts'
 import { siteWords } from '../../web/site-words.ts'
 import { docsNav, type Link, type Ways } from '../navigation.ts'
 import { type Found, searchDocs } from '../search.ts'
@@ -116,7 +116,7 @@ export async function guidePages(app: FastifyInstance, deps: Core): Promise<void
     reply.setCookie(CHOICE_COOKIE, choice, { ...cookieOptions(deps.config), maxAge: CHOICE_SECONDS })
     const { payment, signIn } = await findReader(deps, user.id, choice)
     const names = [payment.chosen, signIn.chosen].flatMap((app) => (app === undefined ? [] : [app.name]))
-    return reply.done(safeReturnTo(return_to), {
+    return reply.done(safeBack(return_to), {
       text: request.locale.t.docs.reader.changed([...new Set(names)]),
     })
   })

@@ -1,6 +1,6 @@
 /** The rules of redirect addresses, without HTTP and SQL. */
 import { isLoopback } from '../../platform/config.ts'
-import { privateUseScheme } from '../../web/return-to.ts'
+import { privateUseScheme } from '../../web/back.ts'
 import { isPublic } from './access.ts'
 
 const REDIRECT_URI_LENGTH_MAX = 2_000

@@ -4,8 +4,8 @@
  */
 import type { FastifyReply } from 'fastify'
 import type { Config } from '../../platform/config.ts'
+import { privateUseScheme } from '../../web/back.ts'
 import type { Parameters } from '../../web/parameters.ts'
-import { privateUseScheme } from '../../web/return-to.ts'
 import type { Target } from './authorization-request.ts'
 import { withParameters } from './parameters.ts'
 

@@ -34,9 +34,9 @@ import {
   unknownClient,
 } from './authorization-request.ts'
 import { type ConsentFacts, consentFacts } from './consent.ts'
-import { makeDescribeRequest } from './destination.ts'
 import { asDescription, isOAuthError, type OAuthError } from './errors.ts'
 import { type Hint, readHint } from './id-token.ts'
+import { makeDescribeRequest } from './next-step.ts'
 import { namesIn } from './parameters.ts'
 import { markedQuery, meetsMark } from './reauthentication.ts'
 
@@ -105,7 +105,7 @@ const MandateForm = z.object({ decision: z.enum(['charge', 'only', 'deny']) })
 export async function authorizePages(app: FastifyInstance, deps: AuthorizeDeps): Promise<void> {
   browserScope(app, deps)
   neverStored(app)
-  app.destinations.push(makeDescribeRequest(deps, AUTHORIZATION_PATHS))
+  app.nextSteps.push(makeDescribeRequest(deps, AUTHORIZATION_PATHS))
   const config = { admission: admissionOf }
 
   for (const path of AUTHORIZATION_PATHS) {
@@ -364,8 +364,8 @@ function findDetour(
   const query = isDemanded ? markedQuery(sent, session, deps) : queryText(sent)
   const hint = demand.login_hint?.slice(0, LOGIN_HINT_LENGTH_MAX)
   const hinted = hint === undefined ? '' : `&login_hint=${encodeURIComponent(hint)}`
-  const returnTo = `${AUTHORIZATION_PATH}?${query}`
-  return demand.prompts.includes('create') ? registerUrl(returnTo) : signInUrl(returnTo) + hinted
+  const back = `${AUTHORIZATION_PATH}?${query}`
+  return demand.prompts.includes('create') ? registerUrl(back) : signInUrl(back) + hinted
 }
 
 /** Throws invalid_request where nobody may register, because discovery then does not offer the prompt. */

@@ -6,7 +6,7 @@ import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { signerFrom, withSignedTrade } from '../gateway/messages.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
 import { isExpired } from '../orders/orders.ts'
-import { type FindPaidOrder, makeFindPaidOrder, type PaidOrder } from '../orders/way-back.ts'
+import { type FindPaidOrder, makeFindPaidOrder, type PaidOrder } from '../orders/return.ts'
 import { type CallbackFields, isoSeconds, signedCallbackUrl } from '../signing/hmac.ts'
 import { openKey } from '../signing/keys.ts'
 import { TRANSACTION_ID } from '../values/fields.ts'
@@ -91,18 +91,18 @@ export function stateFor(order: LoadedOrder, reader_id: bigint, now: Date): Stat
 
 /** The unsigned link back to the shop, which proves no payment. */
 export function shopOf(order: LoadedOrder): string {
-  return order.app_homepage ?? new URL(wayBack(order)).origin
+  return order.app_homepage ?? new URL(returnOf(order)).origin
 }
 
 /** The address of the return or the callback, without a signature. */
-function wayBack({ return_url, callback_url }: Pick<PaidOrder, 'return_url' | 'callback_url'>): string {
+function returnOf({ return_url, callback_url }: Pick<PaidOrder, 'return_url' | 'callback_url'>): string {
   return return_url ?? callback_url
 }
 
 /** The signed return or callback of a paid order, signed again at each use. decisions.md 5.9. */
-export async function signedWayBack(deps: PaymentDeps, order: PaidOrder): Promise<string> {
+export async function signedReturn(deps: PaymentDeps, order: PaidOrder): Promise<string> {
   if (order.door === 'gateway')
-    return withSignedTrade(wayBack(order), order, await signerFrom(deps, order), deps.clock())
+    return withSignedTrade(returnOf(order), order, await signerFrom(deps, order), deps.clock())
   const fields: CallbackFields = {
     transaction_id: order.transaction_id,
     external_reference: order.order_id,

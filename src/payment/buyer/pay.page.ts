@@ -9,20 +9,20 @@ import type { Db } from '../../database/connection.ts'
 import { walletOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
-import { LED_BACK } from '../orders/orders.ts'
+import { RETURNS } from '../orders/orders.ts'
 import type { Judged, Pay, PayOutcome } from '../orders/pay.ts'
 import { refundRequestsOf } from '../orders/refund-requests.ts'
 import { refundsOf } from '../orders/refunds.ts'
 import { expireNow, forceFault, openPlayWallet, refillPlayPoints } from '../orders/test-mode.ts'
 import { TRANSACTION_ID } from '../values/fields.ts'
-import { makeDescribeOrder } from './destination.ts'
+import { makeDescribeOrder } from './next-step.ts'
 import {
   type LoadedOrder,
   makeOrderPages,
   type OrderPages,
   type State,
   shopOf,
-  signedWayBack,
+  signedReturn,
   stateFor,
 } from './order.ts'
 import { noteView } from './payments.ts'
@@ -33,7 +33,7 @@ const FIRST_NOTIFY_MS = 2_000
 /** The last part of the time to pay, in which the page counts down. */
 const COUNTDOWN_SHARE = 0.25
 /** The delay before a receipt redirects to the shop. */
-const LED_BACK_SECONDS = 5
+const RETURN_SECONDS = 5
 /** The white margin that scanners need around the code. */
 const QUIET_ZONE_MODULES = 2
 
@@ -76,7 +76,7 @@ declare module '../../web/views.ts' {
           state: State
           order: LoadedOrder
           returnUrl: string
-          isLedBack: boolean
+          isReturning: boolean
           refunds: Awaited<ReturnType<typeof refundsOf>>
           requests: Awaited<ReturnType<typeof requestsForPayer>>
         })
@@ -91,7 +91,7 @@ export function payPages(app: FastifyInstance, deps: PaymentDeps, payOrder: Pay)
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
   const pages = makeOrderPages(deps)
-  app.destinations.push(makeDescribeOrder(pages))
+  app.nextSteps.push(makeDescribeOrder(pages))
 
   app.get('/payment/pay/:transaction_id', async (request: PayRequest, reply) =>
     showOrder(request, reply, pages),
@@ -152,7 +152,7 @@ async function pay(
     else if (outcome === 'paid' && order.events_url !== null) deps.notifier.nudge()
     // The tester wants no notification, so the payer does not return to the shop either.
     if (order.forced === 'notify_refused') return reply.redirect(`/payment/pay/${transaction_id}`, 303)
-    return reply.redirect(await signedWayBack(deps, order), 303)
+    return reply.redirect(await signedReturn(deps, order), 303)
   }
   return showOrder(request, reply, pages, outcome)
 }
@@ -165,7 +165,7 @@ function payAids(app: FastifyInstance, pages: OrderPages): void {
   app.get('/payment/pay/:transaction_id/return', async (request: PayRequest, reply) => {
     const order = await pages.findPaidOrder(request.params.transaction_id)
     if (order?.payer_id !== sessionOf(request).user.id) return showOrder(request, reply, pages)
-    return reply.redirect(await signedWayBack(deps, order), 303)
+    return reply.redirect(await signedReturn(deps, order), 303)
   })
 
   app.get('/payment/pay/:transaction_id/state', async (request: PayRequest, reply) => {
@@ -288,16 +288,16 @@ async function showState(
     isMine ? requestsForPayer(deps.db, order_id) : [],
   ])
   const path = `/payment/pay/${transaction_id}`
-  const isLedBack = state === 'paid' && request.url.endsWith(`?${LED_BACK}`)
+  const isReturning = state === 'paid' && request.url.endsWith(`?${RETURNS}`)
   // The refresh header works in every browser, without an element or a script in the page.
-  if (isLedBack) reply.header('refresh', `${LED_BACK_SECONDS}; url=${path}/return`)
+  if (isReturning) reply.header('refresh', `${RETURN_SECONDS}; url=${path}/return`)
   if (tellFault?.retry_after_seconds !== undefined) reply.header('retry-after', tellFault.retry_after_seconds)
   const data = {
     order,
     state,
     // Only the payer gets a signed link, because it proves the payment to the shop.
     returnUrl: state === 'paid' ? `${path}/return` : shopOf(order),
-    isLedBack,
+    isReturning,
     telling,
     tellFault,
     refunds,

@@ -83,7 +83,7 @@ export const pay = {
     return { en: `${en} refunded to your wallet`, zh: `已退回 ${zh}到你的钱包` }
   },
   returnToShop: (shop: string) => ({ en: `Back to ${shop}`, zh: `返回 ${shop}` }),
-  ledBack: { en: 'You return to the shop in a few seconds.', zh: '几秒后将自动返回商家。' },
+  returning: { en: 'You return to the shop in a few seconds.', zh: '几秒后将自动返回商家。' },
   support: {
     en: `If ${POINTS} have left your wallet, this number helps us to find the payment:`,
     zh: `如果你的${POINTS}被扣除，请把此编号告诉我们：`,

@@ -4,7 +4,7 @@
  */
 import type { KeyObject } from 'node:crypto'
 import type { Db } from '../../database/connection.ts'
-import type { PaidOrder } from '../orders/way-back.ts'
+import type { PaidOrder } from '../orders/return.ts'
 import { gatewayString, signMd5, signRsa } from '../signing/gateway.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { openKey } from '../signing/keys.ts'

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../platform/errors.ts'
 import { wantsHtml } from '../../web/pages.ts'
 import { keepRefused } from '../diagnosis/refused-requests.ts'
-import { LED_BACK, type Order } from '../orders/orders.ts'
+import { type Order, RETURNS } from '../orders/orders.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import type { GatewayVerbs } from './create.ts'
 import { wireFailure } from './errors.ts'
@@ -50,7 +50,7 @@ export function payUrl(
   { transaction_id, status }: Pick<Order, 'transaction_id' | 'status'>,
 ): string {
   const url = `${config.PAYMENT_PUBLIC_URL}/payment/pay/${transaction_id}`
-  return status === 'paid' ? `${url}?${LED_BACK}` : url
+  return status === 'paid' ? `${url}?${RETURNS}` : url
 }
 
 /** Redirects. A shop's server reads Location; a browser that does not follow it shows a link. */

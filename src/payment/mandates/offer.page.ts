@@ -12,8 +12,8 @@ import { MandateId } from '../values/fields.ts'
 import type { AgreeingFault } from './agreeing.ts'
 import { signedDecisionUrl } from './callback.ts'
 import { acceptMandate, declineMandate } from './consent.ts'
-import { makeDescribeOffer } from './destination.ts'
 import { findMandate, type Mandate } from './mandates.ts'
+import { makeDescribeOffer } from './next-step.ts'
 import { acceptanceOf, offerShown, readTerms, refuseField } from './offer-form.ts'
 import { findShop, type Shop } from './shop.ts'
 
@@ -43,7 +43,7 @@ declare module '../../web/views.ts' {
 export async function mandatePages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
-  app.destinations.push(makeDescribeOffer(deps))
+  app.nextSteps.push(makeDescribeOffer(deps))
   const askFreshSignIn = requireFreshSignIn(deps)
 
   app.get(PAGE, async (request: OfferRequest, reply) => showOffer(request, reply, deps))

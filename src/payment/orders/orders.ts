@@ -8,7 +8,7 @@ import type { OrderStatus, OrdersTable } from '../../database/tables/payments.ts
 const SWEEP_MAX = 500
 
 /** The query that marks a payer whom the shop has sent to the pay page again. The receipt then redirects to the shop. */
-export const LED_BACK = 'from=shop'
+export const RETURNS = 'from=shop'
 
 export type Order = Selectable<OrdersTable>
 

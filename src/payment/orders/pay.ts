@@ -6,7 +6,7 @@ import { makeBatcher } from '../../database/batcher.ts'
 import { LockedRow } from '../../database/lock-waits.ts'
 import { within } from '../../database/timeouts.ts'
 import { isPaused } from './maintenance.ts'
-import { type PaidOrder, paidOrderColumns } from './way-back.ts'
+import { type PaidOrder, paidOrderColumns } from './return.ts'
 
 export type PayOutcome =
   | 'paid'

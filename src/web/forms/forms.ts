@@ -5,9 +5,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { z } from 'zod'
 import { AppError, type PageCode } from '../../platform/errors.ts'
+import { type PageFailure, pageRouteOf } from '../back.ts'
 import { escapeHtml } from '../html.ts'
 import { joinSentences, type Locale, type Messages } from '../languages.ts'
-import { type PageFailure, pageRouteOf } from '../way-back.ts'
 import { FORM_TOKEN_FIELD } from './form-guard.ts'
 
 declare module 'fastify' {

@@ -5,9 +5,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
+import { safeBack } from '../back.ts'
 import { escapeHtml } from '../html.ts'
 import { NAME_LENGTH_MAX, PARAMETERS_MAX } from '../parameters.ts'
-import { safeReturnTo } from '../return-to.ts'
 import { FORM_TOKEN_FIELD, memberOfForm } from './form-guard.ts'
 import { type RefusedForm, textsIn } from './forms.ts'
 
@@ -67,7 +67,7 @@ export function repeatedForm({ body }: FastifyRequest): TypedForm | undefined {
   const fields = Object.entries(sent)
     .filter(([name]) => name.startsWith(PREFIX))
     .map(([name, value]) => [name.slice(PREFIX.length), value])
-  return { path: safeReturnTo(sent[PATH_FIELD]), typed: keepable(Object.fromEntries(fields)) }
+  return { path: safeBack(sent[PATH_FIELD]), typed: keepable(Object.fromEntries(fields)) }
 }
 
 type Deps = Pick<Core, 'db' | 'secrets' | 'clock' | 'config'>
@@ -88,7 +88,7 @@ declare module 'fastify' {
 
 /** Binds a kept form to the browser, to the member and to the page, so nobody else and no other page shows it. */
 function idOf(token: string, member: string, page: string): Buffer {
-  return sha256([token, member, safeReturnTo(page)].join('\n'))
+  return sha256([token, member, safeBack(page)].join('\n'))
 }
 
 const memberOf = ({ session }: FastifyRequest) => String(session?.user.id ?? '')

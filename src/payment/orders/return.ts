@@ -1,4 +1,4 @@
-/** The way of a payer back to the shop: a paid order, and what its signed link needs. The database function is ways_back. */
+/** Finds what a payer's return to the shop needs: a paid order, and what its signed link needs. The database function is ways_back. */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { inOrder, makeBatcher } from '../../database/batcher.ts'

@@ -1,5 +1,5 @@
 /** Describes the order behind the address of a pay page, for the sign-in page before it. */
-import type { Destination } from '../../web/destinations.ts'
+import type { NextStep } from '../../web/next-steps.ts'
 import { type LoadedOrder, type OrderPages, shopOf, stateFor } from './order.ts'
 
 const PAY_PAGE = /^\/payment\/pay\/(txn_[a-z0-9]{24})(?![a-z0-9])/
@@ -8,7 +8,7 @@ const NOBODY = 0n
 
 /** Makes the description of pay pages. It names the amount and the product of an order only while it can be paid. */
 export function makeDescribeOrder({ deps, loadOrder }: OrderPages) {
-  return async (path: string): Promise<Destination | undefined> => {
+  return async (path: string): Promise<NextStep | undefined> => {
     const transaction_id = PAY_PAGE.exec(path)?.[1]
     if (transaction_id === undefined) return undefined
     const order = await loadOrder(transaction_id)
@@ -16,7 +16,7 @@ export function makeDescribeOrder({ deps, loadOrder }: OrderPages) {
   }
 }
 
-function describe(order: LoadedOrder, now: Date): Destination {
+function describe(order: LoadedOrder, now: Date): NextStep {
   const { amount, description, expires_at, book } = order
   const isPayable = stateFor(order, NOBODY, now) === undefined
   return {

@@ -1,12 +1,12 @@
 /** Describes the application behind an authorization request, for the sign-in page before it. */
 import { AppError } from '../../platform/errors.ts'
-import type { Destination } from '../../web/destinations.ts'
+import type { NextStep } from '../../web/next-steps.ts'
 import { parseParameters } from '../../web/parameters.ts'
 import { type FindingDeps, findTarget } from './authorization-request.ts'
 
 /** Makes the description of these paths. A faulty request and a suspended application get none. */
 export function makeDescribeRequest(deps: FindingDeps, paths: readonly string[]) {
-  return async (path: string): Promise<Destination | undefined> => {
+  return async (path: string): Promise<NextStep | undefined> => {
     const [pathname = '', query = ''] = path.split('?')
     if (!paths.includes(pathname)) return undefined
     try {

@@ -1,10 +1,10 @@
 /**
- * What waits behind an address of this site: the sign-in page and the error page name the shop or the application there.
+ * The next step behind an address of this site. The sign-in page and the error page name the shop or the application there.
  * Each area that receives members from elsewhere describes its own addresses.
  */
 import type { FastifyInstance } from 'fastify'
 
-export type Destination = {
+export type NextStep = {
   /** The shop, or the application that asks for a sign-in. */
   app: { name: string; logo_url: string | null }
   /** The order, if it can be paid now. Whoever has its address may read this much. */
@@ -23,26 +23,26 @@ export type Destination = {
   exit: string | undefined
 }
 
-/** Describes the destination at a path with its query, or returns undefined for the paths of other areas. */
-type Describe = (path: string) => Promise<Destination | undefined>
+/** Describes the next step at a path with its query, or returns undefined for the paths of other areas. */
+type Describe = (path: string) => Promise<NextStep | undefined>
 
 declare module 'fastify' {
   interface FastifyInstance {
-    destinations: Describe[]
+    nextSteps: Describe[]
   }
 }
 
-/** Adds `destinations`, to which areas add their own. */
-export function registerDestinations(app: FastifyInstance): void {
-  app.decorate('destinations', [])
+/** Adds `nextSteps`, to which areas add their own. */
+export function registerNextSteps(app: FastifyInstance): void {
+  app.decorate('nextSteps', [])
 }
 
 /** Returns what waits at a path of this site. Undefined for an ordinary page. */
-export async function destinationOf(
-  { destinations }: FastifyInstance,
+export async function nextStepOf(
+  { nextSteps }: FastifyInstance,
   path: string,
-): Promise<Destination | undefined> {
-  for (const describe of destinations) {
+): Promise<NextStep | undefined> {
+  for (const describe of nextSteps) {
     const found = await describe(path)
     if (found !== undefined) return found
   }
