@@ -16,11 +16,11 @@ const DAY_MS = 86_400_000
 const EVENTS_MAX = 50
 const SESSIONS_MAX = 50
 
-export type MemberStanding = 'barred' | 'admins'
+export type MemberStatus = 'barred' | 'admins'
 
 export type MemberSearch = {
   text: string
-  standing: MemberStanding | 'all'
+  status: MemberStatus | 'all'
   /** Only members who joined before this one. */
   before: bigint | undefined
 }
@@ -28,7 +28,7 @@ export type MemberSearch = {
 /** Finds members by a part of the username, name or address, or by their id or forum id. The newest members come first. */
 export async function searchMembers(
   db: Db,
-  { text, standing, before }: MemberSearch,
+  { text, status, before }: MemberSearch,
   now: Date,
   limit: number,
 ) {
@@ -49,23 +49,23 @@ export async function searchMembers(
       ]),
     )
   }
-  if (standing !== 'all') members = members.where(hasStanding(standing, now))
+  if (status !== 'all') members = members.where(hasStatus(status, now))
   if (before !== undefined) members = members.where('id', '<', before)
   return members.execute()
 }
 
-/** Counts the members of each standing. */
-export async function countMembers(db: Db, now: Date): Promise<Counts<MemberStanding>> {
+/** Counts the members of each status. */
+export async function countMembers(db: Db, now: Date): Promise<Counts<MemberStatus>> {
   return countEach(db, {
     all: sql`select from users`,
-    barred: sql`select from users where ${hasStanding('barred', now)} order by id`,
-    admins: sql`select from users where ${hasStanding('admins', now)} order by id`,
+    barred: sql`select from users where ${hasStatus('barred', now)} order by id`,
+    admins: sql`select from users where ${hasStatus('admins', now)} order by id`,
   })
 }
 
-/** Each standing has an index. */
-function hasStanding(standing: MemberStanding, now: Date): RawBuilder<boolean> {
-  if (standing === 'admins') return sql`is_admin`
+/** Each status has an index. */
+function hasStatus(status: MemberStatus, now: Date): RawBuilder<boolean> {
+  if (status === 'admins') return sql`is_admin`
   return sql`(is_banned or suspended_till is not null) and is_banned_or_suspended(is_banned, suspended_till, ${now})`
 }
 

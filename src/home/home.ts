@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import type { Core } from '../core/core.ts'
 import type { Book } from '../database/tables/columns.ts'
-import { type GroupRules, refusalOf, type Standing } from '../identity/apps/access.ts'
+import { type GroupRules, type MemberStatus, refusalOf } from '../identity/apps/access.ts'
 
 const ORDERS_MAX = 5
 /** The opened orders, the paid ones and the authorised applications that are looked at. */
@@ -57,7 +57,7 @@ type Candidate = HomeApp & GroupRules & { is_used: boolean }
  */
 export async function appsFor(
   { db, clock }: Pick<Core, 'db' | 'clock'>,
-  user: (Standing & { id: bigint }) | undefined,
+  user: (MemberStatus & { id: bigint }) | undefined,
 ): Promise<{ used: HomeApp[]; offered: HomeApp[] }> {
   const now = clock()
   // No member has the number 0.

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { isBannedOrSuspended } from '../accounts/people/users.ts'
 import type { Db } from '../database/connection.ts'
-import { type GroupRules, refusalOf, type Standing } from './apps/access.ts'
+import { type GroupRules, type MemberStatus, refusalOf } from './apps/access.ts'
 
 const APPS_MAX = 200
 
@@ -27,7 +27,7 @@ type Row = Omit<LaunchApp, 'homepage'> &
  */
 export async function launchApps(
   db: Db,
-  user: Standing & { id: bigint },
+  user: MemberStatus & { id: bigint },
   now: Date,
 ): Promise<{ used: LaunchApp[]; listed: LaunchApp[] }> {
   const [used, listed] = await Promise.all([usedApps(db, user.id), listedApps(db)])

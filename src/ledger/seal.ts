@@ -43,7 +43,7 @@ export function makeSealer({ db, secrets }: Pick<Core, 'db' | 'secrets'>): Seale
   }
 }
 
-type Standing = {
+type SealState = {
   sealed_to: bigint
   seen_to: bigint | null
   is_settled: boolean | null
@@ -62,19 +62,19 @@ async function sealBatch(
   const lock = await sql`select from journal_sealing for update skip locked`.execute(tx)
   if (lock.rows.length === 0) return { isMore: false }
   // A transaction number beyond this server's own comes from a restored database.
-  const { rows } = await sql<Standing>`
+  const { rows } = await sql<SealState>`
     select sealed_to, seen_to,
       seen_before <= pg_snapshot_xmin(pg_current_snapshot()) as is_settled,
       seen_before >= pg_snapshot_xmax(pg_current_snapshot()) as is_foreign
     from journal_sealing`.execute(tx)
-  const standing = rows[0]!
-  const { sealed_to, seen_to } = standing
+  const state = rows[0]!
+  const { sealed_to, seen_to } = state
   if (seen <= sealed_to) return { isMore: false }
-  if (seen_to === null || standing.is_foreign) {
+  if (seen_to === null || state.is_foreign) {
     await note(tx, { sealed_to, seen_to: seen })
     return { isMore: true }
   }
-  if (!standing.is_settled) return { isMore: false }
+  if (!state.is_settled) return { isMore: false }
   let end: ChainEnd | undefined
   const journals = await readContents(tx, { after: sealed_to, to: seen_to, limit: BATCH_MAX })
   if (journals.length > 0) end = await append(tx, secrets, journals)

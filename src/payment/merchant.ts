@@ -54,16 +54,16 @@ export async function merchantPages(app: FastifyInstance, deps: PaymentDeps): Pr
   statisticsPage(app, deps, queue)
   notificationPages(app, deps, {
     path: '/payment/applications/:payment_id/notifications',
-    standing: (request) => ({ role: 'team', user_id: sessionOf(request).user.id }),
+    reader: (request) => ({ role: 'team', user_id: sessionOf(request).user.id }),
     open: async (request, right) => {
       const { payment_id } = (request as OwnedRequest).params
       const owned = await getPermitted(deps.db, payment_id, sessionOf(request).user.id, right)
       return async (reply, list) => {
         const { nav, trouble } = await areaOf(deps, request, owned)
         const hops = trouble === undefined ? [] : hopsOf(trouble)
-        const standing = { role: 'team', user_id: sessionOf(request).user.id } as const
+        const reader = { role: 'team', user_id: sessionOf(request).user.id } as const
         const last = trouble && { payment_id, before: trouble.id + 1n }
-        const [failed] = last ? await readNotifications(deps.db, standing, last, 1) : []
+        const [failed] = last ? await readNotifications(deps.db, reader, last, 1) : []
         const shown = { ...list, owned, nav, trouble, hops, lastFailed: failed?.transaction_id }
         return reply.page('payment/notifications/notifications', shown)
       }

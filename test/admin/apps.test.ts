@@ -53,8 +53,8 @@ describe('the list', () => {
   it('finds by part of name, client_id or owner, whatever they hold', async () => {
     const a = await makeOwnedApp(test, { name: 'Zebra 100% _x' })
     const b = await makeOwnedApp(test, { name: 'Zebra 1000 yx' })
-    const found = async (q: string, standing = 'all') => {
-      const { body } = await admin.get(`/admin/apps?${new URLSearchParams({ q, standing })}`)
+    const found = async (q: string, only = 'all') => {
+      const { body } = await admin.get(`/admin/apps?${new URLSearchParams({ q, status: only })}`)
       return [a, b].map(({ party }) => body.includes(`href="${pathOf(party)}"`))
     }
     expect(await found('zebra')).toEqual([true, true])

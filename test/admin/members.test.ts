@@ -69,8 +69,8 @@ describe('members', () => {
     const zoe = await makePerson(test, { username: 'zoe_', name: 'Zoë 100% Quill', email: 'quill@mail.test' })
     const zack = await makePerson(test, { username: 'zack', is_admin: true })
     await setRows(test, 'users', { id: zack.id }, { forum_id: 987654n, password_hash: null })
-    const found = async (q: string, standing = 'all') => {
-      const { status, body } = await admin.get(`${LIST}?${new URLSearchParams({ q, standing })}`)
+    const found = async (q: string, only = 'all') => {
+      const { status, body } = await admin.get(`${LIST}?${new URLSearchParams({ q, status: only })}`)
       return [status, ...[zoe, zack].map((one) => body.includes(`href="${pathOf(one)}"`))]
     }
     expect(await found('zoe_')).toEqual([200, true, false])

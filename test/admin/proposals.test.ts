@@ -178,7 +178,7 @@ it('a refused merchant’s request can be proposed again, once at a time', async
   ] as const) {
     const refused = await by.submit(await prepare({ ...fields, reason }, by), '/admin/corrections')
     expect(refused.status).toBe(409)
-    expect(refused.body).toContain(t.standing.open(first.username))
+    expect(refused.body).toContain(t.earlier.open(first.username))
     expect(refused.body).not.toContain(`${t.propose}<`)
   }
   const late = await prepare(fields)
@@ -186,7 +186,7 @@ it('a refused merchant’s request can be proposed again, once at a time', async
   expect((await decide(approver, waiting, 'approve')).status).toBe(303)
   const done = await proposer.submit(late, '/admin/corrections')
   expect(done.status).toBe(409)
-  expect(done.body).toContain(t.standing.approved(first.username))
+  expect(done.body).toContain(t.earlier.approved(first.username))
   expect(await balanceOf(test.db, buyer.id)).toBe(before + 100n)
   expect((await proposer.get('/admin/refund-requests')).body).not.toContain(fields.transaction_id)
 
@@ -211,7 +211,7 @@ it('two administrators switch the rule off, or the operator, never one', async (
   expect(proposal).toMatchObject({ kind: 'setting', act: { setting: 'second_approver', value: 'off' } })
   const other = await switchTo('off', approver)
   expect(other.status).toBe(409)
-  expect(other.body).toContain(t.standing.open(first.username))
+  expect(other.body).toContain(t.earlier.open(first.username))
   expect((await decide(proposer, proposal, 'approve')).status).toBe(403)
   for (const by of [first.id, second.id])
     await expect(
@@ -313,7 +313,7 @@ it('two administrators set an application’s terms, one proposal at a time', as
   ] as const) {
     const refused = await set(rate, by)
     expect(refused.status).toBe(409)
-    expect(refused.body).toContain(t.standing.open(first.username))
+    expect(refused.body).toContain(t.earlier.open(first.username))
     expect(refused.body).toContain(`value="${rate}"`)
   }
   expect(await app()).toEqual(before)

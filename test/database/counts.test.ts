@@ -151,7 +151,7 @@ describe('the counts of a list', () => {
     expect(ofAll.read).toBeLessThanOrEqual(2 * COUNTED_MAX + 50)
   })
 
-  it('read members, applications and queues by an index of each standing', async () => {
+  it('read members, applications and queues by an index of each status', async () => {
     const now = test.clock.now()
     const members = await reading(['users'], (db) => countMembers(db, now))
     expect(members.counts).toEqual({

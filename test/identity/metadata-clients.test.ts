@@ -352,11 +352,11 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
       const client = publish()
       await codeOf(client)
       const admin = await (await makePerson(test, { is_admin: true })).signIn()
-      const found = await admin.get('/admin/apps?standing=unregistered')
+      const found = await admin.get('/admin/apps?status=unregistered')
       const href = `/admin/apps/${encodeURIComponent(client.client_id)}`
       expect(found.body).toContain(`href="${href}"`)
       expect(found.body).toContain(consents.callsItself('Reading Agent'))
-      expect((await admin.get('/admin/apps?standing=unreviewed')).body).not.toContain(href)
+      expect((await admin.get('/admin/apps?status=unreviewed')).body).not.toContain(href)
       const page = await admin.get(href)
       expect(page.body).toContain(registeredApps.unregistered)
       expect(page.body).toContain(messages.en.console.acts.names['oauth_client.met']!)

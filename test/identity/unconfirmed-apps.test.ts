@@ -143,7 +143,7 @@ describe('an application that another one registers in a member’s name', () =>
     expect(consent.body).toContain(said)
     expect(consent.body.indexOf(said)).toBeLessThan(consent.body.indexOf('>Allow</button>'))
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
-    const found = await admin.get('/admin/apps?standing=unconfirmed')
+    const found = await admin.get('/admin/apps?status=unconfirmed')
     expect(found.body).toContain(`/admin/apps/${party.client_id}`)
     expect((await admin.get(`/admin/apps/${party.client_id}`)).body).toContain(t.registry.unconfirmed)
 

@@ -249,10 +249,10 @@ describe('the orders of an application', () => {
       test.db,
     )
     await sql`analyze notifications`.execute(test.db)
-    const standing = { role: 'team', user_id: seller.owner.id } as const
+    const reader = { role: 'team', user_id: seller.owner.id } as const
     const read = await test.db.transaction().execute(async (tx) => {
       const before = await rowsRead(tx, 'notifications')
-      const told = await readNotifications(tx, standing, { payment_id: seller.payment_id }, 25)
+      const told = await readNotifications(tx, reader, { payment_id: seller.payment_id }, 25)
       expect(told.map(({ transaction_id }) => transaction_id)).toEqual([own])
       return (await rowsRead(tx, 'notifications')) - before
     })

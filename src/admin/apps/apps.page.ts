@@ -6,8 +6,8 @@ import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Counts } from '../../database/counts.ts'
 import {
-  APP_STANDINGS,
-  type AppStanding,
+  APP_STATUSES,
+  type AppStatus,
   countApps,
   countMembers,
   getApp,
@@ -29,8 +29,8 @@ declare module '../../web/views.ts' {
     'admin/apps/apps': {
       apps: Awaited<ReturnType<typeof searchApps>>
       q: string
-      standing: string
-      counts: Counts<AppStanding>
+      status: string
+      counts: Counts<AppStatus>
       next: bigint | undefined
     }
     'admin/apps/app': {
@@ -57,7 +57,7 @@ type OneApp = { Params: { client_id: string } }
 
 const Search = z.object({
   q: searchText,
-  standing: z.enum(APP_STANDINGS).catch('all'),
+  status: z.enum(APP_STATUSES).catch('all'),
   before: cursor,
 })
 
@@ -72,13 +72,13 @@ const ReviewForm = z.object({
 /** Registers the pages. The caller's scope must require an administrator. */
 export function appAdminPages(app: FastifyInstance, deps: Core): void {
   app.get('/admin/apps', async (request, reply) => {
-    const { q, standing, before } = Search.parse(request.query)
+    const { q, status, before } = Search.parse(request.query)
     const [found, counts] = await Promise.all([
-      searchApps(deps.db, { text: q, standing, before }, TABLE_LINES + 1),
+      searchApps(deps.db, { text: q, status, before }, TABLE_LINES + 1),
       q === '' ? countApps(deps.db) : {},
     ])
     const { rows: apps, next } = onePage(found, TABLE_LINES)
-    return reply.page('admin/apps/apps', { apps, q, standing, counts, next })
+    return reply.page('admin/apps/apps', { apps, q, status, counts, next })
   })
 
   app.get<OneApp>('/admin/apps/:client_id', async (request, reply) => showApp(request, reply, deps))

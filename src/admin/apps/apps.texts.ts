@@ -6,8 +6,8 @@ export const registeredApps = {
   title: { en: 'Sign-in applications', zh: '登录应用' },
   lead: { en: 'Applications that members sign in to.', zh: '成员用本站账号登录的应用。' },
   search: { en: 'Name, client_id or owner', zh: '名称、client_id 或所有者' },
-  standing: { en: 'Show', zh: '显示' },
-  standings: {
+  status: { en: 'Show', zh: '显示' },
+  statuses: {
     all: { en: 'All', zh: '全部' },
     suspended: { en: 'Suspended', zh: '已停用' },
     unconfirmed: { en: 'Not confirmed', zh: '未确认' },

@@ -30,7 +30,7 @@ const HostForm = z.object({
 export function notificationAdminPages(app: FastifyInstance, deps: PaymentDeps): void {
   notificationPages(app, deps, {
     path: PATH,
-    standing: () => ({ role: 'administrator' }),
+    reader: () => ({ role: 'administrator' }),
     open: async () => {
       const figures = await outboxFigures(deps.db, deps.clock())
       return (reply, list) => reply.page('admin/apps/notifications', { ...list, figures })

@@ -8,7 +8,7 @@ import { getPaymentApp } from '../../payment/apps/review.ts'
 import { setTerms, type Terms, type TermsInForce, termsForm, termsOf } from '../../payment/apps/terms.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { actorOf, HISTORY_LINES } from '../acts/form.ts'
-import { refuseStanding } from '../proposals/proposal-words.ts'
+import { refuseEarlier } from '../proposals/proposal-words.ts'
 import { proposeTerms } from '../proposals/proposals.ts'
 import { percentOf, shareOf } from '../wording/percent.ts'
 import { checkAddresses, lastChecks } from './address-check.ts'
@@ -63,7 +63,7 @@ export function paymentAppAdminPages(app: FastifyInstance, deps: Core): void {
         text: t.console.appTerms.done(name, writtenTerms(request, terms)),
       })
     }
-    refuseStanding(request.locale, await proposeTerms(deps, payment_id, terms, by))
+    refuseEarlier(request.locale, await proposeTerms(deps, payment_id, terms, by))
     return reply.done('/admin/proposals', { text: t.console.proposals.proposed, tone: 'warn' })
   })
 

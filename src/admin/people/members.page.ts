@@ -9,7 +9,7 @@ import {
   banMember,
   countMembers,
   getMember,
-  type MemberStanding,
+  type MemberStatus,
   recentEvents,
   reinstateMember,
   searchMembers,
@@ -39,7 +39,7 @@ type OneMember = FastifyRequest<{ Params: { user_id: string } }>
 
 const Search = z.object({
   q: searchText,
-  standing: z.enum(['all', 'barred', 'admins']).catch('all'),
+  status: z.enum(['all', 'barred', 'admins']).catch('all'),
   before: cursor,
 })
 
@@ -74,8 +74,8 @@ declare module '../../web/views.ts' {
     'admin/people/members': {
       members: (Found & { isBannedOrSuspended: boolean })[]
       q: string
-      standing: string
-      counts: Counts<MemberStanding>
+      status: string
+      counts: Counts<MemberStatus>
       next: bigint | undefined
     }
     'admin/people/member-created': { id: bigint; password: string; username: string }
@@ -132,15 +132,15 @@ async function showMembers(
   reply: FastifyReply,
   { db, clock }: Core,
 ): Promise<FastifyReply> {
-  const { q, standing, before } = Search.parse(request.query)
+  const { q, status, before } = Search.parse(request.query)
   const now = clock()
   const [found, counts] = await Promise.all([
-    searchMembers(db, { text: q, standing, before }, now, TABLE_LINES + 1),
+    searchMembers(db, { text: q, status, before }, now, TABLE_LINES + 1),
     q === '' ? countMembers(db, now) : {},
   ])
   const { rows, next } = onePage(found, TABLE_LINES)
   const members = rows.map((member) => ({ ...member, isBannedOrSuspended: isBannedOrSuspended(member, now) }))
-  return reply.page('admin/people/members', { members, q, standing, counts, next })
+  return reply.page('admin/people/members', { members, q, status, counts, next })
 }
 
 const pathOf = (user_id: bigint) => `${PATH}/${user_id}`
@@ -181,12 +181,12 @@ async function showMember(request: OneMember, reply: FastifyReply, deps: Core): 
   return reply.page('admin/people/member', data)
 }
 
-type Standing = { isSelf: boolean; isBannedOrSuspended: boolean; hasFactor: boolean }
+type MemberState = { isSelf: boolean; isBannedOrSuspended: boolean; hasFactor: boolean }
 
 /** What can be done about a member, in the order of the page. */
 function actsOn(
   { anonymised_at, is_banned }: Pick<Member, 'anonymised_at' | 'is_banned'>,
-  { isSelf, isBannedOrSuspended, hasFactor }: Standing,
+  { isSelf, isBannedOrSuspended, hasFactor }: MemberState,
 ): Act['act'][] {
   if (anonymised_at !== null) return []
   const acts: Act['act'][] = isBannedOrSuspended ? ['reinstate'] : []

@@ -6,8 +6,8 @@ import { POINTS } from '../../web/site-words.ts'
 export const members = {
   title: { en: 'Members', zh: '成员' },
   search: { en: 'Name, email address or member number', zh: '名称、邮箱或成员编号' },
-  standing: { en: 'Show', zh: '显示' },
-  standings: {
+  status: { en: 'Show', zh: '显示' },
+  statuses: {
     all: { en: 'All', zh: '全部' },
     barred: { en: 'Suspended and banned', zh: '已停用和已封禁' },
     admins: { en: 'Administrators', zh: '管理员' },

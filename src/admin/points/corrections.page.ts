@@ -15,7 +15,7 @@ import type { Locale } from '../../web/languages.ts'
 import { actorOf } from '../acts/form.ts'
 import { findOrders, findTransfers } from '../find/transactions.ts'
 import type { PointsAct } from '../proposals/acts.ts'
-import { refuseStanding } from '../proposals/proposal-words.ts'
+import { refuseEarlier } from '../proposals/proposal-words.ts'
 import { propose } from '../proposals/proposals.ts'
 import { PointsActForm } from './correction-form.ts'
 import { confirmPage, type Sheet, sheetOfGrant, sheetOfRefund, sheetOfReversal } from './correction-sheets.ts'
@@ -55,7 +55,7 @@ export function correctionPages(app: FastifyInstance, deps: Core): void {
       const act = await readPointsAct(request, deps, { ...form, key })
       if (!(await needsApproval(deps))) return carryOut(request, reply, deps, { form, act })
       const { proposals } = request.locale.t.console
-      refuseStanding(request.locale, await propose(deps, act, actorOf(request)))
+      refuseEarlier(request.locale, await propose(deps, act, actorOf(request)))
       return reply.done('/admin/proposals', { text: proposals.proposed, tone: 'warn' })
     })
 }

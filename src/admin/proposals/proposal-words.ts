@@ -5,7 +5,7 @@ import type { Locale } from '../../web/languages.ts'
 import { percentOf } from '../wording/percent.ts'
 import { settingLabel, settingValue } from '../wording/setting-words.ts'
 import type { StoredAct } from './acts.ts'
-import type { StandingProposal } from './proposals.ts'
+import type { EarlierProposal } from './proposals.ts'
 
 /** `isCode`: the value is an identifier. */
 export type ProposedFact = { term: string; value: string; href?: string; isCode?: boolean }
@@ -84,11 +84,11 @@ export function proposedFacts(locale: Locale, act: StoredAct): ProposedFact[] {
 }
 
 /** Throws FormRefused if another proposal is open. `what` names it on a page of several. */
-export function refuseStanding({ t }: Locale, standing: StandingProposal | undefined, what?: string): void {
-  if (standing === undefined) return
+export function refuseEarlier({ t }: Locale, earlier: EarlierProposal | undefined, what?: string): void {
+  if (earlier === undefined) return
   const { proposals } = t.console
-  const { decision, proposer } = standing
-  const text = proposals.standing[decision ?? 'open'](proposer)
+  const { decision, proposer } = earlier
+  const text = proposals.earlier[decision ?? 'open'](proposer)
   const link = { href: `/admin/proposals${decision ? '?show=all' : ''}`, label: proposals.title }
   throw new FormRefused({ '': what === undefined ? text : [what, text] }, 'conflict', link)
 }

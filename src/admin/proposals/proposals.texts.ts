@@ -18,7 +18,7 @@ export const proposals = {
     en: 'Proposed. Nothing has moved yet: another administrator has to approve.',
     zh: '已提交审批，尚未有任何变动，需由另一位管理员批准。',
   },
-  standing: {
+  earlier: {
     open: (username: string) => ({
       en: `Nothing was proposed: @${username} has already proposed this, and it waits for another administrator. Decide on that proposal first.`,
       zh: `未提交：@${username} 已提交过同一操作，正等待另一位管理员。请先处理那一份。`,

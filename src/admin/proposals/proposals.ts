@@ -19,7 +19,7 @@ import { keyOf, type ProposedAct, readAct, type StoredAct, storedAct } from './a
 const OPEN_DAYS = 7
 const DAY_MS = 86_400_000
 /** At most one proposal with the same key is open or approved. */
-const isStanding = sql<boolean>`decision is null or decision = 'approved'`
+const isInForce = sql<boolean>`decision is null or decision = 'approved'`
 
 type Actor = { actor_id: bigint; ip: string }
 
@@ -27,7 +27,7 @@ type Proposal = Selectable<CorrectionProposalsTable>
 type NewProposal = Pick<Proposal, 'kind' | 'reason' | 'key' | 'proposed_by'> & { act: string }
 
 /** Another proposal with the same key, which blocks a new one. */
-export type StandingProposal = { proposer: string; decision: 'approved' | null }
+export type EarlierProposal = { proposer: string; decision: 'approved' | null }
 
 /**
  * Writes a proposal. A repeated call with the same key and content writes nothing. Returns another proposal with the
@@ -38,7 +38,7 @@ export async function propose(
   { db, databaseTime }: Core,
   proposed: ProposedAct,
   actor: Actor,
-): Promise<StandingProposal | undefined> {
+): Promise<EarlierProposal | undefined> {
   const now = await databaseTime()
   return db.transaction().execute((tx) => proposeWithin(tx, proposed, actor, now))
 }
@@ -52,7 +52,7 @@ async function proposeWithin(
   proposed: ProposedAct,
   { actor_id, ip }: Actor,
   now: Date,
-): Promise<StandingProposal | undefined> {
+): Promise<EarlierProposal | undefined> {
   const { reason } = proposed
   const key = keyOf(proposed)
   const act = storedAct(proposed)
@@ -66,7 +66,7 @@ async function proposeWithin(
       proposed_at: now,
       expires_at: new Date(now.getTime() + OPEN_DAYS * DAY_MS),
     })
-    .onConflict((conflict) => conflict.column('key').where(isStanding).doNothing())
+    .onConflict((conflict) => conflict.column('key').where(isInForce).doNothing())
     .returning('id')
     .executeTakeFirst()
   if (written === undefined) return findOther(tx, proposal)
@@ -103,15 +103,15 @@ async function closeExpired(tx: Tx, key: string, now: Date): Promise<void> {
 async function findOther(
   tx: Tx,
   { kind, reason, key, act, proposed_by }: NewProposal,
-): Promise<StandingProposal | undefined> {
-  const { rows } = await sql<StandingProposal & { is_same: boolean }>`
+): Promise<EarlierProposal | undefined> {
+  const { rows } = await sql<EarlierProposal & { is_same: boolean }>`
     select proposer.username as proposer, decision, decision is null and
       (kind, reason, act, proposed_by) = (${kind}, ${reason}, ${act}::jsonb, ${proposed_by}::bigint) as is_same
     from correction_proposals join users as proposer on proposer.id = proposed_by
-    where key = ${key} and (${isStanding})`.execute(tx)
+    where key = ${key} and (${isInForce})`.execute(tx)
   if (rows[0] === undefined) throw new AppError('conflict', 'The proposal before this one was just decided')
-  const { is_same, ...standing } = rows[0]
-  return is_same ? undefined : standing
+  const { is_same, ...earlier } = rows[0]
+  return is_same ? undefined : earlier
 }
 
 /**
@@ -122,7 +122,7 @@ export async function proposeSettingWithin(
   tx: Tx,
   { name, value, now }: { name: SettingName; value: string; now: Date },
   actor: Actor,
-): Promise<StandingProposal | undefined> {
+): Promise<EarlierProposal | undefined> {
   const set = await tx
     .selectFrom('site_settings')
     .where('name', '=', name)
@@ -146,7 +146,7 @@ export async function proposeTerms(
   payment_id: string,
   { reason, ...terms }: Terms,
   actor: Actor,
-): Promise<StandingProposal | undefined> {
+): Promise<EarlierProposal | undefined> {
   const last = await deps.db
     .selectFrom('correction_proposals')
     .where('kind', '=', 'terms')

@@ -12,7 +12,7 @@ import { AppError } from '../../platform/errors.ts'
 import { FormRefused, type FormView } from '../../web/forms/forms.ts'
 import { listUrl, searchText } from '../../web/lists.ts'
 import { actorOf } from '../acts/form.ts'
-import { refuseStanding } from '../proposals/proposal-words.ts'
+import { refuseEarlier } from '../proposals/proposal-words.ts'
 import { proposeSettingWithin } from '../proposals/proposals.ts'
 import {
   GROUP_NAMES,
@@ -181,8 +181,8 @@ async function save(
   await settings.changeAll(
     ordered.map(({ name, after }) => ({ name, value: after, ...by, now })),
     async (tx, { name, value }) => {
-      const standing = await proposeSettingWithin(tx, { name, value, now }, by)
-      refuseStanding(request.locale, standing, settingLabel(request.locale, name))
+      const earlier = await proposeSettingWithin(tx, { name, value, now }, by)
+      refuseEarlier(request.locale, earlier, settingLabel(request.locale, name))
       proposed.add(name)
     },
   )

@@ -39,7 +39,7 @@ export type Refusal =
 export type GroupRules = { allow_groups: string[]; deny_groups: string[] }
 
 /** The properties of a member that group rules use. */
-export type Standing = Pick<
+export type MemberStatus = Pick<
   User,
   'trust_level' | 'is_admin' | 'is_moderator' | 'custom_groups' | 'is_banned' | 'suspended_till'
 >
@@ -48,7 +48,7 @@ export type Standing = Pick<
  * Returns the rule that refuses a member, or undefined. Deny wins over allow, an empty allow list admits everyone, and a
  * banned or suspended member is always refused (decisions.md 2.3). Trust levels are cumulative, as in `groupsOf`.
  */
-export function refusalOf(user: Standing, rules: GroupRules, now: Date): Refusal | undefined {
+export function refusalOf(user: MemberStatus, rules: GroupRules, now: Date): Refusal | undefined {
   if (isBannedOrSuspended(user, now)) return { rule: 'barred' }
   const groups = new Set(groupsOf(user).map(lower))
   const isMember = (group: string) => groups.has(lower(group))

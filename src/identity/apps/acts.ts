@@ -54,19 +54,19 @@ export async function ownsApps(db: Db, owner_id: bigint): Promise<boolean> {
 }
 
 /** `unregistered`: clients that are known by their documents. */
-export const APP_STANDINGS = ['all', 'suspended', 'unreviewed', 'unconfirmed', 'unregistered'] as const
-export type AppStanding = Exclude<(typeof APP_STANDINGS)[number], 'all'>
+export const APP_STATUSES = ['all', 'suspended', 'unreviewed', 'unconfirmed', 'unregistered'] as const
+export type AppStatus = Exclude<(typeof APP_STATUSES)[number], 'all'>
 
 export type AppSearch = {
   /** Part of a name, a client_id, or the owner's username. */
   text: string
-  standing: AppStanding | 'all'
+  status: AppStatus | 'all'
   /** Only applications registered before this one. */
   before: bigint | undefined
 }
 
 /** Finds applications, newest first. */
-export async function searchApps(db: Db, { text, standing, before }: AppSearch, limit: number) {
+export async function searchApps(db: Db, { text, status, before }: AppSearch, limit: number) {
   let apps = db
     .selectFrom('oauth_apps as app')
     .leftJoin('users as owner', 'owner.id', 'app.owner_id')
@@ -85,22 +85,22 @@ export async function searchApps(db: Db, { text, standing, before }: AppSearch, 
       ]),
     )
   }
-  if (standing !== 'all') apps = apps.where(HAS_STANDING[standing])
+  if (status !== 'all') apps = apps.where(HAS_STATUS[status])
   if (before !== undefined) apps = apps.where('app.id', '<', before)
   return apps.execute()
 }
 
-/** Each standing has an index. */
-const HAS_STANDING: Record<AppStanding, RawBuilder<boolean>> = {
+/** Each status has an index. */
+const HAS_STATUS: Record<AppStatus, RawBuilder<boolean>> = {
   suspended: sql`app.suspended_at is not null`,
   unreviewed: sql`app.reviewed_at is null and app.document_url is null`,
   unconfirmed: sql`app.confirmed_at is null`,
   unregistered: sql`app.document_url is not null`,
 }
 
-/** Counts the applications of each standing. */
-export async function countApps(db: Db): Promise<Counts<AppStanding>> {
-  const { suspended, unreviewed, unconfirmed, unregistered } = HAS_STANDING
+/** Counts the applications of each status. */
+export async function countApps(db: Db): Promise<Counts<AppStatus>> {
+  const { suspended, unreviewed, unconfirmed, unregistered } = HAS_STATUS
   return countEach(db, {
     all: sql`select from oauth_apps`,
     suspended: sql`select from oauth_apps as app where ${suspended}`,

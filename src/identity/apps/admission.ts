@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import { groupsOf, type User } from '../../accounts/people/users.ts'
 import type { Db } from '../../database/connection.ts'
-import { type GroupRules, type Refusal, refusalOf, type Standing } from './access.ts'
+import { type GroupRules, type MemberStatus, type Refusal, refusalOf } from './access.ts'
 
 /** A preview reads the newest members only, up to this number, so that it stays cheap on any forum. */
 const MEMBERS_MAX = 50_000
@@ -28,7 +28,7 @@ export type Admission = {
 
 type Reader = Pick<User, 'is_admin' | 'is_moderator' | 'trust_level' | 'custom_groups'>
 
-type AlikeRow = Standing & { count: bigint; samples: string[] }
+type AlikeRow = MemberStatus & { count: bigint; samples: string[] }
 
 /**
  * Previews the rules for this reader. Only administrators and a group's own members may learn its members. For rules that

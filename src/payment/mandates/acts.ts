@@ -10,8 +10,8 @@ import {
   faultOfCaps,
   isNotFresh,
   lockToAgree,
-  readStanding,
-  type Standing,
+  type MandateState,
+  readMandateState,
 } from './agreeing.ts'
 import { findMandate, type Mandate } from './mandates.ts'
 import { tell } from './notices.ts'
@@ -117,23 +117,23 @@ export async function resumeOwn(
   const settings = await deps.settings.read()
   const now = deps.clock()
   return deps.db.transaction().execute(async (tx) => {
-    const standing = await lockStanding(tx, mandate_id, act, now)
-    if ('fault' in standing) return standing
-    const { id, owner_id, today, charge_max, period_max } = standing
-    if (standing.status !== 'paused') return { fault: 'out_of_date' }
+    const state = await lockMandateState(tx, mandate_id, act, now)
+    if ('fault' in state) return state
+    const { id, owner_id, today, charge_max, period_max } = state
+    if (state.status !== 'paused') return { fault: 'out_of_date' }
     const agreed = { charge_max, period_max, isFresh: act.isFresh }
     const fault =
-      faultOfApplication(settings, standing, standing.payee_id !== owner_id) ??
-      (standing.is_frozen ? { fault: 'wallet_frozen' as const } : undefined) ??
-      faultOfCaps(settings, standing, agreed)
+      faultOfApplication(settings, state, state.payee_id !== owner_id) ??
+      (state.is_frozen ? { fault: 'wallet_frozen' as const } : undefined) ??
+      faultOfCaps(settings, state, agreed)
     if (fault !== undefined) return fault
-    if (isNotFresh(settings, standing, agreed)) return { fault: 'not_fresh' }
+    if (isNotFresh(settings, state, agreed)) return { fault: 'not_fresh' }
     const before = await termsBefore(tx, id)
-    await change(tx, standing, { status: 'active', payee_id: owner_id, agreed_on: today }, now)
+    await change(tx, state, { status: 'active', payee_id: owner_id, agreed_on: today }, now)
     const { user_id: actor_id, ip } = act
     await noteAct(tx, id, { action: 'mandate.resume', before, actor_id, ip, detail: { by: 'member' } })
     await writeEvent(tx, id, 'mandate.changed')
-    await tellOfMore(tx, deps, standing, { user_id: act.user_id, until: standing.ends_on! })
+    await tellOfMore(tx, deps, state, { user_id: act.user_id, until: state.ends_on! })
     return undefined
   })
 }
@@ -158,40 +158,35 @@ export async function changeOwn(
   const settings = await deps.settings.read()
   const now = deps.clock()
   return deps.db.transaction().execute(async (tx) => {
-    const standing = await lockStanding(tx, mandate_id, act, now)
-    if ('fault' in standing) return standing
-    const {
-      charge_max = standing.charge_max,
-      period_max = standing.period_max,
-      ends_on = standing.ends_on!,
-    } = terms
-    const isMore =
-      charge_max > standing.charge_max || period_max > standing.period_max || ends_on > standing.ends_on!
+    const state = await lockMandateState(tx, mandate_id, act, now)
+    if ('fault' in state) return state
+    const { charge_max = state.charge_max, period_max = state.period_max, ends_on = state.ends_on! } = terms
+    const isMore = charge_max > state.charge_max || period_max > state.period_max || ends_on > state.ends_on!
     if (isMore) {
-      const fault = faultOfApplication(settings, standing, false)
+      const fault = faultOfApplication(settings, state, false)
       if (fault !== undefined) return fault
-      if (standing.is_frozen) return { fault: 'wallet_frozen' }
+      if (state.is_frozen) return { fault: 'wallet_frozen' }
     }
-    if (!isAllowed(standing, { charge_max, period_max, ends_on })) return { fault: 'terms' }
+    if (!isAllowed(state, { charge_max, period_max, ends_on })) return { fault: 'terms' }
     if (isMore) {
       const agreed = { charge_max, period_max, isFresh: act.isFresh }
-      const fault = faultOfCaps(settings, standing, agreed)
+      const fault = faultOfCaps(settings, state, agreed)
       if (fault !== undefined) return fault
-      if (isNotFresh(settings, standing, agreed)) return { fault: 'not_fresh' }
+      if (isNotFresh(settings, state, agreed)) return { fault: 'not_fresh' }
     }
-    const before = await termsBefore(tx, standing.id)
-    const agreed_on = isMore ? { agreed_on: standing.today } : {}
-    await change(tx, standing, { charge_max, period_max, ends_on, ...agreed_on }, now)
+    const before = await termsBefore(tx, state.id)
+    const agreed_on = isMore ? { agreed_on: state.today } : {}
+    await change(tx, state, { charge_max, period_max, ends_on, ...agreed_on }, now)
     const { user_id: actor_id, ip } = act
-    await noteAct(tx, standing.id, {
+    await noteAct(tx, state.id, {
       action: 'mandate.change',
       before,
       actor_id,
       ip,
       detail: { by: 'member' },
     })
-    await writeEvent(tx, standing.id, 'mandate.changed')
-    if (isMore) await tellOfMore(tx, deps, standing, { user_id: act.user_id, until: ends_on })
+    await writeEvent(tx, state.id, 'mandate.changed')
+    if (isMore) await tellOfMore(tx, deps, state, { user_id: act.user_id, until: ends_on })
     return undefined
   })
 }
@@ -200,17 +195,17 @@ export async function changeOwn(
 async function tellOfMore(
   tx: Tx,
   deps: Core,
-  standing: Standing,
+  state: MandateState,
   { user_id, until }: { user_id: bigint; until: string },
 ): Promise<void> {
-  if (standing.book === 'test') return
-  const cause = String(standing.version)
-  await tell(tx, deps, { ...standing, user_id }, { kind: 'mandate_more', cause, facts: { until } })
+  if (state.book === 'test') return
+  const cause = String(state.version)
+  await tell(tx, deps, { ...state, user_id }, { kind: 'mandate_more', cause, facts: { until } })
 }
 
 /** Whether the member may set these terms. An unchanged last day may be later than today + 366. */
 function isAllowed(
-  { kind, asked_charge_max, asked_period_max, starts_on, today, ...now }: Standing,
+  { kind, asked_charge_max, asked_period_max, starts_on, today, ...now }: MandateState,
   { charge_max, period_max, ends_on }: Required<{ [Name in keyof NewTerms]: NonNullable<NewTerms[Name]> }>,
 ): boolean {
   const first = starts_on! > today ? starts_on! : today
@@ -249,13 +244,13 @@ export async function beginNextPeriod({ db, clock }: Core, mandate_id: string, m
   const now = clock()
   await db.transaction().execute(async (tx) => {
     const { id, book, status } = await lockOwn(tx, mandate_id, member, now)
-    const standing = (await readStanding(tx, mandate_id, member.user_id, now))!
+    const state = (await readMandateState(tx, mandate_id, member.user_id, now))!
     if (book !== 'test' || status === 'ended')
       throw new AppError('conflict', 'Only a test mandate can begin its next period')
-    const { starts_on, period, today } = standing
+    const { starts_on, period, today } = state
     const next =
       today < starts_on! ? starts_on! : nextPeriod(starts_on!, period, periodOf(starts_on!, period, today))
-    if (next > standing.ends_on!) throw new AppError('conflict', 'This mandate has no next period')
+    if (next > state.ends_on!) throw new AppError('conflict', 'This mandate has no next period')
     const before = await termsBefore(tx, id)
     const days = Math.round((Date.parse(next) - Date.parse(today)) / DAY_MS)
     await tx
@@ -289,17 +284,17 @@ async function lockOwn(tx: Tx, mandate_id: string, { user_id }: Actor, now: Date
 }
 
 /** Locks what agreeing needs, and reads the member's own mandate in the version that the page showed. */
-async function lockStanding(
+async function lockMandateState(
   tx: Tx,
   mandate_id: string,
   { user_id, version }: OwnAct,
   now: Date,
-): Promise<AgreeingFault | Standing> {
+): Promise<AgreeingFault | MandateState> {
   await lockToAgree(tx, mandate_id, user_id)
-  const standing = await readStanding(tx, mandate_id, user_id, now)
-  if (standing === undefined || standing.user_id !== user_id) return { fault: 'not_found' }
-  if (standing.status === 'ended') return { fault: 'ended' }
-  return standing.version === version ? standing : { fault: 'out_of_date' }
+  const state = await readMandateState(tx, mandate_id, user_id, now)
+  if (state === undefined || state.user_id !== user_id) return { fault: 'not_found' }
+  if (state.status === 'ended') return { fault: 'ended' }
+  return state.version === version ? state : { fault: 'out_of_date' }
 }
 
 type Changed = {

@@ -33,7 +33,7 @@ export type AgreeingFault =
   | { fault: 'not_fresh' }
 
 /** Everything that the checks read, as it is for one member. Points are whole, days are `YYYY-MM-DD`. */
-export type Standing = {
+export type MandateState = {
   id: bigint
   mandate_id: string
   app_id: bigint
@@ -76,15 +76,15 @@ export type Standing = {
 const MONTH = { day: 31n, week: 5n, month: 1n } satisfies Record<Period, bigint>
 
 /** Reads what the checks need. The mandate that it replaces does not count among the others. Undefined: no such mandate. */
-export async function readStanding(
+export async function readMandateState(
   db: Db,
   mandate_id: string,
   user_id: bigint,
   now: Date,
-): Promise<Standing | undefined> {
-  const { rows } = await sql<Standing>`
+): Promise<MandateState | undefined> {
+  const { rows } = await sql<MandateState>`
     select m.id, m.mandate_id, m.app_id, m.book, m.kind, m.purpose, m.period, m.status as stored,
-      standing.words[1] as status, standing.words[2] as reason,
+      state.words[1] as status, state.words[2] as reason,
       m.asked_charge_max, m.asked_period_max, m.asked_starts_on, m.asked_ends_on,
       m.charge_max, m.period_max, m.starts_on, m.ends_on, m.only_user_id, m.user_id, m.payee_id, m.version,
       mandate_day(${now}::timestamptz, m.test_days) as today,
@@ -110,7 +110,7 @@ export async function readStanding(
     join users as owner on owner.id = app.applicant_id
     join users as member on member.id = ${user_id}
     left join mandates as replaced on replaced.id = m.replaces
-    cross join lateral (select mandate_standing(m, app.applicant_id, ${now}::timestamptz) as words) as standing
+    cross join lateral (select mandate_standing(m, app.applicant_id, ${now}::timestamptz) as words) as state
     cross join lateral (
       select count(*) filter (where other.app_id = m.app_id)::integer as here,
         coalesce(sum(other.period_max * case other.period
@@ -149,7 +149,7 @@ export type Agreed = { charge_max: bigint; period_max: bigint; isFresh: boolean 
  */
 export function faultOfApplication(
   settings: SettingValues,
-  { app_status, has_right, is_changed }: Standing,
+  { app_status, has_right, is_changed }: MandateState,
   isNewOwner: boolean,
 ): AgreeingFault | undefined {
   if (settings.mandates !== 'on') return { fault: 'off' }
@@ -163,7 +163,7 @@ export function faultOfApplication(
 /** Why the member cannot agree to these caps. Undefined if nothing prevents it. The test book has no limits. */
 export function faultOfCaps(
   settings: SettingValues,
-  { book, period, level, others_month }: Standing,
+  { book, period, level, others_month }: MandateState,
   { charge_max, period_max }: Agreed,
 ): AgreeingFault | undefined {
   if (book === 'test') return undefined
@@ -178,7 +178,7 @@ export function faultOfCaps(
 /** Points that all mandates of the member could take in a month with these caps, and how many the member may permit. */
 export function monthOf(
   settings: SettingValues,
-  { period, level, others_month }: Standing,
+  { period, level, others_month }: MandateState,
   period_max: bigint,
 ): { all: bigint; allowed: bigint } {
   const allowed = BigInt(settings[`mandate_month_max_tl${asLevel(level)}`])
@@ -188,7 +188,7 @@ export function monthOf(
 /** Whether agreeing to these caps needs a recent sign-in that the member does not have: mandates.md 12.3. */
 export function isNotFresh(
   { mandates_fresh_sign_in_above: above }: SettingValues,
-  { book }: Standing,
+  { book }: MandateState,
   { period_max, isFresh }: Agreed,
 ): boolean {
   return !isFresh && needsFreshSignIn(above, book, period_max)

@@ -10,8 +10,8 @@ import {
   isNotFresh,
   lockToAgree,
   MANDATES_MAX,
-  readStanding,
-  type Standing,
+  type MandateState,
+  readMandateState,
 } from './agreeing.ts'
 import { tell } from './notices.ts'
 import { lastDayOfYear } from './periods.ts'
@@ -33,15 +33,15 @@ export type Acceptance = {
 }
 
 /** An offer as it is for one member, and why the member cannot accept these terms, or the terms in full. */
-export type LookedAt = { standing: Standing | undefined; judged: AgreeingFault | MandateTerms }
+export type LookedAt = { state: MandateState | undefined; judged: AgreeingFault | MandateTerms }
 
 /** What the page of an offer shows. */
 export async function lookAtOffer(deps: Core, mandate_id: string, acceptance: Acceptance): Promise<LookedAt> {
-  const [settings, standing] = await Promise.all([
+  const [settings, state] = await Promise.all([
     deps.settings.read(),
-    readStanding(deps.db, mandate_id, acceptance.user_id, deps.clock()),
+    readMandateState(deps.db, mandate_id, acceptance.user_id, deps.clock()),
   ])
-  return { standing, judged: judge(settings, standing, acceptance) }
+  return { state, judged: judge(settings, state, acceptance) }
 }
 
 /**
@@ -70,10 +70,10 @@ export async function acceptWithin(
 ): Promise<AgreeingFault | undefined> {
   const { user_id, ip, oauth_app_id = null } = acceptance
   await lockToAgree(tx, mandate_id, user_id)
-  const standing = await readStanding(tx, mandate_id, user_id, now)
-  const judged = judge(settings, standing, acceptance)
+  const state = await readMandateState(tx, mandate_id, user_id, now)
+  const judged = judge(settings, state, acceptance)
   if ('fault' in judged) return judged
-  const { id, owner_id, today, version, replaces, book } = standing!
+  const { id, owner_id, today, version, replaces, book } = state!
   const before = await termsBefore(tx, id)
   await tx
     .updateTable('mandates')
@@ -105,7 +105,7 @@ export async function acceptWithin(
   }
   if (book === 'live') {
     const facts = { until: judged.ends_on }
-    await tell(tx, deps, { ...standing!, user_id }, { kind: 'mandate_accepted', cause: 'accepted', facts })
+    await tell(tx, deps, { ...state!, user_id }, { kind: 'mandate_accepted', cause: 'accepted', facts })
   }
   return undefined
 }
@@ -113,26 +113,26 @@ export async function acceptWithin(
 /** The checks of mandates.md 3.2, in their order. */
 function judge(
   settings: SettingValues,
-  standing: Standing | undefined,
+  state: MandateState | undefined,
   acceptance: Acceptance,
 ): AgreeingFault | MandateTerms {
-  if (standing === undefined) return { fault: 'not_found' }
-  const fault = faultOfApplication(settings, standing, true) ?? faultOfOffer(standing, acceptance.user_id)
+  if (state === undefined) return { fault: 'not_found' }
+  const fault = faultOfApplication(settings, state, true) ?? faultOfOffer(state, acceptance.user_id)
   if (fault !== undefined) return fault
-  const terms = termsOf(standing, acceptance)
-  if (standing.is_frozen) return { fault: 'wallet_frozen' }
-  if (!isOfferedOrLess(standing, terms)) return { fault: 'terms' }
+  const terms = termsOf(state, acceptance)
+  if (state.is_frozen) return { fault: 'wallet_frozen' }
+  if (!isOfferedOrLess(state, terms)) return { fault: 'terms' }
   const agreed = { ...terms, isFresh: acceptance.isFresh }
-  const refused = faultOfCaps(settings, standing, agreed)
+  const refused = faultOfCaps(settings, state, agreed)
   if (refused !== undefined) return refused
-  if (standing.others_here >= MANDATES_MAX) return { fault: 'too_many' }
-  if (standing.replaces !== null && !standing.can_replace) return { fault: 'replaced_gone' }
-  if (isNotFresh(settings, standing, agreed)) return { fault: 'not_fresh' }
+  if (state.others_here >= MANDATES_MAX) return { fault: 'too_many' }
+  if (state.replaces !== null && !state.can_replace) return { fault: 'replaced_gone' }
+  if (isNotFresh(settings, state, agreed)) return { fault: 'not_fresh' }
   return terms
 }
 
 function faultOfOffer(
-  { status, reason, user_id: accepted_by, only_user_id }: Standing,
+  { status, reason, user_id: accepted_by, only_user_id }: MandateState,
   user_id: bigint,
 ): AgreeingFault | undefined {
   if (status !== 'pending') {
@@ -144,19 +144,19 @@ function faultOfOffer(
   return only_user_id === null || only_user_id === user_id ? undefined : { fault: 'other_member' }
 }
 
-function termsOf(standing: Standing, { charge_max, period_max, ends_on }: Acceptance): MandateTerms {
-  const { today, asked_starts_on, asked_ends_on } = standing
+function termsOf(state: MandateState, { charge_max, period_max, ends_on }: Acceptance): MandateTerms {
+  const { today, asked_starts_on, asked_ends_on } = state
   const starts_on = asked_starts_on !== null && asked_starts_on > today ? asked_starts_on : today
   return {
-    charge_max: charge_max ?? standing.asked_charge_max,
-    period_max: period_max ?? standing.asked_period_max,
+    charge_max: charge_max ?? state.asked_charge_max,
+    period_max: period_max ?? state.asked_period_max,
     starts_on,
     ends_on: ends_on ?? asked_ends_on ?? lastDayOfYear(starts_on),
   }
 }
 
 function isOfferedOrLess(
-  { kind, asked_charge_max, asked_period_max, asked_ends_on }: Standing,
+  { kind, asked_charge_max, asked_period_max, asked_ends_on }: MandateState,
   { charge_max, period_max, starts_on, ends_on }: MandateTerms,
 ): boolean {
   const latest = asked_ends_on ?? lastDayOfYear(starts_on)
@@ -182,11 +182,11 @@ export async function declineWithin(
   { user_id, ip, now }: { user_id: bigint; ip: string; now: Date },
 ): Promise<AgreeingFault | undefined> {
   await lockMandate(tx, mandate_id)
-  const standing = await readStanding(tx, mandate_id, user_id, now)
-  if (standing === undefined) return { fault: 'not_found' }
-  const fault = faultOfOffer(standing, user_id)
+  const state = await readMandateState(tx, mandate_id, user_id, now)
+  if (state === undefined) return { fault: 'not_found' }
+  const fault = faultOfOffer(state, user_id)
   if (fault !== undefined) return fault
   const detail = { by: 'member' }
-  await endMandates(tx, [standing.id], { reason: 'declined', now, actor_id: user_id, ip, detail })
+  await endMandates(tx, [state.id], { reason: 'declined', now, actor_id: user_id, ip, detail })
   return undefined
 }

@@ -9,7 +9,7 @@ import { walletOf } from '../../ledger/wallet.ts'
 import { FormRefused, type FormView, readForm } from '../../web/forms/forms.ts'
 import { openPlayWallet } from '../orders/test-mode.ts'
 import { Amount, Day } from '../values/fields.ts'
-import { type AgreeingFault, monthOf, needsFreshSignIn, type Standing } from './agreeing.ts'
+import { type AgreeingFault, type MandateState, monthOf, needsFreshSignIn } from './agreeing.ts'
 import { type Acceptance, type LookedAt, lookAtOffer } from './consent.ts'
 import { findMandate, type Mandate } from './mandates.ts'
 import { lastDayOfYear, periodsUntil } from './periods.ts'
@@ -60,8 +60,8 @@ export async function readTerms(
   { kind, mandate_id }: Mandate,
 ): Promise<Chosen> {
   if (kind === 'fixed') return {}
-  const { standing } = await lookAtOffer(deps, mandate_id, await acceptanceOf(request, deps, {}))
-  return chosenOf(readForm(request, Terms, wordsOf(request, standing)))
+  const { state } = await lookAtOffer(deps, mandate_id, await acceptanceOf(request, deps, {}))
+  return chosenOf(readForm(request, Terms, wordsOf(request, state)))
 }
 
 function chosenOf({ charge_max, period_max, ends_on }: z.output<typeof Terms>): Chosen {
@@ -73,10 +73,10 @@ function chosenOf({ charge_max, period_max, ends_on }: z.output<typeof Terms>): 
 }
 
 /** What each field takes. */
-function wordsOf({ locale }: FastifyRequest, standing: Standing | undefined): Record<string, string> {
-  if (standing === undefined) return {}
-  const { asked_charge_max, asked_period_max } = standing
-  const { starts_on, ends_on } = askedTerms(standing)
+function wordsOf({ locale }: FastifyRequest, state: MandateState | undefined): Record<string, string> {
+  if (state === undefined) return {}
+  const { asked_charge_max, asked_period_max } = state
+  const { starts_on, ends_on } = askedTerms(state)
   const { mandateOffer: o } = locale.t
   return {
     charge_max: o.chargeMaxWrong(locale.points(asked_charge_max)),
@@ -100,14 +100,14 @@ export async function refuseField(
     })
   }
   if (fault.fault === 'terms') {
-    const { standing } = await lookAtOffer(deps, mandate_id, await acceptanceOf(request, deps, chosen))
-    const field = fieldAtFault(standing!, chosen)
-    throw new FormRefused({ [field]: wordsOf(request, standing)[field]! })
+    const { state } = await lookAtOffer(deps, mandate_id, await acceptanceOf(request, deps, chosen))
+    const field = fieldAtFault(state!, chosen)
+    throw new FormRefused({ [field]: wordsOf(request, state)[field]! })
   }
 }
 
 function fieldAtFault(
-  { asked_charge_max, asked_period_max }: Standing,
+  { asked_charge_max, asked_period_max }: MandateState,
   { charge_max = asked_charge_max, period_max = asked_period_max }: Chosen,
 ): 'charge_max' | 'period_max' | 'ends_on' {
   if (period_max > asked_period_max) return 'period_max'
@@ -121,7 +121,7 @@ function askedTerms({
   asked_starts_on,
   asked_ends_on,
   today,
-}: Standing): MandateTerms {
+}: MandateState): MandateTerms {
   const starts_on = asked_starts_on !== null && asked_starts_on > today ? asked_starts_on : today
   return {
     charge_max: asked_charge_max,
@@ -141,12 +141,12 @@ async function lookWithin(
   let lower: Chosen = {}
   // Each of the two limits may lower the terms once.
   for (let turn = 0; turn < 2; turn += 1) {
-    const { judged, standing } = looked
-    if (!('fault' in judged) || standing?.kind !== 'up_to') break
+    const { judged, state } = looked
+    if (!('fault' in judged) || state?.kind !== 'up_to') break
     if (judged.fault !== 'charge_max' && judged.fault !== 'month_max') break
     const { limit } = judged
     if (limit < 1n) break
-    const { charge_max = standing.asked_charge_max } = { ...acceptance, ...lower }
+    const { charge_max = state.asked_charge_max } = { ...acceptance, ...lower }
     const least = charge_max < limit ? charge_max : limit
     lower =
       judged.fault === 'charge_max'
@@ -168,7 +168,7 @@ export async function offerShown(
   const acceptance = await acceptanceOf(request, deps, {})
   // The page is shown to a member who must sign in again, too.
   const looked = await lookWithin(deps, mandate_id, { ...acceptance, isFresh: true })
-  const { judged, standing, isLowered } = looked
+  const { judged, state, isLowered } = looked
   if ('fault' in judged) return judged
   const session = sessionOf(request)
   if (book === 'test') await openPlayWallet(deps.db, session.user.id)
@@ -188,9 +188,9 @@ export async function offerShown(
     mandate,
     shop,
     terms: judged,
-    asked: askedTerms(standing!),
+    asked: askedTerms(state!),
     most: judged.period_max * BigInt(periodsUntil(judged.starts_on, mandate.period, judged.ends_on)),
-    month: monthOf(settings, standing!, judged.period_max),
+    month: monthOf(settings, state!, judged.period_max),
     balance: wallet.balance,
     replaced,
     isLowered,

@@ -14,10 +14,10 @@ import { MandateId, TransactionId } from '../values/fields.ts'
 import {
   countNotifications,
   outcomeOf,
+  type Reader,
   readNotifications,
   redeliver,
   redeliverFailed,
-  type Standing,
 } from './redelivery.ts'
 import type { PaymentDeps } from './worker.ts'
 
@@ -81,7 +81,7 @@ declare module '../../web/views.ts' {
 export type NotificationPlace = {
   /** The pattern of the list's address. */
   path: string
-  standing(request: AnyRequest): Standing
+  reader(request: AnyRequest): Reader
   /** Answers with what shows the list. Throws not_found for a reader without a list here, forbidden without the right. */
   open(request: AnyRequest, right: 'orders.read' | 'notifications.redeliver'): Promise<ShowList>
 }
@@ -91,7 +91,7 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
   const addressOf = ({ params }: AnyRequest) =>
     place.path.replace(':payment_id', encodeURIComponent(params.payment_id ?? ''))
   const actorOf = (request: AnyRequest) => ({
-    ...place.standing(request),
+    ...place.reader(request),
     actor_id: sessionOf(request).user.id,
     ip: request.ip,
   })
@@ -102,7 +102,7 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
     const filter = { payment_id, transaction_id, before, status: status === 'all' ? undefined : status }
     const [show, found, counts] = await Promise.all([
       place.open(request, 'orders.read'),
-      readNotifications(deps.db, place.standing(request), filter, PAGE_LINES + 1),
+      readNotifications(deps.db, place.reader(request), filter, PAGE_LINES + 1),
       countNotifications(deps.db, payment_id),
     ])
     const { rows: notifications, next } = onePage(found, PAGE_LINES)

@@ -19,24 +19,24 @@ const ATTEMPTS_SHOWN_MAX = 20
 const HOSTS_SHOWN_MAX = 20
 
 /** The role of the reader or actor, which decides the notifications that they can see. */
-export type Standing = { role: 'team' | 'payer'; user_id: bigint } | { role: 'administrator' }
+export type Reader = { role: 'team' | 'payer'; user_id: bigint } | { role: 'administrator' }
 
-type Actor = Standing & { actor_id: bigint; ip: string }
+type Actor = Reader & { actor_id: bigint; ip: string }
 
 /** The payer sees only the notifications of the payment. */
 const PAYERS_KINDS = ['gateway', 'order.paid'] as const
 
 /** The notifications for a role with this right, joined to their orders, transfers, mandates and applications. */
-function notificationsFor(db: Db, standing: Standing, right: Right) {
+function notificationsFor(db: Db, reader: Reader, right: Right) {
   const all = db
     .selectFrom('notifications')
     .leftJoin('orders', 'orders.id', 'notifications.order_id')
     .leftJoin('transfers', 'transfers.id', 'notifications.transfer_id')
     .leftJoin('mandates', 'mandates.id', 'notifications.mandate_id')
     .innerJoin('payment_apps', 'payment_apps.id', 'notifications.app_id')
-  if (standing.role === 'administrator') return all
-  if (standing.role === 'team') return all.where(hasRight(standing.user_id, right))
-  return all.where('orders.payer_id', '=', standing.user_id).where('notifications.kind', 'in', PAYERS_KINDS)
+  if (reader.role === 'administrator') return all
+  if (reader.role === 'team') return all.where(hasRight(reader.user_id, right))
+  return all.where('orders.payer_id', '=', reader.user_id).where('notifications.kind', 'in', PAYERS_KINDS)
 }
 
 function hasRight(user_id: bigint, right: Right) {
@@ -77,11 +77,11 @@ export type NotificationFilter = {
 /** Reads notifications, the newest first, each with its latest attempts. Their URLs are signed. */
 export async function readNotifications(
   db: Db,
-  standing: Standing,
+  reader: Reader,
   { payment_id, transaction_id, status, before }: NotificationFilter,
   limit: number,
 ) {
-  let query = notificationsFor(db, standing, 'orders.read')
+  let query = notificationsFor(db, reader, 'orders.read')
     // For one application, sorts in the order of its index.
     .$if(payment_id !== undefined, (all) =>
       all

@@ -289,8 +289,8 @@ it('an act that is undone sends nothing', async () => {
 it('the team sees the events of a mandate and sends one again', async () => {
   const mandate_id = await makeMandate(test, shop, member, { reference: 'club-7' })
   await arrived()
-  const standing = { role: 'team', user_id: shop.owner.id } as const
-  const [row] = await readNotifications(test.db, standing, { transaction_id: mandate_id }, 5)
+  const reader = { role: 'team', user_id: shop.owner.id } as const
+  const [row] = await readNotifications(test.db, reader, { transaction_id: mandate_id }, 5)
   expect(row).toMatchObject({ kind: 'mandate.created', order_id: 'club-7', transaction_id: mandate_id })
   const browser = await shop.owner.signIn()
   const list = `/payment/applications/${shop.payment_id}/notifications`
