@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import { createUser } from '../../src/accounts/people/users.ts'
 import { hashPassword } from '../../src/accounts/security/password.ts'
+import { newSid } from '../../src/accounts/session/session.ts'
 import type { Db } from '../../src/database/connection.ts'
 import { registerApp } from '../../src/identity/apps/apps.ts'
 import type { SigningAlgorithm } from '../../src/identity/keys/keys.ts'
@@ -34,6 +35,7 @@ export async function makeMembers(db: Db, count: number): Promise<Member[]> {
     const { id: session_id } = await db
       .insertInto('sessions')
       .values({
+        sid: newSid(),
         token_hash: sha256(randomToken()),
         user_id: id,
         auth_time: new Date(),

@@ -1,5 +1,6 @@
 /** Who acts in a run: members with points, shops of other members, an application, an administrator. */
 import { sql } from 'kysely'
+import { newSid } from '../../src/accounts/session/session.ts'
 import type { Core } from '../../src/core/core.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import type { Db } from '../../src/database/connection.ts'
@@ -122,6 +123,7 @@ async function spareSessions(db: Db, { id, username }: Buyer, count: number): Pr
     .insertInto('sessions')
     .values(
       spares.map((session) => ({
+        sid: newSid(),
         token_hash: sha256(session),
         user_id: id,
         auth_time: now,

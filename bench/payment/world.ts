@@ -1,5 +1,7 @@
 /** Creates the members of the bench with points and sessions, and approved applications of different members. */
+
 import { createUser } from '../../src/accounts/people/users.ts'
+import { newSid } from '../../src/accounts/session/session.ts'
 import type { Core } from '../../src/core/core.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { dayOf, daysAfter } from '../../src/payment/mandates/periods.ts'
@@ -95,6 +97,7 @@ async function makeMember({ db, secrets }: Core, n: number): Promise<Member> {
   await db
     .insertInto('sessions')
     .values({
+      sid: newSid(),
       token_hash: sha256(session),
       user_id: id,
       auth_time: now,

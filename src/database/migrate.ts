@@ -170,22 +170,13 @@ async function findDue(ask: Ask): Promise<File[]> {
   ]
 }
 
-/** Whether a file is older than the first release. Such files have names with four digits. */
-export function isUnreleased(name: string): boolean {
-  return /^\d{4}_/.test(name)
-}
-
 function requireOwn(applied: Applied[], numbered: File[]): void {
   const known = new Map(numbered.map(({ name, checksum }) => [name, checksum]))
   for (const { name, checksum } of applied) {
-    if (isUnreleased(name))
-      throw new DatabaseFault(
-        `A version from before the first release made this database, which holds migration ${name}. Tessera cannot upgrade it: set DATABASE_URL to an empty database`,
-      )
     if (!known.has(name)) throw newer(`it holds migration ${name}`)
     if (known.get(name) !== checksum)
       throw new DatabaseFault(
-        `Migration ${name} was changed after it had been applied: use the files of a release unchanged`,
+        `Migration ${name} was changed after it had been applied: use the files of a version unchanged`,
       )
   }
 }
@@ -217,7 +208,7 @@ async function apply(client: pg.Client, file: File): Promise<void> {
 /**
  * Whether the database has exactly the numbered files of this program, as /readyz requires. After an upgrade an older
  * process must get no requests, because its tables may be gone. Changed functions do not matter: they also serve the
- * release before.
+ * version before.
  */
 export async function isMigrated(db: Db): Promise<boolean> {
   const own = await migrationNames()

@@ -7,7 +7,7 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import type pg from 'pg'
-import { isUnreleased, lockMigrations, migrateWithin, migrationNames } from '../database/migrate.ts'
+import { lockMigrations, migrateWithin, migrationNames } from '../database/migrate.ts'
 import {
   type ArchiveHeader,
   continueSequences,
@@ -196,11 +196,7 @@ function readHeader(line: string): ArchiveHeader {
 function requireKnown(header: ArchiveHeader, here: string[]): void {
   const other = header.migrations.find((name) => !here.includes(name))
   if (other === undefined) return
-  throw new ArchiveError(
-    isUnreleased(other)
-      ? 'The archive is of a version before the first release, which cannot be imported'
-      : `The archive is of a newer version: it has the migration ${other}`,
-  )
+  throw new ArchiveError(`The archive is of a newer version: it has the migration ${other}`)
 }
 
 async function requireNotNewer(client: pg.Client, { migrations }: ArchiveHeader): Promise<void> {

@@ -52,7 +52,7 @@ export function registerAssets(app: FastifyInstance): void {
     async (request, reply) => {
       const file = files.get(request.params.name)
       if (file === undefined) throw new AppError('not_found', 'No such file')
-      // An older release's address gets the current file, which browsers must not cache under that address.
+      // The address of another version gets the current file, which browsers must not cache under that address.
       const isCurrent = request.params.version === file.version
       return reply
         .header('cache-control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache')

@@ -68,7 +68,7 @@ function localize(settings: SettingValues, texts: object, language: Language): L
   }
 }
 
-/** The address changes with the colours, also when a new release computes them otherwise. */
+/** The address changes with the colours, also when another version computes them otherwise. */
 function styleAddress(accent: string): string {
   return `/brand/${versionOf(brandStyle(accent))}/${accent.slice(1).toLowerCase()}.css`
 }
@@ -95,7 +95,7 @@ export function brandRoutes(app: FastifyInstance, { db }: Pick<Core, 'db'>): voi
     { config: { admission: 'always' } },
     async ({ params }, reply) => {
       const style = brandStyle(`#${params.accent}`)
-      // An older release computed other colours, which browsers must not keep under this release's address.
+      // Another version may compute other colours, which browsers must not keep under this version's address.
       const isCurrent = params.version === versionOf(style)
       return reply
         .header('cache-control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache')

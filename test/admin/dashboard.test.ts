@@ -143,8 +143,8 @@ describe('on a big site', () => {
     const now = clock.now()
     const fill = (statement: ReturnType<typeof sql>) => statement.execute(db)
     await fill(sql`
-      insert into sessions (token_hash, user_id, auth_time, amr, ip, agent, expires_at)
-      select decode(md5(n::text), 'hex'), ${buyer.id}, ${now}, '{pwd}', '', '', ${now}
+      insert into sessions (token_hash, sid, user_id, auth_time, amr, ip, agent, expires_at)
+      select decode(md5(n::text), 'hex'), left(md5(n::text), 22), ${buyer.id}, ${now}, '{pwd}', '', '', ${now}
       from generate_series(1, ${NEWEST_MAX + 5_000}) as n`)
     await fill(sql`
       insert into users (username, password_hash, created_at)

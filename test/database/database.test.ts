@@ -66,27 +66,9 @@ describe('migrations', () => {
       await expect(migrate(url)).rejects.toThrow(refusal)
       const db = openDatabase(url, { max: 1, onBroken: () => {} })
       await expect(requireMigrated(db)).rejects.toThrow(refusal)
-      // The tables belong to this program, so the older release keeps serving beside the newer one.
+      // The tables belong to this program, so the older version keeps serving beside the newer one.
       expect(await isMigrated(db)).toBe(true)
       await db.destroy()
-    }))
-
-  it('refuse a database from before the first release', () =>
-    withEmptyDatabase(async (url) => {
-      await query(
-        url,
-        `create table schema_migrations (name text primary key, checksum text not null);
-         insert into schema_migrations values ('0001_accounts.sql', 'x')`,
-      )
-      const refusal =
-        /from before the first release made this database.* set DATABASE_URL to an empty database$/
-      await expect(migrate(url)).rejects.toThrow(refusal)
-      await expect(pendingMigrations(url)).rejects.toThrow(refusal)
-      const held = await query(
-        url,
-        "select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'",
-      )
-      expect(held).toEqual([{ relname: 'schema_migrations' }])
     }))
 
   it('leave a newer or an edited database alone', () =>

@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { createUser } from '../../src/accounts/people/users.ts'
+import { newSid } from '../../src/accounts/session/session.ts'
 import type { Core } from '../../src/core/core.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { type Db, openDatabase } from '../../src/database/connection.ts'
@@ -232,6 +233,7 @@ export async function makeBuyer(db: Db, username: string, password_hash?: string
   await db
     .insertInto('sessions')
     .values({
+      sid: newSid(),
       token_hash: sha256(session),
       user_id: buyer.id,
       auth_time: now,

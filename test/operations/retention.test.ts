@@ -80,8 +80,8 @@ function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBu
       select ${hash}, (select min(id) from oauth_apps), ${user_id}, 'https://x.example', true, '{}', ${at}, '{}', ${at}`,
     device_codes: sql`(device_code_hash, user_code_tag, app_id, scopes, ip, expires_at, created_at)
       select ${hash}, ${key}, (select min(id) from oauth_apps), '{}', '127.0.0.1', ${at}, ${at}`,
-    sessions: sql`(token_hash, user_id, auth_time, amr, ip, agent, expires_at)
-      values (${hash}, ${user_id}, ${at}, '{}', '', '', ${at})`,
+    sessions: sql`(token_hash, sid, user_id, auth_time, amr, ip, agent, expires_at)
+      values (${hash}, left(md5(${key}::text), 22), ${user_id}, ${at}, '{}', '', '', ${at})`,
     pending_sign_ins: sql`(token_hash, user_id, amr, return_to, expires_at) values (${hash}, ${user_id}, '{}', '/', ${at})`,
     spent_challenges: sql`(challenge_hash, spent_at) values (${hash}, ${at})`,
     sign_in_attempts: sql`(account, address, attempted_at) values (${key}, 'x', ${at})`,

@@ -8,6 +8,7 @@ import { checkNextMember } from '../../src/accounts/forum/sweep.ts'
 import { reinstateMember } from '../../src/accounts/members.ts'
 import { createUser } from '../../src/accounts/people/users.ts'
 import { issueLink } from '../../src/accounts/security/account-links.ts'
+import { newSid } from '../../src/accounts/session/session.ts'
 import { freezeWallet, unfreezeWallet } from '../../src/admin/points/freezes.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
@@ -299,8 +300,8 @@ describe('the database', () => {
     const [at, hash] = [test.clock.now(), sql`sha256(random()::text::bytea)`]
     const app = sql`(select min(id) from payment_apps)`
     const attempts = [
-      sql`insert into sessions (token_hash, user_id, auth_time, amr, ip, agent, expires_at)
-        values (${hash}, ${id}, ${at}, '{}', '', '', ${at})`,
+      sql`insert into sessions (token_hash, sid, user_id, auth_time, amr, ip, agent, expires_at)
+        values (${hash}, ${newSid()}, ${id}, ${at}, '{}', '', '', ${at})`,
       sql`insert into pending_sign_ins (token_hash, user_id, amr, return_to, expires_at) values (${hash}, ${id}, '{}', '/', ${at})`,
       sql`insert into account_links (token_hash, user_id, purpose, email, expires_at)
         values (${hash}, ${id}, 'sign_in', '', ${at})`,

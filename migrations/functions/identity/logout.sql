@@ -1,13 +1,11 @@
 -- Back-channel logout: acts write deliveries, and any number of processes claim and settle them.
 
 -- Ends sessions. Applications with an address and a family that began in such a session are told, unless p_is_told is false. Their
--- families without offline_access end too (Back-Channel Logout 1.0, section 2.7). p_sids name the sessions that have no public id
--- of their own.
+-- families without offline_access end too (Back-Channel Logout 1.0, section 2.7).
 --
 -- The applications are locked last, and a locked one is skipped: only its deletion locks it so, and it must not wait for codes that
 -- wait for it. A family that is revoked while its consent remains was signed out by its application, which is told again.
-create or replace function end_sessions(p_session_ids bigint[], p_sids text[], p_now timestamptz, p_is_told boolean)
-  returns void language plpgsql as $$
+create or replace function end_sessions(p_session_ids bigint[], p_now timestamptz, p_is_told boolean) returns void language plpgsql as $$
 declare
   v_app_ids bigint[];
   v_user_ids bigint[];
@@ -18,12 +16,11 @@ begin
   if p_is_told then
     select array_agg(told.app_id), array_agg(told.user_id), array_agg(told.sid) into v_app_ids, v_user_ids, v_sids
     from (
-      select distinct family.app_id, family.user_id, coalesce(session.sid, ended.sid) as sid
-      from unnest(p_session_ids, p_sids) as ended (id, sid)
-      join sessions as session on session.id = ended.id
-      join grants as family on family.session_id = ended.id
+      select distinct family.app_id, family.user_id, session.sid
+      from sessions as session
+      join grants as family on family.session_id = session.id
       join oauth_apps as app on app.id = family.app_id
-      where app.backchannel_logout_uri is not null and app.suspended_at is null
+      where session.id = any (p_session_ids) and app.backchannel_logout_uri is not null and app.suspended_at is null
         and (family.revoked_at is null or exists (
           select from consents as c where c.user_id = family.user_id and c.app_id = family.app_id
         ))

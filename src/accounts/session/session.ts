@@ -2,6 +2,7 @@
  * Sessions: a random cookie in the browser, and its hash in Postgres. The hooks of the browser scope find the member of a
  * request and check its form token.
  */
+import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
@@ -23,12 +24,12 @@ import {
   userColumns,
 } from '../people/users.ts'
 import { relyingPartyId } from './relying-party.ts'
-import { newSid } from './session-ids.ts'
 import { endAndTell } from './telling.ts'
 
 const SESSION_DAYS = 14
 const DAY_MS = 86_400_000
 const AGENT_LENGTH_MAX = 300
+const SID_BYTES = 16
 /** The accuracy of `last_seen_at`. Writing the row at every request would cost too much. */
 const LAST_SEEN_MINUTES = 10
 
@@ -171,6 +172,11 @@ async function findLive({ db, clock, config }: Core, tokens: string[]) {
 async function lacksFactor(user: SignInFacts & { is_admin: boolean }, deps: Core): Promise<boolean> {
   if (!user.is_admin || !user.has_password || user.has_second_factor) return false
   return (await deps.settings.read()).admins_need_second_factor === 'on'
+}
+
+/** Makes the public id of a new session, the claim `sid` of ID tokens and logout tokens. It gives no access. */
+export function newSid(): string {
+  return randomBytes(SID_BYTES).toString('base64url')
 }
 
 /**

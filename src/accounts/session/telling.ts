@@ -5,20 +5,16 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
-import { sessionTag } from './session-ids.ts'
 
 /** Ends these sessions and tells their applications, unless `isTold` is false. */
 export async function endAndTell(
   db: Db,
-  { secrets, clock }: Pick<Core, 'secrets' | 'clock'>,
+  { clock }: Pick<Core, 'clock'>,
   ids: readonly bigint[],
   isTold = true,
 ): Promise<void> {
   if (ids.length === 0) return
-  await sql`select end_sessions(
-    ${ids}::bigint[], ${ids.map((id) => sessionTag(secrets, id))}::text[],
-    ${clock()}::timestamptz, ${isTold}::boolean
-  )`.execute(db)
+  await sql`select end_sessions(${ids}::bigint[], ${clock()}::timestamptz, ${isTold}::boolean)`.execute(db)
 }
 
 /**

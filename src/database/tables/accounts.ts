@@ -55,8 +55,8 @@ type SessionsTable = {
   expires_at: Date
   /** Accurate to minutes; null until the first use a few minutes after the sign-in. */
   last_seen_at: Nullable<Date>
-  /** Its public id. Null for sessions of earlier releases. */
-  sid: Nullable<string>
+  /** Its public id, the claim `sid`. It gives no access. */
+  sid: string
   /** How often the member signed in again in this session. */
   renewals: Generated<number>
 }

@@ -155,7 +155,7 @@ async function claimCodes(db: Db, claims: Claim[], patience_ms: number): Promise
     .innerJoinLateral(memberOf('claimed').as('users'), (join) => join.onTrue())
     .select(userColumns)
     .select(grantedDetails(mandate, claims[0]!.now))
-    .select(['claimed.item', 'claimed.session_id', sidOfClaimed(), 'claimed.nonce'])
+    .select(['claimed.item', sidOfClaimed(), 'claimed.nonce'])
     .select(['claimed.scopes', 'claimed.auth_time', 'claimed.amr'])
     .execute()
   return inOrder(claims, rows, asIssued)

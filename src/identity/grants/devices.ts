@@ -229,7 +229,7 @@ export async function redeemDeviceCode(db: Db, redemption: Redemption): Promise<
     .selectFrom(redeemed.as('claimed'))
     .innerJoinLateral(memberOf('claimed').as('users'), (join) => join.onTrue())
     .select(userColumns)
-    .select(['claimed.session_id', sidOfClaimed(), 'claimed.scopes', 'claimed.auth_time', 'claimed.amr'])
+    .select([sidOfClaimed(), 'claimed.scopes', 'claimed.auth_time', 'claimed.amr'])
     .executeTakeFirst()
   // Another request redeemed it, or the member denied it, since the poll.
   if (issued === undefined) throw refused('invalid_grant')

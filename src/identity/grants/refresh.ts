@@ -138,7 +138,7 @@ async function claimRefreshTokens(
     .innerJoinLateral(memberOf('claimed').as('users'), (join) => join.onTrue())
     .select(userColumns)
     .select(grantedDetails(mandate, claims[0]!.now))
-    .select(['claimed.item', 'claimed.grant_id', 'claimed.session_id', sidOfClaimed(), 'claimed.nonce'])
+    .select(['claimed.item', 'claimed.grant_id', sidOfClaimed(), 'claimed.nonce'])
     .select(['claimed.scopes', 'claimed.auth_time', 'claimed.amr', 'claimed.successor_hash'])
     .execute()
   return inOrder(claims, rows, ({ grant_id, successor_hash, ...row }) => ({

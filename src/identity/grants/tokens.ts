@@ -10,7 +10,7 @@ export const ACCESS_TOKEN_SECONDS = 3_600
 export const ACCESS_LIFE = `${ACCESS_TOKEN_SECONDS} seconds`
 export const IDLE_LIFE = '14 days'
 export const FAMILY_LIFE = '30 days'
-/** New tokens and the claims of their ID token. `session` is null when that session has ended. */
+/** New tokens and the claims of their ID token. `sid` is the public id of the session, null when it has ended. */
 export type IssuedTokens = {
   access_token: string
   refresh_token: string
@@ -18,7 +18,7 @@ export type IssuedTokens = {
   nonce: string | null
   auth_time: Date
   amr: string[]
-  session: { id: bigint; sid: string | null } | null
+  sid: string | null
   user: User
   /** What the member has granted besides the scopes (RFC 9396). Null if the authorization request did not ask for that. */
   details: z.output<typeof GrantedMandate>[] | null
@@ -50,7 +50,6 @@ export type Claimed = {
 
 /** Converts a claim's row. */
 export function asIssued({
-  session_id,
   sid,
   nonce,
   scopes,
@@ -58,9 +57,8 @@ export function asIssued({
   amr,
   details,
   ...user
-}: Omit<Issued, 'user' | 'session'> & { session_id: bigint | null; sid: string | null } & User): Issued {
-  const session = session_id === null ? null : { id: session_id, sid }
-  return { session, nonce, scopes, auth_time, amr, details, user }
+}: Omit<Issued, 'user'> & User): Issued {
+  return { sid, nonce, scopes, auth_time, amr, details, user }
 }
 
 /** Selects what the member of a row of `users` has granted by a mandate, as it is now. Null without one. */

@@ -2,7 +2,6 @@
 import { createPublicKey } from 'node:crypto'
 import { compactVerify, decodeProtectedHeader } from 'jose'
 import { z } from 'zod'
-import { sidOf } from '../../accounts/session/session-ids.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { IssuedTokens } from '../grants/tokens.ts'
 import { signJwt } from '../keys/jwt.ts'
@@ -19,7 +18,7 @@ export function signIdToken(
   client_id: string,
   key: SigningKey,
   now: Date,
-  { config, secrets }: Pick<IdentityDeps, 'config' | 'secrets'>,
+  { config }: Pick<IdentityDeps, 'config'>,
 ): string {
   const iat = Math.floor(now.getTime() / 1000)
   const claims = {
@@ -31,7 +30,7 @@ export function signIdToken(
     auth_time: Math.floor(issued.auth_time.getTime() / 1000),
     ...(issued.nonce === null ? {} : { nonce: issued.nonce }),
     at_hash: halfHash(issued.access_token),
-    ...(issued.session === null ? {} : { sid: sidOf(secrets, issued.session) }),
+    ...(issued.sid === null ? {} : { sid: issued.sid }),
     amr: issued.amr,
     acr: acrOf(issued.amr),
     ...claimsOf(issued.user, issued.scopes),
