@@ -214,7 +214,7 @@ function refund(self: Self, { seller, amount }: Order, transaction: string, paye
     kind: 'refund',
     subject: transaction,
     asked: { shop: seller.name, payer: payer.username, payee: seller.owner.username, amount },
-    path: '/admin/corrections',
+    path: '/admin/adjustments',
     init: form(
       {
         form_token: admin.form_token,

@@ -14,8 +14,8 @@ import { forumPages } from './people/forum.page.ts'
 import { groupPages } from './people/groups.page.ts'
 import { memberPages } from './people/members.page.ts'
 import { abusePages } from './points/abuse.page.ts'
+import { adjustmentPages } from './points/adjustments.page.ts'
 import { booksPages } from './points/books.page.ts'
-import { correctionPages } from './points/corrections.page.ts'
 import { freezePages } from './points/freezes.page.ts'
 import { movementPages } from './points/movements.page.ts'
 import { refundRequestPages } from './points/refund-requests.page.ts'
@@ -38,7 +38,7 @@ export async function adminPlugin(app: FastifyInstance, deps: PaymentDeps): Prom
   freezePages(app, deps)
   settingPages(app, deps)
   await logoPage(app, deps)
-  correctionPages(app, deps)
+  adjustmentPages(app, deps)
   proposalPages(app, deps)
   memberPages(app, deps)
   groupPages(app, deps)

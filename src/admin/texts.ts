@@ -13,8 +13,8 @@ import { forum } from './people/forum.texts.ts'
 import { localGroups } from './people/groups.texts.ts'
 import { members } from './people/members.texts.ts'
 import { abuse } from './points/abuse.texts.ts'
+import { adjustments } from './points/adjustments.texts.ts'
 import { books, days, fees } from './points/books.texts.ts'
-import { corrections } from './points/corrections.texts.ts'
 import { freeze } from './points/freezes.texts.ts'
 import { history, ledger, wallet } from './points/movements.texts.ts'
 import { refundDecisions } from './points/refund-requests.texts.ts'
@@ -51,7 +51,7 @@ export const texts = {
   settings,
   members,
   localGroups,
-  corrections,
+  adjustments,
 } satisfies Texts
 
 declare module '../web/languages.ts' {

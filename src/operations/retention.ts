@@ -43,7 +43,7 @@ export const RETENTION = {
   refund_requests: 'record',
   transfers: 'record',
   notifications: 'record',
-  correction_proposals: 'record',
+  proposals: 'record',
   audit_log: 'record',
   site_settings_history: 'record',
   users: 'record',

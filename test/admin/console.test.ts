@@ -224,9 +224,9 @@ describe('the audit log', () => {
     const mandate = { charge_max: '3000', payee_id: String(buyer.id) }
     const [before, after] = ['active', 'ended'].map((status) => ({ ...mandate, status }))
     const acts: [action: string, subject: string, detail: object][] = [
-      ['correction.propose', 'proposal:7', { kind: 'setting', amount: null, setting: 'second_approver' }],
+      ['proposal.create', 'proposal:7', { kind: 'setting', amount: null, setting: 'second_approver' }],
       ['mandate.end', 'mdt_x', { before, after, reason: 'merchant' }],
-      ['correction.propose', 'x', { terms: '{"fee_rate":"0.125","daily_payments_max":null}' }],
+      ['proposal.create', 'x', { terms: '{"fee_rate":"0.125","daily_payments_max":null}' }],
       ['payment_app.offer', 'pay_x', { to: String(buyer.id) }],
       ['payment_app.invite', 'pay_x', { role: 'viewer' }],
       ['oauth_app.updated', 'x', { before: { deny_groups: [] }, after: { deny_groups: ['trust_level_0'] } }],
@@ -234,7 +234,7 @@ describe('the audit log', () => {
     for (const act of acts) await record(...act)
     const body = await audit()
     const { settings, audit: a, team, identity } = messages.en
-    const kind = values['correction.kind']!.setting
+    const kind = values['proposal.kind']!.setting
     const setting = settings.names.second_approver.label
     for (const words of [
       `<bdi>${a.proposal('7')}</bdi>`,

@@ -178,7 +178,7 @@ describe('on a big site', () => {
       insert into outgoing_mails (recipient, kind, subject, sent_at)
       select 'a@b.example', 'bulk', 'Bulk', ${now}::timestamptz from generate_series(1, ${DECIDED}) as n`)
     await fill(sql`
-      insert into correction_proposals (kind, act, reason, key, proposed_by, proposed_at, expires_at)
+      insert into proposals (kind, act, reason, key, proposed_by, proposed_at, expires_at)
       select 'setting', '{"setting": "site_name_en", "value": "x"}', 'bulk', 'bulk ' || n, ${buyer.id},
         ${now}::timestamptz - interval '2 days', ${now}::timestamptz - interval '1 day'
       from generate_series(1, ${DECIDED}) as n`)
@@ -197,7 +197,7 @@ describe('on a big site', () => {
     users: NEWEST_MAX + MEMBERS_COUNTED_MAX,
     notifications: BACKLOG_MAX,
     outgoing_mails: BACKLOG_MAX,
-    correction_proposals: 1_000,
+    proposals: 1_000,
   }
   const FEW = 150
   const zone = 'Asia/Shanghai'

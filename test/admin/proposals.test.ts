@@ -49,19 +49,19 @@ async function paidOrder(amount = '100') {
 }
 
 const latest = () =>
-  test.db.selectFrom('correction_proposals').orderBy('id', 'desc').selectAll().executeTakeFirstOrThrow()
+  test.db.selectFrom('proposals').orderBy('id', 'desc').selectAll().executeTakeFirstOrThrow()
 
 /** Fills in and confirms the form, which makes a proposal. */
 async function propose(fields: Record<string, string>, times = 1, by = proposer) {
   const sheet = await prepare(fields, by)
   for (let sent = 0; sent < times; sent += 1)
-    expect(await by.submit(sheet, '/admin/corrections')).toMatchObject({ status: 303, location: PATH })
+    expect(await by.submit(sheet, '/admin/adjustments')).toMatchObject({ status: 303, location: PATH })
   return latest()
 }
 /** Opens the page that confirms the act. */
 async function prepare(fields: Record<string, string>, by = proposer) {
   const { form_token = '' } = (await by.get('/admin')).form('/language')
-  const sheet = await by.post('/admin/corrections', { form_token, reason: 'Broken cup', ...fields })
+  const sheet = await by.post('/admin/adjustments', { form_token, reason: 'Broken cup', ...fields })
   expect(sheet.body).toContain(t.propose)
   return sheet
 }
@@ -106,8 +106,8 @@ it('a refund moves nothing until another administrator approves it, and then onc
   expect(await balanceOf(test.db, buyer.id)).toBe(before + 100n)
   expect(await latest()).toMatchObject({ decision: 'approved', decided_by: second.id })
   expect(await rowsOf(test, 'audit_log', { subject: `proposal:${proposal.id}` })).toMatchObject([
-    { action: 'correction.propose', actor_id: first.id },
-    { action: 'correction.approve', actor_id: second.id },
+    { action: 'proposal.create', actor_id: first.id },
+    { action: 'proposal.approve', actor_id: second.id },
   ])
   expect(await rowsOf(test, 'audit_log', { subject: transaction_id })).toMatchObject([
     { action: 'order.refund', actor_id: first.id },
@@ -144,7 +144,7 @@ it('a blocked proposal stays open, and can be declined or withdrawn', async () =
   const fields = { kind: 'refund', transaction_id, amount: '60', with_fee: 'on' }
   const { form_token = '' } = (await proposer.get('/admin')).form('/language')
   const beyond = { ...fields, amount: '101', form_token, reason: 'x' }
-  expect((await proposer.post('/admin/corrections', beyond)).status).toBe(409)
+  expect((await proposer.post('/admin/adjustments', beyond)).status).toBe(409)
   const enough = await propose(fields)
   const tooMuch = await propose(fields)
   expect((await decide(approver, enough, 'approve')).status).toBe(303)
@@ -176,7 +176,7 @@ it('a refused merchant’s request can be proposed again, once at a time', async
     [approver, 'Broken cup'],
     [proposer, 'Another reason'],
   ] as const) {
-    const refused = await by.submit(await prepare({ ...fields, reason }, by), '/admin/corrections')
+    const refused = await by.submit(await prepare({ ...fields, reason }, by), '/admin/adjustments')
     expect(refused.status).toBe(409)
     expect(refused.body).toContain(t.earlier.open(first.username))
     expect(refused.body).not.toContain(`${t.propose}<`)
@@ -184,7 +184,7 @@ it('a refused merchant’s request can be proposed again, once at a time', async
   const late = await prepare(fields)
   expect((await latest()).id).toBe(waiting.id)
   expect((await decide(approver, waiting, 'approve')).status).toBe(303)
-  const done = await proposer.submit(late, '/admin/corrections')
+  const done = await proposer.submit(late, '/admin/adjustments')
   expect(done.status).toBe(409)
   expect(done.body).toContain(t.earlier.approved(first.username))
   expect(await balanceOf(test.db, buyer.id)).toBe(before + 100n)
@@ -193,8 +193,8 @@ it('a refused merchant’s request can be proposed again, once at a time', async
   const both = await requested()
   const sheets = await Promise.all([prepare(both), prepare(both, approver)])
   const answers = await Promise.all([
-    proposer.submit(sheets[0], '/admin/corrections'),
-    approver.submit(sheets[1], '/admin/corrections'),
+    proposer.submit(sheets[0], '/admin/adjustments'),
+    approver.submit(sheets[1], '/admin/adjustments'),
   ])
   expect(answers.map(({ status }) => status).sort()).toEqual([303, 409])
 })
@@ -342,17 +342,16 @@ it('two administrators set an application’s terms, one proposal at a time', as
 
 it('the database refuses approval alone, late, twice, or of something else', async () => {
   const { id } = await refund(await paidOrder())
-  const set = (values: string) =>
-    sql.raw(`update correction_proposals set ${values} where id = ${id}`).execute(test.db)
+  const set = (values: string) => sql.raw(`update proposals set ${values} where id = ${id}`).execute(test.db)
   const decided = (decision: string, by: bigint, at = 'proposed_at') =>
     set(`decision = '${decision}', decided_by = ${by}, decided_at = ${at}`)
   const expectRefused = (deciding: Promise<unknown>, rule: string) =>
-    expect(deciding).rejects.toMatchObject({ constraint: `correction_proposals_${rule}` })
+    expect(deciding).rejects.toMatchObject({ constraint: `proposals_${rule}` })
   await expectRefused(decided('approved', first.id), 'two_people')
   await expectRefused(decided('withdrawn', second.id), 'own_withdrawal')
   await expectRefused(decided('approved', second.id, 'expires_at'), 'in_time')
   await expect(set(`act = act || '{"amount": "1"}'`)).rejects.toThrow(/never changed/)
-  await expect(sql`delete from correction_proposals`.execute(test.db)).rejects.toThrow(/append-only/)
+  await expect(sql`delete from proposals`.execute(test.db)).rejects.toThrow(/append-only/)
   await decided('declined', second.id)
   await expect(decided('approved', second.id)).rejects.toThrow(/never changed/)
 })
@@ -391,7 +390,7 @@ it('a proposal is over after a week, and may be made again', async () => {
 
   const again = await propose(fields, 1, await first.signIn())
   expect(again.id).not.toBe(old.id)
-  expect(await rowOf(test, 'correction_proposals', { id: old.id })).toMatchObject({
+  expect(await rowOf(test, 'proposals', { id: old.id })).toMatchObject({
     decision: 'expired',
     decided_by: null,
   })

@@ -217,7 +217,7 @@ describe('a process 400 days ahead', () => {
 
   async function state() {
     const tables = [
-      'correction_proposals',
+      'proposals',
       'books_days',
       'books_proofs',
       'signing_keys',

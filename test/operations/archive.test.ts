@@ -212,7 +212,7 @@ describe('an archive', () => {
       expect(filled).toEqual(
         expect.arrayContaining([
           ...['ledger_accounts', 'orders', 'transfers', 'refunds', 'refund_requests', 'notifications'],
-          ...['payment_app_offers', 'correction_proposals', 'former_usernames', 'site_settings_history'],
+          ...['payment_app_offers', 'proposals', 'former_usernames', 'site_settings_history'],
           ...['journal', 'entries', 'journal_seals', 'payment_app_keys', 'alerts', 'audit_log'],
         ]),
       )

@@ -397,7 +397,7 @@ it('the owner’s page enables them, shows the secret once, and verifies', async
   expect(stale.body).toContain(`href="${path}"`)
   // The payer's receipt says that the shop was notified.
   const receipt = await (await buyer.signIn()).get(`/payment/pay/${transaction_id}`)
-  expect(receipt.body).toContain(messages.en.pay.telling.delivered)
+  expect(receipt.body).toContain(messages.en.pay.notification.delivered)
 })
 
 it('an unreadable secret fails its own application’s events alone', async () => {

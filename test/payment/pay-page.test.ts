@@ -209,7 +209,7 @@ it('a shop’s description is kept as sent and shown without reversing marks', a
       ...ids.map((id) => `${orders}/${id}`),
       `/payment/applications/${shop.payment_id}/statistics`,
     ].map((path) => owner.get(path)),
-    ...[...ids.map((id) => `/admin/orders/${id}`), `/admin/corrections?id=${ids[0]}`].map((path) =>
+    ...[...ids.map((id) => `/admin/orders/${id}`), `/admin/adjustments?id=${ids[0]}`].map((path) =>
       admin.get(path),
     ),
   ])

@@ -8,7 +8,7 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 
-const PATH = '/admin/corrections'
+const PATH = '/admin/adjustments'
 let count = 0
 
 const test = await useTestApp()
@@ -294,7 +294,12 @@ describe('points by hand', () => {
   })
 })
 
-describe('corrections', () => {
+describe('adjustments', () => {
+  it('are also found by the former address', async () => {
+    const former = await admin.get('/admin/corrections?id=txn_1')
+    expect([former.status, former.location]).toEqual([301, `${PATH}?id=txn_1`])
+  })
+
   it('need an administrator, a fresh sign-in, a reason and the token', async () => {
     const { buyer, transaction_id } = await paidOrder(100n)
     const fields = { kind: 'refund', transaction_id, amount: '100', reason: 'x', key: 'k'.repeat(43) }

@@ -196,22 +196,22 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
     page: shop('signatures'),
     fields: { text: 'nothing that can be read' },
   },
-  '/admin/corrections': [
+  '/admin/adjustments': [
     {
       as: 'admin',
-      page: ({ orders }) => `/admin/corrections?id=${orders.paid}`,
+      page: ({ orders }) => `/admin/adjustments?id=${orders.paid}`,
       hidden: { kind: 'refund' },
       fields: { amount: '12', ...reason },
     },
     {
       as: 'admin',
-      page: ({ transfer }) => `/admin/corrections?id=${transfer}`,
+      page: ({ transfer }) => `/admin/adjustments?id=${transfer}`,
       hidden: { kind: 'reversal' },
       fields: reason,
     },
     {
       as: 'admin',
-      page: at('/admin/corrections'),
+      page: at('/admin/adjustments'),
       hidden: { kind: 'points' },
       fields: { lines: 'nobody,5', ...reason },
     },

@@ -24,7 +24,7 @@ create or replace trigger order_requests_append_only before update or delete or 
   for each statement execute function refuse_change();
 create or replace trigger refunds_append_only before update or delete or truncate on refunds
   for each statement execute function refuse_change();
-create or replace trigger correction_proposals_not_deleted before delete or truncate on correction_proposals
+create or replace trigger proposals_not_deleted before delete or truncate on proposals
   for each statement execute function refuse_change();
 
 -- Refuses deletion where rows do change: the tables record who paid whom for what, and who asked for a refund.

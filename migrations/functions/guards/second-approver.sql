@@ -17,13 +17,13 @@ begin
         and (not is_admin or is_banned_or_suspended(is_banned, suspended_till, new.decided_at))
     ) then
       raise exception 'a proposal needs two administrators'
-        using errcode = 'check_violation', constraint = 'correction_proposals_two_administrators';
+        using errcode = 'check_violation', constraint = 'proposals_two_administrators';
     end if;
   end if;
   return new;
 end
 $$;
-create or replace trigger correction_proposals_kept before update on correction_proposals
+create or replace trigger proposals_kept before update on proposals
   for each row execute function keep_proposal();
 
 create or replace function needs_two_people() returns boolean language sql stable
@@ -47,7 +47,7 @@ begin
   end if;
   if not exists (
     select from (
-      select * from correction_proposals
+      select * from proposals
       where kind = 'setting' and act ->> 'setting' = new.name and decision = 'approved' order by id desc limit 1
     ) as newest
     where act ->> 'value' = new.value and proposed_by = new.updated_by and decided_at = new.updated_at
@@ -66,7 +66,7 @@ create or replace function keep_terms() returns trigger language plpgsql as $$
 begin
   if needs_two_people() and not exists (
     select from (
-      select * from correction_proposals
+      select * from proposals
       where kind = 'terms' and act ->> 'payment_id' = new.payment_id and decision = 'approved' order by id desc limit 1
     ) as newest
     where (act -> 'terms' ->> 'fee_rate')::numeric is not distinct from new.fee_rate

@@ -60,7 +60,7 @@ export function adminNav(
         title: c.navigation.groups.points,
         links: [
           { href: '/admin/books', label: t.books.title, icon: 'scale' },
-          { href: '/admin/corrections', label: t.corrections.title, icon: 'swap' },
+          { href: '/admin/adjustments', label: t.adjustments.title, icon: 'swap' },
           { href: '/admin/abuse', label: c.abuse.title, icon: 'alert' },
           ...(hasMandates
             ? [

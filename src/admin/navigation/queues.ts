@@ -48,7 +48,7 @@ export async function readQueues(
 export function openProposals({ admin_id, now }: { admin_id: bigint; now: Date }): RawBuilder<unknown> {
   return sql`
     select * from (
-      select * from correction_proposals where decision is null order by id desc limit ${PROPOSALS_LOOKED_AT_MAX}
+      select * from proposals where decision is null order by id desc limit ${PROPOSALS_LOOKED_AT_MAX}
     ) as newest
     where expires_at > ${now} and proposed_by <> ${admin_id}`
 }

@@ -12,7 +12,7 @@ const LINES_MAX = 500
  * @param isNew false for a repeated form, whose lines may be posted already.
  */
 export async function readGrant(db: Db, text: string, locale: Locale, isNew = true): Promise<PointsLine[]> {
-  const { faults: words, problems, line: place } = locale.t.corrections
+  const { faults: words, problems, line: place } = locale.t.adjustments
   const lines = await readLines(db, text, LINES_MAX).catch((error: unknown) => {
     if (!(error instanceof AppError) || error.code !== 'invalid_form') throw error
     throw new FormRefused({ lines: problems.count(locale.points(LINES_MAX)) })

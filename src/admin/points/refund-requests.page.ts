@@ -1,4 +1,4 @@
-/** Lists the refund requests of merchants. An administrator declines one here, or accepts it at /admin/corrections. */
+/** Lists the refund requests of merchants. An administrator declines one here, or accepts it at /admin/adjustments. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
@@ -88,7 +88,7 @@ export function refundRequestPages(app: FastifyInstance, deps: Core): void {
     const { t, points } = request.locale
     return reply.done(PATH, {
       text: t.console.refundDecisions.declined(app_name, points(amount)),
-      link: { href: `/admin/orders/${transaction_id}`, label: t.corrections.toOrder },
+      link: { href: `/admin/orders/${transaction_id}`, label: t.adjustments.toOrder },
     })
   })
 }

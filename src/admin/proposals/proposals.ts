@@ -10,7 +10,7 @@ import type { Core } from '../../core/core.ts'
 import type { SettingName } from '../../core/setting-values.ts'
 import { type Db, type Tx, violatedConstraint } from '../../database/connection.ts'
 import { type Counts, countEach } from '../../database/counts.ts'
-import type { CorrectionProposalsTable } from '../../database/tables/payments.ts'
+import type { ProposalsTable } from '../../database/tables/payments.ts'
 import { setTermsWithin, type Terms, termsOfTexts, textsOf } from '../../payment/apps/terms.ts'
 import { refundWithin, reverseWithin } from '../../payment/orders/refunds.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -23,7 +23,7 @@ const isInForce = sql<boolean>`decision is null or decision = 'approved'`
 
 type Actor = { actor_id: bigint; ip: string }
 
-type Proposal = Selectable<CorrectionProposalsTable>
+type Proposal = Selectable<ProposalsTable>
 type NewProposal = Pick<Proposal, 'kind' | 'reason' | 'key' | 'proposed_by'> & { act: string }
 
 /** Another proposal with the same key, which blocks a new one. */
@@ -60,7 +60,7 @@ async function proposeWithin(
   const proposal = { kind, reason, key, act: JSON.stringify(facts), proposed_by: actor_id }
   await closeExpired(tx, key, now)
   const written = await tx
-    .insertInto('correction_proposals')
+    .insertInto('proposals')
     .values({
       ...proposal,
       proposed_at: now,
@@ -72,7 +72,7 @@ async function proposeWithin(
   if (written === undefined) return findOther(tx, proposal)
   const detail = { ...subjectOf(act), reason, ...changeOf(act) }
   const subject = `proposal:${written.id}`
-  await recordAudit(tx, { actor_id, action: 'correction.propose', subject, detail, ip })
+  await recordAudit(tx, { actor_id, action: 'proposal.create', subject, detail, ip })
   return undefined
 }
 
@@ -91,7 +91,7 @@ function changeOf(act: StoredAct) {
 /** Closes an expired proposal, so a new one with the same key can be written. */
 async function closeExpired(tx: Tx, key: string, now: Date): Promise<void> {
   await tx
-    .updateTable('correction_proposals')
+    .updateTable('proposals')
     .set({ decision: 'expired', decided_at: now })
     .where('key', '=', key)
     .where('decision', 'is', null)
@@ -107,7 +107,7 @@ async function findOther(
   const { rows } = await sql<EarlierProposal & { is_same: boolean }>`
     select proposer.username as proposer, decision, decision is null and
       (kind, reason, act, proposed_by) = (${kind}, ${reason}, ${act}::jsonb, ${proposed_by}::bigint) as is_same
-    from correction_proposals join users as proposer on proposer.id = proposed_by
+    from proposals join users as proposer on proposer.id = proposed_by
     where key = ${key} and (${isInForce})`.execute(tx)
   if (rows[0] === undefined) throw new AppError('conflict', 'The proposal before this one was just decided')
   const { is_same, ...earlier } = rows[0]
@@ -148,7 +148,7 @@ export async function proposeTerms(
   actor: Actor,
 ): Promise<EarlierProposal | undefined> {
   const last = await deps.db
-    .selectFrom('correction_proposals')
+    .selectFrom('proposals')
     .where('kind', '=', 'terms')
     .where(sql`act ->> 'payment_id'`, '=', payment_id)
     .where('decision', '=', 'approved')
@@ -197,7 +197,7 @@ export async function declineProposal(
 
 async function lockOpen(tx: Tx, id: bigint): Promise<Proposal> {
   const proposal = await tx
-    .selectFrom('correction_proposals')
+    .selectFrom('proposals')
     .where('id', '=', id)
     .selectAll()
     .forUpdate()
@@ -215,7 +215,7 @@ async function decide(
   now: Date,
 ): Promise<void> {
   await tx
-    .updateTable('correction_proposals')
+    .updateTable('proposals')
     .set({ decision, decided_by: actor_id, decided_at: now })
     .where('id', '=', id)
     .execute()
@@ -223,7 +223,7 @@ async function decide(
 }
 
 function explainAlone(error: unknown): never {
-  if (violatedConstraint(error) !== 'correction_proposals_two_administrators') throw error
+  if (violatedConstraint(error) !== 'proposals_two_administrators') throw error
   throw new AppError('conflict', 'The proposer of this is no longer an administrator', { cause: error })
 }
 
@@ -286,7 +286,7 @@ async function recordDecision(
   const detail = { kind, transaction_id, ...(reason === '' ? {} : { reason }) }
   await recordAudit(tx, {
     actor_id,
-    action: `correction.${act}`,
+    action: `proposal.${act}`,
     subject: `proposal:${proposal.id}`,
     detail,
     ip,
@@ -296,7 +296,7 @@ async function recordDecision(
 /** Reads a proposal that exists. */
 export async function readProposal(db: Db, id: bigint) {
   const row = await db
-    .selectFrom('correction_proposals')
+    .selectFrom('proposals')
     .where('id', '=', id)
     .select(['kind', 'act'])
     .executeTakeFirstOrThrow()
@@ -310,7 +310,7 @@ export async function readProposals(
   limit: number,
 ) {
   let proposals = db
-    .selectFrom('correction_proposals as proposal')
+    .selectFrom('proposals as proposal')
     .innerJoin('users as proposer', 'proposer.id', 'proposal.proposed_by')
     .leftJoin('users as decider', 'decider.id', 'proposal.decided_by')
     .orderBy('proposal.id', 'desc')
@@ -326,7 +326,7 @@ export async function readProposals(
 /** Counts the proposals without a decision, and all. */
 export async function countProposals(db: Db): Promise<Counts<'open'>> {
   return countEach(db, {
-    all: sql`select from correction_proposals`,
-    open: sql`select from correction_proposals where decision is null order by id`,
+    all: sql`select from proposals`,
+    open: sql`select from proposals where decision is null order by id`,
   })
 }

@@ -8,7 +8,7 @@ export const acts = {
     account: { en: 'Accounts', zh: '账号' },
     alerts: { en: 'Alerts', zh: '提醒' },
     audit: { en: 'Audit log', zh: '审计日志' },
-    correction: { en: 'Approvals', zh: '审批' },
+    proposal: { en: 'Approvals', zh: '审批' },
     forum: { en: 'Forum', zh: '论坛' },
     group: { en: 'Local groups', zh: '本站用户组' },
     host: { en: 'Hosts', zh: '主机' },
@@ -62,10 +62,10 @@ export const acts = {
     'account.suspended': { en: 'Member suspended', zh: '停用成员' },
     'alerts.read': { en: 'Alerts read', zh: '已读提醒' },
     'audit.export': { en: 'Audit log exported', zh: '导出审计日志' },
-    'correction.approve': { en: 'Proposal approved', zh: '批准操作' },
-    'correction.decline': { en: 'Proposal declined', zh: '拒绝操作' },
-    'correction.propose': { en: 'Proposal submitted', zh: '提交审批' },
-    'correction.withdraw': { en: 'Proposal withdrawn', zh: '撤回审批' },
+    'proposal.approve': { en: 'Proposal approved', zh: '批准操作' },
+    'proposal.decline': { en: 'Proposal declined', zh: '拒绝操作' },
+    'proposal.create': { en: 'Proposal submitted', zh: '提交审批' },
+    'proposal.withdraw': { en: 'Proposal withdrawn', zh: '撤回审批' },
     'forum.deleted': { en: 'Deleted at the forum', zh: '论坛已删除账号' },
     'forum.name_taken': { en: 'Forum username already taken here', zh: '论坛用户名在本站被占用' },
     'forum.role_changed': { en: 'Role changed at the forum', zh: '论坛变更角色' },
@@ -267,7 +267,7 @@ export const acts = {
   } as Record<string, Text>,
   /** Values that the service chose, by the area of the act and the name of the detail. */
   values: {
-    'correction.kind': {
+    'proposal.kind': {
       refund: { en: 'refund', zh: '退款' },
       reversal: { en: 'reversal', zh: '冲正' },
       points: { en: 'adjustment', zh: '调整' },

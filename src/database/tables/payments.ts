@@ -96,7 +96,7 @@ export type RefundsTable = {
   created_at: CreatedAt
 }
 
-export type CorrectionProposalsTable = {
+export type ProposalsTable = {
   id: Identity
   kind: 'refund' | 'reversal' | 'points' | 'setting' | 'terms'
   /** What of it belongs to the kind: see admin/proposals/acts.ts. */
@@ -159,6 +159,6 @@ export interface PaymentsTables {
   order_requests: OrderRequestsTable
   refunds: RefundsTable
   refund_requests: RefundRequestsTable
-  correction_proposals: CorrectionProposalsTable
+  proposals: ProposalsTable
   transfers: TransfersTable
 }

@@ -49,7 +49,7 @@ type PayRequest = FastifyRequest<{ Params: { transaction_id: string }; Querystri
 type Refusal = PayOutcome | 'stale_sign_in'
 
 type NotificationState = {
-  telling: Awaited<ReturnType<typeof shopNotificationOf>>
+  notification: Awaited<ReturnType<typeof shopNotificationOf>>
   tellFault: NotifyFault | undefined
 }
 
@@ -189,7 +189,7 @@ function payAids(app: FastifyInstance, pages: OrderPages): void {
     if (fault !== undefined) return showOrder(request, reply, pages, undefined, fault)
     await deps.notifier.attempted(order_id, FIRST_NOTIFY_MS)
     const notified = await shopNotificationOf(deps, { user_id, transaction_id })
-    const { doneConfirmed, doneSent } = request.locale.t.pay.telling
+    const { doneConfirmed, doneSent } = request.locale.t.pay.notification
     const isConfirmed = notified?.status === 'delivered'
     return reply.done(`/payment/pay/${transaction_id}#shop`, {
       text: isConfirmed ? doneConfirmed : doneSent,
@@ -282,7 +282,7 @@ async function showState(
   const { id: order_id, transaction_id } = order
   const user_id = sessionOf(request).user.id
   const isMine = state === 'paid' || state === 'refunded'
-  const [telling, refunds, requests] = await Promise.all([
+  const [notification, refunds, requests] = await Promise.all([
     isMine ? shopNotificationOf(deps, { user_id, transaction_id }) : undefined,
     isMine ? refundsOf(deps.db, order_id) : [],
     isMine ? requestsForPayer(deps.db, order_id) : [],
@@ -298,7 +298,7 @@ async function showState(
     // Only the payer gets a signed link, because it proves the payment to the shop.
     returnUrl: state === 'paid' ? `${path}/return` : shopOf(order),
     isReturning,
-    telling,
+    notification,
     tellFault,
     refunds,
     requests,

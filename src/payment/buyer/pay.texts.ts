@@ -65,7 +65,7 @@ export const pay = {
     copy: { en: 'Copy link', zh: '复制链接' },
     save: { en: 'Save QR code', zh: '保存二维码' },
   },
-  telling: notification,
+  notification,
   paidAt: { en: 'Paid on', zh: '付款时间' },
   payee: { en: 'Shop', zh: '收款方' },
   payer: { en: 'Payer', zh: '付款人' },

@@ -62,7 +62,7 @@ type Charged = Told & {
   day_points: bigint
 }
 
-/** Tells of charges, each or by the day as the member wishes. A notice is deleted with its telling. */
+/** Tells of charges, each or by the day as the member wishes. A notice is deleted with its delivery. */
 async function tellOfCharges(deps: Core): Promise<void> {
   const now = deps.clock()
   const tellSome = async (tx: Tx) => {

@@ -577,16 +577,16 @@ export const PAGES: ListedPage[] = [
   { name: 'admin/site/settings transfers', as: 'admin', path: at('/admin/settings?area=transfers') },
   { name: 'admin/site/settings mandates', as: 'admin', path: at('/admin/settings?area=mandates') },
   {
-    name: 'admin/points/corrections',
+    name: 'admin/points/adjustments',
     as: 'admin',
-    path: ({ orders }) => `/admin/corrections?id=${orders.paid}`,
+    path: ({ orders }) => `/admin/adjustments?id=${orders.paid}`,
   },
   { name: 'admin/points/refund-requests', as: 'admin', path: at('/admin/refund-requests') },
   {
     name: 'confirm refund',
     as: 'admin',
-    path: ({ orders }) => `/admin/corrections?id=${orders.paid}`,
-    steps: () => [{ to: '/admin/corrections', typed: { amount: '12', reason: 'Half of it' } }],
+    path: ({ orders }) => `/admin/adjustments?id=${orders.paid}`,
+    steps: () => [{ to: '/admin/adjustments', typed: { amount: '12', reason: 'Half of it' } }],
   },
 ]
 

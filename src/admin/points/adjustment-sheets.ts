@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import type { PointsLine } from '../../accounts/points.ts'
 import type { Locale } from '../../web/languages.ts'
 import type { PageData } from '../../web/views.ts'
-import type { PointsActForm } from './correction-form.ts'
+import type { PointsActForm } from './adjustment-form.ts'
 import { summaryOf } from './grants.ts'
 import type { RefundQuote, ReversalQuote } from './quotes.ts'
 
@@ -21,7 +21,7 @@ function sideOf(locale: Locale, username: string, change: bigint, balance: bigin
   return [
     { term: `@${username}`, value: locale.signed(change), ...tone },
     {
-      term: t.corrections.balanceOf(username),
+      term: t.adjustments.balanceOf(username),
       value: `${points(balance)} → ${points(balance + change)}`,
     },
   ]
@@ -30,7 +30,7 @@ function sideOf(locale: Locale, username: string, change: bigint, balance: bigin
 /** Returns the page of a refund of some points of an order. */
 export function sheetOfRefund(locale: Locale, quote: RefundQuote, amount: bigint): Sheet {
   const { t, points } = locale
-  const c = t.corrections
+  const c = t.adjustments
   const { payer, payee, fee_part, left } = quote
   const part = amount - fee_part
   const sides =
@@ -56,7 +56,7 @@ export function sheetOfRefund(locale: Locale, quote: RefundQuote, amount: bigint
 /** Returns the page of a reversal of a transfer. */
 export function sheetOfReversal(locale: Locale, quote: ReversalQuote): Sheet {
   const { t, points } = locale
-  const c = t.corrections
+  const c = t.adjustments
   const { sender, recipient, amount, fee_part } = quote
   return {
     title: c.sheets.reversal.title(points(amount), sender),
@@ -74,7 +74,7 @@ export function sheetOfReversal(locale: Locale, quote: ReversalQuote): Sheet {
 /** Returns the page of grants and adjustments. */
 export function sheetOfGrant(locale: Locale, lines: PointsLine[]): Sheet {
   const { t, points } = locale
-  const c = t.corrections
+  const c = t.adjustments
   const { granted, taken, members } = summaryOf(lines)
   return {
     title: c.sheets.points.title(members.length),
@@ -116,6 +116,6 @@ export function confirmPage(
     fields: { ...Object.fromEntries(typed), key },
     button: isProposal ? proposals.propose : sheet.button,
     isDanger: false,
-    cancel: 'transaction_id' in form ? `/admin/corrections?id=${form.transaction_id}` : '/admin/corrections',
+    cancel: 'transaction_id' in form ? `/admin/adjustments?id=${form.transaction_id}` : '/admin/adjustments',
   })
 }

@@ -3,7 +3,7 @@ import type { Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
-export const corrections = {
+export const adjustments = {
   title: { en: 'Refunds and adjustments', zh: '退款与调整' },
   lead: {
     en: 'Each act adds new entries to the books. The members concerned see the reason.',

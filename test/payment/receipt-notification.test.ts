@@ -48,7 +48,7 @@ describe('the receipt', () => {
     world.test.clock.advance(5 * 60_000)
     await world.told([transaction_id], 3)
     expect(saidOn((await buyer.get(pathOf(transaction_id))).body)).toContain(
-      messages.en.pay.telling.outcomes.wrong_body,
+      messages.en.pay.notification.outcomes.wrong_body,
     )
     const chinese = await buyer.get(pathOf(transaction_id), {
       cookie: `${cookieHeader(buyer)}; language=zh-CN`,
@@ -63,7 +63,7 @@ describe('the receipt', () => {
     await world.told([told])
     const page = await buyer.get(pathOf(told))
     expect(page.body).toMatch(/<details class="small" id="shop">/)
-    expect(saidOn(page.body)).toContain(messages.en.pay.telling.delivered)
+    expect(saidOn(page.body)).toContain(messages.en.pay.notification.delivered)
 
     const { body } = await world.merchant.process({
       amount: '10',
@@ -73,7 +73,7 @@ describe('the receipt', () => {
     const path = new URL(String(body.payment_url)).pathname
     await buyer.submit(await buyer.get(path), path)
     const receipt = await buyer.get(path)
-    expect(saidOn(receipt.body)).toContain(messages.en.pay.telling.byBrowser)
+    expect(saidOn(receipt.body)).toContain(messages.en.pay.notification.byBrowser)
     expect(receipt.body).not.toContain(`${path}/tell`)
     const { form_token } = receipt.form('/language')
     expect((await buyer.post(`${path}/tell`, { form_token: form_token! })).status).toBe(404)
@@ -89,7 +89,7 @@ describe('telling the shop again', () => {
     expect(answer).toMatchObject({ status: 303, location: `${pathOf(transaction_id)}#shop` })
     await world.told([transaction_id])
     const page = await buyer.get(answer.location!.split('#')[0]!)
-    expect(saidOn(page.body)).toContain(messages.en.pay.telling.delivered)
+    expect(saidOn(page.body)).toContain(messages.en.pay.notification.delivered)
     const entry = await world.test.db
       .selectFrom('audit_log')
       .where('subject', '=', transaction_id)

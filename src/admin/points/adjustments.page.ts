@@ -17,34 +17,38 @@ import { findOrders, findTransfers } from '../find/transactions.ts'
 import type { PointsAct } from '../proposals/acts.ts'
 import { refuseEarlier } from '../proposals/proposal-words.ts'
 import { propose } from '../proposals/proposals.ts'
-import { PointsActForm } from './correction-form.ts'
-import { confirmPage, type Sheet, sheetOfGrant, sheetOfRefund, sheetOfReversal } from './correction-sheets.ts'
+import { PointsActForm } from './adjustment-form.ts'
+import { confirmPage, type Sheet, sheetOfGrant, sheetOfRefund, sheetOfReversal } from './adjustment-sheets.ts'
 import { readGrant, summaryOf } from './grants.ts'
 import { quoteRefund, quoteReversal } from './quotes.ts'
 
-const PATH = '/admin/corrections'
+const PATH = '/admin/adjustments'
+/** Bookmarks may name it. */
+const FORMER_PATH = '/admin/corrections'
 /** The form of a merchant's refund request is on its own page. */
 const REQUEST_PATH = '/admin/refund-requests/accept'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/points/corrections': Awaited<ReturnType<typeof find>> & { id: string }
+    'admin/points/adjustments': Awaited<ReturnType<typeof find>> & { id: string }
   }
   interface PartData {
-    'admin/points/correction-refund': {
+    'admin/points/adjustment-refund': {
       order: { id: bigint; transaction_id: string; amount: bigint; refunded_amount: bigint }
     }
-    'admin/points/correction-reversal': { transfer: { id: bigint; transaction_id: string } }
+    'admin/points/adjustment-reversal': { transfer: { id: bigint; transaction_id: string } }
   }
 }
 
 /** Registers the pages. The caller's scope must require an administrator. */
-export function correctionPages(app: FastifyInstance, deps: Core): void {
+export function adjustmentPages(app: FastifyInstance, deps: Core): void {
   app.get<{ Querystring: Record<string, unknown> }>(PATH, async ({ query, refused }, reply) => {
     const asked = refused?.typed.transaction_id ?? query.id
     const id = typeof asked === 'string' ? asked.trim() : ''
-    return reply.page('admin/points/corrections', { id, ...(await find(deps.db, id)) })
+    return reply.page('admin/points/adjustments', { id, ...(await find(deps.db, id)) })
   })
+
+  app.get(FORMER_PATH, ({ url }, reply) => reply.redirect(url.replace(FORMER_PATH, PATH), 301))
 
   const preHandler = requireFreshSignIn(deps)
   for (const path of [PATH, REQUEST_PATH])
@@ -61,7 +65,7 @@ export function correctionPages(app: FastifyInstance, deps: Core): void {
 }
 
 function wordsOf({ t }: Locale): Record<string, string> {
-  const { reason, amount, lines } = t.corrections.problems
+  const { reason, amount, lines } = t.adjustments.problems
   return { reason, amount, lines }
 }
 
@@ -84,7 +88,7 @@ async function preview(
 }
 
 async function sheetOf({ locale }: FastifyRequest, { db }: Core, form: PointsActForm): Promise<Sheet> {
-  const { problems } = locale.t.corrections
+  const { problems } = locale.t.adjustments
   if (form.kind === 'points') return sheetOfGrant(locale, await readGrant(db, form.lines, locale))
   const act = { transaction_id: form.transaction_id, with_fee: form.with_fee === 'on' }
   const tooPoor = (username: string, have: bigint, need: bigint) =>
@@ -136,7 +140,7 @@ async function carryOut(
   { form, act: { kind: _, ...facts } }: { form: PointsActForm; act: PointsAct },
 ): Promise<FastifyReply> {
   const { t, points } = request.locale
-  const { done } = t.corrections
+  const { done } = t.adjustments
   const act = { ...facts, ...actorOf(request) }
   if ('lines' in act) {
     const isNew = await postLines(deps, act.lines, act)
@@ -158,7 +162,7 @@ async function carryOut(
       : done.repeated
     const order = `/admin/orders/${act.transaction_id}`
     if (form.kind !== 'refund' || form.request_id === undefined) return reply.done(order, { text })
-    return reply.done('/admin/refund-requests', { text, link: { href: order, label: t.corrections.toOrder } })
+    return reply.done('/admin/refund-requests', { text, link: { href: order, label: t.adjustments.toOrder } })
   }
   const quote = await quoteReversal(deps.db, act)
   const isNew = await reverseTransfer(deps, act)
