@@ -85,10 +85,28 @@ const ROOMS: { [area: string]: Floors } = {
 
 /** Whether a file may import another. Both paths are relative to src. */
 export function mayImport(file: string, imported: string): boolean {
+  return refusalOf(file, imported) === undefined
+}
+
+/** Says why a file may not import another, and the remedy. Undefined when it may. Both paths are relative to src. */
+export function refusalOf(file: string, imported: string): string | undefined {
   const [from, to] = [placeOf(file), placeOf(imported)]
-  if (from.area !== to.area) return isBelow(AREAS, from.area, to.area)
-  const rooms = ROOMS[from.area]
-  return from.room === to.room || rooms === undefined || isBelow(rooms, from.room, to.room)
+  const isWithin = from.area === to.area
+  const floors = isWithin ? ROOMS[from.area] : AREAS
+  const [upper, lower] = isWithin ? [from.room, to.room] : [from.area, to.area]
+  if (floors === undefined || upper === lower) return undefined
+  const named = (name: string) => name || `the root of ${from.area}`
+  const refusal = `${file} imports ${imported}`
+  const homeless = [upper, lower].find((name) => floors[name] === undefined)
+  if (homeless !== undefined)
+    return `${refusal}, but ${named(homeless)} has no floor. Give it a line in ${isWithin ? 'ROOMS' : 'AREAS'} of test/floors.ts, with what lies directly below it.`
+  if (isBelow(floors, upper, lower)) return undefined
+  const shared = Object.keys(floors).filter((name) =>
+    [upper, lower].every((each) => isBelow(floors, each, name)),
+  )
+  const homes = isBelow(floors, lower, upper) ? [upper, ...shared] : shared
+  const move = homes.length === 0 ? '' : `Move what both need into ${homes.map(named).join(', ')}, or let`
+  return `${refusal}, but ${named(lower)} is not below ${named(upper)}. ${move || 'Let'} a file above both pass it as an argument.`
 }
 
 function placeOf(file: string): { area: string; room: string } {
@@ -96,9 +114,7 @@ function placeOf(file: string): { area: string; room: string } {
   return { area, room: rest.length === 0 ? '' : room }
 }
 
-/** Throws for a name without a floor: a new area or room needs its floor first. */
 function isBelow(floors: Floors, upper: string, lower: string): boolean {
-  const below = floors[upper]
-  if (below === undefined) throw new Error(`${upper} has no floor`)
+  const below = floors[upper] ?? []
   return below.includes(lower) || below.some((name) => isBelow(floors, name, lower))
 }

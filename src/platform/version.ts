@@ -1,4 +1,7 @@
 /** The version of this program. Only package.json states it; everything that shows it reads it here. */
-import manifest from '../../package.json' with { type: 'json' }
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
-export const VERSION: string = manifest.version
+const manifest = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')
+
+export const VERSION = (JSON.parse(manifest) as { version: string }).version
