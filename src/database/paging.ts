@@ -7,6 +7,10 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { BIGGEST_ID } from './connection.ts'
 
 export const PAGE_LINES = 25
+/** Lines on a page of members or applications. */
+export const TABLE_LINES = 50
+/** Lines of the history on the page of one thing. */
+export const HISTORY_LINES = 50
 const LOOKED_THROUGH_MAX = 1_000
 
 /**

@@ -22,17 +22,17 @@ const AROUND: Record<Language, { before: number; after: number }> = {
 }
 
 type Page = { href: string; title: string }
-/** A place that the search leads to, and the page on which it is. An operation has the path that its requests go to. */
-type Place = Page & { path?: string; text: string; page: Page }
+/** A entry that the search leads to, and the page on which it is. An operation has the path that its requests go to. */
+type Entry = Page & { path?: string; text: string; page: Page }
 
-/** What was found on a page. `more` counts the places that are left out. */
+/** What was found on a page. `more` counts the entries that are left out. */
 export type Found = Page & {
-  places: { href: string; title: string; path: string; excerpt: string }[]
+  entries: { href: string; title: string; path: string; excerpt: string }[]
   more: number
 }
 
 /**
- * Finds the places that contain every word, in their title, path, text or the title of their page. The best come first.
+ * Finds the entries that contain every word, in their title, path, text or the title of their page. The best come first.
  * `count` counts all of them, and `found` lists the best.
  */
 export function searchDocs(
@@ -41,11 +41,11 @@ export function searchDocs(
   query: string,
 ): { words: string[]; count: number; found: Found[] } {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
-  const places = [...placesIn(language, settings), ...rulePlaces(language, settings)]
-  const ranked = rank(places, words)
+  const entries = [...entriesIn(language, settings), ...ruleEntries(language, settings)]
+  const ranked = rank(entries, words)
   if (ranked.length > 0) return { words, count: ranked.length, found: byPage(ranked, words, language) }
   const pairs = words.flatMap(pairsOf)
-  const rankedByPairs = rank(places, pairs)
+  const rankedByPairs = rank(entries, pairs)
   return { words: pairs, count: rankedByPairs.length, found: byPage(rankedByPairs, pairs, language) }
 }
 
@@ -55,37 +55,37 @@ function pairsOf(word: string): string[] {
   return [...word].slice(1).map((character, i) => [...word][i] + character)
 }
 
-function rank(places: readonly Place[], words: readonly string[]): Place[] {
+function rank(entries: readonly Entry[], words: readonly string[]): Entry[] {
   if (words.length === 0) return []
-  return places
-    .map((place) => ({ place, score: Math.min(...words.map((word) => scoreOf(place, word))) }))
+  return entries
+    .map((entry) => ({ entry, score: Math.min(...words.map((word) => scoreOf(entry, word))) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
-    .map(({ place }) => place)
+    .map(({ entry }) => entry)
 }
 
-function scoreOf({ title, path = '', text, page }: Place, word: string): number {
+function scoreOf({ title, path = '', text, page }: Entry, word: string): number {
   if (`${title} ${path}`.toLowerCase().includes(word)) return 3
   if (page.title.toLowerCase().includes(word)) return 2
   return text.toLowerCase().includes(word) ? 1 : 0
 }
 
-/** Groups places by their page. A page stands where its best place stands. */
-function byPage(ranked: readonly Place[], words: readonly string[], language: Language): Found[] {
+/** Groups entries by their page. A page stands where its best entry stands. */
+function byPage(ranked: readonly Entry[], words: readonly string[], language: Language): Found[] {
   const found: Found[] = []
   let room = FOUND_MAX
-  for (const places of Map.groupBy(ranked, ({ page }) => page.href).values()) {
-    const best = places.slice(0, Math.min(FOUND_ON_PAGE_MAX, room))
+  for (const entries of Map.groupBy(ranked, ({ page }) => page.href).values()) {
+    const best = entries.slice(0, Math.min(FOUND_ON_PAGE_MAX, room))
     if (best.length === 0) break
     room -= best.length
     found.push({
-      ...places[0]!.page,
-      places: best.map(({ text, page: _, path = '', ...place }) => ({
-        ...place,
+      ...entries[0]!.page,
+      entries: best.map(({ text, page: _, path = '', ...entry }) => ({
+        ...entry,
         path,
-        excerpt: excerptOf(text, place.title, words, language),
+        excerpt: excerptOf(text, entry.title, words, language),
       })),
-      more: places.length - best.length,
+      more: entries.length - best.length,
     })
   }
   return found
@@ -93,7 +93,7 @@ function byPage(ranked: readonly Place[], words: readonly string[], language: La
 
 /**
  * Cuts a text around the first word that was found in it, between words where it has spaces. Words of the title are not
- * looked for, so that the text of a place found by its title begins at its beginning.
+ * looked for, so that the text of a entry found by its title begins at its beginning.
  */
 function excerptOf(text: string, title: string, words: readonly string[], language: Language): string {
   const { before, after } = AROUND[language]
@@ -108,18 +108,18 @@ function excerptOf(text: string, title: string, words: readonly string[], langua
   return `${begin > 0 ? '…' : ''}${text.slice(begin, end)}${end < text.length ? '…' : ''}`
 }
 
-let kept: { key: string; places: Place[] } | undefined
+let kept: { key: string; entries: Entry[] } | undefined
 
-/** The places whose texts do not depend on fees and limits. They are kept until another language or name is asked for. */
-function placesIn(language: Language, settings: SettingValues): Place[] {
+/** The entries whose texts do not depend on fees and limits. They are kept until another language or name is asked for. */
+function entriesIn(language: Language, settings: SettingValues): Entry[] {
   const words = siteWords(settings, language)
   const key = JSON.stringify([language, words])
   if (kept?.key !== key)
-    kept = { key, places: [...guidePlaces(language, words), ...apiPlaces(language, words)] }
-  return kept.places
+    kept = { key, entries: [...guideEntries(language, words), ...apiEntries(language, words)] }
+  return kept.entries
 }
 
-function guidePlaces(language: Language, words: SiteWords): Place[] {
+function guideEntries(language: Language, words: SiteWords): Entry[] {
   return GUIDES.flatMap((name) => {
     const inOwnWords = (text: string) => (chapterOf(name) === 'operators' ? text : inSiteWords(text, words))
     const guide = guideIn(language, name)
@@ -133,9 +133,9 @@ function guidePlaces(language: Language, words: SiteWords): Place[] {
   })
 }
 
-function apiPlaces(language: Language, words: SiteWords): Place[] {
+function apiEntries(language: Language, words: SiteWords): Entry[] {
   const key = textKey(language)
-  const place = (page: Page, text: string, own: Partial<Place> = {}): Place => ({
+  const entry = (page: Page, text: string, own: Partial<Entry> = {}): Entry => ({
     ...page,
     ...own,
     text,
@@ -145,19 +145,19 @@ function apiPlaces(language: Language, words: SiteWords): Place[] {
     href: `/docs/${name}`,
     title: withWords(docs.areas[name].title[key], words),
   })
-  const sections = SECTIONS.map((name) => place(section(name), withWords(docs.areas[name].text[key], words)))
+  const sections = SECTIONS.map((name) => entry(section(name), withWords(docs.areas[name].text[key], words)))
   const operations = OPERATIONS.map((operation) => {
     const { path, about, introduction, sent, answers } = describeOperation(operation, key)
     const fields = [...(sent?.fields ?? []), ...answers.flatMap((answer) => answer.fields)]
     const described = fields.map(({ name, about }) => (about ? `${name}: ${about}` : name))
-    return place(section(operation.area), [introduction, ...described].join(' '), {
+    return entry(section(operation.area), [introduction, ...described].join(' '), {
       href: `/docs/${operation.area}/${operationId(operation)}`,
       title: about,
       path,
     })
   })
   const messages = WEBHOOKS.map(({ name, title, about, answer, schema }) =>
-    place(section('notifications'), [about[key], answer[key], ...Object.keys(schema.shape)].join(' '), {
+    entry(section('notifications'), [about[key], answer[key], ...Object.keys(schema.shape)].join(' '), {
       href: `/docs/notifications/${name}`,
       title: title[key],
     }),
@@ -168,12 +168,12 @@ function apiPlaces(language: Language, words: SiteWords): Place[] {
     ...(['v1', 'v2'] as const).flatMap((id) =>
       gatewayCodes(id).map(({ code, msg, about }) => ({ id, title: `${code} ${msg}`, about })),
     ),
-  ].map(({ id, title, about }) => place(section('codes'), about[key], { href: `/docs/codes#${id}`, title }))
+  ].map(({ id, title, about }) => entry(section('codes'), about[key], { href: `/docs/codes#${id}`, title }))
   return [...sections, ...operations, ...messages, ...codes]
 }
 
 /** The rules show the settings in force. */
-function rulePlaces(language: Language, settings: SettingValues): Place[] {
+function ruleEntries(language: Language, settings: SettingValues): Entry[] {
   const key = textKey(language)
   const words = siteWords(settings, language)
   const page = { href: '/docs/rules', title: withWords(docs.areas.rules.title[key], words) }

@@ -1,6 +1,7 @@
 /** Parameters in the address of a list. Invalid ones are ignored, so an address typed by hand still shows a list. */
 import { z } from 'zod'
 import type { Count } from '../database/counts.ts'
+import { AppError } from '../platform/errors.ts'
 
 /** The text to search for; empty finds everything. */
 export const searchText = z.string().trim().max(100).catch('')
@@ -68,4 +69,14 @@ export function listUrl(path: string, asked: Record<string, string | bigint | un
     if (value !== undefined && value !== '') query.set(name, String(value))
   }
   return query.size === 0 ? path : `${path}?${query}`
+}
+
+/**
+ * Reads the ID in an address. Throws not_found for any other text.
+ * @param what names the thing in the error, as in “member”.
+ */
+export function idIn(text: string, what: string): bigint {
+  const { success, data } = rowId.safeParse(text)
+  if (!success) throw new AppError('not_found', `There is no such ${what}`)
+  return data
 }

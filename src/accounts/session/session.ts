@@ -324,3 +324,8 @@ export function sessionOf(request: FastifyRequest): Session {
   if (request.session === undefined) throw new AppError('sign_in_required', 'Sign in first')
   return request.session
 }
+
+/** The member who sends the request, and the IP address, as the audit log records them. */
+export function actorOf(request: FastifyRequest): { actor_id: bigint; ip: string } {
+  return { actor_id: sessionOf(request).user.id, ip: request.ip }
+}

@@ -1,10 +1,13 @@
 /** /admin/apps lists and shows OAuth applications. Administrators suspend and review them, and reset secrets. */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { actorOf } from '../../accounts/session/session.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Counts } from '../../database/counts.ts'
+import { HISTORY_LINES, TABLE_LINES } from '../../database/paging.ts'
 import {
   APP_STATUSES,
   type AppStatus,
@@ -20,8 +23,8 @@ import {
 import { newSecretPage, showNewSecret } from '../../identity/apps/new-secret.page.ts'
 import { liveSecrets, resetSecret } from '../../identity/apps/secrets.ts'
 import { readForm } from '../../web/forms/forms.ts'
+import { Confirmed, ReasonForm } from '../../web/forms/reason.ts'
 import { cursor, onePage, searchText } from '../../web/lists.ts'
-import { actorOf, Confirmed, HISTORY_LINES, ReasonForm, TABLE_LINES } from '../acts/form.ts'
 import { likeNamed } from './like-named.ts'
 
 declare module '../../web/views.ts' {

@@ -1,14 +1,16 @@
 /** /admin/mandates: the right of applications to hold mandates, the search of mandates, and the end of one. mandates.md 7.6. */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { actorOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { revokeByStaff } from '../../payment/mandates/acts.ts'
 import { decideMandateRight } from '../../payment/mandates/right.ts'
 import { Amount } from '../../payment/values/fields.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
+import { ReasonForm } from '../../web/forms/reason.ts'
 import { searchText } from '../../web/lists.ts'
-import { actorOf, ReasonForm } from '../acts/form.ts'
 import { type AppWithRight, appsByRight, type FoundMandate, findMandates } from './mandates.ts'
 
 const PATH = '/admin/mandates'

@@ -1,13 +1,15 @@
 /** /admin/notifications shows due notifications by host, pauses hosts, and lists every notification with its attempts. */
+
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { actorOf } from '../../accounts/session/session.ts'
 import { type NotificationList, notificationPages } from '../../payment/notifications/notifications.page.ts'
 import { pauseHost, resumeHost } from '../../payment/notifications/pausing.ts'
 import { outboxFigures } from '../../payment/notifications/redelivery.ts'
 import type { PaymentDeps } from '../../payment/notifications/worker.ts'
 import { readForm } from '../../web/forms/forms.ts'
-import { actorOf, Reason } from '../acts/form.ts'
+import { Reason } from '../../web/forms/reason.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {

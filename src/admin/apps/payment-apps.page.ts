@@ -1,13 +1,15 @@
 /** /admin/payment-applications/:payment_id shows a payment application: its review, its terms and its history. */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { actorOf } from '../../accounts/session/session.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
+import { HISTORY_LINES } from '../../database/paging.ts'
 import { getPaymentApp } from '../../payment/apps/review.ts'
 import { setTerms, type Terms, type TermsInForce, termsForm, termsOf } from '../../payment/apps/terms.ts'
 import { readForm } from '../../web/forms/forms.ts'
-import { actorOf, HISTORY_LINES } from '../acts/form.ts'
 import { refuseEarlier } from '../proposals/proposal-words.ts'
 import { proposeTerms } from '../proposals/proposals.ts'
 import { percentOf, shareOf } from '../wording/percent.ts'

@@ -1,4 +1,5 @@
 /** /admin/reviews lists the payment applications to review and the decided ones, and takes the decisions of reviewers. */
+
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
@@ -14,8 +15,8 @@ import {
   reviewQueue,
 } from '../../payment/apps/review.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
+import { Confirmed } from '../../web/forms/reason.ts'
 import { cursor, listUrl } from '../../web/lists.ts'
-import { Confirmed } from '../acts/form.ts'
 import { lastChecks } from './address-check.ts'
 import { likeNamed } from './like-named.ts'
 

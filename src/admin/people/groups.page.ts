@@ -1,4 +1,5 @@
 /** /admin/groups lists the local groups and creates one. The page of a group shows, adds and removes members, and deletes it. */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import {
@@ -17,13 +18,14 @@ import {
   subjectOf,
 } from '../../accounts/local-groups.ts'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { actorOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import { TABLE_LINES } from '../../database/paging.ts'
 import { appsNaming, NAMING_APPS_MAX, type NamingApp } from '../../identity/apps/naming.ts'
 import { AppError } from '../../platform/errors.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { cursor, onePage, rowId } from '../../web/lists.ts'
 import { isHonestText } from '../../web/parameters.ts'
-import { actorOf, TABLE_LINES } from '../acts/form.ts'
 
 const PATH = '/admin/groups'
 

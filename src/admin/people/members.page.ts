@@ -1,6 +1,7 @@
 /**
  * /admin/members lists and shows accounts. An act takes two steps: a page explains it, and the same form confirms it.
  */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { localGroupsOf } from '../../accounts/local-groups.ts'
@@ -21,16 +22,17 @@ import { isBannedOrSuspended, isUsername } from '../../accounts/people/users.ts'
 import { resetSecondFactor } from '../../accounts/security/second-factor.ts'
 import { describeDevice } from '../../accounts/session/device.ts'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
-import { sessionOf } from '../../accounts/session/session.ts'
+import { actorOf, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { Counts } from '../../database/counts.ts'
+import { TABLE_LINES } from '../../database/paging.ts'
 import { liveGrants, signOutEverywhere } from '../../identity/sign-out-everywhere.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
 import { anonymise } from '../../privacy/anonymise.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
-import { cursor, onePage, searchText } from '../../web/lists.ts'
-import { actorOf, Confirmed, idIn, Reason, TABLE_LINES } from '../acts/form.ts'
+import { Confirmed, Reason } from '../../web/forms/reason.ts'
+import { cursor, idIn, onePage, searchText } from '../../web/lists.ts'
 import { actWords } from '../wording/act-words.ts'
 
 const PATH = '/admin/members'

@@ -1,7 +1,8 @@
 /** The forms of refunds, reversals, grants and adjustments. */
+
 import { z } from 'zod'
 import { TransactionId } from '../../payment/values/fields.ts'
-import { Reason } from '../acts/form.ts'
+import { Reason } from '../../web/forms/reason.ts'
 
 const withFee = z.literal('on').optional()
 const key = z.string().regex(/^[\w-]{43}$/)

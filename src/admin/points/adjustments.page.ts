@@ -3,16 +3,17 @@
  * same form confirms it. The key of the page lets a repeated confirmation act once. Where the site requires a second
  * administrator, the confirmation makes a proposal.
  */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { postLines } from '../../accounts/points.ts'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { actorOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { refundOrder, reverseTransfer } from '../../payment/orders/refunds.ts'
 import { randomToken } from '../../platform/secrets.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import type { Locale } from '../../web/languages.ts'
-import { actorOf } from '../acts/form.ts'
 import { findOrders, findTransfers } from '../find/transactions.ts'
 import type { PointsAct } from '../proposals/acts.ts'
 import { refuseEarlier } from '../proposals/proposal-words.ts'

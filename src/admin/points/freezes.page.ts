@@ -2,15 +2,18 @@
  * Freezes and unfreezes a member's wallet or an order, and suspends and reinstates a payment application, in two steps:
  * a page says the effect in figures, and the same form confirms it.
  */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { actorOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import { getPaymentApp, reviewPaymentApp } from '../../payment/apps/review.ts'
 import { AppError } from '../../platform/errors.ts'
 import { readForm } from '../../web/forms/forms.ts'
+import { Confirmed, ReasonForm } from '../../web/forms/reason.ts'
 import type { Locale } from '../../web/languages.ts'
-import { actorOf, Confirmed, idIn, ReasonForm } from '../acts/form.ts'
+import { idIn } from '../../web/lists.ts'
 import { findOrders } from '../find/transactions.ts'
 import { type FreezeAct, freezeOrder, freezeWallet, unfreezeOrder, unfreezeWallet } from './freezes.ts'
 

@@ -1,7 +1,9 @@
 /** Lists the refund requests of merchants. An administrator declines one here, or accepts it at /admin/adjustments. */
+
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { actorOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { Counts } from '../../database/counts.ts'
@@ -15,8 +17,8 @@ import {
 } from '../../payment/orders/refund-requests.ts'
 import { AppError } from '../../platform/errors.ts'
 import { readForm } from '../../web/forms/forms.ts'
-import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
-import { actorOf, idIn, Reason } from '../acts/form.ts'
+import { Reason } from '../../web/forms/reason.ts'
+import { cursor, idIn, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {

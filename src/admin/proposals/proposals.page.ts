@@ -1,15 +1,16 @@
 /** /admin/proposals lists the proposals that wait for a second administrator, and the decided ones. */
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
-import { type Session, sessionOf } from '../../accounts/session/session.ts'
+import { actorOf, type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { Counts } from '../../database/counts.ts'
 import { PAGE_LINES } from '../../database/paging.ts'
 import { readForm } from '../../web/forms/forms.ts'
+import { ReasonForm } from '../../web/forms/reason.ts'
 import type { Locale } from '../../web/languages.ts'
-import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
-import { actorOf, idIn, ReasonForm } from '../acts/form.ts'
+import { cursor, idIn, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import { type ProposedFact, proposedFacts, proposedTitle } from './proposal-words.ts'
 import { approveProposal, countProposals, declineProposal, readProposal, readProposals } from './proposals.ts'
 

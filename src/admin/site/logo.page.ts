@@ -1,13 +1,14 @@
 /** POST /admin/settings/logo takes the site's logo as a file. */
+
 import { fastifyMultipart } from '@fastify/multipart'
 import type { FastifyInstance } from 'fastify'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { actorOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { LOGO_BYTES_MAX, uploadLogo } from '../../core/site-logo.ts'
 import { AppError } from '../../platform/errors.ts'
 import { FormRefused } from '../../web/forms/forms.ts'
 import { malformed } from '../../web/parameters.ts'
-import { actorOf } from '../acts/form.ts'
 
 /** Registers the upload in a scope of its own, because no other form of the service carries files. */
 export async function logoPage(app: FastifyInstance, deps: Core): Promise<void> {

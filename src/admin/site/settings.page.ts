@@ -2,16 +2,17 @@
  * /admin/settings shows the site settings by group, and saves all changes of a group at once. Important changes are
  * confirmed first. Changes that need a second administrator become proposals.
  */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { actorOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { SettingName } from '../../core/setting-values.ts'
 import { describeSettings, type SettingControl, type SettingState } from '../../core/settings.ts'
 import { AppError } from '../../platform/errors.ts'
 import { FormRefused, type FormView } from '../../web/forms/forms.ts'
 import { listUrl, searchText } from '../../web/lists.ts'
-import { actorOf } from '../acts/form.ts'
 import { refuseEarlier } from '../proposals/proposal-words.ts'
 import { proposeSettingWithin } from '../proposals/proposals.ts'
 import {

@@ -92,9 +92,9 @@ export async function guidePages(app: FastifyInstance, deps: Core): Promise<void
     const { q } = SearchQuery.parse(request.query)
     const { locale } = request
     const { words, count, found } = searchDocs(locale.language, deps.settings.latest(), q)
-    const marked = found.map(({ places, ...page }) => ({
+    const marked = found.map(({ entries, ...page }) => ({
       ...page,
-      places: places.map(({ href, title, path, excerpt }) => ({
+      entries: entries.map(({ href, title, path, excerpt }) => ({
         href,
         title: withFound(title, words),
         path: withFound(path, words),

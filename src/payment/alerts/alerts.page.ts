@@ -5,14 +5,14 @@ import { browserScope, requireUser, sessionOf } from '../../accounts/session/ses
 import type { Core } from '../../core/core.ts'
 import { PAGE_LINES } from '../../database/paging.ts'
 import { cursor, olderUrl, onePage } from '../../web/lists.ts'
-import { markRead, placeOf, readAlerts, toneOf } from './alerts.ts'
+import { linkOf, markRead, readAlerts, toneOf } from './alerts.ts'
 
 const PAGE = '/account/alerts'
 
 declare module '../../web/views.ts' {
   interface PageData {
     'payment/alerts/alerts': PartData['parts/pager'] & {
-      alerts: (Awaited<ReturnType<typeof readAlerts>>[number] & { place: string; tone: 'warn' | 'plain' })[]
+      alerts: (Awaited<ReturnType<typeof readAlerts>>[number] & { link: string; tone: 'warn' | 'plain' })[]
     }
   }
 }
@@ -30,7 +30,7 @@ export async function alertPages(app: FastifyInstance, deps: Core): Promise<void
     const { user } = sessionOf(request)
     const found = await readAlerts(deps.db, user.id, { before, limit: PAGE_LINES + 1 })
     const { rows, next } = onePage(found, PAGE_LINES)
-    const alerts = rows.map((alert) => ({ ...alert, place: placeOf(alert), tone: toneOf(alert) }))
+    const alerts = rows.map((alert) => ({ ...alert, link: linkOf(alert), tone: toneOf(alert) }))
     return reply.page('payment/alerts/alerts', {
       alerts,
       before,

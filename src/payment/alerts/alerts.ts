@@ -32,7 +32,7 @@ type PaymentAlertKind = Exclude<AlertKind, 'app_registered'>
 const OUTSIDE: readonly AlertKind[] = ['invited', 'given_away']
 
 /** The path that an alert links to. Those about a mandate have its id among their facts. */
-export function placeOf({ kind, payment_id, facts }: Placed): string {
+export function linkOf({ kind, payment_id, facts }: Linked): string {
   if (kind === 'app_registered') return '/apps'
   if (isAboutMandate(kind)) return `/account/mandates/${facts.mandate}`
   return OUTSIDE.includes(kind)
@@ -40,7 +40,7 @@ export function placeOf({ kind, payment_id, facts }: Placed): string {
     : `/payment/applications/${payment_id}${PLACES[kind]}`
 }
 
-type Placed = { kind: AlertKind; payment_id: string | null; facts: Record<string, string> }
+type Linked = { kind: AlertKind; payment_id: string | null; facts: Record<string, string> }
 
 function isAboutMandate(kind: AlertKind): kind is MandateAlertKind {
   return kind.startsWith('mandate_')
@@ -123,7 +123,7 @@ async function mailAlert(
     language: user.language ?? 'en',
     kind: `alert.${kind}`,
     content: texts.mails[kind](facts),
-    link: placeOf({ kind, payment_id, facts }),
+    link: linkOf({ kind, payment_id, facts }),
   })
 }
 

@@ -9,6 +9,7 @@ import { AppError } from '../../platform/errors.ts'
 import type { FairQueue } from '../../platform/fair-queue.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { readForm } from '../../web/forms/forms.ts'
+import { Reason } from '../../web/forms/reason.ts'
 import { listUrl, olderUrl, Paged, searchText, shownRows } from '../../web/lists.ts'
 import { StrictPeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import type { PageData } from '../../web/views.ts'
@@ -114,7 +115,7 @@ function readAsked(query: unknown): Asked {
 
 const RefundForm = z.object({
   amount: z.string().trim().pipe(Amount).transform(BigInt),
-  reason: z.string().trim().min(1).max(500),
+  reason: Reason,
 })
 
 /** The columns have the names of the API in every language. */

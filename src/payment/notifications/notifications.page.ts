@@ -78,7 +78,7 @@ declare module '../../web/views.ts' {
   }
 }
 
-export type NotificationPlace = {
+export type NotificationScope = {
   /** The pattern of the list's address. */
   path: string
   reader(request: AnyRequest): Reader
@@ -87,22 +87,22 @@ export type NotificationPlace = {
 }
 
 /** GET the list, and below it POST :transaction_id/redeliver and redeliver-failed. */
-export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place: NotificationPlace): void {
+export function notificationPages(app: FastifyInstance, deps: PaymentDeps, scope: NotificationScope): void {
   const addressOf = ({ params }: AnyRequest) =>
-    place.path.replace(':payment_id', encodeURIComponent(params.payment_id ?? ''))
+    scope.path.replace(':payment_id', encodeURIComponent(params.payment_id ?? ''))
   const actorOf = (request: AnyRequest) => ({
-    ...place.reader(request),
+    ...scope.reader(request),
     actor_id: sessionOf(request).user.id,
     ip: request.ip,
   })
 
-  app.get(place.path, async (request: AnyRequest, reply) => {
+  app.get(scope.path, async (request: AnyRequest, reply) => {
     const { status, transaction_id, before } = Filter.parse(request.query)
     const { payment_id } = request.params
     const filter = { payment_id, transaction_id, before, status: status === 'all' ? undefined : status }
     const [show, found, counts] = await Promise.all([
-      place.open(request, 'orders.read'),
-      readNotifications(deps.db, place.reader(request), filter, PAGE_LINES + 1),
+      scope.open(request, 'orders.read'),
+      readNotifications(deps.db, scope.reader(request), filter, PAGE_LINES + 1),
       countNotifications(deps.db, payment_id),
     ])
     const { rows: notifications, next } = onePage(found, PAGE_LINES)
@@ -126,9 +126,9 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
     })
   })
 
-  app.post(`${place.path}/:transaction_id/redeliver`, async (request: AnyRequest, reply) => {
+  app.post(`${scope.path}/:transaction_id/redeliver`, async (request: AnyRequest, reply) => {
     const { transaction_id } = request.params
-    await place.open(request, 'notifications.redeliver')
+    await scope.open(request, 'notifications.redeliver')
     const { notification } = RedeliverForm.parse(request.body)
     const sent = await redeliver(deps, transaction_id!, actorOf(request), notification)
     if (sent.order_id !== null) await deps.notifier.attempted(sent.order_id, PATIENCE_MS)
@@ -136,11 +136,11 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, place
     return reply.done(listUrl(addressOf(request), { transaction_id }), outcome)
   })
 
-  app.post(`${place.path}/redeliver-failed`, async (request: AnyRequest, reply) => {
+  app.post(`${scope.path}/redeliver-failed`, async (request: AnyRequest, reply) => {
     const { hours } = readForm(request, SinceForm)
     const since = new Date(deps.clock().getTime() - hours * HOUR_MS)
     const { payment_id } = request.params
-    await place.open(request, 'notifications.redeliver')
+    await scope.open(request, 'notifications.redeliver')
     const count = await redeliverFailed(deps, { payment_id, since }, actorOf(request))
     const { locale } = request
     const text = locale.t.notifications.done.many(locale.points(count), count)
