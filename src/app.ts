@@ -32,6 +32,9 @@ const REQUEST_TIMEOUT_MS = 15_000
 const HEADERS_TIMEOUT_MS = 12_000
 const CHECK_INTERVAL_MS = 1_000
 
+/** An authorization request may have 28 KiB. It grows by two thirds in the address of the sign-in page. */
+const HEADERS_BYTES_MAX = 65_536
+
 /** Builds the application from its parts. The caller listens, and closes it. */
 export async function buildApp(deps: Parts): Promise<FastifyInstance> {
   const app = Fastify({
@@ -41,7 +44,11 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
     trustProxy: deps.config.TRUST_PROXY ?? false,
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CHECK_INTERVAL_MS },
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_INTERVAL_MS,
+      maxHeaderSize: HEADERS_BYTES_MAX,
+    },
     // The path cannot be decoded, so no scope and no format of errors is known yet.
     frameworkErrors: (_error, { id }: FastifyRequest, reply: FastifyReply) =>
       reply

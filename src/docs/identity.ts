@@ -71,7 +71,7 @@ export const identityOperations: Operation[] = [
           '与注册的逐字符一致；仅无密钥应用的本机回环地址可以更换端口。',
         ),
         scope: text(`Of ${SCOPES.join(', ')}.`, `可选 ${SCOPES.join('、')}。`),
-        state: text('Comes back unchanged.', '原样带回。'),
+        state: text('Comes back unchanged. At most 8,192 bytes.', '原样带回，最多 8,192 字节。'),
         nonce: text('Comes back in the ID token.', '写入 ID token。'),
         prompt: text(
           'none, login, consent, select_account; create where members may register, as discovery tells.',

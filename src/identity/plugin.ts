@@ -76,7 +76,7 @@ async function machineRoutes(machine: FastifyInstance, deps: IdentityDeps): Prom
       await forms.register(async (everywhere) => {
         crossOriginScope(everywhere, [...TOKEN_PATHS, ...USERINFO_PATHS, REVOCATION_PATH])
         tokenRoutes(everywhere, deps, authenticateClient)
-        userinfoRoutes(everywhere, deps, getBearer)
+        await everywhere.register(userinfoRoutes, { ...deps, getBearer })
         revocationRoute(everywhere, deps, authenticateClient)
       })
     })

@@ -9,6 +9,9 @@ export const BODY_BYTES_MAX = 65_536
 export const PARAMETERS_MAX = 100
 export const NAME_LENGTH_MAX = 64
 export const VALUE_BYTES_MAX = 8_192
+/** Fields that hold an address of this site, which may contain a request of an application, encoded once more. */
+const ADDRESS_FIELDS: readonly string[] = ['return_to', 'query', 'kept_path']
+const ADDRESS_BYTES_MAX = 49_152
 
 /** Parameters as received, decoded once, in an object without a prototype. */
 export type Parameters = Record<string, string | string[]>
@@ -52,8 +55,8 @@ function collect(pairs: Iterable<[string, unknown]>): Parameters {
     if (typeof value !== 'string') throw malformed('Files are not accepted')
     if (name.length > NAME_LENGTH_MAX)
       throw malformed(`A parameter name is longer than ${NAME_LENGTH_MAX} characters`)
-    if (Buffer.byteLength(value) > VALUE_BYTES_MAX)
-      throw malformed(`A value is longer than ${VALUE_BYTES_MAX} bytes`)
+    const bytesMax = ADDRESS_FIELDS.includes(name) ? ADDRESS_BYTES_MAX : VALUE_BYTES_MAX
+    if (Buffer.byteLength(value) > bytesMax) throw malformed(`A value is longer than ${bytesMax} bytes`)
     if (!isCleanText(name) || !isCleanText(value)) throw new NotUtf8('A parameter')
     const before = parameters[name]
     parameters[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]

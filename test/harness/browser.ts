@@ -75,7 +75,7 @@ export function browserAt(
   { headers, localAddress }: { headers?: Record<string, string>; localAddress?: string } = {},
 ): Browser {
   return openBrowser(async ({ url, payload, ...sent }) => {
-    const asked = request(new URL(url, base), { ...sent, localAddress }).end(payload)
+    const asked = request(new URL(url, base), { ...sent, localAddress, maxHeaderSize: 65_536 }).end(payload)
     const [answer] = (await once(asked, 'response')) as [IncomingMessage]
     return { statusCode: answer.statusCode!, headers: answer.headers, body: await text(answer) }
   }, headers)

@@ -1,5 +1,7 @@
 /** GET and POST /oauth2/auth: the target of each answer and error, and the cases that require a sign-in. */
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { browserAt } from '../harness/browser.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
 import {
@@ -79,7 +81,8 @@ describe('faults that are never redirected', () => {
   })
 
   it('a request too long for the way back is refused at once', async () => {
-    const page = await refusedRequest({ unknown: 'x'.repeat(8_100) })
+    const others = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, 'x'.repeat(8_000)]))
+    const page = await refusedRequest(others)
     expect(page.status).toBe(400)
     expect(page.body).toContain('invalid_request')
   })
@@ -153,11 +156,41 @@ describe('faults that the application learns by redirect', () => {
       iss: test.url,
     })
   })
+})
 
-  it('a state over 2 KB, which is not echoed', async () => {
-    const answer = answerOf(await refusedRequest({ state: 'x'.repeat(2_049) }))
-    expect(answer.error).toBe('invalid_request')
-    expect(answer.state).toBeUndefined()
+describe('a state of 8 KiB', () => {
+  const STATES = ['s'.repeat(8_192), '&'.repeat(8_192)]
+
+  it.each(STATES)('comes back over HTTP after a sign-in, allowed and denied: %.1s', async (state) => {
+    const { username, password } = await makePerson(test)
+    await test.app.listen({ port: 0, host: '127.0.0.1' }).catch(() => {})
+    const { port } = test.app.server.address() as AddressInfo
+    const client = browserAt(`http://127.0.0.1:${port}`)
+    const form = await client.get((await client.get(authorizationUrl(party, { state }))).location!)
+    const back = await client.submit(form, '/sign-in', { username, password })
+    const consent = await client.get(back.location!)
+    for (const decision of ['deny', 'allow']) {
+      const answer = answerOf(await client.submit(consent, '/oauth2/consent', { decision }))
+      expect(answer.state).toBe(state)
+      expect(Boolean(answer.code)).toBe(decision === 'allow')
+    }
+    const posted = await client.get(authorizationUrl(party, { state, response_mode: 'form_post' }))
+    expect(posted.form(REDIRECT_URI).state).toBe(state)
+  })
+
+  it('is the longest: one byte more is refused', async () => {
+    const answer = await getJson(test, authorizationUrl(party, { state: 's'.repeat(8_193) }), JSON_CALLER)
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+  })
+
+  it('comes back when it was posted', async () => {
+    const { client } = await member()
+    for (const state of STATES) {
+      const [, sent] = authorizationUrl(party, { state }).split('?')
+      expect(answerOf(await client.get((await client.post('/oauth2/auth', sent!)).location!)).state).toBe(
+        state,
+      )
+    }
   })
 })
 

@@ -306,7 +306,7 @@ function decode(part: string): Json {
 export async function readUserinfo(
   op: Provider,
   access_token: string,
-  how: 'get' | 'post-header' | 'post-body' = 'get',
+  how: 'get' | 'post-header' = 'get',
 ): Promise<Json> {
   const response = await userinfoResponse(op, access_token, how)
   expect(response.status).toBe(200)

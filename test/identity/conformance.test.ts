@@ -127,9 +127,14 @@ describe('Basic', () => {
     expect(await refused(agent, { prompt: 'none', id_token_hint: unsigned })).toBe('invalid_request')
   })
 
-  it.each(['get', 'post-header', 'post-body'] as const)('oidcc-userinfo-%s', async (how) => {
+  it.each(['get', 'post-header'] as const)('oidcc-userinfo-%s', async (how) => {
     const { tokens, id } = await flow(op, client, agent)
     expect((await readUserinfo(op, tokens.access_token, how)).sub).toBe(id.sub)
+  })
+
+  it('oidcc-userinfo-post-body, which the suite skips when it is refused', async () => {
+    const { tokens } = await flow(op, client, agent)
+    expect((await userinfoResponse(op, tokens.access_token, 'post-body')).status).toBe(401)
   })
 
   it('oidcc-ensure-request-without-nonce-succeeds-for-code-flow', async () => {

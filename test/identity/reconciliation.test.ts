@@ -163,7 +163,7 @@ async function takesBothMethods(): Promise<void> {
 }
 
 async function echoesState(): Promise<void> {
-  for (const state of ['s', 'a b+c&d=e#f?', '状态', 'x'.repeat(2_048)]) {
+  for (const state of ['s', 'a b+c&d=e#f?', '状态', 'x'.repeat(8_192), '态'.repeat(2_730)]) {
     expect((await authorize(client, party, { state })).state).toBe(state)
   }
   for (const state of [undefined, ''])

@@ -283,7 +283,7 @@ it('describes our own resource, and names the description in each challenge', as
     resource: PUBLIC_URL,
     authorization_servers: [PUBLIC_URL],
     scopes_supported: ['openid', 'profile', 'email', 'groups', 'apps'],
-    bearer_methods_supported: ['header', 'body'],
+    bearer_methods_supported: ['header'],
     resource_documentation: `${PUBLIC_URL}/docs/identity`,
   })
   for (const refused of [

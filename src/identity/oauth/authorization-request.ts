@@ -16,11 +16,13 @@ import type { Fetched } from '../metadata/fetch.ts'
 import { BEARER_CHALLENGE } from './errors.ts'
 import { namesIn, type Single, singleValue, singleValues } from './parameters.ts'
 
-const STATE_BYTES_MAX = 2_048
 const NONCE_BYTES_MAX = 1_024
 const SCOPE_BYTES_MAX = 1_024
-/** The query is sent in a form field and, encoded once more, in the address of the sign-in page. */
-export const QUERY_BYTES_MAX = 8_000
+/**
+ * A state of which every byte is percent-encoded, and 4 KiB for the rest. The query is sent in a form field and, encoded once
+ * more, in the address of the sign-in page: see HEADERS_BYTES_MAX.
+ */
+export const QUERY_BYTES_MAX = 28_672
 
 export const SCOPES = ['openid', 'profile', 'email', 'groups', 'offline_access', 'apps']
 const DEFAULT_SCOPES = ['openid', 'profile']
@@ -213,11 +215,9 @@ function onlyRedirectUri(app: AuthorizedApp): string {
   return only
 }
 
-/** Returns the state if it can be echoed: one value of at most 2048 bytes. */
+/** Returns the state if it can be echoed: one value. It has at most VALUE_BYTES_MAX, like every parameter. */
 export function echoableState({ state }: { state?: string | string[] | undefined }): string | undefined {
-  return typeof state === 'string' && state !== '' && Buffer.byteLength(state) <= STATE_BYTES_MAX
-    ? state
-    : undefined
+  return typeof state === 'string' && state !== '' ? state : undefined
 }
 
 /** Returns the request as a query string, which does not depend on the sender's encoding. */
@@ -249,7 +249,6 @@ export function readDemand(sent: Parameters, target: Target): Demand {
   const values = singleValues(others)
   requireCodeFlow(values, target.redirect_uri)
   refuseRequestObjects(values)
-  requireShort(values, 'state', STATE_BYTES_MAX)
   requireShort(values, 'nonce', NONCE_BYTES_MAX)
   return {
     scopes: readScopes(values),

@@ -12,16 +12,12 @@ import { isStillAdmitted } from '../metadata/client-id.ts'
 import { BEARER_CHALLENGE, bearerError } from './errors.ts'
 
 /**
- * Returns the token of the Authorization header, or of the form body if the route accepts one there. It never reads the
- * query (RFC 9700 4.3.2). Throws invalid_token without a token, and invalid_request for two tokens or a malformed header.
+ * Returns the token of the Authorization header, which is the only place for it: addresses and bodies reach more logs. Throws
+ * invalid_token without a token, and invalid_request for a malformed header.
  */
-export function readBearer(authorization: string | undefined, bodyToken?: string): string {
+export function readBearer(authorization: string | undefined): string {
   const token = readHeader(authorization)
-  if (token !== undefined && bodyToken !== undefined) {
-    throw bearerError('invalid_request', 'The access token was given in two places')
-  }
-  const found = token ?? bodyToken
-  if (found !== undefined) return found
+  if (token !== undefined) return token
   // RFC 6750 3.1: the challenge to a request without credentials has no error code.
   throw new AppError('invalid_token', 'An access token is required', {
     data: { challenge: BEARER_CHALLENGE },

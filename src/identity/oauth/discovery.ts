@@ -136,7 +136,7 @@ function resourceDocument(issuer: string): z.output<typeof ProtectedResource> {
     resource: issuer,
     authorization_servers: [issuer],
     scopes_supported: SCOPES.filter((scope) => scope !== 'offline_access'),
-    bearer_methods_supported: ['header', 'body'],
+    bearer_methods_supported: ['header'],
     resource_documentation: `${issuer}/docs/identity`,
   }
 }

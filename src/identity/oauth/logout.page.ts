@@ -1,8 +1,8 @@
 /**
  * GET and POST /oauth2/logout (OpenID Connect RP-Initiated Logout 1.0): an application sends the member to sign out here.
  * With an ID token of the signed-in member, the sign-out is immediate. Otherwise the page asks the member, because a link
- * alone must not sign a member out. The member goes on only to a registered address. With an ID token this is a redirect,
- * and without one a link on our page, because anybody can make such a request.
+ * alone must not sign a member out. The member goes on only to a registered address: at once with an ID token, and after the
+ * click otherwise. A request of a visitor without an ID token gets a link on our page, because anybody can make such a request.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -73,11 +73,7 @@ export async function logoutPages(app: FastifyInstance, deps: IdentityDeps): Pro
   app.post(CONFIRM_PATH, { config: { page: requestPage } }, async (request, reply) => {
     const form = z.object({ query: z.string() }).safeParse(request.body)
     if (!form.success) throw malformed('The form is incomplete')
-    const sent = parseParameters(form.data.query)
-    const logout = await readLogout(sent, deps)
-    // The same request again, which shows the link after the sign-out.
-    const destination = isOffered(logout) ? `${LOGOUT_PATH}?${queryText(sent)}` : logout.destination
-    return finish(request, reply, { ...logout, destination }, deps)
+    return finish(request, reply, await readLogout(parseParameters(form.data.query), deps), deps)
   })
 
   app.get(DONE_PATH, async (_request, reply) => reply.page('identity/oauth/signed-out', {}))
@@ -89,7 +85,7 @@ function requestPage({ body }: FastifyRequest): string {
   return typeof query === 'string' ? `${LOGOUT_PATH}?${query}` : LOGOUT_PATH
 }
 
-/** Whether the member goes on by a link on our page. */
+/** Whether the request alone, without a click, leads on only by a link on our page. */
 function isOffered(logout: Logout): logout is Logout & { destination: string } {
   return logout.hint === undefined && logout.destination !== undefined
 }
@@ -155,10 +151,7 @@ async function ask(
     host: destination === undefined ? undefined : placeOf(destination),
     told: session === undefined ? [] : await toldApplications(db, session.id),
   }
-  return reply.page('identity/oauth/sign-out', data, {
-    status,
-    leavesSite: isOffered(logout) ? false : (destination ?? false),
-  })
+  return reply.page('identity/oauth/sign-out', data, { status, leavesSite: destination ?? false })
 }
 
 async function showFault(

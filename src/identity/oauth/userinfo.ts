@@ -1,34 +1,38 @@
 /** GET and POST /oauth2/userinfo: the current claims about the member of an access token. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
-import type { Db } from '../../database/connection.ts'
-import type { Parameters } from '../../web/parameters.ts'
 import { USERINFO_PATHS } from '../apps/addresses.ts'
 import { findAppOf, type GetBearer, readBearer } from './bearer.ts'
 import { userinfo } from './claims.ts'
 import { admitOrigin } from './cross-origin.ts'
-import { singleValues } from './parameters.ts'
 
 /** GET and POST /oauth2/userinfo and /oauth-provider/userinfo in the machine scope. */
-export function userinfoRoutes(app: FastifyInstance, deps: Core, getBearer: GetBearer): void {
-  const verbs = { db: deps.db, getBearer }
-  for (const path of USERINFO_PATHS) {
-    app.get(path, async (request, reply) => answer(request, reply, undefined, verbs))
-
-    app.post<{ Body: Parameters | undefined }>(path, async (request, reply) => {
-      const { access_token } = singleValues(request.body ?? {})
-      return answer(request, reply, access_token, verbs)
+export async function userinfoRoutes(
+  app: FastifyInstance,
+  { getBearer, ...deps }: Pick<Core, 'db'> & { getBearer: GetBearer },
+): Promise<void> {
+  ignoreBodies(app)
+  for (const url of USERINFO_PATHS)
+    app.route({
+      method: ['GET', 'POST'],
+      url,
+      handler: (request, reply) => answer(request, reply, deps, getBearer),
     })
-  }
+}
+
+/** Takes a body of any type, because libraries send some, and reads nothing from it: the token comes in the header. */
+function ignoreBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null))
 }
 
 async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
-  bodyToken: string | undefined,
-  { db, getBearer }: { db: Db; getBearer: GetBearer },
+  { db }: Pick<Core, 'db'>,
+  getBearer: GetBearer,
 ) {
-  const token = readBearer(request.headers.authorization, bodyToken)
+  const token = readBearer(request.headers.authorization)
   try {
     const { user, app } = await getBearer(token)
     admitOrigin(request, reply, app)
