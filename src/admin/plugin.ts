@@ -1,3 +1,5 @@
+// This room: mounts the pages of administrators, which all require a session of one.
+// Verbs: adminPlugin.
 /** Registers the pages of administrators. They call the functions of the other areas. */
 import type { FastifyInstance } from 'fastify'
 import { browserScope, requireAdmin, requireUser } from '../accounts/session/session.ts'

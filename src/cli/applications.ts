@@ -1,3 +1,5 @@
+// This room: the command line of operators: one file for the commands of a subject.
+// Verbs: tessera, withDeps, writeNewFile.
 /** `tessera payment-app …` reviews payment applications. `tessera app …` replaces a lost client secret. */
 import { resetSecret } from '../identity/apps/secrets.ts'
 import {

@@ -1,3 +1,6 @@
+// This room: the pool, migrations, timeouts, batches of statements, and bounded counts.
+// Verbs: openDatabase, migrate, makeBatcher, giveTimeouts, countNewest.
+// Tables: schema_migrations, schema_functions.
 /**
  * Natural batching, the group commit of payments: while one statement runs, new callers wait together, and the next
  * statement takes them all. Before each statement, the batch gathers the callers that the event loop has at hand. There is

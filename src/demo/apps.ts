@@ -1,3 +1,5 @@
+// This room: `npm start -- --demo`: the service with members, two shops and thirty days of history.
+// Verbs: startDemo, seedDemo, playHistory, describeDemo.
 /** Creates the applications of the demo's shops, and updates their addresses when the ports change. */
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { getApp, markReviewed, reviewedVersion } from '../identity/apps/acts.ts'

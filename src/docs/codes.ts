@@ -1,3 +1,5 @@
+// This room: /docs and OpenAPI, made from the schemas that check the requests.
+// Verbs: openApiDocument, describeOperation, referencePages, searchDocs.
 /** Explains every error code of the sign-in and of the two doors. */
 
 import { OAUTH_ERRORS } from '../identity/oauth/errors.ts'

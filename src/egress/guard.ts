@@ -1,3 +1,5 @@
+// This room: requests to addresses that members registered, and the guard of those addresses.
+// Verbs: makeEgressGuard, makeSendRequest, refusalWithoutDns.
 /**
  * Guards the addresses that members register for us to call, because they could otherwise make us call hosts that only we
  * can reach. The guard resolves a name and judges its addresses. The connection uses those addresses, so a later change of the name

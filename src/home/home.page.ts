@@ -1,3 +1,5 @@
+// This room: the front page of visitors, and a member’s home.
+// Verbs: homePages, ordersToPay, appsFor.
 /** The front page of visitors, a member's home, and the choice of language. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { describeMovement, type Movement } from '../accounts/movements.ts'

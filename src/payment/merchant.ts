@@ -1,3 +1,5 @@
+// This room: mounts the payment area: machine interfaces, pages of payers and pages of merchants.
+// Verbs: paymentPlugin, merchantPages.
 /** The pages of a merchant: the list of payment applications, and the pages of each application. */
 import type { FastifyInstance } from 'fastify'
 import { browserScope, requireUser, sessionOf } from '../accounts/session/session.ts'

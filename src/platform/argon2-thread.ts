@@ -1,3 +1,5 @@
+// This room: configuration, errors, secrets, clock, log and tracing: no database, and no rule of ours.
+// Verbs: loadConfig, makeSecrets, loggerOptions, openTracing, argon2id.
 /** A thread that hashes what it is sent, one message after another. */
 import { argon2Sync } from 'node:crypto'
 import { availableParallelism, constants, getPriority, setPriority } from 'node:os'

@@ -1,3 +1,5 @@
+// This room: how pages are made: views, languages, times, lists, parameters, errors.
+// Verbs: registerPages, sendPageError, makeLocale, parseParameters, openSite.
 /** The static files of the pages. They are kept in memory and addressed by content, so browsers fetch each once. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'

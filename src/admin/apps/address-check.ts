@@ -1,3 +1,5 @@
+// This room: reviews of applications, and what administrators do with both kinds.
+// Verbs: reviewPages, appAdminPages, checkAddresses, likeNamed.
 /**
  * Checks the addresses of a payment application for its review. It resolves names as a notification does, and sends
  * nothing. The audit log keeps the result.

@@ -1,3 +1,5 @@
+// This room: /admin: the figures of the day, what waits, health, and the first steps of a new site.
+// Verbs: readToday, readWaiting, readHealth, readChecklist.
 /** The first steps of a new site. The list ends itself when all is done, or when the site has been open for a month. */
 import { sql } from 'kysely'
 import { findSecondFactor } from '../../accounts/security/second-factor.ts'

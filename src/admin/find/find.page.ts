@@ -1,3 +1,5 @@
+// This room: finds a member, an application, an order or a transfer by any number that people quote.
+// Verbs: find, findOrders, findTransfers.
 /** /admin/find finds anything by an ID, number or name, and links to its page. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'

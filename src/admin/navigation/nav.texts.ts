@@ -1,3 +1,5 @@
+// This room: the navigation of the administration, with the length of each queue.
+// Verbs: showAdminNav, adminNav, readQueues.
 /** Texts of the navigation of the administration. */
 import type { Texts } from '../../web/languages.ts'
 import { POINTS } from '../../web/site-words.ts'

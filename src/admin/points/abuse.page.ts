@@ -1,3 +1,6 @@
+// This room: the administrators’ acts on points: refunds, reversals, grants, freezes; and the search for abuse.
+// Verbs: quoteRefund, quoteReversal, readGrant, freezeWallet, freezeOrder, ringsOf.
+// Tables: ledger_accounts, orders.
 /** /admin/abuse shows suspicious patterns: rings, velocity and clusters of new accounts. */
 import type { FastifyInstance } from 'fastify'
 import type { Core } from '../../core/core.ts'

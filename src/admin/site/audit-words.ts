@@ -1,3 +1,5 @@
+// This room: the administrators’ pages of settings, logo and audit log.
+// Verbs: settingPages, findSettings, logoPage, auditPages.
 /** Entries of the audit log in words: what an act was about, and its details. */
 import { sql } from 'kysely'
 import { findUserByUsername } from '../../accounts/people/users.ts'

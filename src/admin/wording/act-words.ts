@@ -1,3 +1,5 @@
+// This room: says acts of the audit log, settings and their values in the words of pages.
+// Verbs: actWords, settingLabel, settingValue.
 /** Acts of the audit log and refusals of the security record, in the words of a page. */
 import type { Messages } from '../../web/languages.ts'
 

@@ -1,3 +1,5 @@
+// This room: the checks of `tessera doctor`: each finds a fault and says its remedy.
+// Verbs: examineDatabase, examineSecret, examineAddress, examineVersion, examineProxies, examineForum.
 /** The doctor's checks from outside, as a visitor: the public addresses, the issuer, and the proxy. */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'

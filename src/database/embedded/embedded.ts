@@ -1,3 +1,5 @@
+// This room: the Postgres that comes with the package, for a service without DATABASE_URL.
+// Verbs: startEmbedded, createCluster, startServer, stopPostmaster.
 /**
  * The built-in Postgres: binaries from npm, a cluster under the data folder, and one server for all processes that use the
  * folder. The process that starts the server owns it, and the server ends with its owner.

@@ -1,3 +1,5 @@
+// This room: writes a call of the API as a program, in six languages.
+// Verbs: programsOf, callOf, signedExample.
 /** The request of a sample: what a program sets, signs and sends. A generator per language writes it out. */
 import { createPrivateKey } from 'node:crypto'
 import { canonicalString } from '../../payment/signing/canonical.ts'

@@ -1,3 +1,6 @@
+// This room: OAuth applications: registration, owners’ pages, secrets, access rules, reviews.
+// Verbs: registerApp, updateApp, suspendApp, addSecret, judgeSecret.
+// Tables: oauth_apps, app_secrets.
 /** Texts of the rules on groups and redirect addresses. */
 import type { Texts } from '../../web/languages.ts'
 

@@ -1,3 +1,6 @@
+// This room: the keys that sign ID tokens and logout tokens, and their rotation.
+// Verbs: openSigningKeys, ensureSigningKeys, rotateSigningKeys, signJwt.
+// Tables: signing_keys.
 /** Signs JSON Web Tokens. */
 import { sign } from 'node:crypto'
 import type { SigningKey } from './keys.ts'

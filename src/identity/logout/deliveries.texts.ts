@@ -1,3 +1,6 @@
+// This room: back-channel logout: tells applications that a session has ended.
+// Verbs: openLogoutSender, claimAndSettle, signLogoutToken.
+// Tables: logout_deliveries.
 /** Texts of the logout tokens that were sent to an application. */
 import type { Texts } from '../../web/languages.ts'
 

@@ -1,3 +1,5 @@
+// This room: the endpoints of OAuth 2.0 and OpenID Connect, each with its checks and refusals.
+// Verbs: authorizePages, tokenRoutes, userinfoRoutes, introspectionRoute, revocationRoute, logoutPages.
 /** The authentication context classes (`acr`) of sign-ins, and the wish for one (`acr_values`, OIDC Core 3.1.2.1). */
 import type { Session } from '../../accounts/session/session.ts'
 

@@ -1,3 +1,6 @@
+// This room: the pay page, its receipt, and the payer’s own list of payments.
+// Verbs: makeDescribeOrder, payPages, payerPages, signedReturn.
+// Tables: order_views.
 /** Describes the order behind the address of a pay page, for the sign-in page before it. */
 import type { NextStep } from '../../web/next-steps.ts'
 import { type LoadedOrder, type OrderPages, shopOf, stateFor } from './order.ts'

@@ -1,3 +1,6 @@
+// This room: refused requests, and the signature debugger, which finds the mistake of a signature.
+// Verbs: keepRefused, refusedRequests, explain, judge.
+// Tables: refused_requests.
 /** The character sets of older shops, which the search recognises. Pure. */
 
 const TWO_BYTES_FIRST = 0x81

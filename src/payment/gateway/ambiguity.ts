@@ -1,3 +1,5 @@
+// This room: the epay gateway: V1 with MD5 and V2 with RSA, from submit.php to the notification.
+// Verbs: makeCreateTrade, makeFindTrade, authenticate, signReply, v1Routes, v2Routes.
 /**
  * Refuses signed texts with two readings. At most one set of parameters is accepted for each text, so an attacker cannot
  * reuse a signature for other parameters. gateway.md 6.1.

@@ -1,3 +1,5 @@
+// This room: the HMAC API: orders, queries, transfers, lists and mandates for a shop’s server.
+// Verbs: makeAuthenticate, hmacRoutes, listRoutes, mandateRoutes, sendPaymentError.
 /** Describes orders, transfers, mandates and charges for the HMAC API. */
 import type { z } from 'zod'
 import type { Charge } from '../mandates/charge.ts'

@@ -1,3 +1,6 @@
+// This room: charges that a member has permitted in advance, within limits.
+// Verbs: offerMandate, acceptMandate, makeChargeMandate, revokeOwn, changeOwn, finishMandates.
+// Tables: mandates, mandate_refusals, charge_notices.
 /** What a member does with an accepted mandate, and how a merchant or the staff ends one: mandates.md 3. */
 import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'

@@ -1,3 +1,6 @@
+// This room: the outbox: delivers notifications and events to shops, and repeats what failed.
+// Verbs: openNotifier, claimAndSettle, makeDelivery, redeliver, pauseHost.
+// Tables: notifications, paused_hosts.
 /**
  * One attempt to notify a shop: a guarded request, and at most 64 KiB of its answer. Every end of it is an outcome, never an
  * exception.

@@ -1,3 +1,5 @@
+// This room: which role of a team may do what with a payment application.
+// Verbs: may, getPermitted, lockPermitted.
 /** The common start of every page of one application: the acting member, the application and the path. */
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'

@@ -1,3 +1,5 @@
+// This room: days and months in the site’s time zone, and the period that a list is limited to.
+// Verbs: dayIn, startOfDay, spanOf.
 /** Days as `yyyy-mm-dd` in a time zone. Pure. */
 
 const DAY_MS = 86_400_000
