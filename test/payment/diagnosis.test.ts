@@ -19,6 +19,7 @@ import { mandateOperations } from '../../src/docs/mandates.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { resetMerchantKey, rotateToken } from '../../src/payment/apps/key-changes.ts'
 import { switchVersions } from '../../src/payment/apps/own-app.ts'
+import { acceptInvitation, inviteMember } from '../../src/payment/apps/team.ts'
 import { openJudging } from '../../src/payment/diagnosis/judging.ts'
 import type { Mistake, MistakeCode } from '../../src/payment/diagnosis/mistakes.ts'
 import { readOwnKeys } from '../../src/payment/diagnosis/own-keys.ts'
@@ -53,7 +54,8 @@ const shop: Shop = { ...old, ...renewed, merchant_key }
 test.clock.advance(60_000)
 
 const readKeys = async () =>
-  (await readOwnKeys(test.deps, (await test.deps.gatewayKeys.findApp({ app_id: shop.id }))!)).keysAt
+  (await readOwnKeys(test.deps, (await test.deps.gatewayKeys.findApp({ app_id: shop.id }))!, shop.owner.id))
+    .keysAt
 const sha256 = (text: string | Buffer) => createHash('sha256').update(text).digest('hex')
 const md5 = (text: string | Buffer) => createHash('md5').update(text).digest('hex')
 const hmac = (key: string | Buffer, text: string | Buffer) =>
@@ -297,7 +299,7 @@ async function judged(fields: Fields, door: Door) {
   const keysAt = await readKeys()
   const now = test.clock.now()
   const asked = { fields: Object.entries(fields), door: door === 'hmac' ? door : ('gateway' as const) }
-  const verdict = judge(asked, { keys: keysAt(now), accepts: { v1: true, v2: true }, now })
+  const verdict = judge(asked, { keys: keysAt(now), accepts: { v1: true, v2: true }, allowedCidrs: [], now })
   const mistakes = [...verdict.mistakes, ...verdict.notes]
   for (const { code } of mistakes) seen.add(code)
   return { ...verdict, said: mistakes }
@@ -488,7 +490,7 @@ describe('the key that was used', () => {
     const usedFor = (key: string) => {
       const signature = hmac(key, joined(fields, true))
       const request = { fields: Object.entries({ ...fields, signature }), door: 'hmac' as const }
-      return judge(request as never, { keys, accepts: { v1: true, v2: true }, now })
+      return judge(request as never, { keys, accepts: { v1: true, v2: true }, allowedCidrs: [], now })
     }
     const byToken = usedFor(shop.token)
     expect(byToken.expected.key).toEqual({ kind: 'secret_key', fingerprint: keyFingerprint(shop.secret_key) })
@@ -514,16 +516,53 @@ describe('the key that was used', () => {
   })
 })
 
+describe('a key of another application', () => {
+  const signed = (door: Door, key: Shop) => {
+    const seals = {
+      hmac: (text: string) => hmac(key.secret_key, text),
+      v1: (text: string) => md5(text + key.merchant_key),
+      v2: (text: string) => byRsa(text, 'sha256', key.privatePem),
+    }
+    return queryOf(request(door, {}, seals[door]))
+  }
+
+  /** A shop that the reader may debug too, as a member of its team. */
+  async function shopOfReader(): Promise<Shop> {
+    const other = await makeShop(test, { newKey: true })
+    const by = { user_id: other.owner.id, ip: '127.0.0.1' }
+    await inviteMember(test.deps, other.payment_id, { username: shop.owner.username, role: 'manager' }, by)
+    await acceptInvitation(test.deps, other.payment_id, actor)
+    return other
+  }
+
+  it.each(['hmac', 'v1', 'v2'] as const)(
+    'of the reader is named, of somebody else never: %s',
+    async (door) => {
+      seen.add('foreign_key')
+      const [mine, theirs] = [await shopOfReader(), await makeShop(test, { newKey: true })]
+      const told = en.signatures.mistakes.foreign_key(mine.payment_id)
+      expect(textOf((await paste(signed(door, mine))).body)).toContain(told)
+      expect(textOf((await paste(signed(door, theirs))).body)).not.toContain(theirs.payment_id)
+    },
+  )
+
+  it('of the reader is named where the plain KEY stands', async () => {
+    const mine = await shopOfReader()
+    const { body } = await paste(`act=query&pid=${shop.pid}&key=${mine.merchant_key}`)
+    expect(textOf(body)).toContain(en.signatures.mistakes.foreign_key(mine.payment_id))
+  })
+})
+
 describe('what it costs', () => {
   /** A mistake that is found fast, for a test with many requests. */
   const byToken = () => request('hmac', {}, (text) => hmac(shop.token, text))
-  const standing = async () => {
+  const receiver = async () => {
     const now = test.clock.now()
-    return { keys: (await readKeys())(now), accepts: { v1: true, v2: true }, now }
+    return { keys: (await readKeys())(now), accepts: { v1: true, v2: true }, allowedCidrs: [], now }
   }
 
   it('is bounded for a request, and enough for two usual mistakes', async () => {
-    const { keys } = await standing()
+    const { keys } = await receiver()
     const many = (count: number, length: number): Fields =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, `${'v é+%'.repeat(length)}${i}`]))
     const spent = (fields: Fields, rules: ReturnType<typeof hmacRules>) => {
@@ -551,7 +590,7 @@ describe('what it costs', () => {
   it('runs one at a time, with pauses, and no crowd fills it', async () => {
     const judging = openJudging()
     const asked = { fields: Object.entries(byToken()), door: 'hmac' as const }
-    const by = await standing()
+    const by = await receiver()
     let turns = 0
     let turning: NodeJS.Immediate
     const turn = () => {
@@ -580,7 +619,7 @@ describe('what it costs', () => {
 
   it('is paid once for a kept request, however often it is viewed', async () => {
     const judging = openJudging()
-    const { keys, ...rest } = await standing()
+    const { keys, ...rest } = await receiver()
     let looks = 0
     const by = {
       ...rest,
@@ -670,6 +709,48 @@ describe('a paste', () => {
     await switchVersions(test.deps, shop.payment_id, { v1: false, v2: true }, actor)
     say(textOf((await paste(queryOf(request('v1', {}, M)))).body), 'version_off', 'v1')
     await switchVersions(test.deps, shop.payment_id, { v1: true, v2: true }, actor)
+  })
+
+  it.each([
+    ['out_trade_no_form', { out_trade_no: 'order 5' }, 'order 5'],
+    ['out_trade_no_form', { out_trade_no: '0' }, '0'],
+    ['name_form', { name: '0' }, '0'],
+    ['url_form', { notify_url: 'shop.example/n' }, 'notify_url'],
+    ['url_form', { return_url: 'https://user@shop.example/r' }, 'return_url'],
+    ['url_never_called', { notify_url: 'https://shop.example:25/n' }, 'shop.example:25'],
+  ] as const)(
+    'names a field that is refused although the signature is right: %s %o',
+    async (code, over, what) => {
+      seen.add(code)
+      for (const door of ['v1', 'v2'] as const) {
+        const page = textOf((await paste(queryOf(request(door, over, RIGHT[door])))).body)
+        expect(page).toContain(en.signatures.mistakes[code](what))
+      }
+    },
+  )
+
+  it('with &amp; is read as it was meant, and a request that was sent so is explained', async () => {
+    seen.add('amp_pasted')
+    const { amp_pasted } = en.signatures.mistakes
+    const sent = request('v1', {}, M)
+    const escaped = queryOf(sent).replaceAll('&', '&amp;')
+    for (const text of [escaped, `https://site.example/payment/api/submit.php?${escaped}`]) {
+      const read = readPasted(text)!
+      expect([Object.fromEntries(read.fields), read.isUnescaped]).toEqual([sent, true])
+    }
+    expect(textOf((await paste(escaped)).body)).toContain(amp_pasted(''))
+    await test.app.inject(`/payment/api/mapi.php?${escaped}`)
+    const names = Object.keys(sent)
+      .slice(1)
+      .map((name) => `amp;${name}`)
+    const [kept] = await test.db
+      .selectFrom('refused_requests')
+      .where('app_id', '=', shop.id)
+      .orderBy('id', 'desc')
+      .select('id')
+      .execute()
+    const { body } = await owner.get(`${path()}?refused=${kept!.id}`)
+    expect(textOf(body)).toContain(amp_pasted(names.join(', ')))
   })
 
   it('that cannot be read is called so, and may hold anything', async () => {

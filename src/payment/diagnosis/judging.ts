@@ -1,6 +1,6 @@
 /** Judges requests in turn, because an unexplained one occupies the process for some tens of milliseconds. */
 import { openFairQueue } from '../../platform/fair-queue.ts'
-import type { Request, Standing } from './request.ts'
+import type { Receiver, Request } from './request.ts'
 import { judge, type Verdict } from './verdict.ts'
 
 /** The bound of remembered short verdicts, a few hundred KB together. */
@@ -11,9 +11,9 @@ export type ShortVerdict = Pick<Verdict, 'isRight' | 'mistakes' | 'notes'>
 
 export type Judging = {
   /** Judges a request. Throws overloaded while too many judgements of this member or of all members wait. */
-  verdictOn(user_id: bigint, request: Request, standing: Standing): Promise<Verdict>
+  verdictOn(user_id: bigint, request: Request, receiver: Receiver): Promise<Verdict>
   /** Judges a request once and remembers the verdict by `name`, which must identify the request and its keys. */
-  shortVerdictOn(user_id: bigint, name: string, request: Request, standing: Standing): Promise<ShortVerdict>
+  shortVerdictOn(user_id: bigint, name: string, request: Request, receiver: Receiver): Promise<ShortVerdict>
 }
 
 /** Opens the judging of this process. */
@@ -27,10 +27,10 @@ export function openJudging(): Judging {
     return short
   }
   return {
-    verdictOn: (user_id, request, standing) => queue.run(user_id, () => judge(request, standing)),
-    async shortVerdictOn(user_id, name, request, standing) {
+    verdictOn: (user_id, request, receiver) => queue.run(user_id, () => judge(request, receiver)),
+    async shortVerdictOn(user_id, name, request, receiver) {
       const known = () => remembered.get(name)
-      return known() ?? queue.run(user_id, () => known() ?? remember(name, judge(request, standing)))
+      return known() ?? queue.run(user_id, () => known() ?? remember(name, judge(request, receiver)))
     },
   }
 }

@@ -148,6 +148,10 @@ export const mistakes = {
     en: 'No key was used: it is empty when the signature is made. Check the setting that holds it.',
     zh: '没有使用密钥：生成签名时它是空的。请检查保存密钥的设置。',
   }),
+  foreign_key: (what) => ({
+    en: `The request was signed with a key of your other application ${what}. Use the key of this one.`,
+    zh: `签名用的是您另一个应用 ${what} 的密钥。请使用本应用的密钥。`,
+  }),
   wrong_public_key: (what) => ({
     en: `The signature was not made with the private key that belongs to the public key here${what === '' ? '' : ` (it is one of ${what} bits)`}. Paste your own public key into the application, not ours, and check that the plugin has the private key of the same pair.`,
     zh: `签名不是由这里登记的公钥所对应的私钥生成的${what === '' ? '' : `（该密钥为 ${what} 位）`}。请在应用页面粘贴你自己的公钥，而不是平台公钥，并确认插件中的私钥与它是一对。`,
@@ -247,6 +251,32 @@ export const mistakes = {
   amount_form: (what) => ({
     en: `The amount ${what} is not accepted. The HMAC API takes whole ${POINTS} like 10; the gateway takes money like 9.90, in plain digits with at most 20 decimals.`,
     zh: `金额 ${what} 不被接受。HMAC 接口使用整数${POINTS}，如 10；网关的金额用普通数字书写，如 9.90，最多 20 位小数。`,
+  }),
+  out_trade_no_form: (what) => ({
+    en: `The out_trade_no ${what} is not accepted. Use 1 to 128 letters, digits and . _ - | but not 0 alone.`,
+    zh: `out_trade_no ${what} 不被接受。请用 1 到 128 个字母、数字或 . _ - |，且不能只是 0。`,
+  }),
+  name_form: () => ({
+    en: 'The name is empty or 0. PHP shops would drop it from the notification. Send the name of the product.',
+    zh: 'name 为空或为 0，PHP 商户会在通知中丢掉它。请填写商品名称。',
+  }),
+  url_form: (what) => ({
+    en: `${what} is not accepted. Send a whole http or https address without spaces, backslash, user name or password.`,
+    zh: `${what} 不被接受。请发送完整的 http 或 https 地址，不含空格、反斜杠、用户名和密码。`,
+  }),
+  url_never_called: (what) => ({
+    en: `notify_url can never be called: ${what} is a private host, or a port that is never called. Use a public address.`,
+    zh: `notify_url 无法被调用：${what} 是内网主机，或使用了不会调用的端口。请使用公网地址。`,
+  }),
+  amp_pasted: (what) => ({
+    en:
+      what === ''
+        ? 'The pasted parameters had &amp; between them, as the source of a page has. They were read as &.'
+        : `The request was sent with &amp; in place of &, so these names are wrong: ${what}. Do not HTML-escape an address before you call it.`,
+    zh:
+      what === ''
+        ? '粘贴的参数之间是 &amp;（网页源码的写法），已按 & 读取。'
+        : `请求用 &amp; 代替了 &，这些参数名因此出错：${what}。调用前不要对地址做 HTML 转义。`,
   }),
   sign_type: (what) => ({
     en:

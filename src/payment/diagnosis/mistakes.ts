@@ -39,6 +39,7 @@ type KeyMistake =
   | 'ended_key'
   | 'no_key'
   | 'wrong_public_key'
+  | 'foreign_key'
 
 /** Mistakes in the computation and in the writing of the signature. */
 type SealMistake =
@@ -66,6 +67,11 @@ export type NoteCode =
   | 'timestamp_missing'
   | 'timestamp_form'
   | 'amount_form'
+  | 'out_trade_no_form'
+  | 'url_form'
+  | 'url_never_called'
+  | 'name_form'
+  | 'amp_pasted'
   | 'sign_type'
   | 'other_application'
   | 'doubled'

@@ -1,18 +1,20 @@
 /** The problems of a request besides its signature, such as its clock and its amounts. */
 import { deceptiveIn } from '../../web/parameters.ts'
+import { callRefusal, isMerchantUrl } from '../values/addresses.ts'
+import { NewTradeNo, OutTradeNo, TradeName } from '../values/fields.ts'
 import { isMoney } from '../values/money.ts'
 import { DRIFT_SECONDS_MAX, Timestamp } from '../values/timestamp.ts'
 import type { Mistake } from './mistakes.ts'
-import type { Door, Request, Standing } from './request.ts'
+import type { Door, Receiver, Request } from './request.ts'
 
 const HOUR_SECONDS = 3_600
 
 /** Notes every problem that would refuse the request even with a valid signature. */
 export function notesOn(
-  { fields, payment_id, charset, nested = [] }: Request,
+  { fields, payment_id, charset, nested = [], isUnescaped = false }: Request,
   parameters: Record<string, string>,
   door: Door,
-  { keys, accepts, now }: Standing,
+  { keys, accepts, allowedCidrs, now }: Receiver,
 ): Mistake[] {
   const notes: Mistake[] = []
   const names = fields.map(([name]) => name)
@@ -20,6 +22,8 @@ export function notesOn(
   if (charset !== undefined) notes.push({ code: 'sent_charset', what: charset })
   if (doubled.length > 0) notes.push({ code: 'doubled', what: doubled.join(', ') })
   if (nested.length > 0) notes.push({ code: 'nested', what: nested.join(', ') })
+  const escaped = names.filter((name) => name.startsWith('amp;'))
+  if (isUnescaped || escaped.length > 0) notes.push({ code: 'amp_pasted', what: escaped.join(', ') })
   const unseen = fields
     .map(([name, value]) => [name, deceptiveIn(value)] as const)
     .filter(([, signs]) => signs.length > 0)
@@ -34,6 +38,27 @@ export function notesOn(
     notes.push({ code: 'other_application', what: claimed })
   if (door !== 'hmac' && !accepts[door]) notes.push({ code: 'version_off', what: door })
   notes.push(...clockOf(parameters.timestamp, door, now), ...amountsOf(parameters, door))
+  if (door !== 'hmac') notes.push(...tradeFaults(parameters, allowedCidrs))
+  return notes
+}
+
+/** The fields of a gateway trade that are refused whatever the signature is. Only a new trade has a name or money. */
+function tradeFaults(
+  { out_trade_no, notify_url, return_url, name, money }: Record<string, string>,
+  NOTIFY_ALLOW_CIDRS: Receiver['allowedCidrs'],
+): Mistake[] {
+  const isNew = name !== undefined || money !== undefined
+  const shape = isNew ? NewTradeNo : OutTradeNo
+  const notes: Mistake[] = []
+  if (out_trade_no !== undefined && !shape.safeParse(out_trade_no).success)
+    notes.push({ code: 'out_trade_no_form', what: out_trade_no.slice(0, 40) })
+  if (name !== undefined && !TradeName.safeParse(name).success) notes.push({ code: 'name_form', what: name })
+  for (const [field, url] of Object.entries({ notify_url, return_url })) {
+    if (url === undefined || url === '') continue
+    if (!isMerchantUrl(url)) notes.push({ code: 'url_form', what: field })
+    else if (field === 'notify_url' && callRefusal(url, { NOTIFY_ALLOW_CIDRS }) !== undefined)
+      notes.push({ code: 'url_never_called', what: new URL(url).host })
+  }
   return notes
 }
 

@@ -17,6 +17,8 @@ export type Pasted = {
   nested: string[]
   /** The Payment ID in the address, if any. */
   payment_id?: string | undefined
+  /** Whether `&amp;` stood between the parameters, as in the source of a page, and was read as `&`. */
+  isUnescaped?: boolean | undefined
 }
 
 /** Reads a pasted text. Undefined if it contains no parameters, or more than FIELDS_MAX. */
@@ -63,6 +65,7 @@ function together(parts: (Pasted | undefined)[]): Pasted | undefined {
     charset: read.find(({ charset }) => charset !== undefined)?.charset,
     nested: read.flatMap(({ nested }) => nested),
     payment_id: read.find(({ payment_id }) => payment_id !== undefined)?.payment_id,
+    isUnescaped: read.some(({ isUnescaped }) => isUnescaped),
   }
 }
 
@@ -83,7 +86,11 @@ function readAddress(text: string): Pasted | undefined {
 }
 
 function readForm(text: string): Pasted {
-  const pairs = text.split('&').filter((part) => part !== '')
+  const isUnescaped = text.includes('&amp;')
+  const pairs = text
+    .replaceAll('&amp;', '&')
+    .split('&')
+    .filter((part) => part !== '')
   let charset: string | undefined
   const decode = (part: string) => {
     const { text: decoded, charset: found } = decodeText(percentDecoded(part.replaceAll('+', ' ')))
@@ -94,7 +101,7 @@ function readForm(text: string): Pasted {
     const at = pair.indexOf('=')
     return at === -1 ? [decode(pair), ''] : [decode(pair.slice(0, at)), decode(pair.slice(at + 1))]
   })
-  return { fields, charset, nested: [] }
+  return { fields, charset, nested: [], isUnescaped }
 }
 
 /** Decodes percent-encoding. A stray `%` stays, as the service reads it. */

@@ -1,4 +1,5 @@
 /** A request to judge, and the application's keys and versions to judge it with. */
+import type { Config } from '../../platform/config.ts'
 import type { Field } from './pasted.ts'
 import type { OwnKeys } from './schemes.ts'
 
@@ -12,6 +13,15 @@ export type Request = {
   payment_id?: string | undefined
   charset?: string | undefined
   nested?: readonly string[]
+  /** The paste had `&amp;` between its parameters. */
+  isUnescaped?: boolean | undefined
 }
 
-export type Standing = { keys: OwnKeys; accepts: { v1: boolean; v2: boolean }; now: Date }
+/** What the application accepts at a moment. */
+export type Receiver = {
+  keys: OwnKeys
+  accepts: { v1: boolean; v2: boolean }
+  /** The setting NOTIFY_ALLOW_CIDRS. */
+  allowedCidrs: Config['NOTIFY_ALLOW_CIDRS']
+  now: Date
+}

@@ -26,7 +26,15 @@ export type OwnKeys = {
   public_keys: OwnKey<KeyObject>[]
   /** The public half of our own key, which signs replies and notifications of V2. */
   platform_key: KeyObject
+  /** The valid keys of other applications that the reader may debug too. */
+  others: OtherKey[]
 }
+
+/** A key of another application of the reader. */
+export type OtherKey = { id: bigint; payment_id: string } & (
+  | { kind: 'token' | 'merchant_key'; value: string }
+  | { kind: 'merchant_public_key'; value: KeyObject }
+)
 
 /** What a client took as its key: one of the application's keys as it is, or changed. Undefined for something else. */
 export type Source = { kind: 'token' | 'secret_key' | 'merchant_key'; value: string; isChanged: boolean }

@@ -141,16 +141,17 @@ async function judgeOf(
   { app_id, user_id }: { app_id: bigint; user_id: bigint },
 ) {
   const app = (await deps.gatewayKeys.findApp({ app_id }))!
-  const { keysAt, version } = await readOwnKeys(deps, app)
+  const { keysAt, version } = await readOwnKeys(deps, app, user_id)
   const { v1, v2 } = app.accepts
-  const standingAt = (at: Date) => ({ keys: keysAt(at), accepts: app.accepts, now: at })
+  const allowedCidrs = deps.config.NOTIFY_ALLOW_CIDRS
+  const receiverAt = (at: Date) => ({ keys: keysAt(at), accepts: app.accepts, allowedCidrs, now: at })
   return {
     keysAt,
-    verdictOn: (asked: Request, at: Date) => judging.verdictOn(user_id, asked, standingAt(at)),
+    verdictOn: (asked: Request, at: Date) => judging.verdictOn(user_id, asked, receiverAt(at)),
     shortVerdictOn(kept: RefusedRequest) {
       // A verdict stays right while the keys and the versions are the same.
       const name = `${kept.id} ${version} ${v1} ${v2}`
-      return judging.shortVerdictOn(user_id, name, askedOf(kept), standingAt(kept.at))
+      return judging.shortVerdictOn(user_id, name, askedOf(kept), receiverAt(kept.at))
     },
   }
 }

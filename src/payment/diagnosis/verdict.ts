@@ -10,7 +10,7 @@ import { readBase64, readHash } from './encoded.ts'
 import type { Mistake } from './mistakes.ts'
 import { notesOn } from './notes.ts'
 import type { Field } from './pasted.ts'
-import type { Door, Request, Standing } from './request.ts'
+import type { Door, Receiver, Request } from './request.ts'
 import {
   dayOf,
   gatewayRules,
@@ -19,6 +19,7 @@ import {
   isPss,
   md5Scheme,
   type Opened,
+  type OtherKey,
   type OwnKeys,
   openRsa,
   rsaScheme,
@@ -53,17 +54,17 @@ export type Verdict = {
 }
 
 /** Judges a request with the keys of the application. */
-export function judge(request: Request, standing: Standing): Verdict {
+export function judge(request: Request, receiver: Receiver): Verdict {
   const parameters = Object.assign(Object.create(null), Object.fromEntries(request.fields)) as Record<
     string,
     string
   >
   const door = doorOf(request, parameters)
-  const verdict = JUDGES[door](request.fields, parameters, standing.keys)
+  const verdict = JUDGES[door](request.fields, parameters, receiver.keys)
   const { expected, received } = verdict
-  expected.text = withoutKeys(expected.text, request, standing.keys)
-  if (received.text !== undefined) received.text = withoutKeys(received.text, request, standing.keys)
-  return { ...verdict, notes: [...verdict.notes, ...notesOn(request, parameters, door, standing)] }
+  expected.text = withoutKeys(expected.text, request, receiver.keys)
+  if (received.text !== undefined) received.text = withoutKeys(received.text, request, receiver.keys)
+  return { ...verdict, notes: [...verdict.notes, ...notesOn(request, parameters, door, receiver)] }
 }
 
 /** The prefix of a fingerprint that replaces a plain key in a kept request. */
@@ -119,6 +120,8 @@ function judgeHmac(fields: readonly Field[], parameters: Record<string, string>,
   const read = readHash(signature)
   if (read === undefined)
     return { ...base, mistakes: [{ code: 'no_signature', what: signatureLike(parameters) }] }
+  const foreign = foreignOf(keys, 'token', (key) => verifySignature(parameters, [tokenKeys(key)]).isValid)
+  if (foreign !== undefined) return { ...base, mistakes: [foreign] }
   const found = explain(fields, rules, hmacScheme(keys), read.bytes)
   return explained(base, read.mistakes, found, factsOfUsed(found?.key.source))
 }
@@ -163,12 +166,15 @@ function judgeV1(fields: readonly Field[], parameters: Record<string, string>, k
   const read = readHash(signature)
   if (read === undefined)
     return { ...base, mistakes: [{ code: 'no_signature', what: signatureLike(parameters) }] }
+  const foreign = foreignOf(keys, 'merchant_key', (key) => verifyMd5(parameters, key) !== undefined)
+  if (foreign !== undefined) return { ...base, mistakes: [foreign] }
   const found = explain(fields, rules, md5Scheme(keys), read.bytes)
   return explained(base, read.mistakes, found, factsOfUsed(found?.key.source))
 }
 
 /** Judges the plain KEY that api.php accepts instead of a signature. A kept request has only its fingerprint. */
-function judgeKey(sent: string, { merchant_keys, tokens }: OwnKeys): Mistake[] {
+function judgeKey(sent: string, keys: OwnKeys): Mistake[] {
+  const { merchant_keys, tokens } = keys
   const fingerprint = sent.startsWith(KEPT_KEY) ? sent.slice(KEPT_KEY.length) : keyFingerprint(sent)
   const is = (value: string) => keyFingerprint(value) === fingerprint
   for (const { value, ended_at } of merchant_keys) {
@@ -178,7 +184,17 @@ function judgeKey(sent: string, { merchant_keys, tokens }: OwnKeys): Mistake[] {
   }
   if (tokens.some(({ value }) => is(value))) return [{ code: 'other_key', what: 'token' }]
   if (tokens.some(({ value }) => is(secretKeyOf(value)))) return [{ code: 'other_key', what: 'Secret Key' }]
-  return [{ code: 'wrong_key' }]
+  return [foreignOf(keys, 'merchant_key', is) ?? { code: 'wrong_key' }]
+}
+
+/** The mistake of a key of another application of the reader. The answer names no application of somebody else. */
+function foreignOf<Kind extends OtherKey['kind']>(
+  { others }: OwnKeys,
+  kind: Kind,
+  fits: (key: Extract<OtherKey, { kind: Kind }>['value']) => boolean,
+): Mistake | undefined {
+  const found = others.find((other) => other.kind === kind && fits(other.value as never))
+  return found && { code: 'foreign_key', what: found.payment_id }
 }
 
 function judgeV2(fields: readonly Field[], parameters: Record<string, string>, keys: OwnKeys): Verdict {
@@ -215,6 +231,8 @@ function judgeV2(fields: readonly Field[], parameters: Record<string, string>, k
     const rest = asV1.mistakes.filter(({ code }) => code !== 'unexplained')
     return { ...asV1, isRight: false, mistakes: [{ code: 'sign_type', what: 'RSA' }, ...rest] }
   }
+  const foreign = foreignOf(keys, 'merchant_public_key', (key) => verifyRsa(parameters, key) !== undefined)
+  if (foreign !== undefined) return { ...base, mistakes: [foreign] }
   const read = readBase64(signature)
   if (read === undefined) return { ...base, mistakes: [{ code: 'signature_form', what: '' }] }
   const opened = openRsa(keys, read.bytes)
@@ -295,18 +313,19 @@ function signatureLike(parameters: Record<string, string>): string {
 }
 
 /**
- * Masks every key of the application in a text of a request. In a refused request it also masks parameters with the name
+ * Masks every known key in a text of a request. In a refused request it also masks parameters with the name
  * of a secret. A wrong pid may have sent another application's secret here.
  */
 export function withoutKeys(
   text: string,
   { fields, door }: Request,
-  { tokens, merchant_keys }: OwnKeys,
+  { tokens, merchant_keys, others }: OwnKeys,
 ): string {
   const called = door === undefined ? [] : fields.filter(([name]) => SECRET_NAME.test(name))
   const secrets = [
     ...tokens.flatMap(({ value }) => [value, secretKeyOf(value)]),
     ...merchant_keys.map(({ value }) => value),
+    ...others.flatMap(({ value }) => (typeof value === 'string' ? [value] : [])),
     ...called.map(([, value]) => value).filter((value) => value.length >= SECRET_LENGTH_MIN),
   ]
   return secrets.reduce((masked, secret) => masked.replaceAll(secret, '•••'), text)

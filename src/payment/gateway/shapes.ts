@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { isMerchantUrl } from '../values/addresses.ts'
+import { NewTradeNo, OutTradeNo, TradeName } from '../values/fields.ts'
 import { MONEY } from '../values/money.ts'
 import { Timestamp } from '../values/timestamp.ts'
 
@@ -12,11 +13,7 @@ export const PARAM_LENGTH_MAX = 500
 export const TRADES_DEFAULT = 10
 export const TRADES_MAX = 50
 
-export const OutTradeNo = z.string().regex(/^[A-Za-z0-9._\-|]{1,128}$/)
 const MerchantUrl = z.string().refine(isMerchantUrl).meta({ format: 'uri' })
-/** PHP clients drop a field that is `0` from a notification, and its signature then fails. */
-const isNotZero = (text: string) => text !== '0'
-
 const Pid = z.string()
 const signed = { sign: z.string(), sign_type: z.enum(['MD5', 'RSA']).optional() }
 /** V2 requires the timestamp. */
@@ -29,13 +26,10 @@ const trade = {
     .string()
     .regex(/^[A-Za-z0-9_.-]{1,32}$/)
     .optional(),
-  out_trade_no: OutTradeNo.refine(isNotZero),
+  out_trade_no: NewTradeNo,
   notify_url: MerchantUrl.optional(),
   return_url: MerchantUrl.optional(),
-  name: z
-    .string()
-    .min(1)
-    .refine((text) => text.trim() !== '' && isNotZero(text)),
+  name: TradeName,
   money: z.string().regex(MONEY),
   param: z.string().max(PARAM_LENGTH_MAX).optional(),
 }

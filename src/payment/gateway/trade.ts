@@ -2,8 +2,9 @@
 import type { z } from 'zod'
 import type { OrderStatus } from '../../database/tables/payments.ts'
 import type { Order } from '../orders/orders.ts'
+import { OutTradeNo } from '../values/fields.ts'
 import { moneyOf } from '../values/money.ts'
-import { OutTradeNo, type TradeV1, type TradeV2 } from './shapes.ts'
+import type { TradeV1, TradeV2 } from './shapes.ts'
 
 /** An order of the gateway with the username of its payer. */
 export type Trade = Pick<

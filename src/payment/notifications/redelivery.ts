@@ -9,7 +9,7 @@ import { type Counts, countEach, countNewest } from '../../database/counts.ts'
 import { rowsOfApp } from '../../database/paging.ts'
 import type { NotificationStatus } from '../../database/tables/notifications.ts'
 import { AppError } from '../../platform/errors.ts'
-import { type Right, rolesWith } from '../rights/rights.ts'
+import { permits, type Right } from '../rights/rights.ts'
 import type { PaymentDeps } from './worker.ts'
 
 /** The pause between a payer's redeliveries, which protects the shop from impatient payers. */
@@ -35,14 +35,8 @@ function notificationsFor(db: Db, reader: Reader, right: Right) {
     .leftJoin('mandates', 'mandates.id', 'notifications.mandate_id')
     .innerJoin('payment_apps', 'payment_apps.id', 'notifications.app_id')
   if (reader.role === 'administrator') return all
-  if (reader.role === 'team') return all.where(hasRight(reader.user_id, right))
+  if (reader.role === 'team') return all.where(permits(reader.user_id, right))
   return all.where('orders.payer_id', '=', reader.user_id).where('notifications.kind', 'in', PAYERS_KINDS)
-}
-
-function hasRight(user_id: bigint, right: Right) {
-  return sql<SqlBool>`payment_apps.id in (
-    select app_id from payment_app_roles where user_id = ${user_id} and role = any(${rolesWith(right)}::text[])
-  )`
 }
 
 const idOf = (payment_id: string) =>

@@ -2,6 +2,7 @@
  * The roles in a payment application and their rights. Every verb finds the application through the member's role in it,
  * so members without a role get not_found.
  */
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import type { TeamRole } from '../../database/tables/payment-apps.ts'
@@ -43,6 +44,13 @@ export function rolesWith(right: Right): Role[] {
 /** Whether a role includes a right. */
 export function may(role: Role, right: Right): boolean {
   return rolesWith(right).includes(role)
+}
+
+/** A condition on `payment_apps`: the member has a role with this right. */
+export function permits(user_id: bigint, right: Right): RawBuilder<SqlBool> {
+  return sql<SqlBool>`payment_apps.id in (
+    select app_id from payment_app_roles where user_id = ${user_id} and role = any(${rolesWith(right)}::text[])
+  )`
 }
 
 export type Actor = { user_id: bigint; ip: string }

@@ -19,6 +19,18 @@ export const OrderId = z
   .string()
   .regex(/^[!-%'-~]{1,128}$/, '1 to 128 printable ASCII characters without space or &')
 
+/** PHP clients drop a field that is `0` from a notification, and its signature then fails. */
+const isNotZero = (text: string) => text !== '0'
+
+/** The shop's number of a gateway trade. */
+export const OutTradeNo = z.string().regex(/^[A-Za-z0-9._\-|]{1,128}$/)
+export const NewTradeNo = OutTradeNo.refine(isNotZero)
+/** The product of a gateway trade. */
+export const TradeName = z
+  .string()
+  .min(1)
+  .refine((text) => text.trim() !== '' && isNotZero(text))
+
 /** Counts code points, not UTF-16 units. */
 export const Description = z
   .string()
