@@ -7,6 +7,7 @@ import { type Browser, browser, type TestApp } from './harness.ts'
 import { PASSWORD, PASSWORD_HASH } from './password.ts'
 
 let count = 0
+let grants = 0
 
 export type Person = {
   id: bigint
@@ -35,18 +36,18 @@ export async function makePerson(
     password_hash: PASSWORD_HASH,
   })
   for (const group of groups) await joinGroup(test, id, group)
-  if (points > 0n) {
-    const reference = `test:${name}`
-    await grantPoints(test.db, {
-      user_id: id,
-      amount: points,
-      reference,
-      reason: 'test',
-      actor_id: null,
-      now: test.clock.now(),
-    })
-  }
+  if (points > 0n) await givePoints(test, { id }, points)
   return { id, username: name, password: PASSWORD, signIn: () => signIn(test, name, PASSWORD) }
+}
+
+/** Grants points to a member. */
+export async function givePoints(
+  { db, clock }: Pick<TestApp, 'db' | 'clock'>,
+  { id: user_id }: Pick<Person, 'id'>,
+  amount: bigint,
+): Promise<void> {
+  const grant = { user_id, amount, reference: `test:${++grants}`, reason: 'test', actor_id: null }
+  await grantPoints(db, { ...grant, now: clock.now() })
 }
 
 /** Changes columns of a member, as no act of theirs does. */

@@ -13,6 +13,7 @@ import type { TestApp } from './harness.ts'
 import { type Merchant, makeMerchant } from './merchant.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/gateway')
+let count = 0
 const fixture = (name: string) => readFileSync(join(FIXTURES, name), 'utf8')
 export type Fields = Record<string, string>
 export type Reply = { code: number; msg: string; [name: string]: unknown }
@@ -27,6 +28,10 @@ export function gatewayText(fields: Readonly<Record<string, unknown>>): string {
     .join('&')
 }
 
+/** A timestamp of V2: the seconds of the clock, and some more. */
+export const secondsAt = ({ clock }: Pick<TestApp, 'clock'>, more = 0) =>
+  String(Math.floor(clock.now().getTime() / 1000) + more)
+
 export const md5 = (text: string) => createHash('md5').update(text).digest('hex')
 
 export type Shop = Merchant & {
@@ -36,6 +41,10 @@ export type Shop = Merchant & {
   platformPem: string
   signMd5(fields: Fields): Fields
   signRsa(fields: Fields): Fields
+  /** A create as a shop sends it, with a number of its own. */
+  trade(over?: Fields): Fields
+  /** Sends a create to the path of this version, signed as it signs. */
+  create(version: 'v1' | 'v2', fields?: Fields): Promise<Reply>
   /** Whether the platform signed this answer or message of V2 for this application. */
   isGenuine(reply: Readonly<Record<string, unknown>>): boolean
 }
@@ -63,22 +72,35 @@ export async function makeShop(test: TestApp, { newKey = false, isTest = false }
     await setPublicKey(test.deps, payment_id, key, actor)
   }
   const privateKey = createPrivateKey(privatePem)
+  const signMd5 = (fields: Fields) => ({
+    ...fields,
+    sign: md5(gatewayText(fields) + merchant.merchant_key),
+    sign_type: 'MD5',
+  })
+  const signRsa = (fields: Fields) => ({
+    ...fields,
+    sign: createSign('sha256').update(gatewayText(fields)).sign(privateKey, 'base64'),
+    sign_type: 'RSA',
+  })
+  const trade = (over: Fields = {}): Fields => ({
+    ...{ pid: merchant.pid.toString(), type: 'alipay', out_trade_no: `G-${++count}`, name: 'VIP membership' },
+    ...{ notify_url: 'https://shop.example/notify', return_url: 'https://shop.example/return' },
+    ...{ money: '9.90', timestamp: secondsAt(test), ...over },
+  })
   const digestOf = (text: string) => forge.md.sha256.create().update(text, 'utf8')
   return {
     ...merchant,
     privatePem,
     pidText: merchant.pid.toString(),
     platformPem,
-    signMd5: (fields) => ({
-      ...fields,
-      sign: md5(gatewayText(fields) + merchant.merchant_key),
-      sign_type: 'MD5',
-    }),
-    signRsa: (fields) => ({
-      ...fields,
-      sign: createSign('sha256').update(gatewayText(fields)).sign(privateKey, 'base64'),
-      sign_type: 'RSA',
-    }),
+    signMd5,
+    signRsa,
+    trade,
+    create: async (version, fields = trade()) =>
+      (version === 'v1'
+        ? await send(test, 'POST', '/payment/api/mapi.php', signMd5(fields))
+        : await send(test, 'POST', '/payment/api/pay/create', signRsa(fields))
+      ).json(),
     isGenuine: (reply) => {
       const digest = digestOf(gatewayText(reply)).digest().getBytes()
       try {

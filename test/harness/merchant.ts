@@ -3,6 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { applyForPaymentApp, type PaymentAppCredentials } from '../../src/payment/apps/apps.ts'
+import { acceptOffer, offerApplication } from '../../src/payment/apps/handover.ts'
 import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
 import { createTestApp } from '../../src/payment/apps/test-apps.ts'
 import { makePerson, type Person } from './cast.ts'
@@ -126,4 +127,36 @@ export async function makeMerchant(
       (await fetch(location)).json() as Promise<{ isGenuine: boolean; fields: Record<string, string> }>,
     close: async () => {},
   }
+}
+
+/** The fields of the settings of an application, as its owner's form sends them. */
+export const settingsForm = (over: Record<string, string> = {}): Record<string, string> => ({
+  ...{ name: 'Tea House', description: '', callback_url: 'https://tea.example.org/paid' },
+  ...{ homepage: '', logo_url: '', notify_url: '' },
+  ...{ order_minutes: '', exchange_rate: '100', allowed_addresses: '', ...over },
+})
+
+/** Makes a new member one of the team of an application. */
+export async function joinTeam(
+  test: TestApp,
+  { id: app_id, owner }: Pick<Merchant, 'id' | 'owner'>,
+  role: 'manager' | 'operator' | 'viewer',
+): Promise<Person> {
+  const person = await makePerson(test, { username: role })
+  const at = test.clock.now()
+  await test.db
+    .insertInto('payment_app_members')
+    .values({ app_id, user_id: person.id, role, invited_by: owner.id, invited_at: at, accepted_at: at })
+    .execute()
+  return person
+}
+
+/** Hands an application over to a member. */
+export async function handOver(
+  { deps }: TestApp,
+  { payment_id, owner }: Pick<Merchant, 'payment_id' | 'owner'>,
+  { id: user_id, username }: Pick<Person, 'id' | 'username'>,
+): Promise<void> {
+  await offerApplication(deps, payment_id, username, { user_id: owner.id, ip: '127.0.0.1' })
+  await acceptOffer(deps, payment_id, { user_id, ip: '127.0.0.1' })
 }

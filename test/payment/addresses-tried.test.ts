@@ -9,6 +9,7 @@ import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders, type Receiver, startReceiver } from '../harness/notify-receiver.ts'
+import { rowsOf } from '../harness/rows.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
 // The first loopback address is allowed, as an address of an intranet would be. The others are not.
@@ -60,12 +61,7 @@ it('an address is called once, empty, and judged by its answer', async () => {
   expect((await attempt('nonsense')).text).toContain(messages.en.notifications.reasons.bad_address.unreadable)
   expect((await attempt(' ')).status).toBe(400)
   expect(receiver.received).toHaveLength(4)
-  const entries = await test.db
-    .selectFrom('audit_log')
-    .where('action', '=', 'payment_app.try_address')
-    .orderBy('id')
-    .select('detail')
-    .execute()
+  const entries = await rowsOf(test, 'audit_log', { action: 'payment_app.try_address' })
   expect(entries).toHaveLength(10)
   expect(entries[0]!.detail).toEqual({ host: new URL(url).host, outcome: 'wrong_body' })
 })

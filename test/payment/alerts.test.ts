@@ -2,15 +2,15 @@
 import { afterAll, expect, it } from 'vitest'
 import { sendDueMail } from '../../src/accounts/people/email.ts'
 import type { Core } from '../../src/core/core.ts'
-import { grantPoints } from '../../src/ledger/points.ts'
 import { raiseDueAlerts } from '../../src/payment/apps/due-alerts.ts'
 import { offerApplication, withdrawOffer } from '../../src/payment/apps/handover.ts'
 import { acceptInvitation, inviteMember, removeMember } from '../../src/payment/apps/team.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
+import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { anotherProcess, type Browser, setSetting, useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
+import { setRows } from '../harness/rows.ts'
 import { startSmtpServer } from '../harness/smtp-server.ts'
 
 const HOUR_MS = 3_600_000
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 async function confirmEmail({ id, username }: Person) {
   const email = `${username}@example.org`
-  await test.db.updateTable('users').set({ email, email_verified: true }).where('id', '=', id).execute()
+  await setRows(test, 'users', { id }, { email, email_verified: true })
   return email
 }
 /** Creates a shop whose owner has mail, and a manager and a viewer without mail. */
@@ -112,11 +112,7 @@ it('failing notifications alert once a day, and those who may help', async () =>
   for (const transaction_id of orders)
     await makePayOrder(test.deps)({ transaction_id, payer_id: buyer.id, expected_amount: 100n })
   const fail = (attempts: number) =>
-    test.db
-      .updateTable('notifications')
-      .set({ attempts, updated_at: test.clock.now() })
-      .where('app_id', '=', shop.id)
-      .execute()
+    setRows(test, 'notifications', { app_id: shop.id }, { attempts, updated_at: test.clock.now() })
   await fail(2)
   await rounds()
   expect(await alertsOf(shop.id)).toEqual([])
@@ -176,16 +172,7 @@ it('a low balance alerts the owner alone, once for each fall', async () => {
   expect(await alertsOf(shop.id)).toMatchObject([
     { user_id: shop.owner.id, kind: 'balance_low', facts: { points: '50' } },
   ])
-  const give = (amount: bigint, reference: string) =>
-    grantPoints(test.db, {
-      user_id: shop.owner.id,
-      amount,
-      reference,
-      reason: 'x',
-      actor_id: null,
-      now: test.clock.now(),
-    })
-  await give(50n, `alert:${shop.id}`)
+  await givePoints(test, shop.owner, 50n)
   await rounds()
   test.clock.advance(1_000)
   const sent = {

@@ -6,17 +6,16 @@ import { isCallbackUrl } from '../../src/payment/apps/apps.ts'
 import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
 import { makePerson } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
-import { merchantSign, post } from '../harness/merchant.ts'
+import { merchantSign, post, settingsForm } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
-import { inOneProcess, STATEMENTS } from '../harness/one-process.ts'
-
-const itListens = it.skipIf(inOneProcess(STATEMENTS))
+import { rowOf, rowsOf } from '../harness/rows.ts'
+import { itCounts, statementsOf } from '../harness/statements.ts'
 
 const test = await useTestApp()
 
 const PATH = '/payment/applications'
 const filled = { name: 'Tea House', description: 'Tea', callback_url: 'https://tea.example.org/paid' }
-const rows = () => test.db.selectFrom('payment_apps').selectAll().orderBy('id').execute()
+const rows = () => rowsOf(test, 'payment_apps')
 
 describe('applying', () => {
   it('shows the credentials once, and no key in the list', async () => {
@@ -42,7 +41,7 @@ describe('applying', () => {
     expect(card.body).toMatch(/pay_[a-z0-9]{20}/)
     expect(card.body).not.toMatch(/>[A-Za-z0-9]{32}</)
     expect(card.body).toContain(messages.en.paymentApps.status.pending)
-    const keys = await test.db.selectFrom('payment_app_keys').select(['kind', 'value_encrypted']).execute()
+    const keys = await rowsOf(test, 'payment_app_keys')
     expect(keys.map((key) => key.kind).sort()).toEqual(['merchant_key', 'token'])
     for (const key of keys) expect(key.value_encrypted.toString('latin1')).not.toContain(token!.slice(3))
   })
@@ -129,16 +128,7 @@ describe('what one member may ask of others', () => {
     await reviewPaymentApp(test.deps, { payment_id, ...reject })
     expect((await client.submit(page, PATH, filled)).status).toBe(303)
     const one = await client.get(`${PATH}/${payment_id}/settings`)
-    const corrected = {
-      ...filled,
-      exchange_rate: '100',
-      notify_url: '',
-      order_minutes: '',
-      homepage: '',
-      logo_url: '',
-      allowed_addresses: '',
-    }
-    const again = await client.submit(one, `${PATH}/${payment_id}/edit`, corrected)
+    const again = await client.submit(one, `${PATH}/${payment_id}/edit`, settingsForm())
     expect(again.status).toBe(409)
     expect(await own.where('status', '=', 'pending').select('id').execute()).toHaveLength(5)
   })
@@ -199,23 +189,14 @@ describe('what one member may ask of others', () => {
     await sql`delete from payment_apps where applicant_id = ${many.id}`.execute(test.db)
   })
 
-  itListens('takes as many statements as a list of one', async () => {
+  itCounts('takes as many statements as a list of one', async () => {
     const owner = await makePerson(test)
     const client = await owner.signIn()
     const page = await client.get(PATH)
     const statements = async () => {
-      let count = 0
-      const executor = test.deps.db.getExecutor()
-      const original = executor.executeQuery.bind(executor)
-      Object.assign(executor, {
-        executeQuery(query: { sql: string }, ...rest: []) {
-          if (query.sql.includes('payment_app')) count += 1
-          return original(query as never, ...rest)
-        },
-      })
-      expect((await client.get(PATH)).body.match(/Tea House/g)?.length).toBeGreaterThan(0)
-      Object.assign(executor, { executeQuery: original })
-      return count
+      const [{ body }, texts] = await statementsOf(() => client.get(PATH))
+      expect(body.match(/Tea House/g)?.length).toBeGreaterThan(0)
+      return texts.filter((text) => text.includes('payment_app')).length
     }
     await client.submit(page, PATH, filled)
     const ofOne = await statements()
@@ -263,14 +244,7 @@ describe('the review', () => {
     const token = /tk_[A-Za-z0-9]{40}/.exec(created.body)![0]
     return { client, payment_id, token, review: `/admin/reviews/${payment_id}` }
   }
-  const statusOf = async (payment_id: string) =>
-    (
-      await test.db
-        .selectFrom('payment_apps')
-        .where('payment_id', '=', payment_id)
-        .select('status')
-        .executeTakeFirstOrThrow()
-    ).status
+  const statusOf = async (payment_id: string) => (await rowOf(test, 'payment_apps', { payment_id })).status
 
   it('by an administrator makes the application usable', async () => {
     const { payment_id, token, review, client } = await applied()
@@ -283,12 +257,8 @@ describe('the review', () => {
     expect(decided).toMatchObject({ status: 303, location: '/admin/reviews' })
     expect((await post(test, path, signed)).status).toBe(200)
     expect((await client.get(PATH)).body).toContain('Approved')
-    const audit = await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', payment_id)
-      .select('action')
-      .execute()
-    expect(audit).toEqual([{ action: 'payment_app.apply' }, { action: 'payment_app.approve' }])
+    const audit = await rowsOf(test, 'audit_log', { subject: payment_id })
+    expect(audit.map(({ action }) => action)).toEqual(['payment_app.apply', 'payment_app.approve'])
   })
 
   it('rejects only with a reason, which the applicant reads', async () => {

@@ -2,16 +2,16 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { openSettings } from '../../src/core/settings.ts'
-import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makeCreateOrder, makePlaceOrder } from '../../src/payment/orders/place.ts'
 import { makePostTransfer, type Transfer, type TransferRequest } from '../../src/payment/orders/transfers.ts'
 import { AppError } from '../../src/platform/errors.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
+import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { setRows } from '../harness/rows.ts'
 
 const DAILY_LIMIT = 400n
 
@@ -28,16 +28,6 @@ async function newMerchant(): Promise<Merchant> {
   merchants.push(merchant)
   return merchant
 }
-
-const give = (user_id: bigint, amount: bigint) =>
-  grantPoints(test.db, {
-    user_id,
-    amount,
-    reference: `give:${user_id}`,
-    reason: 'test',
-    actor_id: null,
-    now: test.clock.now(),
-  })
 
 /** A process of its own for batches and settings: `itemsMax` acts share a transaction. */
 const lane = (itemsMax: number) => ({ ...test.deps, settings: openSettings(test.db), batching: { itemsMax } })
@@ -81,7 +71,7 @@ describe('a batch', () => {
       const worlds = await Promise.all(
         [1, 200].map(async (itemsMax) => {
           const sides = await Promise.all([newMerchant(), newMerchant(), newMerchant()])
-          for (const [n, { owner }] of sides.entries()) await give(owner.id, [2_000n, 120n, 1n][n]!)
+          for (const [n, { owner }] of sides.entries()) await givePoints(test, owner, [2_000n, 120n, 1n][n]!)
           return { sides, post: makePostTransfer(lane(itemsMax)) }
         }),
       )
@@ -124,7 +114,7 @@ describe('a batch', () => {
       [1, 200].map(async (itemsMax) => {
         const sides = await Promise.all([newMerchant(), newMerchant()])
         const payers = [sides[0]!.owner, await makePerson(test), await makePerson(test)]
-        for (const [n, { id }] of payers.entries()) await give(id, [30n, 90n, 60n][n]!)
+        for (const [n, payer] of payers.entries()) await givePoints(test, payer, [30n, 90n, 60n][n]!)
         const create = makeCreateOrder(lane(itemsMax))
         const orders = await Promise.all(
           Array.from({ length: 30 }, (_, n) =>
@@ -164,7 +154,7 @@ describe('the daily limit of a member', () => {
     withDailyLimit(async () => {
       const merchant = await newMerchant()
       const friend = await makePerson(test)
-      await give(merchant.owner.id, 10_000n)
+      await givePoints(test, merchant.owner, 10_000n)
       const post = makePostTransfer(lane(64))
       const transfer = (order_id: string, amount: bigint) => post(request(merchant, friend, order_id, amount))
       for (const n of [1, 2, 3]) await transfer(`day-${n}`, 100n)
@@ -173,12 +163,7 @@ describe('the daily limit of a member', () => {
       expect(sums.map(({ day_points }) => day_points)).toEqual(['100', '200', '300'])
       await expect(transfer('day-4', 101n)).rejects.toThrow('Daily limit reached (400, used 300)')
       // If the statement read the whole day, this would make no difference.
-      await test.db
-        .updateTable('transfers')
-        .set({ day_points: '390' })
-        .where('app_id', '=', merchant.id)
-        .where('order_id', '=', 'day-3')
-        .execute()
+      await setRows(test, 'transfers', { app_id: merchant.id, order_id: 'day-3' }, { day_points: '390' })
       await expect(transfer('day-5', 11n)).rejects.toThrow('Daily limit reached (400, used 390)')
       expect(await transfer('day-6', 10n)).toMatchObject({ amount: 10n })
     }))
@@ -187,7 +172,7 @@ describe('the daily limit of a member', () => {
     withDailyLimit(async () => {
       const merchant = await newMerchant()
       const friend = await makePerson(test)
-      await give(merchant.owner.id, 10_000n)
+      await givePoints(test, merchant.owner, 10_000n)
       const midnight = Date.UTC(2026, 5, 1, 16)
       const at = (ms: number) => makePostTransfer({ ...lane(64), clock: () => new Date(midnight + ms) })
       const [ahead, behind] = [at(100), at(-100)]
@@ -228,7 +213,7 @@ describe('a random name that was given before', () => {
   it('is given anew: order and transfer come about', async () => {
     const merchant = await newMerchant()
     const friend = await makePerson(test)
-    await give(merchant.owner.id, 1_000n)
+    await givePoints(test, merchant.owner, 1_000n)
     const place = makePlaceOrder(lane(64))
     const order = (order_id: string) => ({ app_id: merchant.id, order_id, description: 'Tea', amount: 10n })
     const first = await place(order('first'))

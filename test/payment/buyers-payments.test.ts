@@ -3,42 +3,27 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { statementOf } from '../../src/ledger/wallet.ts'
 import { ordersOfPayer } from '../../src/payment/buyer/payments.ts'
-import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
+import { payOrder, placeOrder, refund } from '../harness/orders.ts'
+import { setRows } from '../harness/rows.ts'
 
 let count = 0
 
 const test = await useTestApp()
 const merchant = await makeMerchant(test)
-const admin = await makePerson(test, { username: 'admin', is_admin: true })
 
-async function order(description: string, amount = '10') {
-  const order_id = `buyer-${++count}`
-  const { body } = await merchant.process({ amount, description, order_id })
-  return { transaction_id: String(body.transaction_id), order_id, amount: BigInt(amount) }
-}
+const order = (description: string, amount = '10') =>
+  placeOrder(merchant, { amount, description, order_id: `buyer-${++count}` })
 
-async function pay({ id: payer_id }: Person, description: string, amount = '10') {
+async function pay(person: Person, description: string, amount = '10') {
   const made = await order(description, amount)
-  await makePayOrder(test.deps)({ ...made, payer_id, expected_amount: made.amount })
+  await payOrder(test, made, person)
   return made
 }
-
-const refund = (transaction_id: string, amount: bigint, reason = 'Torn') =>
-  refundOrder(test.deps, {
-    transaction_id,
-    amount,
-    with_fee: true,
-    key: `${transaction_id} ${amount}`,
-    reason,
-    actor_id: admin.id,
-    ip: '203.0.113.9',
-  })
 
 /** The rows of the statement, without what only phones or screen readers get. */
 const rowsOf = (body: string) =>
@@ -67,22 +52,14 @@ describe('my payments', () => {
     }
     await pay(other, 'Not for her')
     await pay(alice, 'Paid thing')
-    await refund((await pay(alice, 'Torn thing')).transaction_id, 10n)
-    await refund((await pay(alice, 'Half torn thing')).transaction_id, 5n)
+    await refund(test, await pay(alice, 'Torn thing'), 10n)
+    await refund(test, await pay(alice, 'Half torn thing'), 5n)
     const late = await open('Late thing')
-    await test.db
-      .updateTable('orders')
-      .set({ expires_at: test.clock.now() })
-      .where('transaction_id', '=', late.transaction_id)
-      .execute()
+    await setRows(test, 'orders', { transaction_id: late.transaction_id }, { expires_at: test.clock.now() })
     const closed = await open('Closed thing')
-    await test.db
-      .updateTable('orders')
-      .set({ status: 'closed' })
-      .where('transaction_id', '=', closed.transaction_id)
-      .execute()
+    await setRows(test, 'orders', { transaction_id: closed.transaction_id }, { status: 'closed' })
     const lost = await open('Lost thing')
-    await makePayOrder(test.deps)({ ...lost, payer_id: other.id, expected_amount: 10n })
+    await payOrder(test, lost, other)
     const unpaid = await open('Open thing')
     await client.get(`/payment/pay/${unpaid.transaction_id}`)
 
@@ -123,7 +100,7 @@ it('limits my payments to a time: of the payment, or of the creation of an unpai
     const { transaction_id } = await pay(alice, description)
     const [created_at, paid_at] = [new Date(`${day}T01:00:00Z`), new Date(`${day}T16:30:00Z`)]
     const set = { created_at, paid_at, expires_at: paid_at }
-    await test.db.updateTable('orders').set(set).where('transaction_id', '=', transaction_id).execute()
+    await setRows(test, 'orders', { transaction_id }, set)
   }
   await dated('Late on the first', '2025-03-01')
   await dated('Late on the third', '2025-03-03')
@@ -147,7 +124,7 @@ describe('the statement', () => {
     const alice = await makePerson(test, { points: 5_000n })
     const client = await alice.signIn()
     const made = await pay(alice, 'A kettle', '300')
-    await refund(made.transaction_id, 120n, 'Lid missing')
+    await refund(test, made, 120n, { reason: 'Lid missing' })
     await merchant.transfer({
       to_user_id: String(alice.id),
       to_username: alice.username,

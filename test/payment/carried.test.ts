@@ -7,8 +7,7 @@ import { makePerson } from '../harness/cast.ts'
 import { type Fields, makeShop, type Reply, send } from '../harness/gateway-shop.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { post } from '../harness/merchant.ts'
-
-let count = 0
+import { placeOrder } from '../harness/orders.ts'
 
 const test = await useTestApp()
 const shop = await makeShop(test)
@@ -17,18 +16,7 @@ const buyer = await alice.signIn()
 
 const ENDPOINTS = ['pay/query', 'pay/close', 'merchant/info', 'merchant/orders', 'transfer/balance']
 
-function trade(): Fields {
-  count += 1
-  return {
-    pid: shop.pidText,
-    type: 'alipay',
-    out_trade_no: `carried-${count}`,
-    notify_url: 'https://shop.example/notify',
-    return_url: 'https://shop.example/return',
-    name: 'Mug',
-    money: '0.10',
-  }
-}
+const trade = () => shop.trade({ money: '0.10' })
 
 /** Pays at this address, and returns the query of the way back. */
 async function carriedBack(address: string): Promise<Fields> {
@@ -78,8 +66,7 @@ it('nor does a V2 link, as long as its timestamp is fresh', async () => {
 })
 
 it('a callback of the HMAC API is no request', async () => {
-  const { body } = await shop.process({ amount: '12', description: 'Tea', order_id: 'carried' })
-  const path = new URL(String(body.payment_url)).pathname
+  const { path } = await placeOrder(shop)
   const paid = await buyer.submit(await buyer.get(path), path)
   const fields = Object.fromEntries(new URL(paid.location!).searchParams)
   expect((await shop.receive(paid.location!)).isGenuine).toBe(true)

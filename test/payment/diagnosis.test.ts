@@ -30,11 +30,13 @@ import { judge, keyFingerprint } from '../../src/payment/diagnosis/verdict.ts'
 import { Callback, MandateCallback } from '../../src/payment/signing/hmac.ts'
 import { currentKey } from '../../src/payment/signing/keys.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
-import { type Fields, makeShop, type Shop, send } from '../harness/gateway-shop.ts'
+import { type Fields, makeShop, type Shop, secondsAt, send } from '../harness/gateway-shop.ts'
 import { anotherProcess, type Page, setSetting, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
+import { joinTeam } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { COUNTED_APART, inOneProcess } from '../harness/one-process.ts'
+import { rowsOf } from '../harness/rows.ts'
 
 const { en } = messages
 const itCounts = it.skipIf(inOneProcess(COUNTED_APART))
@@ -60,7 +62,7 @@ const sha256 = (text: string | Buffer) => createHash('sha256').update(text).dige
 const md5 = (text: string | Buffer) => createHash('md5').update(text).digest('hex')
 const hmac = (key: string | Buffer, text: string | Buffer) =>
   createHmac('sha256', key).update(text).digest('hex')
-const seconds = (offset = 0) => String(Math.floor(test.clock.now().getTime() / 1000) + offset)
+const seconds = (offset = 0) => secondsAt(test, offset)
 /** `k=v&…` by name, without the signature and, for the gateway, without empty values. */
 const joined = (fields: Fields, keepsEmpty = false) =>
   Object.keys(fields)
@@ -307,17 +309,9 @@ async function judged(fields: Fields, door: Door) {
 const wordsOf = (catalogue: typeof en.signatures, mistakes: Mistake[]) =>
   mistakes.map(({ code, what }) => catalogue.mistakes[code](what ?? ''))
 
-const latest = async () =>
-  (
-    await test.db
-      .selectFrom('refused_requests')
-      .where('app_id', '=', shop.id)
-      .orderBy('id', 'desc')
-      .select('id')
-      .executeTakeFirstOrThrow()
-  ).id
+const latest = async () => (await rowsOf(test, 'refused_requests', { app_id: shop.id })).at(-1)!.id
 const countKept = async (seller = shop) =>
-  (await test.db.selectFrom('refused_requests').where('app_id', '=', seller.id).select('id').execute()).length
+  (await rowsOf(test, 'refused_requests', { app_id: seller.id })).length
 
 describe('each usual mistake', () => {
   it.each(['hmac', 'v1', 'v2'] as const)(
@@ -814,21 +808,8 @@ describe('what is told', () => {
     const fields = request('hmac', { amount: '0' }, H)
     await send(test, 'POST', ADDRESS.hmac(), fields)
     const kept = await latest()
-    const now = test.clock.now()
     for (const [role, status, isWhole] of roles) {
-      const { id: user_id, signIn: enter } = await makePerson(test, { username: role })
-      await test.db
-        .insertInto('payment_app_members')
-        .values({
-          app_id: shop.id,
-          user_id,
-          role,
-          invited_by: shop.owner.id,
-          invited_at: now,
-          accepted_at: now,
-        })
-        .execute()
-      const client = await enter()
+      const client = await (await joinTeam(test, shop, role)).signIn()
       const page = await client.get(`${path()}?refused=${kept}`)
       expect([role, page.status]).toEqual([role, status])
       expect([role, page.body.includes(fields.signature!)]).toEqual([role, isWhole])

@@ -9,8 +9,6 @@ import { rotateEventSecret, setEventsUrl } from '../../src/payment/events/events
 import { findEvents } from '../../src/payment/events/webhook.ts'
 import { readNotifications, redeliver } from '../../src/payment/notifications/redelivery.ts'
 import { expireOrders } from '../../src/payment/orders/orders.ts'
-import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { keyContext } from '../../src/payment/signing/keys.ts'
 import { makeSecrets } from '../../src/platform/secrets.ts'
 import { expectSoundBooks } from '../harness/books.ts'
@@ -20,6 +18,8 @@ import { unescaped } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
+import { payOrder, placeOrder, refund } from '../harness/orders.ts'
+import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
 import { until } from '../harness/waiting.ts'
 
@@ -43,7 +43,6 @@ const test = await useTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
 test.startNotifier()
 const shop = await makeMerchant(test)
 const buyer = await makePerson(test, { points: 1_000_000n })
-const admin = await makePerson(test, { username: 'admin', is_admin: true })
 afterAll(async () => {
   await expectSoundBooks(test.db)
   server.close()
@@ -59,42 +58,25 @@ function fitting(secret: string, { headers, body }: Pick<Told, 'headers' | 'body
 }
 
 const owner = (of = shop) => ({ user_id: of.owner.id, ip: '203.0.113.7' })
-const rowsOf = (of: Merchant) =>
-  test.db.selectFrom('notifications').where('app_id', '=', of.id).orderBy('id').selectAll().execute()
+const eventsOf = (of: Merchant) => rowsOf(test, 'notifications', { app_id: of.id })
 
-async function createOrder(of: Merchant, amount = '100'): Promise<string> {
-  const { body } = await of.process({ amount, description: 'Tea & 茶', order_id: randomUUID() })
-  return String(body.transaction_id)
+const createOrder = (of: Merchant) => placeOrder(of, { description: 'Tea & 茶' })
+
+async function paidOrder(of: Merchant): Promise<string> {
+  const order = await createOrder(of)
+  await payOrder(test, order, buyer)
+  return order.transaction_id
 }
-
-async function payOrder(of: Merchant): Promise<string> {
-  const transaction_id = await createOrder(of)
-  const payment = { transaction_id, payer_id: buyer.id, expected_amount: 100n }
-  expect(await makePayOrder(test.deps)(payment)).toBe('paid')
-  return transaction_id
-}
-
-const refund = (transaction_id: string, amount: bigint) =>
-  refundOrder(test.deps, {
-    transaction_id,
-    amount,
-    with_fee: true,
-    key: randomUUID(),
-    reason: 'Arrived torn',
-    actor_id: admin.id,
-    ip: '203.0.113.7',
-  })
 
 /**
  * Causes every event of an application. Returns the transaction IDs of the paid order, the expired one and the
  * transfer.
  */
 async function liveThroughEverything(of: Merchant): Promise<[string, string, string]> {
-  const paid = await payOrder(of)
-  await refund(paid, 30n)
-  await refund(paid, 70n)
-  await payOrder(of)
-  const expired = await createOrder(of)
+  const paid = await paidOrder(of)
+  for (const amount of [30n, 70n]) await refund(test, { transaction_id: paid }, amount)
+  await paidOrder(of)
+  const { transaction_id: expired } = await createOrder(of)
   // Otherwise half an hour would pass during an attempt, which others would then repeat as lost.
   await allTold(of)
   test.clock.advance(31 * MINUTE_MS)
@@ -113,7 +95,7 @@ async function switchOn(of: Merchant): Promise<string> {
 
 async function allTold(of: Merchant): Promise<void> {
   test.deps.notifier.nudge()
-  await until(async () => (await rowsOf(of)).every((row) => row.status !== 'due' || row.attempts > 0))
+  await until(async () => (await eventsOf(of)).every((row) => row.status !== 'due' || row.attempts > 0))
 }
 
 it('the test’s verifying code agrees with the standard’s example', () => {
@@ -128,14 +110,14 @@ it('the test’s verifying code agrees with the standard’s example', () => {
 
 it('nothing is written or sent while they are off', async () => {
   await liveThroughEverything(shop)
-  expect(await rowsOf(shop)).toEqual([])
+  expect(await eventsOf(shop)).toEqual([])
   // Everything due has been processed once a later notification was sent.
   const other = await makeMerchant(test)
   await switchOn(other)
-  await payOrder(other)
+  await paidOrder(other)
   await allTold(other)
   expect(told.splice(0)).toHaveLength(1)
-  expect(await rowsOf(shop)).toEqual([])
+  expect(await eventsOf(shop)).toEqual([])
 })
 
 it('each is a signed POST of what happened, when, and the state', async () => {
@@ -187,16 +169,16 @@ it('each is a signed POST of what happened, when, and the state', async () => {
     expect(event.path).toBe('/events?shop=7')
   }
   expect(new Set(events.map(({ headers }) => headers['webhook-id'])).size).toBe(6)
-  expect((await rowsOf(shop)).map((row) => row.status)).toEqual(Array(6).fill('delivered'))
+  expect((await eventsOf(shop)).map((row) => row.status)).toEqual(Array(6).fill('delivered'))
 })
 
 it('is retried on schedule and by its owner, under one id', async () => {
   status = 500
-  const transaction_id = await payOrder(shop)
+  const transaction_id = await paidOrder(shop)
   await allTold(shop)
   test.clock.advance(MINUTE_MS)
   status = 200
-  const waiting = async () => (await rowsOf(shop)).filter((row) => row.status === 'due').length
+  const waiting = async () => (await eventsOf(shop)).filter((row) => row.status === 'due').length
   test.deps.notifier.nudge()
   await until(async () => (await waiting()) === 0)
   await redeliver(test.deps, transaction_id, {
@@ -224,8 +206,8 @@ it('is retried on schedule and by its owner, under one id', async () => {
 })
 
 it('is not written by an undone act, nor for gateway orders', async () => {
-  const before = (await rowsOf(shop)).length
-  const transaction_id = await createOrder(shop)
+  const before = (await eventsOf(shop)).length
+  const { transaction_id } = await createOrder(shop)
   const undone = test.db.transaction().execute(async (tx) => {
     await tx
       .updateTable('orders')
@@ -236,9 +218,8 @@ it('is not written by an undone act, nor for gateway orders', async () => {
   })
   await expect(undone).rejects.toThrow('undone')
   const [trade] = await makeGatewayOrders(test, shop, { notify_url: 'http://127.0.0.1:9/notify' })
-  const payment = { transaction_id: trade!, payer_id: buyer.id, expected_amount: 100n }
-  expect(await makePayOrder(test.deps)(payment)).toBe('paid')
-  const kinds = (await rowsOf(shop)).slice(before).map(({ kind }) => kind)
+  await payOrder(test, { transaction_id: trade! }, buyer)
+  const kinds = (await eventsOf(shop)).slice(before).map(({ kind }) => kind)
   expect(kinds).toEqual(['gateway'])
 })
 
@@ -252,7 +233,7 @@ it('carries the signatures of both secrets while one replaces the other', async 
   const { secret: second } = await rotateEventSecret(test.deps, seller.payment_id, 2, owner(seller))
   const tellOne = async () => {
     told.length = 0
-    await payOrder(seller)
+    await paidOrder(seller)
     await allTold(seller)
     return told.pop()!
   }
@@ -266,7 +247,7 @@ it('carries the signatures of both secrets while one replaces the other', async 
   const last = await tellOne()
   expect([fitting(third, last), fitting(second, last)]).toEqual([[0], []])
   // The database stores neither of them in the clear.
-  const keys = await test.db.selectFrom('payment_app_keys').select('value_encrypted').execute()
+  const keys = await rowsOf(test, 'payment_app_keys')
   const stored = keys.map(({ value_encrypted }) => value_encrypted.toString('latin1')).join()
   for (const secret of [first, second, third]) expect(stored).not.toContain(secret.slice(6))
 })
@@ -275,19 +256,19 @@ it('switched off, drops what is unsent and writes no more', async () => {
   const seller = await makeMerchant(test)
   await switchOn(seller)
   status = 503
-  const transaction_id = await payOrder(seller)
+  const transaction_id = await paidOrder(seller)
   await allTold(seller)
   status = 200
   await setEventsUrl(test.deps, seller.payment_id, null, owner(seller))
-  expect((await rowsOf(seller)).map((row) => row.status)).toEqual(['failed'])
+  expect((await eventsOf(seller)).map((row) => row.status)).toEqual(['failed'])
   const actor = { role: 'team', user_id: seller.owner.id, actor_id: seller.owner.id, ip: '' } as const
   await expect(redeliver(test.deps, transaction_id, actor)).rejects.toMatchObject({ code: 'conflict' })
   told.length = 0
-  await payOrder(seller)
+  await paidOrder(seller)
   test.clock.advance(13 * HOUR_MS)
   // On again: the secret is the earlier one, and events that were not written meanwhile stay unwritten.
   expect(await setEventsUrl(test.deps, seller.payment_id, url, owner(seller))).toBeUndefined()
-  const after = await payOrder(seller)
+  const after = await paidOrder(seller)
   await allTold(seller)
   expect(told.map(({ body }) => JSON.parse(body).data.transaction_id)).toEqual([after])
 })
@@ -297,42 +278,32 @@ it('a dead address gets no more: the team is alerted', async () => {
   await switchOn(seller)
   const [trade] = await makeGatewayOrders(test, seller, { notify_url: url })
   status = 410
-  const payment = { transaction_id: trade!, payer_id: buyer.id, expected_amount: 100n }
-  expect(await makePayOrder(test.deps)(payment)).toBe('paid')
+  await payOrder(test, { transaction_id: trade! }, buyer)
   // Only one order, because its event may be sent and all switched off before a second one is paid.
-  await payOrder(seller)
+  await paidOrder(seller)
   await allTold(seller)
-  await until(async () => (await rowsOf(seller)).every(({ claimed_until }) => claimed_until === null))
+  await until(async () => (await eventsOf(seller)).every(({ claimed_until }) => claimed_until === null))
   status = 200
-  const isOn = async () =>
-    (
-      await test.db
-        .selectFrom('payment_apps')
-        .where('id', '=', seller.id)
-        .select('events_url')
-        .executeTakeFirstOrThrow()
-    ).events_url !== null
+  const isOn = async () => (await rowOf(test, 'payment_apps', { id: seller.id })).events_url !== null
   expect(await isOn()).toBe(false)
   // The gateway's protocol has no such answer, so its schedule continues.
-  expect((await rowsOf(seller)).map((row) => [row.kind, row.status]).sort()).toEqual([
+  expect((await eventsOf(seller)).map((row) => [row.kind, row.status]).sort()).toEqual([
     ['gateway', 'due'],
     ['order.paid', 'failed'],
   ])
-  const written = (await rowsOf(seller)).length
-  await payOrder(seller)
-  expect(await rowsOf(seller)).toHaveLength(written)
+  const written = (await eventsOf(seller)).length
+  await paidOrder(seller)
+  expect(await eventsOf(seller)).toHaveLength(written)
   const browser = await seller.owner.signIn()
   const alerts = await browser.get('/account/alerts')
   expect(alerts.body.split('410 Gone')).toHaveLength(2)
   const path = `/payment/applications/${seller.payment_id}/events`
   expect((await browser.get(path)).body).toContain(messages.en.events.gone)
-  const trail = await test.db
-    .selectFrom('audit_log')
-    .where('subject', '=', seller.payment_id)
-    .where('action', '=', 'payment_app.events_gone')
-    .select(['actor_id', 'detail'])
-    .execute()
-  expect(trail).toEqual([{ actor_id: null, detail: { url } }])
+  const trail = await rowsOf(test, 'audit_log', {
+    subject: seller.payment_id,
+    action: 'payment_app.events_gone',
+  })
+  expect(trail).toMatchObject([{ actor_id: null, detail: { url } }])
 
   expect((await browser.submit(await browser.get(path), path, { events_url: url })).status).toBe(303)
   expect((await browser.get(path)).body).not.toContain('Your address answered')
@@ -352,7 +323,7 @@ it('the owner’s page enables them, shows the secret once, and verifies', async
     'x',
   ])
     expect((await browser.submit(page, path, { events_url })).status).toBe(400)
-  expect((await rowsOf(seller)).length).toBe(0)
+  expect((await eventsOf(seller)).length).toBe(0)
   const { location } = await browser.submit(page, path, { events_url: url })
   const shown = await browser.get(location!)
   expect(shown.status).toBe(200)
@@ -372,7 +343,7 @@ it('the owner’s page enables them, shows the secret once, and verifies', async
   expect((await mallory.get(path)).status).toBe(404)
 
   told.length = 0
-  const transaction_id = await payOrder(seller)
+  const transaction_id = await paidOrder(seller)
   await allTold(seller)
   const { headers, body } = told.pop()!
   const sample = /<pre[^>]*id="event-sample"[^>]*>([\s\S]*?)<\/pre>/.exec(again.body)![1]!
@@ -404,17 +375,17 @@ it('an unreadable secret fails its own application’s events alone', async () =
   const [one, two] = [await makeMerchant(test), await makeMerchant(test)]
   for (const each of [one, two]) {
     await switchOn(each)
-    await payOrder(each)
+    await paidOrder(each)
     await allTold(each)
   }
   const strange = makeSecrets('a secret that nobody ever used for anything in here')
-  await test.db
-    .updateTable('payment_app_keys')
-    .set({ value_encrypted: strange.encrypt(keyContext(one.id, 'event_secret'), 'whsec_none') })
-    .where('app_id', '=', one.id)
-    .where('kind', '=', 'event_secret')
-    .execute()
-  const rows = [...(await rowsOf(one)), ...(await rowsOf(two))]
+  await setRows(
+    test,
+    'payment_app_keys',
+    { app_id: one.id, kind: 'event_secret' },
+    { value_encrypted: strange.encrypt(keyContext(one.id, 'event_secret'), 'whsec_none') },
+  )
+  const rows = [...(await eventsOf(one)), ...(await eventsOf(two))]
   const events = [...(await findEvents(test.deps, rows)).values()]
   expect(events).toHaveLength(2)
   const of = (merchant: Merchant) => events.find(({ app_id }) => app_id === merchant.id)!

@@ -12,6 +12,7 @@ import { isWithoutChromium, sharedChromium } from '../harness/chromium.ts'
 import { freePort } from '../harness/free-port.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
+import { rowsOf } from '../harness/rows.ts'
 
 const { en } = messages
 const SHOP = join(import.meta.dirname, '../../examples/gateway-shop/shop.js')
@@ -126,13 +127,8 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
       const decided = office.waitForEvent('load')
       await click(button(office, en.admin.approve))
       await decided
-      const statuses = await test.db
-        .selectFrom('payment_apps')
-        .where('applicant_id', '=', newcomer.id)
-        .orderBy('id')
-        .select(['book', 'status'])
-        .execute()
-      expect(statuses).toEqual([
+      const statuses = await rowsOf(test, 'payment_apps', { applicant_id: newcomer.id })
+      expect(statuses).toMatchObject([
         { book: 'test', status: 'approved' },
         { book: 'live', status: 'approved' },
       ])

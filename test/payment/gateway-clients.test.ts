@@ -12,6 +12,7 @@ import { afterAll, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { type Fields, makeShop, md5, send } from '../harness/gateway-shop.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
+import { rowOf } from '../harness/rows.ts'
 
 const V1_BASE = '/payment/api/'
 const EITHER_BASE = '/payment/'
@@ -554,11 +555,7 @@ it.each(clients.map((client, i) => ({ client, i })))('$client.name', async ({ cl
   const { url, trade_no } = await client.create(order)
   const { pathname, origin } = new URL(url)
   expect(origin).toBe(test.url)
-  const row = await test.db
-    .selectFrom('orders')
-    .where('order_id', '=', order.number)
-    .select(['id', 'trade_no', 'transaction_id'])
-    .executeTakeFirstOrThrow()
+  const row = await rowOf(test, 'orders', { order_id: order.number })
   if (trade_no !== undefined) expect(trade_no).toBe(row.trade_no)
   if (client.confirm !== undefined && !client.name.startsWith('cdk')) {
     expect(await client.confirm(order, row.trade_no!)).toBe(false)
@@ -569,11 +566,7 @@ it.each(clients.map((client, i) => ({ client, i })))('$client.name', async ({ cl
   const back = new URL(paid.location!)
   expect(`${back.origin}${back.pathname}`).toBe(`${address}/return/${i}`)
   expect(client.verify(back.search.slice(1), order)).toBe(true)
-  const notification = await test.db
-    .selectFrom('notifications')
-    .where('order_id', '=', row.id)
-    .select('status')
-    .executeTakeFirstOrThrow()
+  const notification = await rowOf(test, 'notifications', { order_id: row.id })
   // The shop received the notification and answered success before its payer returned.
   expect(notification.status).toBe('delivered')
   const query = told.get(`/notify/${i}`)!

@@ -16,6 +16,7 @@ import { readPublicKey } from '../../src/payment/signing/public-key.ts'
 import { makePerson } from '../harness/cast.ts'
 import { anotherProcess, type Browser, type Page, type TestApp, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { rowOf, rowsOf } from '../harness/rows.ts'
 
 const test = await useTestApp()
 const other = await anotherProcess(test)
@@ -90,12 +91,7 @@ describe('the platform pair', () => {
   })
 
   it('is encrypted where it is stored', async () => {
-    const row = await test.db
-      .selectFrom('payment_app_keys')
-      .where('app_id', '=', merchant.id)
-      .where('kind', '=', 'platform_private_key')
-      .select('value_encrypted')
-      .executeTakeFirstOrThrow()
+    const row = await rowOf(test, 'payment_app_keys', { app_id: merchant.id, kind: 'platform_private_key' })
     const der = Buffer.from(await currentKey(test.deps, merchant.id, 'platform_private_key'), 'base64')
     expect(row.value_encrypted.includes(der)).toBe(false)
     expect(row.value_encrypted.includes(der.toString('base64'))).toBe(false)
@@ -276,19 +272,11 @@ const shownIn = (page: Page, id: string) => {
   return html
 }
 const audits = async ({ payment_id }: Merchant) =>
-  test.db
-    .selectFrom('audit_log')
-    .where('subject', '=', payment_id)
-    .orderBy('id', 'desc')
-    .select(['action', 'actor_id', 'detail'])
-    .execute()
+  (await rowsOf(test, 'audit_log', { subject: payment_id })).toReversed()
 
 async function withShop(run: (shop: Merchant, owner: Browser) => Promise<void>) {
   const shop = await makeMerchant(test)
-  try {
-    await run(shop, await shop.owner.signIn())
-  } finally {
-  }
+  await run(shop, await shop.owner.signIn())
 }
 
 describe('the card of an application', () => {
@@ -340,7 +328,7 @@ describe('the card of an application', () => {
       expect(await inForce(other)).toBe(second)
       const fingerprint = readPublicKey(second, '')
       const [latest] = await audits(shop)
-      expect(latest).toEqual({
+      expect(latest).toMatchObject({
         action: 'payment_app.set_public_key',
         actor_id: shop.owner.id,
         detail: { bits: 2048, fingerprint: (fingerprint as { fingerprint: string }).fingerprint },
@@ -388,11 +376,7 @@ describe('the card of an application', () => {
         action: 'payment_app.make_key_pair',
         detail: { fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) },
       })
-      const values = await test.db
-        .selectFrom('payment_app_keys')
-        .where('app_id', '=', shop.id)
-        .select(['kind', 'value_encrypted'])
-        .execute()
+      const values = await rowsOf(test, 'payment_app_keys', { app_id: shop.id })
       for (const { kind, value_encrypted } of values)
         expect(openKey(test.deps.secrets, shop.id, kind, value_encrypted)).not.toBe(bare)
     }))

@@ -10,12 +10,11 @@ import type { SettingName } from '../../src/core/setting-values.ts'
 import { poolUse } from '../../src/database/connection.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { resetMerchantKey } from '../../src/payment/apps/key-changes.ts'
-import { editPaymentApp, switchVersions } from '../../src/payment/apps/own-app.ts'
+import { switchVersions } from '../../src/payment/apps/own-app.ts'
 import { makeCreateTrade } from '../../src/payment/gateway/create.ts'
 import { GATEWAY_ERRORS } from '../../src/payment/gateway/errors.ts'
 import { paidTrades } from '../../src/payment/gateway/messages.ts'
 import { makePlaceOrder } from '../../src/payment/orders/place.ts'
-import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
 import {
@@ -25,10 +24,13 @@ import {
   md5,
   type Reply,
   type Shop,
+  secondsAt,
   send,
 } from '../harness/gateway-shop.ts'
 import { anotherProcess, browser, setSetting, startTestApp, useTestApp } from '../harness/harness.ts'
 import { COUNTED_APART, inOneProcess } from '../harness/one-process.ts'
+import { refund } from '../harness/orders.ts'
+import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 
 const MAPI = '/payment/api/mapi.php'
 const API = '/payment/api/api.php'
@@ -40,7 +42,6 @@ const HAN_AND_NAMES =
 
 const itCounts = it.skipIf(inOneProcess(COUNTED_APART))
 
-let count = 0
 const seen = new Set<string>()
 
 const test = await useTestApp()
@@ -52,19 +53,8 @@ afterAll(async () => {
   await expectSoundBooks(test.db)
 })
 
-const seconds = (offset = 0) => String(Math.floor(test.clock.now().getTime() / 1000) + offset)
-/** A create as a shop sends it. */
-const trade = (over: Fields = {}): Fields => ({
-  pid: shop.pidText,
-  type: 'alipay',
-  out_trade_no: `G-${++count}`,
-  notify_url: 'https://shop.example/notify',
-  return_url: 'https://shop.example/return',
-  name: 'VIP membership',
-  money: '9.90',
-  timestamp: seconds(),
-  ...over,
-})
+const seconds = (offset = 0) => secondsAt(test, offset)
+const { trade } = shop
 const signedBy = (fields: Fields) => ({ text: gatewayText(fields), reader: { needs: [], takes: {} } })
 const without = (fields: Fields, name: string): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name))
@@ -84,21 +74,9 @@ const askV2 = (path: string, fields: Fields = {}, seller = shop) =>
 const askApi = (act: string, fields: Fields = {}, seller = shop) =>
   ask(`${API}?act=${act}`, { pid: seller.pidText, key: seller.merchant_key, ...fields })
 
-const rowOf = (out_trade_no: string, seller = shop) =>
-  test.db
-    .selectFrom('orders')
-    .where('app_id', '=', seller.id)
-    .where('door', '=', 'gateway')
-    .where('order_id', '=', out_trade_no)
-    .selectAll()
-    .executeTakeFirstOrThrow()
-const countOrders = async () =>
-  (
-    await test.db
-      .selectFrom('orders')
-      .select((eb) => eb.fn.countAll<bigint>().as('n'))
-      .executeTakeFirstOrThrow()
-  ).n
+const tradeOf = (out_trade_no: string, seller = shop) =>
+  rowOf(test, 'orders', { app_id: seller.id, door: 'gateway', order_id: out_trade_no })
+const countOrders = async () => (await rowsOf(test, 'orders')).length
 
 /** The shape of an answer: by the path, and signed on V1's paths if the request used RSA. */
 type Shape = 'v1' | 'v1 signed' | 'v2'
@@ -122,7 +100,7 @@ function expectRefusal(reply: Reply, version: Shape, code: string, msg?: string,
 
 /** Pays as the payer in a browser. Returns the address after it. */
 async function pay(out_trade_no: string, seller = shop): Promise<URL> {
-  const path = `/payment/pay/${(await rowOf(out_trade_no, seller)).transaction_id}`
+  const path = `/payment/pay/${(await tradeOf(out_trade_no, seller)).transaction_id}`
   const paid = await buyer.submit(await buyer.get(path), path)
   expect(paid.status).toBe(303)
   return new URL(paid.location!)
@@ -148,7 +126,7 @@ describe('a create', () => {
         })
         const signed = protocol === 'v1' ? shop.signMd5(fields) : shop.signRsa(fields)
         const reply = await ask(path, signed, method)
-        const row = await rowOf(fields.out_trade_no!)
+        const row = await tradeOf(fields.out_trade_no!)
         const payurl = `${test.url}/payment/pay/${row.transaction_id}`
         const signature = { timestamp: seconds(), sign: expect.any(String), sign_type: 'RSA' }
         if (shape === 'v1') {
@@ -201,7 +179,7 @@ describe('a create', () => {
     for (const sign of [shop.signMd5, shop.signRsa]) {
       const fields = trade()
       const response = await send(test, method, path, sign(fields))
-      const { transaction_id } = await rowOf(fields.out_trade_no!)
+      const { transaction_id } = await tradeOf(fields.out_trade_no!)
       const url = `${test.url}/payment/pay/${transaction_id}`
       expect(response).toMatchObject({
         statusCode: 302,
@@ -217,10 +195,10 @@ describe('a create', () => {
   it('reads the query that names a pid, else the body', async () => {
     const [inQuery, inBody] = [shop.signMd5(trade()), shop.signMd5(trade())]
     await ask(`${MAPI}?${new URLSearchParams(inQuery)}`, inBody)
-    await rowOf(inQuery.out_trade_no!)
-    await expect(rowOf(inBody.out_trade_no!)).rejects.toThrow()
+    await tradeOf(inQuery.out_trade_no!)
+    await expect(tradeOf(inBody.out_trade_no!)).rejects.toThrow()
     await ask(`${MAPI}?money=0.01&sitename=x`, inBody)
-    expect((await rowOf(inBody.out_trade_no!)).money).toBe('9.90')
+    expect((await tradeOf(inBody.out_trade_no!)).money).toBe('9.90')
     const { money = '', ...rest } = shop.signMd5(trade())
     expectRefusal(await ask(`${MAPI}?money=${money}`, rest), 'v1', 'invalid_signature')
   })
@@ -419,11 +397,11 @@ describe.each(WAYS)('parameters, %s', (_, path, version, sign) => {
     for (const [name, sent, kept = sent] of GOOD) {
       const value = sent.replace('PAYMENT_ID', shop.payment_id).replace('PID', shop.pidText)
       const fields = trade({
-        [name]: name === 'out_trade_no' ? `${++count}${value.slice(String(count).length)}` : value,
+        [name]: name === 'out_trade_no' ? `${Math.random()}`.slice(2, 10) + value.slice(8) : value,
       })
       const reply = await ask(path, sign(fields))
       expect(reply, `${name}=${value}`).toMatchObject({ code: version === 'v2' ? 0 : 1 })
-      const row = await rowOf(fields.out_trade_no!)
+      const row = await tradeOf(fields.out_trade_no!)
       const columns: Record<string, unknown> = { ...row, name: row.description, pid: row.pid_sent }
       if (name in columns)
         expect(columns[name]).toBe(name === 'pid' ? value.trim() : kept === '' ? null : kept)
@@ -435,7 +413,7 @@ describe.each(WAYS)('parameters, %s', (_, path, version, sign) => {
       const fields = trade(nested)
       await ask(path, sign(fields))
       const { name = 'VIP membership', param = null } = nested
-      expect(await rowOf(fields.out_trade_no!)).toMatchObject({ description: name, param })
+      expect(await tradeOf(fields.out_trade_no!)).toMatchObject({ description: name, param })
     }
   })
 
@@ -554,7 +532,7 @@ describe('sign_type', () => {
     const { param: _, ...rest } = trade({ param: ' ' })
     const trimmed = md5(gatewayText(rest) + shop.merchant_key)
     expect(await ask(MAPI, { ...rest, param: ' ', sign: trimmed })).toMatchObject({ code: 1 })
-    expect((await rowOf(rest.out_trade_no!)).param).toBeNull()
+    expect((await tradeOf(rest.out_trade_no!)).param).toBeNull()
   })
 
   it('of V2 takes a + that arrives as a space', async () => {
@@ -645,7 +623,7 @@ describe('the same out_trade_no again', () => {
     for (const reply of await again({ ...fields, ...others, money: '9.9' })) {
       expect(reply).toMatchObject({ trade_no: first.trade_no })
     }
-    expect(await rowOf(fields.out_trade_no!)).toMatchObject({
+    expect(await tradeOf(fields.out_trade_no!)).toMatchObject({
       protocol: 'v2',
       money: '9.90',
       description: 'VIP membership',
@@ -664,38 +642,38 @@ describe('the same out_trade_no again', () => {
       expectRefusal(v1, 'v1', 'order_changed')
       expectRefusal(v2, 'v2', 'order_changed')
     }
-    expect(await rowOf(fields.out_trade_no!)).toMatchObject({ money: '9.90', amount: 990n, status: 'unpaid' })
+    expect(await tradeOf(fields.out_trade_no!)).toMatchObject({
+      money: '9.90',
+      amount: 990n,
+      status: 'unpaid',
+    })
   })
 
   it('renews an expired one with its original points', async () => {
     const fields = trade()
     const first = await createV1(fields)
-    const { transaction_id } = await rowOf(fields.out_trade_no!)
+    const { transaction_id } = await tradeOf(fields.out_trade_no!)
     test.clock.advance(30 * 60_000)
-    await test.db.updateTable('payment_apps').set({ exchange_rate: '7' }).where('id', '=', shop.id).execute()
+    await setRows(test, 'payment_apps', { id: shop.id }, { exchange_rate: '7' })
     const [, v2] = await again({ ...fields, money: '9.91', timestamp: seconds() })
     expectRefusal(v2, 'v2', 'order_changed')
     for (const reply of await again({ ...fields, timestamp: seconds() })) {
       expect(reply).toMatchObject({ trade_no: first.trade_no })
     }
-    const row = await rowOf(fields.out_trade_no!)
+    const row = await tradeOf(fields.out_trade_no!)
     expect(row).toMatchObject({ transaction_id, amount: 990n, rate: '100.000000', status: 'unpaid' })
     expect(row.expires_at.getTime()).toBe(test.clock.now().getTime() + 30 * 60_000)
     const now = trade({ money: '1.50' })
     await createV1(now)
-    expect(await rowOf(now.out_trade_no!)).toMatchObject({ amount: 11n, rate: '7.000000' })
-    await test.db
-      .updateTable('payment_apps')
-      .set({ exchange_rate: '100' })
-      .where('id', '=', shop.id)
-      .execute()
+    expect(await tradeOf(now.out_trade_no!)).toMatchObject({ amount: 11n, rate: '7.000000' })
+    await setRows(test, 'payment_apps', { id: shop.id }, { exchange_rate: '100' })
   })
 
   it('of a paid one is code 1; other money changes nothing', async () => {
     const fields = trade()
     await createV1(fields)
     await pay(fields.out_trade_no!)
-    const { trade_no, transaction_id } = await rowOf(fields.out_trade_no!)
+    const { trade_no, transaction_id } = await tradeOf(fields.out_trade_no!)
     const payurl = `${test.url}/payment/pay/${transaction_id}?from=shop`
     for (const money of ['9.90', '1.00']) {
       const [v1, v2] = await again({ ...fields, money })
@@ -804,24 +782,14 @@ describe('the same out_trade_no again', () => {
     expect(theirs.trade_no).not.toBe(mine.trade_no)
     const hmac = await shop.process({ amount: '5', description: 'x', order_id: fields.out_trade_no! })
     expect(hmac.status).toBe(200)
-    const { transaction_id } = await rowOf(fields.out_trade_no!)
+    const { transaction_id } = await tradeOf(fields.out_trade_no!)
     expect((await shop.query({ transaction_id })).status).toBe(400)
     expect(await askV2('pay/query', { out_trade_no: fields.out_trade_no! })).toMatchObject({ money: '9.90' })
   })
 })
 
-async function giveBack(out_trade_no: string, amount: bigint, seller = shop) {
-  const { transaction_id } = await rowOf(out_trade_no, seller)
-  const refund = {
-    transaction_id,
-    amount,
-    with_fee: true,
-    key: `k${++count}`,
-    reason: 'test',
-    ip: '127.0.0.1',
-  }
-  await refundOrder(test.deps, { ...refund, actor_id: alice.id })
-}
+const giveBack = async (out_trade_no: string, amount: bigint, seller = shop) =>
+  refund(test, await tradeOf(out_trade_no, seller), amount)
 
 describe('paying', () => {
   it.each(['v1', 'v2'] as const)(
@@ -839,7 +807,7 @@ describe('paying', () => {
       const url = await pay(fields.out_trade_no!)
       expect(await balanceOf(test.db, alice.id)).toBe(before.buyer - 990n)
       expect(await balanceOf(test.db, shop.owner.id)).toBe(before.seller + 941n)
-      const row = await rowOf(fields.out_trade_no!)
+      const row = await tradeOf(fields.out_trade_no!)
       const told = Object.fromEntries(url.searchParams)
       const common = {
         x: '1',
@@ -882,7 +850,7 @@ describe('paying', () => {
   it('shows money, points and rate first, and takes the form once', async () => {
     const fields = trade({ money: '0.5', name: '<i>会员</i> & 友' })
     await createV1(fields)
-    const { transaction_id } = await rowOf(fields.out_trade_no!)
+    const { transaction_id } = await tradeOf(fields.out_trade_no!)
     const path = `/payment/pay/${transaction_id}`
     const page = await buyer.get(path)
     expect(page.body).toContain('0.5 → 50 points (exchange rate 100)')
@@ -900,7 +868,7 @@ describe('paying', () => {
     const fields = trade({ return_url: '' })
     await createV2(fields)
     await pay(fields.out_trade_no!)
-    const path = `/payment/pay/${(await rowOf(fields.out_trade_no!)).transaction_id}`
+    const path = `/payment/pay/${(await tradeOf(fields.out_trade_no!)).transaction_id}`
     const receipt = await buyer.get(path)
     expect(receipt.body).toContain(`href="${path}/return"`)
     expect(receipt.body).not.toContain('sign=')
@@ -928,7 +896,7 @@ describe('paying', () => {
   it('signs nothing for a trade that is not paid, whoever asks how', async () => {
     const fields = trade()
     await createV1(fields)
-    const { transaction_id, trade_no } = await rowOf(fields.out_trade_no!)
+    const { transaction_id, trade_no } = await tradeOf(fields.out_trade_no!)
     const back = await buyer.get(`/payment/pay/${transaction_id}/return`)
     expect(back).toMatchObject({ status: 200, location: undefined })
     expect(back.body).toContain('Pay 990 points')
@@ -942,7 +910,7 @@ describe('paying', () => {
   it('leaves for an http return address, and names its host', async () => {
     const fields = trade({ return_url: 'http://shop.example:8080/r' })
     await createV1(fields)
-    const page = await buyer.get(`/payment/pay/${(await rowOf(fields.out_trade_no!)).transaction_id}`)
+    const page = await buyer.get(`/payment/pay/${(await tradeOf(fields.out_trade_no!)).transaction_id}`)
     expect(page.headers['content-security-policy']).toContain(
       "form-action 'self' https: http://shop.example:8080;",
     )
@@ -952,7 +920,7 @@ describe('paying', () => {
 
 describe('api.php', () => {
   const described = async (out_trade_no: string) => {
-    const row = await rowOf(out_trade_no)
+    const row = await tradeOf(out_trade_no)
     return {
       trade_no: row.trade_no,
       out_trade_no,
@@ -1145,7 +1113,7 @@ describe('api.php', () => {
     expectRefusal(await ask(API, bare), 'v1', 'not_supported', '不支持自动退款，请联系管理员处理')
     expectRefusal(await ask(API, { ...bare, key: 'x' }), 'v1', 'wrong_key')
     expectRefusal(await ask(API, shop.signMd5(trade())), 'v1', 'unknown_action', 'No Act!')
-    expect((await rowOf(fields.out_trade_no!)).status).toBe('paid')
+    expect((await tradeOf(fields.out_trade_no!)).status).toBe('paid')
   })
 
   it('refuses unknown acts, unknown merchants, and another’s trades', async () => {
@@ -1206,7 +1174,7 @@ describe('V2', () => {
     const fields = trade({ type: '', param: '' })
     const { trade_no } = await createV2(fields)
     const { out_trade_no = '' } = fields
-    const { transaction_id } = await rowOf(out_trade_no)
+    const { transaction_id } = await tradeOf(out_trade_no)
     const unpaid = {
       code: 0,
       msg: 'success',
@@ -1258,7 +1226,7 @@ describe('V2', () => {
     const fields = trade()
     const { out_trade_no = '' } = fields
     await createV2(fields)
-    const { transaction_id } = await rowOf(out_trade_no)
+    const { transaction_id } = await tradeOf(out_trade_no)
     const page = await buyer.get(`/payment/pay/${transaction_id}`)
     for (let i = 0; i < 2; i += 1) {
       const reply = await askV2('pay/close', { out_trade_no })
@@ -1294,7 +1262,7 @@ describe('V2', () => {
     for (let round = 0; round < 5; round += 1) {
       const fields = trade()
       await createV2(fields)
-      const { transaction_id } = await rowOf(fields.out_trade_no!)
+      const { transaction_id } = await tradeOf(fields.out_trade_no!)
       const path = `/payment/pay/${transaction_id}`
       const page = await buyer.get(path)
       const before = await balanceOf(test.db, alice.id)
@@ -1302,7 +1270,7 @@ describe('V2', () => {
         askV2('pay/close', { out_trade_no: fields.out_trade_no! }),
         buyer.submit(page, path),
       ])
-      const { status } = await rowOf(fields.out_trade_no!)
+      const { status } = await tradeOf(fields.out_trade_no!)
       expect(status).toBe(closed.code === 0 ? 'closed' : 'paid')
       expect(paid.status).toBe(status === 'paid' ? 303 : 409)
       expect(await balanceOf(test.db, alice.id)).toBe(before - (status === 'paid' ? 990n : 0n))
@@ -1392,31 +1360,17 @@ describe('submit, where a person stands before the answer', () => {
   })
 
   it("takes buyers from anywhere; a shop's server only from its addresses", async () => {
-    const edit = {
-      name: 'Shop',
-      description: '',
-      callback_url: shop.callbackUrl,
-      notify_url: '',
-      order_minutes: null,
-      homepage: '',
-      logo_url: '',
-      exchange_rate: '100',
-    }
-    const actor = { user_id: shop.owner.id, ip: '127.0.0.1' }
-    await editPaymentApp(
-      test.deps,
-      shop.payment_id,
-      { ...edit, allowed_addresses: ['203.0.113.0/24'] },
-      actor,
-    )
+    const allow = (allowed_addresses: string[]) =>
+      setRows(test, 'payment_apps', { id: shop.id }, { allowed_addresses })
+    await allow(['203.0.113.0/24'])
     expect((await send(test, 'GET', SUBMIT, shop.signMd5(trade()))).statusCode).toBe(302)
     expect((await send(test, 'POST', '/payment/api/pay/submit', shop.signRsa(trade()))).statusCode).toBe(302)
     expectRefusal(await createV1(trade()), 'v1', 'address_not_allowed')
     expectRefusal(await createV2(trade()), 'v2', 'address_not_allowed')
     expectRefusal(await askApi('query'), 'v1', 'address_not_allowed')
-    await editPaymentApp(test.deps, shop.payment_id, { ...edit, allowed_addresses: ['127.0.0.0/8'] }, actor)
+    await allow(['127.0.0.0/8'])
     expect(await createV1(trade())).toMatchObject({ code: 1 })
-    await editPaymentApp(test.deps, shop.payment_id, { ...edit, allowed_addresses: [] }, actor)
+    await allow([])
   })
 })
 
@@ -1427,7 +1381,7 @@ describe('an application', () => {
     const sold = trade({ pid })
     await ask(MAPI, seller.signMd5(sold))
     const become = (status: 'pending' | 'rejected' | 'suspended' | 'approved') =>
-      test.db.updateTable('payment_apps').set({ status }).where('id', '=', seller.id).execute()
+      setRows(test, 'payment_apps', { id: seller.id }, { status })
     for (const status of ['pending', 'rejected'] as const) {
       await become(status)
       expectRefusal(await ask(MAPI, { ...seller.signMd5(sold), sign: 'x' }), 'v1', 'invalid_signature')
@@ -1592,11 +1546,7 @@ describe('forgery', () => {
     // If such a trade existed, its signature would be by a key that the victim does not have.
     const fields = trade({ pid: other.pidText })
     await ask(CREATE, other.signRsa(fields))
-    await test.db
-      .updateTable('orders')
-      .set({ description: name })
-      .where('order_id', '=', fields.out_trade_no!)
-      .execute()
+    await setRows(test, 'orders', { order_id: fields.out_trade_no! }, { description: name })
     const told = Object.fromEntries((await pay(fields.out_trade_no!, other)).searchParams)
     const text = gatewayText(told)
     expect(text).toContain(`out_trade_no=VICTIM&pid=${shop.pidText}&`)

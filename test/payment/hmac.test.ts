@@ -6,6 +6,7 @@ import { PAYMENT_ERRORS } from '../../src/payment/hmac/errors.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { type Answer, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 
 let count = 0
 /** The codes that a test has caused. The last test requires all of them. */
@@ -48,11 +49,7 @@ describe('initiate', () => {
       amount: 120,
       expires_at: new Date(test.clock.now().getTime() + 30 * 60_000).toISOString().replace('.000Z', 'Z'),
     })
-    const row = await test.db
-      .selectFrom('orders')
-      .where('order_id', '=', order_id)
-      .selectAll()
-      .executeTakeFirstOrThrow()
+    const row = await rowOf(test, 'orders', { order_id })
     expect(row).toMatchObject({
       status: 'unpaid',
       amount: 120n,
@@ -112,11 +109,7 @@ describe('initiate', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => merchant.process(order)))
     expect(new Set(answers.map((answer) => answer.body.transaction_id)).size).toBe(1)
     expect(answers.every((answer) => answer.status === 200)).toBe(true)
-    const rows = await test.db
-      .selectFrom('orders')
-      .where('order_id', '=', order.order_id)
-      .select('id')
-      .execute()
+    const rows = await rowsOf(test, 'orders', { order_id: order.order_id })
     expect(rows).toHaveLength(1)
   })
 
@@ -397,11 +390,7 @@ describe('query', () => {
   it('goes on for a suspended application, which may not sell any more', async () => {
     const seller = await makeMerchant(test)
     const { body } = await seller.process(fields())
-    await test.db
-      .updateTable('payment_apps')
-      .set({ status: 'suspended' })
-      .where('payment_id', '=', seller.payment_id)
-      .execute()
+    await setRows(test, 'payment_apps', { payment_id: seller.payment_id }, { status: 'suspended' })
     expectRefusal(await seller.process(fields()), 400, 1009, 'This payment application is suspended')
     expect((await seller.query({ transaction_id: String(body.transaction_id) })).status).toBe(200)
   })

@@ -1,24 +1,16 @@
 /** The lists of the HMAC API: every row of one application once, page by page, while new rows arrive. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { grantPoints } from '../../src/ledger/points.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
-import { makePerson } from '../harness/cast.ts'
+import { givePoints, makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 
 const test = await useTestApp()
 const merchant = await makeMerchant(test)
 const buyer = await makePerson(test, { points: 10_000n })
-await grantPoints(test.db, {
-  user_id: merchant.owner.id,
-  amount: 100_000n,
-  reference: 'float',
-  reason: 'test',
-  actor_id: null,
-  now: test.clock.now(),
-})
+await givePoints(test, merchant.owner, 100_000n)
 
 type Row = Record<string, unknown> & { transaction_id: string }
 type List = { success: boolean; data: Row[]; next_cursor: string | null }

@@ -5,14 +5,13 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import type { Tx } from '../../src/database/connection.ts'
-import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makeChargeMandate } from '../../src/payment/mandates/charge.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makeCreateOrder } from '../../src/payment/orders/place.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
+import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { chargeOf, giveRight, makeMandate, switchMandates } from '../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
@@ -28,16 +27,6 @@ afterAll(async () => {
   for (const merchant of merchants) await merchant.close()
 })
 afterEach(() => expectSoundBooks(test.db))
-
-const give = (user_id: bigint) =>
-  grantPoints(test.db, {
-    user_id,
-    amount: 10_000n,
-    reference: `locked:${user_id}`,
-    reason: 'test',
-    actor_id: null,
-    now: test.clock.now(),
-  })
 
 const newOrder = ({ id: app_id }: Merchant, order_id = `locked-${++count}`) => ({
   app_id,
@@ -83,7 +72,7 @@ async function besideLock<T, U>(
   return { blocked: await waiting, others: done }
 }
 
-for (const { owner } of merchants) await give(owner.id)
+for (const { owner } of merchants) await givePoints(test, owner, 10_000n)
 
 describe('while another connection holds a wallet', () => {
   it('payments of other members to other shops go through', async () => {

@@ -3,14 +3,14 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { countOrders, eachOrder, ordersOfApp } from '../../src/payment/merchant/orders.ts'
 import { readNotifications } from '../../src/payment/notifications/redelivery.ts'
-import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { gatewayText, md5, send } from '../harness/gateway-shop.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
+import { payOrder, placeOrder, refund } from '../harness/orders.ts'
+import { rowOf, setRows } from '../harness/rows.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
 const DAY_MS = 86_400_000
@@ -19,31 +19,16 @@ const test = await useTestApp()
 const merchant = await makeMerchant(test)
 const owner = await merchant.owner.signIn()
 const alice = await makePerson(test, { points: 10_000n })
-const admin = await makePerson(test, { username: 'admin', is_admin: true })
 
 let count = 0
-async function order(description: string, amount: string, seller = merchant) {
-  const order_id = `seller-${++count}`
-  const { body } = await seller.process({ amount, description, order_id })
-  return { transaction_id: String(body.transaction_id), order_id, amount: BigInt(amount) }
-}
+const order = (description: string, amount: string, seller = merchant) =>
+  placeOrder(seller, { amount, description, order_id: `seller-${++count}` })
 
-async function pay({ id: payer_id }: Person, description: string, amount: string) {
+async function pay(person: Person, description: string, amount: string) {
   const made = await order(description, amount)
-  await makePayOrder(test.deps)({ ...made, payer_id, expected_amount: made.amount })
+  await payOrder(test, made, person)
   return made
 }
-
-const refund = (transaction_id: string, amount: bigint) =>
-  refundOrder(test.deps, {
-    transaction_id,
-    amount,
-    with_fee: true,
-    key: `${transaction_id} ${amount}`,
-    reason: 'Torn',
-    actor_id: admin.id,
-    ip: '203.0.113.9',
-  })
 
 const listOf = ({ payment_id }: Merchant) => `/payment/applications/${payment_id}/orders`
 const asking = (asked: Record<string, string>, path = listOf(merchant)) =>
@@ -59,20 +44,16 @@ describe('the orders of an application', () => {
   it('are found by number, words, buyer, points, state and day, combined', async () => {
     const other = await makePerson(test, { points: 1_000n })
     const kettle = await pay(alice, 'Kettle, 100% steel', '300')
-    await refund((await pay(alice, 'Torn poster', '40')).transaction_id, 40n)
-    await refund((await pay(other, 'Half torn poster', '50')).transaction_id, 20n)
+    await refund(test, await pay(alice, 'Torn poster', '40'), 40n)
+    await refund(test, await pay(other, 'Half torn poster', '50'), 20n)
     const late = await order('Late lamp', '70')
     const closed = await order('Closed cup', '80')
     const set = (id: string, values: Record<string, unknown>) =>
-      test.db.updateTable('orders').set(values).where('transaction_id', '=', id).execute()
+      setRows(test, 'orders', { transaction_id: id }, values)
     await set(late.transaction_id, { expires_at: test.clock.now() })
     await set(closed.transaction_id, { status: 'closed' })
     const [trade] = await makeGatewayOrders(test, merchant, { notify_url: 'https://shop.example/notify' })
-    const { trade_no, description } = await test.db
-      .selectFrom('orders')
-      .where('transaction_id', '=', trade!)
-      .select(['trade_no', 'description'])
-      .executeTakeFirstOrThrow()
+    const { trade_no, description } = await rowOf(test, 'orders', { transaction_id: trade! })
 
     expect(await found({ q: kettle.order_id })).toEqual(['Kettle, 100% steel'])
     expect(await found({ q: kettle.transaction_id })).toEqual(['Kettle, 100% steel'])
@@ -195,12 +176,7 @@ describe('the orders of an application', () => {
       `"'=HYPERLINK(""https://evil.example"";""x"")",pending,false,,11,,,0,,`,
     ])
     // The statuses are those of the API, whatever the page calls them.
-    await test.db
-      .updateTable('orders')
-      .set({ status: 'closed' })
-      .where('app_id', '=', seller.id)
-      .where('amount', '=', 12n)
-      .execute()
+    await setRows(test, 'orders', { app_id: seller.id, amount: 12n }, { status: 'closed' })
     test.clock.advance(31 * 60_000)
     const later = (await (await seller.owner.signIn()).get(`${path}/export.csv?min=12`)).body
     expect(
@@ -303,7 +279,7 @@ describe('the orders of an application', () => {
     test.clock.advance(60_000)
     await client.submit(toPay, payPath)
     test.clock.advance(60_000)
-    await refund(transaction_id, 100n)
+    await refund(test, { transaction_id }, 100n)
     // A repeated request does not change the order.
     await merchant.process({ ...fields, description: 'Kettle' })
 
@@ -350,7 +326,7 @@ describe('the orders of an application', () => {
     const signed = { ...trade, sign: md5(gatewayText(trade) + merchant.merchant_key), sign_type: 'MD5' }
     const { headers } = await send(test, 'POST', '/payment/submit.php', signed)
     const transaction_id = headers.location!.split('/').pop()!
-    await makePayOrder(test.deps)({ transaction_id, payer_id: alice.id, expected_amount: 100n })
+    await payOrder(test, { transaction_id }, alice)
     const path = `${listOf(merchant)}/${transaction_id}`
     const page = await owner.get(path)
     const text = textOf(page.body)

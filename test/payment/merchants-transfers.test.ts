@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { openDatabase } from '../../src/database/connection.ts'
-import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { openParts } from '../../src/parts.ts'
 import { transfersOfApp } from '../../src/payment/merchant/transfers.ts'
@@ -12,11 +11,12 @@ import { sendTransfer } from '../../src/payment/orders/transfers.ts'
 import { forgetfulSettings } from '../harness/application.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
+import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
-import { makeMerchant } from '../harness/merchant.ts'
+import { joinTeam, makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
+import { rowsOf } from '../harness/rows.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
 const test = await useTestApp()
@@ -25,22 +25,13 @@ const path = `/payment/applications/${merchant.payment_id}/transfers`
 afterEach(() => expectSoundBooks(test.db))
 
 const balance = ({ id }: Person) => balanceOf(test.db, id)
-const give = ({ id: user_id }: Person, amount: bigint) =>
-  grantPoints(test.db, {
-    user_id,
-    amount,
-    reference: `float ${user_id}`,
-    reason: 'test',
-    actor_id: null,
-    now: test.clock.now(),
-  })
 const set = (name: SettingName, value: string) => setSetting(test, name, value)
 
 async function quote(fields: Record<string, string>, by = owner) {
   return by.submit(await by.get(path), `${path}/quote`, fields)
 }
 
-await give(merchant.owner, 1_000n)
+await givePoints(test, merchant.owner, 1_000n)
 const owner = await merchant.owner.signIn()
 const alice = await makePerson(test)
 const admin = await makePerson(test, { username: 'admin', is_admin: true })
@@ -65,12 +56,7 @@ describe('a transfer by hand', () => {
     const said = messages.en.merchantTransfers.sent('70', alice.username, '3')
     expect((await owner.get(path)).body).toContain(said)
     expect((await owner.get(path)).body).not.toContain(said)
-    const entries = await test.db
-      .selectFrom('audit_log')
-      .where('action', '=', 'transfer.send')
-      .where('subject', '=', merchant.payment_id)
-      .select(['actor_id', 'detail'])
-      .execute()
+    const entries = await rowsOf(test, 'audit_log', { action: 'transfer.send', subject: merchant.payment_id })
     expect(entries).toMatchObject([
       { actor_id: merchant.owner.id, detail: { order_id: 'bonus-1', amount: '70' } },
     ])
@@ -149,22 +135,10 @@ describe('a transfer by hand', () => {
   })
 
   it('is the owner’s alone: teams see the list, strangers nothing', async () => {
-    const viewer = await makePerson(test, { username: 'viewer' })
-    await test.db
-      .insertInto('payment_app_members')
-      .values({
-        app_id: merchant.id,
-        user_id: viewer.id,
-        role: 'manager',
-        invited_by: merchant.owner.id,
-        invited_at: test.clock.now(),
-        accepted_at: test.clock.now(),
-      })
-      .execute()
-    const seen = await (await viewer.signIn()).get(path)
+    const client = await (await joinTeam(test, merchant, 'manager')).signIn()
+    const seen = await client.get(path)
     expect(seen.body).toContain('bonus-1')
     expect(() => seen.form(`${path}/quote`)).toThrow()
-    const client = await viewer.signIn()
     const { form_token } = (await client.get(path)).form('/sign-out')
     const fields = { to_user_id: String(alice.id), to_username: alice.username, amount: '5', order_id: 'y' }
     for (const end of ['', '/quote'])

@@ -16,6 +16,7 @@ import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { type Receiver, succeed } from '../harness/notify-receiver.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
+import { rowsOf, setRows } from '../harness/rows.ts'
 import { until } from '../harness/waiting.ts'
 
 const MINUTE_MS = 60_000
@@ -253,11 +254,7 @@ describe('redelivery', () => {
     await world.told([transaction_id])
     expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'delivered' })
     expect(world.requestsTo('/again')).toHaveLength(7)
-    const audit = await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', transaction_id)
-      .select(['actor_id', 'action', 'detail'])
-      .execute()
+    const audit = await rowsOf(test, 'audit_log', { subject: transaction_id })
     expect(audit.map(({ actor_id, action, detail }) => [actor_id, action, detail])).toContainEqual([
       admin.id,
       'notification.redeliver',
@@ -294,11 +291,12 @@ describe('redelivery', () => {
     const other = await makeMerchant(test)
     const fail = async (of: typeof other) => {
       const transaction_id = await world.payOne(`${receiver.url}/failed`, { of })
-      await test.db
-        .updateTable('notifications')
-        .set({ status: 'failed', attempts: 6, next_attempt_at: null, updated_at: test.clock.now() })
-        .where('order_id', '=', (await world.rowOf(transaction_id)).order_id)
-        .execute()
+      await setRows(
+        test,
+        'notifications',
+        { order_id: (await world.rowOf(transaction_id)).order_id },
+        { status: 'failed', attempts: 6, next_attempt_at: null, updated_at: test.clock.now() },
+      )
       return transaction_id
     }
     // No worker claims while the rows are made, so the receiver gets them only by redelivery.
@@ -320,12 +318,8 @@ describe('redelivery', () => {
     expect(await redeliverFailed(test.deps, { since }, administrator)).toBe(1)
     await world.told([theirs])
     expect((await world.rowOf(old)).status).toBe('failed')
-    const audit = await test.db
-      .selectFrom('audit_log')
-      .where('action', '=', 'notification.redeliver_failed')
-      .select(['subject', 'detail'])
-      .execute()
-    expect(audit).toEqual([
+    const audit = await rowsOf(test, 'audit_log', { action: 'notification.redeliver_failed' })
+    expect(audit).toMatchObject([
       { subject: payment_id, detail: { role: 'team', since: since.toISOString(), count: 2 } },
       { subject: 'all', detail: { role: 'administrator', since: since.toISOString(), count: 1 } },
     ])
@@ -381,11 +375,12 @@ describe('the pages', () => {
     expect(second.body).toContain(ids[0])
     expect(first.body).not.toContain(ids[0])
 
-    await test.db
-      .updateTable('notifications')
-      .set({ status: 'failed', attempts: 6, next_attempt_at: null, updated_at: test.clock.now() })
-      .where('order_id', '=', (await world.rowOf(ids[0]!)).order_id)
-      .execute()
+    await setRows(
+      test,
+      'notifications',
+      { order_id: (await world.rowOf(ids[0]!)).order_id },
+      { status: 'failed', attempts: 6, next_attempt_at: null, updated_at: test.clock.now() },
+    )
     const given = await admin.get(`${ADMIN}?status=failed`)
     expect(given.body).toContain(ids[0])
     expect(given.body).toMatch(/\d+ notifications? failed and (is|are) not sent again unless you ask/)

@@ -11,12 +11,11 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { AttemptOutcome } from '../../src/database/tables/notifications.ts'
 import { readNotifications } from '../../src/payment/notifications/redelivery.ts'
 import { openNotifier } from '../../src/payment/notifications/worker.ts'
-import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { refundOrder } from '../../src/payment/orders/refunds.ts'
-import { makePerson } from '../harness/cast.ts'
 import type { TestApp } from '../harness/harness.ts'
 import { type Receiver, startReceiver, succeed } from '../harness/notify-receiver.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
+import { payOrder, placeOrder, refund } from '../harness/orders.ts'
+import { rowsOf, setRows } from '../harness/rows.ts'
 import { until } from '../harness/waiting.ts'
 import { feignWrongClock } from '../harness/wrong-clock.ts'
 
@@ -253,11 +252,7 @@ describe('an attempt', () => {
     expect(await pageOf(warned, 'en')).toMatch(
       /Text before the word success: <code>Warning: &lt;old&gt; PHP</,
     )
-    await test.db
-      .updateTable('orders')
-      .set({ return_url: 'https://shop.example/?a=1' })
-      .where('transaction_id', '=', own!)
-      .execute()
+    await setRows(test, 'orders', { transaction_id: own! }, { return_url: 'https://shop.example/?a=1' })
     expect(await pageOf(own, 'en')).toContain('notify_url and return_url have queries of their own')
   })
 
@@ -486,16 +481,7 @@ describe('the schedule', () => {
     const transaction_id = await world.payOne(`${receiver.url}/given-back`)
     await world.told([transaction_id])
     receiver.answer = succeed
-    const admin = await makePerson(test, { is_admin: true })
-    await refundOrder(test.deps, {
-      transaction_id,
-      amount: 100n,
-      with_fee: true,
-      key: 'given back',
-      reason: 'test',
-      actor_id: admin.id,
-      ip: '127.0.0.1',
-    })
+    await refund(test, { transaction_id }, 100n)
     test.clock.advance(MINUTE_MS)
     await world.told([transaction_id], 2)
     expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'failed', next_attempt_at: null })
@@ -504,18 +490,10 @@ describe('the schedule', () => {
   })
 
   it('knows nothing of orders of the HMAC API, which sends no event', async () => {
-    const count = () =>
-      test.db
-        .selectFrom('notifications')
-        .select((eb) => eb.fn.countAll().as('n'))
-        .executeTakeFirst()
+    const count = async () => (await rowsOf(test, 'notifications')).length
     const [before, received] = [await count(), receiver.received.length]
-    const { body } = await world.merchant.process({ amount: '100', description: 'Tea', order_id: 'hmac-1' })
-    const transaction_id = String(body.transaction_id)
-    expect(
-      await makePayOrder(test.deps)({ transaction_id, payer_id: world.buyer.id, expected_amount: 100n }),
-    ).toBe('paid')
-    expect(await count()).toEqual(before)
+    await payOrder(test, await placeOrder(world.merchant), world.buyer)
+    expect(await count()).toBe(before)
     await world.everybodyElseIsTold()
     expect(receiver.received.length).toBe(received + 1)
   })

@@ -6,6 +6,7 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
+import { rowsOf } from '../harness/rows.ts'
 
 const test = await useTestApp()
 const merchant = await makeMerchant(test)
@@ -33,8 +34,8 @@ it('the same order_id is one transaction; another amount is refused', async () =
   expect(same).toEqual(first)
   expect(other).toMatchObject({ status: 'fulfilled', value: { order_id: 'b' } })
   expect(changed).toMatchObject({ status: 'rejected', reason: { code: 'parameter_invalid' } })
-  const rows = await test.db.selectFrom('orders').where('order_id', '=', 'a').select('amount').execute()
-  expect(rows).toEqual([{ amount: 10n }])
+  const rows = await rowsOf(test, 'orders', { order_id: 'a' })
+  expect(rows.map(({ amount }) => amount)).toEqual([10n])
 })
 
 it('an order that cannot be stored harms none of its batch', async () => {

@@ -3,16 +3,14 @@ import { expect, it } from 'vitest'
 import { refusedRequests } from '../../src/payment/diagnosis/refused-requests.ts'
 import { overviewOf } from '../../src/payment/merchant/overview.ts'
 import { hopsOf } from '../../src/payment/notifications/hops.ts'
-import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { dayIn, daysBetween, daysLater, startOfDay } from '../../src/web/periods/days.ts'
 import { makePerson } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
-import { inOneProcess, STATEMENTS } from '../harness/one-process.ts'
-
-const itListens = it.skipIf(inOneProcess(STATEMENTS))
+import { payOrder, placeOrder } from '../harness/orders.ts'
+import { itCounts, statementsOf } from '../harness/statements.ts'
 
 const test = await useTestApp()
 const shop = await makeMerchant(test)
@@ -20,13 +18,9 @@ const owner = await shop.owner.signIn()
 const buyer = await makePerson(test, { points: 100_000n })
 const page = `/payment/applications/${shop.payment_id}`
 
-let count = 0
 async function order(amount: string, isPaid: boolean, of = shop) {
-  const { body } = await of.process({ description: 'Tea', amount, order_id: `overview-${++count}` })
-  const transaction_id = String(body.transaction_id)
-  const payment = { transaction_id, payer_id: buyer.id, expected_amount: BigInt(amount) }
-  if (isPaid) expect(await makePayOrder(test.deps)(payment)).toBe('paid')
-  return transaction_id
+  const placed = await placeOrder(of, { amount })
+  if (isPaid) await payOrder(test, placed, buyer)
 }
 const shown = async (by = owner) => textOf((await by.get(page)).body)
 const appOf = (of: Merchant) => ({ id: of.id, book: 'live' as const, status: 'approved' as const })
@@ -90,11 +84,7 @@ it('shows failed notifications before all else, and where they failed', async ()
   const [transaction_id] = await makeGatewayOrders(test, shop, {
     notify_url: 'https://shop.example.org/notify',
   })
-  await makePayOrder(test.deps)({
-    transaction_id: transaction_id!,
-    payer_id: buyer.id,
-    expected_amount: 100n,
-  })
+  await payOrder(test, { transaction_id: transaction_id! }, buyer)
   const { id: notification_id } = await test.db
     .updateTable('notifications')
     .where('app_id', '=', shop.id)
@@ -144,23 +134,12 @@ it('names refused requests of the last day', async () => {
   if (needs.refused > 0) expect(await shown()).toContain('refused in 24 hours')
 })
 
-itListens('costs as many statements for many orders as for few', async () => {
-  const once = async () => {
-    let sum = 0
-    const executor = test.deps.db.getExecutor()
-    const original = executor.executeQuery.bind(executor)
-    Object.assign(executor, {
-      executeQuery(query: { sql: string }, ...rest: []) {
-        sum += 1
-        return original(query as never, ...rest)
-      },
-    })
-    expect((await owner.get(page)).status).toBe(200)
-    Object.assign(executor, { executeQuery: original })
-    return sum
+itCounts('costs as many statements for many orders as for few', async () => {
+  const statements = async () => {
+    const [{ status }, texts] = await statementsOf(() => owner.get(page))
+    expect(status).toBe(200)
+    return texts.length
   }
-  // Now and then a statement of another kind runs beside them, to read the settings again.
-  const statements = async () => Math.min(await once(), await once(), await once())
   const few = await statements()
   for (let n = 0; n < 20; n += 1) await order('5', n % 2 === 0)
   expect(await statements()).toBe(few)

@@ -5,8 +5,9 @@ import { currentKey } from '../../src/payment/signing/keys.ts'
 import { isAddressRange, isAllowedAddress } from '../../src/payment/values/addresses.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, useTestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import { type Merchant, makeMerchant, merchantSign, post, settingsForm } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
+import { rowOf, rowsOf } from '../harness/rows.ts'
 
 const test = await useTestApp()
 
@@ -20,37 +21,15 @@ const initiate = (merchant: Merchant, token: string, fields = order()) =>
 
 async function withShop(run: (merchant: Merchant, owner: Browser, page: string) => Promise<void>) {
   const merchant = await makeMerchant(test)
-  try {
-    await run(merchant, await merchant.owner.signIn(), `/payment/applications/${merchant.payment_id}`)
-  } finally {
-  }
+  await run(merchant, await merchant.owner.signIn(), `/payment/applications/${merchant.payment_id}`)
 }
-const edited = {
-  name: 'New name',
-  description: 'Coffee',
-  callback_url: 'https://new.example/cb',
-  homepage: 'https://new.example/',
-  logo_url: 'https://new.example/logo.png?v=2',
-  notify_url: '',
-  order_minutes: '',
-  exchange_rate: '1',
-  allowed_addresses: '',
-}
-const row = (payment_id: string) =>
-  test.db
-    .selectFrom('payment_apps')
-    .where('payment_id', '=', payment_id)
-    .selectAll()
-    .executeTakeFirstOrThrow()
+const edited = settingsForm({
+  ...{ name: 'New name', description: 'Coffee', callback_url: 'https://new.example/cb', exchange_rate: '1' },
+  ...{ homepage: 'https://new.example/', logo_url: 'https://new.example/logo.png?v=2' },
+})
+const row = (payment_id: string) => rowOf(test, 'payment_apps', { payment_id })
 const audits = async (payment_id: string) =>
-  (
-    await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', payment_id)
-      .orderBy('id')
-      .select('action')
-      .execute()
-  ).map(({ action }) => action)
+  (await rowsOf(test, 'audit_log', { subject: payment_id })).map(({ action }) => action)
 
 /** Sends a form of the page of keys, and then the form of the page that asks first. */
 async function confirm(owner: Browser, page: string, act: string, fields: Record<string, string> = {}) {

@@ -1,33 +1,24 @@
 /** The pay page besides paying: facts, ways out, other devices, and every state with its way back. */
 import { describe, expect, it } from 'vitest'
-import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { refundOrder } from '../../src/payment/orders/refunds.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
+import { makePerson } from '../harness/cast.ts'
 import { makeShop, send } from '../harness/gateway-shop.ts'
 import { browser, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
+import { payOrder, placeOrder, refund } from '../harness/orders.ts'
 import { readQr } from '../harness/qr.ts'
+import { setRows } from '../harness/rows.ts'
 
 const FORUM = 'https://forum.example.org'
-
-let count = 0
 
 const test = await useTestApp({ DISCOURSE_URL: FORUM, DISCOURSE_SECRET: 'a-secret-of-the-forum' })
 const merchant = await makeMerchant(test)
 const alice = await makePerson(test, { points: 5_000n })
 
-async function order(amount = '120') {
-  const order_id = `page-${++count}`
-  const { body } = await merchant.process({ amount, description: 'Stickers <b>', order_id })
-  const transaction_id = String(body.transaction_id)
-  return { transaction_id, order_id, path: `/payment/pay/${transaction_id}`, amount: BigInt(amount) }
-}
-const pay = ({ transaction_id, amount }: Awaited<ReturnType<typeof order>>, { id: payer_id }: Person) =>
-  makePayOrder(test.deps)({ transaction_id, payer_id, expected_amount: amount })
+const order = () => placeOrder(merchant, { amount: '120', description: 'Stickers <b>' })
 const setShop = (values: { homepage?: string | null; logo_url?: string | null }) =>
-  test.db.updateTable('payment_apps').set(values).where('payment_id', '=', merchant.payment_id).execute()
+  setRows(test, 'payment_apps', { payment_id: merchant.payment_id }, values)
 
 describe('before paying', () => {
   it('shows merchant, payer, what is left, and the shop’s picture', async () => {
@@ -94,7 +85,7 @@ describe('on another device', () => {
     const stateFor = async (reader: typeof client) =>
       JSON.parse((await reader.get(`${made.path}/state`)).body)
     expect(await stateFor(client)).toEqual({ state: 'open' })
-    await pay(made, alice)
+    await payOrder(test, made, alice)
     expect(await stateFor(client)).toEqual({ state: 'paid' })
     expect(await stateFor(other)).toEqual({ state: 'paidByOther' })
     expect((await browser(test).get(`${made.path}/state`)).status).toBe(303)
@@ -108,22 +99,18 @@ describe('whatever has become of it', () => {
     const shop = new URL(merchant.callbackUrl).origin
     const open = await order()
     const set = (values: Record<string, unknown>) =>
-      test.db.updateTable('orders').set(values).where('transaction_id', '=', open.transaction_id).execute()
+      setRows(test, 'orders', { transaction_id: open.transaction_id }, values)
     await set({ status: 'closed' })
     const closed = await client.get(open.path)
     await set({ status: 'expired' })
     const expired = await client.get(open.path)
     await set({ status: 'unpaid' })
     const suspend = (status: 'suspended' | 'approved') =>
-      test.db
-        .updateTable('payment_apps')
-        .set({ status })
-        .where('payment_id', '=', merchant.payment_id)
-        .execute()
+      setRows(test, 'payment_apps', { payment_id: merchant.payment_id }, { status })
     await suspend('suspended')
     const unusable = await client.get(open.path)
     await suspend('approved')
-    await pay(open, await makePerson(test, { points: 500n }))
+    await payOrder(test, open, await makePerson(test, { points: 500n }))
     const taken = await client.get(open.path)
     for (const [page, heading] of [
       [closed, messages.en.pay.states.closed],
@@ -143,25 +130,15 @@ describe('whatever has become of it', () => {
 
   it('the receipt tells refunds and reasons, and leads back while paid', async () => {
     const made = await order()
-    await pay(made, alice)
+    await payOrder(test, made, alice)
     const client = await alice.signIn()
-    const give = (amount: bigint, reason: string) =>
-      refundOrder(test.deps, {
-        transaction_id: made.transaction_id,
-        amount,
-        with_fee: true,
-        key: reason,
-        reason,
-        actor_id: merchant.owner.id,
-        ip: '203.0.113.9',
-      })
-    await give(20n, 'One <torn>')
+    await refund(test, made, 20n, { reason: 'One <torn>' })
     const part = await client.get(made.path)
     expect(part.body).toContain('<h1>Partly refunded</h1>')
     expect(part.body).toContain('The shop keeps 100 points.')
     expect(part.body).toMatch(/20 points refunded[\s\S]*<time[\s\S]*One &lt;torn&gt;/)
     expect(part.body).toContain(`href="${made.path}/return"`)
-    await give(100n, 'All of it')
+    await refund(test, made, 100n, { reason: 'All of it' })
     const whole = await client.get(made.path)
     expect(whole.body).toContain('<h1>Refunded</h1>')
     expect(whole.body).toContain('All of it')

@@ -1,36 +1,24 @@
 /** The payer's page: sign-in, one payment per order, a page for every state, and the signed way back. */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expireOrders } from '../../src/payment/orders/orders.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson, type Person, signIn } from '../harness/cast.ts'
+import { givePoints, makePerson, type Person, signIn } from '../harness/cast.ts'
 import { anotherProcess, browser, type Page, type TestApp, useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
-
-let count = 0
+import { placeOrder } from '../harness/orders.ts'
+import { rowOf, setRows } from '../harness/rows.ts'
 
 const test = await useTestApp()
 const merchant = await makeMerchant(test)
 const alice = await makePerson(test, { points: 5_000n })
 afterEach(() => expectSoundBooks(test.db))
 
-/** Initiates an order and returns the path of its pay page. */
-async function order(
-  amount = '120',
-  seller = merchant,
-): Promise<{ path: string; order_id: string; transaction_id: string }> {
-  const order_id = `pay-${++count}`
-  const { body } = await seller.process({ amount, description: 'Stickers <b>', order_id })
-  return {
-    path: new URL(String(body.payment_url)).pathname,
-    order_id,
-    transaction_id: String(body.transaction_id),
-  }
-}
+const order = (amount = '120', seller = merchant) =>
+  placeOrder(seller, { amount, description: 'Stickers <b>' })
 const balance = (person: Person) => balanceOf(test.db, person.id)
 const entriesOf = async (transaction_id: string) =>
   (
@@ -40,14 +28,7 @@ const entriesOf = async (transaction_id: string) =>
       test.db,
     )
   ).rows[0]!.n
-const statusOf = async (transaction_id: string) =>
-  (
-    await test.db
-      .selectFrom('orders')
-      .where('transaction_id', '=', transaction_id)
-      .select('status')
-      .executeTakeFirstOrThrow()
-  ).status
+const statusOf = async (transaction_id: string) => (await rowOf(test, 'orders', { transaction_id })).status
 
 /** Expects that an attempt to pay was refused with a page and moved nothing. */
 async function expectRefused(answer: Page, transaction_id: string, text: string, status = 409) {
@@ -170,11 +151,7 @@ describe('the way to paid', () => {
 
   it('uses the application’s own fee rate before the site’s', async () => {
     const seller = await makeMerchant(test)
-    await test.db
-      .updateTable('payment_apps')
-      .set({ fee_rate: '0.333333' })
-      .where('payment_id', '=', seller.payment_id)
-      .execute()
+    await setRows(test, 'payment_apps', { payment_id: seller.payment_id }, { fee_rate: '0.333333' })
     const { path, transaction_id } = await order('100', seller)
     const client = await alice.signIn()
     await client.submit(await client.get(path), path)
@@ -305,8 +282,7 @@ describe('races', () => {
   beforeAll(async () => {
     elsewhere = await anotherProcess(test)
     // The first points open the wallet, so neither process waits for the other to open it.
-    const points = { user_id: merchant.owner.id, amount: 1n, reference: 'races', reason: 'test' }
-    await grantPoints(test.db, { ...points, actor_id: null, now: test.clock.now() })
+    await givePoints(test, merchant.owner, 1n)
   })
   afterAll(() => elsewhere.close())
 

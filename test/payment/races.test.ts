@@ -1,7 +1,6 @@
 /** Races on real connections, from two processes over one database: the books pass in every order of events. */
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Core } from '../../src/core/core.ts'
-import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expireOrders } from '../../src/payment/orders/orders.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
@@ -10,11 +9,9 @@ import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import type { AppError } from '../../src/platform/errors.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
+import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { anotherProcess, type TestApp, useTestApp } from '../harness/harness.ts'
 import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
-
-let count = 0
 
 // The requests must meet in the database, and the limit at the door must not refuse them.
 const test = await useTestApp({ REQUESTS_AT_ONCE_MAX: '1000' })
@@ -28,14 +25,7 @@ const balance = (person: Person) => balanceOf(test.db, person.id)
 
 async function makeRichMerchant(points: bigint): Promise<Merchant> {
   const merchant = await makeMerchant(test)
-  await grantPoints(test.db, {
-    user_id: merchant.owner.id,
-    amount: points,
-    reference: `races:${++count}`,
-    reason: 'test',
-    actor_id: null,
-    now: test.clock.now(),
-  })
+  await givePoints(test, merchant.owner, points)
   return merchant
 }
 

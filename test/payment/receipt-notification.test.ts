@@ -6,6 +6,7 @@ import { textOf } from '../harness/markup.ts'
 import { messages } from '../harness/messages.ts'
 import { succeed } from '../harness/notify-receiver.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
+import { placeOrder } from '../harness/orders.ts'
 
 let count = 0
 
@@ -65,12 +66,7 @@ describe('the receipt', () => {
     expect(page.body).toMatch(/<details class="small" id="shop">/)
     expect(saidOn(page.body)).toContain(messages.en.pay.notification.delivered)
 
-    const { body } = await world.merchant.process({
-      amount: '10',
-      description: 'Tea',
-      order_id: 'by-browser',
-    })
-    const path = new URL(String(body.payment_url)).pathname
+    const { path } = await placeOrder(world.merchant)
     await buyer.submit(await buyer.get(path), path)
     const receipt = await buyer.get(path)
     expect(saidOn(receipt.body)).toContain(messages.en.pay.notification.byBrowser)

@@ -4,7 +4,6 @@
  */
 import { afterEach, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
-import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
@@ -12,6 +11,8 @@ import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
+import { payOrder, placeOrder } from '../harness/orders.ts'
+import { rowsOf } from '../harness/rows.ts'
 
 const ADMIN_PATH = '/admin/refund-requests'
 
@@ -23,20 +24,11 @@ const alice = await makePerson(test, { points: 10_000n })
 const buyer = await alice.signIn()
 afterEach(() => expectSoundBooks(test.db))
 
-let count = 0
 async function order(amount: bigint, isPaid = true) {
-  const { body } = await merchant.process({
-    amount: String(amount),
-    description: 'Tea',
-    order_id: `ask-${++count}`,
-  })
-  const transaction_id = String(body.transaction_id)
-  if (isPaid) await makePayOrder(test.deps)({ transaction_id, payer_id: alice.id, expected_amount: amount })
-  return {
-    transaction_id,
-    page: `/payment/applications/${merchant.payment_id}/orders/${transaction_id}`,
-    receipt: `/payment/pay/${transaction_id}`,
-  }
+  const placed = await placeOrder(merchant, { amount: String(amount) })
+  if (isPaid) await payOrder(test, placed, alice)
+  const page = `/payment/applications/${merchant.payment_id}/orders/${placed.transaction_id}`
+  return { transaction_id: placed.transaction_id, page, receipt: placed.path }
 }
 
 async function ask(page: string, amount: string, reason = 'Arrived torn') {
@@ -93,12 +85,7 @@ it('a request is accepted by the refund that an administrator confirms, once', a
   expect(await balanceOf(test.db, alice.id)).toBe(before + 40n)
   expect(textOf((await owner.get(page)).body)).toMatch(/50 points · Arrived torn Accepted/)
   expect(textOf((await buyer.get(receipt)).body)).toContain('Four of five pages')
-  const entries = await test.db
-    .selectFrom('audit_log')
-    .where('subject', '=', transaction_id)
-    .orderBy('id')
-    .select('action')
-    .execute()
+  const entries = await rowsOf(test, 'audit_log', { subject: transaction_id })
   expect(entries.map(({ action }) => action)).toEqual(['refund_request.ask', 'order.refund'])
   const refunds = await test.db
     .selectFrom('refunds')

@@ -7,6 +7,8 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
+import { placeOrder } from '../harness/orders.ts'
+import { rowOf, rowsOf } from '../harness/rows.ts'
 
 const PATH = '/admin/adjustments'
 let count = 0
@@ -23,22 +25,12 @@ const balance = (person: Person) => balanceOf(test.db, person.id)
 /** An order paid by a new payer, who has no points left. */
 async function paidOrder(amount: bigint, seller = merchant) {
   const buyer = await makePerson(test, { username: 'buyer', points: amount })
-  const { body } = await seller.process({
-    amount: String(amount),
-    description: 'Tea',
-    order_id: `refund-${++count}`,
-  })
-  const path = new URL(String(body.payment_url)).pathname
+  const { path, transaction_id } = await placeOrder(seller, { amount: String(amount) })
   const client = await buyer.signIn()
   await client.submit(await client.get(path), path)
-  return { buyer, client, path, transaction_id: String(body.transaction_id) }
+  return { buyer, client, path, transaction_id }
 }
-const orderOf = (transaction_id: string) =>
-  test.db
-    .selectFrom('orders')
-    .where('transaction_id', '=', transaction_id)
-    .selectAll()
-    .executeTakeFirstOrThrow()
+const orderOf = (transaction_id: string) => rowOf(test, 'orders', { transaction_id })
 
 /** Fills in the first form of an act, opens the confirmation, and sends it `times` times. */
 async function correct(fields: Record<string, string>, { id = '', times = 1 } = {}) {
@@ -70,12 +62,8 @@ describe('a refund', () => {
     })
     expect((await client.get(path)).body).toContain('Refunded')
     expect((await client.get('/account')).body).toContain('Broken cup')
-    const [audit] = await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', transaction_id)
-      .select(['action', 'detail'])
-      .execute()
-    expect(audit).toEqual({
+    const [audit] = await rowsOf(test, 'audit_log', { subject: transaction_id })
+    expect(audit).toMatchObject({
       action: 'order.refund',
       detail: { amount: '120', with_fee: true, reason: 'Broken cup' },
     })
@@ -130,12 +118,8 @@ describe('a refund', () => {
     })
     const { id, paid_at, updated_at } = await orderOf(transaction_id)
     expect(updated_at).toEqual(paid_at)
-    const refunded = await test.db
-      .selectFrom('refunds')
-      .where('order_id', '=', id)
-      .select('refunded_at')
-      .execute()
-    expect(refunded).toEqual([{ refunded_at: paid_at }])
+    const refunded = await rowsOf(test, 'refunds', { order_id: id })
+    expect(refunded.map(({ refunded_at }) => refunded_at)).toEqual([paid_at])
   })
 
   it('is refused beyond what is left, unpaid, or below zero', async () => {
@@ -159,7 +143,7 @@ describe('a refund', () => {
       to_username: bob.username,
       amount: 90n,
     })
-    const journals = await test.db.selectFrom('journal').select('id').execute()
+    const journals = await rowsOf(test, 'journal')
     expect((await refund(sold.transaction_id, '100')).answers[0]!.status).toBe(409)
     expect(await balance(sold.buyer)).toBe(0n)
     expect(await test.db.selectFrom('journal').select('id').execute()).toHaveLength(journals.length)

@@ -3,20 +3,18 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { banMember } from '../../src/accounts/members.ts'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
-import { acceptOffer, offerApplication } from '../../src/payment/apps/handover.ts'
 import { rotateToken } from '../../src/payment/apps/key-changes.ts'
-import { editPaymentApp } from '../../src/payment/apps/own-app.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { sendTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
-import { makeShop, type Reply, type Shop, send } from '../harness/gateway-shop.ts'
+import { type Fields, makeShop, type Shop, secondsAt, send } from '../harness/gateway-shop.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
-import { merchantSign, post } from '../harness/merchant.ts'
+import { handOver, merchantSign, post } from '../harness/merchant.ts'
+import { rowOf, setRows } from '../harness/rows.ts'
 
 const MAPI = '/payment/api/mapi.php'
-const CREATE = '/payment/api/pay/create'
 const MINUTE_MS = 60_000
 
 let shop: Shop
@@ -29,7 +27,7 @@ afterEach(() => expectSoundBooks(test.db))
 
 const set = (name: SettingName, value: string) => setSetting(test, name, value)
 const become = (status: 'approved' | 'suspended') =>
-  test.db.updateTable('payment_apps').set({ status }).where('id', '=', shop.id).execute()
+  setRows(test, 'payment_apps', { id: shop.id }, { status })
 const byAdmin = () => ({ actor_id: admin.id, reason: 'test', ip: '203.0.113.7' })
 
 /** A shop whose owner has points to send. */
@@ -43,18 +41,12 @@ async function initiate(over: Record<string, string> = {}): Promise<string> {
   return String(body.transaction_id)
 }
 const order = (over: Record<string, string> = {}) => ({
-  amount: '100',
-  description: 'Tea',
-  order_id: `order-${++count}`,
+  ...{ amount: '100', description: 'Tea', order_id: `order-${++count}` },
   ...over,
 })
 
 async function pay(transaction_id: string): Promise<void> {
-  const { amount } = await test.db
-    .selectFrom('orders')
-    .where('transaction_id', '=', transaction_id)
-    .select('amount')
-    .executeTakeFirstOrThrow()
+  const { amount } = await rowOf(test, 'orders', { transaction_id })
   const payment = { transaction_id, payer_id: buyer.id, expected_amount: amount }
   expect(await makePayOrder(test.deps)(payment)).toBe('paid')
 }
@@ -70,19 +62,8 @@ const transfer = (over: Record<string, string> = {}) => ({
 /** The payment_url of the HMAC API and of the gateway ends with the transaction_id. */
 const numberIn = (url: unknown) => String(url).split('/').at(-1)!.split('?')[0]!
 
-const trade = (over: Record<string, string> = {}) => ({
-  pid: shop.pidText,
-  out_trade_no: `trade-${++count}`,
-  name: 'Tea',
-  money: '9.90',
-  notify_url: 'https://shop.example/notify',
-  timestamp: String(Math.floor(test.clock.now().getTime() / 1000)),
-  ...over,
-})
-const createV1 = async (fields: Record<string, string>): Promise<Reply> =>
-  (await send(test, 'POST', MAPI, shop.signMd5(fields))).json()
-const createV2 = async (fields: Record<string, string>): Promise<Reply> =>
-  (await send(test, 'POST', CREATE, shop.signRsa(fields))).json()
+const createV1 = (fields: Fields) => shop.create('v1', fields)
+const createV2 = (fields: Fields) => shop.create('v2', fields)
 
 /** Each of these switches refuses new requests. */
 const SWITCHES = {
@@ -106,8 +87,7 @@ const SWITCHES = {
   },
   'its owner is banned': {
     on: () => banMember(test.deps, { user_id: shop.owner.id, ...byAdmin() }),
-    off: () =>
-      test.db.updateTable('users').set({ is_banned: false }).where('id', '=', shop.owner.id).execute(),
+    off: () => setRows(test, 'users', { id: shop.owner.id }, { is_banned: false }),
     code: 1009,
     refuses: ['transfers', 'orders'],
   },
@@ -191,13 +171,13 @@ describe.each(NAMES)('while %s', (name) => {
 
   it.runIf(refusesOrders)('a repeated create of either version answers its trade', async () => {
     await openShop()
-    const [paid, expired] = [trade(), trade()]
+    const [paid, expired] = [shop.trade(), shop.trade()]
     const { trade_no: paid_no, payurl } = await createV1(paid)
     await pay(numberIn(payurl))
     await createV1(expired)
     test.clock.advance(30 * MINUTE_MS)
-    const at = { timestamp: String(Math.floor(test.clock.now().getTime() / 1000)) }
-    const unpaid = trade()
+    const at = { timestamp: secondsAt(test) }
+    const unpaid = shop.trade()
     const { trade_no } = await createV1(unpaid)
 
     await on()
@@ -214,7 +194,7 @@ describe.each(NAMES)('while %s', (name) => {
     const page = await send(test, 'GET', '/payment/api/submit.php', shop.signMd5(unpaid))
     expect(page.statusCode).toBe(302)
     expect(await createV1({ ...unpaid, money: '9.91' })).toMatchObject({ msg: '该订单号已用于其他金额' })
-    for (const sale of [{ ...expired, ...at }, trade()]) {
+    for (const sale of [{ ...expired, ...at }, shop.trade()]) {
       expect(await createV1(sale)).toMatchObject({ code: -1 })
       expect(await createV2(sale)).toMatchObject({ code: -1 })
     }
@@ -227,18 +207,7 @@ describe('a repeated transfer', () => {
     await openShop()
     const done = transfer()
     await shop.transfer(done)
-    const edit = {
-      name: 'Shop',
-      description: 'What a test sells',
-      callback_url: shop.callbackUrl,
-      notify_url: '',
-      order_minutes: null,
-      homepage: '',
-      logo_url: '',
-      exchange_rate: '100',
-      allowed_addresses: ['203.0.113.0/24'],
-    }
-    await editPaymentApp(test.deps, shop.payment_id, edit, { user_id: shop.owner.id, ip: '203.0.113.7' })
+    await setRows(test, 'payment_apps', { id: shop.id }, { allowed_addresses: ['203.0.113.0/24'] })
     expect((await shop.transfer(done)).body).toMatchObject({ errors: [{ code: 1003 }] })
     const forged = { ...done, signature: merchantSign('tk_other', done) }
     const answer = await post(test, `/payment/transfer/${shop.payment_id}`, forged)
@@ -250,10 +219,9 @@ describe('a repeated transfer', () => {
     const heir = await makePerson(test, { points: 10_000n })
     const [before, after] = [transfer(), transfer()]
     const first = await shop.transfer(before)
-    const actor = { user_id: shop.owner.id, ip: '203.0.113.7' }
-    await offerApplication(test.deps, shop.payment_id, heir.username, actor)
-    await acceptOffer(test.deps, shop.payment_id, { ...actor, user_id: heir.id })
-    const { token } = await rotateToken(test.deps, shop.payment_id, 24, { ...actor, user_id: heir.id })
+    await handOver(test, shop, heir)
+    const actor = { user_id: heir.id, ip: '203.0.113.7' }
+    const { token } = await rotateToken(test.deps, shop.payment_id, 24, actor)
     const path = `/payment/transfer/${shop.payment_id}`
     const sent = await post(test, path, { ...after, signature: merchantSign(token, after) })
     expect(sent.body).toMatchObject({ success: true, from_user_id: Number(heir.id) })
@@ -268,31 +236,25 @@ describe('a repeated transfer', () => {
 })
 
 describe('a trade created again', () => {
-  const setRate = (exchange_rate: string) =>
-    test.db.updateTable('payment_apps').set({ exchange_rate }).where('id', '=', shop.id).execute()
+  const setRate = (exchange_rate: string) => setRows(test, 'payment_apps', { id: shop.id }, { exchange_rate })
 
   it('keeps its points, before a lower rate judges its money', async () => {
     await openShop()
-    const [paid, unpaid] = [trade(), trade()]
+    const [paid, unpaid] = [shop.trade(), shop.trade()]
     const { trade_no: paid_no, payurl } = await createV1(paid)
     await pay(numberIn(payurl))
     const { trade_no } = await createV2(unpaid)
 
     await setRate('0.01')
-    expect(await createV1(trade())).toMatchObject({ code: -1, msg: '金额不足一积分' })
+    expect(await createV1(shop.trade())).toMatchObject({ code: -1, msg: '金额不足一积分' })
     expect(await createV1(paid)).toMatchObject({ code: 1, trade_no: paid_no })
     expect(await createV2(paid)).toMatchObject({ code: 1, trade_no: paid_no })
     expect(await createV1(unpaid)).toMatchObject({ code: 1, trade_no })
     expect(await createV2(unpaid)).toMatchObject({ code: 0, trade_no, money: '9.90' })
     expect(await createV2({ ...unpaid, money: '9.91' })).toMatchObject({ msg: '该订单号已用于其他金额' })
     test.clock.advance(30 * MINUTE_MS)
-    const timestamp = String(Math.floor(test.clock.now().getTime() / 1000))
-    expect(await createV2({ ...unpaid, timestamp })).toMatchObject({ code: 0, trade_no })
-    const row = await test.db
-      .selectFrom('orders')
-      .where('trade_no', '=', String(trade_no))
-      .select(['amount', 'status', 'expires_at'])
-      .executeTakeFirstOrThrow()
+    expect(await createV2({ ...unpaid, timestamp: secondsAt(test) })).toMatchObject({ code: 0, trade_no })
+    const row = await rowOf(test, 'orders', { trade_no: String(trade_no) })
     expect(row).toMatchObject({ amount: 990n, status: 'unpaid' })
     expect(row.expires_at.getTime()).toBe(test.clock.now().getTime() + 30 * MINUTE_MS)
   })
@@ -301,11 +263,11 @@ describe('a trade created again', () => {
 it('the limit of test orders refuses new ones, and no repeat', async () => {
   await openShop({ isTest: true })
   await set('limit_test_orders', '2')
-  const [sold, sale] = [order(), trade()]
+  const [sold, sale] = [order(), shop.trade()]
   const first = await shop.process(sold)
   const { trade_no } = await createV1(sale)
   expect((await shop.process(order())).status).toBe(429)
-  expect((await send(test, 'POST', MAPI, shop.signMd5(trade()))).statusCode).toBe(429)
+  expect((await send(test, 'POST', MAPI, shop.signMd5(shop.trade()))).statusCode).toBe(429)
   expect(await shop.process(sold)).toEqual(first)
   expect(await createV1(sale)).toMatchObject({ code: 1, trade_no })
 })

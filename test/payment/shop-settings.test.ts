@@ -5,10 +5,11 @@ import { MessageV2 } from '../../src/payment/gateway/shapes.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
-import { type Fields, makeShop, send } from '../harness/gateway-shop.ts'
+import { type Fields, makeShop } from '../harness/gateway-shop.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
-import { merchantSign } from '../harness/merchant.ts'
+import { merchantSign, settingsForm } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
+import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 
 const t = messages.en
 
@@ -23,43 +24,17 @@ afterAll(async () => {
   await expectSoundBooks(test.db)
 })
 
-let count = 0
-const trade = (over: Fields = {}): Fields => ({
-  pid: shop.pidText,
-  out_trade_no: `S-${++count}`,
-  name: 'Mug',
-  money: '1.00',
-  timestamp: String(Math.floor(test.clock.now().getTime() / 1000)),
-  ...over,
-})
+const { trade } = shop
+const createV1 = (fields: Fields) => shop.create('v1', fields)
+const createV2 = (fields: Fields) => shop.create('v2', fields)
+const orderOf = (order_id: string) => rowOf(test, 'orders', { order_id })
 
-async function createV1(fields: Fields) {
-  return (await send(test, 'POST', '/payment/api/mapi.php', shop.signMd5(fields))).json()
-}
-
-async function createV2(fields: Fields) {
-  return (await send(test, 'POST', '/payment/api/pay/create', shop.signRsa(fields))).json()
-}
-
-const rowOf = (order_id: string) =>
-  test.db.selectFrom('orders').where('order_id', '=', order_id).selectAll().executeTakeFirstOrThrow()
-
-/** The facts of the shop, as its owner types them. */
-const facts = {
-  ...{
-    name: 'Mugs',
-    description: '',
-    callback_url: shop.callbackUrl,
-    notify_url: '',
-    homepage: '',
-    logo_url: '',
-  },
-  ...{ order_minutes: '', exchange_rate: '100', allowed_addresses: '' },
-}
+/** The settings of the shop, as its owner types them. */
+const typed = settingsForm({ callback_url: shop.callbackUrl })
 
 /** Sends the form of the settings page, with these changes. */
 async function saveSettings(changes: Fields) {
-  return owner.submit(await owner.get(settings), edit, { ...facts, ...changes })
+  return owner.submit(await owner.get(settings), edit, { ...typed, ...changes })
 }
 
 describe('the notification address of an application', () => {
@@ -67,14 +42,14 @@ describe('the notification address of an application', () => {
 
   it('is used by new orders of both versions without a notify_url', async () => {
     expect((await saveSettings({ notify_url: own })).status).toBe(303)
-    const [first, second, third] = [trade(), trade({ notify_url: ' ' }), trade()]
+    const [first, second, third] = [trade({ notify_url: '' }), trade({ notify_url: ' ' }), trade()]
     third.notify_url = 'https://shop.example/of-the-order'
     expect(await createV1(first)).toMatchObject({ code: 1 })
     expect(await createV1(second)).toMatchObject({ code: 1 })
     expect(await createV2(third)).toMatchObject({ code: 0 })
-    const fourth = trade()
+    const fourth = trade({ notify_url: '' })
     expect(await createV2(fourth)).toMatchObject({ code: 0 })
-    const addresses = [first, second, third, fourth].map(async ({ out_trade_no }) => rowOf(out_trade_no!))
+    const addresses = [first, second, third, fourth].map(async ({ out_trade_no }) => orderOf(out_trade_no!))
     expect((await Promise.all(addresses)).map(({ notify_url }) => notify_url)).toEqual([
       own,
       own,
@@ -87,7 +62,7 @@ describe('the notification address of an application', () => {
   it('is not used by orders of the HMAC API', async () => {
     const { body } = await shop.process({ amount: '5', description: 'Tea', order_id: 'hmac-1' })
     expect(body).toMatchObject({ success: true })
-    expect((await rowOf('hmac-1')).notify_url).toBeNull()
+    expect((await orderOf('hmac-1')).notify_url).toBeNull()
   })
 
   it('is refused when it is no address', async () => {
@@ -98,14 +73,13 @@ describe('the notification address of an application', () => {
 
   it('may be absent: nobody is notified, and the query tells', async () => {
     expect((await saveSettings({ notify_url: '' })).status).toBe(303)
-    const fields = trade()
+    const fields = trade({ notify_url: '', money: '1.00' })
     expect(await createV1(fields)).toMatchObject({ code: 1 })
-    const { transaction_id, notify_url, id } = await rowOf(fields.out_trade_no!)
+    const { transaction_id, notify_url, id } = await orderOf(fields.out_trade_no!)
     expect(notify_url).toBeNull()
     const paid = await pay({ transaction_id, payer_id: alice.id, expected_amount: 100n })
     expect(paid).toBe('paid')
-    const notifications = test.db.selectFrom('notifications').where('order_id', '=', id).select('id')
-    expect(await notifications.execute()).toEqual([])
+    expect(await rowsOf(test, 'notifications', { order_id: id })).toEqual([])
     const { pid, out_trade_no } = fields
     const path = `/payment/api/api.php?act=order&pid=${pid}&key=${shop.merchant_key}&out_trade_no=${out_trade_no}`
     expect((await test.app.inject({ url: path })).json()).toMatchObject({ code: 1, status: 1 })
@@ -118,7 +92,7 @@ describe('the life of an application’s orders', () => {
   const MINUTE_MS = 60_000
   /** The minutes that remain for paying. */
   const leftOf = async (order_id: string) =>
-    ((await rowOf(order_id)).expires_at.getTime() - test.clock.now().getTime()) / MINUTE_MS
+    ((await orderOf(order_id)).expires_at.getTime() - test.clock.now().getTime()) / MINUTE_MS
 
   it.each(['4', '31', '0', '-5', '5.5', 'x'])('%s minutes are refused', async (order_minutes) => {
     const refused = await saveSettings({ order_minutes })
@@ -134,7 +108,7 @@ describe('the life of an application’s orders', () => {
     await shop.process(asked)
     expect(await Promise.all([fields.out_trade_no!, asked.order_id].map(leftOf))).toEqual([5, 5])
     test.clock.advance(5 * MINUTE_MS)
-    const { transaction_id } = await rowOf(asked.order_id)
+    const { transaction_id } = await orderOf(asked.order_id)
     expect(await pay({ transaction_id, payer_id: alice.id, expected_amount: 5n })).toBe('expired')
     await shop.process(asked)
     expect(await leftOf(asked.order_id)).toBe(5)
@@ -159,8 +133,7 @@ describe('the life of an application’s orders', () => {
 
 it('a notification address may have its scheme in capitals', async () => {
   expect((await saveSettings({ notify_url: 'HTTPS://shop.example/N' })).status).toBe(303)
-  const stored = test.db.selectFrom('payment_apps').where('payment_id', '=', shop.payment_id)
-  const { notify_url } = await stored.select('notify_url').executeTakeFirstOrThrow()
+  const { notify_url } = await rowOf(test, 'payment_apps', { payment_id: shop.payment_id })
   expect(notify_url).toBe('https://shop.example/N')
   expect((await saveSettings({})).status).toBe(303)
 })
@@ -177,9 +150,8 @@ describe('an address that can never be called is refused with the reason', () =>
     const [first, second] = [trade({ notify_url }), trade({ notify_url })]
     expect(await createV1(first)).toMatchObject({ code: -1, msg })
     expect(await createV2(second)).toMatchObject({ code: -1, msg })
-    const numbers = [first.out_trade_no!, second.out_trade_no!]
-    const placed = test.db.selectFrom('orders').where('order_id', 'in', numbers).select('id')
-    expect(await placed.execute()).toEqual([])
+    for (const { out_trade_no } of [first, second])
+      expect(await rowsOf(test, 'orders', { order_id: out_trade_no! })).toEqual([])
     const answer = await saveSettings({ notify_url })
     expect(answer.status).toBe(400)
     expect(answer.body).toContain(neverCalled[fault])
@@ -210,7 +182,7 @@ describe('a callback address with a query of its own', () => {
     const callback_url = `${shop.callbackUrl}?shop=7&lang=zh%20CN&empty=`
     expect((await saveSettings({ callback_url })).status).toBe(303)
     await shop.process({ amount: '5', description: 'Tea', order_id: 'query-1' })
-    const { transaction_id } = await rowOf('query-1')
+    const { transaction_id } = await orderOf('query-1')
     const buyer = await alice.signIn()
     const path = `/payment/pay/${transaction_id}`
     const { location } = await buyer.submit(await buyer.get(path), path)
@@ -245,31 +217,16 @@ it('a callback is signed with the token of its order’s request while that toke
   for (const order_id of orders) await shop.process({ amount: '5', description: 'Tea', order_id })
   const { token } = await rotateToken(test.deps, shop.payment_id, 1, actor)
   const signedBy = async (order_id: string) => {
-    const path = `/payment/pay/${(await rowOf(order_id)).transaction_id}`
+    const path = `/payment/pay/${(await orderOf(order_id)).transaction_id}`
     const { location } = await buyer.submit(await buyer.get(path), path)
     const fields = Object.fromEntries(new URL(location!).searchParams)
     return [shop.token, token].findIndex((each) => merchantSign(each, fields) === fields.signature)
   }
   // Another machine of the shop has the new token already.
-  const used = { valid_to: null, last_used_at: test.clock.now() }
-  const { id } = await shopToken()
-  await test.db.updateTable('payment_app_keys').set(used).where('id', '=', id).execute()
+  const keys = await rowsOf(test, 'payment_app_keys', { app_id: shop.id, kind: 'token' })
+  const [previous, current] = keys.slice(-2)
+  await setRows(test, 'payment_app_keys', { id: current!.id }, { last_used_at: test.clock.now() })
   expect(await signedBy('old-1')).toBe(0)
-  await test.db
-    .updateTable('payment_app_keys')
-    .set({ valid_to: test.clock.now() })
-    .where('app_id', '=', shop.id)
-    .where('kind', '=', 'token')
-    .where('id', '<>', id)
-    .execute()
+  await setRows(test, 'payment_app_keys', { id: previous!.id }, { valid_to: test.clock.now() })
   expect(await signedBy('old-2')).toBe(1)
 })
-
-const shopToken = () =>
-  test.db
-    .selectFrom('payment_app_keys')
-    .where('app_id', '=', shop.id)
-    .where('kind', '=', 'token')
-    .orderBy('id', 'desc')
-    .select('id')
-    .executeTakeFirstOrThrow()

@@ -5,6 +5,7 @@ import { makeFindGatewayApp } from '../../src/payment/signing/gateway-apps.ts'
 import { makePerson } from '../harness/cast.ts'
 import { makeShop, send } from '../harness/gateway-shop.ts'
 import { useTestApp } from '../harness/harness.ts'
+import { rowOf } from '../harness/rows.ts'
 import { expectStatements, itCounts, statementsOf } from '../harness/statements.ts'
 
 let count = 0
@@ -18,34 +19,13 @@ const buyer = await alice.signIn()
 const newOrder = () => ({ amount: '100', description: 'Tea', order_id: `hmac-${++count}` })
 const order = async () => String((await shop.process(newOrder())).body.transaction_id)
 
-const newTrade = () => ({
-  pid: shop.pidText,
-  type: 'alipay',
-  out_trade_no: `gateway-${++count}`,
-  notify_url: 'https://shop.example/notify',
-  return_url: 'https://shop.example/return',
-  name: 'Tea',
-  money: '1.00',
-})
-const createV1 = () => send(test, 'POST', '/payment/api/mapi.php', shop.signMd5(newTrade()))
-const createV2 = () => {
-  const timestamp = String(Math.floor(test.clock.now().getTime() / 1000))
-  return send(
-    test,
-    'POST',
-    '/payment/api/pay/create',
-    shop.signRsa({ ...newTrade(), method: 'jump', timestamp }),
-  )
-}
+const createV1 = (fields = shop.trade()) => send(test, 'POST', '/payment/api/mapi.php', shop.signMd5(fields))
+const createV2 = () => send(test, 'POST', '/payment/api/pay/create', shop.signRsa(shop.trade()))
 
 async function trade(version: 'v1' | 'v2'): Promise<string> {
-  await (version === 'v1' ? createV1() : createV2())
-  const { transaction_id } = await test.db
-    .selectFrom('orders')
-    .where('order_id', '=', `gateway-${count}`)
-    .select('transaction_id')
-    .executeTakeFirstOrThrow()
-  return transaction_id
+  const fields = shop.trade()
+  await shop.create(version, fields)
+  return (await rowOf(test, 'orders', { order_id: fields.out_trade_no! })).transaction_id
 }
 
 async function pay(transaction_id: string) {
@@ -99,29 +79,21 @@ describe('a shop', () => {
 
   itCounts('transfers with two', async () => {
     await (await pay(await order()))()
-    const fields = {
-      to_user_id: String(alice.id),
-      to_username: alice.username,
-      amount: '1',
-      order_id: 'transfer',
-    }
-    await expectStatements(2, () => shop.transfer(fields))
+    const to = { to_user_id: String(alice.id), to_username: alice.username }
+    await expectStatements(2, () => shop.transfer({ ...to, amount: '1', order_id: 'transfer' }))
   })
 
   itCounts('creates and queries a trade with two', async () => {
-    await expectStatements(2, createV1)
+    const fields = shop.trade()
+    await expectStatements(2, () => createV1(fields))
     await expectStatements(2, createV2)
-    const asked = {
-      act: 'order',
-      pid: shop.pidText,
-      key: shop.merchant_key,
-      out_trade_no: `gateway-${count}`,
-    }
+    const { pidText: pid, merchant_key: key } = shop
+    const asked = { act: 'order', pid, key, out_trade_no: fields.out_trade_no! }
     await expectStatements(2, () => send(test, 'GET', '/payment/api.php', asked))
   })
 
   itCounts('asks for twenty trades at once, by either number, with two statements', async () => {
-    const placed = Array.from({ length: 20 }, newTrade)
+    const placed = Array.from({ length: 20 }, () => shop.trade())
     const trade_nos = await Promise.all(
       placed.map(async (fields) => {
         const created = await send(test, 'POST', '/payment/api/mapi.php', shop.signMd5(fields))
@@ -129,7 +101,7 @@ describe('a shop', () => {
       }),
     )
     const asked = placed.map(({ out_trade_no }, n) =>
-      n % 2 === 0 ? { trade_no: trade_nos[n]! } : { out_trade_no },
+      n % 2 === 0 ? { trade_no: trade_nos[n]! } : { out_trade_no: out_trade_no! },
     )
     const findApp = makeFindGatewayApp(test.deps)
     const findTrade = makeFindTrade(test.deps)

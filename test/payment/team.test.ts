@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { PENDING_APPS_MAX } from '../../src/payment/apps/apps.ts'
 import { acceptOffer, offerApplication } from '../../src/payment/apps/handover.ts'
+import { resetMerchantKey } from '../../src/payment/apps/key-changes.ts'
 import { editPaymentApp } from '../../src/payment/apps/own-app.ts'
 import { TEAM_MAX } from '../../src/payment/apps/team.ts'
 import { createTestApp } from '../../src/payment/apps/test-apps.ts'
 import { eventSecretsOf, setEventsUrl } from '../../src/payment/events/events.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { currentKey } from '../../src/payment/signing/keys.ts'
 import { untilBlocked } from '../harness/blocked.ts'
@@ -17,9 +17,11 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person, signIn } from '../harness/cast.ts'
 import { makeShop, type Reply, send } from '../harness/gateway-shop.ts'
 import { anotherProcess, type Browser, useTestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import { handOver, type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
+import { payOrder, placeOrder, refund } from '../harness/orders.ts'
+import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 
 const test = await useTestApp()
 const shop = await makeMerchant(test)
@@ -46,14 +48,9 @@ const rolesIn = async (app_id: bigint) =>
 const ownerOf = async ({ id }: Merchant) =>
   (await rolesIn(id)).filter(({ role }) => role === 'owner').map(({ user_id }) => user_id)
 const audited = async (payment_id: string) =>
-  (
-    await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', payment_id)
-      .orderBy('id')
-      .select('action')
-      .execute()
-  ).map(({ action }) => action.replace('payment_app.', ''))
+  (await rowsOf(test, 'audit_log', { subject: payment_id })).map(({ action }) =>
+    action.replace('payment_app.', ''),
+  )
 
 /** The status of each role at each address. Forms are sent without fields, because only the right matters. */
 const RIGHTS: [string, 'get' | 'post', Record<string, string>, Record<Role | 'owner', number>][] = [
@@ -251,11 +248,7 @@ describe('an invitation', () => {
 it('locks the member’s row before the application, as anonymising does', async () => {
   const seller = await makeMerchant(test)
   const owned = { payment_id: seller.payment_id, user_id: seller.owner.id, ip: '127.0.0.1' }
-  await test.db
-    .updateTable('payment_apps')
-    .set({ status: 'rejected', review_reason: 'x' })
-    .where('id', '=', seller.id)
-    .execute()
+  await setRows(test, 'payment_apps', { id: seller.id }, { status: 'rejected', review_reason: 'x' })
   const edit = {
     ...{ name: 'Again', description: '', callback_url: seller.callbackUrl, homepage: '', logo_url: '' },
     ...{ notify_url: '', order_minutes: null, exchange_rate: '100', allowed_addresses: [] },
@@ -268,11 +261,7 @@ it('locks the member’s row before the application, as anonymising does', async
     return { edited }
   })
   await waiting.edited
-  const { status } = await test.db
-    .selectFrom('payment_apps')
-    .where('id', '=', seller.id)
-    .select('status')
-    .executeTakeFirstOrThrow()
+  const { status } = await rowOf(test, 'payment_apps', { id: seller.id })
   expect(status).toBe('pending')
 })
 
@@ -280,17 +269,15 @@ describe('an application that changes hands', () => {
   const points = (person: Person) => balanceOf(test.db, person.id)
   let orders = 0
   const buy = async (seller: Merchant, buyer: Browser, amount = '100') => {
-    const { body } = await seller.process({ amount, description: 'Tea', order_id: `hand-${++orders}` })
-    const path = new URL(String(body.payment_url)).pathname
+    const { path, transaction_id } = await placeOrder(seller, { amount })
     expect((await buyer.submit(await buyer.get(path), path)).status).toBe(303)
-    return String(body.transaction_id)
+    return transaction_id
   }
 
   it('leaves earlier takings and their refunds with the former owner', async () => {
     const seller = await makeMerchant(test)
     const at = `/payment/applications/${seller.payment_id}`
     const heir = await makePerson(test, { username: 'heir', trust_level: 1 })
-    const admin = await makePerson(test, { is_admin: true })
     const buyer = await (await makePerson(test, { points: 1_000n })).signIn()
     const [owner, next] = [await seller.owner.signIn(), await heir.signIn()]
     // The new owner's role in the team ends with the hand-over, and so does that of all others.
@@ -312,16 +299,13 @@ describe('an application that changes hands', () => {
     expect((await next.get(at)).status).toBe(200)
     const after = await buy(seller, buyer)
     expect([await points(seller.owner), await points(heir)]).toEqual([95n, 95n])
-    const refund = { with_fee: true, reason: 'Broken', actor_id: admin.id, ip: '127.0.0.1' }
-    await refundOrder(test.deps, { ...refund, transaction_id: before, amount: 40n, key: 'before' })
-    await refundOrder(test.deps, { ...refund, transaction_id: after, amount: 100n, key: 'after' })
+    await refund(test, { transaction_id: before }, 40n)
+    await refund(test, { transaction_id: after }, 100n)
     expect([await points(seller.owner), await points(heir)]).toEqual([57n, 0n])
 
     // The new owner does not see the former owner's balance, only that it is too low.
     const other = await makeMerchant(test)
-    const { body } = await other.process({ amount: '20', description: 'Tea', order_id: 'by-the-former' })
-    const bought = { transaction_id: String(body.transaction_id), payer_id: seller.owner.id }
-    expect(await makePayOrder(test.deps)({ ...bought, expected_amount: 20n })).toBe('paid')
+    await payOrder(test, await placeOrder(other, { amount: '20' }), seller.owner)
     const record = await next.get(`${at}/orders/${before}`)
     expect(record.body).toContain(messages.en.refundRequests.short)
     expect(record.body).not.toMatch(/\b37\b/)
@@ -410,11 +394,12 @@ describe('an application that changes hands', () => {
     await act(owner, `${at}/handover/offer`, { username: heir.username })
     expect((await act(next, `${at}/handover/accept`)).status).toBe(409)
     expect(await ownerOf(seller)).toEqual([seller.owner.id])
-    await test.db
-      .updateTable('payment_apps')
-      .set({ status: 'rejected', reviewed_by: heir.id, reviewed_at: test.clock.now(), review_reason: 'No' })
-      .where('applicant_id', '=', heir.id)
-      .execute()
+    await setRows(
+      test,
+      'payment_apps',
+      { applicant_id: heir.id },
+      { status: 'rejected', reviewed_by: heir.id, reviewed_at: test.clock.now(), review_reason: 'No' },
+    )
     expect((await act(next, `${at}/handover/accept`)).status).toBe(303)
   })
 
@@ -440,17 +425,16 @@ describe('an application that changes hands', () => {
     expect((await act(next, `${at}/handover/accept`)).status).toBe(404)
 
     await offer(heir.username)
-    await test.db.updateTable('users').set({ trust_level: 0 }).where('id', '=', heir.id).execute()
+    await setRows(test, 'users', { id: heir.id }, { trust_level: 0 })
     expect((await act(next, `${at}/handover/accept`)).status).toBe(403)
-    await test.db.updateTable('users').set({ trust_level: 1 }).where('id', '=', heir.id).execute()
+    await setRows(test, 'users', { id: heir.id }, { trust_level: 1 })
     const suspend = (status: 'suspended' | 'approved') =>
-      test.db.updateTable('payment_apps').set({ status }).where('id', '=', seller.id).execute()
+      setRows(test, 'payment_apps', { id: seller.id }, { status })
     await suspend('suspended')
     expect((await act(next, `${at}/handover/accept`)).status).toBe(409)
     expect((await offer(heir.username)).status).toBe(409)
     await suspend('approved')
-    const bar = (is_banned: boolean) =>
-      test.db.updateTable('users').set({ is_banned }).where('id', '=', seller.owner.id).execute()
+    const bar = (is_banned: boolean) => setRows(test, 'users', { id: seller.owner.id }, { is_banned })
     await bar(true)
     expect((await act(next, `${at}/handover/accept`)).status).toBe(409)
     await bar(false)
@@ -464,11 +448,8 @@ describe('an application that changes hands', () => {
 
   it('tells an old key nothing of the new owner’s wallet', async () => {
     const seller = await makeShop(test)
-    const at = `/payment/applications/${seller.payment_id}`
     const heir = await makePerson(test, { points: 700n })
-    const [owner, next] = [await seller.owner.signIn(), await heir.signIn()]
-    await act(owner, `${at}/handover/offer`, { username: heir.username })
-    expect((await act(next, `${at}/handover/accept`)).status).toBe(303)
+    await handOver(test, seller, heir)
 
     const moneyByKey = async (key: string) => {
       const fields = { act: 'query', pid: seller.pidText, key }
@@ -482,7 +463,7 @@ describe('an application that changes hands', () => {
     expect(await moneyByKey(seller.merchant_key)).toBe('0.00')
     expect(await told('merchant/info')).toMatchObject({ code: 0, money: '0.00' })
     expect(await told('transfer/balance')).toMatchObject({ code: 0, available_money: '0.00' })
-    expect((await act(next, `${at}/reset-key`)).status).toBe(303)
+    await resetMerchantKey(test.deps, seller.payment_id, { user_id: heir.id, ip: '127.0.0.1' })
     expect(await moneyByKey(await currentKey(test.deps, seller.id, 'merchant_key'))).toBe('7.00')
     // The other key is still that of the former owner.
     expect(await told('merchant/info')).toMatchObject({ money: '0.00' })
@@ -572,18 +553,14 @@ describe('an application that changes hands', () => {
     const [giver, taker] = [seller.owner, heir].map(({ id }) => ({ user_id: id, ip: '127.0.0.1' }))
     const url = 'http://127.0.0.1:9/events'
     const secret = await setEventsUrl(test.deps, seller.payment_id, url, giver!)
-    await test.db.updateTable('payment_apps').set({ notify_url: url }).where('id', '=', seller.id).execute()
+    await setRows(test, 'payment_apps', { id: seller.id }, { notify_url: url })
     await buy(seller, buyer)
     await offerApplication(test.deps, seller.payment_id, heir.username, giver!)
     await acceptOffer(test.deps, seller.payment_id, taker!)
     await buy(seller, buyer)
 
-    const addresses = await test.db
-      .selectFrom('payment_apps')
-      .where('id', '=', seller.id)
-      .select(['events_url', 'notify_url'])
-      .executeTakeFirstOrThrow()
-    expect(addresses).toEqual({ events_url: null, notify_url: null })
+    const addresses = await rowOf(test, 'payment_apps', { id: seller.id })
+    expect(addresses).toMatchObject({ events_url: null, notify_url: null })
     expect(await eventSecretsOf(test.db, seller.id, test.clock.now())).toEqual([])
     // Waiting events end too, and the second sale causes none.
     const told = test.db.selectFrom('notifications').where('app_id', '=', seller.id).select('status')

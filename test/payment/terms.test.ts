@@ -4,16 +4,17 @@
  */
 import { sql } from 'kysely'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson } from '../harness/cast.ts'
+import { givePoints, makePerson } from '../harness/cast.ts'
 import { anotherProcess, setSetting, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
+import { placeOrder } from '../harness/orders.ts'
+import { rowsOf, setRows } from '../harness/rows.ts'
 
 const DAY_MS = 86_400_000
 
@@ -42,27 +43,11 @@ async function setTerms(seller: Merchant, terms: Record<string, string>) {
 
 async function withMerchant(run: (seller: Merchant) => Promise<void>): Promise<void> {
   const seller = await makeMerchant(test)
-  await grantPoints(test.db, {
-    user_id: seller.owner.id,
-    amount: 100_000n,
-    reference: `terms:${++count}`,
-    reason: 'test',
-    actor_id: null,
-    now: test.clock.now(),
-  })
-  try {
-    await run(seller)
-  } finally {
-  }
+  await givePoints(test, seller.owner, 100_000n)
+  await run(seller)
 }
 
-async function newOrder(seller: Merchant, amount: string): Promise<{ transaction_id: string; path: string }> {
-  const { body } = await seller.process({ amount, description: 'Tea', order_id: `terms-${++count}` })
-  return {
-    transaction_id: String(body.transaction_id),
-    path: new URL(String(body.payment_url)).pathname,
-  }
-}
+const newOrder = (seller: Merchant, amount: string) => placeOrder(seller, { amount })
 
 /** Pays a new order of this amount without the page. */
 async function pay(seller: Merchant, amount: string, payOrder = makePayOrder(test.deps)) {
@@ -115,13 +100,10 @@ describe('the page of an application', () => {
       expect(await balanceOf(test.db, seller.owner.id)).toBe(100_700n)
 
       await setTerms(seller, {})
-      const entries = await test.db
-        .selectFrom('audit_log')
-        .where('action', '=', 'payment_app.terms')
-        .where('subject', '=', seller.payment_id)
-        .orderBy('id')
-        .select('detail')
-        .execute()
+      const entries = await rowsOf(test, 'audit_log', {
+        action: 'payment_app.terms',
+        subject: seller.payment_id,
+      })
       const none = { fee_rate: null, daily_payments_max: null, daily_transfers_max: null }
       expect(entries.map(({ detail }) => detail)).toEqual([
         { before: none, after: { ...terms, fee_rate: '0.125' }, reason: 'A trial' },
@@ -153,11 +135,7 @@ describe('the page of an application', () => {
 
   it('shows an exchange rate at which the example is worth nothing', () =>
     withMerchant(async (seller) => {
-      await test.db
-        .updateTable('payment_apps')
-        .set({ exchange_rate: '0.01' })
-        .where('id', '=', seller.id)
-        .execute()
+      await setRows(test, 'payment_apps', { id: seller.id }, { exchange_rate: '0.01' })
       expect((await admin.get(pathOf(seller))).body).toContain('would be less than one point')
     }))
 

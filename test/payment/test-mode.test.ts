@@ -17,10 +17,12 @@ import { openPlayWallet, refillPlayPoints } from '../../src/payment/orders/test-
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { makeShop, send } from '../harness/gateway-shop.ts'
+import { makeShop, secondsAt, send } from '../harness/gateway-shop.ts'
 import { anotherProcess, type Browser, setSetting, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { startReceiver, succeed } from '../harness/notify-receiver.ts'
+import { payOrder, placeOrder } from '../harness/orders.ts'
+import { rowOf, rowsOf } from '../harness/rows.ts'
 import { times } from '../harness/thoroughness.ts'
 import { until } from '../harness/waiting.ts'
 
@@ -35,7 +37,7 @@ const live = await makeMerchant(test)
 const tester = await makeMerchant(test, { twinOf: live })
 const buyer = await makePerson(test, { points: 5_000n })
 const admin = await makePerson(test, { username: 'admin', is_admin: true })
-await payOrder(live, buyer)
+await sell(live, buyer)
 afterAll(async () => {
   await expectSoundBooks(test.db)
   await Promise.all([live.close(), tester.close(), receiver.close()])
@@ -60,28 +62,16 @@ async function liveThings() {
 }
 
 async function createOrder(of: Merchant, amount = 100): Promise<string> {
-  const { status, body } = await of.process({
-    amount: String(amount),
-    description: 'Tea',
-    order_id: randomUUID(),
-  })
-  expect(status).toBe(200)
-  return String(body.transaction_id)
+  return (await placeOrder(of, { amount: String(amount), order_id: randomUUID() })).transaction_id
 }
 
-async function payOrder(of: Merchant, by: Person, amount = 100): Promise<string> {
+async function sell(of: Merchant, by: Person, amount = 100): Promise<string> {
   const transaction_id = await createOrder(of, amount)
-  const payment = { transaction_id, payer_id: by.id, expected_amount: BigInt(amount) }
-  expect(await makePayOrder(test.deps)(payment)).toBe('paid')
+  await payOrder(test, { transaction_id }, by)
   return transaction_id
 }
 
-const orderRow = (transaction_id: string) =>
-  test.db
-    .selectFrom('orders')
-    .where('transaction_id', '=', transaction_id)
-    .selectAll()
-    .executeTakeFirstOrThrow()
+const orderRow = (transaction_id: string) => rowOf(test, 'orders', { transaction_id })
 
 describe('a test application', () => {
   it('is made by any member, unreviewed, with marked credentials', async () => {
@@ -157,13 +147,8 @@ describe('a test application', () => {
     expect(await applicationsOf(test.db, seller.owner.id, test.clock.now())).toEqual([])
     expect((await inherited.get(`${path}/settings`)).body).toContain(`href="${twinPath}"`)
     expect((await owner.get(twinPath)).status).toBe(404)
-    const { count } = await test.db
-      .selectFrom('audit_log')
-      .where('action', '=', 'payment_app.hand_over')
-      .where('subject', 'in', [seller.payment_id, twin!.payment_id])
-      .select((eb) => eb.fn.countAll<bigint>().as('count'))
-      .executeTakeFirstOrThrow()
-    expect(count).toBe(2n)
+    for (const subject of [seller.payment_id, twin!.payment_id])
+      expect(await rowsOf(test, 'audit_log', { subject, action: 'payment_app.hand_over' })).toHaveLength(1)
 
     await give(twinPath, inherited, await makePerson(test, { username: 'tester' }))
     const left = await inherited.get(`${path}/settings`)
@@ -218,11 +203,7 @@ describe('in test mode', () => {
     const set = (value: string) => setSetting(test, 'limit_test_orders', value)
     await set('2')
     const order = () => shop.process({ amount: '1', description: 'Tea', order_id: randomUUID() })
-    const trade = () => {
-      const fields = { pid: shop.pidText, out_trade_no: randomUUID(), name: 'Tea', money: '1.00' }
-      const asked = shop.signMd5({ ...fields, notify_url: receiver.url })
-      return send(test, 'POST', '/payment/api/mapi.php', asked)
-    }
+    const trade = () => send(test, 'POST', '/payment/api/mapi.php', shop.signMd5(shop.trade()))
     expect((await order()).status).toBe(200)
     expect((await trade()).json()).toMatchObject({ code: 1 })
     expect(await order()).toMatchObject({ status: 429, body: { errors: [{ code: 1029 }] } })
@@ -256,43 +237,27 @@ describe('in test mode', () => {
     async (version) => {
       const shop = await makeShop(test, { isTest: true })
       expect(shop.pid).toBeGreaterThan(900_000_000n)
-      const fields = {
-        pid: shop.pidText,
-        out_trade_no: randomUUID().replaceAll('-', ''),
-        name: 'Tea',
-        money: '9.90',
-        notify_url: `${receiver.url}/${version}`,
-      }
-      const now = String(test.clock.now().getTime() / 1000)
-      const stamped = (more: Record<string, string>) =>
-        shop.signRsa({ pid: shop.pidText, timestamp: now, ...more })
-      const created =
-        version === 'v1'
-          ? await send(test, 'POST', '/payment/api/mapi.php', shop.signMd5(fields))
-          : await send(test, 'POST', '/payment/api/pay/create', stamped(fields))
-      const { payurl, pay_info } = created.json()
-      const path = new URL(payurl ?? pay_info).pathname
+      const fields = shop.trade({ notify_url: `${receiver.url}/${version}` })
+      const { payurl, pay_info } = await shop.create(version, fields)
+      const path = new URL(String(payurl ?? pay_info)).pathname
       const browser = await buyer.signIn()
       expect((await browser.submit(await browser.get(path), path)).status).toBe(303)
       await until(() => receiver.received.some((request) => request.path === `/${version}`))
-      const info =
-        version === 'v1'
-          ? await send(test, 'GET', '/payment/api/api.php', {
-              act: 'query',
-              pid: shop.pidText,
-              key: shop.merchant_key,
-            })
-          : await send(test, 'POST', '/payment/api/merchant/info', stamped({}))
+      const { pidText: pid, merchant_key: key } = shop
+      const byKey = async (asked: Record<string, string>) =>
+        (await send(test, 'POST', '/payment/api/api.php', { pid, key, ...asked })).json()
+      const byRsa = async (path: string, asked: Record<string, string>) => {
+        const signed = shop.signRsa({ pid, timestamp: secondsAt(test), ...asked })
+        return (await send(test, 'POST', `/payment/api/${path}`, signed)).json()
+      }
+      const info = await (version === 'v1' ? byKey({ act: 'query' }) : byRsa('merchant/info', {}))
       // The initial play points of the wallet, and 990 from the sale less the fee of 49.
-      expect(info.json()).toMatchObject({ money: '10009.41' })
-      const { out_trade_no } = fields
-      const asked =
-        version === 'v1' ? { act: 'order', pid: shop.pidText, key: shop.merchant_key, out_trade_no } : {}
-      const trade =
-        version === 'v1'
-          ? await send(test, 'GET', '/payment/api/api.php', asked as Record<string, string>)
-          : await send(test, 'POST', '/payment/api/pay/query', stamped({ out_trade_no }))
-      expect(trade.json()).toMatchObject({ out_trade_no, status: 1 })
+      expect(info).toMatchObject({ money: '10009.41' })
+      const out_trade_no = fields.out_trade_no!
+      const trade = await (version === 'v1'
+        ? byKey({ act: 'order', out_trade_no })
+        : byRsa('pay/query', { out_trade_no }))
+      expect(trade).toMatchObject({ out_trade_no, status: 1 })
       await expectNothingLiveMoved()
     },
   )
@@ -354,12 +319,8 @@ describe('a forced outcome', () => {
   it('lets the time to pay be over at once', async () => {
     const { transaction_id, path, browser, page } = await openPage(tester)
     expect((await browser.submit(page, `${path}/test`, { outcome: 'expired' })).status).toBe(303)
-    const trail = await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', path.split('/').pop()!)
-      .select('action')
-      .execute()
-    expect(trail).toEqual([{ action: 'test_order.expire' }])
+    const trail = await rowsOf(test, 'audit_log', { subject: path.split('/').pop()! })
+    expect(trail.map(({ action }) => action)).toEqual(['test_order.expire'])
     expect((await browser.submit(page, path)).status).toBe(409)
     expect(await orderRow(transaction_id)).toMatchObject({ status: 'expired', paid_at: null })
   })
@@ -406,7 +367,7 @@ describe('a forced outcome', () => {
   it('fills up the play points', async () => {
     await openPlayWallet(test.db, buyer.id)
     await refillPlayPoints(test.deps, buyer.id)
-    await payOrder(tester, buyer, 900_000)
+    await sell(tester, buyer, 900_000)
     const { path, browser } = await openPage(tester)
     const short = `/payment/pay/${await createOrder(tester, 200_000)}`
     const page = await browser.get(short)
@@ -434,7 +395,7 @@ describe('the database', () => {
   }
 
   it('refuses one book under the other’s application, order or account', async () => {
-    const transaction_id = await payOrder(tester, buyer)
+    const transaction_id = await sell(tester, buyer)
     const order = await orderRow(transaction_id)
     const unpaid = await createOrder(live)
     await refused(
@@ -484,7 +445,7 @@ describe('the database', () => {
     const people = await Promise.all(
       [1, 2, 3].map(() => makePerson(test, { username: 'eve', points: 10_000n })),
     )
-    await Promise.all(people.map((person) => payOrder(live, person)))
+    await Promise.all(people.map((person) => sell(live, person)))
     const [pay, transfer] = [makePayOrder(test.deps), makePostTransfer(test.deps)]
     const before = await liveThings()
     const seen: string[] = []

@@ -3,14 +3,14 @@ import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { openSettings } from '../../src/core/settings.ts'
-import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
+import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
 import { type Answer, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import { rowsOf, setRows } from '../harness/rows.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
 let count = 0
@@ -20,15 +20,6 @@ const merchant = await makeMerchant(test)
 const alice = await makePerson(test)
 afterEach(() => expectSoundBooks(test.db))
 
-const give = (person: Person, amount: bigint) =>
-  grantPoints(test.db, {
-    user_id: person.id,
-    amount,
-    reference: `give:${++count}`,
-    reason: 'test',
-    actor_id: null,
-    now: test.clock.now(),
-  })
 const balance = (person: Person) => balanceOf(test.db, person.id)
 const fields = (over: Record<string, string> = {}) => ({
   to_user_id: String(alice.id),
@@ -61,14 +52,14 @@ async function expectRefusal(
 /** Runs a request that must be refused, and expects that neither wallet moved. */
 async function expectNothingMoved(request: () => Promise<void>) {
   const before = [await balance(merchant.owner), await balance(alice)]
-  const rows = async () => (await test.db.selectFrom('journal').select('id').execute()).length
+  const rows = async () => (await rowsOf(test, 'journal')).length
   const journals = await rows()
   await request()
   expect([await balance(merchant.owner), await balance(alice)]).toEqual(before)
   expect(await rows()).toBe(journals)
 }
 
-await give(merchant.owner, 1_000_000n)
+await givePoints(test, merchant.owner, 1_000_000n)
 
 describe('a transfer', () => {
   it('moves amount and fee at once and answers the eleven fields', async () => {
@@ -101,7 +92,7 @@ describe('a transfer', () => {
     const request = fields({ to_user_id: String(bob.id), to_username: bob.username })
     const first = await merchant.transfer(request)
     const after = await balance(merchant.owner)
-    await test.db.updateTable('users').set({ username: 'renamed-since' }).where('id', '=', bob.id).execute()
+    await setRows(test, 'users', { id: bob.id }, { username: 'renamed-since' })
     test.clock.advance(86_400_000)
     expect(await merchant.transfer(request)).toEqual(first)
     expect(await balance(merchant.owner)).toBe(after)
@@ -213,14 +204,14 @@ describe('a transfer is refused', () => {
 
   it('with more than the sender has, telling need and have', async () => {
     const poor = await makeMerchant(test)
-    await give(poor.owner, 102n)
+    await givePoints(test, poor.owner, 102n)
     await expectNothingMoved(async () =>
       expectRefusal(await poor.transfer(fields()), 400, 1010, 'Insufficient balance (need 103, have 102)', {
         need: 103,
         have: 102,
       }),
     )
-    await give(poor.owner, 1n)
+    await givePoints(test, poor.owner, 1n)
     expect((await poor.transfer(fields())).status).toBe(200)
     expect(await balance(poor.owner)).toBe(0n)
   })
@@ -262,7 +253,7 @@ describe('a transfer is refused', () => {
 
   it('for an application that is not approved', async () => {
     const pending = await makeMerchant(test, { approved: false })
-    await give(pending.owner, 1_000n)
+    await givePoints(test, pending.owner, 1_000n)
     await expectNothingMoved(async () =>
       expectRefusal(await pending.transfer(fields()), 400, 1009, /not approved/),
     )
@@ -281,8 +272,8 @@ describe('bounds and fees', () => {
 
   it.each([0, 1, 2, 3, 4])('of trust level %i, to the point', async (level) => {
     const seller = await makeMerchant(test)
-    await give(seller.owner, 1_000_000n)
-    await test.db.updateTable('users').set({ trust_level: level }).where('id', '=', seller.owner.id).execute()
+    await givePoints(test, seller.owner, 1_000_000n)
+    await setRows(test, 'users', { id: seller.owner.id }, { trust_level: level })
     const maximum = MAXIMA[level]!
     for (const amount of [1n, 9n, 10n, 11n, 99n, 199n, 200n, 201n, 999n, maximum]) {
       const { body } = await seller.transfer(fields({ amount: String(amount) }))
@@ -314,7 +305,7 @@ describe('bounds and fees', () => {
       { points_transfer_min_amount_tl2: '10', points_transfer_daily_limit_tl2: '150' },
       async () => {
         const seller = await makeMerchant(test)
-        await give(seller.owner, 10_000n)
+        await givePoints(test, seller.owner, 10_000n)
         await expectRefusal(
           await seller.transfer(fields({ amount: '9' })),
           400,
@@ -345,7 +336,7 @@ describe('bounds and fees', () => {
 it('a first transfer is posted without reading those of everybody else', async () => {
   const busy = await makeMerchant(test)
   const quiet = await makeMerchant(test)
-  await give(busy.owner, 10_000n)
+  await givePoints(test, busy.owner, 10_000n)
   const to = { to_user_id: alice.id, to_username: alice.username, amount: 1n }
   const send = makePostTransfer(test.deps)
   await Promise.all(
@@ -381,7 +372,7 @@ describe('races', () => {
 
   it('two processes with equal and crossing requests neither deadlock, double nor lose', async () => {
     const sides = await Promise.all([makeMerchant(test), makeMerchant(test)])
-    for (const side of sides) await give(side.owner, 200_000n)
+    for (const side of sides) await givePoints(test, side.owner, 200_000n)
     const lanes = [
       makePostTransfer(test.deps),
       makePostTransfer({ ...test.deps, settings: openSettings(test.db) }),
@@ -404,7 +395,7 @@ describe('races', () => {
 
   it('one wallet asked for more than it holds pays what fits', async () => {
     const seller = await makeMerchant(test)
-    await give(seller.owner, 515n)
+    await givePoints(test, seller.owner, 515n)
     const answers = await Promise.all(Array.from({ length: 20 }, () => seller.transfer(fields())))
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(5)
     expect(await balance(seller.owner)).toBe(0n)

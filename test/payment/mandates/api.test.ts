@@ -6,6 +6,7 @@ import { makePerson, type Person } from '../../harness/cast.ts'
 import { setSetting, useTestApp } from '../../harness/harness.ts'
 import { decideRight, giveRight, IP, switchMandates } from '../../harness/mandates.ts'
 import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../../harness/merchant.ts'
+import { setRows } from '../../harness/rows.ts'
 
 let merchant: Merchant
 let member: Person
@@ -134,8 +135,7 @@ describe('an offer', () => {
   })
 
   it('is refused without the right, for a changed or unapproved application, and while payments are paused', async () => {
-    const setApp = (changed: object) =>
-      test.db.updateTable('payment_apps').set(changed).where('id', '=', merchant.id).execute()
+    const setApp = (changed: object) => setRows(test, 'payment_apps', { id: merchant.id }, changed)
     const unavailable = { code: 1020, text: 'Mandates are not available to this payment application' }
     await setApp({ unreviewed_change_at: test.clock.now() })
     expectRefusal(await send('offer', terms()), unavailable)
@@ -244,7 +244,7 @@ describe('the mandate object', () => {
   it('is read and revoked by a suspended application, and never by a former owner', async () => {
     const mandate_id = await accepted()
     const setApp = (status: 'suspended' | 'approved') =>
-      test.db.updateTable('payment_apps').set({ status }).where('id', '=', merchant.id).execute()
+      setRows(test, 'payment_apps', { id: merchant.id }, { status })
     await setApp('suspended')
     expect((await send('query', { mandate_id })).status).toBe(200)
     expect((await send('list', {})).status).toBe(200)

@@ -3,17 +3,15 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSettings } from '../../../src/core/settings.ts'
 import type { Db } from '../../../src/database/connection.ts'
-import { grantPoints } from '../../../src/ledger/points.ts'
 import { balanceOf } from '../../../src/ledger/wallet.ts'
 import { pauseOwn, resumeOwn, revokeOwn } from '../../../src/payment/mandates/acts.ts'
 import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import { makePayOrder } from '../../../src/payment/orders/pay.ts'
 import { makeCreateOrder } from '../../../src/payment/orders/place.ts'
-import { refundOrder } from '../../../src/payment/orders/refunds.ts'
 import { randomToken, sha256 } from '../../../src/platform/secrets.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
-import { makePerson, type Person } from '../../harness/cast.ts'
+import { givePoints, makePerson, type Person } from '../../harness/cast.ts'
 import { setSetting, useTestApp } from '../../harness/harness.ts'
 import {
   chargedOr,
@@ -27,6 +25,8 @@ import {
   switchMandates,
 } from '../../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { refund } from '../../harness/orders.ts'
+import { rowOf, rowsOf, setRows } from '../../harness/rows.ts'
 
 let merchant: Merchant
 let member: Person
@@ -46,17 +46,7 @@ afterEach(async () => {
 })
 
 const lane = (itemsMax: number) => ({ ...test.deps, settings: openSettings(test.db), batching: { itemsMax } })
-const give = (user_id: bigint, amount: bigint) =>
-  grantPoints(test.db, {
-    user_id,
-    amount,
-    reference: `give:${user_id}:${++count}`,
-    reason: 'test',
-    actor_id: null,
-    now: test.clock.now(),
-  })
-const setApp = (changed: object) =>
-  test.db.updateTable('payment_apps').set(changed).where('id', '=', merchant.id).execute()
+const setApp = (changed: object) => setRows(test, 'payment_apps', { id: merchant.id }, changed)
 const refusalsOf = (mandate_id: string) =>
   test.db
     .selectFrom('mandate_refusals as r')
@@ -109,11 +99,7 @@ describe('a charge', () => {
     })
     expect(await balanceOf(test.db, member.id)).toBe(900n)
     expect(await balanceOf(test.db, merchant.owner.id)).toBe(95n)
-    const { actor_id, kind, reference } = await test.db
-      .selectFrom('journal')
-      .where('id', '=', made.order.journal_id)
-      .selectAll()
-      .executeTakeFirstOrThrow()
+    const { actor_id, kind, reference } = await rowOf(test, 'journal', { id: made.order.journal_id! })
     expect({ actor_id, kind, reference }).toEqual({
       actor_id: null,
       kind: 'payment',
@@ -121,7 +107,7 @@ describe('a charge', () => {
     })
     await charge(chargeOf(merchant, mandate_id, 50n))
     expect(await charge(request)).toMatchObject({ spent: 100n, left: 150n, order: { id: made.order.id } })
-    const notices = await test.db.selectFrom('charge_notices').select('order_id').execute()
+    const notices = await rowsOf(test, 'charge_notices')
     expect(notices.map(({ order_id }) => order_id)).toContain(made.order.id)
   })
 
@@ -144,11 +130,7 @@ describe('a charge', () => {
       from mandates where mandate_id = ${mandate_id}`.execute(test.db)
     await sql`update ledger_accounts set frozen_at = now(), frozen_by = ${admin.id}, frozen_reason = 'x'
       where user_id = ${member.id}`.execute(test.db)
-    await test.db
-      .updateTable('payment_apps')
-      .set({ daily_payments_max: 55n })
-      .where('id', '=', merchant.id)
-      .execute()
+    await setRows(test, 'payment_apps', { id: merchant.id }, { daily_payments_max: 55n })
     await pauseOwn(test.deps, mandate_id, own())
     await setApp({ status: 'suspended', mandate_right: 'withdrawn' })
     const open = await makeCreateOrder(test.deps)({
@@ -200,13 +182,9 @@ describe('a charge', () => {
     )
     expect(await ask(10n, { access_token })).toEqual(['insufficient_points', { need: 10 }])
     await sql`update mandate_refusals set times = 1`.execute(test.db)
-    await give(member.id, 500n)
+    await givePoints(test, member, 500n)
     expect(await ask(10n, { access_token })).toEqual(['daily_limit_reached', { limit: 55 }])
-    await test.db
-      .updateTable('payment_apps')
-      .set({ daily_payments_max: null })
-      .where('id', '=', merchant.id)
-      .execute()
+    await setRows(test, 'payment_apps', { id: merchant.id }, { daily_payments_max: null })
     await decideRight(test, merchant, { decision: 'grant', daily_max: 59n })
     expect(await ask(10n, { access_token })).toEqual(['daily_limit_reached', { limit: 59 }])
     await decideRight(test, merchant, { decision: 'grant', daily_max: 60n })
@@ -222,16 +200,8 @@ describe('a charge', () => {
     await setApp({ status: 'approved' })
     await switchMandates(test)
     const { order } = await charge(first)
-    await give(merchant.owner.id, 100n)
-    await refundOrder(test.deps, {
-      transaction_id: order.transaction_id,
-      amount: 50n,
-      with_fee: true,
-      key: 'k',
-      reason: 'x',
-      actor_id: admin.id,
-      ip: IP,
-    })
+    await givePoints(test, merchant.owner, 100n)
+    await refund(test, order, 50n)
     expect(await chargedOr(charge(first))).toEqual([
       'order_exists',
       { status: 'refunded', transaction_id: order.transaction_id },
@@ -298,7 +268,7 @@ describe('a charge', () => {
     for (let times = 0; times < 10; times += 1)
       expect(await ask()).toEqual(['insufficient_points', { need: 6 }])
     expect(await ask()).toBe('too_many_attempts')
-    await give(poor.id, 100n)
+    await givePoints(test, poor, 100n)
     expect(await ask()).toBe('too_many_attempts')
     test.clock.advance(3_600_000)
     expect(await ask()).toBe(6n)

@@ -2,7 +2,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, expect, it } from 'vitest'
-import { grantPoints } from '../../../src/ledger/points.ts'
 import { setEventsUrl } from '../../../src/payment/events/events.ts'
 import {
   ChargeEvent,
@@ -24,9 +23,8 @@ import { finishMandates } from '../../../src/payment/mandates/finish.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import { endMandates } from '../../../src/payment/mandates/record.ts'
 import { readNotifications, redeliver } from '../../../src/payment/notifications/redelivery.ts'
-import { refundOrder } from '../../../src/payment/orders/refunds.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
-import { makePerson, type Person } from '../../harness/cast.ts'
+import { givePoints, makePerson, type Person } from '../../harness/cast.ts'
 import { useTestApp } from '../../harness/harness.ts'
 import {
   chargedOr,
@@ -38,6 +36,8 @@ import {
   switchMandates,
 } from '../../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { refund } from '../../harness/orders.ts'
+import { rowsOf } from '../../harness/rows.ts'
 import { until } from '../../harness/waiting.ts'
 
 let shop: Merchant
@@ -55,7 +55,6 @@ const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`
 const test = await useTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
 test.startNotifier()
 await switchMandates(test)
-const admin = await makePerson(test, { is_admin: true })
 afterAll(async () => {
   await expectSoundBooks(test.db)
   server.close()
@@ -70,8 +69,7 @@ beforeEach(async () => {
 })
 
 const own = () => ({ user_id: member.id, ip: IP })
-const rows = () =>
-  test.db.selectFrom('notifications').where('app_id', '=', shop.id).orderBy('id').selectAll().execute()
+const rows = () => rowsOf(test, 'notifications', { app_id: shop.id })
 const kinds = async () => (await rows()).map(({ kind }) => kind)
 const agreeing = async (mandate_id: string) => {
   const { version } = (await findMandate(test.db, { mandate_id }, test.clock.now()))!
@@ -166,15 +164,7 @@ it('a charge sends its answer and no order.paid; its refund sends order.refunded
   const request = chargeOf(shop, mandate_id, 60n)
   const { order } = await charge(request)
   await charge(request)
-  await refundOrder(test.deps, {
-    transaction_id: order.transaction_id,
-    amount: 60n,
-    with_fee: true,
-    key: 'refund of a charge',
-    reason: 'x',
-    actor_id: admin.id,
-    ip: IP,
-  })
+  await refund(test, order, 60n)
   const [, charged, refunded] = await arrived()
   expect(charged).toMatchObject({
     type: 'charge.completed',
@@ -235,14 +225,7 @@ it('charge.failed does not tell the member’s balance', async () => {
   const request = chargeOf(shop, mandate_id, 50n)
   await chargedOr(charge(request))
   await chargedOr(charge(request))
-  await grantPoints(test.db, {
-    user_id: poor.id,
-    amount: 100n,
-    reference: `later:${poor.id}`,
-    reason: 'test',
-    actor_id: null,
-    now: test.clock.now(),
-  })
+  await givePoints(test, poor, 100n)
   expect(await chargedOr(charge(request))).toBe(50n)
   const failed = (await arrived()).filter(({ type }) => type === 'charge.failed')
   expect(failed.map(({ data }) => data)).toEqual([

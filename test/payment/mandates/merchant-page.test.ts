@@ -1,6 +1,5 @@
 /** The page of an application's mandates: the right, the linked sign-in application, the list, and revoking. */
 import { beforeEach, expect, it } from 'vitest'
-import { acceptInvitation, inviteMember } from '../../../src/payment/apps/team.ts'
 import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import { expectedPoints } from '../../../src/payment/merchant/mandates.ts'
@@ -10,13 +9,12 @@ import {
   chargeOf,
   decideRight,
   giveRight,
-  IP,
   makeMandate,
   offer,
   switchMandates,
 } from '../../harness/mandates.ts'
 import { textOf } from '../../harness/markup.ts'
-import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { joinTeam, type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
 import { makeParty } from '../../identity/relying-party.ts'
 
@@ -38,13 +36,8 @@ const tokenOf = (by: Browser) => by.get(page).then((shown) => shown.form('/langu
 const send = async (act: string, fields: Record<string, string>, by = owner) =>
   by.post(`${page}${act}`, { ...(await tokenOf(by)), ...fields })
 const stored = (mandate_id: string) => findMandate(test.db, { mandate_id }, test.clock.now())
-async function teamMember(role: 'viewer' | 'operator' | 'manager'): Promise<Browser> {
-  const member = await makePerson(test)
-  const by = { user_id: merchant.owner.id, ip: IP }
-  await inviteMember(test.deps, merchant.payment_id, { username: member.username, role }, by)
-  await acceptInvitation(test.deps, merchant.payment_id, { user_id: member.id, ip: IP })
-  return member.signIn()
-}
+const teamMember = async (role: 'viewer' | 'operator' | 'manager') =>
+  (await joinTeam(test, merchant, role)).signIn()
 
 it('is among the places of the application while mandates are on', async () => {
   const overview = `/payment/applications/${merchant.payment_id}`

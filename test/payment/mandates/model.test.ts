@@ -30,6 +30,7 @@ import { makeSecrets } from '../../../src/platform/secrets.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
 import { createDatabase, START } from '../../harness/harness.ts'
 import { chargedOr, IP, outcomeOf } from '../../harness/mandates.ts'
+import { setRows } from '../../harness/rows.ts'
 import { times } from '../../harness/thoroughness.ts'
 
 const SEED = Number(process.env.MODEL_SEED ?? 20_260_101)
@@ -257,7 +258,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
   ): Promise<void> {
     Object.assign(person, { level, isBanned })
     const set = { trust_level: level, is_banned: isBanned }
-    await db.updateTable('users').set(set).where('id', '=', person.id).execute()
+    await setRows({ db }, 'users', { id: person.id }, set)
   }
   async function setFrozen(person: Person, isFrozen: boolean): Promise<void> {
     person.isFrozen = isFrozen
@@ -273,11 +274,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
     Object.assign(app, { isSuspended, isChanged })
     const status = isSuspended ? ('suspended' as const) : ('approved' as const)
     const unreviewed_change_at = isChanged ? deps.clock() : null
-    await db
-      .updateTable('payment_apps')
-      .set({ status, unreviewed_change_at })
-      .where('id', '=', app.id)
-      .execute()
+    await setRows({ db }, 'payment_apps', { id: app.id }, { status, unreviewed_change_at })
   }
 
   // Each history begins alike, after any earlier one.

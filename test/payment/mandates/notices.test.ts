@@ -16,6 +16,7 @@ import { makePerson, type Person } from '../../harness/cast.ts'
 import { anotherProcess, useTestApp } from '../../harness/harness.ts'
 import { chargedOr, chargeOf, giveRight, IP, makeMandate, switchMandates } from '../../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { rowsOf, setRows } from '../../harness/rows.ts'
 
 const DAY_MS = 86_400_000
 
@@ -34,7 +35,7 @@ beforeEach(async () => {
   alice = await makePerson(test, { points: 1_000n })
   const email = `${alice.username}@example.org`
   const confirmed = { email, email_verified: true }
-  await test.db.updateTable('users').set(confirmed).where('id', '=', alice.id).execute()
+  await setRows(test, 'users', { id: alice.id }, confirmed)
 })
 
 const charge = (mandate_id: string, amount: bigint) =>
@@ -69,12 +70,7 @@ it('an acceptance and more than before, with a mail', async () => {
   const app = `Shop of ${merchant.owner.username}`
   const facts = { app, mandate: mandate_id, purpose: 'A service', until: '2026-12-31' }
   expect(rows).toEqual([{ kind: 'mandate_accepted', facts }])
-  const mails = await test.db
-    .selectFrom('outgoing_mails')
-    .where('user_id', '=', alice.id)
-    .orderBy('id')
-    .select('kind')
-    .execute()
+  const mails = await rowsOf(test, 'outgoing_mails', { user_id: alice.id })
   expect(mails.map(({ kind }) => kind)).toEqual([
     'alert.mandate_accepted',
     'alert.mandate_more',
@@ -95,11 +91,7 @@ it('each charge of a fixed mandate at once, and of others once the day is over',
   expect(await told()).toEqual([
     ['digest', { day: expect.stringMatching(/^2026-/), count: '2', points: '50' }],
   ])
-  const { count } = await test.db
-    .selectFrom('charge_notices')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  expect(Number(count)).toBe(0)
+  expect(await rowsOf(test, 'charge_notices')).toEqual([])
 })
 
 it('the first refusal of its kind in a period', async () => {
@@ -163,6 +155,5 @@ it('nothing of the test book', async () => {
   await chargedOr(makeChargeMandate(test.deps)(chargeOf(twin, mandate_id, 5n)))
   await revokeByProgram(test.deps, { app_id: twin.id, mandate_id, reason: 'Closed', ip: IP })
   expect(await told()).toEqual([])
-  const { rows } = await sql`select from charge_notices`.execute(test.db)
-  expect(rows).toEqual([])
+  expect(await rowsOf(test, 'charge_notices')).toEqual([])
 })

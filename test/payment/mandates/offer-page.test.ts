@@ -11,6 +11,7 @@ import { decideRight, giveRight, IP, makeMandate, offer, switchMandates } from '
 import { textOf } from '../../harness/markup.ts'
 import { makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
+import { setRows } from '../../harness/rows.ts'
 import { formsIn } from '../../web/form-markup.ts'
 
 const FIXED = { caps: { amount: 300n } } satisfies Partial<OfferedTerms>
@@ -32,8 +33,7 @@ const pathOf = (mandate_id: string) => `/payment/mandate/${mandate_id}`
 const offered = async (over: Partial<OfferedTerms> = {}) => pathOf(await offer(test, merchant, over))
 const idOf = (path: string) => path.split('/').at(-1)!
 const stored = (path: string) => findMandate(test.db, { mandate_id: idOf(path) }, test.clock.now())
-const setApp = (values: object) =>
-  test.db.updateTable('payment_apps').set(values).where('id', '=', merchant.id).execute()
+const setApp = (values: object) => setRows(test, 'payment_apps', { id: merchant.id }, values)
 const allow = (path: string, fields: Record<string, string> = {}, by = client) =>
   by.get(path).then((page) => by.post(path, { ...filledIn(page, path), ...fields }))
 
@@ -231,7 +231,7 @@ describe('an old sign-in', () => {
       expect.stringContaining(messages.en.security.signInAgain.title),
     ])
     expect(await stored(path)).toMatchObject({ status: 'pending' })
-    await test.db.updateTable('sessions').set({ auth_time: test.clock.now() }).execute()
+    await setRows(test, 'sessions', {}, { auth_time: test.clock.now() })
     const again = await client.get(path)
     expect(filledIn(again, path)).toMatchObject(lower)
     expect(again.body).toContain('<details class="small" open>')

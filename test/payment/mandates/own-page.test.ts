@@ -16,6 +16,7 @@ import {
 import { textOf } from '../../harness/markup.ts'
 import { makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
+import { setRows } from '../../harness/rows.ts'
 import { formsIn } from '../../web/form-markup.ts'
 
 const HOUR_MS = 3_600_000
@@ -121,7 +122,7 @@ describe('pausing and revoking', () => {
     await setSetting(test, 'payments_read_only', 'on')
     await decideRight(test, merchant, { decision: 'withdraw' })
     const setStatus = (status: 'suspended' | 'approved') =>
-      test.db.updateTable('payment_apps').set({ status }).where('id', '=', merchant.id).execute()
+      setRows(test, 'payment_apps', { id: merchant.id }, { status })
     await setStatus('suspended')
     const own = `${PAGE}/${ids[0]}`
     expect((await client.post(`${own}/pause`, page.form(`${own}/pause`))).status).toBe(303)
@@ -185,7 +186,7 @@ describe('agreeing', () => {
       expect.stringContaining('The shop waits for a review.'),
     ])
     const reviewed = { unreviewed_change_at: null }
-    await test.db.updateTable('payment_apps').set(reviewed).where('id', '=', shop.id).execute()
+    await setRows(test, 'payment_apps', { id: shop.id }, reviewed)
     expect((await send(mandate_id, 'resume')).status).toBe(303)
     expect(await stored(mandate_id)).toMatchObject({ status: 'active', payee_id: buyer.id })
   })

@@ -24,6 +24,7 @@ import {
 import { textOf } from '../../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
+import { rowOf, rowsOf, setRows } from '../../harness/rows.ts'
 import { expectStatements } from '../../harness/statements.ts'
 import {
   answerOf,
@@ -227,8 +228,7 @@ describe('a mandate', () => {
     await link(merchant, (await appOf(merchant)).client_id)
     expect(await refused(mandate_id)).toBe('invalid_authorization_details')
     await link(merchant, party.client_id)
-    const setOwner = (owner_id: bigint) =>
-      test.db.updateTable('oauth_apps').set({ owner_id }).where('id', '=', party.id).execute()
+    const setOwner = (owner_id: bigint) => setRows(test, 'oauth_apps', { id: party.id }, { owner_id })
     await setOwner(alice.id)
     expect(await refused(mandate_id)).toBe('invalid_authorization_details')
     await setOwner(merchant.owner.id)
@@ -309,18 +309,9 @@ describe('sign in and allow charges', () => {
       Object.keys(detailsOf(mandate_id)),
     )
     expect(await stored(mandate_id)).toMatchObject({ status: 'active', user_id: alice.id })
-    const { oauth_app_id } = await test.db
-      .selectFrom('mandates')
-      .where('mandate_id', '=', mandate_id)
-      .select('oauth_app_id')
-      .executeTakeFirstOrThrow()
+    const { oauth_app_id } = await rowOf(test, 'mandates', { mandate_id })
     expect(oauth_app_id).toBe(party.id)
-    const { detail } = await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', mandate_id)
-      .where('action', '=', 'mandate.accept')
-      .select('detail')
-      .executeTakeFirstOrThrow()
+    const { detail } = await rowOf(test, 'audit_log', { subject: mandate_id, action: 'mandate.accept' })
     expect(detail).toMatchObject({ by: 'member', from: 'consent' })
     expect((await client.get(authorizationUrl(party))).status).toBe(303)
 
@@ -394,7 +385,7 @@ describe('sign in and allow charges', () => {
     const refused = await withoutWriting(test, () => answer(page, 'charge', lower))
     expect([refused.status, refused.body]).toEqual([409, expect.stringContaining('Confirm that it is you')])
     expect(await stored(mandate_id)).toMatchObject({ status: 'pending' })
-    await test.db.updateTable('sessions').set({ auth_time: test.clock.now() }).execute()
+    await setRows(test, 'sessions', {}, { auth_time: test.clock.now() })
     const again = await ask(mandate_id)
     expect(formIn(again).values).toMatchObject(lower)
     test.clock.advance(HOUR_MS)
@@ -490,12 +481,9 @@ describe('the other answers', () => {
   })
 })
 
-const setApp = (values: object) =>
-  test.db.updateTable('payment_apps').set(values).where('id', '=', merchant.id).execute()
-const setWallet = (values: object) =>
-  test.db.updateTable('ledger_accounts').set(values).where('user_id', '=', alice.id).execute()
-const setLevel = (trust_level: number) =>
-  test.db.updateTable('users').set({ trust_level }).where('id', '=', alice.id).execute()
+const setApp = (values: object) => setRows(test, 'payment_apps', { id: merchant.id }, values)
+const setWallet = (values: object) => setRows(test, 'ledger_accounts', { user_id: alice.id }, values)
+const setLevel = (trust_level: number) => setRows(test, 'users', { id: alice.id }, { trust_level })
 
 describe('taking the application back', () => {
   const path = () => `/account/applications/${party.client_id}/revoke`
@@ -520,12 +508,7 @@ describe('taking the application back', () => {
       expect(await stored(id)).toMatchObject({ status: 'ended', reason: 'member' })
     for (const id of [byHand, others]) expect(await stored(id)).toMatchObject({ status: 'active' })
     expect((await refresh(test, party, tokens.refresh_token)).status).toBe(400)
-    const { detail } = await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', first)
-      .where('action', '=', 'mandate.end')
-      .select('detail')
-      .executeTakeFirstOrThrow()
+    const { detail } = await rowOf(test, 'audit_log', { subject: first, action: 'mandate.end' })
     expect(detail).toMatchObject({ by: 'member', from: 'applications', reason: 'member' })
     expect(textOf((await ask(await offered())).body)).toContain(messages.en.identity.consent.allowBoth)
   })
@@ -577,12 +560,7 @@ describe('at once', () => {
       const { code } = answerOf(each)
       expect((await exchange(test, party, code)).body.authorization_details).toEqual([detailsOf(mandate_id)])
     }
-    const accepted = await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', mandate_id)
-      .where('action', '=', 'mandate.accept')
-      .select('id')
-      .execute()
+    const accepted = await rowsOf(test, 'audit_log', { subject: mandate_id, action: 'mandate.accept' })
     expect(accepted).toHaveLength(1)
   })
 
@@ -611,12 +589,7 @@ describe('at once', () => {
       answer(page, 'charge'),
       client.submit(revoking, `/account/applications/${party.client_id}/revoke`),
     ])
-    const consents = await test.db
-      .selectFrom('consents')
-      .where('user_id', '=', alice.id)
-      .where('app_id', '=', party.id)
-      .select('scopes')
-      .execute()
+    const consents = await rowsOf(test, 'consents', { user_id: alice.id, app_id: party.id })
     const { status, reason } = (await stored(mandate_id))!
     expect([
       ['active', null, 1],

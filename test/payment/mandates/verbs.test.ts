@@ -38,6 +38,7 @@ import {
   termsOf,
 } from '../../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { rowsOf, setRows } from '../../harness/rows.ts'
 
 const DAY_MS = 86_400_000
 
@@ -72,15 +73,9 @@ const actOn = async (mandate_id: string, isFresh = true) => ({
   isFresh,
   version: (await read(mandate_id)).version,
 })
-const setApp = (changed: object) =>
-  test.db.updateTable('payment_apps').set(changed).where('id', '=', merchant.id).execute()
+const setApp = (changed: object) => setRows(test, 'payment_apps', { id: merchant.id }, changed)
 const actsOf = async (mandate_id: string) => {
-  const rows = await test.db
-    .selectFrom('audit_log')
-    .where('subject', '=', mandate_id)
-    .orderBy('id')
-    .select(['action', 'detail', 'ip', 'actor_id'])
-    .execute()
+  const rows = await rowsOf(test, 'audit_log', { subject: mandate_id })
   return rows as {
     action: string
     detail: Record<string, unknown>
