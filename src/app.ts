@@ -22,7 +22,14 @@ import { texts } from './texts.ts'
 import { registerAssets } from './web/assets.ts'
 import { registerNextSteps } from './web/next-steps.ts'
 import { registerPages, sendPageError } from './web/pages.ts'
-import { BODY_BYTES_MAX, isCleanValue, NotUtf8, type Parameters, parseParameters } from './web/parameters.ts'
+import {
+  BODY_BYTES_MAX,
+  EncodedBody,
+  isCleanValue,
+  NotUtf8,
+  type Parameters,
+  parseParameters,
+} from './web/parameters.ts'
 import { brandRoutes } from './web/site.ts'
 
 /** The longest is a client_id that is an address. */
@@ -71,6 +78,7 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
   if (deps.metrics !== undefined) measureRequests(app, deps.metrics)
   refuseOverload(app, deps)
   refuseUncleanText(app)
+  refuseEncodedBodies(app)
   app.setErrorHandler((error, request, reply) => sendPageError(error, request, reply))
   app.setNotFoundHandler(async (request, reply) => {
     // Reads the settings for the page header.
@@ -100,6 +108,17 @@ function parseQuery(text: string): Parameters {
   } catch (error) {
     return Object.assign(Object.create(null), { [UNREADABLE_QUERY]: error })
   }
+}
+
+/** Refuses compressed bodies (RFC 9110 15.5.16): their size is not known before they are read. */
+function refuseEncodedBodies(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ method, headers }, reply, done) => {
+    const coding = headers['content-encoding']?.trim().toLowerCase()
+    const isPlain = coding === undefined || coding === '' || coding === 'identity'
+    if (isPlain || method === 'GET' || method === 'HEAD') return done()
+    reply.header('accept-encoding', 'identity')
+    done(new EncodedBody('Send the body without Content-Encoding'))
+  })
 }
 
 /** Refuses text that Postgres cannot store, or that two parsers would read differently. Throws malformed_request. */

@@ -233,4 +233,14 @@ export const definitions = {
 export const schema = z.object(definitions)
 export type SettingValues = z.output<typeof schema>
 export type SettingName = keyof SettingValues
+/** The settings of the smallest and of the largest transfer, by trust level. */
+const TRANSFER_BOUNDS = ([0, 1, 2, 3, 4] as const).map(
+  (level) => [`points_transfer_min_amount_tl${level}`, `points_transfer_max_amount_tl${level}`] as const,
+)
+
+/** Returns the settings of a smallest transfer that exceeds the largest one. `textOf` gives stored texts. */
+export function crossedBounds(textOf: (name: SettingName) => string) {
+  return TRANSFER_BOUNDS.find(([least, most]) => BigInt(textOf(least)) > BigInt(textOf(most)))
+}
+
 export const SETTING_NAMES = Object.keys(definitions) as SettingName[]

@@ -11,6 +11,7 @@ import { recordAudit } from './audit.ts'
 import {
   announcement,
   colour,
+  crossedBounds,
   definitions,
   groupAliases,
   hosts,
@@ -33,6 +34,9 @@ const FRESH_MS = 2_000
 
 const HISTORY_MAX = 200
 
+/** The defaults. */
+const STANDARD = schema.parse({})
+
 /** The constraint of settings that one administrator cannot change alone (functions/guards/second-approver.sql). */
 const TWO_PEOPLE = 'site_settings_two_people'
 
@@ -53,7 +57,7 @@ export type Settings = {
   /**
    * Sets a setting, and records it in the history and in the audit log. It takes effect here at once, and in other
    * processes within 2 s. Returns false when the change needs the approval of a second administrator. Throws invalid_form
-   * with a message that says which values are valid.
+   * with a message that says which values are valid, also when a smallest transfer would exceed the largest.
    */
   change(change: SettingChange): Promise<boolean>
   /**
@@ -64,7 +68,10 @@ export type Settings = {
     changes: SettingChange[],
     propose: (tx: Tx, change: SettingChange) => Promise<void>,
   ): Promise<void>
-  /** Sets a setting in the transaction of an approved proposal. It takes effect everywhere within 2 s of the commit. */
+  /**
+   * Sets a setting in the transaction of an approved proposal. It takes effect everywhere within 2 s of the commit. Throws
+   * conflict when a smallest transfer would exceed the largest, because the other one waits for its approval too.
+   */
   changeWithin(tx: Tx, change: SettingChange): Promise<void>
 }
 
@@ -95,7 +102,7 @@ export type SettingState = {
  */
 export function openSettings(db: Db, elapsed_ms = () => performance.now()): Settings {
   let cached: { values: Promise<SettingValues>; at: number } | undefined
-  let latest = schema.parse({})
+  let latest = STANDARD
   return {
     latest: () => latest,
     read() {
@@ -118,7 +125,10 @@ export function openSettings(db: Db, elapsed_ms = () => performance.now()): Sett
     async change(change) {
       const checked = { ...change, value: validated(change.name, change.value) }
       try {
-        await db.transaction().execute((tx) => store(tx, checked))
+        await db.transaction().execute(async (tx) => {
+          await store(tx, checked)
+          await requireBounds(tx, [], 'invalid_form')
+        })
       } catch (error) {
         if (violatedConstraint(error) === TWO_PEOPLE) return false
         throw error
@@ -129,12 +139,19 @@ export function openSettings(db: Db, elapsed_ms = () => performance.now()): Sett
     async changeAll(changes, propose) {
       const checked = changes.map((change) => ({ ...change, value: validated(change.name, change.value) }))
       await db.transaction().execute(async (tx) => {
-        for (const change of checked) if (!(await isStored(tx, change))) await propose(tx, change)
+        const proposed: SettingChange[] = []
+        for (const change of checked)
+          if (!(await isStored(tx, change))) {
+            await propose(tx, change)
+            proposed.push(change)
+          }
+        await requireBounds(tx, proposed, 'invalid_form')
       })
       cached = undefined
     },
     async changeWithin(tx, change) {
       await store(tx, { ...change, value: validated(change.name, change.value) })
+      await requireBounds(tx, [], 'conflict')
     },
   }
 }
@@ -151,6 +168,24 @@ async function isStored(tx: Tx, change: SettingChange): Promise<boolean> {
   }
   await sql`release savepoint setting`.execute(tx)
   return true
+}
+
+/**
+ * Refuses bounds that leave no transfer possible: over the stored values, the defaults, and what this form proposes. The lock
+ * makes two administrators who change one bound each see each other.
+ */
+async function requireBounds(
+  tx: Tx,
+  proposed: readonly SettingChange[],
+  code: 'invalid_form' | 'conflict',
+): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('settings: bounds of transfers'))`.execute(tx)
+  const stored = await tx.selectFrom('site_settings').select(['name', 'value']).execute()
+  const values = new Map([...stored, ...proposed].map(({ name, value }) => [name, value]))
+  const crossed = crossedBounds((name) => values.get(name) ?? String(STANDARD[name]))
+  if (crossed === undefined) return
+  const [least, most] = crossed
+  throw new AppError(code, `${least} must not exceed ${most}`)
 }
 
 /** Returns the text to store. Throws invalid_form. */
@@ -224,12 +259,11 @@ export async function describeSettings(db: Db): Promise<SettingState[]> {
       .execute(),
   ])
   const values = new Map(stored.map((row) => [row.name, row.value]))
-  const defaults = schema.parse({})
   return SETTING_NAMES.map((name) => ({
     name,
     control: controlOf(name),
-    value: values.get(name) ?? String(defaults[name]),
-    standard: String(defaults[name]),
+    value: values.get(name) ?? String(STANDARD[name]),
+    standard: String(STANDARD[name]),
     history: changes.filter((change) => change.name === name),
   }))
 }

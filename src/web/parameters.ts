@@ -127,6 +127,11 @@ export class NotUtf8 extends AppError {
   }
 }
 
+/** The body is compressed. Its status is that of Fastify's own errors. */
+export class EncodedBody extends Error {
+  readonly statusCode = 415
+}
+
 /** Makes malformed_request with this message. */
 export function malformed(message: string): AppError {
   return new AppError('malformed_request', message)

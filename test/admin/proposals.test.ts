@@ -279,6 +279,24 @@ it.each([
   ).rejects.toMatchObject({ constraint: 'site_settings_two_people' })
 })
 
+it('bounds of transfers are judged over the form when proposed, and again when approved', async () => {
+  const set = async (fields: Record<string, string>) => {
+    const { form_token = '' } = (await proposer.get('/admin')).form('/language')
+    return proposer.post('/admin/settings', { form_token, confirmed: 'yes', ...fields })
+  }
+  const [least, most] = ['points_transfer_min_amount_tl0', 'points_transfer_max_amount_tl0'] as const
+  const before = await latest()
+  expect((await set({ [least]: '2000' })).status).toBe(400)
+  expect((await latest()).id).toBe(before.id)
+  expect((await set({ [least]: '2000', [most]: '3000' })).status).toBe(303)
+  const { [least]: smallest, [most]: largest } = Object.fromEntries(
+    (await rowsOf(test, 'proposals', { decision: null })).map((row) => [Object(row.act).setting, row]),
+  )
+  expect((await decide(approver, smallest!, 'approve')).status).toBe(409)
+  expect((await decide(approver, largest!, 'approve')).status).toBe(303)
+  expect((await decide(approver, smallest!, 'approve')).status).toBe(303)
+})
+
 it('brakes take one administrator while the rule is on', async () => {
   for (const [name, value] of [
     ['forum_points_bridge', 'off'],

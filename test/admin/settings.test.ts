@@ -1,7 +1,7 @@
 /** Site settings: a group is saved at once or not at all, and the history names the administrator. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { percentOf, shareOf } from '../../src/admin/wording/percent.ts'
-import { SETTING_NAMES } from '../../src/core/setting-values.ts'
+import { SETTING_NAMES, type SettingName } from '../../src/core/setting-values.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
@@ -243,6 +243,33 @@ describe('a switch', () => {
     const first = (await test.deps.settings.read())[name as 'registration'] === on
     expect(await turn(!first)).toBe(first ? off : on)
     expect(await turn(first)).toBe(first ? on : off)
+  })
+})
+
+describe('bounds of transfers', () => {
+  it('refuse a smallest transfer above the largest, over stored values and defaults', async () => {
+    const [least, most] = ['points_transfer_min_amount_tl1', 'points_transfer_max_amount_tl1'] as const
+    const before = await stored()
+    for (const form of [{ [least]: '5001' }, { [least]: '30', [most]: '20' }]) {
+      const answer = await change(form)
+      expect(answer.status).toBe(400)
+      expect(answer.body).toContain(t.crossed)
+      expect(await stored()).toEqual(before)
+    }
+    expect((await change({ [least]: '5001', [most]: '6000', confirmed: 'yes' })).status).toBe(303)
+    const lower = await change({ [most]: '5000' })
+    expect([lower.status, lower.body.includes(t.crossed)]).toEqual([400, true])
+  })
+
+  it('that are set at once see each other', async () => {
+    const by = { actor_id: null, ip: null, now: test.clock.now() }
+    const set = (name: SettingName, value: string) =>
+      test.deps.settings.change({ name, value, ...by }).catch((error) => error.code)
+    const answers = await Promise.all([
+      set('points_transfer_min_amount_tl2', '9000'),
+      set('points_transfer_max_amount_tl2', '8000'),
+    ])
+    expect(answers.sort()).toEqual(['invalid_form', true])
   })
 })
 

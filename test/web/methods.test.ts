@@ -84,10 +84,12 @@ describe('another method is answered with 405 and Allow', () => {
   it.each(GATEWAY)('as the gateway answers: %s', async (path) => {
     for (const base of ['/payment/api', '/payment/api/api']) {
       if (base === '/payment/api/api' && path.endsWith('.php')) continue
+      const isV1 = path.endsWith('.php')
       const answer = await ask('PUT', `${base}/${path}`, { 'content-type': 'text/xml' }, '<a/>')
       expect(answer.statusCode).toBe(405)
-      expect(answer.headers.allow).toBe('GET, HEAD, POST')
-      expect(answer.json()).toEqual({ code: -5, msg: '请求方式不正确' })
+      expect(answer.headers.allow).toBe(isV1 ? 'GET, HEAD, POST' : 'POST')
+      const wanted = isV1 ? 'GET 或 POST' : 'POST'
+      expect(answer.json()).toEqual({ code: -5, msg: `请求方式不正确，请使用 ${wanted}` })
     }
   })
 
@@ -120,6 +122,36 @@ describe('another method is answered with 405 and Allow', () => {
   })
 })
 
+describe('a compressed body', () => {
+  const compressed = (url: string) => ask('POST', url, { 'content-encoding': 'gzip' }, 'x')
+
+  it('is 415 in the words of each area', async () => {
+    const message = 'Send the body without Content-Encoding'
+    const answers: [string, unknown][] = [
+      ['/oauth2/token', { error: 'invalid_request', error_description: message }],
+      ['/oauth2/userinfo', { error: 'invalid_request', error_description: message }],
+      ['/api/apps', { error: 'invalid_request', error_description: message }],
+      [
+        `/payment/transfer/${merchant.payment_id}`,
+        { success: false, errors: [{ code: 1005, detail: message }] },
+      ],
+      ['/payment/api/mapi.php', { code: -1, msg: '不支持 Content-Encoding，请发送未压缩的内容' }],
+      ['/payment/api/pay/create', { code: -1, msg: '不支持 Content-Encoding，请发送未压缩的内容' }],
+    ]
+    for (const [url, body] of answers) {
+      const answer = await compressed(url)
+      expect([url, answer.statusCode, answer.headers['accept-encoding']]).toEqual([url, 415, 'identity'])
+      expect(answer.json()).toMatchObject(body as object)
+    }
+    expect((await compressed('/sign-in')).statusCode).toBe(415)
+  })
+
+  it('is the body itself under the coding identity', async () => {
+    const answer = await ask('POST', '/payment/api/mapi.php', { 'content-encoding': 'Identity' })
+    expect([answer.statusCode, answer.json().code]).toEqual([200, -4])
+  })
+})
+
 describe('a slash at the end, or doubled', () => {
   it('is not a different address for programs', async () => {
     const tokens = await obtainTokens(test, await (await makePerson(test)).signIn(), party)
@@ -149,7 +181,7 @@ it.each([
   ['application/x-strange', 'in another format'],
 ])('the form endpoints tell a caller of %s to send a form', async (type, found) => {
   const authorization = basic(party.client_id, party.client_secret)
-  for (const name of ['token', 'revoke', 'introspect', 'userinfo', 'device_authorization']) {
+  for (const name of ['token', 'revoke', 'introspect', 'device_authorization']) {
     const headers = { authorization, 'content-type': type }
     const answer = await ask('POST', `/oauth2/${name}`, headers, '{"grant_type":"refresh_token"}')
     expect(answer.statusCode).toBe(400)

@@ -1,6 +1,6 @@
 /** Reads the form of a group of settings: values as people type them, such as 5 for 5%, and as they are stored. */
 import { z } from 'zod'
-import type { SettingName } from '../../core/setting-values.ts'
+import { crossedBounds, type SettingName } from '../../core/setting-values.ts'
 import { type SettingControl, type SettingState, validated } from '../../core/settings.ts'
 import { AppError } from '../../platform/errors.ts'
 import { percentOf, shareOf } from '../wording/percent.ts'
@@ -44,8 +44,8 @@ export type SettingDraft = {
   after: string
 }
 
-/** `changed`: another administrator has changed it since the page was shown. */
-export type Problem = 'invalid' | 'changed'
+/** `changed`: another administrator has changed it since the page was shown. `crossed`: it exceeds the largest transfer. */
+export type Problem = 'invalid' | 'changed' | 'crossed'
 
 export type Draft = {
   changes: SettingDraft[]
@@ -75,6 +75,15 @@ export function readDraft(settings: SettingState[], fields: Fields): Draft {
     else if (!isSame(control, after, value)) draft.changes.push({ name, before: value, after })
   }
   return draft
+}
+
+/** Notes a smallest transfer of the draft that exceeds the largest one. `settings` are all, with their values in force. */
+export function noteCrossedBounds(draft: Draft, settings: SettingState[]): void {
+  const values = new Map(settings.map(({ name, value }) => [name, value]))
+  for (const { name, after } of draft.changes) values.set(name, after)
+  const [least, most] = crossedBounds((name) => values.get(name)!) ?? []
+  if (least === undefined || draft.changes.every(({ name }) => name !== least && name !== most)) return
+  draft.problems.set(least, 'crossed')
 }
 
 /** The choice of a switch that is off: the other one than `on` or `open`. */

@@ -28,7 +28,15 @@ import {
 } from '../wording/setting-groups.ts'
 import { settingLabel, settingValue, typedValue } from '../wording/setting-words.ts'
 import { effectOf } from './setting-effects.ts'
-import { type Draft, type Fields, fieldsOf, readDraft, type SettingDraft, SHOWN } from './setting-form.ts'
+import {
+  type Draft,
+  type Fields,
+  fieldsOf,
+  noteCrossedBounds,
+  readDraft,
+  type SettingDraft,
+  SHOWN,
+} from './setting-form.ts'
 import { findSettings } from './setting-search.ts'
 
 const PATH = '/admin/settings'
@@ -94,6 +102,7 @@ export function settingPages(app: FastifyInstance, deps: Core): void {
     if (asked.length === 0) throw new AppError('invalid_form', 'There is no such setting')
     const group = groupIn(fields)
     const draft = readDraft(asked, fields)
+    noteCrossedBounds(draft, settings)
     refuseFaults(request, draft, settings)
     if (draft.changes.length === 0) {
       return reply.done(pathOf(group), { text: request.locale.t.settings.nothingChanged, tone: 'warn' })
@@ -220,7 +229,7 @@ async function save(
 /** Throws FormRefused with what each faulty field must be. */
 function refuseFaults({ locale }: FastifyRequest, { problems }: Draft, settings: SettingState[]): void {
   if (problems.size === 0) return
-  const { must, changedMeanwhile } = locale.t.settings
+  const { must, changedMeanwhile, crossed } = locale.t.settings
   const faulty = settings.filter(({ name }) => problems.has(name))
   throw new FormRefused(
     Object.fromEntries(
@@ -229,11 +238,12 @@ function refuseFaults({ locale }: FastifyRequest, { problems }: Draft, settings:
           min: locale.points('min' in control ? control.min : 0),
           max: locale.points('max' in control ? control.max : 0),
         }
-        const isInvalid = problems.get(name) === 'invalid'
-        return [
-          name,
-          isInvalid ? must[control.kind](bounds) : changedMeanwhile(settingValue(locale, name, value)),
-        ]
+        const texts = {
+          invalid: () => must[control.kind](bounds),
+          changed: () => changedMeanwhile(settingValue(locale, name, value)),
+          crossed: () => crossed,
+        }
+        return [name, texts[problems.get(name)!]()]
       }),
     ),
   )

@@ -141,6 +141,10 @@ export const settings = {
       zh: '请填时区，例如 Asia/Shanghai。',
     }),
   },
+  crossed: {
+    en: 'The smallest transfer must not exceed the largest one of this trust level.',
+    zh: '单笔转账下限不能高于该信任等级的上限。',
+  },
   changedMeanwhile: (value: string) => ({
     en: `Another administrator has just set this to ${value}. Nothing was saved; check it and save again.`,
     zh: `另一位管理员刚刚将此项改为 ${value}。没有保存任何更改，请核对后再保存。`,

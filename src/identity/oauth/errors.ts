@@ -8,6 +8,7 @@ import { asAnswered, clientFaultStatus, sendPageError, wantsHtml } from '../../w
 
 const METHOD_NOT_ALLOWED = 405
 const PAYLOAD_TOO_LARGE = 413
+const UNSUPPORTED_MEDIA_TYPE = 415
 const REALM = 'Tessera'
 
 /** Codes that are only redirected have a status too, so that the compiler checks the table. */
@@ -144,7 +145,8 @@ function asOAuthFailure(error: unknown): OAuthFailure | undefined {
   if (!isMalformed && status === undefined) return undefined
   return {
     code: 'invalid_request',
-    status: status === PAYLOAD_TOO_LARGE ? status : STATUS.invalid_request,
+    status:
+      status === PAYLOAD_TOO_LARGE || status === UNSUPPORTED_MEDIA_TYPE ? status : STATUS.invalid_request,
     message: (error as Error).message,
     data: {},
   }

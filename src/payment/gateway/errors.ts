@@ -6,7 +6,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { AppError, type GatewayCode } from '../../platform/errors.ts'
 import { asAnswered, clientFaultStatus } from '../../web/pages.ts'
-import { NotUtf8 } from '../../web/parameters.ts'
+import { EncodedBody, NotUtf8 } from '../../web/parameters.ts'
 import type { Refusal } from './shapes.ts'
 
 /** Failures that other scopes share with this one. */
@@ -118,7 +118,7 @@ export type WireFailure = {
 
 /**
  * Converts a failure for the paths of a version. The status is 200, because many clients do not read other answers.
- * Exceptions: 405 for a wrong method, 429 for too many requests, 503 under overload or without the database. Our own
+ * Exceptions: 405 for a wrong method, 415 for a compressed body, 429 for too many requests, 503 under overload or without the database. Our own
  * faults get 500 and are logged.
  */
 export function wireFailure(
@@ -135,8 +135,15 @@ export function wireFailure(
   }
   const { [version]: code, msg } = WIRE[known.code as GatewayWireCode]
   const inEnglish = IN_ENGLISH[known.code as GatewayWireCode]
-  if (known.code === 'method_not_allowed')
-    return { status: 405, body: { code, msg }, inEnglish, isSigned: false }
+  if (known.code === 'method_not_allowed') {
+    const wanted = String(reply.getHeader('allow'))
+      .split(', ')
+      .filter((method) => method !== 'HEAD')
+    const use = `${msg}，请使用 ${wanted.join(' 或 ')}`
+    return { status: 405, body: { code, msg: use }, inEnglish, isSigned: false }
+  }
+  if (error instanceof EncodedBody)
+    return { status: 415, body: { code, msg: known.message }, inEnglish, isSigned: false }
   if (known.retry_after_seconds === undefined) {
     return { status: 200, body: { code, msg: known.message }, inEnglish, isSigned: true }
   }
@@ -153,6 +160,8 @@ export function wireFailure(
 function asKnown(error: unknown): AppError | undefined {
   // Replaces the texts of body and query parsers, which are not Chinese and may repeat sent values.
   if (error instanceof NotUtf8) return refusal('not_utf8')
+  if (error instanceof EncodedBody)
+    return refusal('wrong_content_type', '不支持 Content-Encoding，请发送未压缩的内容')
   if (error instanceof AppError && error.code === 'malformed_request') return refusal('malformed_request')
   if (error instanceof AppError && error.code in WIRE) return error
   if ((error as FastifyError).code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return refusal('wrong_content_type')

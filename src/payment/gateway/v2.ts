@@ -67,10 +67,6 @@ export async function v2Routes(app: FastifyInstance, verbs: GatewayVerbs): Promi
       const fields = nonEmpty({ code: 0, msg: 'success', ...(await endpoint(asked, verbs)) })
       return signReply(deps, asked.app, fields)
     })
-    // V2 ignores the query, so a GET has no parameters.
-    app.get(`/${path}`, async () => {
-      throw refusal('nothing_sent')
-    })
   }
 }
 

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type PaymentCode } from '../../platform/errors.ts'
 import { asAnswered, clientFaultStatus } from '../../web/pages.ts'
+import { EncodedBody } from '../../web/parameters.ts'
 
 /** Failures that other scopes share with this one. */
 type SharedCode =
@@ -82,7 +83,9 @@ export function sendPaymentError(
   // Most clients do not show `data`, so the detail includes the hint too.
   const detail = data?.hint === undefined ? message : `${message}. ${data.hint}`
   const errors = [{ code: number, detail }]
-  return reply.code(status).send({ success: false, error: message, message, errors, data })
+  return reply
+    .code(error instanceof EncodedBody ? 415 : status)
+    .send({ success: false, error: message, message, errors, data })
 }
 
 function asPaymentError(error: unknown): AppError | undefined {
