@@ -2,7 +2,6 @@
 import { sql } from 'kysely'
 import { afterAll, expect, it } from 'vitest'
 import { addressesOf } from '../../src/payment/merchant/addresses.ts'
-import { makePerson } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
@@ -71,11 +70,6 @@ it('the known addresses are offered, and tries are limited by hour', async () =>
   const { body } = await owner.get(path)
   expect(body).toContain(merchant.callbackUrl)
   expect(body).toContain('https://shop.example/notify')
-  const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
-  expect((await mallory.get(path)).status).toBe(404)
-  const { form_token } = (await mallory.get('/account')).form('/sign-out')
-  expect((await mallory.post(path, { form_token: form_token!, url: receiver.url })).status).toBe(404)
-  expect((await owner.post(path, { url: receiver.url })).status).toBe(403)
   const tries = await Promise.all(Array.from({ length: 12 }, () => attempt('nonsense')))
   expect(tries.filter(({ status }) => status === 429)).toHaveLength(2)
 })

@@ -339,8 +339,6 @@ it('the owner’s page enables them, shows the secret once, and verifies', async
   const made = await browser.submit(asked, `${path}/rotate`)
   const rotated = await browser.get(made.location!)
   expect(/whsec_[A-Za-z0-9+/=]+/.exec(rotated.body)![0]).not.toBe(secret)
-  const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
-  expect((await mallory.get(path)).status).toBe(404)
 
   told.length = 0
   const transaction_id = await paidOrder(seller)
@@ -361,11 +359,6 @@ it('the owner’s page enables them, shows the secret once, and verifies', async
   for (const signature of [undefined, '', 'v1,', 'v1,é v2,x'])
     expect(readEvent({ ...headers, 'webhook-signature': signature }, body)).toBeUndefined()
   expect(readEvent({}, body)).toBeUndefined()
-  test.clock.advance(11 * 60_000)
-  const stale = await browser.submit(await browser.get(path), path, { events_url: url })
-  expect(stale.status).toBe(409)
-  expect(stale.body).toContain(`/sign-in?return_to=${encodeURIComponent(path)}&amp;`)
-  expect(stale.body).toContain(`href="${path}"`)
   // The payer's receipt says that the shop was notified.
   const receipt = await (await buyer.signIn()).get(`/payment/pay/${transaction_id}`)
   expect(receipt.body).toContain(messages.en.pay.notification.delivered)

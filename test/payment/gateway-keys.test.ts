@@ -13,7 +13,6 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { resetMerchantKey } from '../../src/payment/apps/key-changes.ts'
 import { currentKey, openKey } from '../../src/payment/signing/keys.ts'
 import { readPublicKey } from '../../src/payment/signing/public-key.ts'
-import { makePerson } from '../harness/cast.ts'
 import { anotherProcess, type Browser, type Page, type TestApp, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { rowOf, rowsOf } from '../harness/rows.ts'
@@ -401,25 +400,5 @@ describe('the card of an application', () => {
       const card = (await owner.get(cardOf(shop))).body
       expect(card).toContain('name="v1" checked')
       expect(card).not.toContain('name="v2" checked')
-    }))
-
-  it('changes keys for its owner alone, by form, freshly signed in', () =>
-    withShop(async (shop, owner) => {
-      const page = await owner.get(cardOf(shop))
-      const mallory = await (await makePerson(test)).signIn()
-      const own = (await mallory.get('/account')).form('/sign-out')
-      const before = [await found(test, shop.payment_id), await audits(shop)]
-      const fields = { public_key: fixture('merchant-public-key.pem') }
-      for (const act of ['public-key', 'key-pair', 'versions']) {
-        const path = actOf(shop, act)
-        expect((await mallory.post(path, { ...own, ...fields })).status).toBe(404)
-        expect((await mallory.post(path, { ...page.form(path), ...fields })).status).toBe(403)
-        expect((await owner.post(path, fields)).status).toBe(403)
-      }
-      test.clock.advance(11 * 60_000)
-      for (const act of ['public-key', 'key-pair', 'versions']) {
-        expect((await owner.submit(page, actOf(shop, act), fields)).status).toBe(409)
-      }
-      expect([await found(test, shop.payment_id), await audits(shop)]).toEqual(before)
     }))
 })

@@ -8,6 +8,7 @@ import { gatewayText, md5, send } from '../harness/gateway-shop.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { payOrder, placeOrder, refund } from '../harness/orders.ts'
 import { rowOf, setRows } from '../harness/rows.ts'
@@ -246,17 +247,13 @@ describe('the orders of an application', () => {
     await set('30')
   })
 
-  it('are not there for anybody else', async () => {
-    const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
+  it('are not there for another application', async () => {
     const { transaction_id } = await order('Secret', '10')
-    for (const path of ['', '/export', '/export.csv'].map((end) => listOf(merchant) + end))
-      expect((await mallory.get(path)).status).toBe(404)
     const seller = await makeMerchant(test)
     const stranger = await seller.owner.signIn()
     const { body } = await stranger.get(asking({ q: transaction_id }, listOf(seller)))
-    expect(body).toContain('No results')
-    const visitor = await owner.get('/payment/applications/pay_00000000000000000000/orders')
-    expect(visitor.status).toBe(404)
+    expect(body).toContain(messages.en.lists.nothing)
+    expect((await stranger.get(`${listOf(seller)}/${transaction_id}`)).status).toBe(404)
   })
 
   it('show their history, payees and request, without its secrets', async () => {
@@ -335,19 +332,12 @@ describe('the orders of an application', () => {
     expect(page.body).not.toContain(signed.sign)
     const redeliver = `/payment/applications/${merchant.payment_id}/notifications/${transaction_id}/redeliver`
     expect((await owner.submit(page, redeliver)).status).toBe(303)
-    expect((await owner.post(redeliver, {})).status).toBe(403)
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
     const again = `/admin/notifications/${transaction_id}/redeliver`
     const list = await admin.get(`/admin/notifications?transaction_id=${transaction_id}`)
     expect(list.body).toContain('<p class="clip"><bdi>Lamp</bdi></p>')
     expect(page.body).not.toContain('<p class="clip">')
     expect((await admin.submit(list, again)).status).toBe(303)
-
-    const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
-    expect((await mallory.get(path)).status).toBe(404)
-    const seller = await makeMerchant(test)
-    const stranger = await seller.owner.signIn()
-    expect((await stranger.get(`${listOf(seller)}/${transaction_id}`)).status).toBe(404)
   })
 
   it('of a day are those created from midnight to midnight in China', async () => {

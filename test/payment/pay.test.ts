@@ -253,30 +253,6 @@ describe('an order that cannot be paid', () => {
   })
 })
 
-describe('the form', () => {
-  it('is refused without this session’s token, or from another site', async () => {
-    const { path, transaction_id } = await order()
-    const client = await alice.signIn()
-    const page = await client.get(path)
-    const form = page.form(path)
-    const other = await (await makePerson(test, { points: 500n })).signIn()
-    const stolen = (await other.get(path)).form(path)
-    const tries = [
-      client.post(path, { expected_amount: '120' }),
-      client.post(path, { ...form, form_token: '' }),
-      client.post(path, { ...form, form_token: stolen.form_token! }),
-      client.post(path, form, { 'sec-fetch-site': 'cross-site' }),
-      client.post(path, form, { 'sec-fetch-site': 'same-site' }),
-    ]
-    for (const answer of await Promise.all(tries))
-      await expectRefused(answer, transaction_id, messages.en.errors.title.form_expired, 403)
-    const signedOut = browser(test)
-    const anonymous = await signedOut.post(path, form)
-    await expectRefused(anonymous, transaction_id, messages.en.errors.title.form_expired, 403)
-    expect(await statusOf(transaction_id)).toBe('unpaid')
-  })
-})
-
 describe('races', () => {
   let elsewhere: TestApp
   beforeAll(async () => {

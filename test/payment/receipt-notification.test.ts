@@ -110,7 +110,7 @@ describe('telling the shop again', () => {
     expect(requestsFor(transaction_id)).toBe(before)
   })
 
-  it('is the payer’s alone, with the form of this page', async () => {
+  it('is the payer’s alone', async () => {
     const transaction_id = await paidAt(500)
     world.test.clock.advance(61_000)
     const before = requestsFor(transaction_id)
@@ -121,7 +121,6 @@ describe('telling the shop again', () => {
     expect((await stranger.post(`${pathOf(transaction_id)}/tell`, { form_token: form_token! })).status).toBe(
       404,
     )
-    expect((await buyer.post(`${pathOf(transaction_id)}/tell`, {})).status).toBe(403)
     expect((await stranger.post('/payment/pay/txn_x/tell', { form_token: form_token! })).status).toBe(404)
     expect(requestsFor(transaction_id)).toBe(before)
   })

@@ -138,20 +138,6 @@ describe('the page of an application', () => {
       await setRows(test, 'payment_apps', { id: seller.id }, { exchange_rate: '0.01' })
       expect((await admin.get(pathOf(seller))).body).toContain('would be less than one point')
     }))
-
-  it('is for administrators, of applications that exist', () =>
-    withMerchant(async (seller) => {
-      const owner = await seller.owner.signIn()
-      expect((await owner.get(pathOf(seller))).status).toBe(403)
-      const form = (await owner.get('/account')).form('/sign-out')
-      expect((await owner.post(`${pathOf(seller)}/terms`, { ...form, fee_rate: '0' })).status).toBe(403)
-      expect((await admin.post(`${pathOf(seller)}/terms`, { fee_rate: '0' })).status).toBe(403)
-      expect((await admin.get('/admin/payment-applications/pay_00000000000000000000')).status).toBe(404)
-      const token = (await admin.get(pathOf(seller))).form(`${pathOf(seller)}/terms`)
-      const nowhere = '/admin/payment-applications/pay_00000000000000000000/terms'
-      const fields = { fee_rate: '0', daily_payments_max: '', daily_transfers_max: '', reason: '' }
-      expect((await admin.post(nowhere, { ...token, ...fields })).status).toBe(404)
-    }))
 })
 
 describe('a daily limit of payments', () => {

@@ -135,19 +135,6 @@ describe('pausing and revoking', () => {
     await setSetting(test, 'payments_read_only', 'off')
     await switchMandates(test)
   })
-
-  it('are refused to another member, and without the form of a page', async () => {
-    const mandate_id = await makeMandate(test, merchant, alice)
-    const own = `${PAGE}/${mandate_id}`
-    const page = await client.get(own)
-    for (const act of ['pause', 'revoke', 'resume', 'terms', 'notice', 'next-period'])
-      expect((await client.post(`${own}/${act}`, {})).status).toBe(403)
-    const bob = await (await makePerson(test)).signIn()
-    const theirs = await makeMandate(test, merchant, alice)
-    const token = page.form(`${own}/pause`)
-    expect((await bob.post(`${PAGE}/${theirs}/revoke`, token)).status).toBe(403)
-    expect(await stored(theirs)).toMatchObject({ status: 'active' })
-  })
 })
 
 describe('agreeing', () => {
