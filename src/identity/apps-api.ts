@@ -19,7 +19,7 @@ import {
   registerApp,
   registerUnconfirmedApp,
 } from './apps/apps.ts'
-import { isResourceTaken } from './apps/resource-uri.ts'
+import { ResourceTaken } from './apps/resource-uri.ts'
 import { type Bearer, type GetBearer, readBearer } from './oauth/bearer.ts'
 import { bearerError } from './oauth/errors.ts'
 import { singleValues } from './oauth/parameters.ts'
@@ -50,7 +50,7 @@ export function registerAppRoute(app: FastifyInstance, deps: Core, getBearer: Ge
       ? registerApp(deps.db, registered)
       : registerUnconfirmedApp(deps, registered, by)
     const { id: _, ...credentials } = await registering.catch((error) => {
-      if (!isResourceTaken(error)) throw error
+      if (!(error instanceof ResourceTaken)) throw error
       throw new AppError('invalid_request', 'resource_uri: another application has it')
     })
     const waiting = { status: 'unconfirmed', confirm_url: `${deps.config.PUBLIC_URL}/apps` }

@@ -31,6 +31,8 @@ export async function makeParty(test: TestApp, rules: Rules = {}, by?: Person): 
     ...rules,
     redirect_uris,
   })
+  // As if the staff had reviewed it, because an unreviewed resource is unknown.
+  if (rules.resource_uri) await changeApp(test, app, { reviewed_resource_uri: rules.resource_uri })
   return { client_secret: '', ...app, redirect_uri: redirect_uris[0]!, owner: owner.username }
 }
 

@@ -1,5 +1,6 @@
 /** Tokens for another application's service (RFC 8707), and the document about our own resource (RFC 9728). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { getApp, markReviewed, reviewedVersion } from '../../src/identity/apps/acts.ts'
 import { DEVICE_GRANT, GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
@@ -219,8 +220,51 @@ describe('the address of a service', () => {
       status: 201,
       body: { resource_uri: 'https://x.example' },
     })
-    const tokens = await tokensFor('https://x.example/')
-    expect(await introspect(agent, tokens.access_token)).toMatchObject({ aud: 'https://x.example' })
+  })
+
+  it('is known after a review only, and a stranger’s registration blocks nobody', async () => {
+    const resource_uri = 'https://x.example/api'
+    const admin = await makePerson(test, { username: 'admin', is_admin: true })
+    const registered = async () => {
+      const fields = { redirect_uris: ['https://x.example/cb'], resource_uri }
+      const { status, body } = await register(fields)
+      expect(status).toBe(201)
+      return String(body.client_id)
+    }
+    const review = async (client_id: string, isReviewed = true) => {
+      const seen = reviewedVersion(await getApp(test.db, { client_id }))
+      const by = { actor_id: admin.id, ip: '203.0.113.7', now: test.clock.now() }
+      return markReviewed(test.db, { client_id, isReviewed, seen, ...by })
+    }
+    const [stranger, owner] = [await registered(), await registered()]
+    expect(await errorFor(`&resource=${resource_uri}`)).toBe('invalid_target')
+    await review(owner)
+    const tokens = await tokensFor(resource_uri)
+    expect(await introspect(agent, tokens.access_token)).toMatchObject({ aud: resource_uri })
+    await expect(review(stranger)).rejects.toMatchObject({ code: 'conflict' })
+    expect((await register({ redirect_uris: ['https://x.example/cb'], resource_uri })).status).toBe(400)
+
+    await review(owner, false)
+    expect(await errorFor(`&resource=${resource_uri}`)).toBe('invalid_target')
+    await review(stranger)
+    expect((await tokensFor(resource_uri)).access_token).toBeTruthy()
+  })
+
+  it('stays known while its application changes, until it changes itself', async () => {
+    const owner = await makePerson(test)
+    const resource_uri = 'https://kept.example/api'
+    const redirect_uris = ['https://kept.example/cb']
+    const app = await makeParty(test, { redirect_uris, resource_uri }, owner)
+    const client = await owner.signIn()
+    const path = `/apps/${app.client_id}`
+    const fields = { name: 'Kept', redirect_uris: redirect_uris.join('\n') }
+    const save = async (uri: string) =>
+      client.submit(await client.get(path), path, { ...fields, resource_uri: uri })
+    expect((await save(resource_uri)).status).toBe(303)
+    expect((await tokensFor(resource_uri)).access_token).toBeTruthy()
+    expect((await save(`${resource_uri}/2`)).status).toBe(303)
+    for (const uri of [resource_uri, `${resource_uri}/2`])
+      expect(await errorFor(`&resource=${uri}`)).toBe('invalid_target')
   })
 
   it('is https in production, and in development http on the loopback too', async () => {

@@ -127,8 +127,8 @@ describe('a member who leaves', () => {
       is_banned: true,
       anonymised_at: test.clock.now(),
     })
-    // The journal has it only in the reference that the test gave its grant.
-    expect(await whereIs('wonderland')).toEqual(['journal', 'transfers'])
+    // A transfer keeps the name that its sender gave.
+    expect(await whereIs('wonderland')).toEqual(['transfers'])
     expect(await whereIs('liddell')).toEqual([])
     for (const table of [
       'sessions',

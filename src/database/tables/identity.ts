@@ -30,6 +30,8 @@ type OauthAppsTable = {
   is_listed: Generated<boolean>
   /** The address of its service, for whose tokens others may ask (RFC 8707). */
   resource_uri: Nullable<string>
+  /** That address once the staff has reviewed it. Only then do others get tokens for it. */
+  reviewed_resource_uri: Nullable<string>
   grant_types: Generated<
     ('authorization_code' | 'refresh_token' | 'urn:ietf:params:oauth:grant-type:device_code')[]
   >

@@ -11,6 +11,7 @@ import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { AppValues } from './apps.ts'
 import { type Act, columns, lockApp, noSuchApp, type Owned } from './lock.ts'
+import { explainReview, requireFreeResource } from './resource-uri.ts'
 
 /** The count of members stops here. */
 const MEMBERS_COUNTED_MAX = 10_000
@@ -145,7 +146,10 @@ export async function countMembers(db: Db, app_id: bigint): Promise<{ count: num
 /** What a change of an application did. */
 export type AppChange = { changed: (keyof AppValues)[]; losesMark: boolean }
 
-/** Writes and records the changed fields. A change of a reviewed field removes the mark of the review. Throws not_found. */
+/**
+ * Writes and records the changed fields. A change of a reviewed field removes the mark of the review; the resource stays known
+ * until its own address changes. Throws not_found and ResourceTaken.
+ */
 export async function updateApp(db: Db, owned: Owned & { values: AppValues }): Promise<AppChange> {
   const { values } = owned
   return db.transaction().execute(async (tx) => {
@@ -155,9 +159,11 @@ export async function updateApp(db: Db, owned: Owned & { values: AppValues }): P
     if (changed.length === 0) return { changed, losesMark: false }
     const losesMark = app.reviewed_at !== null && REVIEWED_FIELDS.some((field) => changed.includes(field))
     const mark = losesMark ? { reviewed_at: null, reviewed_by: null } : {}
+    const isMoved = changed.includes('resource_uri')
+    if (isMoved) await requireFreeResource(tx, { ...values, id: app.id })
     await tx
       .updateTable('oauth_apps')
-      .set({ ...values, ...mark })
+      .set({ ...values, ...mark, ...(isMoved && { reviewed_resource_uri: null }) })
       .where('id', '=', app.id)
       .execute()
     await record(tx, 'updated', owned, { before: pick(app, changed), after: pick(values, changed) })
@@ -249,8 +255,9 @@ export function reviewedVersion(app: Pick<AppValues, (typeof REVIEWED_FIELDS)[nu
 }
 
 /**
- * Gives or withdraws the mark "reviewed by staff". An existing mark keeps its date. Throws not_found, and conflict when the
- * application differs from the version that the administrator has `seen`, or nobody owns it.
+ * Gives or withdraws the mark "reviewed by staff", and with it the right to its resource. An existing mark keeps its date.
+ * Throws not_found, and conflict when the application differs from the version that the administrator has `seen`, nobody owns
+ * it, or another reviewed application has its resource.
  */
 export async function markReviewed(
   db: Db,
@@ -264,13 +271,10 @@ export async function markReviewed(
     if ((app.reviewed_at !== null) === isReviewed) return
     if (isReviewed && seen !== reviewedVersion(app))
       throw new AppError('conflict', 'This application was changed since you looked at it')
-    await tx
-      .updateTable('oauth_apps')
-      .set(
-        isReviewed ? { reviewed_at: now, reviewed_by: actor_id } : { reviewed_at: null, reviewed_by: null },
-      )
-      .where('id', '=', app.id)
-      .execute()
+    const mark = isReviewed
+      ? { reviewed_at: now, reviewed_by: actor_id, reviewed_resource_uri: app.resource_uri }
+      : { reviewed_at: null, reviewed_by: null, reviewed_resource_uri: null }
+    await tx.updateTable('oauth_apps').set(mark).where('id', '=', app.id).execute().catch(explainReview)
     await record(tx, isReviewed ? 'reviewed' : 'review_withdrawn', act, reviewChange(!isReviewed))
   })
 }

@@ -58,8 +58,8 @@ export const apps = {
   },
   resource: { en: 'Address of your service', zh: '服务地址' },
   resourceHint: {
-    en: 'If other applications call your service with tokens made for it (RFC 8707). At the host of a redirect URI; needs a secret.',
-    zh: '其他应用用专门的令牌调用你的服务时填写（RFC 8707）。须与某个回调地址同域名，且应用有密钥。',
+    en: 'If other applications call your service with tokens made for it (RFC 8707). At the host of a redirect URI; needs a secret, and works after the staff has reviewed the application.',
+    zh: '其他应用用专门的令牌调用你的服务时填写（RFC 8707）。须与某个回调地址同域名，应用有密钥，并经本站审核后生效。',
   },
   device: { en: 'Sign-in on devices without a browser', zh: '允许在没有浏览器的设备上登录' },
   deviceHint: {
@@ -108,8 +108,8 @@ export const apps = {
     token_endpoint_auth_method: { en: 'Choose one from the list.', zh: '请从列表中选择。' },
     is_listed: { en: 'Tick it or leave it empty.', zh: '请勾选或留空。' },
     resource_uri: {
-      en: 'Enter an https address at the host of a redirect URI. No other application may have it. An application without a secret has none.',
-      zh: '请填写与某个回调地址同域名的 https 地址，且未被其他应用使用。没有密钥的应用不能填写。',
+      en: 'Enter an https address at the host of a redirect URI. No other reviewed application may have it. An application without a secret has none.',
+      zh: '请填写与某个回调地址同域名的 https 地址，且未被其他已审核的应用使用。没有密钥的应用不能填写。',
     },
     grant_types: { en: 'Tick it or leave it empty.', zh: '请勾选或留空。' },
     allow_groups: {

@@ -12,7 +12,13 @@ import { isHonestProse, isHonestText } from '../../web/parameters.ts'
 import { SIGNING_ALGORITHMS } from '../keys/keys.ts'
 import { access } from './access.texts.ts'
 import { logoutUriFault, type RedirectUriFault, redirectUriFault, webAddressFault } from './redirect-uris.ts'
-import { mayBeResource, mayHaveResource, plainOrigin, RESOURCE_URI_LENGTH_MAX } from './resource-uri.ts'
+import {
+  mayBeResource,
+  mayHaveResource,
+  plainOrigin,
+  RESOURCE_URI_LENGTH_MAX,
+  requireFreeResource,
+} from './resource-uri.ts'
 import { newSecret } from './secrets.ts'
 
 const CLIENT_ID_LENGTH = 24
@@ -265,6 +271,7 @@ async function insertApp(
   const client_id = randomText(CLIENT_ID_LENGTH, LOWER_ALNUM)
   const secret = app.token_endpoint_auth_method === 'none' ? undefined : newSecret()
   await refuseOneTooMany(tx, app.owner_id, act)
+  await requireFreeResource(tx, app)
   const { id } = await tx
     .insertInto('oauth_apps')
     .values({ ...app, client_id })

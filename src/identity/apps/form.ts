@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { FormRefused } from '../../web/forms/forms.ts'
 import { type AppValues, redirectUriFaultOf } from './apps.ts'
-import { isResourceTaken } from './resource-uri.ts'
+import { ResourceTaken } from './resource-uri.ts'
 
 const LINES = [
   'redirect_uris',
@@ -56,7 +56,7 @@ function linesOf(text: string): string[] {
 /** Returns what the act answers. Throws FormRefused when another application has the resource. */
 export async function unlessTaken<T>({ locale }: FastifyRequest, act: Promise<T>): Promise<T> {
   return act.catch((error) => {
-    if (!isResourceTaken(error)) throw error
+    if (!(error instanceof ResourceTaken)) throw error
     throw new FormRefused({ resource_uri: locale.t.identity.apps.problems.resource_uri })
   })
 }

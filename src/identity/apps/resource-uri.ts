@@ -1,5 +1,6 @@
 /** The address of an application's service, which other applications name to get tokens for it (RFC 8707). */
-import { violatedConstraint } from '../../database/connection.ts'
+import { type Tx, violatedConstraint } from '../../database/connection.ts'
+import { AppError } from '../../platform/errors.ts'
 import { kindOf, redirectUriFault } from './redirect-uris.ts'
 
 export const RESOURCE_URI_LENGTH_MAX = 300
@@ -9,9 +10,31 @@ export function plainOrigin(uri: string): string {
   return /^https?:\/\/[^/?#]+\/$/i.test(uri) ? uri.slice(0, -1) : uri
 }
 
-/** Whether a change failed because another application has this resource. */
-export function isResourceTaken(error: unknown): boolean {
-  return violatedConstraint(error) === 'oauth_apps_resource_uri_key'
+/** Another reviewed application has this resource. Each caller says it in its own words. */
+export class ResourceTaken extends Error {}
+
+/**
+ * Refuses a resource that the staff has reviewed for another application. Two applications that are not reviewed may name the
+ * same one. Throws ResourceTaken.
+ */
+export async function requireFreeResource(
+  tx: Tx,
+  { resource_uri, id }: { resource_uri?: string | null | undefined; id?: bigint },
+): Promise<void> {
+  if (resource_uri === null || resource_uri === undefined) return
+  const other = await tx
+    .selectFrom('oauth_apps')
+    .where('reviewed_resource_uri', '=', resource_uri)
+    .select('id')
+    .executeTakeFirst()
+  if (other !== undefined && other.id !== id) throw new ResourceTaken()
+}
+
+/** Throws conflict for a review that failed because another application has this resource. Throws every other error. */
+export function explainReview(error: unknown): never {
+  if (violatedConstraint(error) !== 'oauth_apps_reviewed_resource_uri_key') throw error
+  const message = 'Another reviewed application has the address of this service. Withdraw one of the two.'
+  throw new AppError('conflict', message, { cause: error })
 }
 
 /**

@@ -32,11 +32,11 @@ export async function findResource(
   if (uri === PUBLIC_URL || USERINFO_PATHS.some((path) => uri === PUBLIC_URL + path)) return undefined
   const app = await db
     .selectFrom('oauth_apps')
-    .where('resource_uri', '=', uri)
+    .where('reviewed_resource_uri', '=', uri)
     .where('suspended_at', 'is', null)
     .select(['id as app_id', 'name'])
     .executeTakeFirst()
-  if (app === undefined) throw invalidTarget('No application has this resource')
+  if (app === undefined) throw invalidTarget('No reviewed application has this resource')
   return { ...app, uri }
 }
 

@@ -5,10 +5,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, type OAuthCode } from '../../platform/errors.ts'
 import { asAnswered, clientFaultStatus, sendPageError, wantsHtml } from '../../web/pages.ts'
+import { EncodedBody } from '../../web/parameters.ts'
 
 const METHOD_NOT_ALLOWED = 405
 const PAYLOAD_TOO_LARGE = 413
-const UNSUPPORTED_MEDIA_TYPE = 415
 const REALM = 'Tessera'
 
 /** Codes that are only redirected have a status too, so that the compiler checks the table. */
@@ -145,8 +145,7 @@ function asOAuthFailure(error: unknown): OAuthFailure | undefined {
   if (!isMalformed && status === undefined) return undefined
   return {
     code: 'invalid_request',
-    status:
-      status === PAYLOAD_TOO_LARGE || status === UNSUPPORTED_MEDIA_TYPE ? status : STATUS.invalid_request,
+    status: status === PAYLOAD_TOO_LARGE || error instanceof EncodedBody ? status! : STATUS.invalid_request,
     message: (error as Error).message,
     data: {},
   }
