@@ -55,6 +55,7 @@ export function describeOperation(operation: Operation, language: keyof Text) {
   const refused = all.filter(([status]) => Number(status) >= 400)
   return {
     method: operation.method.toUpperCase(),
+    alsoBy: operation.alsoBy?.toUpperCase(),
     path: operation.path,
     about: operation.about[language],
     introduction: operation.introduction[language],

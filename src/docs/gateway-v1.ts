@@ -27,6 +27,7 @@ export const v1Operations: Operation[] = [
   {
     area: 'v1',
     method: 'get',
+    alsoBy: 'post',
     path: '/payment/api/submit.php',
     about: { en: 'Redirect a buyer to pay (GET or POST)', zh: '页面跳转支付（GET 或 POST）' },
     introduction: {
@@ -47,6 +48,7 @@ export const v1Operations: Operation[] = [
   {
     area: 'v1',
     method: 'post',
+    alsoBy: 'get',
     path: '/payment/api/mapi.php',
     about: { en: 'Create an order', zh: 'API 下单' },
     introduction: {
@@ -70,6 +72,7 @@ export const v1Operations: Operation[] = [
   {
     area: 'v1',
     method: 'post',
+    alsoBy: 'get',
     path: '/payment/api/api.php?act=order',
     about: { en: 'Get an order', zh: '查询单个订单' },
     introduction: {
@@ -111,6 +114,7 @@ export const v1Operations: Operation[] = [
   {
     area: 'v1',
     method: 'post',
+    alsoBy: 'get',
     path: '/payment/api/api.php?act=query',
     about: { en: 'Test credentials', zh: '测试凭据' },
     introduction: {
@@ -131,6 +135,10 @@ export const v1Operations: Operation[] = [
         account: '',
         username: '',
         orders: 3,
+        order_today: 1,
+        orders_today: 1,
+        order_lastday: 2,
+        orders_lastday: 2,
       },
       'money is the balance in your currency.',
       'money 是折算成商户货币的余额。',
@@ -139,6 +147,7 @@ export const v1Operations: Operation[] = [
   {
     area: 'v1',
     method: 'post',
+    alsoBy: 'get',
     path: '/payment/api/api.php?act=orders',
     about: { en: 'List orders', zh: '批量查询订单' },
     introduction: {

@@ -28,6 +28,7 @@ export const v2Operations: Operation[] = [
   {
     area: 'v2',
     method: 'get',
+    alsoBy: 'post',
     path: '/payment/api/pay/submit',
     about: { en: 'Redirect a buyer to pay (GET or POST)', zh: '页面跳转支付（GET 或 POST）' },
     introduction: {

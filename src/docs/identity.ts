@@ -53,6 +53,7 @@ export const identityOperations: Operation[] = [
   {
     area: 'identity',
     method: 'get',
+    alsoBy: 'post',
     path: '/oauth2/auth',
     about: { en: 'Authorize a member', zh: '发起登录授权' },
     introduction: {
@@ -248,6 +249,7 @@ export const identityOperations: Operation[] = [
   {
     area: 'identity',
     method: 'get',
+    alsoBy: 'post',
     path: '/oauth2/userinfo',
     about: { en: 'Get the member’s profile', zh: '获取成员资料' },
     introduction: {
@@ -462,6 +464,16 @@ export const identityOperations: Operation[] = [
           client_secret: 'x'.repeat(48),
           name: 'Reading Club',
           description: 'What we read this month',
+          redirect_uris: ['https://app.example/callback'],
+          post_logout_redirect_uris: [],
+          id_token_signed_response_alg: 'RS256',
+          token_endpoint_auth_method: 'client_secret_basic',
+          backchannel_logout_uri: null,
+          backchannel_logout_session_required: false,
+          allow_groups: ['trust_level_1'],
+          deny_groups: [],
+          grant_types: ['authorization_code', 'refresh_token'],
+          resource_uri: null,
         },
       },
       400: refused,

@@ -47,23 +47,32 @@ export async function openApiDocument(
 ) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of OPERATIONS) {
-    const { area, method, path, about, introduction, security } = operation
+    const { area, method, alsoBy, path, about, introduction, security } = operation
     const server = serverOf(area, config)
     const example = await signedExample(operation, samples, now)
-    paths[path] ??= {}
-    paths[path][method] = {
-      operationId: operationId(operation),
+    const described = {
       tags: [area],
       summary: about[language],
       description: introduction[language],
       servers: [{ url: server }],
       ...(security === undefined ? {} : { security: [{ [security]: [] }] }),
-      ...describeRequest(operation, example, samples, language),
       responses: Object.fromEntries(
         Object.entries(operation.answers).map(([code, answer]) => [code, describeAnswer(answer, language)]),
       ),
+    }
+    paths[path] ??= {}
+    paths[path][method] = {
+      operationId: operationId(operation),
+      ...described,
+      ...describeRequest(operation, example, samples, language),
       'x-codeSamples': [{ lang: 'Shell', source: scriptOf(callOf(operation, samples, server)) }],
     }
+    if (alsoBy !== undefined)
+      paths[path][alsoBy] = {
+        operationId: operationId({ method: alsoBy, path }),
+        ...described,
+        ...describeRequest(sentBy(alsoBy, operation), example, samples, language),
+      }
   }
   const webhooks = await Promise.all(
     WEBHOOKS.map(
@@ -82,12 +91,20 @@ export async function openApiDocument(
 }
 
 /** A unique and stable name of an operation. */
-export function operationId({ method, path }: Operation): string {
+export function operationId({ method, path }: Pick<Operation, 'method' | 'path'>): string {
   const words = path
     .replaceAll(/\{\w+\}/g, '')
     .split(/[^A-Za-z0-9]+/)
     .filter(Boolean)
   return [method, ...words].join('_')
+}
+
+/** The operation with the request as the other method sends it. */
+function sentBy(method: 'get' | 'post', operation: Operation): Operation {
+  const { request } = operation
+  return request === undefined
+    ? operation
+    : { ...operation, request: { ...request, in: method === 'get' ? 'query' : 'form' } }
 }
 
 function describeRequest(

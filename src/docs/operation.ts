@@ -16,6 +16,8 @@ export type Answer = {
 export type Operation = {
   area: Area
   method: 'get' | 'post'
+  /** The other method that does the same. */
+  alsoBy?: 'get' | 'post'
   /** The path, with `{name}` for a parameter. */
   path: string
   about: Text

@@ -146,6 +146,18 @@ describe('the document', () => {
     }
   })
 
+  it('names the methods that each address accepts, and no other', async () => {
+    const { paths } = await documentIn('en')
+    for (const [path, operations] of Object.entries(paths)) {
+      const url = path.replace('{payment_id}', shop.payment_id)
+      const accepted = []
+      for (const method of ['get', 'post', 'put', 'patch', 'delete'] as const)
+        if ((await test.app.inject({ method: method.toUpperCase() as 'GET', url })).statusCode !== 405)
+          accepted.push(method)
+      expect([path, Object.keys(operations).sort()]).toEqual([path, accepted])
+    }
+  })
+
   it('names every number of a refusal, and so does the page', async () => {
     const document = JSON.stringify(await documentIn('en'))
     const page = (await buyer.get('/docs/codes')).body

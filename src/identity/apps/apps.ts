@@ -162,19 +162,32 @@ export const NewAppForm = AppFields.extend({
 export const AppsRequest = z.object({ owner: z.literal('all').optional() })
 
 /** An application in the answer to GET /api/apps. */
-export const ListedApp = z.looseObject({
+export const ListedApp = z.strictObject({
   client_id: z.string(),
   name: z.string(),
   description: z.string(),
+  redirect_uris: z.array(z.string()),
+  allow_groups: z.array(z.string()),
+  deny_groups: z.array(z.string()),
   owner_username: z.string(),
   created_at: z.iso.datetime(),
 })
 /** The answer to POST /api/apps. */
-export const RegisteredApp = z.looseObject({
+export const RegisteredApp = z.strictObject({
   client_id: z.string(),
   client_secret: z.string().optional(),
   name: z.string(),
   description: z.string(),
+  redirect_uris: z.array(z.string()),
+  post_logout_redirect_uris: z.array(z.string()),
+  id_token_signed_response_alg: z.enum(SIGNING_ALGORITHMS),
+  token_endpoint_auth_method: z.string(),
+  backchannel_logout_uri: z.string().nullable(),
+  backchannel_logout_session_required: z.boolean(),
+  allow_groups: z.array(z.string()),
+  deny_groups: z.array(z.string()),
+  grant_types: z.array(z.string()),
+  resource_uri: z.string().nullable(),
   status: z.literal('unconfirmed').optional(),
   confirm_url: z.string().optional(),
 })

@@ -74,7 +74,7 @@ async function findAccessToken({ db, settings }: Core, client: Client, token: st
   if (row === undefined || !(await isStillAdmitted({ settings }, row.document_url))) return undefined
   const iat = epochSeconds(row.expires_at) - ACCESS_TOKEN_SECONDS
   const aud = row.resource_uri ?? undefined
-  return { ...row, claims: { token_type: 'Bearer', iat, ...(aud !== undefined && { aud }) } }
+  return { ...row, claims: { token_type: 'Bearer' as const, iat, ...(aud !== undefined && { aud }) } }
 }
 
 /** Finds an unused refresh token, without using it. */

@@ -95,8 +95,10 @@ export const Userinfo = z.strictObject({
   silenced: z.boolean(),
 })
 
-export const LiveToken = z.looseObject({
+export const LiveToken = z.strictObject({
   active: z.literal(true),
+  /** Of access tokens alone. */
+  token_type: z.literal('Bearer').optional(),
   scope: text,
   client_id: text,
   username: text,
@@ -112,11 +114,39 @@ export const LiveToken = z.looseObject({
 
 export const Introspection = z.union([z.strictObject({ active: z.literal(false) }), LiveToken])
 
-export const Discovery = z.looseObject({
+const texts = z.array(text).readonly()
+
+export const Discovery = z.strictObject({
   issuer: z.url(),
   authorization_endpoint: z.url(),
   token_endpoint: z.url(),
+  userinfo_endpoint: z.url(),
   jwks_uri: z.url(),
+  device_authorization_endpoint: z.url(),
+  revocation_endpoint: z.url(),
+  introspection_endpoint: z.url(),
+  end_session_endpoint: z.url(),
+  backchannel_logout_supported: z.literal(true),
+  backchannel_logout_session_supported: z.literal(true),
+  service_documentation: z.url(),
+  scopes_supported: texts,
+  response_types_supported: texts,
+  response_modes_supported: texts,
+  grant_types_supported: texts,
+  subject_types_supported: texts,
+  id_token_signing_alg_values_supported: texts,
+  token_endpoint_auth_methods_supported: texts,
+  revocation_endpoint_auth_methods_supported: texts,
+  introspection_endpoint_auth_methods_supported: texts,
+  code_challenge_methods_supported: texts,
+  prompt_values_supported: texts,
+  acr_values_supported: texts,
+  ui_locales_supported: texts,
+  claims_supported: texts,
+  request_parameter_supported: z.literal(false),
+  request_uri_parameter_supported: z.literal(false),
+  claims_parameter_supported: z.literal(false),
+  authorization_response_iss_parameter_supported: z.literal(true),
   client_id_metadata_document_supported: z.literal(true).optional(),
   authorization_details_types_supported: z.array(z.literal('points_mandate')).optional(),
 })
@@ -130,8 +160,15 @@ export const ProtectedResource = z.strictObject({
   resource_documentation: z.url(),
 })
 
+const published = { kid: text, use: z.literal('sig'), alg: text }
+
 export const Jwks = z.strictObject({
-  keys: z.array(z.looseObject({ kty: text, kid: text, use: z.literal('sig'), alg: text })),
+  keys: z.array(
+    z.discriminatedUnion('kty', [
+      z.strictObject({ kty: z.literal('RSA'), n: text, e: text, ...published }),
+      z.strictObject({ kty: z.literal('EC'), crv: z.literal('P-256'), x: text, y: text, ...published }),
+    ]),
+  ),
 })
 
 /** The body of every failure of an endpoint for programs. */

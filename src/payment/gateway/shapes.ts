@@ -92,13 +92,20 @@ export const OrdersActAnswer = z.strictObject({
   count: z.int(),
   data: z.array(TradeV1),
 })
-export const QueryActAnswer = z.looseObject({
+export const QueryActAnswer = z.strictObject({
   code: z.literal(1),
   pid: PidAnswer,
   key: z.string(),
   active: z.int(),
   money: z.string(),
+  type: z.int(),
+  account: z.string(),
+  username: z.string(),
   orders: z.int(),
+  order_today: z.int(),
+  orders_today: z.int(),
+  order_lastday: z.int(),
+  orders_lastday: z.int(),
 })
 
 export const TradeV2 = z.strictObject({

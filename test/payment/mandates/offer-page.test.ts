@@ -128,6 +128,12 @@ describe('an offer', () => {
     expect((await client.post(`${path}/refuse`, page.form(path))).status).toBe(409)
   })
 
+  it('needs the form of the page', async () => {
+    const path = await offered()
+    for (const address of [path, `${path}/refuse`]) expect((await client.post(address, {})).status).toBe(403)
+    expect(await stored(path)).toMatchObject({ status: 'pending' })
+  })
+
   it('tells another member nothing of its terms', async () => {
     const bob = await makePerson(test)
     const other = await bob.signIn()
