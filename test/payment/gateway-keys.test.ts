@@ -13,6 +13,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { resetMerchantKey } from '../../src/payment/apps/key-changes.ts'
 import { currentKey, openKey } from '../../src/payment/signing/keys.ts'
 import { readPublicKey } from '../../src/payment/signing/public-key.ts'
+import { certificateOf } from '../harness/certificate.ts'
 import { anotherProcess, type Browser, type Page, type TestApp, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { rowOf, rowsOf } from '../harness/rows.ts'
@@ -56,15 +57,8 @@ describe('the application of a request', () => {
 
   it.each([
     '',
-    '0',
-    '01001',
-    '+1001',
-    '1e3',
     ' 1001',
-    '9'.repeat(19),
-    '１００１',
-    'pay_x',
-    `pay_${'a'.repeat(20)}`,
+    ...`0 01001 +1001 1e3 １００１ pay_x pay_${'a'.repeat(20)} ${'9'.repeat(19)}`.split(' '),
   ])('is not found by %j', async (pid) =>
     expect(await test.deps.gatewayKeys.findApp({ pid })).toBeUndefined(),
   )
@@ -195,8 +189,12 @@ describe('a pasted public key', () => {
       ec.privateKey.export({ type: 'sec1', format: 'der' }).toString('base64'),
     ],
     ['unreadable', 'a private key behind the end of the public one', joined(spki, bare('pkcs8'))],
-    ['certificate', 'a certificate', certificate()],
-    ['certificate', 'a bare certificate', certificate().replace(/-----[^-]+-----|\s/g, '')],
+    ['certificate', 'a certificate', certificateOf('shop.example').cert],
+    [
+      'certificate',
+      'a bare certificate',
+      certificateOf('shop.example').cert.replace(/-----[^-]+-----|\s/g, ''),
+    ],
     ['ssh_key', 'a key of ssh', 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ alice@example.org'],
     ['several', 'two public keys', `${pem}${pem}`],
     ['not_rsa', 'an EC key', ofType(ec.publicKey)],
@@ -244,15 +242,6 @@ function madeOf(bits: number, exponent: bigint): string {
     ).toString('base64url')
   const jwk = { kty: 'RSA', n: url((1n << BigInt(bits - 1)) + 12_345n), e: url(exponent) }
   return createPublicKey({ key: jwk, format: 'jwk' }).export({ type: 'spki', format: 'pem' }) as string
-}
-
-function certificate(): string {
-  const made = forge.pki.createCertificate()
-  made.publicKey = forge.pki.publicKeyFromPem(fixture('merchant-public-key.pem'))
-  made.setSubject([{ name: 'commonName', value: 'shop.example' }])
-  made.setIssuer([{ name: 'commonName', value: 'shop.example' }])
-  made.sign(forge.pki.privateKeyFromPem(fixture('merchant-private-key.pem')), forge.md.sha256.create())
-  return forge.pki.certificateToPem(made)
 }
 
 const cardOf = ({ payment_id }: Merchant) => `/payment/applications/${payment_id}/developers`

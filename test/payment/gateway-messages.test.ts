@@ -158,35 +158,12 @@ describe('money', () => {
   })
 
   it('is ASCII digits with at most 20 decimals, compared as numbers', () => {
-    for (const text of [
-      '0',
-      '9.9',
-      '00012345',
-      '12345678.90',
-      '9.900',
-      '.5',
-      '5.',
-      `12345678.${'1'.repeat(20)}`,
-    ])
-      expect(isMoney(text)).toBe(true)
-    const others = [
-      '',
-      '.',
-      '1..5',
-      `1.${'0'.repeat(21)}`,
-      `.${'1'.repeat(21)}`,
-      '-1',
-      '+1',
-      '1e3',
-      ' 1',
-      '1\n',
-      '123456789',
-      '１２',
-      '1,5',
-      '0x1',
-      'NaN',
-    ]
-    for (const text of others) expect(isMoney(text)).toBe(false)
+    const right = `0 9.9 00012345 12345678.90 9.900 .5 5. 12345678.${'1'.repeat(20)}`.split(' ')
+    for (const text of right) expect(isMoney(text)).toBe(true)
+    const wrong = `. 1..5 1.${'0'.repeat(21)} .${'1'.repeat(21)} -1 +1 1e3 123456789 １２ 1,5 0x1 NaN`.split(
+      ' ',
+    )
+    for (const text of [...wrong, '', ' 1', '1\n']) expect(isMoney(text)).toBe(false)
     expect(isSameMoney('9.9', '9.90')).toBe(true)
     expect(isSameMoney('010', '10.00')).toBe(true)
     expect(isSameMoney('9.900', '9.9')).toBe(true)

@@ -1,12 +1,12 @@
 /** The HMAC API: initiating and querying, every refusal with its code, and that a refusal writes nothing. */
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { PAYMENT_ERRORS } from '../../src/payment/hmac/errors.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { type Answer, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
-import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
+import { rowOf, setRows } from '../harness/rows.ts'
 
 let count = 0
 /** The codes that a test has caused. The last test requires all of them. */
@@ -104,15 +104,6 @@ describe('initiate', () => {
     expect(theirs.body.transaction_id).not.toBe(mine.body.transaction_id)
   })
 
-  it('makes one order of twenty equal requests at once', async () => {
-    const order = fields()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => merchant.process(order)))
-    expect(new Set(answers.map((answer) => answer.body.transaction_id)).size).toBe(1)
-    expect(answers.every((answer) => answer.status === 200)).toBe(true)
-    const rows = await rowsOf(test, 'orders', { order_id: order.order_id })
-    expect(rows).toHaveLength(1)
-  })
-
   it.each([
     ['0', /Invalid amount/],
     ['-1', /Invalid amount/],
@@ -172,20 +163,12 @@ describe('signature', () => {
     const answer = await post(test, path(), { ...order, signature: byToken })
     expectRefusal(answer, 401, 1001, 'Invalid signature')
     expect(answer.body.data).toEqual({ signed_string: text, hint: expect.stringMatching(/token itself/) })
-    expect(JSON.stringify(answer.body)).not.toContain(merchant.secret_key)
+    const told = JSON.stringify(answer.body)
+    for (const secret of [merchant.secret_key, merchantSign(merchant.token, order)])
+      expect(told).not.toContain(secret)
     expectRefusal(await post(test, path(), order), 401, 1001, 'Invalid signature')
     expectRefusal(await post(test, path(), ''), 401, 1001, 'Invalid signature')
     expect(await orderRows()).toBe(before)
-  })
-
-  it('is refused with the likely mistake where clients look for it', async () => {
-    const order = fields()
-    const text = `amount=100&description=Tea&order_id=${order.order_id}`
-    const signature = createHmac('sha256', merchant.token).update(text).digest('hex')
-    const { body } = await post(test, path(), { ...order, signature })
-    const hint = 'The token itself was used as the key. Use its SHA-256 in hex: the Secret Key.'
-    expect(body.errors).toEqual([{ code: 1001, detail: `Invalid signature. ${hint}` }])
-    expect(body.data?.hint).toBe(hint)
   })
 
   it('in the URL is not read: the refusal asks for the body', async () => {
@@ -224,14 +207,6 @@ describe('signature', () => {
     expectRefusal(unsigned, 401, 1001, 'Invalid signature')
     expectRefusal(await pending.process(order), 400, 1009, /not approved/)
     expectRefusal(await pending.query({ transaction_id: 'txn_x' }), 400, 1009, /not approved/)
-  })
-
-  it('accepts a client that hashes the Secret Key', async () => {
-    const order = fields()
-    const key = createHash('sha256').update(merchant.secret_key).digest('hex')
-    const text = `amount=100&description=Tea&order_id=${order.order_id}`
-    const signature = createHmac('sha256', key).update(text).digest('hex')
-    expect((await post(test, path(), { ...order, signature })).status).toBe(200)
   })
 
   it('takes a signed timestamp within 300 seconds and refuses others', async () => {

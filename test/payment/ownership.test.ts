@@ -195,19 +195,6 @@ describe('editing', () => {
     expect((await row(merchant.payment_id)).unreviewed_change_at).not.toBeNull()
   })
 
-  it('of an approved application refuses a form from before the change', async () => {
-    const merchant = await makeMerchant(test, { approved: false })
-    const admin = await (await makePerson(test, { is_admin: true })).signIn()
-    const review = `/admin/reviews/${merchant.payment_id}`
-    const [mine, theirs] = [await admin.get('/admin/reviews'), await admin.get('/admin/reviews')]
-    expect((await admin.submit(theirs, review, { decision: 'approve' })).status).toBe(303)
-    const owner = await merchant.owner.signIn()
-    const page = `/payment/applications/${merchant.payment_id}`
-    await owner.submit(await owner.get(`${page}/settings`), `${page}/edit`, edited)
-    expect((await admin.submit(mine, review, { decision: 'approve' })).status).toBe(409)
-    expect((await row(merchant.payment_id)).unreviewed_change_at).not.toBeNull()
-  })
-
   it('of a rejected application applies again', async () => {
     const merchant = await makeMerchant(test, { approved: false })
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
@@ -361,18 +348,8 @@ describe('the address list', () => {
   it('knows an address from what is none', () => {
     for (const good of ['10.0.0.1', '10.0.0.0/8', '::1', '2001:db8::/32'])
       expect(isAddressRange(good)).toBe(true)
-    for (const bad of [
-      '',
-      '10.0.0',
-      '10.0.0.0/',
-      '10.0.0.0/33',
-      '::1/129',
-      '10.0.0.0/8/8',
-      'fe80::1%eth0',
-      'localhost',
-    ]) {
-      expect(isAddressRange(bad)).toBe(false)
-    }
+    const bad = '10.0.0 10.0.0.0/ 10.0.0.0/33 ::1/129 10.0.0.0/8/8 fe80::1%eth0 localhost'.split(' ')
+    for (const each of ['', ...bad]) expect(isAddressRange(each)).toBe(false)
   })
 })
 

@@ -14,7 +14,6 @@ import { setSetting, useTestApp } from '../harness/harness.ts'
 import { handOver, merchantSign, post } from '../harness/merchant.ts'
 import { rowOf, setRows } from '../harness/rows.ts'
 
-const MAPI = '/payment/api/mapi.php'
 const MINUTE_MS = 60_000
 
 let shop: Shop
@@ -258,16 +257,4 @@ describe('a trade created again', () => {
     expect(row).toMatchObject({ amount: 990n, status: 'unpaid' })
     expect(row.expires_at.getTime()).toBe(test.clock.now().getTime() + 30 * MINUTE_MS)
   })
-})
-
-it('the limit of test orders refuses new ones, and no repeat', async () => {
-  await openShop({ isTest: true })
-  await set('limit_test_orders', '2')
-  const [sold, sale] = [order(), shop.trade()]
-  const first = await shop.process(sold)
-  const { trade_no } = await createV1(sale)
-  expect((await shop.process(order())).status).toBe(429)
-  expect((await send(test, 'POST', MAPI, shop.signMd5(shop.trade()))).statusCode).toBe(429)
-  expect(await shop.process(sold)).toEqual(first)
-  expect(await createV1(sale)).toMatchObject({ code: 1, trade_no })
 })

@@ -17,7 +17,7 @@ import { openPlayWallet, refillPlayPoints } from '../../src/payment/orders/test-
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { makeShop, secondsAt, send } from '../harness/gateway-shop.ts'
+import { type Fields, makeShop, secondsAt, send } from '../harness/gateway-shop.ts'
 import { anotherProcess, type Browser, setSetting, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { startReceiver, succeed } from '../harness/notify-receiver.ts'
@@ -197,12 +197,17 @@ describe('in test mode', () => {
     const shop = await makeShop(test, { isTest: true })
     const set = (value: string) => setSetting(test, 'limit_test_orders', value)
     await set('2')
-    const order = () => shop.process({ amount: '1', description: 'Tea', order_id: randomUUID() })
-    const trade = () => send(test, 'POST', '/payment/api/mapi.php', shop.signMd5(shop.trade()))
-    expect((await order()).status).toBe(200)
-    expect((await trade()).json()).toMatchObject({ code: 1 })
-    expect(await order()).toMatchObject({ status: 429, body: { errors: [{ code: 1029 }] } })
-    expect((await trade()).statusCode).toBe(429)
+    const order = (order_id: string) => shop.process({ amount: '1', description: 'Tea', order_id })
+    const trade = (fields: Fields) => send(test, 'POST', '/payment/api/mapi.php', shop.signMd5(fields))
+    const sale = shop.trade()
+    const sold = await order('limited')
+    expect(sold.status).toBe(200)
+    expect((await trade(sale)).json()).toMatchObject({ code: 1 })
+    expect(await order('beyond')).toMatchObject({ status: 429, body: { errors: [{ code: 1029 }] } })
+    expect((await trade(shop.trade())).statusCode).toBe(429)
+    // A repeated request opens nothing new.
+    expect(await order('limited')).toEqual(sold)
+    expect((await trade(sale)).json()).toMatchObject({ code: 1 })
     await set('1000')
     await expectNothingLiveMoved()
     await set('1')

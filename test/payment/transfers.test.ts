@@ -2,7 +2,6 @@
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
-import { openSettings } from '../../src/core/settings.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
@@ -358,46 +357,4 @@ it('a first transfer is posted without reading those of everybody else', async (
   })
   expect(read).toBeLessThan(50)
   await Promise.all([busy.close(), quiet.close()])
-})
-
-describe('races', () => {
-  it('a hundred equal requests charge once with the same answer', async () => {
-    const request = fields()
-    const before = await balance(merchant.owner)
-    const answers = await Promise.all(Array.from({ length: 100 }, () => merchant.transfer(request)))
-    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
-    expect(answers[0]!.status).toBe(200)
-    expect(await balance(merchant.owner)).toBe(before - 103n)
-  })
-
-  it('two processes with equal and crossing requests neither deadlock, double nor lose', async () => {
-    const sides = await Promise.all([makeMerchant(test), makeMerchant(test)])
-    for (const side of sides) await givePoints(test, side.owner, 200_000n)
-    const lanes = [
-      makePostTransfer(test.deps),
-      makePostTransfer({ ...test.deps, settings: openSettings(test.db) }),
-    ]
-    const transfers = Array.from({ length: 400 }, (_, i) => ({
-      app_id: sides[i % 2]!.id,
-      order_id: `cross-${i >> 2}`,
-      to_user_id: sides[(i + 1) % 2]!.owner.id,
-      to_username: sides[(i + 1) % 2]!.owner.username,
-      amount: 10n,
-    }))
-    const done = await Promise.all(transfers.map((transfer, i) => lanes[(i >> 1) % 2]!(transfer)))
-    // Each order_id came twice from each side: 100 transfers a side, each costing one point of fee.
-    expect(new Set(done.map((transfer) => transfer.transaction_id)).size).toBe(200)
-    for (const side of sides) {
-      expect(await balance(side.owner)).toBe(200_000n - 100n)
-      await side.close()
-    }
-  })
-
-  it('one wallet asked for more than it holds pays what fits', async () => {
-    const seller = await makeMerchant(test)
-    await givePoints(test, seller.owner, 515n)
-    const answers = await Promise.all(Array.from({ length: 20 }, () => seller.transfer(fields())))
-    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(5)
-    expect(await balance(seller.owner)).toBe(0n)
-  })
 })

@@ -344,22 +344,6 @@ describe('a charge', () => {
     expect(await refusalsOf(mandate_id)).toEqual([])
   })
 
-  it('and an order of one order_id are one of the two', async () => {
-    const mandate_id = await makeMandate(test, merchant, member)
-    const create = makeCreateOrder(test.deps)
-    const both = async (order_id: string) => {
-      const order = { app_id: merchant.id, order_id, description: 'x', amount: 1n }
-      return Promise.all([
-        outcomeOf(charge(chargeOf(merchant, mandate_id, 1n, { order_id }))),
-        outcomeOf(create(order)),
-      ])
-    }
-    for (let n = 0; n < 20; n += 1) {
-      const [charged, created] = await both(`both-${++count}`)
-      expect([charged, created].filter((outcome) => outcome === 'done')).toHaveLength(1)
-    }
-  })
-
   it('is within the mandate, whatever the code does', async () => {
     const mandate_id = await makeMandate(test, merchant, member)
     const other = await makeMandate(test, merchant, admin)

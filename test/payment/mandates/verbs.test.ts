@@ -302,30 +302,6 @@ describe('accepting', () => {
     })
   })
 
-  it('by two members at once is done by one, and by one twice is done once', async () => {
-    const mandate_id = await offer(test, merchant)
-    const other = await makePerson(test)
-    const faults = await Promise.all([
-      accept(mandate_id),
-      accept(mandate_id, { user_id: other.id }),
-      accept(mandate_id),
-      accept(mandate_id, { user_id: other.id }),
-    ])
-    const { user_id } = await read(mandate_id)
-    const [winner, loser] =
-      user_id === member.id
-        ? [
-            [0, 2],
-            [1, 3],
-          ]
-        : [
-            [1, 3],
-            [0, 2],
-          ]
-    expect(winner.map((n) => faults[n]?.fault).sort()).toEqual(['accepted', undefined])
-    expect(loser.map((n) => faults[n]?.fault)).toEqual(['taken', 'taken'])
-  })
-
   it('twice at once does not exceed what all mandates of a member may take in a month', async () => {
     // 31 × 170 twice is above 10 000.
     const caps = { charge_max: 170n, period_max: 170n }
