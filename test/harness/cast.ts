@@ -59,6 +59,21 @@ export async function changePerson(
   await db.updateTable('users').set(values).where('id', '=', id).execute()
 }
 
+/** Freezes a member's wallets, or ends that, as no act does. */
+export async function setFrozen(
+  { db, clock }: Pick<TestApp, 'db' | 'clock'>,
+  { id }: Pick<Person, 'id'>,
+  isFrozen = true,
+): Promise<void> {
+  const freeze = { frozen_at: clock.now(), frozen_by: id, frozen_reason: 'A test' }
+  const none = { frozen_at: null, frozen_by: null, frozen_reason: null }
+  await db
+    .updateTable('ledger_accounts')
+    .set(isFrozen ? freeze : none)
+    .where('user_id', '=', id)
+    .execute()
+}
+
 /** Makes the member one of the local group, which is created if need be. */
 export async function joinGroup({ db }: Pick<TestApp, 'db'>, user_id: bigint, name: string): Promise<void> {
   await sql`insert into local_groups (name) values (${name}) on conflict do nothing`.execute(db)

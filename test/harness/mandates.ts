@@ -6,7 +6,7 @@ import { type OfferedTerms, offerMandate } from '../../src/payment/mandates/offe
 import { askMandateRight, decideMandateRight } from '../../src/payment/mandates/right.ts'
 import { AppError } from '../../src/platform/errors.ts'
 import type { Person } from './cast.ts'
-import type { TestApp } from './harness.ts'
+import { setSetting, type TestApp } from './harness.ts'
 import type { Merchant } from './merchant.ts'
 
 export const IP = '203.0.113.7'
@@ -14,13 +14,7 @@ let count = 0
 
 /** Switches mandates on, past the pages. */
 export async function switchMandates(test: TestApp, value: 'on' | 'off' = 'on'): Promise<void> {
-  await test.deps.settings.change({
-    name: 'mandates',
-    value,
-    actor_id: null,
-    ip: 'command line',
-    now: test.deps.clock(),
-  })
+  await setSetting(test, 'mandates', value)
 }
 
 /** Gives a merchant the right to mandates. */

@@ -1,5 +1,6 @@
 /** Orders of the HMAC API in tests: placed by a merchant, paid past the page, and refunded. */
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { type Refund, refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson, type Person } from './cast.ts'
@@ -44,4 +45,17 @@ export async function refund(
   const actor_id = over.actor_id ?? (await makePerson(test, { username: 'admin', is_admin: true })).id
   const act = { transaction_id, amount, with_fee: true, key: randomUUID(), reason: 'Torn', ip: '203.0.113.9' }
   await refundOrder(test.deps, { ...act, actor_id, ...over })
+}
+
+/** Adds orders to an application that no search but one for hay finds. */
+export async function addHay(
+  { db, clock }: Pick<TestApp, 'db' | 'clock'>,
+  { id }: Pick<Merchant, 'id'>,
+  rows: number,
+): Promise<void> {
+  const now = clock.now()
+  await sql`
+    insert into orders (app_id, door, order_id, transaction_id, description, amount, expires_at, created_at)
+    select ${id}, 'hmac', 'hay-' || i, 'txn_' || lpad(${id}::text || 'h' || i, 24, 'h'), 'Straw', 5, ${now}, ${now}
+    from generate_series(1, ${rows}::int) as i`.execute(db)
 }

@@ -1,5 +1,6 @@
 /** Reads and changes rows of the database by the values of their columns. */
 import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import type { Tx } from '../../src/database/connection.ts'
 import type { Tables } from '../../src/database/tables.ts'
 import type { TestApp } from './harness.ts'
 
@@ -36,6 +37,11 @@ export async function setRows<T extends Table>(
 ): Promise<void> {
   const set = Object.entries(columns).map(([name, value]) => sql`${sql.ref(name)} = ${value}`)
   await sql`update ${sql.table(table)} set ${sql.join(set)} where ${have(values)}`.execute(db)
+}
+
+/** Locks the rows with these values until the transaction ends. */
+export async function lockRows<T extends Table>(tx: Tx, table: T, values: Partial<Row<T>>): Promise<void> {
+  await sql`select from ${sql.table(table)} where ${have(values)} order by id for update`.execute(tx)
 }
 
 function have(values: object): RawBuilder<SqlBool> {

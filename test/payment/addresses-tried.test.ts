@@ -8,6 +8,7 @@ import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders, type Receiver, startReceiver } from '../harness/notify-receiver.ts'
+import { addHay } from '../harness/orders.ts'
 import { rowsOf } from '../harness/rows.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
@@ -77,18 +78,8 @@ it('the known addresses are offered, and tries are limited by hour', async () =>
 it('those of a shop are looked for among its own orders alone', async () => {
   const [shop, other] = [await makeMerchant(test), await makeMerchant(test)]
   const sold = 3_000
-  await sql`
-    insert into orders (app_id, door, order_id, transaction_id, description, amount, expires_at, created_at)
-    select ${shop.id}, 'hmac', 'sold-' || i, 'txn_' || lpad(i::text, 24, 's'), 'Straw', 5, now(), now()
-    from generate_series(1, ${sold}::int) as i`.execute(test.db)
-  await sql`
-    insert into orders (
-      app_id, door, order_id, transaction_id, description, amount, expires_at, created_at, protocol, pid_sent, trade_no,
-      money, rate, notify_url
-    )
-    select ${other.id}, 'gateway', 'sold-' || i, 'txn_' || lpad(i::text, 24, 'o'), 'Straw', 100, now(), now(), 'v1', '1',
-      i::text, '1', 100, 'https://other.example/'
-    from generate_series(1, ${sold}::int) as i`.execute(test.db)
+  await addHay(test, shop, sold)
+  await makeGatewayOrders(test, other, { count: sold, notify_url: 'https://other.example/' })
   await sql`analyze orders`.execute(test.db)
   const read = await test.db.transaction().execute(async (tx) => {
     const before = await rowsRead(tx, 'orders')

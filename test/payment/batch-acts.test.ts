@@ -11,6 +11,7 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makeRandom } from '../harness/random.ts'
 import { setRows } from '../harness/rows.ts'
 
 const DAILY_LIMIT = 400n
@@ -42,15 +43,6 @@ const outcome = (act: Promise<Transfer>): Promise<unknown[]> =>
     },
   )
 
-/** Pseudo-random numbers, the same in every run. */
-function numbersFrom(seed: number) {
-  let state = seed
-  return (below: number) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-    return Math.floor((state / 2_147_483_648) * below)
-  }
-}
-
 async function withDailyLimit(run: () => Promise<void>): Promise<void> {
   const name = 'points_transfer_daily_limit_tl2'
   await test.db
@@ -77,7 +69,7 @@ describe('a batch', () => {
       )
       const told = await Promise.all(
         worlds.map(async ({ sides, post }) => {
-          const below = numbersFrom(7)
+          const { below } = makeRandom(7)
           const requests = Array.from({ length: 120 }, (): TransferRequest => {
             const [from, to] = [below(3), below(3)]
             const { id, username } = sides[to]!.owner
@@ -131,7 +123,7 @@ describe('a batch', () => {
     )
     const told = await Promise.all(
       worlds.map(async ({ payers, orders, pay }) => {
-        const below = numbersFrom(11)
+        const { below } = makeRandom(11)
         const outcomes = await Promise.all(
           Array.from({ length: 120 }, () => {
             const { transaction_id, amount } = orders[below(orders.length)]!

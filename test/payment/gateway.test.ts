@@ -6,7 +6,6 @@ import { sql } from 'kysely'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import type { SettingName } from '../../src/core/setting-values.ts'
-import { poolUse } from '../../src/database/connection.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { resetMerchantKey } from '../../src/payment/apps/key-changes.ts'
 import { switchVersions } from '../../src/payment/apps/own-app.ts'
@@ -16,6 +15,7 @@ import { paidTrades } from '../../src/payment/gateway/messages.ts'
 import { makePlaceOrder } from '../../src/payment/orders/place.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
+import { expectFairQueue } from '../harness/fair-queue.ts'
 import {
   type Fields,
   gatewayText,
@@ -26,7 +26,7 @@ import {
   secondsAt,
   send,
 } from '../harness/gateway-shop.ts'
-import { anotherProcess, browser, setSetting, startTestApp, useTestApp } from '../harness/harness.ts'
+import { browser, setSetting, startTestApp, useTestApp } from '../harness/harness.ts'
 import { COUNTED_APART, inOneProcess } from '../harness/one-process.ts'
 import { refund } from '../harness/orders.ts'
 import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
@@ -1048,23 +1048,10 @@ describe('api.php', () => {
   })
 
   it('lists in turn, so a crowd far down has one connection', async () => {
-    const process = await anotherProcess(test)
     const asked = shop.signMd5({ act: 'orders', pid: shop.pidText, offset: '9999999' })
-    const statuses: number[] = []
-    const crowd = await test.db.transaction().execute(async (tx) => {
-      await sql`lock table orders in access exclusive mode`.execute(tx)
-      const asking = Array.from({ length: 20 }, async () =>
-        statuses.push((await send(process, 'POST', API, asked)).statusCode),
-      )
-      // Four statements wait, the first of them for the table, and the others for a connection.
-      await vi.waitUntil(() => statuses.length === 16, { timeout: 60_000 })
-      await vi.waitUntil(() => poolUse(process.db).open - poolUse(process.db).idle === 1, { timeout: 60_000 })
-      expect(poolUse(process.db).waiting).toBe(0)
-      return { asking }
-    })
-    await Promise.all(crowd.asking)
-    expect(statuses.toSorted()).toEqual([...new Array(4).fill(200), ...new Array(16).fill(503)])
-    await process.close()
+    await expectFairQueue(test, async (process) => ({
+      ask: async () => (await send(process, 'POST', API, asked)).statusCode,
+    }))
   })
 
   it('settles nothing and refunds nothing', async () => {

@@ -15,6 +15,7 @@ import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { chargeOf, giveRight, makeMandate, switchMandates } from '../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { lockRows } from '../harness/rows.ts'
 
 const OTHERS = 40
 
@@ -45,10 +46,9 @@ async function ordersOf(merchant: Merchant, by: Person[], times: number) {
   }))
 }
 
-const lockWallet = (tx: Tx, { id }: Pick<Person, 'id'>) =>
-  tx.selectFrom('ledger_accounts').where('user_id', '=', id).select('id').forUpdate().execute()
-const lockOrder = (tx: Tx, transaction_id: string) =>
-  tx.selectFrom('orders').where('transaction_id', '=', transaction_id).select('id').forUpdate().execute()
+const lockWallet = (tx: Tx, { id: user_id }: Pick<Person, 'id'>) =>
+  lockRows(tx, 'ledger_accounts', { user_id })
+const lockOrder = (tx: Tx, transaction_id: string) => lockRows(tx, 'orders', { transaction_id })
 
 /**
  * Runs acts that need the locked row and acts that do not, in one batch. The others must end while the lock is held, and
@@ -126,9 +126,6 @@ describe('while another connection holds a wallet', () => {
 })
 
 describe('while another connection holds', () => {
-  const lockMandate = (tx: Tx, mandate_id: string) =>
-    tx.selectFrom('mandates').where('mandate_id', '=', mandate_id).select('id').forUpdate().execute()
-
   it.each(['a mandate', 'the wallet of its member'])('%s, charges under others go through', async (held) => {
     await switchMandates(test)
     const [merchant, another] = [await makeMerchant(test), await makeMerchant(test)]
@@ -142,7 +139,8 @@ describe('while another connection holds', () => {
     const charge = makeChargeMandate(test.deps)
     const request = chargeOf(merchant, theirs, 10n)
     const { blocked, others: done } = await besideLock(
-      (tx) => (held === 'a mandate' ? lockMandate(tx, theirs) : lockWallet(tx, locked)),
+      (tx) =>
+        held === 'a mandate' ? lockRows(tx, 'mandates', { mandate_id: theirs }) : lockWallet(tx, locked),
       // A repeated request is one charge.
       () => [request, chargeOf(merchant, theirs, 10n), request].map((each) => charge(each)),
       () => Array.from({ length: 20 }, () => charge(chargeOf(another, others, 10n))),

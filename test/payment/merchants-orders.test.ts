@@ -10,7 +10,7 @@ import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
-import { payOrder, placeOrder, refund } from '../harness/orders.ts'
+import { addHay, payOrder, placeOrder, refund } from '../harness/orders.ts'
 import { rowOf, setRows } from '../harness/rows.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
@@ -111,7 +111,7 @@ describe('the orders of an application', () => {
   it('are paged by the last row, also in a far search', async () => {
     const seller = await makeMerchant(test)
     const needle = await order('Needle', '10', seller)
-    await hay(seller, 10_100)
+    await addHay(test, seller, 10_100)
     const all: bigint[] = []
     for (let before: bigint | undefined, pages = 0; pages < 3; pages += 1) {
       const page = await ordersOfApp(test.db, seller.id, { before }, test.clock.now())
@@ -144,14 +144,6 @@ describe('the orders of an application', () => {
     expect(new Set(lines).size).toBe(10_050)
     expect(await countOrders(test.db, seller.id, { text: 'hay' }, test.clock.now(), 10_000)).toBe(10_001)
   })
-
-  /** Creates orders that no search looks for. */
-  async function hay({ id }: Merchant, rows: number) {
-    await sql`
-      insert into orders (app_id, door, order_id, transaction_id, description, amount, expires_at, created_at)
-      select ${id}, 'hmac', 'hay-' || i, 'txn_' || lpad(i::text, 24, 'h'), 'Straw', 5, ${test.clock.now()}, ${test.clock.now()}
-      from generate_series(1, ${rows}::int) as i`.execute(test.db)
-  }
 
   it('go into a file as filtered, without formulas', async () => {
     const seller = await makeMerchant(test)
@@ -196,10 +188,7 @@ describe('the orders of an application', () => {
     const busy = await makeMerchant(test)
     await order('Early', '1', seller)
     const now = test.clock.now()
-    await sql`
-      insert into orders (app_id, door, order_id, transaction_id, description, amount, expires_at, created_at)
-      select ${busy.id}, 'hmac', 'busy-' || i, 'txn_' || lpad(i::text, 24, 'b'), 'Straw', 5, ${now}, ${now}
-      from generate_series(1, 5000) as i`.execute(test.db)
+    await addHay(test, busy, 5_000)
     await order('Late', '1', seller)
     await sql`analyze orders`.execute(test.db)
     const read = await test.db.transaction().execute(async (tx) => {
@@ -215,11 +204,7 @@ describe('the orders of an application', () => {
     const seller = await makeMerchant(test)
     const busy = await makeMerchant(test)
     const { transaction_id: own } = await order('Told', '1', seller)
-    const now = test.clock.now()
-    await sql`
-      insert into orders (app_id, door, order_id, transaction_id, description, amount, expires_at, created_at)
-      select ${busy.id}, 'hmac', 'told-' || i, 'txn_' || lpad(i::text, 24, 't'), 'Straw', 5, ${now}, ${now}
-      from generate_series(1, 2000) as i`.execute(test.db)
+    await addHay(test, busy, 2_000)
     await sql`
       insert into notifications (order_id, status, next_attempt_at)
       select id, 'delivered', null from orders where app_id in (${seller.id}, ${busy.id}) order by id`.execute(

@@ -16,7 +16,7 @@ import { setSetting, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { joinTeam, makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
-import { rowsOf } from '../harness/rows.ts'
+import { lockRows, rowsOf } from '../harness/rows.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
 const test = await useTestApp()
@@ -217,12 +217,7 @@ it('needs one connection only, so a crowd cannot hold them all', async () => {
   const request = { order_id: 'lone', to_user_id: alice.id, to_username: alice.username, amount: 1n }
   const before = await balance(alice)
   const sent = await test.db.transaction().execute(async (tx) => {
-    await tx
-      .selectFrom('payment_apps')
-      .where('payment_id', '=', merchant.payment_id)
-      .select('id')
-      .forUpdate()
-      .execute()
+    await lockRows(tx, 'payment_apps', { id: merchant.id })
     const sending = sendTransfer(deps, merchant.payment_id, request, actor)
     await untilBlocked(tx)
     // As if it had waited longer than settings are cached.

@@ -6,8 +6,6 @@
 import { expect, it } from 'vitest'
 import { createUser } from '../../src/accounts/people/users.ts'
 import type { Core } from '../../src/core/core.ts'
-import { openSettings } from '../../src/core/settings.ts'
-import { openDatabase } from '../../src/database/connection.ts'
 import { adjustPoints, grantPoints } from '../../src/ledger/points.ts'
 import { applyForPaymentApp } from '../../src/payment/apps/apps.ts'
 import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
@@ -18,9 +16,9 @@ import { type CreateOrder, makeCreateOrder } from '../../src/payment/orders/plac
 import { refundOrder, reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { makePostTransfer, type PostTransfer } from '../../src/payment/orders/transfers.ts'
 import { AppError } from '../../src/platform/errors.ts'
-import { makeSecrets } from '../../src/platform/secrets.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { createDatabase, START } from '../harness/harness.ts'
+import { openModelWorld } from '../harness/model-world.ts'
+import { makeRandom, type Random } from '../harness/random.ts'
 import { times } from '../harness/thoroughness.ts'
 
 /** With this seed the first fifty histories reach every end. */
@@ -89,16 +87,8 @@ function note<Act extends keyof typeof ENDS>(act: Act, end: (typeof ENDS)[Act][n
 let names = 0
 
 async function openWorld(): Promise<World> {
-  const database = await createDatabase()
-  const db = openDatabase(database.url, { max: 4, onBroken: () => {} })
-  let now = START.getTime()
-  const deps = {
-    db,
-    clock: () => new Date(now),
-    databaseTime: async () => new Date(now),
-    secrets: makeSecrets('a secret of the model, which guards nothing at all'),
-    settings: openSettings(db),
-  } as Core
+  const { deps, advance, close } = await openModelWorld()
+  const { db } = deps
   const admin = await createUser(db, { username: `admin${++names}`, password_hash: 'x', is_admin: true })
   return {
     deps,
@@ -107,13 +97,8 @@ async function openWorld(): Promise<World> {
     transfer: makePostTransfer(deps),
     admin,
     actors: await makeActors(deps, admin),
-    advance: (ms) => {
-      now += ms
-    },
-    async close() {
-      await db.destroy()
-      await database.drop()
-    },
+    advance,
+    close,
   }
 }
 
@@ -155,18 +140,6 @@ async function limit(deps: Core, actor: Actor, limits: Limits, admin: bigint): P
   const { payments: daily_payments_max, transfers: daily_transfers_max } = limits
   const terms = { fee_rate: null, daily_payments_max, daily_transfers_max, reason: 'model' }
   await setTerms(deps, actor.payment_id, terms, { actor_id: admin, ip: '127.0.0.1' })
-}
-
-type Random = { below(n: number): number; pick<T>(list: readonly T[]): T }
-
-function makeRandom(seed: number): Random {
-  // Neighbouring seeds would begin alike.
-  let state = Math.imul(seed ^ (seed >>> 15), 0x2c1b3c6d) >>> 0
-  const below = (n: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * n)
-  }
-  return { below, pick: (list) => list[below(list.length)]! }
 }
 
 /** floor(a × b ÷ c) and ceil in integers, without the code under test. */

@@ -135,11 +135,13 @@ it('names refused requests of the last day', async () => {
 })
 
 itCounts('costs as many statements for many orders as for few', async () => {
-  const statements = async () => {
+  const once = async () => {
     const [{ status }, texts] = await statementsOf(() => owner.get(page))
     expect(status).toBe(200)
     return texts.length
   }
+  // Now and then, a statement of another kind runs beside them.
+  const statements = async () => Math.min(await once(), await once(), await once())
   const few = await statements()
   for (let n = 0; n < 20; n += 1) await order('5', n % 2 === 0)
   expect(await statements()).toBe(few)

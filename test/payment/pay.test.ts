@@ -10,7 +10,7 @@ import { anotherProcess, browser, type Page, type TestApp, useTestApp } from '..
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { placeOrder } from '../harness/orders.ts'
-import { rowOf, setRows } from '../harness/rows.ts'
+import { lockRows, rowOf, setRows } from '../harness/rows.ts'
 
 const test = await useTestApp()
 const merchant = await makeMerchant(test)
@@ -265,14 +265,7 @@ describe('races', () => {
   /** Lets both processes reach the wallets of these members at once: a lock holds both until both are there. */
   async function meetingAtWallets(people: Person[], begin: () => Promise<Page>[]): Promise<Page[]> {
     const begun = await test.db.transaction().execute(async (tx) => {
-      const ids = people.map(({ id }) => id)
-      await tx
-        .selectFrom('ledger_accounts')
-        .where('user_id', 'in', ids)
-        .select('id')
-        .orderBy('id')
-        .forUpdate()
-        .execute()
+      for (const { id: user_id } of people) await lockRows(tx, 'ledger_accounts', { user_id })
       const answers = begin()
       await untilBlocked(tx, 2)
       return { answers }

@@ -12,6 +12,7 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { anotherProcess, type TestApp, useTestApp } from '../harness/harness.ts'
 import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import { lockRows } from '../harness/rows.ts'
 
 // The requests must meet in the database, and the limit at the door must not refuse them.
 const test = await useTestApp({ REQUESTS_AT_ONCE_MAX: '1000' })
@@ -121,12 +122,7 @@ describe('transfers', () => {
     const [from, to] = [await makeRichMerchant(1_000n), await makePerson(test, { points: 1n })]
     // Both processes have begun before either may lock the sender's wallet. The recipient's wallet exists.
     const begun = await test.db.transaction().execute(async (tx) => {
-      await tx
-        .selectFrom('ledger_accounts')
-        .where('user_id', '=', from.owner.id)
-        .select('id')
-        .forUpdate()
-        .execute()
+      await lockRows(tx, 'ledger_accounts', { user_id: from.owner.id })
       const sent = Array.from({ length: 100 }, (_, i) => transfer(processOf(i), from, to, 'the-one'))
       await untilBlocked(tx, 2)
       return { sent }

@@ -1,9 +1,7 @@
 /**
  * The figures of an application: by day and week in China, by product, and the time that its shop takes to confirm.
  */
-import { sql } from 'kysely'
-import { expect, it, vi } from 'vitest'
-import { poolUse } from '../../src/database/connection.ts'
+import { expect, it } from 'vitest'
 import {
   lastDays,
   latencyOf,
@@ -14,7 +12,8 @@ import {
 } from '../../src/payment/merchant/statistics.ts'
 import { barChart } from '../../src/web/bar-chart.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
-import { anotherProcess, useTestApp } from '../harness/harness.ts'
+import { expectFairQueue } from '../harness/fair-queue.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { payOrder, placeOrder, refund } from '../harness/orders.ts'
@@ -139,27 +138,14 @@ it('the page shows them', async () => {
 })
 
 it('a crowd asking for figures waits in line with one connection', async () => {
-  const process = await anotherProcess(test)
-  const owner = await signIn(process, shop.owner.username, shop.owner.password)
-  const pages = ['statistics', 'orders/export'].map(
-    (end) => `/payment/applications/${shop.payment_id}/${end}`,
-  )
-  const statuses: number[] = []
-  const crowd = await test.db.transaction().execute(async (tx) => {
-    await sql`lock table orders in access exclusive mode`.execute(tx)
-    const asking = Array.from({ length: 20 }, async (_, i) =>
-      statuses.push((await owner.get(pages[i % 2]!)).status),
-    )
-    // Four statements wait, the first of them for the table, and the others for a connection.
-    await vi.waitUntil(() => statuses.length === 16, { timeout: 20_000 })
-    await vi.waitUntil(() => poolUse(process.db).open - poolUse(process.db).idle === 1, { timeout: 20_000 })
-    expect(poolUse(process.db).waiting).toBe(0)
-    expect((await owner.get('/payment/applications/new-nowhere')).status).toBe(404)
-    return { asking }
+  await expectFairQueue(test, async (process) => {
+    const owner = await signIn(process, shop.owner.username, shop.owner.password)
+    const at = `/payment/applications/${shop.payment_id}`
+    return {
+      ask: async (i) => (await owner.get(`${at}/${i % 2 === 0 ? 'statistics' : 'orders/export'}`)).status,
+      besides: async () => expect((await owner.get('/payment/applications/new-nowhere')).status).toBe(404),
+    }
   })
-  await Promise.all(crowd.asking)
-  expect(statuses.toSorted()).toEqual([...new Array(4).fill(200), ...new Array(16).fill(503)])
-  await process.close()
 })
 
 it('bars are as high as what they stand for', () => {

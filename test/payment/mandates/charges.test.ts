@@ -11,7 +11,7 @@ import { makePayOrder } from '../../../src/payment/orders/pay.ts'
 import { makeCreateOrder } from '../../../src/payment/orders/place.ts'
 import { randomToken, sha256 } from '../../../src/platform/secrets.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
-import { givePoints, makePerson, type Person } from '../../harness/cast.ts'
+import { givePoints, makePerson, type Person, setFrozen } from '../../harness/cast.ts'
 import { setSetting, useTestApp } from '../../harness/harness.ts'
 import {
   chargedOr,
@@ -26,6 +26,7 @@ import {
 } from '../../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { refund } from '../../harness/orders.ts'
+import { makeRandom } from '../../harness/random.ts'
 import { rowOf, rowsOf, setRows } from '../../harness/rows.ts'
 
 let merchant: Merchant
@@ -128,8 +129,7 @@ describe('a charge', () => {
         (mandate_id, period, outcome, times, last_amount, last_order_id, first_at, last_at)
       select id, '2026-01-01', 'insufficient', 10, 1, 'x', ${test.clock.now()}, ${test.clock.now()}
       from mandates where mandate_id = ${mandate_id}`.execute(test.db)
-    await sql`update ledger_accounts set frozen_at = now(), frozen_by = ${admin.id}, frozen_reason = 'x'
-      where user_id = ${member.id}`.execute(test.db)
+    await setFrozen(test, member)
     await setRows(test, 'payment_apps', { id: merchant.id }, { daily_payments_max: 55n })
     await pauseOwn(test.deps, mandate_id, own())
     await setApp({ status: 'suspended', mandate_right: 'withdrawn' })
@@ -153,12 +153,10 @@ describe('a charge', () => {
     expect(await ask(51n)).toBe('mandates_unavailable')
     await switchMandates(test)
     expect(await ask(51n)).toEqual(['mandate_inactive', { status: 'paused', reason: 'member' }])
-    await sql`update ledger_accounts set frozen_at = null, frozen_by = null, frozen_reason = null
-      where user_id = ${member.id}`.execute(test.db)
+    await setFrozen(test, member, false)
     const act = { ...own(), isFresh: true, version: await versionOf(mandate_id) }
     expect(await resumeOwn(test.deps, mandate_id, act)).toBeUndefined()
-    await sql`update ledger_accounts set frozen_at = now(), frozen_by = ${admin.id}, frozen_reason = 'x'
-      where user_id = ${member.id}`.execute(test.db)
+    await setFrozen(test, member)
     expect(await ask(51n)).toBe('access_token_required')
     expect(await ask(51n, { access_token })).toEqual(['charge_too_large', { limit: 50, exactly: false }])
     expect(await ask(11n, { access_token })).toEqual([
@@ -166,8 +164,7 @@ describe('a charge', () => {
       { limit: 60, spent: 50, left: 10, resets_at: '2026-01-31T16:00:00Z' },
     ])
     expect(await ask(10n, { access_token })).toBe('wallet_frozen')
-    await sql`update ledger_accounts set frozen_at = null, frozen_by = null, frozen_reason = null
-      where user_id = ${member.id}`.execute(test.db)
+    await setFrozen(test, member, false)
     await sql`update users set is_banned = true where id = ${member.id}`.execute(test.db)
     expect(await ask(10n, { access_token })).toBe('wallet_frozen')
     await sql`update users set is_banned = false where id = ${member.id}`.execute(test.db)
@@ -390,11 +387,7 @@ describe('a batch of charges', () => {
     )
     const told = await Promise.all(
       worlds.map(async ({ seller, members, mandates, charge }) => {
-        let state = 5
-        const below = (n: number) => {
-          state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-          return Math.floor((state / 2_147_483_648) * n)
-        }
+        const { below } = makeRandom(5)
         const outcomes = await Promise.all(
           Array.from({ length: 150 }, () => {
             const amount = BigInt([1, 20, 21, 22, 45, 51][below(6)]!)

@@ -7,8 +7,6 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { createUser } from '../../../src/accounts/people/users.ts'
 import type { Core } from '../../../src/core/core.ts'
-import { openSettings } from '../../../src/core/settings.ts'
-import { openDatabase } from '../../../src/database/connection.ts'
 import { adjustPoints, grantPoints } from '../../../src/ledger/points.ts'
 import { applyForPaymentApp } from '../../../src/payment/apps/apps.ts'
 import { reviewPaymentApp } from '../../../src/payment/apps/review.ts'
@@ -26,10 +24,10 @@ import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import { offerMandate } from '../../../src/payment/mandates/offers.ts'
 import { askMandateRight, decideMandateRight } from '../../../src/payment/mandates/right.ts'
 import { refundOrder } from '../../../src/payment/orders/refunds.ts'
-import { makeSecrets } from '../../../src/platform/secrets.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
-import { createDatabase, START } from '../../harness/harness.ts'
 import { chargedOr, IP, outcomeOf } from '../../harness/mandates.ts'
+import { openModelWorld } from '../../harness/model-world.ts'
+import { makeRandom, type Random } from '../../harness/random.ts'
 import { setRows } from '../../harness/rows.ts'
 import { times } from '../../harness/thoroughness.ts'
 
@@ -123,16 +121,8 @@ const note = (act: keyof typeof ENDS, end: string) => reached.add(`${act}: ${end
 let names = 0
 
 async function openWorld(): Promise<World> {
-  const database = await createDatabase()
-  const db = openDatabase(database.url, { max: 4, onBroken: () => {} })
-  let now = START.getTime()
-  const deps = {
-    db,
-    clock: () => new Date(now),
-    databaseTime: async () => new Date(now),
-    secrets: makeSecrets('a secret of the model, which guards nothing at all'),
-    settings: openSettings(db),
-  } as Core
+  const { deps, now, advance, close } = await openModelWorld()
+  const { db } = deps
   const admin = await createUser(db, { username: `admin${++names}`, password_hash: 'x', is_admin: true })
   const people = await Promise.all(
     Array.from({ length: PEOPLE }, async (): Promise<Person> => {
@@ -158,27 +148,10 @@ async function openWorld(): Promise<World> {
     people,
     apps,
     settings: { isOn: false, charge_max: 0n, month_max: 0n },
-    now: () => now,
-    advance: (ms) => {
-      now += ms
-    },
-    async close() {
-      await db.destroy()
-      await database.drop()
-    },
+    now,
+    advance,
+    close,
   }
-}
-
-type Random = { below(n: number): number; pick<T>(list: readonly T[]): T; chance(of: number): boolean }
-
-function makeRandom(seed: number): Random {
-  // Neighbouring seeds would begin alike.
-  let state = Math.imul(seed ^ (seed >>> 15), 0x2c1b3c6d) >>> 0
-  const below = (n: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * n)
-  }
-  return { below, pick: (list) => list[below(list.length)]!, chance: (of) => below(of) === 0 }
 }
 
 const dayOf = (at: number) => Math.floor((at + CHINA_MS) / DAY_MS)

@@ -5,7 +5,7 @@ import { revokeOwn } from '../../../src/payment/mandates/acts.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import type { OfferedTerms } from '../../../src/payment/mandates/offers.ts'
 import { secretKeyOf } from '../../../src/payment/signing/hmac.ts'
-import { makePerson, type Person } from '../../harness/cast.ts'
+import { makePerson, type Person, setFrozen } from '../../harness/cast.ts'
 import { type Browser, browser, setSetting, useTestApp } from '../../harness/harness.ts'
 import { decideRight, giveRight, IP, makeMandate, offer, switchMandates } from '../../harness/mandates.ts'
 import { textOf } from '../../harness/markup.ts'
@@ -289,11 +289,9 @@ describe('every other state', () => {
     await setApp({ unreviewed_change_at: test.clock.now() })
     await expectState(messages.en.mandateOffer.states.app_changed.title)
     await setApp({ unreviewed_change_at: null })
-    const wallet = test.db.updateTable('ledger_accounts').where('user_id', '=', alice.id)
-    const [frozen_at, frozen_by] = [test.clock.now(), merchant.owner.id]
-    await wallet.set({ frozen_at, frozen_by, frozen_reason: 'A test' }).execute()
+    await setFrozen(test, alice)
     await expectState(messages.en.mandateOffer.states.wallet_frozen.title)
-    await wallet.set({ frozen_at: null, frozen_by: null, frozen_reason: null }).execute()
+    await setFrozen(test, alice, false)
     for (let n = 0; n < 10; n += 1) await makeMandate(test, merchant, alice, { caps: { amount: 1n } })
     await expectState(messages.en.mandateOffer.states.too_many.title)
     test.clock.advance(24 * HOUR_MS)

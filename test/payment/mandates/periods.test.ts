@@ -12,6 +12,7 @@ import {
   periodOf,
 } from '../../../src/payment/mandates/periods.ts'
 import { createDatabase } from '../../harness/harness.ts'
+import { makeRandom } from '../../harness/random.ts'
 import { times } from '../../harness/thoroughness.ts'
 
 const CASES = times(1_000_000, 50_000)
@@ -49,18 +50,9 @@ const countedHere = ({ starts_on, period, day }: Case): Counted => {
   return { period: held, next: nextPeriod(starts_on, period, held) }
 }
 
-/** Pseudo-random numbers, the same in every run. */
-function numbersFrom(seed: number) {
-  let state = seed
-  return (below: number) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-    return Math.floor((state / 2_147_483_648) * below)
-  }
-}
-
 describe('a period', () => {
   it(`holds its day, and the next begins where it ends, in ${CASES} cases`, async () => {
-    const below = numbersFrom(4)
+    const { below } = makeRandom(4)
     for (let done = 0; done < CASES; done += CASES_AT_ONCE) {
       const cases = Array.from({ length: Math.min(CASES_AT_ONCE, CASES - done) }, (): Case => {
         // Most mandates begin in these years. The others reach the year 2100.

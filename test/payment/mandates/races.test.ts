@@ -38,6 +38,7 @@ import {
   switchMandates,
 } from '../../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { makeRandom } from '../../harness/random.ts'
 
 /** Charges of two processes, each with small batches in several lanes, so that they meet in every order. */
 
@@ -440,12 +441,7 @@ it('everything at once ends without a deadlock that anybody is told of', async (
       transfer: makePostTransfer(deps),
     }
   })
-  let state = 11
-  const below = (n: number) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-    return Math.floor((state / 2_147_483_648) * n)
-  }
-  const pick = <T>(list: readonly T[]): T => list[below(list.length)]!
+  const { below, pick } = makeRandom(11)
   const told: string[] = []
   /** A client repeats what waited in vain for a lock, or met two hand-overs. Refusals are answers, too; a deadlock is none. */
   const repeated = ['55P03', '40001']

@@ -8,7 +8,7 @@ import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import type { OfferedTerms } from '../../../src/payment/mandates/offers.ts'
 import { linkSignInApp } from '../../../src/payment/mandates/right.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
-import { makePerson, type Person } from '../../harness/cast.ts'
+import { changePerson, makePerson, type Person, setFrozen } from '../../harness/cast.ts'
 import { anotherProcess, type Browser, browser, setSetting, useTestApp } from '../../harness/harness.ts'
 import {
   chargedOr,
@@ -426,34 +426,16 @@ describe('the other answers', () => {
     expect(await consents.selectAll().execute()).toEqual([])
   })
 
+  const { states } = messages.en.mandateOffer
   it.each([
-    [
-      'payments are paused',
-      messages.en.mandateOffer.states.payments_paused.title,
-      () => setSetting(test, 'payments_read_only', 'on'),
-    ],
-    [
-      'the right is gone',
-      messages.en.mandateOffer.states.no_right.title,
-      () => decideRight(test, merchant, { decision: 'withdraw' }),
-    ],
-    [
-      'the application has changed',
-      messages.en.mandateOffer.states.app_changed.title,
-      () => setApp({ unreviewed_change_at: test.clock.now() }),
-    ],
-    [
-      'the application is suspended',
-      messages.en.mandateOffer.states.app_unusable.title,
-      () => setApp({ status: 'suspended' }),
-    ],
-    [
-      'the wallet is frozen',
-      messages.en.mandateOffer.states.wallet_frozen.title,
-      () => setWallet({ frozen_at: test.clock.now(), frozen_by: merchant.owner.id, frozen_reason: 'A test' }),
-    ],
-    ['the member may allow no mandate', messages.en.mandateOffer.states.charge_max.title, () => setLevel(0)],
-  ])('are the only ones while %s', async (_, reason, act) => {
+    ['payments_paused', () => setSetting(test, 'payments_read_only', 'on')],
+    ['no_right', () => decideRight(test, merchant, { decision: 'withdraw' })],
+    ['app_changed', () => setApp({ unreviewed_change_at: test.clock.now() })],
+    ['app_unusable', () => setApp({ status: 'suspended' })],
+    ['wallet_frozen', () => setFrozen(test, alice)],
+    ['charge_max', () => changePerson(test, alice, { trust_level: 0 })],
+  ] as const)('are the only ones in the state %s', async (state, act) => {
+    const reason = states[state].title
     const [kept, refused] = [await offered(), await offered()]
     const before = await ask(kept)
     await act()
@@ -482,8 +464,6 @@ describe('the other answers', () => {
 })
 
 const setApp = (values: object) => setRows(test, 'payment_apps', { id: merchant.id }, values)
-const setWallet = (values: object) => setRows(test, 'ledger_accounts', { user_id: alice.id }, values)
-const setLevel = (trust_level: number) => setRows(test, 'users', { id: alice.id }, { trust_level })
 
 describe('taking the application back', () => {
   const path = () => `/account/applications/${party.client_id}/revoke`

@@ -23,7 +23,7 @@ import { findMandate, mandatesOfApp, mandatesOfMember } from '../../../src/payme
 import { offerMandate } from '../../../src/payment/mandates/offers.ts'
 import { askMandateRight, linkSignInApp } from '../../../src/payment/mandates/right.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
-import { makePerson, type Person } from '../../harness/cast.ts'
+import { makePerson, type Person, setFrozen } from '../../harness/cast.ts'
 import { setSetting, useTestApp } from '../../harness/harness.ts'
 import {
   chargedOr,
@@ -404,15 +404,7 @@ describe('a member', () => {
       ],
       ['app_unusable', () => setApp({ status: 'suspended' }), () => setApp({ status: 'approved' })],
       ['no_right', () => setApp({ mandate_right: 'withdrawn' }), () => setApp({ mandate_right: 'granted' })],
-      [
-        'wallet_frozen',
-        () =>
-          sql`update ledger_accounts set frozen_at = now(), frozen_by = ${admin.id}, frozen_reason = 'x'
-            where user_id = ${member.id}`.execute(test.db),
-        () =>
-          sql`update ledger_accounts set frozen_at = null, frozen_by = null, frozen_reason = null
-            where user_id = ${member.id}`.execute(test.db),
-      ],
+      ['wallet_frozen', () => setFrozen(test, member), () => setFrozen(test, member, false)],
     ]
     let charge_max = 50n
     for (const [fault, begin, end] of states) {
