@@ -58,12 +58,12 @@ export function rankOf(status: string | number | undefined): number | undefined 
   return RANKS[String(status)]
 }
 
-/** What the payee gives up of a payment: decisions.md 6.1 at the default rate of 0.05. */
+/** What the payee gives up of a payment at the default rate of 0.05, rounded down. */
 export function paymentFee(amount: number): number {
   return Math.floor((amount * 5) / 100)
 }
 
-/** What the sender of a transfer pays on top: decisions.md 6.2 at the default rate of trust level 2. */
+/** What the sender of a transfer pays on top at the default rate of trust level 2, rounded up. */
 export function transferFee(amount: number): number {
   return Math.ceil((amount * 3) / 100)
 }

@@ -210,7 +210,7 @@ export const definitions = {
   alert_failed_attempts: z.coerce.number().int().min(1).max(6).default(3),
   /** How many hours before a replaced key ends the application's team gets an alert. */
   alert_key_hours: z.coerce.number().int().min(1).max(720).default(6),
-  /** Trust level needed to apply for a payment application (interface.md: TL1). */
+  /** Trust level needed to apply for a payment application. The interface demands at least 1. */
   payment_apps_min_trust_level: z.coerce.number().int().min(1).max(4).default(1),
   /** Whether anybody may register a local account. It has no effect while a forum is configured. */
   registration: z.enum(['closed', 'open']).default('closed'),

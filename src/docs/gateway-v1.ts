@@ -1,4 +1,4 @@
-/** Describes the operations of V1 of the gateway. gateway.md 1. */
+/** Describes the operations of V1 of the gateway. */
 import { z } from 'zod'
 import {
   OpenedV1,

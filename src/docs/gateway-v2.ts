@@ -1,4 +1,4 @@
-/** Describes the operations of V2 of the gateway. gateway.md 2. */
+/** Describes the operations of V2 of the gateway. */
 import { z } from 'zod'
 import {
   ApplicationAnswer,

@@ -1,4 +1,4 @@
-/** The descriptions that both versions of the gateway share. gateway.md 1 and 2. */
+/** The descriptions that both versions of the gateway share. */
 import { z } from 'zod'
 import { NAME_BYTES_MAX, Refusal, TRADES_DEFAULT, TRADES_MAX } from '../payment/gateway/shapes.ts'
 import { DRIFT_SECONDS_MAX } from '../payment/values/timestamp.ts'

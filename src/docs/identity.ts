@@ -1,4 +1,4 @@
-/** Describes the operations of the identity interface. identity.md; RFC 6749, 7009, 7662, 8628; OpenID Connect Core 1.0. */
+/** Describes the operations of the identity interface. RFC 6749, 7009, 7662, 8628; OpenID Connect Core 1.0. */
 import { z } from 'zod'
 import {
   AppsRequest,

@@ -1,4 +1,4 @@
-/** Describes the operations of the HMAC API about mandates. mandates.md 2 and 5. */
+/** Describes the operations of the HMAC API about mandates. */
 import { z } from 'zod'
 import {
   ChargeAnswer,

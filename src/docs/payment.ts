@@ -1,4 +1,4 @@
-/** Describes the operations of the HMAC API. decisions.md 5. */
+/** Describes the operations of the HMAC API. */
 import { z } from 'zod'
 import {
   LIMIT_DEFAULT,

@@ -3,7 +3,7 @@
 /**
  * Guards the addresses that members register for us to call, because they could otherwise make us call hosts that only we
  * can reach. The guard resolves a name and judges its addresses. The connection uses those addresses, so a later change of the name
- * has no effect. decisions.md 8.5.
+ * has no effect.
  */
 import { isIP } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'

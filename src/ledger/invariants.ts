@@ -1,6 +1,6 @@
 /**
  * The invariants of the ledger, one query each. A query returns every checked row with its ids, its figures and whether it
- * is `broken`. design.md, section 4.
+ * is `broken`.
  */
 
 /** The points that a journal moved, by party. `others` counts entries of accounts that are not part of the act. */

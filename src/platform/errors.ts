@@ -41,7 +41,7 @@ export type OAuthCode =
   | 'request_uri_not_supported'
   | 'registration_not_supported'
 
-/** HMAC payment API failures, named for their numbers in decisions.md 5.6. */
+/** HMAC payment API failures, each with a number in src/payment/hmac/errors.ts. */
 export type PaymentCode =
   | 'invalid_signature'
   | 'stale_timestamp'

@@ -20,7 +20,7 @@ const REPLACEMENT = '\uFFFD'
 
 /**
  * Reads `application/x-www-form-urlencoded` text (WHATWG rules: `+` is a space, a stray `%` stays).
- * Throws malformed_request for text that is not UTF-8, and above the bounds of decisions.md 11.
+ * Throws malformed_request for text that is not UTF-8, and above the bounds of this file.
  */
 export function parseParameters(text: string): Parameters {
   return collect(new URLSearchParams(text))

@@ -20,7 +20,7 @@ import { freePort } from '../harness/free-port.ts'
 const SHOP = join(import.meta.dirname, '../../examples/shop/shop.js')
 
 describe('signatures', () => {
-  // payment-wire.md 2.6, computed outside this program. The key is the SHA-256 of this token.
+  // Computed outside this program. The key is the SHA-256 of this token.
   const token = 'tk_0123456789abcdef0123456789abcdef'
   const key = '6dc4d230311e817a17eab6487733d2e737277a7359d62fc9f99baa08c1b5a2dd'
   const payments = openPayments({ url: 'http://127.0.0.1:1', paymentId: 'pay_x', token })

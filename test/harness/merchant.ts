@@ -26,7 +26,7 @@ export type Merchant = PaymentAppCredentials & {
   close(): Promise<void>
 }
 
-/** Signs as payment-wire.md describes: sorted, raw values, HMAC-SHA-256 keyed with the hex hash of the token. */
+/** Signs with code of its own: sorted, raw values, HMAC-SHA-256 keyed with the hex hash of the token. */
 export function merchantSign(token: string, fields: Record<string, string>): string {
   const names = Object.keys(fields)
     .filter((name) => name !== 'signature')
