@@ -2,7 +2,7 @@
 import { appsByRight } from '../admin/apps/mandates.ts'
 import { revokeByStaff } from '../payment/mandates/acts.ts'
 import { decideMandateRight } from '../payment/mandates/right.ts'
-import { Amount } from '../payment/values/fields.ts'
+import { Amount } from '../payment/wire-fields/fields.ts'
 import { actorOf, type Command, requiredOption, UsageError, withDeps } from './command.ts'
 
 const IP = 'command line'

@@ -11,7 +11,7 @@ import { makeMerchantPair } from '../payment/apps/key-changes.ts'
 import { createTestApp } from '../payment/apps/test-apps.ts'
 import { makePlaceOrder } from '../payment/orders/place.ts'
 import { currentKey } from '../payment/signing/keys.ts'
-import { pointsOf } from '../payment/values/money.ts'
+import { pointsOf } from '../payment/wire-fields/money.ts'
 import { ensureOauthAppAs, isInForce, type Store } from './apps.ts'
 import { ensureSampleMandates } from './sample-mandates.ts'
 

@@ -4,7 +4,7 @@ import type { SettingValues } from '../core/setting-values.ts'
 import { CODE_SECONDS } from '../identity/grants/codes.ts'
 import { ACCESS_TOKEN_SECONDS, FAMILY_LIFE, IDLE_LIFE } from '../identity/grants/tokens.ts'
 import { ORDER_MINUTES_MIN } from '../payment/apps/own-app.ts'
-import { percentOf } from '../payment/values/money.ts'
+import { percentOf } from '../payment/wire-fields/money.ts'
 import type { Text } from '../web/languages.ts'
 import { BODY_BYTES_MAX, NAME_LENGTH_MAX, PARAMETERS_MAX, VALUE_BYTES_MAX } from '../web/parameters.ts'
 

@@ -9,8 +9,8 @@ import type { Core } from '../core/core.ts'
 import type { PaymentAppKeyKind } from '../database/tables/payment-apps.ts'
 import { encryptionContext } from '../identity/keys/keys.ts'
 import { retiredKeyContext, retireSealKey } from '../ledger/retired-seal-keys.ts'
-import { refusedContext } from '../payment/diagnosis/refused-requests.ts'
 import { keyContext } from '../payment/signing/keys.ts'
+import { refusedContext } from '../payment/signing/refused-requests.ts'
 
 /** Rows of one transaction. Few rows are locked only briefly. */
 const BATCH_MAX = 50

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { tradeParameters, withParameters } from '../../src/payment/gateway/messages.ts'
 import { shanghaiTime } from '../../src/payment/gateway/trade.ts'
-import { isMoney, isSameMoney, moneyOf, pointsOf } from '../../src/payment/values/money.ts'
+import { isMoney, isSameMoney, moneyOf, pointsOf } from '../../src/payment/wire-fields/money.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/gateway')
 const read = (name: string) => readFileSync(join(FIXTURES, name), 'utf8')

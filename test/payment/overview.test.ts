@@ -1,8 +1,8 @@
 /** What a merchant sees first of an application: honest figures, failures before all else, and the next step. */
 import { expect, it } from 'vitest'
-import { refusedRequests } from '../../src/payment/diagnosis/refused-requests.ts'
 import { overviewOf } from '../../src/payment/merchant/overview.ts'
 import { hopsOf } from '../../src/payment/notifications/hops.ts'
+import { refusedRequests } from '../../src/payment/signing/refused-requests.ts'
 import { dayIn, daysBetween, daysLater, startOfDay } from '../../src/web/periods/days.ts'
 import { makePerson } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'

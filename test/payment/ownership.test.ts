@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { rotateToken } from '../../src/payment/apps/key-changes.ts'
 import { currentKey } from '../../src/payment/signing/keys.ts'
-import { isAddressRange, isAllowedAddress } from '../../src/payment/values/addresses.ts'
+import { isAddressRange, isAllowedAddress } from '../../src/payment/wire-fields/addresses.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant, merchantSign, post, settingsForm } from '../harness/merchant.ts'

@@ -1,7 +1,7 @@
 /** The forms of refunds, reversals, grants and adjustments. */
 
 import { z } from 'zod'
-import { TransactionId } from '../../payment/values/fields.ts'
+import { TransactionId } from '../../payment/wire-fields/fields.ts'
 import { Reason } from '../../web/forms/reason.ts'
 
 const withFee = z.literal('on').optional()

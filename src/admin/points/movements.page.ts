@@ -12,7 +12,7 @@ import { type Journal, movementsOf, readJournals } from '../../ledger/journals.t
 import { readNotifications } from '../../payment/notifications/redelivery.ts'
 import { isExpired } from '../../payment/orders/orders.ts'
 import { refundsOf } from '../../payment/orders/refunds.ts'
-import { TRANSACTION_ID } from '../../payment/values/fields.ts'
+import { TRANSACTION_ID } from '../../payment/wire-fields/fields.ts'
 import { AppError } from '../../platform/errors.ts'
 import { cursor, idIn, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'

@@ -5,7 +5,7 @@ import { lockUser } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { type Actor, audit, getPermitted, lockPermitted, type Right } from '../rights/rights.ts'
-import { ALLOWED_ADDRESSES_MAX, isAddressRange, isMerchantUrl } from '../values/addresses.ts'
+import { ALLOWED_ADDRESSES_MAX, isAddressRange, isMerchantUrl } from '../wire-fields/addresses.ts'
 import { isCallbackUrl, paymentAppForm, refuseLongQueue } from './apps.ts'
 
 const LOGO_URL_LENGTH_MAX = 500

@@ -9,7 +9,7 @@ import type { Core } from '../../core/core.ts'
 import { rate } from '../../core/setting-values.ts'
 import { type Tx, violatedConstraint } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
-import { pointsOf } from '../values/money.ts'
+import { pointsOf } from '../wire-fields/money.ts'
 
 /** The price of the worked example, in a merchant's currency. */
 const EXAMPLE_MONEY = '9.90'

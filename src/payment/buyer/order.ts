@@ -9,7 +9,7 @@ import { isExpired } from '../orders/orders.ts'
 import { type FindPaidOrder, makeFindPaidOrder, type PaidOrder } from '../orders/return.ts'
 import { type CallbackFields, isoSeconds, signedCallbackUrl } from '../signing/hmac.ts'
 import { openKey } from '../signing/keys.ts'
-import { TRANSACTION_ID } from '../values/fields.ts'
+import { TRANSACTION_ID } from '../wire-fields/fields.ts'
 
 /** Why the reader cannot pay the order now. */
 export type State =

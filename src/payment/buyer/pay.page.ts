@@ -9,12 +9,12 @@ import type { Db } from '../../database/connection.ts'
 import { walletOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
-import { RETURNS } from '../orders/orders.ts'
+import { payUrl, RETURNS } from '../orders/orders.ts'
 import type { Judged, Pay, PayOutcome } from '../orders/pay.ts'
 import { refundRequestsOf } from '../orders/refund-requests.ts'
 import { refundsOf } from '../orders/refunds.ts'
 import { expireNow, forceFault, openPlayWallet, refillPlayPoints } from '../orders/test-mode.ts'
-import { TRANSACTION_ID } from '../values/fields.ts'
+import { TRANSACTION_ID } from '../wire-fields/fields.ts'
 import { makeDescribeOrder } from './next-step.ts'
 import {
   type LoadedOrder,
@@ -202,10 +202,6 @@ async function getOrder(request: PayRequest, { loadOrder }: OrderPages): Promise
   const order = await loadOrder(request.params.transaction_id)
   if (order === undefined) throw new AppError('not_found', 'There is no payment at this address')
   return order
-}
-
-function payUrl({ config }: PaymentDeps, transaction_id: string): string {
-  return `${config.PAYMENT_PUBLIC_URL}/payment/pay/${transaction_id}`
 }
 
 /** Shows the page for the order's current state. A refused payment gets status 409, or 503 while payments are paused. */

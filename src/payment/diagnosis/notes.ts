@@ -1,9 +1,8 @@
 /** The problems of a request besides its signature, such as its clock and its amounts. */
 import { deceptiveIn } from '../../web/parameters.ts'
-import { callRefusal, isMerchantUrl } from '../values/addresses.ts'
-import { NewTradeNo, OutTradeNo, TradeName } from '../values/fields.ts'
-import { isMoney } from '../values/money.ts'
-import { DRIFT_SECONDS_MAX, Timestamp } from '../values/timestamp.ts'
+import { callRefusal, isMerchantUrl } from '../wire-fields/addresses.ts'
+import { DRIFT_SECONDS_MAX, NewTradeNo, OutTradeNo, Timestamp, TradeName } from '../wire-fields/fields.ts'
+import { isMoney } from '../wire-fields/money.ts'
 import type { Mistake } from './mistakes.ts'
 import type { Door, Receiver, Request } from './request.ts'
 

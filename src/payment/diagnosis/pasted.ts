@@ -2,12 +2,12 @@
  * Reads the parameters of a pasted request in their order. The text may be an address, a form body, JSON, an HTTP request,
  * a curl command, lines of `name=value`, or PHP, Python or JavaScript. The reading is lenient. Pure.
  */
-import { PAYMENT_ID_PATTERN } from '../values/payment-id.ts'
+
+import type { Field } from '../signing/refused-requests.ts'
+import { PAYMENT_ID_PATTERN } from '../wire-fields/fields.ts'
 import { decodeText } from './charsets.ts'
 
 const FIELDS_MAX = 100
-
-export type Field = readonly [name: string, value: string]
 
 export type Pasted = {
   fields: Field[]

@@ -1,6 +1,6 @@
 /** A request to judge, and the application's keys and versions to judge it with. */
 import type { Config } from '../../platform/config.ts'
-import type { Field } from './pasted.ts'
+import type { Field } from '../signing/refused-requests.ts'
 import type { OwnKeys } from './schemes.ts'
 
 export type Door = 'hmac' | 'v1' | 'v2'

@@ -9,8 +9,8 @@ import {
   verify,
 } from 'node:crypto'
 import { secretKeyOf } from '../signing/hmac.ts'
+import type { Field } from '../signing/refused-requests.ts'
 import { type Way, wrong } from './mistakes.ts'
-import type { Field } from './pasted.ts'
 import type { Scheme } from './search.ts'
 import type { Rules } from './spelling.ts'
 

@@ -2,8 +2,9 @@
  * Finds the mistakes behind a given signature. It tries the right and the wrong ways of every step of signing, with as few
  * mistakes as possible. Pure and bounded.
  */
+
+import type { Field } from '../signing/refused-requests.ts'
 import type { Mistake, Way } from './mistakes.ts'
-import type { Field } from './pasted.ts'
 import { everyOrder, pairsLeftOut, type Rules, type Steps, spell, stepsFor } from './spelling.ts'
 
 /**

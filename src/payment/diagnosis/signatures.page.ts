@@ -10,11 +10,16 @@ import { navFor } from '../apps/area.ts'
 import { type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
-import { PAYMENT_ID_PATTERN } from '../values/payment-id.ts'
+import {
+  type Field,
+  REFUSED_KEPT_MAX,
+  type RefusedRequest,
+  refusedRequests,
+} from '../signing/refused-requests.ts'
+import { PAYMENT_ID_PATTERN } from '../wire-fields/fields.ts'
 import { type Judging, openJudging, type ShortVerdict } from './judging.ts'
 import { readOwnKeys } from './own-keys.ts'
-import { type Field, readPasted } from './pasted.ts'
-import { REFUSED_KEPT_MAX, type RefusedRequest, refusedRequests } from './refused-requests.ts'
+import { readPasted } from './pasted.ts'
 import type { Request } from './request.ts'
 import type { OwnKeys } from './schemes.ts'
 import { type Verdict, withoutKeys } from './verdict.ts'

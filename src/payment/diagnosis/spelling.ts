@@ -4,9 +4,9 @@
  */
 import { withoutDeceptive } from '../../web/parameters.ts'
 import { canonicalString, compareBytes } from '../signing/canonical.ts'
+import type { Field } from '../signing/refused-requests.ts'
 import { CHARSETS } from './charsets.ts'
 import { type Way, wrong } from './mistakes.ts'
-import type { Field } from './pasted.ts'
 
 /** The rules of a door's string to sign. */
 export type Rules = {

@@ -5,11 +5,12 @@ import { createHash, type KeyObject } from 'node:crypto'
 import { canonicalString } from '../signing/canonical.ts'
 import { signMd5, verifyMd5, verifyRsa } from '../signing/gateway.ts'
 import { secretKeyOf, sign, tokenKeys, verifySignature } from '../signing/hmac.ts'
+import { KEPT_KEY, keyFingerprint } from '../signing/keys.ts'
 import { fingerprintOf } from '../signing/public-key.ts'
+import type { Field } from '../signing/refused-requests.ts'
 import { readBase64, readHash } from './encoded.ts'
 import type { Mistake } from './mistakes.ts'
 import { notesOn } from './notes.ts'
-import type { Field } from './pasted.ts'
 import type { Door, Receiver, Request } from './request.ts'
 import {
   dayOf,
@@ -27,8 +28,6 @@ import {
 } from './schemes.ts'
 import { type Explanation, explain } from './search.ts'
 import { type Rules, rightFields } from './spelling.ts'
-
-const FINGERPRINT_LENGTH = 12
 
 /** Shorter secrets would match parts of many values. */
 const SECRET_LENGTH_MIN = 6
@@ -65,14 +64,6 @@ export function judge(request: Request, receiver: Receiver): Verdict {
   expected.text = withoutKeys(expected.text, request, receiver.keys)
   if (received.text !== undefined) received.text = withoutKeys(received.text, request, receiver.keys)
   return { ...verdict, notes: [...verdict.notes, ...notesOn(request, parameters, door, receiver)] }
-}
-
-/** The prefix of a fingerprint that replaces a plain key in a kept request. */
-export const KEPT_KEY = '#'
-
-/** The fingerprint of a key. A member who has the key can compute it, and it does not reveal the key. */
-export function keyFingerprint(key: string): string {
-  return createHash('sha256').update(`tessera:${key}`).digest('hex').slice(0, FINGERPRINT_LENGTH)
 }
 
 function doorOf({ door, payment_id }: Request, parameters: Record<string, string>): Door {

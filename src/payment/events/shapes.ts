@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { ChargeFields, MandateFields } from '../hmac/mandate-shapes.ts'
 import { OrderFields, Points, TransferFields } from '../hmac/shapes.ts'
-import { Day, MandateId, OrderId } from '../values/fields.ts'
+import { Day, MandateId, OrderId } from '../wire-fields/fields.ts'
 
 export const OrderEvent = z.strictObject({
   type: z.enum(['order.paid', 'order.expired', 'order.refunded']),

@@ -3,10 +3,9 @@
  * describes them, and tests check every answer against them. gateway.md 1 to 3.
  */
 import { z } from 'zod'
-import { isMerchantUrl } from '../values/addresses.ts'
-import { NewTradeNo, OutTradeNo, TradeName } from '../values/fields.ts'
-import { MONEY } from '../values/money.ts'
-import { Timestamp } from '../values/timestamp.ts'
+import { isMerchantUrl } from '../wire-fields/addresses.ts'
+import { NewTradeNo, OutTradeNo, Timestamp, TradeName } from '../wire-fields/fields.ts'
+import { MONEY } from '../wire-fields/money.ts'
 
 export const NAME_BYTES_MAX = 127
 export const PARAM_LENGTH_MAX = 500

@@ -2,13 +2,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../platform/errors.ts'
 import { wantsHtml } from '../../web/pages.ts'
-import { keepRefused } from '../diagnosis/refused-requests.ts'
-import { type Order, RETURNS } from '../orders/orders.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
+import { keepRefused } from '../signing/refused-requests.ts'
 import type { GatewayVerbs } from './create.ts'
 import { wireFailure } from './errors.ts'
 import { asAsked } from './reply.ts'
 import { authenticate, queryOrBody } from './request.ts'
+import { tradeUrl } from './trade.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -39,18 +39,9 @@ export async function submitRoute(
       const received = queryOrBody(request)
       if (received.pid === undefined) return reply.code(400).type('text/plain; charset=utf-8').send(NOTICE)
       const asked = await authenticate(request, received, deps, { byBrowser: true })
-      return redirect(reply, payUrl(deps, await createTrade(asked)))
+      return redirect(reply, tradeUrl(deps, await createTrade(asked)))
     },
   })
-}
-
-/** The absolute, unguessable URL of the pay page. For a paid order its receipt redirects to the shop. gateway.md 5.7. */
-export function payUrl(
-  { config }: GatewayCore,
-  { transaction_id, status }: Pick<Order, 'transaction_id' | 'status'>,
-): string {
-  const url = `${config.PAYMENT_PUBLIC_URL}/payment/pay/${transaction_id}`
-  return status === 'paid' ? `${url}?${RETURNS}` : url
 }
 
 /** Redirects. A shop's server reads Location; a browser that does not follow it shows a link. */

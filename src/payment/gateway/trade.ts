@@ -1,9 +1,10 @@
 /** The names and values of the protocol for a trade and its times. Pure. */
 import type { z } from 'zod'
+import type { Core } from '../../core/core.ts'
 import type { OrderStatus } from '../../database/tables/payments.ts'
-import type { Order } from '../orders/orders.ts'
-import { OutTradeNo } from '../values/fields.ts'
-import { moneyOf } from '../values/money.ts'
+import { type Order, payUrl, RETURNS } from '../orders/orders.ts'
+import { OutTradeNo } from '../wire-fields/fields.ts'
+import { moneyOf } from '../wire-fields/money.ts'
 import type { TradeV1, TradeV2 } from './shapes.ts'
 
 /** An order of the gateway with the username of its payer. */
@@ -117,4 +118,13 @@ export function describeV2(trade: Trade): OrNull<z.output<typeof TradeV2>> {
     buyer: trade.buyer,
     refundmoney: trade.refunded_amount === 0n ? null : moneyOf(trade.refunded_amount, trade.rate!),
   }
+}
+
+/** The address of a trade's pay page. The receipt of a paid one redirects to the shop. gateway.md 5.7. */
+export function tradeUrl(
+  deps: Pick<Core, 'config'>,
+  { transaction_id, status }: Pick<Order, 'transaction_id' | 'status'>,
+): string {
+  const url = payUrl(deps, transaction_id)
+  return status === 'paid' ? `${url}?${RETURNS}` : url
 }

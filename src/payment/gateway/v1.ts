@@ -1,7 +1,7 @@
 /** V1 for a shop's server: mapi.php creates a trade, api.php answers inquiries. gateway.md 1. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { keepRefused } from '../diagnosis/refused-requests.ts'
+import { keepRefused } from '../signing/refused-requests.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
 import { listedTrades, takingsOf, visibleBalance } from './inquiry.ts'
@@ -16,8 +16,7 @@ import {
   requireUsable,
 } from './request.ts'
 import type { OpenedV1, OrderActAnswer, OrdersActAnswer, QueryActAnswer } from './shapes.ts'
-import { payUrl } from './submit.page.ts'
-import { describeV1, pidValue } from './trade.ts'
+import { describeV1, pidValue, tradeUrl } from './trade.ts'
 
 /** GET and POST mapi.php and api.php. */
 export async function v1Routes(app: FastifyInstance, verbs: GatewayVerbs): Promise<void> {
@@ -35,7 +34,7 @@ export async function v1Routes(app: FastifyInstance, verbs: GatewayVerbs): Promi
       const order = await createTrade(await authenticate(request, queryOrBody(request), deps))
       // A paid trade gets a payurl too, whose page leads back to the shop, because clients always expect one.
       const msg = order.status === 'paid' ? '订单已支付' : 'success'
-      const payurl = payUrl(deps, order)
+      const payurl = tradeUrl(deps, order)
       const opened: z.output<typeof OpenedV1> = { code: 1, msg, trade_no: order.trade_no!, payurl }
       return asAsked(deps, request, opened)
     },

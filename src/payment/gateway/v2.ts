@@ -6,10 +6,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
 import { sendPageError, wantsHtml } from '../../web/pages.ts'
-import { keepRefused } from '../diagnosis/refused-requests.ts'
 import { closeOrder } from '../orders/orders.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
-import { moneyOf, percentOf } from '../values/money.ts'
+import { keepRefused } from '../signing/refused-requests.ts'
+import { moneyOf, percentOf } from '../wire-fields/money.ts'
 import type { GatewayVerbs } from './create.ts'
 import { refusal, wireFailure } from './errors.ts'
 import { listedTrades, takingsOf, visibleBalance } from './inquiry.ts'
@@ -24,8 +24,7 @@ import type {
   TradeAnswer,
   TradesAnswer,
 } from './shapes.ts'
-import { payUrl } from './submit.page.ts'
-import { describeV2, type OrNull, pidValue } from './trade.ts'
+import { describeV2, type OrNull, pidValue, tradeUrl } from './trade.ts'
 
 /** The own fields of an endpoint's answer. The route adds `code` 0, `msg` and the signature, and drops empty fields. */
 type Own<Answer extends z.ZodType> = OrNull<Omit<z.output<Answer>, 'code' | 'msg' | keyof typeof signature>>
@@ -118,7 +117,7 @@ async function create(
   if (order.status === 'paid') return { code: 1, msg: '订单已支付', trade_no }
   const { order_id: out_trade_no, money } = order
   const pid = pidValue(asked.parameters.pid!)
-  return { trade_no, pay_type: 'jump', pay_info: payUrl(deps, order), pid, out_trade_no, money }
+  return { trade_no, pay_type: 'jump', pay_info: tradeUrl(deps, order), pid, out_trade_no, money }
 }
 
 async function query(

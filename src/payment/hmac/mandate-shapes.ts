@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { MANDATE_STATUSES } from '../mandates/mandates.ts'
 import { PERIODS } from '../mandates/periods.ts'
-import { Amount, Day, Description, MandateId, OrderId, UserId } from '../values/fields.ts'
+import { Amount, Day, Description, MandateId, OrderId, UserId } from '../wire-fields/fields.ts'
 import { Moment, OrderFields, oneOf, Points, page, signed } from './shapes.ts'
 
 /** Any text, because a mandate that is unknown and a text that is no id are refused alike. */

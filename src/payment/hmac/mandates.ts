@@ -11,7 +11,7 @@ import { formerOwners, mandateNotFound } from '../mandates/refusals.ts'
 import { countTestOrder } from '../orders/test-mode.ts'
 import { isoSeconds } from '../signing/hmac.ts'
 import { formerSince } from '../signing/keys.ts'
-import type { FlatParameters } from '../values/parameters.ts'
+import type { FlatParameters } from '../wire-fields/fields.ts'
 import { describeCharge, describeMandate } from './answers.ts'
 import {
   type Authenticate,

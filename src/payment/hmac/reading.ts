@@ -1,7 +1,7 @@
 /** Reads the parameters of a request by its shape. */
 import type { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
-import type { FlatParameters } from '../values/parameters.ts'
+import type { FlatParameters } from '../wire-fields/fields.ts'
 
 type Members = Readonly<Record<string, z.ZodType>>
 type ReadMember<Shape extends Members> = <Name extends string & keyof Shape>(

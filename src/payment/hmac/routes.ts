@@ -3,15 +3,15 @@ import type { FastifyInstance } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { acceptMultipart } from '../../web/parameters.ts'
-import { keepRefused, rememberRefusals } from '../diagnosis/refused-requests.ts'
 import { publicIdOf } from '../mandates/mandates.ts'
-import { findOrder, makeFindTransaction, type Order, statusWord } from '../orders/orders.ts'
+import { findOrder, makeFindTransaction, type Order, payUrl, statusWord } from '../orders/orders.ts'
 import { makeCreateOrder, type PlaceOrder } from '../orders/place.ts'
 import { receivedRequest } from '../orders/received.ts'
 import { countTestOrder } from '../orders/test-mode.ts'
 import { isTransfer, makePostTransfer } from '../orders/transfers.ts'
 import { isoSeconds } from '../signing/hmac.ts'
-import type { FlatParameters } from '../values/parameters.ts'
+import { keepRefused, rememberRefusals } from '../signing/refused-requests.ts'
+import type { FlatParameters } from '../wire-fields/fields.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
 import {
   type Authenticate,
@@ -67,7 +67,7 @@ export async function hmacRoutes(app: FastifyInstance, deps: Core, placeOrder: P
     })
     return {
       success: true,
-      payment_url: `${deps.config.PAYMENT_PUBLIC_URL}/payment/pay/${order.transaction_id}`,
+      payment_url: payUrl(deps, order.transaction_id),
       transaction_id: order.transaction_id,
       status: statusWord(order),
       amount: Number(order.amount),

@@ -3,8 +3,15 @@
  * describes them, and tests check every answer against them. decisions.md 5.5 to 5.10.
  */
 import { z } from 'zod'
-import { Amount, Description, MandateId, OrderId, TransactionId, UserId } from '../values/fields.ts'
-import { Timestamp } from '../values/timestamp.ts'
+import {
+  Amount,
+  Description,
+  MandateId,
+  OrderId,
+  Timestamp,
+  TransactionId,
+  UserId,
+} from '../wire-fields/fields.ts'
 
 export const LIMIT_DEFAULT = 50
 export const LIMIT_MAX = 200

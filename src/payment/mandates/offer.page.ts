@@ -8,7 +8,7 @@ import { browserScope, requireUser, type Session, sessionOf } from '../../accoun
 import type { OfferShown } from '../../accounts/sign-in/mandate-consent.ts'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
-import { MandateId } from '../values/fields.ts'
+import { MandateId } from '../wire-fields/fields.ts'
 import type { AgreeingFault } from './agreeing.ts'
 import { signedDecisionUrl } from './callback.ts'
 import { acceptMandate, declineMandate } from './consent.ts'

@@ -12,7 +12,7 @@ import { type Mandate, mandatesOfApp } from '../mandates/mandates.ts'
 import { askMandateRight, linkSignInApp, PURPOSE_LENGTH } from '../mandates/right.ts'
 import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
-import { Description } from '../values/fields.ts'
+import { Description } from '../wire-fields/fields.ts'
 import { expectedPoints, type RightState, rightOf, signInAppsOf } from './mandates.ts'
 
 declare module '../../web/views.ts' {

@@ -15,7 +15,7 @@ import { StrictPeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import type { PageData } from '../../web/views.ts'
 import { navFor } from '../apps/area.ts'
 import { readNotifications } from '../notifications/redelivery.ts'
-import { isExpired, statusWord } from '../orders/orders.ts'
+import { isExpired, payUrl, statusWord } from '../orders/orders.ts'
 import {
   type Asking,
   askRefund,
@@ -25,7 +25,7 @@ import {
 } from '../orders/refund-requests.ts'
 import { actorOf, CONFIRMED, isConfirmed, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
-import { Amount } from '../values/fields.ts'
+import { Amount } from '../wire-fields/fields.ts'
 import { getOrderRecord, type OrderRecord } from './order-record.ts'
 import {
   countFates,
@@ -242,7 +242,7 @@ function orderPage(app: FastifyInstance, deps: Core): void {
       mayAsk: owned.rights.includes('refunds.ask'),
       isMoving: fate === 'open' || isAwaited,
       orderUrl: orderUrl(request),
-      payUrl: `${deps.config.PAYMENT_PUBLIC_URL}/payment/pay/${transaction_id}`,
+      payUrl: payUrl(deps, transaction_id),
       address: `${pathOf(request)}/notifications`,
       listAddress: `${pathOf(request)}/orders`,
       now,

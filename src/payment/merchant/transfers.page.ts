@@ -17,7 +17,7 @@ import { quoteTransfer, type TransferQuote } from '../orders/transfer-quote.ts'
 import { sendTransfer } from '../orders/transfers.ts'
 import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
-import { Amount, OrderId, UserId } from '../values/fields.ts'
+import { Amount, OrderId, UserId } from '../wire-fields/fields.ts'
 import { merchantTransfers } from './transfers.texts.ts'
 import { transfersOfApp } from './transfers.ts'
 

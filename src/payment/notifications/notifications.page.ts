@@ -10,7 +10,7 @@ import type { Locale } from '../../web/languages.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import type { PartData } from '../../web/views.ts'
 import type { Permitted } from '../rights/rights.ts'
-import { MandateId, TransactionId } from '../values/fields.ts'
+import { MandateId, TransactionId } from '../wire-fields/fields.ts'
 import {
   countNotifications,
   outcomeOf,

@@ -12,6 +12,11 @@ export const RETURNS = 'from=shop'
 
 export type Order = Selectable<OrdersTable>
 
+/** The address of an order's pay page. */
+export function payUrl({ config }: Pick<Core, 'config'>, transaction_id: string): string {
+  return `${config.PAYMENT_PUBLIC_URL}/payment/pay/${transaction_id}`
+}
+
 /** The status words of the HMAC API. An expired order is still pending. decisions.md 5.8. */
 export type StatusWord = 'pending' | 'completed' | 'cancelled' | 'refunded'
 

@@ -1,7 +1,7 @@
 /** The request that created an order, kept for its merchant: without secrets and signatures, and of bounded size. */
 import type { FastifyRequest } from 'fastify'
 import type { ReceivedRequest } from '../../database/tables/payments.ts'
-import type { FlatParameters } from '../values/parameters.ts'
+import type { FlatParameters } from '../wire-fields/fields.ts'
 
 /** Names of signatures and secrets, which some shops send by mistake. `sign_type` does not match. */
 const HIDDEN = /^(sign|signature)$|key|token|secret|passw|pwd|credential/i

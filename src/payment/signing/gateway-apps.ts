@@ -8,7 +8,7 @@ import { inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
-import { isPaymentId } from '../values/payment-id.ts'
+import { isPaymentId } from '../wire-fields/fields.ts'
 import { openKey } from './keys.ts'
 import { makeReadyKeys } from './ready-keys.ts'
 

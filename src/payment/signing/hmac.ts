@@ -4,7 +4,7 @@
  */
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
-import type { FlatParameters } from '../values/parameters.ts'
+import type { FlatParameters } from '../wire-fields/fields.ts'
 import { canonicalString } from './canonical.ts'
 
 /** Each guess costs a hash of the whole request, and anyone may send requests. Longer ones get no guesses. */

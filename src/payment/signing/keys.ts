@@ -1,6 +1,6 @@
 /** The keys of payment applications: encrypted at rest, rotated with an overlap. decisions.md 4.3 and 4.4. */
 import assert from 'node:assert/strict'
-import { generateKeyPair as generate } from 'node:crypto'
+import { createHash, generateKeyPair as generate } from 'node:crypto'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
@@ -8,7 +8,7 @@ import type { Db, Tx } from '../../database/connection.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppKeyKind } from '../../database/tables/payment-apps.ts'
 import { ALNUM, LOWER_ALNUM, randomText, type Secrets } from '../../platform/secrets.ts'
-import { PAYMENT_ID_LENGTH } from '../values/payment-id.ts'
+import { PAYMENT_ID_LENGTH } from '../wire-fields/fields.ts'
 
 const KEY_USE_BUCKET_MS = 60_000
 const RSA_BITS = 2048
@@ -171,4 +171,15 @@ export async function currentKeys(
   return new Map(
     rows.map(({ app_id, value_encrypted }) => [app_id, openKey(deps.secrets, app_id, kind, value_encrypted)]),
   )
+}
+
+/** The length of a fingerprint in hex digits. */
+const FINGERPRINT_LENGTH = 12
+
+/** The prefix of a fingerprint that replaces a plain key in a kept request. */
+export const KEPT_KEY = '#'
+
+/** The fingerprint of a key. A member who has the key can compute it, and it does not reveal the key. */
+export function keyFingerprint(key: string): string {
+  return createHash('sha256').update(`tessera:${key}`).digest('hex').slice(0, FINGERPRINT_LENGTH)
 }

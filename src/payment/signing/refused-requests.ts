@@ -7,8 +7,9 @@ import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import { AppError, type ErrorCode } from '../../platform/errors.ts'
-import type { Field } from './pasted.ts'
-import { KEPT_KEY, keyFingerprint } from './verdict.ts'
+import { KEPT_KEY, keyFingerprint } from './keys.ts'
+
+export type Field = readonly [name: string, value: string]
 
 /** The limit for each application. */
 export const REFUSED_KEPT_MAX = 50
