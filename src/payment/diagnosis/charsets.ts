@@ -1,6 +1,5 @@
-// This room: refused requests, and the signature debugger, which finds the mistake of a signature.
-// Verbs: keepRefused, refusedRequests, explain, judge.
-// Tables: refused_requests.
+// This room: the signature debugger, which finds the mistake of a pasted or refused request.
+// Verbs: readPasted, explain, judge.
 /** The character sets of older shops, which the search recognises. Pure. */
 
 const TWO_BYTES_FIRST = 0x81

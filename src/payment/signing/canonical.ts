@@ -1,6 +1,6 @@
-// This room: HMAC, MD5 and RSA signatures, and the keys of payment applications.
-// Verbs: sign, verifySignature, signMd5, signRsa, replaceKey, currentKeys.
-// Tables: payment_app_keys.
+// This room: HMAC, MD5 and RSA signatures, the keys of payment applications, and the requests that are refused.
+// Verbs: sign, verifySignature, signMd5, signRsa, replaceKey, currentKeys, keepRefused, refusedRequests.
+// Tables: payment_app_keys, refused_requests.
 /** The canonical string that all three signature schemes share: `k=v` sorted by name, joined by `&`. */
 
 /** Values are raw, never URL-encoded. Names sort in byte order: digits < upper case < `_` < lower case. */
