@@ -2,7 +2,7 @@
 import { sql, type Updateable } from 'kysely'
 import { createUser, type NewUser } from '../../src/accounts/people/users.ts'
 import type { Tables } from '../../src/database/tables.ts'
-import { grantPoints } from '../../src/ledger/points.ts'
+import { adjustPoints, grantPoints } from '../../src/ledger/points.ts'
 import { type Browser, browser, type TestApp } from './harness.ts'
 import { PASSWORD, PASSWORD_HASH } from './password.ts'
 
@@ -40,14 +40,14 @@ export async function makePerson(
   return { id, username: name, password: PASSWORD, signIn: () => signIn(test, name, PASSWORD) }
 }
 
-/** Grants points to a member. */
+/** Grants points to a member, or takes some, if the amount is negative. */
 export async function givePoints(
   { db, clock }: Pick<TestApp, 'db' | 'clock'>,
   { id: user_id }: Pick<Person, 'id'>,
   amount: bigint,
 ): Promise<void> {
   const grant = { user_id, amount, reference: `test:${++grants}`, reason: 'test', actor_id: null }
-  await grantPoints(db, { ...grant, now: clock.now() })
+  await (amount > 0n ? grantPoints : adjustPoints)(db, { ...grant, now: clock.now() })
 }
 
 /** Changes columns of a member, as no act of theirs does. */

@@ -8,17 +8,20 @@ export type KeyAndCertificate = { key: string; cert: string }
 
 /** A self-signed certificate for an IP address, or for names of hosts. */
 export function certificateOf(...hosts: [string, ...string[]]): KeyAndCertificate {
-  return selfSigned(
-    [{ name: 'commonName', value: hosts[0] }],
-    [
-      { name: 'basicConstraints', cA: true },
-      {
-        name: 'subjectAltName',
-        altNames: hosts.map((host) => (isIP(host) ? { type: 7, ip: host } : { type: 2, value: host })),
-      },
-    ],
-  )
+  return selfSigned([{ name: 'commonName', value: hosts[0] }], extensionsFor(hosts))
 }
+
+/** A certificate for a host that has ended a day ago. */
+export const endedCertificateOf = (host: string) =>
+  selfSigned([{ name: 'commonName', value: host }], extensionsFor([host]), -1)
+
+const extensionsFor = (hosts: string[]) => [
+  { name: 'basicConstraints', cA: true },
+  {
+    name: 'subjectAltName',
+    altNames: hosts.map((host) => (isIP(host) ? { type: 7, ip: host } : { type: 2, value: host })),
+  },
+]
 
 /** The certificate of an authenticator (WebAuthn Level 3, 8.2.1). */
 export const authenticatorCertificate = () =>
@@ -32,7 +35,11 @@ export const authenticatorCertificate = () =>
     [{ name: 'basicConstraints', cA: false }],
   )
 
-function selfSigned(subject: forge.pki.CertificateField[], extensions: object[]): KeyAndCertificate {
+function selfSigned(
+  subject: forge.pki.CertificateField[],
+  extensions: object[],
+  days = 1,
+): KeyAndCertificate {
   const keys = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -41,8 +48,8 @@ function selfSigned(subject: forge.pki.CertificateField[], extensions: object[])
   const made = forge.pki.createCertificate()
   made.publicKey = forge.pki.publicKeyFromPem(keys.publicKey)
   made.serialNumber = '01'
-  made.validity.notBefore = new Date(Date.now() - 86_400_000)
-  made.validity.notAfter = new Date(Date.now() + 86_400_000)
+  made.validity.notBefore = new Date(Date.now() - 10 * 86_400_000)
+  made.validity.notAfter = new Date(Date.now() + days * 86_400_000)
   made.setSubject(subject)
   made.setIssuer(subject)
   made.setExtensions(extensions)

@@ -7,7 +7,7 @@ import { askMandateRight, decideMandateRight } from '../../src/payment/mandates/
 import { AppError } from '../../src/platform/errors.ts'
 import type { Person } from './cast.ts'
 import { setSetting, type TestApp } from './harness.ts'
-import type { Merchant } from './merchant.ts'
+import { type Merchant, makeMerchant } from './merchant.ts'
 
 export const IP = '203.0.113.7'
 let count = 0
@@ -22,6 +22,13 @@ export async function giveRight(test: TestApp, merchant: Merchant, daily_max = 1
   const actor = { user_id: merchant.owner.id, ip: IP }
   await askMandateRight(test.deps, merchant.payment_id, 'Subscriptions of a test', actor)
   await decideRight(test, merchant, { decision: 'grant', daily_max })
+}
+
+/** Creates a merchant who has the right to mandates. */
+export async function makeMandateMerchant(test: TestApp, daily_max?: bigint): Promise<Merchant> {
+  const merchant = await makeMerchant(test)
+  await giveRight(test, merchant, daily_max)
+  return merchant
 }
 
 export async function decideRight(

@@ -136,6 +136,18 @@ export const settingsForm = (over: Record<string, string> = {}): Record<string, 
   ...{ order_minutes: '', exchange_rate: '100', allowed_addresses: '', ...over },
 })
 
+/** The recipient of a transfer, as a verb names a member. */
+export const recipient = ({ id, username }: Pick<Person, 'id' | 'username'>) => ({
+  to_user_id: id,
+  to_username: username,
+})
+
+/** The recipient of a transfer, as a signed request names a member. */
+export const recipientFields = ({ id, username }: Pick<Person, 'id' | 'username'>) => ({
+  to_user_id: String(id),
+  to_username: username,
+})
+
 /** Makes a new member one of the team of an application. */
 export async function joinTeam(
   test: TestApp,

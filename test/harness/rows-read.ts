@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely'
 import type { Tx } from '../../src/database/connection.ts'
+import type { TestApp } from './harness.ts'
 
 /**
  * The rows of a table that this connection has read so far. Earlier transactions may count too, so use the
@@ -12,6 +13,18 @@ import type { Tx } from '../../src/database/connection.ts'
 export async function rowsRead(tx: Tx, table: string): Promise<number> {
   return (await rowsOfTables(tx)).get(table) ?? 0
 }
+
+/** The rows of a table that an act reads within a transaction. */
+export const rowsReadBy = (
+  { db }: Pick<TestApp, 'db'>,
+  table: string,
+  act: (tx: Tx) => Promise<unknown>,
+): Promise<number> =>
+  db.transaction().execute(async (tx) => {
+    const before = await rowsRead(tx, table)
+    await act(tx)
+    return (await rowsRead(tx, table)) - before
+  })
 
 /** The rows of every table that this connection has read so far. */
 export async function rowsOfTables(tx: Tx): Promise<Map<string, number>> {

@@ -10,7 +10,7 @@ import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders, type Receiver, startReceiver } from '../harness/notify-receiver.ts'
 import { addHay } from '../harness/orders.ts'
 import { rowsOf } from '../harness/rows.ts'
-import { rowsRead } from '../harness/rows-read.ts'
+import { rowsReadBy } from '../harness/rows-read.ts'
 
 // The first loopback address is allowed, as an address of an intranet would be. The others are not.
 const test = await useTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.1/32' })
@@ -81,13 +81,11 @@ it('those of a shop are looked for among its own orders alone', async () => {
   await addHay(test, shop, sold)
   await makeGatewayOrders(test, other, { count: sold, notify_url: 'https://other.example/' })
   await sql`analyze orders`.execute(test.db)
-  const read = await test.db.transaction().execute(async (tx) => {
-    const before = await rowsRead(tx, 'orders')
+  const read = await rowsReadBy(test, 'orders', async (tx) => {
     const callback_url = 'https://shop.example/'
     expect(await addressesOf(tx, { id: shop.id, callback_url, notify_url: null })).toEqual([
       { kind: 'callback', url: callback_url },
     ])
-    return (await rowsRead(tx, 'orders')) - before
   })
   expect(read).toBeLessThanOrEqual(sold)
   await Promise.all([shop.close(), other.close()])

@@ -8,7 +8,7 @@ import { acceptInvitation, inviteMember, removeMember } from '../../src/payment/
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { anotherProcess, type Browser, setSetting, useTestApp } from '../harness/harness.ts'
-import { makeMerchant } from '../harness/merchant.ts'
+import { makeMerchant, recipientFields } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { setRows } from '../harness/rows.ts'
 import { startSmtpServer } from '../harness/smtp-server.ts'
@@ -172,12 +172,7 @@ it('a low balance alerts the owner alone, once for each fall', async () => {
   await givePoints(test, shop.owner, 50n)
   await rounds()
   test.clock.advance(1_000)
-  const sent = {
-    to_user_id: String(manager.id),
-    to_username: manager.username,
-    amount: '10',
-    order_id: 'low',
-  }
+  const sent = { ...recipientFields(manager), amount: '10', order_id: 'low' }
   expect((await shop.transfer(sent)).status).toBe(200)
   await rounds()
   expect(await kindsFor(shop.id, shop.owner)).toEqual(['balance_low', 'balance_low'])

@@ -10,7 +10,7 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
-import { makeMerchant } from '../harness/merchant.ts'
+import { makeMerchant, recipientFields } from '../harness/merchant.ts'
 import { refund } from '../harness/orders.ts'
 
 const MOST = 9_007_199_254_740_991n
@@ -125,12 +125,7 @@ describe('the largest amount', () => {
     await change('points_transfer_max_amount_tl2', String(MOST))
     await change('points_transfer_fee_rate_tl2', rateText(1n))
     const transfer = (amount: bigint) =>
-      merchant.transfer({
-        to_user_id: String(rich.id),
-        to_username: rich.username,
-        amount: String(amount),
-        order_id: `bound-${amount}`,
-      })
+      merchant.transfer({ ...recipientFields(rich), amount: String(amount), order_id: `bound-${amount}` })
     // The largest amount that leaves room for its fee of a millionth, found by counting down from an upper bound.
     let fits = (MOST * MILLION) / (MILLION + 1n) + 1n
     while (fits + ceilOf(fits, 1n) > MOST) fits -= 1n

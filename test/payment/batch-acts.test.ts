@@ -10,7 +10,7 @@ import { AppError } from '../../src/platform/errors.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { type Merchant, makeMerchant, recipient } from '../harness/merchant.ts'
 import { makeRandom } from '../harness/random.ts'
 import { setRows } from '../harness/rows.ts'
 
@@ -180,8 +180,7 @@ describe('the daily limit of a member', () => {
 const request = (from: Merchant, to: Person, order_id: string, amount: bigint): TransferRequest => ({
   app_id: from.id,
   order_id,
-  to_user_id: to.id,
-  to_username: to.username,
+  ...recipient(to),
   amount,
 })
 

@@ -6,7 +6,7 @@ import { ordersOfPayer } from '../../src/payment/buyer/payments.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
-import { makeMerchant } from '../harness/merchant.ts'
+import { makeMerchant, recipientFields } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { payOrder, placeOrder, refund } from '../harness/orders.ts'
 import { setRows } from '../harness/rows.ts'
@@ -125,12 +125,7 @@ describe('the statement', () => {
     const client = await alice.signIn()
     const made = await pay(alice, 'A kettle', '300')
     await refund(test, made, 120n, { reason: 'Lid missing' })
-    await merchant.transfer({
-      to_user_id: String(alice.id),
-      to_username: alice.username,
-      amount: '7',
-      order_id: `gift-${++count}`,
-    })
+    await merchant.transfer({ ...recipientFields(alice), amount: '7', order_id: `gift-${++count}` })
     const page = await client.get('/account')
     const lines = rowsOf(page.body).map((line) => line.replace(/ today \d\d:\d\d/, ''))
     const shop = `Shop of ${merchant.owner.username}`

@@ -7,7 +7,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { type Merchant, makeMerchant, recipientFields } from '../harness/merchant.ts'
 
 let count = 0
 
@@ -18,15 +18,9 @@ const browser = await buyer.signIn()
 
 const sha = (text: string) => createHash('sha256').update(text).digest('hex')
 const mac = (key: string, text: string) => createHmac('sha256', key).update(text).digest('hex')
-const SEVEN = [
-  'amount',
-  'external_reference',
-  'merchant_points',
-  'paid_at',
-  'platform_fee',
-  'status',
-  'transaction_id',
-]
+const SEVEN = 'amount external_reference merchant_points paid_at platform_fee status transaction_id'.split(
+  ' ',
+)
 
 type Client = {
   name: string
@@ -34,7 +28,7 @@ type Client = {
   credential: (merchant: Merchant) => string
   requestKey: (credential: string) => string
   /** The keys that it tries on a callback, one after another. */
-  callbackKeys: (credential: string) => string[]
+  callbackKeys: ((credential: string) => string)[]
   /** Whether it signs a fixed list of seven fields with reformatted numbers, or all received fields. */
   callbackOver: 'seven' | 'all'
   adds?: () => Record<string, string>
@@ -47,62 +41,29 @@ const secretKey = ({ secret_key }: Merchant) => secret_key
 const raw = (credential: string) => credential
 const now = () => ({ timestamp: String(Math.floor(test.clock.now().getTime() / 1000)) })
 
+/** Verifies callbacks over seven fields, or over all that it received, by the keys that it tries. */
+const seven = (...callbackKeys: ((credential: string) => string)[]) =>
+  ({ callbackOver: 'seven', callbackKeys }) as const
+const all = (...callbackKeys: ((credential: string) => string)[]) =>
+  ({ callbackOver: 'all', callbackKeys }) as const
+const byToken = { credential: token, requestKey: sha }
+const bySecret = { credential: secretKey, requestKey: sha }
+const rawSecret = { credential: secretKey, requestKey: raw }
+
 const clients: Client[] = [
-  {
-    name: 'hashes the token for both',
-    credential: token,
-    requestKey: sha,
-    callbackKeys: (c) => [sha(c)],
-    callbackOver: 'seven',
-    transfers: 'amount',
-  },
+  { name: 'hashes the token for both', ...byToken, ...seven(sha), transfers: 'amount' },
   {
     name: 'hashes the Secret Key for requests, uses it raw for callbacks',
-    credential: secretKey,
-    requestKey: sha,
-    callbackKeys: (c) => [c],
-    callbackOver: 'seven',
-    transfers: 'amount',
+    ...{ ...bySecret, ...seven(raw), transfers: 'amount' },
   },
-  {
-    name: 'hashes the token, verifies over all it received',
-    credential: token,
-    requestKey: sha,
-    callbackKeys: (c) => [sha(c)],
-    callbackOver: 'all',
-  },
-  {
-    name: 'uses the Secret Key raw for both',
-    credential: secretKey,
-    requestKey: raw,
-    callbackKeys: (c) => [c],
-    callbackOver: 'all',
-  },
-  {
-    name: 'hashes the Secret Key, tries raw then hashed',
-    credential: secretKey,
-    requestKey: sha,
-    callbackKeys: (c) => [c, sha(c)],
-    callbackOver: 'all',
-  },
+  { name: 'hashes the token, verifies over all it received', ...byToken, ...all(sha) },
+  { name: 'uses the Secret Key raw for both', ...rawSecret, ...all(raw) },
+  { name: 'hashes the Secret Key, tries raw then hashed', ...bySecret, ...all(raw, sha) },
   {
     name: 'signs a timestamp too, and calls the amount of a transfer points',
-    credential: token,
-    requestKey: sha,
-    callbackKeys: (c) => [c, sha(c), sha(sha(c))],
-    callbackOver: 'all',
-    adds: now,
-    transfers: 'points',
+    ...{ ...byToken, ...all(raw, sha, (key) => sha(sha(key))), adds: now, transfers: 'points' },
   },
-  {
-    name: 'sends JSON with integers',
-    credential: secretKey,
-    requestKey: raw,
-    callbackKeys: (c) => [c],
-    callbackOver: 'all',
-    body: 'json',
-    transfers: 'amount',
-  },
+  { name: 'sends JSON with integers', ...rawSecret, ...all(raw), body: 'json', transfers: 'amount' },
 ]
 
 function senderOf(client: Client) {
@@ -158,8 +119,8 @@ describe.each(clients)('a client that $name', (client) => {
         : (received[name] ?? '')
     const text = over.map((name) => `${name}=${value(name)}`).join('&')
     const signature = Buffer.from(received.signature ?? '')
-    const fits = client
-      .callbackKeys(client.credential(merchant))
+    const fits = client.callbackKeys
+      .map((keyOf) => keyOf(client.credential(merchant)))
       .map((key) => timingSafeEqual(signature, Buffer.from(mac(key, text))))
     expect(fits).toContain(true)
     expect(received).toMatchObject({ external_reference: order_id, amount: '100', status: 'completed' })
@@ -188,12 +149,7 @@ describe.each(clients.filter(({ transfers }) => transfers !== undefined))('a cli
   const send = senderOf(client)
 
   it('transfers, and repeats it without a second charge', async () => {
-    const fields = {
-      to_user_id: String(buyer.id),
-      to_username: buyer.username,
-      [client.transfers!]: '5',
-      order_id: `withdrawal_${++count}`,
-    }
+    const fields = { ...recipientFields(buyer), [client.transfers!]: '5', order_id: `withdrawal_${++count}` }
     const first = await send(`/payment/transfer/${merchant.payment_id}`, fields)
     expect(first).toMatchObject({
       status: 200,

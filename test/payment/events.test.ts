@@ -15,7 +15,7 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { unescaped } from '../harness/markup.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { type Merchant, makeMerchant, recipientFields } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { payOrder, placeOrder, refund } from '../harness/orders.ts'
@@ -81,7 +81,7 @@ async function liveThroughEverything(of: Merchant): Promise<[string, string, str
   await allTold(of)
   test.clock.advance(31 * MINUTE_MS)
   await expireOrders(test.deps)
-  const to = { to_user_id: String(buyer.id), to_username: buyer.username }
+  const to = recipientFields(buyer)
   const { status: ok, body } = await of.transfer({ ...to, amount: '25', order_id: randomUUID() })
   expect(ok).toBe(200)
   return [paid, expired, String(body.transaction_id)]

@@ -14,6 +14,7 @@ import { resetMerchantKey } from '../../src/payment/apps/key-changes.ts'
 import { currentKey, openKey } from '../../src/payment/signing/keys.ts'
 import { readPublicKey } from '../../src/payment/signing/public-key.ts'
 import { certificateOf } from '../harness/certificate.ts'
+import { sendSurely } from '../harness/confirming.ts'
 import { anotherProcess, type Browser, type Page, type TestApp, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { rowOf, rowsOf } from '../harness/rows.ts'
@@ -248,11 +249,8 @@ const cardOf = ({ payment_id }: Merchant) => `/payment/applications/${payment_id
 /** The address of a form on the card. */
 const actOf = ({ payment_id }: Merchant, act: string) => `/payment/applications/${payment_id}/${act}`
 /** Sends a form of the card, and then the form of the page that asks first. */
-async function confirm(owner: Browser, shop: Merchant, act: string, fields: Record<string, string> = {}) {
-  const asked = await owner.submit(await owner.get(cardOf(shop)), actOf(shop, act), fields)
-  expect(asked.status).toBe(200)
-  return owner.submit(asked, actOf(shop, act))
-}
+const confirm = async (owner: Browser, shop: Merchant, act: string, fields: Record<string, string> = {}) =>
+  (await sendSurely(owner, await owner.get(cardOf(shop)), actOf(shop, act), fields)).answer
 /** The text of an element of the page, as a reader selects it. */
 const shownIn = (page: Page, id: string) => {
   const html = new RegExp(`<(\\w+)[^>]* id="${id}"[^>]*>([^<]*)</\\1>`).exec(page.body)?.[2]
@@ -262,7 +260,7 @@ const shownIn = (page: Page, id: string) => {
 const audits = async ({ payment_id }: Merchant) =>
   (await rowsOf(test, 'audit_log', { subject: payment_id })).toReversed()
 
-async function withShop(run: (shop: Merchant, owner: Browser) => Promise<void>) {
+const withShop = async (run: (shop: Merchant, owner: Browser) => Promise<void>) => {
   const shop = await makeMerchant(test)
   await run(shop, await shop.owner.signIn())
 }

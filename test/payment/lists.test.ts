@@ -4,7 +4,7 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { givePoints, makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
-import { makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import { makeMerchant, merchantSign, post, recipientFields } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 
 const test = await useTestApp()
@@ -100,8 +100,7 @@ it('transfers come the same way, reversed ones with their word', async () => {
   const ids: string[] = []
   for (let n = 0; n < 5; n += 1) {
     const { body } = await merchant.transfer({
-      to_user_id: String(buyer.id),
-      to_username: buyer.username,
+      ...recipientFields(buyer),
       amount: '100',
       order_id: `send-${n}`,
     })

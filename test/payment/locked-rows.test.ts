@@ -14,7 +14,7 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { chargeOf, giveRight, makeMandate, switchMandates } from '../harness/mandates.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { type Merchant, makeMerchant, recipient } from '../harness/merchant.ts'
 import { lockRows } from '../harness/rows.ts'
 
 const OTHERS = 40
@@ -112,7 +112,7 @@ describe('while another connection holds a wallet', () => {
     const post = makePostTransfer(test.deps)
     const [locked, other] = payers
     const transfer = (from: Merchant, to: Person, order_id: string) =>
-      post({ app_id: from.id, order_id, to_user_id: to.id, to_username: to.username, amount: 10n })
+      post({ app_id: from.id, order_id, ...recipient(to), amount: 10n })
     const before = await balanceOf(test.db, locked!.id)
     const { blocked } = await besideLock(
       (tx) => lockWallet(tx, locked!),

@@ -12,7 +12,7 @@ import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { addHay, payOrder, placeOrder, refund } from '../harness/orders.ts'
 import { rowOf, setRows } from '../harness/rows.ts'
-import { rowsRead } from '../harness/rows-read.ts'
+import { rowsReadBy } from '../harness/rows-read.ts'
 
 const DAY_MS = 86_400_000
 
@@ -191,11 +191,9 @@ describe('the orders of an application', () => {
     await addHay(test, busy, 5_000)
     await order('Late', '1', seller)
     await sql`analyze orders`.execute(test.db)
-    const read = await test.db.transaction().execute(async (tx) => {
-      const before = await rowsRead(tx, 'orders')
+    const read = await rowsReadBy(test, 'orders', async (tx) => {
       for (const at of [0, now.getTime(), now.getTime() + DAY_MS])
         await sql`select first_order_since(${seller.id}, ${new Date(at)})`.execute(tx)
-      return (await rowsRead(tx, 'orders')) - before
     })
     expect(read).toBeLessThan(300)
   })
@@ -212,11 +210,9 @@ describe('the orders of an application', () => {
     )
     await sql`analyze notifications`.execute(test.db)
     const reader = { role: 'team', user_id: seller.owner.id } as const
-    const read = await test.db.transaction().execute(async (tx) => {
-      const before = await rowsRead(tx, 'notifications')
+    const read = await rowsReadBy(test, 'notifications', async (tx) => {
       const told = await readNotifications(tx, reader, { payment_id: seller.payment_id }, 25)
       expect(told.map(({ transaction_id }) => transaction_id)).toEqual([own])
-      return (await rowsRead(tx, 'notifications')) - before
     })
     expect(read).toBeLessThan(50)
   })

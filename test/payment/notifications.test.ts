@@ -6,11 +6,11 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { setDefaultCACertificates } from 'node:tls'
 import { sql } from 'kysely'
-import forge from 'node-forge'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { AttemptOutcome } from '../../src/database/tables/notifications.ts'
 import { readNotifications } from '../../src/payment/notifications/redelivery.ts'
 import { openNotifier } from '../../src/payment/notifications/worker.ts'
+import { certificateOf, endedCertificateOf, type KeyAndCertificate } from '../harness/certificate.ts'
 import type { TestApp } from '../harness/harness.ts'
 import { type Receiver, startReceiver, succeed } from '../harness/notify-receiver.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
@@ -305,38 +305,20 @@ describe('an attempt', () => {
 })
 
 describe('TLS', () => {
-  const keys = forge.pki.rsa.generateKeyPair(2048)
-  function certificate(name: string, days: number): string {
-    const made = forge.pki.createCertificate()
-    made.publicKey = keys.publicKey
-    made.serialNumber = '01'
-    made.validity.notBefore = new Date(Date.now() - 10 * 86_400_000)
-    made.validity.notAfter = new Date(Date.now() + days * 86_400_000)
-    const subject = [{ name: 'commonName', value: name }]
-    made.setSubject(subject)
-    made.setIssuer(subject)
-    made.setExtensions([
-      { name: 'basicConstraints', cA: true },
-      { name: 'subjectAltName', altNames: [{ type: 2, value: name }] },
-    ])
-    made.sign(keys.privateKey, forge.md.sha256.create())
-    return forge.pki.certificateToPem(made)
-  }
-  const key = forge.pki.privateKeyToPem(keys.privateKey)
-  const listen = (cert: string) =>
-    startReceiver({ create: (listener) => createTlsServer({ key, cert }, listener) })
+  const listen = (options: KeyAndCertificate) =>
+    startReceiver({ create: (listener) => createTlsServer(options, listener) })
 
   it('is verified, for the name in the address and no other', async () => {
-    const cert = certificate('shop.test', 10)
-    const stale = certificate('shop.test', -1)
+    const valid = certificateOf('shop.test')
+    const stale = endedCertificateOf('shop.test')
     for (const name of ['shop.test', 'other.test']) world.dns.names.set(name, ['127.0.0.1'])
-    const [good, expired] = [await listen(cert), await listen(stale)]
+    const [good, expired] = [await listen(valid), await listen(stale)]
     const address = `https://shop.test:${good.port}/`
     expect(await world.outcomeAt(address)).toMatchObject({
       outcome: 'tls',
       detail: 'DEPTH_ZERO_SELF_SIGNED_CERT',
     })
-    setDefaultCACertificates([cert, stale])
+    setDefaultCACertificates([valid.cert, stale.cert])
     const { step_ms, ...end } = await world.outcomeAt(address)
     expect(end).toMatchObject({ outcome: 'delivered' })
     expect(Object.keys(step_ms ?? {}).sort()).toEqual(['answer', 'connect', 'dns', 'tls'])

@@ -4,6 +4,7 @@ import { rotateToken } from '../../src/payment/apps/key-changes.ts'
 import { currentKey } from '../../src/payment/signing/keys.ts'
 import { isAddressRange, isAllowedAddress } from '../../src/payment/wire-fields/addresses.ts'
 import { makePerson } from '../harness/cast.ts'
+import { sendSurely } from '../harness/confirming.ts'
 import { type Browser, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant, merchantSign, post, settingsForm } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
@@ -32,10 +33,8 @@ const audits = async (payment_id: string) =>
   (await rowsOf(test, 'audit_log', { subject: payment_id })).map(({ action }) => action)
 
 /** Sends a form of the page of keys, and then the form of the page that asks first. */
-async function confirm(owner: Browser, page: string, act: string, fields: Record<string, string> = {}) {
-  const asked = await owner.submit(await owner.get(`${page}/developers`), `${page}/${act}`, fields)
-  return owner.submit(asked, `${page}/${act}`)
-}
+const confirm = async (owner: Browser, page: string, act: string, fields: Record<string, string> = {}) =>
+  (await sendSurely(owner, await owner.get(`${page}/developers`), `${page}/${act}`, fields)).answer
 
 describe('editing', () => {
   it('changes what an owner may change', () =>
@@ -81,10 +80,8 @@ describe('editing', () => {
   ])('refuses %s %j, keeps what was typed, and changes nothing', (field, value) =>
     withShop(async (merchant, owner, page) => {
       const before = await row(merchant.payment_id)
-      const answer = await owner.submit(await owner.get(`${page}/settings`), `${page}/edit`, {
-        ...edited,
-        [field]: value,
-      })
+      const fields = { ...edited, [field]: value }
+      const answer = await owner.submit(await owner.get(`${page}/settings`), `${page}/edit`, fields)
       expect(answer.status).toBe(400)
       expect(answer.body).toContain(`id="${field}-problem"`)
       expect(await row(merchant.payment_id)).toEqual(before)
@@ -153,10 +150,11 @@ describe('editing', () => {
     const owner = await merchant.owner.signIn()
     const page = `/payment/applications/${merchant.payment_id}`
     const edit = async (name: string) => {
-      const fields = { ...edited, name }
-      expect((await owner.submit(await owner.get(`${page}/settings`), `${page}/edit`, fields)).status).toBe(
-        303,
-      )
+      const answer = await owner.submit(await owner.get(`${page}/settings`), `${page}/edit`, {
+        ...edited,
+        name,
+      })
+      expect(answer.status).toBe(303)
     }
     const pages = async () => [await admin.get('/admin/reviews'), await admin.get(shown)]
     const approve = async (seen: Awaited<ReturnType<typeof pages>>) => {

@@ -11,7 +11,15 @@ import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { anotherProcess, type TestApp, useTestApp } from '../harness/harness.ts'
-import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import {
+  type Answer,
+  type Merchant,
+  makeMerchant,
+  merchantSign,
+  post,
+  recipient,
+  recipientFields,
+} from '../harness/merchant.ts'
 import { lockRows } from '../harness/rows.ts'
 
 // The requests must meet in the database, and the limit at the door must not refuse them.
@@ -32,7 +40,7 @@ async function makeRichMerchant(points: bigint): Promise<Merchant> {
 
 /** Sends a signed transfer to one of the processes, and repeats it while the process is overloaded. */
 async function transfer(at: TestApp, from: Merchant, to: Person, order_id: string): Promise<Answer> {
-  const fields = { to_user_id: String(to.id), to_username: to.username, amount: '10', order_id }
+  const fields = { ...recipientFields(to), amount: '10', order_id }
   const signed = { ...fields, signature: merchantSign(from.token, fields) }
   for (;;) {
     const answer = await post(at, `/payment/transfer/${from.payment_id}`, signed)
@@ -102,13 +110,7 @@ describe('transfers', () => {
     const [a, b] = await Promise.all([makeRichMerchant(20_000n), makeRichMerchant(20_000n)])
     const lanes = [makePostTransfer(test.deps), makePostTransfer(elsewhere.deps)]
     const send = (from: Merchant, to: Merchant, lane: number, i: number) =>
-      lanes[lane]!({
-        app_id: from.id,
-        order_id: `cross-${i}`,
-        to_user_id: to.owner.id,
-        to_username: to.owner.username,
-        amount: 10n,
-      })
+      lanes[lane]!({ app_id: from.id, order_id: `cross-${i}`, ...recipient(to.owner), amount: 10n })
     // Each kind goes through each process, so batches in both contain both.
     const done = await Promise.all(
       Array.from({ length: 1_000 }, (_, i) => [send(a, b, i % 2, i), send(b, a, (i + 1) % 2, i)]).flat(),

@@ -9,7 +9,7 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
-import { makeMerchant } from '../harness/merchant.ts'
+import { makeMerchant, recipient } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { payOrder, placeOrder } from '../harness/orders.ts'
 import { rowsOf } from '../harness/rows.ts'
@@ -147,8 +147,7 @@ it('tells when the wallet no longer holds what would be given back', async () =>
   await makePostTransfer(test.deps)({
     app_id: merchant.id,
     order_id: 'away',
-    to_user_id: alice.id,
-    to_username: alice.username,
+    ...recipient(alice),
     amount: ((have - 100n) * 97n) / 100n,
   })
   expect((await owner.get(page)).body).toContain(messages.en.refundRequests.short)

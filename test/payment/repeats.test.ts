@@ -8,10 +8,10 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { sendTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson } from '../harness/cast.ts'
+import { changePerson, makePerson } from '../harness/cast.ts'
 import { type Fields, makeShop, type Shop, secondsAt, send } from '../harness/gateway-shop.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
-import { handOver, merchantSign, post } from '../harness/merchant.ts'
+import { handOver, merchantSign, post, recipient, recipientFields } from '../harness/merchant.ts'
 import { rowOf, setRows } from '../harness/rows.ts'
 
 const MINUTE_MS = 60_000
@@ -51,8 +51,7 @@ async function pay(transaction_id: string): Promise<void> {
 }
 
 const transfer = (over: Record<string, string> = {}) => ({
-  to_user_id: String(buyer.id),
-  to_username: buyer.username,
+  ...recipientFields(buyer),
   amount: '100',
   order_id: `transfer-${++count}`,
   ...over,
@@ -64,51 +63,30 @@ const numberIn = (url: unknown) => String(url).split('/').at(-1)!.split('?')[0]!
 const createV1 = (fields: Fields) => shop.create('v1', fields)
 const createV2 = (fields: Fields) => shop.create('v2', fields)
 
-/** Each of these switches refuses new requests. */
-const SWITCHES = {
-  'transfers are off': {
-    on: () => set('points_transfers', 'off'),
-    off: () => set('points_transfers', 'on'),
-    code: 1015,
-    refuses: ['transfers'],
-  },
-  'payments are paused': {
-    on: () => set('payments_read_only', 'on'),
-    off: () => set('payments_read_only', 'off'),
-    code: 1017,
-    refuses: ['transfers', 'orders'],
-  },
+const setting = (name: SettingName, off: string, on: string) => ({
+  on: () => set(name, off),
+  off: () => set(name, on),
+})
+
+/** Each of these switches refuses new transfers, and some of them new orders. */
+const SWITCHES: Record<string, { on(): unknown; off(): unknown; code: number; refusesOrders?: true }> = {
+  'transfers are off': { ...setting('points_transfers', 'off', 'on'), code: 1015 },
+  'payments are paused': { ...setting('payments_read_only', 'on', 'off'), code: 1017, refusesOrders: true },
   'the application is suspended': {
-    on: () => become('suspended'),
-    off: () => become('approved'),
-    code: 1009,
-    refuses: ['transfers', 'orders'],
+    ...{ on: () => become('suspended'), off: () => become('approved'), code: 1009, refusesOrders: true },
   },
   'its owner is banned': {
     on: () => banMember(test.deps, { user_id: shop.owner.id, ...byAdmin() }),
-    off: () => setRows(test, 'users', { id: shop.owner.id }, { is_banned: false }),
-    code: 1009,
-    refuses: ['transfers', 'orders'],
+    off: () => changePerson(test, shop.owner, { is_banned: false }),
+    ...{ code: 1009, refusesOrders: true },
   },
-  'its daily limit is one point': {
-    on: () => set('points_transfer_daily_limit_tl2', '1'),
-    off: () => set('points_transfer_daily_limit_tl2', ''),
-    code: 1013,
-    refuses: ['transfers'],
-  },
+  'its daily limit is one point': { ...setting('points_transfer_daily_limit_tl2', '1', ''), code: 1013 },
   'its trust level sends less at most': {
-    on: () => set('points_transfer_max_amount_tl2', '99'),
-    off: () => set('points_transfer_max_amount_tl2', '20000'),
-    code: 1016,
-    refuses: ['transfers'],
+    ...{ ...setting('points_transfer_max_amount_tl2', '99', '20000'), code: 1016 },
   },
-} as const
-const NAMES = Object.keys(SWITCHES) as (keyof typeof SWITCHES)[]
+}
 
-describe.each(NAMES)('while %s', (name) => {
-  const { on, off, code, refuses } = SWITCHES[name]
-  const refusesOrders = (refuses as readonly string[]).includes('orders')
-
+describe.each(Object.entries(SWITCHES))('while %s', (_, { on, off, code, refusesOrders = false }) => {
   it('a repeated transfer answers its original result and moves nothing', async () => {
     await openShop()
     const [done, reversed, byHand] = [transfer(), transfer(), transfer()]
@@ -117,12 +95,7 @@ describe.each(NAMES)('while %s', (name) => {
     const transaction_id = String(body.transaction_id)
     await reverseTransfer(test.deps, { transaction_id, with_fee: true, ...byAdmin() })
     const actor = { user_id: shop.owner.id, ip: '203.0.113.7' }
-    const asked = {
-      to_user_id: buyer.id,
-      to_username: buyer.username,
-      amount: 100n,
-      order_id: byHand.order_id,
-    }
+    const asked = { ...recipient(buyer), amount: 100n, order_id: byHand.order_id }
     const sent = await sendTransfer(test.deps, shop.payment_id, asked, actor)
     const before = await balanceOf(test.db, shop.owner.id)
 

@@ -5,6 +5,7 @@ import { makeFindGatewayApp } from '../../src/payment/signing/gateway-apps.ts'
 import { makePerson } from '../harness/cast.ts'
 import { makeShop, send } from '../harness/gateway-shop.ts'
 import { useTestApp } from '../harness/harness.ts'
+import { recipientFields } from '../harness/merchant.ts'
 import { rowOf } from '../harness/rows.ts'
 import { expectStatements, itCounts, statementsOf } from '../harness/statements.ts'
 
@@ -79,7 +80,7 @@ describe('a shop', () => {
 
   itCounts('transfers with two', async () => {
     await (await pay(await order()))()
-    const to = { to_user_id: String(alice.id), to_username: alice.username }
+    const to = recipientFields(alice)
     await expectStatements(2, () => shop.transfer({ ...to, amount: '1', order_id: 'transfer' }))
   })
 

@@ -3,21 +3,27 @@ import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { PENDING_APPS_MAX } from '../../src/payment/apps/apps.ts'
-import { acceptOffer, offerApplication } from '../../src/payment/apps/handover.ts'
-import { resetMerchantKey } from '../../src/payment/apps/key-changes.ts'
+import { resetMerchantKey, rotateToken } from '../../src/payment/apps/key-changes.ts'
 import { editPaymentApp } from '../../src/payment/apps/own-app.ts'
 import { TEAM_MAX } from '../../src/payment/apps/team.ts'
 import { createTestApp } from '../../src/payment/apps/test-apps.ts'
 import { eventSecretsOf, setEventsUrl } from '../../src/payment/events/events.ts'
-import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { currentKey } from '../../src/payment/signing/keys.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person, signIn } from '../harness/cast.ts'
-import { makeShop, type Reply, send } from '../harness/gateway-shop.ts'
+import { makeShop, type Reply, secondsAt, send } from '../harness/gateway-shop.ts'
 import { anotherProcess, type Browser, useTestApp } from '../harness/harness.ts'
-import { handOver, type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import {
+  handOver,
+  type Merchant,
+  makeMerchant,
+  merchantSign,
+  post,
+  recipient,
+  recipientFields,
+} from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { payOrder, placeOrder, refund } from '../harness/orders.ts'
@@ -217,7 +223,7 @@ describe('an application that changes hands', () => {
 
     // Transfers come from the new owner: they may go to the former one, who could not transfer to themselves before.
     await buy(seller, buyer)
-    const back = { to_user_id: String(seller.owner.id), to_username: seller.owner.username, amount: '10' }
+    const back = { ...recipientFields(seller.owner), amount: '10' }
     const send = (token: string) => {
       const fields = { ...back, order_id: 'hand-transfer' }
       return post(test, `/payment/transfer/${seller.payment_id}`, {
@@ -244,7 +250,7 @@ describe('an application that changes hands', () => {
     expect((await next.get(`${at}/developers`)).body).not.toContain(messages.en.developers.formerOwners)
     // A request that was checked just before the hand-over and posted just after it does not transfer either.
     const late = { app_id: seller.id, order_id: 'late', from_user_id: seller.owner.id, amount: 10n }
-    const to = { to_user_id: seller.owner.id, to_username: seller.owner.username }
+    const to = recipient(seller.owner)
     await expect(makePostTransfer(test.deps)({ ...late, ...to })).rejects.toMatchObject({
       code: 'application_unusable',
     })
@@ -361,8 +367,7 @@ describe('an application that changes hands', () => {
       return ((await send(test, 'POST', '/payment/api/api.php', fields)).json() as Reply).money
     }
     const told = async (path: string) => {
-      const timestamp = String(Math.floor(test.clock.now().getTime() / 1000))
-      const fields = seller.signRsa({ pid: seller.pidText, timestamp })
+      const fields = seller.signRsa({ pid: seller.pidText, timestamp: secondsAt(test) })
       return (await send(test, 'POST', `/payment/api/${path}`, fields)).json() as Reply
     }
     expect(await moneyByKey(seller.merchant_key)).toBe('0.00')
@@ -376,42 +381,32 @@ describe('an application that changes hands', () => {
 
   it('lists nothing since the hand-over to a key from before', async () => {
     const seller = await makeShop(test)
-    const at = `/payment/applications/${seller.payment_id}`
     const heir = await makePerson(test, { points: 1_000n })
-    const [owner, next] = [await seller.owner.signIn(), await heir.signIn()]
+    const actor = { user_id: heir.id, ip: '127.0.0.1' }
     const buyer = await makePerson(test, { points: 1_000n })
-    const pay = (transaction_id: string) =>
-      makePayOrder(test.deps)({ transaction_id, payer_id: buyer.id, expected_amount: 100n })
-    const place = async () =>
-      String(
-        (await seller.process({ amount: '100', description: 'Tea', order_id: `told-${++orders}` })).body
-          .transaction_id,
-      )
+    const place = async () => (await placeOrder(seller)).transaction_id
+    const pay = (transaction_id: string) => payOrder(test, { transaction_id }, buyer)
     const trades = (count: number) =>
       makeGatewayOrders(test, seller, { count, notify_url: 'http://127.0.0.1:9/' })
-    const transfer = async (token: string) => {
-      const to = { to_user_id: String(buyer.id), to_username: buyer.username }
-      const fields = { ...to, amount: '10', order_id: `told-${++orders}` }
+    const signed = async (path: string, token: string, fields: Record<string, string>) => {
       const signature = merchantSign(token, fields)
-      const path = `/payment/transfer/${seller.payment_id}`
-      return String((await post(test, path, { ...fields, signature })).body.transaction_id)
+      return (await post(test, `/payment/${path}/${seller.payment_id}`, { ...fields, signature })).body
     }
-    const listed = async (
-      what: 'orders' | 'transfers',
-      token: string,
-      fields: Record<string, string> = {},
-    ) => {
-      const signature = merchantSign(token, fields)
-      const { body } = await post(test, `/payment/${what}/${seller.payment_id}`, { ...fields, signature })
-      return (body.data as unknown as { transaction_id: string }[]).map((row) => row.transaction_id)
+    const transfer = async (token: string) => {
+      const to = recipientFields(buyer)
+      const body = await signed('transfer', token, { ...to, amount: '10', order_id: `told-${++orders}` })
+      return String(body.transaction_id)
+    }
+    const listed = async (what: 'orders' | 'transfers', token: string, fields = {}) => {
+      const { data } = await signed(what, token, fields)
+      return (data as unknown as { transaction_id: string }[]).map((row) => row.transaction_id)
     }
     const byKey = async (what: string, key: string) => {
       const fields = { act: what, pid: seller.pidText, key }
       return (await send(test, 'POST', '/payment/api/api.php', fields)).json() as Reply
     }
     const byRsa = async (path: string) => {
-      const timestamp = String(Math.floor(test.clock.now().getTime() / 1000))
-      const fields = seller.signRsa({ pid: seller.pidText, timestamp })
+      const fields = seller.signRsa({ pid: seller.pidText, timestamp: secondsAt(test) })
       return (await send(test, 'POST', `/payment/api/merchant/${path}`, fields)).json() as Reply
     }
 
@@ -421,21 +416,18 @@ describe('an application that changes hands', () => {
     await pay(soldTrade!)
     const sent = await transfer(seller.token)
     test.clock.advance(1_000)
-    await act(owner, `${at}/handover/offer`, { username: heir.username })
-    expect((await act(next, `${at}/handover/accept`)).status).toBe(303)
+    await handOver(test, seller, heir)
     test.clock.advance(1_000)
     const [later] = [await place(), await trades(1)]
-    for (const each of [open, openTrade!, later]) expect(await pay(each)).toBe('paid')
-    const { location } = await act(next, `${at}/rotate`, { overlap_hours: '24' })
-    const rotated = await next.get(location!)
-    const token = /\btk_[A-Za-z0-9]{40}\b/.exec(rotated.body)![0]
+    for (const each of [open, openTrade!, later]) await pay(each)
+    const { token } = await rotateToken(test.deps, seller.payment_id, 24, actor)
     const sentLater = await transfer(token)
 
     expect(await listed('orders', seller.token)).toEqual([sold])
     expect(await listed('orders', token)).toEqual([later, open, sold])
     expect(await listed('transfers', seller.token)).toEqual([sent])
     expect(await listed('transfers', token)).toEqual([sentLater, sent])
-    const until = String(Math.floor(test.clock.now().getTime() / 1000) + 60)
+    const until = secondsAt(test, 60)
     expect(await listed('transfers', seller.token, { until, order: 'asc' })).toEqual([sent])
     // The shop goes on, so it confirms its sales by a number that it knows.
     expect((await seller.query({ transaction_id: later })).body).toMatchObject({ status: 'completed' })
@@ -445,7 +437,7 @@ describe('an application that changes hands', () => {
     expect(await byRsa('orders')).toMatchObject(told)
     expect(await byKey('query', seller.merchant_key)).toMatchObject({ orders: 1, order_today: 1 })
     expect(await byRsa('info')).toMatchObject({ order_num: 1, order_money_today: '1.00' })
-    expect((await act(next, `${at}/reset-key`)).status).toBe(303)
+    await resetMerchantKey(test.deps, seller.payment_id, actor)
     const key = await currentKey(test.deps, seller.id, 'merchant_key')
     expect(await byKey('orders', key)).toMatchObject({ count: 3 })
     expect(await byKey('query', key)).toMatchObject({ orders: 2 })
@@ -460,8 +452,7 @@ describe('an application that changes hands', () => {
     const secret = await setEventsUrl(test.deps, seller.payment_id, url, giver!)
     await setRows(test, 'payment_apps', { id: seller.id }, { notify_url: url })
     await buy(seller, buyer)
-    await offerApplication(test.deps, seller.payment_id, heir.username, giver!)
-    await acceptOffer(test.deps, seller.payment_id, taker!)
+    await handOver(test, seller, heir)
     await buy(seller, buyer)
 
     const addresses = await rowOf(test, 'payment_apps', { id: seller.id })
@@ -507,10 +498,8 @@ describe('an application that changes hands', () => {
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1)
     expect(await ownerOf(seller)).toEqual([heir.id])
     expect((await points(seller.owner)) + (await points(heir))).toBe(12n * 95n)
-    const { rows } = {
-      rows: await test.db.selectFrom('orders').where('app_id', '=', seller.id).select('payee_id').execute(),
-    }
-    const paidToHeir = rows.filter(({ payee_id }) => payee_id === heir.id).length
+    const sold = await rowsOf(test, 'orders', { app_id: seller.id })
+    const paidToHeir = sold.filter(({ payee_id }) => payee_id === heir.id).length
     expect(await points(heir)).toBe(95n * BigInt(paidToHeir))
     await expectSoundBooks(other.db)
   })

@@ -11,7 +11,7 @@ import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { givePoints, makePerson } from '../harness/cast.ts'
 import { anotherProcess, setSetting, useTestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { type Merchant, makeMerchant, recipient, recipientFields } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { placeOrder } from '../harness/orders.ts'
 import { rowsOf, setRows } from '../harness/rows.ts'
@@ -66,12 +66,7 @@ async function whileLimitIsSet<T>(seller: Merchant, act: () => Promise<T>): Prom
   return acting.answer
 }
 
-const transferOf = (amount: string) => ({
-  to_user_id: String(buyer.id),
-  to_username: buyer.username,
-  amount,
-  order_id: `terms-${++count}`,
-})
+const transferOf = (amount: string) => ({ ...recipientFields(buyer), amount, order_id: `terms-${++count}` })
 
 describe('the page of an application', () => {
   it('sets and keeps its terms, and shows them to its owner', () =>
@@ -275,13 +270,7 @@ describe('a daily limit of transfers', () => {
       const lanes = [makePostTransfer(test.deps), makePostTransfer(elsewhere.deps)]
       const answers = await Promise.allSettled(
         Array.from({ length: 60 }, (_, i) =>
-          lanes[i % 2]!({
-            app_id: seller.id,
-            order_id: `limit-${i}`,
-            to_user_id: buyer.id,
-            to_username: buyer.username,
-            amount: 50n,
-          }),
+          lanes[i % 2]!({ app_id: seller.id, order_id: `limit-${i}`, ...recipient(buyer), amount: 50n }),
         ),
       )
       expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)

@@ -19,7 +19,7 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Fields, makeShop, secondsAt, send } from '../harness/gateway-shop.ts'
 import { anotherProcess, type Browser, setSetting, useTestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { type Merchant, makeMerchant, recipientFields } from '../harness/merchant.ts'
 import { startReceiver, succeed } from '../harness/notify-receiver.ts'
 import { payOrder, placeOrder } from '../harness/orders.ts'
 import { rowOf, rowsOf } from '../harness/rows.ts'
@@ -216,7 +216,7 @@ describe('in test mode', () => {
   })
 
   it('transfers move play points, and a live application shows none of them', async () => {
-    const to = { to_user_id: String(buyer.id), to_username: buyer.username }
+    const to = recipientFields(buyer)
     const { body } = await tester.transfer({ ...to, amount: '250', order_id: 'gift' })
     expect(body).toMatchObject({ success: true, amount: 250 })
     expect((await tester.transfer({ ...to, amount: '250', order_id: 'gift' })).body).toEqual(body)

@@ -17,14 +17,14 @@ import {
   chargedOr,
   chargeOf,
   decideRight,
-  giveRight,
   IP,
   makeMandate,
+  makeMandateMerchant,
   offer,
   outcomeOf,
   switchMandates,
 } from '../../harness/mandates.ts'
-import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import type { Merchant } from '../../harness/merchant.ts'
 import { refund } from '../../harness/orders.ts'
 import { makeRandom } from '../../harness/random.ts'
 import { rowOf, rowsOf, setRows } from '../../harness/rows.ts'
@@ -38,8 +38,7 @@ await switchMandates(test)
 const admin = await makePerson(test, { is_admin: true })
 const charge = makeChargeMandate(test.deps)
 beforeEach(async () => {
-  merchant = await makeMerchant(test)
-  await giveRight(test, merchant)
+  merchant = await makeMandateMerchant(test)
   member = await makePerson(test, { points: 1_000n })
 })
 afterEach(async () => {
@@ -174,9 +173,7 @@ describe('a charge', () => {
     expect([refused.code, refused.retry_after_seconds]).toEqual(['too_many_attempts', 3_600])
     await sql`update mandate_refusals set last_at = ${new Date(test.clock.now().getTime() - 3_600_000)}
       where outcome = 'insufficient'`.execute(test.db)
-    await sql`select post_points(array[${member.id}]::bigint[], array[-945]::bigint[], array[${`poor${++count}`}], 'x', null, now())`.execute(
-      test.db,
-    )
+    await givePoints(test, member, -945n)
     expect(await ask(10n, { access_token })).toEqual(['insufficient_points', { need: 10 }])
     await sql`update mandate_refusals set times = 1`.execute(test.db)
     await givePoints(test, member, 500n)
@@ -279,10 +276,7 @@ describe('a charge', () => {
       ends_on: '2026-03-01',
       caps: { charge_max: 100n, period_max: 100n },
     })
-    const at = (day: string) => ({
-      ...lane(64),
-      clock: () => new Date(`${day}T04:00:00Z`),
-    })
+    const at = (day: string) => ({ ...lane(64), clock: () => new Date(`${day}T04:00:00Z`) })
     const ask = (day: string) => chargedOr(makeChargeMandate(at(day))(chargeOf(merchant, mandate_id, 100n)))
     const inactive = (status: string, reason: string) => ['mandate_inactive', { status, reason }]
     expect(await ask(today)).toEqual(inactive('active', 'not_started'))
@@ -373,8 +367,7 @@ describe('a batch of charges', () => {
   it('ends as single ones would: keys, sums, balances and limits', async () => {
     const worlds = await Promise.all(
       [1, 200].map(async (itemsMax) => {
-        const seller = await makeMerchant(test)
-        await giveRight(test, seller, 900n)
+        const seller = await makeMandateMerchant(test, 900n)
         const members = await Promise.all([60n, 500n, 400n].map((points) => makePerson(test, { points })))
         const mandates = await Promise.all(
           members.flatMap((each, n) => [

@@ -29,13 +29,13 @@ import { useTestApp } from '../../harness/harness.ts'
 import {
   chargedOr,
   chargeOf,
-  giveRight,
   IP,
   makeMandate,
+  makeMandateMerchant,
   offer,
   switchMandates,
 } from '../../harness/mandates.ts'
-import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import type { Merchant } from '../../harness/merchant.ts'
 import { refund } from '../../harness/orders.ts'
 import { rowsOf } from '../../harness/rows.ts'
 import { until } from '../../harness/waiting.ts'
@@ -60,8 +60,7 @@ afterAll(async () => {
   server.close()
 })
 beforeEach(async () => {
-  shop = await makeMerchant(test)
-  await giveRight(test, shop)
+  shop = await makeMandateMerchant(test)
   await setEventsUrl(test.deps, shop.payment_id, url, { user_id: shop.owner.id, ip: IP })
   member = await makePerson(test, { points: 1_000n })
   told.splice(0)

@@ -10,6 +10,7 @@ import {
   decideRight,
   giveRight,
   makeMandate,
+  makeMandateMerchant,
   offer,
   switchMandates,
 } from '../../harness/mandates.ts'
@@ -110,8 +111,7 @@ it('revokes with a reason that the member reads', async () => {
   expect(textOf((await client.get(`/account/mandates/${mandate_id}`)).body)).toMatch(
     /Ended by the shop .* · We close/,
   )
-  const other = await makeMerchant(test)
-  await giveRight(test, other)
+  const other = await makeMandateMerchant(test)
   const theirs = await makeMandate(test, other, alice)
   expect((await send(`/${theirs}/revoke`, { reason: 'x' })).status).toBe(404)
   expect(await stored(theirs)).toMatchObject({ status: 'active' })

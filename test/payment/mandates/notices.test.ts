@@ -14,7 +14,14 @@ import { finishMandates } from '../../../src/payment/mandates/finish.ts'
 import { tellOfMandates } from '../../../src/payment/mandates/notices.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
 import { anotherProcess, useTestApp } from '../../harness/harness.ts'
-import { chargedOr, chargeOf, giveRight, IP, makeMandate, switchMandates } from '../../harness/mandates.ts'
+import {
+  chargedOr,
+  chargeOf,
+  IP,
+  makeMandate,
+  makeMandateMerchant,
+  switchMandates,
+} from '../../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { rowsOf, setRows } from '../../harness/rows.ts'
 
@@ -30,8 +37,7 @@ afterAll(async () => {
   await second.close()
 })
 beforeEach(async () => {
-  merchant = await makeMerchant(test)
-  await giveRight(test, merchant)
+  merchant = await makeMandateMerchant(test)
   alice = await makePerson(test, { points: 1_000n })
   const email = `${alice.username}@example.org`
   const confirmed = { email, email_verified: true }
@@ -133,11 +139,7 @@ it('a new owner, once for each owner', async () => {
 it('the next month and week of a fixed mandate ahead, and its end', async () => {
   const today = new Date(test.clock.now().getTime() + 8 * 3_600_000).toISOString().slice(0, 10)
   const dayAfter = (count: number) => new Date(Date.parse(today) + count * DAY_MS).toISOString().slice(0, 10)
-  await makeMandate(test, merchant, alice, {
-    caps: { amount: 5n },
-    period: 'week',
-    ends_on: dayAfter(20),
-  })
+  await makeMandate(test, merchant, alice, { caps: { amount: 5n }, period: 'week', ends_on: dayAfter(20) })
   await makeMandate(test, merchant, alice, { caps: { amount: 7n }, starts_on: dayAfter(4) })
   expect(await told()).toEqual([])
   days(1)

@@ -7,7 +7,14 @@ import type { OfferedTerms } from '../../../src/payment/mandates/offers.ts'
 import { secretKeyOf } from '../../../src/payment/signing/hmac.ts'
 import { makePerson, type Person, setFrozen } from '../../harness/cast.ts'
 import { type Browser, browser, setSetting, useTestApp } from '../../harness/harness.ts'
-import { decideRight, giveRight, IP, makeMandate, offer, switchMandates } from '../../harness/mandates.ts'
+import {
+  decideRight,
+  IP,
+  makeMandate,
+  makeMandateMerchant,
+  offer,
+  switchMandates,
+} from '../../harness/mandates.ts'
 import { textOf } from '../../harness/markup.ts'
 import { makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
@@ -22,8 +29,7 @@ let client: Browser
 
 const test = await useTestApp()
 await switchMandates(test)
-const merchant = await makeMerchant(test)
-await giveRight(test, merchant)
+const merchant = await makeMandateMerchant(test)
 beforeEach(async () => {
   alice = await makePerson(test, { points: 5_000n })
   client = await alice.signIn()
@@ -158,17 +164,6 @@ describe('an offer', () => {
 })
 
 describe('terms', () => {
-  it('can be lowered', async () => {
-    const path = await offered()
-    const { status } = await allow(path, { charge_max: '20', period_max: '60', ends_on: '2026-02-01' })
-    expect(status).toBe(303)
-    expect(await stored(path)).toMatchObject({
-      charge_max: 20n,
-      period_max: 60n,
-      ends_on: '2026-02-01',
-    })
-  })
-
   it.each([
     [{ period_max: '251' }, 'period_max', 'from 1 to 250'],
     [{ charge_max: '101' }, 'charge_max', 'from 1 to 100'],

@@ -9,8 +9,8 @@ import {
   chargedOr,
   chargeOf,
   decideRight,
-  giveRight,
   makeMandate,
+  makeMandateMerchant,
   switchMandates,
 } from '../../harness/mandates.ts'
 import { textOf } from '../../harness/markup.ts'
@@ -27,8 +27,7 @@ let client: Browser
 
 const test = await useTestApp()
 await switchMandates(test)
-const merchant = await makeMerchant(test)
-await giveRight(test, merchant)
+const merchant = await makeMandateMerchant(test)
 beforeEach(async () => {
   alice = await makePerson(test, { points: 1_000n })
   client = await alice.signIn()
@@ -160,8 +159,7 @@ describe('agreeing', () => {
   })
 
   it('to a new owner names the owner', async () => {
-    const shop = await makeMerchant(test)
-    await giveRight(test, shop)
+    const shop = await makeMandateMerchant(test)
     const mandate_id = await makeMandate(test, shop, alice)
     const buyer = await makePerson(test)
     await sql`select hand_over_application(${shop.id}, ${buyer.id}, ${test.clock.now()})`.execute(test.db)

@@ -24,20 +24,20 @@ import { makePostTransfer } from '../../../src/payment/orders/transfers.ts'
 import { anonymise } from '../../../src/privacy/anonymise.ts'
 import { untilBlocked } from '../../harness/blocked.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
-import { makePerson, type Person } from '../../harness/cast.ts'
+import { givePoints, makePerson, type Person } from '../../harness/cast.ts'
 import { anotherProcess, type TestApp, useTestApp } from '../../harness/harness.ts'
 import {
   chargedOr,
   chargeOf,
   decideRight,
-  giveRight,
   IP,
   makeMandate,
+  makeMandateMerchant,
   offer,
   outcomeOf,
   switchMandates,
 } from '../../harness/mandates.ts'
-import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { type Merchant, recipient } from '../../harness/merchant.ts'
 import { makeRandom } from '../../harness/random.ts'
 
 /** Charges of two processes, each with small batches in several lanes, so that they meet in every order. */
@@ -61,11 +61,7 @@ const chargesAt = (here: number, there: number) => [
   makeChargeMandate(at(elsewhere, there)),
 ]
 
-async function makeSeller(): Promise<Merchant> {
-  const merchant = await makeMerchant(test)
-  await giveRight(test, merchant)
-  return merchant
-}
+const makeSeller = () => makeMandateMerchant(test)
 
 /** The sums of the stored charges of a mandate, by the first day of the period. */
 async function sumsOf(mandate_id: string): Promise<Record<string, number>> {
@@ -415,10 +411,7 @@ it('everything at once ends without a deadlock that anybody is told of', async (
     ...sellers.map(({ owner }) => owner),
     ...(await Promise.all([makePerson(test), makePerson(test)])),
   ]
-  for (const { id } of people)
-    await sql`select post_points(array[${id}]::bigint[], array[5000]::bigint[], array[${`all:${id}`}], 'x', null, now())`.execute(
-      test.db,
-    )
+  for (const person of people) await givePoints(test, person, 5_000n)
   const mandates = await Promise.all(
     sellers.flatMap((seller) =>
       people.map(async (person) => ({
@@ -472,13 +465,13 @@ it('everything at once ends without a deadlock that anybody is told of', async (
     },
     async (i: number) => {
       const [seller, to] = [pick(sellers), pick(people)]
-      const recipient = { to_user_id: to.id, to_username: to.username }
+      const toMember = recipient(to)
       const order_id = `all-${below(400)}`
       await processes[i % 2]!.transfer({
         app_id: seller.id,
         order_id,
         amount: BigInt(1 + below(9)),
-        ...recipient,
+        ...toMember,
       })
     },
     async (i: number) => {

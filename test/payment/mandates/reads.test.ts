@@ -5,8 +5,7 @@ import type { Tx } from '../../../src/database/connection.ts'
 import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { makePerson } from '../../harness/cast.ts'
 import { useTestApp } from '../../harness/harness.ts'
-import { chargeOf, giveRight, makeMandate, switchMandates } from '../../harness/mandates.ts'
-import { makeMerchant } from '../../harness/merchant.ts'
+import { chargeOf, makeMandate, makeMandateMerchant, switchMandates } from '../../harness/mandates.ts'
 
 /** The tables that grow with charges, and those that such a row refers to. */
 const GROWING = [
@@ -18,8 +17,7 @@ const CAPS = { charge_max: 1n, period_max: 10_000n }
 
 const test = await useTestApp()
 await switchMandates(test)
-const merchant = await makeMerchant(test)
-await giveRight(test, merchant)
+const merchant = await makeMandateMerchant(test)
 
 type Reads = { table: string; whole_reads: number; rows: number }
 

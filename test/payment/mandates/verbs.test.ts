@@ -29,9 +29,9 @@ import {
   chargedOr,
   chargeOf,
   decideRight,
-  giveRight,
   IP,
   makeMandate,
+  makeMandateMerchant,
   offer,
   outcomeOf,
   switchMandates,
@@ -49,8 +49,7 @@ const test = await useTestApp()
 await switchMandates(test)
 const admin = await makePerson(test, { is_admin: true })
 beforeEach(async () => {
-  merchant = await makeMerchant(test)
-  await giveRight(test, merchant)
+  merchant = await makeMandateMerchant(test)
   member = await makePerson(test, { points: 1_000n })
 })
 afterEach(async () => {
