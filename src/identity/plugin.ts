@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../platform/errors.ts'
 import { refuseOtherMethods } from '../web/methods.ts'
-import { USERINFO_PATHS } from './apps/addresses.ts'
+import { AUTHORIZATION_PATH, AUTHORIZATION_PATHS, USERINFO_PATHS } from './apps/addresses.ts'
 import { appPages } from './apps/apps.page.ts'
 import { listAppsRoute, registerAppRoute } from './apps-api.ts'
 import { authorisedAppPages } from './authorised-apps.page.ts'
@@ -13,13 +13,8 @@ import { deviceAuthorizationRoute } from './devices/authorization.ts'
 import { devicePages } from './devices/device.page.ts'
 import type { IdentityDeps } from './keys/keys.ts'
 import { launchPage } from './launch.page.ts'
-import {
-  AUTHORIZATION_PATH,
-  AUTHORIZATION_PATHS,
-  type AuthorizeDeps,
-  authorizePages,
-  mandateAnswer,
-} from './oauth/authorize.page.ts'
+import type { AuthorizeDeps } from './oauth/authorization.ts'
+import { authorizePages, mandateAnswer } from './oauth/authorize.page.ts'
 import { makeGetBearer, nameResourceMetadata } from './oauth/bearer.ts'
 import { makeAuthenticateClient } from './oauth/clients.ts'
 import { crossOriginScope } from './oauth/cross-origin.ts'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NewAppForm } from '../../src/identity/apps/apps.ts'
-import { isRegistered, placeOf, redirectUriFault } from '../../src/identity/apps/redirect-uris.ts'
+import { isRegistered, redirectHost, redirectUriFault } from '../../src/identity/apps/redirect-uris.ts'
 import { withParameters } from '../../src/identity/oauth/parameters.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
@@ -56,7 +56,7 @@ describe('an address that may be registered', () => {
         if (/^[^:]*\./.test(url.protocol)) {
           expect(uri.startsWith(url.protocol)).toBe(true)
           expect([url.search, url.hash, url.username, url.origin]).toEqual(['', '', '', 'null'])
-          expect(`${placeOf(uri)}:`).toBe(url.protocol)
+          expect(`${redirectHost(uri)}:`).toBe(url.protocol)
           return
         }
         expect([url.username, url.password, url.hash]).toEqual(['', '', ''])

@@ -12,3 +12,6 @@ export function discoveryUrl({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string
 export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource'
 export const USERINFO_PATHS = ['/oauth2/userinfo', '/oauth-provider/userinfo']
 export const DEVICE_AUTHORIZATION_PATH = '/oauth2/device_authorization'
+
+export const AUTHORIZATION_PATH = '/oauth2/auth'
+export const AUTHORIZATION_PATHS = [AUTHORIZATION_PATH, '/oauth2/authorize', '/oauth-provider/authorize']

@@ -106,6 +106,6 @@ function withoutLoopbackPort(uri: string): string | undefined {
 }
 
 /** Returns what an answer to this address reaches: a host, or the scheme that a program on the device has registered. */
-export function placeOf(redirect_uri: string): string {
+export function redirectHost(redirect_uri: string): string {
   return privateUseScheme(redirect_uri) ?? new URL(redirect_uri).host
 }

@@ -6,7 +6,12 @@ import { admitsRegistration } from '../../accounts/sign-in/register.page.ts'
 import { orLatest } from '../../database/latest.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import { LANGUAGES } from '../../web/languages.ts'
-import { DEVICE_AUTHORIZATION_PATH, DISCOVERY_PATH, RESOURCE_METADATA_PATH } from '../apps/addresses.ts'
+import {
+  AUTHORIZATION_PATH,
+  DEVICE_AUTHORIZATION_PATH,
+  DISCOVERY_PATH,
+  RESOURCE_METADATA_PATH,
+} from '../apps/addresses.ts'
 import { GRANT_TYPES } from '../apps/apps.ts'
 import { type IdentityDeps, SIGNING_ALGORITHMS } from '../keys/keys.ts'
 import { JWKS_CACHE_SECONDS } from '../keys/lifetimes.ts'
@@ -14,7 +19,6 @@ import { admitsDocuments } from '../metadata/client-id.ts'
 import { ACR_VALUES } from './acr.ts'
 import { DETAILS_TYPES } from './authorization-details.ts'
 import { PROMPTS, RESPONSE_MODES, SCOPES } from './authorization-request.ts'
-import { AUTHORIZATION_PATH } from './authorize.page.ts'
 import { answerPreflights } from './cross-origin.ts'
 import { INTROSPECTION_PATH } from './introspection.ts'
 import { LOGOUT_PATH } from './logout.page.ts'

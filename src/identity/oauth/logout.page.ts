@@ -11,7 +11,7 @@ import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { wantsHtml } from '../../web/pages.ts'
 import { malformed, type Parameters, parseParameters } from '../../web/parameters.ts'
-import { placeOf } from '../apps/redirect-uris.ts'
+import { redirectHost } from '../apps/redirect-uris.ts'
 import type { IdentityDeps } from '../keys/keys.ts'
 import { toldApplications } from '../logout/deliveries.ts'
 import { echoableState, queryText } from './authorization-request.ts'
@@ -38,13 +38,13 @@ type Logout = {
   app: { name: string } | undefined
   hint: Hint | undefined
   /** The address to go on to, with the state. */
-  destination: string | undefined
+  next: string | undefined
   fault: Fault | undefined
 }
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'identity/oauth/signed-out': { app?: Logout['app']; link?: { to: string; place: string } }
+    'identity/oauth/signed-out': { app?: Logout['app']; link?: { to: string; host: string } }
     'identity/oauth/sign-out': Pick<Logout, 'app' | 'fault'> & {
       query: string
       host: string | undefined
@@ -86,12 +86,12 @@ function requestPage({ body }: FastifyRequest): string {
 }
 
 /** Whether the request alone, without a click, leads on only by a link on our page. */
-function isOffered(logout: Logout): logout is Logout & { destination: string } {
-  return logout.hint === undefined && logout.destination !== undefined
+function isOffered(logout: Logout): logout is Logout & { next: string } {
+  return logout.hint === undefined && logout.next !== undefined
 }
 
-function showLink(reply: FastifyReply, { app, destination: to }: Logout & { destination: string }) {
-  return reply.page('identity/oauth/signed-out', { app, link: { to, place: placeOf(to) } })
+function showLink(reply: FastifyReply, { app, next: to }: Logout & { next: string }) {
+  return reply.page('identity/oauth/signed-out', { app, link: { to, host: redirectHost(to) } })
 }
 
 async function readLogout(sent: Parameters, deps: IdentityDeps): Promise<Logout> {
@@ -103,10 +103,10 @@ async function readLogout(sent: Parameters, deps: IdentityDeps): Promise<Logout>
   const app = await findApp(deps.db, values.client_id ?? hint?.aud)
   const isKnown = uri === undefined || app?.post_logout_redirect_uris.includes(uri)
   if (!isKnown) return { ...faulty('unknown_address'), app, hint }
-  return { app, hint, destination: destinationOf(values), fault: undefined }
+  return { app, hint, next: goesOnTo(values), fault: undefined }
 }
 
-const faulty = (fault: Fault): Logout => ({ app: undefined, hint: undefined, destination: undefined, fault })
+const faulty = (fault: Fault): Logout => ({ app: undefined, hint: undefined, next: undefined, fault })
 
 /** Finds the application. A suspended one is not found, so that members are not sent to it. */
 async function findApp(db: Db, client_id: string | undefined) {
@@ -119,7 +119,7 @@ async function findApp(db: Db, client_id: string | undefined) {
     .executeTakeFirst()
 }
 
-function destinationOf(values: Single): string | undefined {
+function goesOnTo(values: Single): string | undefined {
   const { post_logout_redirect_uri: uri } = values
   const state = echoableState(values)
   return uri === undefined || state === undefined ? uri : withParameters(uri, { state })
@@ -128,11 +128,11 @@ function destinationOf(values: Single): string | undefined {
 async function finish(
   request: FastifyRequest,
   reply: FastifyReply,
-  { destination = DONE_PATH }: Logout,
+  { next = DONE_PATH }: Logout,
   deps: IdentityDeps,
 ): Promise<FastifyReply> {
   if (request.session !== undefined) await endSession(request, reply, deps)
-  return reply.redirect(destination, 303)
+  return reply.redirect(next, 303)
 }
 
 async function ask(
@@ -142,16 +142,16 @@ async function ask(
   { db }: IdentityDeps,
   status = 200,
 ): Promise<FastifyReply> {
-  const { app, destination, fault } = logout
+  const { app, next, fault } = logout
   const { session } = request
   const data = {
     app,
     fault,
     query: queryText(request.query as Parameters),
-    host: destination === undefined ? undefined : placeOf(destination),
+    host: next === undefined ? undefined : redirectHost(next),
     told: session === undefined ? [] : await toldApplications(db, session.id),
   }
-  return reply.page('identity/oauth/sign-out', data, { status, leavesSite: destination ?? false })
+  return reply.page('identity/oauth/sign-out', data, { status, leavesSite: next ?? false })
 }
 
 async function showFault(
