@@ -50,7 +50,7 @@ describe('applying', () => {
     const newcomer = await makePerson(test, { trust_level: 0 })
     const client = await newcomer.signIn()
     const page = await client.get(PATH)
-    expect(page.body).toContain('Applying needs trust level 1; yours is 0.')
+    expect(page.body).toContain(messages.en.paymentApps.needTrustLevel(1, 0))
     const before = await rows()
     const forced = await client.submit(page, '/sign-out', {}).then(async () => {
       const again = await newcomer.signIn()
@@ -177,7 +177,7 @@ describe('what one member may ask of others', () => {
       [...body.matchAll(/<bdi>(Queued \d+)<\/bdi>/g)].map(([, name]) => name),
     )
     expect(names).toEqual(Array.from({ length: 60 }, (_, i) => `Queued ${i + 1}`))
-    expect(pages.at(-1)).toContain('Back to the oldest')
+    expect(pages.at(-1)).toContain(messages.en.admin.first)
     // An invalid form of the second page is shown again, with its faults.
     const last = 'pay_queue000000000000060'
     const [, review] = new RegExp(`action="(/admin/reviews/${last}[^"]*)"`).exec(pages.at(-1)!)!
@@ -256,7 +256,7 @@ describe('the review', () => {
     const decided = await admin.submit(await admin.get('/admin/reviews'), review, { decision: 'approve' })
     expect(decided).toMatchObject({ status: 303, location: '/admin/reviews' })
     expect((await post(test, path, signed)).status).toBe(200)
-    expect((await client.get(PATH)).body).toContain('Approved')
+    expect((await client.get(PATH)).body).toContain(messages.en.paymentApps.status.approved)
     const audit = await rowsOf(test, 'audit_log', { subject: payment_id })
     expect(audit.map(({ action }) => action)).toEqual(['payment_app.apply', 'payment_app.approve'])
   })

@@ -64,14 +64,15 @@ describe('my payments', () => {
     await client.get(`/payment/pay/${unpaid.transaction_id}`)
 
     const page = await client.get('/account/payments')
+    const { fates } = messages.en.payments
     expect(ordersOn(page.body)).toEqual([
-      ['Open thing', messages.en.payments.fates.open],
-      ['Lost thing', messages.en.payments.fates.paidByOther],
-      ['Closed thing', 'Cancelled'],
-      ['Late thing', 'Expired'],
-      ['Half torn thing', 'Partly refunded'],
-      ['Torn thing', 'Refunded'],
-      ['Paid thing', 'Paid'],
+      ['Open thing', fates.open],
+      ['Lost thing', fates.paidByOther],
+      ['Closed thing', fates.closed],
+      ['Late thing', fates.expired],
+      ['Half torn thing', fates.partlyRefunded],
+      ['Torn thing', fates.refunded],
+      ['Paid thing', fates.paid],
     ])
     expect(page.body).toContain(`href="/payment/pay/${unpaid.transaction_id}"`)
     const stranger = await (await makePerson(test)).signIn()
@@ -115,8 +116,8 @@ it('limits my payments to a time: of the payment, or of the creation of an unpai
   expect(await found({ period: 'today' })).toEqual(['Of today'])
   expect(await found({ period: 'ever' })).toHaveLength(3)
   const { body } = await client.get('/account/payments?period=week')
-  expect(body).toContain('<option value="week" selected>Last 7 days</option>')
-  expect((await client.get('/account/payments?until=2025-01-01')).body).toContain('No results')
+  expect(body).toContain(`<option value="week" selected>${messages.en.periods.names.week}</option>`)
+  expect((await client.get('/account/payments?until=2025-01-01')).body).toContain(messages.en.lists.nothing)
 })
 
 describe('the statement', () => {
@@ -129,11 +130,12 @@ describe('the statement', () => {
     const page = await client.get('/account')
     const lines = rowsOf(page.body).map((line) => line.replace(/ today \d\d:\d\d/, ''))
     const shop = `Shop of ${merchant.owner.username}`
+    const { words } = messages.en.account
     expect(lines).toEqual([
-      `S @${merchant.owner.username} → @${alice.username} ${shop} Transfer received +7 4,827`,
-      `S A kettle ${shop} · Lid missing Partial refund +120 4,820`,
-      `S A kettle ${shop} Payment −300 4,700`,
-      'test Reward +5,000 5,000',
+      `S @${merchant.owner.username} → @${alice.username} ${shop} ${words.received} +7 4,827`,
+      `S A kettle ${shop} · Lid missing ${words.partialRefund} +120 4,820`,
+      `S A kettle ${shop} ${words.payment} −300 4,700`,
+      `test ${words.grant} +5,000 5,000`,
     ])
     expect(page.body.split(`href="/payment/pay/${made.transaction_id}"`)).toHaveLength(3)
     const found = async (asked: Record<string, string>) =>

@@ -504,8 +504,9 @@ describe('the key that was used', () => {
       text: new URLSearchParams({ ...fields, signature: hmac(shop.token, joined(fields, true)) }).toString(),
     }
     const { body } = await owner.submit(await owner.get(path()), path(), pasted)
+    const { keyExpected, keyUsed, keys: kinds } = en.signatures
     expect(textOf(body)).toContain(
-      `Key to use Secret Key ${keyFingerprint(shop.secret_key)} Key that was used token ${keyFingerprint(shop.token)}`,
+      `${keyExpected} ${kinds.secret_key} ${keyFingerprint(shop.secret_key)} ${keyUsed} ${kinds.token} ${keyFingerprint(shop.token)}`,
     )
   })
 })
@@ -772,7 +773,7 @@ describe('what is told', () => {
     const later = await paste(queryOf(fields), client)
     expect(later.body).toContain(`${expected.slice(0, 8)}…`)
     expect(later.body).not.toContain(expected.slice(0, 9))
-    expect(later.body).toContain('Sign in again')
+    expect(later.body).toContain(en.security.signInAgain.submit)
     // Only the merchant's own key can make a V2 signature.
     expect((await paste(queryOf(request('v2', {}, (text) => R(`${text}&`))), client)).body).toContain(
       en.signatures.digestExpected,

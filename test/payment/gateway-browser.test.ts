@@ -12,6 +12,7 @@ import { isWithoutChromium, sharedChromium } from '../harness/chromium.ts'
 import { freePort } from '../harness/free-port.ts'
 import { type Fields, gatewayText, makeShop, md5, type Shop } from '../harness/gateway-shop.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 
 describe.skipIf(isWithoutChromium)('a buyer', () => {
   let test: TestApp
@@ -68,8 +69,8 @@ describe.skipIf(isWithoutChromium)('a buyer', () => {
     await page.getByLabel('Username').fill(alice.username)
     await page.getByLabel('Password').fill(alice.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('1.20 → 120 points (exchange rate 100)').waitFor()
-    await page.getByRole('button', { name: 'Pay 120 points' }).click()
+    await page.getByText(messages.en.pay.converted('1.20', '120', '100')).waitFor()
+    await page.getByRole('button', { name: messages.en.pay.submit('120', 120n, false) }).click()
     await page.getByRole('heading', { name: 'Back at the shop' }).waitFor()
     const { shop: own, sign, ...fields } = Object.fromEntries(new URL(page.url()).searchParams)
     expect(own).toBe('1')
@@ -79,7 +80,7 @@ describe.skipIf(isWithoutChromium)('a buyer', () => {
     // The shop opens the payment again, and the payer is signed in: the receipt, and the way back once more.
     await page.goto(address)
     await page.getByRole('button', { name: 'Buy' }).click()
-    await page.getByRole('heading', { name: 'Paid' }).waitFor()
+    await page.getByRole('heading', { name: messages.en.pay.states.paid }).waitFor()
     await page.getByRole('link', { name: /^Back to / }).click()
     await page.getByRole('heading', { name: 'Back at the shop' }).waitFor()
     expect(new URL(page.url()).searchParams.get('sign')).toBe(sign)

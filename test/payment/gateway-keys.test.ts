@@ -17,6 +17,7 @@ import { certificateOf } from '../harness/certificate.ts'
 import { sendSurely } from '../harness/confirming.ts'
 import { anotherProcess, type Browser, type Page, type TestApp, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { rowOf, rowsOf } from '../harness/rows.ts'
 
 const test = await useTestApp()
@@ -286,8 +287,10 @@ describe('the card of an application', () => {
       const masked = (await owner.get(cardOf(shop))).body
       expect(masked).not.toContain(shop.merchant_key)
       expect(masked).toContain(`••••${shop.merchant_key.slice(-4)}`)
-      expect(card.body).toContain('Not set yet, so V2 refuses every request.')
-      expect((await owner.get(cardOf(shop), { 'accept-language': 'zh-CN' })).body).toContain('平台公钥')
+      expect(card.body).toContain(messages.en.merchantGateway.noKeyYet)
+      expect((await owner.get(cardOf(shop), { 'accept-language': 'zh-CN' })).body).toContain(
+        messages['zh-CN'].merchantGateway.platformKey,
+      )
     }))
 
   it('takes a public key for every process at once, and replaces it', () =>
@@ -327,15 +330,16 @@ describe('the card of an application', () => {
       const page = await owner.get(cardOf(shop))
       const before = [await found(test, shop.payment_id), await audits(shop)]
       const privatePem = fixture('merchant-private-key.pem')
-      const refusals: [string, RegExp][] = [
-        [privatePem, /This is a private key\. It was not stored/],
-        [shownIn(page, 'gateway-platform-key'), /This is our platform public key/],
-        ['', /Paste a public key first/],
-      ]
+      const { faults } = messages.en.merchantGateway
+      const refusals = [
+        [privatePem, faults.private_key],
+        [shownIn(page, 'gateway-platform-key'), faults.platform_key],
+        ['', faults.empty],
+      ] as const
       for (const [public_key, text] of refusals) {
         const answer = await owner.submit(page, actOf(shop, 'public-key'), { public_key })
         expect(answer.status).toBe(400)
-        expect(answer.body).toMatch(text)
+        expect(answer.body).toContain(text)
         expect(answer.body).not.toContain(privatePem.slice(40, 80))
       }
       expect((await owner.post(actOf(shop, 'public-key'), page.form(actOf(shop, 'public-key')))).status).toBe(
@@ -357,7 +361,7 @@ describe('the card of an application', () => {
       expect(kept?.equals(createPublicKey(key))).toBe(true)
       expect((await owner.get(cardOf(shop))).body).not.toContain(bare.slice(0, 80))
       const asked = await owner.submit(await owner.get(cardOf(shop)), actOf(shop, 'key-pair'))
-      expect(asked.body).toContain('There is no overlap')
+      expect(asked.body).toContain(messages.en.developers.ask.publicKeyNote)
       expect((await audits(shop))[0]).toMatchObject({
         action: 'payment_app.make_key_pair',
         detail: { fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) },

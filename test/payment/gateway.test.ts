@@ -27,6 +27,7 @@ import {
   send,
 } from '../harness/gateway-shop.ts'
 import { browser, setSetting, startTestApp, useTestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { COUNTED_APART, inOneProcess } from '../harness/one-process.ts'
 import { refund } from '../harness/orders.ts'
 import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
@@ -601,10 +602,10 @@ describe('the same out_trade_no again', () => {
     const path = `/payment/pay/${transaction_id}`
     const page = await buyer.get(payurl.slice(test.url.length))
     expect(page.body).toContain('>Back to ')
-    expect(page.body).toContain('9.90 → 990 points (exchange rate 100)')
+    expect(page.body).toContain(messages.en.pay.converted('9.90', '990', '100'))
     // The page leads back by itself, without a script. Opened later, it stays. It leads no other member away.
     expect(page.headers.refresh).toBe(`5; url=${path}/return`)
-    expect(page.body).toContain('You return to the shop in a few seconds.')
+    expect(page.body).toContain(messages.en.pay.returning)
     expect((await buyer.get(path)).headers.refresh).toBeUndefined()
     const stranger = await (await makePerson(test, { username: 'mallory' })).signIn()
     expect((await stranger.get(`${path}?from=shop`)).headers.refresh).toBeUndefined()
@@ -758,11 +759,11 @@ describe('paying', () => {
     const { transaction_id } = await tradeOf(fields.out_trade_no!)
     const path = `/payment/pay/${transaction_id}`
     const page = await buyer.get(path)
-    expect(page.body).toContain('0.5 → 50 points (exchange rate 100)')
+    expect(page.body).toContain(messages.en.pay.converted('0.5', '50', '100'))
     expect(page.body).toContain('&lt;i&gt;会员&lt;/i&gt; &amp; 友')
     expect(page.body).toContain('href="https://shop.example"')
     const chinese = await buyer.get(path, { 'accept-language': 'zh-CN' })
-    expect(chinese.body).toContain('0.5 → 50 积分（兑换比例 100）')
+    expect(chinese.body).toContain(messages['zh-CN'].pay.converted('0.5', '50', '100'))
     const before = await balanceOf(test.db, alice.id)
     const [first, second] = [await buyer.submit(page, path), await buyer.submit(page, path)]
     expect([first.status, second.status]).toEqual([303, 303])
@@ -788,7 +789,7 @@ describe('paying', () => {
     const stranger = await (await makePerson(test, { username: 'mallory' })).signIn()
     const refused = await stranger.get(`${path}/return`)
     expect(refused).toMatchObject({ status: 200, location: undefined })
-    expect(refused.body).toContain('Already paid')
+    expect(refused.body).toContain(messages.en.pay.states.paidByOther)
     expect(refused.body).not.toContain('sign=')
     await giveBack(fields.out_trade_no!, 990n)
     const afterwards = await buyer.get(`${path}/return`)
@@ -804,7 +805,7 @@ describe('paying', () => {
     const { transaction_id, trade_no } = await tradeOf(fields.out_trade_no!)
     const back = await buyer.get(`/payment/pay/${transaction_id}/return`)
     expect(back).toMatchObject({ status: 200, location: undefined })
-    expect(back.body).toContain('Pay 990 points')
+    expect(back.body).toContain(messages.en.pay.submit('990', 990n, false))
     expect(await paidTrades(test.db).where('orders.order_id', '=', fields.out_trade_no!).execute()).toEqual(
       [],
     )

@@ -98,8 +98,8 @@ describe('the orders of an application', () => {
       expect((await owner.get(asking(wrong).replace('/orders?', '/orders/export.csv?'))).status).toBe(400)
     }
     const everything = await owner.get(listOf(merchant))
-    expect(everything.body).toContain('placeholder="Order number, ID or product"')
-    expect(everything.body).toContain('>1–6 of 6</p>')
+    expect(everything.body).toContain(`placeholder="${messages.en.merchantOrders.searchHint}"`)
+    expect(everything.body).toContain(`>${messages.en.lists.shown('1', '6', '6', false)}</p>`)
     expect((await owner.get(asking({ status: 'paid' }))).body).toContain('>1–1 of 1</p>')
     expect((await owner.get(asking({ q: 'poster' }))).body).toContain('>1–2 of 2</p>')
     // The address contains the whole search, so it can be shared.
@@ -124,9 +124,11 @@ describe('the orders of an application', () => {
 
     const browser = await seller.owner.signIn()
     const newest = await browser.get(listOf(seller))
-    expect(newest.body).toContain('>1–25 of at least 1,000</p>')
+    expect(newest.body).toContain(`>${messages.en.lists.shown('1', '25', '1,000', true)}</p>`)
     const older = /href="([^"]*before=\d+[^"]*)"/.exec(newest.body)![1]!.replaceAll('&amp;', '&')
-    expect((await browser.get(older)).body).toContain('>26–50 of at least 1,000</p>')
+    expect((await browser.get(older)).body).toContain(
+      `>${messages.en.lists.shown('26', '50', '1,000', true)}</p>`,
+    )
     expect((await browser.get(asking({ q: 'straw' }, listOf(seller)))).body).toContain('>1–25</p>')
 
     const first = await ordersOfApp(test.db, seller.id, { text: 'needle' }, test.clock.now())
@@ -309,7 +311,8 @@ describe('the orders of an application', () => {
     const page = await owner.get(path)
     const text = textOf(page.body)
     expect(text).toMatch(/\/payment\/submit\.php .*out_trade_no seller-\d+ .*and \d+ more/)
-    expect(text).toMatch(/1\.00 → 100 points \(exchange rate 100\) Buyer pays/)
+    const { converted } = messages.en.pay
+    expect(text).toContain(`${converted('1.00', '100', '100')} ${messages.en.merchantOrders.paidByBuyer}`)
     expect(page.body).not.toContain(signed.sign)
     const redeliver = `/payment/applications/${merchant.payment_id}/notifications/${transaction_id}/redeliver`
     expect((await owner.submit(page, redeliver)).status).toBe(303)

@@ -160,7 +160,7 @@ it('transfers are found by number and name, and paged', async () => {
   const seller = await makeMerchant(test)
   const stranger = await seller.owner.signIn()
   const body = await stranger.get(`/payment/applications/${seller.payment_id}/transfers?q=${made[6]}`)
-  expect(body.body).toContain('No results')
+  expect(body.body).toContain(messages.en.lists.nothing)
 })
 
 it('are limited to a time, without reading those of other times', async () => {

@@ -337,7 +337,7 @@ describe('the pages', () => {
     const owner = await world.merchant.owner.signIn()
     const shown = await owner.get(`${page}?transaction_id=${transaction_id}`)
     expect(shown.status).toBe(200)
-    for (const text of ['503 · The status of the response is an error.', '(2 of 6)', 'Waiting'])
+    for (const text of [`503 · ${messages.en.notifications.outcomes.bad_status}`, '(2 of 6)'])
       expect(shown.body).toContain(text)
     expect(shown.body).toContain('&lt;b&gt;closed for lunch&lt;/b&gt;')
     expect(shown.body).toContain(`GET ${receiver.url}/on-the-page?pid=${world.merchant.pid}&amp;`)

@@ -10,6 +10,7 @@ import { payOrder, placeOrder, refund } from '../harness/orders.ts'
 import { readQr } from '../harness/qr.ts'
 import { setRows } from '../harness/rows.ts'
 
+const t = messages.en.pay
 const FORUM = 'https://forum.example.org'
 
 const test = await useTestApp({ DISCOURSE_URL: FORUM, DISCOURSE_SECRET: 'a-secret-of-the-forum' })
@@ -26,12 +27,10 @@ describe('before paying', () => {
     const client = await alice.signIn()
     const { body } = await client.get(path)
     const facts = textOf(body)
-    expect(facts).toContain(
-      `Shop of ${merchant.owner.username} Approved by staff @${merchant.owner.username} · Trust level 2`,
-    )
+    expect(facts).toContain(`Shop of ${merchant.owner.username} ${t.approved} @${merchant.owner.username} · `)
     expect(facts).toContain('120 points Stickers <b>')
-    expect(facts).toContain(`Paying as @${alice.username} Switch account`)
-    expect(facts).toContain('Balance 5,000 Balance after 4,880')
+    expect(facts).toContain(`${t.payingAs} @${alice.username}`)
+    expect(facts).toContain(`${t.balanceNow} 5,000 ${t.balanceAfter} 4,880`)
     expect(body).toContain(`data-copy="${order_id}"`)
     expect(body).toContain(`href="/sign-in?return_to=${encodeURIComponent(path)}"`)
     await setShop({ logo_url: 'https://shop.example/logo.png?v="1"' })
@@ -44,7 +43,7 @@ describe('before paying', () => {
     const { path } = await order()
     const client = await poor.signIn()
     const page = await client.get(path)
-    expect(page.body).toContain(`href="${FORUM}">Earn points`)
+    expect(page.body).toContain(`href="${FORUM}">${t.earnLink}`)
     expect(page.body).toContain(`href="${new URL(merchant.callbackUrl).origin}"`)
     await setShop({ homepage: 'https://shop.example/tea' })
     const homely = await client.get(path)
@@ -113,10 +112,10 @@ describe('whatever has become of it', () => {
     await payOrder(test, open, await makePerson(test, { points: 500n }))
     const taken = await client.get(open.path)
     for (const [page, heading] of [
-      [closed, messages.en.pay.states.closed],
-      [expired, messages.en.pay.states.expired],
-      [unusable, messages.en.pay.states.unusable],
-      [taken, 'Already paid'],
+      [closed, t.states.closed],
+      [expired, t.states.expired],
+      [unusable, t.states.unusable],
+      [taken, t.states.paidByOther],
     ] as const) {
       expect(page.body).toContain(`<h1>${heading}</h1>`)
       expect(page.body).toContain(`href="${shop}"`)
@@ -134,13 +133,13 @@ describe('whatever has become of it', () => {
     const client = await alice.signIn()
     await refund(test, made, 20n, { reason: 'One <torn>' })
     const part = await client.get(made.path)
-    expect(part.body).toContain('<h1>Partly refunded</h1>')
-    expect(part.body).toContain('The shop keeps 100 points.')
+    expect(part.body).toContain(`<h1>${t.partlyRefunded}</h1>`)
+    expect(part.body).toContain(t.partlyRefundedText('100', 100n))
     expect(part.body).toMatch(/20 points refunded[\s\S]*<time[\s\S]*One &lt;torn&gt;/)
     expect(part.body).toContain(`href="${made.path}/return"`)
     await refund(test, made, 100n, { reason: 'All of it' })
     const whole = await client.get(made.path)
-    expect(whole.body).toContain('<h1>Refunded</h1>')
+    expect(whole.body).toContain(`<h1>${t.refunded}</h1>`)
     expect(whole.body).toContain('All of it')
     expect(whole.body).not.toContain(`${made.path}/return`)
     expect(whole.body).not.toContain('id="shop"')

@@ -60,7 +60,7 @@ describe('the way to paid', () => {
       '120',
       '5,000',
       '4,880',
-      'Pay 120 points',
+      messages.en.pay.submit('120', 120n, false),
     ]) {
       expect(page.body).toContain(text)
     }
@@ -103,7 +103,7 @@ describe('the way to paid', () => {
 
     const receipt = await visitor.get(path)
     expect(receipt.status).toBe(200)
-    expect(receipt.body).toContain(`Back to Shop of ${merchant.owner.username}`)
+    expect(receipt.body).toContain(messages.en.pay.returnToShop(`Shop of ${merchant.owner.username}`))
     expect(receipt.body).not.toContain('signature')
     const link = /href="([^"]*)"[^>]*>Back to Shop of/.exec(receipt.body)![1]!
     expect((await merchant.receive((await visitor.get(link)).location!)).isGenuine).toBe(true)
@@ -143,10 +143,11 @@ describe('an order that cannot be paid', () => {
     const { path, transaction_id } = await order()
     const client = await dora.signIn()
     const page = await client.get(path)
-    expect(page.body).toContain('You need 70 more points')
+    const missing = messages.en.pay.missing('70', 70n)
+    expect(page.body).toContain(missing)
     expect(page.body).toMatch(/<button class="block big" disabled/)
     expect(page.body).toContain(new URL(merchant.callbackUrl).origin)
-    await expectRefused(await client.submit(page, path), transaction_id, 'You need 70 more points')
+    await expectRefused(await client.submit(page, path), transaction_id, missing)
     expect(await balance(dora)).toBe(50n)
     expect(await statusOf(transaction_id)).toBe('unpaid')
   })

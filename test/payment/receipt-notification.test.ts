@@ -40,8 +40,9 @@ describe('the receipt', () => {
     const page = await buyer.get(pathOf(transaction_id))
     expect(page.body).toMatch(/<details class="small" id="shop" open>/)
     const said = saidOn(page.body)
-    expect(said).toContain('Next notification: today 08:06')
-    expect(said).toContain('The shop responded with error 502. 2 times, last today 08:01')
+    const t = messages.en.pay.notification
+    expect(said).toContain(`${t.nextAttempt} today 08:06`)
+    expect(said).toContain(`${t.badStatus(502)} ${t.times(2)} today 08:01`)
     expect(page.body).not.toContain(world.receiver.url)
     expect(page.body).not.toContain('sign=')
 
@@ -54,7 +55,7 @@ describe('the receipt', () => {
     const chinese = await buyer.get(pathOf(transaction_id), {
       cookie: `${cookieHeader(buyer)}; language=zh-CN`,
     })
-    expect(saidOn(chinese.body)).toContain('商家返回错误 502。 共 2 次')
+    expect(saidOn(chinese.body)).toContain(messages['zh-CN'].pay.notification.badStatus(502))
   })
 
   it('is quiet about confirmed shops, and explains shops without notifications', async () => {
@@ -105,7 +106,7 @@ describe('telling the shop again', () => {
     const answer = await tell(transaction_id)
     expect(answer.status).toBe(429)
     expect(answer.headers['retry-after']).toBe('40')
-    expect(answer.body).toContain('The shop was notified a moment ago. Try again in 40 seconds.')
+    expect(answer.body).toContain(messages.en.pay.notification.tooSoon(40))
     expect(answer.body).toContain('>Back to ')
     expect(requestsFor(transaction_id)).toBe(before)
   })

@@ -14,6 +14,7 @@ import { messages } from '../harness/messages.ts'
 import { payOrder, placeOrder } from '../harness/orders.ts'
 import { rowsOf } from '../harness/rows.ts'
 
+const t = messages.en.refundRequests
 const ADMIN_PATH = '/admin/refund-requests'
 
 const test = await useTestApp()
@@ -61,15 +62,15 @@ const statusOf = async (transaction_id: string) =>
 it('a request is accepted by the refund that an administrator confirms, once', async () => {
   const { transaction_id, page, receipt } = await order(120n)
   const before = await balanceOf(test.db, alice.id)
-  expect(textOf((await owner.get(page)).body)).toContain(
-    '120 points are left of this order: 114 would come from the wallet that was paid, 6 from the fee.',
-  )
+  expect(textOf((await owner.get(page)).body)).toContain(t.left('120', '114', '6'))
   expect(await ask(page, '50')).toMatchObject({ status: 303, location: page })
-  expect((await owner.get(page)).body).toContain(messages.en.refundRequests.done.asked('50', alice.username))
+  expect((await owner.get(page)).body).toContain(t.done.asked('50', alice.username))
   expect(textOf((await buyer.get(receipt)).body)).toContain(
-    'Refund of 50 points requested The shop has asked for it.',
+    `${messages.en.pay.refundAsked('50', 50n, false)} ${t.toBuyer.open}`,
   )
-  expect(textOf((await owner.get(page)).body)).toMatch(/Refund requested · 50 points Arrived torn/)
+  expect(textOf((await owner.get(page)).body)).toContain(
+    `${messages.en.merchantOrders.events.refundAsked} · 50 points Arrived torn`,
+  )
   expect((await ask(page, '10').catch(() => ({ status: 'no form' }))).status).toBe('no form')
 
   const { path, fields } = await formOf(transaction_id, 'refund')
@@ -124,9 +125,10 @@ it('refuses more than is left, unpaid orders, repeats and missing reasons', asyn
   const action = `${page}/refund-request`
   const question = await owner.submit(shown, action, { amount: '25', reason: 'Torn' })
   const have = await balanceOf(test.db, merchant.owner.id)
+  const { ask } = t
   expect(textOf(question.body)).toContain(
-    `Buyer @${alice.username} gets +25 Wallet of @${merchant.owner.username} −24 Fee that the platform returns −1 ` +
-      `Your balance ${have.toLocaleString('en')} Balance after ${(have - 24n).toLocaleString('en')}`,
+    `${ask.payer(alice.username)} +25 ${ask.payee(merchant.owner.username)} −24 ${ask.fee} −1 ` +
+      `${ask.balance} ${have.toLocaleString('en')} ${ask.balanceAfter} ${(have - 24n).toLocaleString('en')}`,
   )
   expect(await statusOf(transaction_id)).toEqual([])
   const fields = { amount: '50', reason: 'Torn', confirmed: 'yes' }
@@ -150,7 +152,7 @@ it('tells when the wallet no longer holds what would be given back', async () =>
     ...recipient(alice),
     amount: ((have - 100n) * 97n) / 100n,
   })
-  expect((await owner.get(page)).body).toContain(messages.en.refundRequests.short)
+  expect((await owner.get(page)).body).toContain(t.short)
 })
 
 it('is not to be had by the path of another application', async () => {

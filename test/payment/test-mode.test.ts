@@ -20,6 +20,7 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { type Fields, makeShop, secondsAt, send } from '../harness/gateway-shop.ts'
 import { anotherProcess, type Browser, setSetting, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant, recipientFields } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { startReceiver, succeed } from '../harness/notify-receiver.ts'
 import { payOrder, placeOrder } from '../harness/orders.ts'
 import { rowOf, rowsOf } from '../harness/rows.ts'
@@ -86,7 +87,7 @@ describe('a test application', () => {
     expect(made.status).toBe(200)
     for (const shape of [/pay_test[a-z0-9]{16}</, /tk_test[A-Za-z0-9]{36}</, /<code[^>]*>9000000\d\d</])
       expect(made.body).toMatch(shape)
-    expect((await browser.get(path)).body).toContain('class="tag warn">Test mode')
+    expect((await browser.get(path)).body).toContain(`class="tag warn">${messages.en.common.testMode}`)
     expect(await reviewQueue(test.db, 0n, 1)).toEqual([])
     const [{ payment_id } = { payment_id: '' }] = await applicationsOf(test.db, newcomer.id, test.clock.now())
     const page = await browser.get(`${path}/${payment_id}`)
@@ -175,7 +176,7 @@ describe('in test mode', () => {
       fields: { amount: '100', platform_fee: '5', merchant_points: '95', status: 'completed' },
     })
     expect((await browser.get(path)).body).toContain('test-mark"')
-    expect((await browser.get('/account/payments')).body).toContain('Test mode')
+    expect((await browser.get('/account/payments')).body).toContain(messages.en.common.testMode)
     // Its wallet has a page of its own, which names the book.
     const play = await browser.get('/account?book=test&q=tea')
     expect(play.body).toMatch(/test-mark"[\s\S]*<h1>Test wallet<[\s\S]*999,900[\s\S]*Tea[\s\S]*−100/)

@@ -36,6 +36,7 @@ import {
   switchMandates,
 } from '../../harness/mandates.ts'
 import type { Merchant } from '../../harness/merchant.ts'
+import { messages } from '../../harness/messages.ts'
 import { refund } from '../../harness/orders.ts'
 import { rowsOf } from '../../harness/rows.ts'
 import { until } from '../../harness/waiting.ts'
@@ -277,7 +278,7 @@ it('the team sees the events of a mandate and sends one again', async () => {
   const browser = await shop.owner.signIn()
   const list = `/payment/applications/${shop.payment_id}/notifications`
   const page = await browser.get(list)
-  expect(page.body).toContain('Mandate accepted by the member')
+  expect(page.body).toContain(messages.en.events.kinds['mandate.created'])
   const sent = await browser.submit(page, `${list}/${mandate_id}/redeliver`)
   expect(sent.status).toBe(303)
   expect((await browser.get(sent.location!)).body).toContain(mandate_id)

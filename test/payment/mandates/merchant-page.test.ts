@@ -33,6 +33,7 @@ beforeEach(async () => {
   page = `/payment/applications/${merchant.payment_id}/mandates`
 })
 
+const { merchantMandates: t, mandates } = messages.en
 const tokenOf = (by: Browser) => by.get(page).then((shown) => shown.form('/language'))
 const send = async (act: string, fields: Record<string, string>, by = owner) =>
   by.post(`${page}${act}`, { ...(await tokenOf(by)), ...fields })
@@ -53,17 +54,17 @@ it('asks for the right, once, and shows what was decided', async () => {
   expect([short.status, short.body]).toEqual([400, expect.stringContaining('id="purpose-problem"')])
   expect((await send('/ask', { purpose: 'Subscriptions to our books' })).status).toBe(303)
   const waiting = await owner.get(page)
-  expect(textOf(waiting.body)).toContain('The right to hold mandates Waiting for review')
+  expect(textOf(waiting.body)).toContain(`${t.right} ${t.rights.asked}`)
   expect(waiting.body).not.toContain(`action="${page}/ask"`)
   await decideRight(test, merchant, { decision: 'refuse' })
   expect(textOf((await owner.get(page)).body)).toContain(
-    'Refused Purpose: Subscriptions to our books The reviewer wrote: test',
+    `${t.rights.refused} ${t.purposeAsked}: Subscriptions to our books`,
   )
   expect((await send('/ask', { purpose: 'Subscriptions to our books' })).status).toBe(303)
   await decideRight(test, merchant, { decision: 'grant', daily_max: 9_000n })
-  expect(textOf((await owner.get(page)).body)).toContain('Granted All charges of a day: up to 9,000 points.')
+  expect(textOf((await owner.get(page)).body)).toContain(`${t.rights.granted} ${t.dailyMax('9,000')}`)
   await decideRight(test, merchant, { decision: 'withdraw' })
-  expect(textOf((await owner.get(page)).body)).toContain(messages.en.merchantMandates.withdrawnText)
+  expect(textOf((await owner.get(page)).body)).toContain(t.withdrawnText)
 })
 
 it('links a sign-in application of the owner, and no other', async () => {
@@ -83,17 +84,18 @@ it('lists mandates and offers, and finds them by reference, id and member', asyn
   await giveRight(test, merchant)
   const accepted = await makeMandate(test, merchant, alice, { reference: 'club-1', purpose: 'Books <b>' })
   await offer(test, merchant, { reference: 'club-2' })
+  const { active } = messages.en.ownMandates.states
   const words = textOf((await owner.get(page)).body)
-  expect(words).toContain('club-2 Offered')
+  expect(words).toContain(`club-2 ${t.pending}`)
   expect(words).toContain(
-    `@${alice.username} · club-1 Active Books <b> · Up to 100 each time, 250 points a month`,
+    `@${alice.username} · club-1 ${active} Books <b> · ${mandates.upToCaps('100', '250', 250n, 'month', false)}`,
   )
   for (const q of ['club-1', accepted, `@${alice.username}`, alice.username.toUpperCase()]) {
     const found = textOf((await owner.get(`${page}?q=${encodeURIComponent(q)}`)).body)
-    expect(found).toContain('club-1 Active')
+    expect(found).toContain(`club-1 ${active}`)
     expect(found).not.toContain('club-2')
   }
-  expect(textOf((await owner.get(`${page}?q=nobody`)).body)).toContain('No results')
+  expect(textOf((await owner.get(`${page}?q=nobody`)).body)).toContain(messages.en.lists.nothing)
 })
 
 it('revokes with a reason that the member reads', async () => {
@@ -101,15 +103,12 @@ it('revokes with a reason that the member reads', async () => {
   const mandate_id = await makeMandate(test, merchant, alice)
   const act = `/${mandate_id}/revoke`
   const silent = await send(act, { reason: ' ' })
-  expect([silent.status, silent.body]).toEqual([
-    400,
-    expect.stringContaining(messages.en.merchantMandates.reasonWrong),
-  ])
+  expect([silent.status, silent.body]).toEqual([400, expect.stringContaining(t.reasonWrong)])
   expect((await send(act, { reason: 'We close' })).status).toBe(303)
   expect(await stored(mandate_id)).toMatchObject({ status: 'ended', reason: 'merchant' })
   const client = await alice.signIn()
   expect(textOf((await client.get(`/account/mandates/${mandate_id}`)).body)).toMatch(
-    /Ended by the shop .* · We close/,
+    new RegExp(`${messages.en.ownMandates.states.merchant} .* · We close`),
   )
   const other = await makeMandateMerchant(test)
   const theirs = await makeMandate(test, other, alice)

@@ -35,6 +35,7 @@ beforeEach(async () => {
   client = await alice.signIn()
 })
 
+const { mandateOffer: t, mandates } = messages.en
 const pathOf = (mandate_id: string) => `/payment/mandate/${mandate_id}`
 const offered = async (over: Partial<OfferedTerms> = {}) => pathOf(await offer(test, merchant, over))
 const idOf = (path: string) => path.split('/').at(-1)!
@@ -68,7 +69,7 @@ describe('an offer', () => {
     expect([status, location]).toEqual([303, `/sign-in?return_to=${encodeURIComponent(path)}`])
     const words = textOf((await visitor.get(location!)).body)
     expect(words).toContain(
-      `Sign in to decide whether Shop of ${merchant.owner.username} may charge you Daily tea · Up to 100 each time, 250 points a month`,
+      `${mandates.lead(`Shop of ${merchant.owner.username}`)} Daily tea · ${mandates.upToCaps('100', '250', 250n, 'month', false)}`,
     )
     const own = await offered({ purpose: 'Daily tea', user_id: alice.id })
     expect(textOf((await visitor.get(`/sign-in?return_to=${own}`)).body)).not.toContain('Daily tea')
@@ -80,18 +81,20 @@ describe('an offer', () => {
     expect(status).toBe(200)
     const words = textOf(body)
     expect(words).toContain(
-      `Shop of ${merchant.owner.username} Approved by staff @${merchant.owner.username} · Trust level 2`,
+      `Shop of ${merchant.owner.username} ${messages.en.pay.approved} @${merchant.owner.username} · `,
     )
-    expect(words).toContain('250 points a month at most Up to 100 points each time Daily <tea>')
-    expect(words).toContain('Valid 1 Jan 2026 – 31 Dec 2026 Most in total 3,000 Balance 5,000')
-    expect(words).toContain('All my mandates a month 250 of 10,000')
-    expect(words).toContain(`You pay as @${alice.username} Switch account`)
-    expect(words).toContain(messages.en.mandateOffer.withToken)
+    expect(words).toContain(
+      `250${mandates.unitUpTo(250n, 'month', false)} ${mandates.each('100', 100n, false)} Daily <tea>`,
+    )
+    expect(words).toContain(`${t.days} 1 Jan 2026 – 31 Dec 2026 ${t.most} 3,000 ${t.balance} 5,000`)
+    expect(words).toContain(`${t.month} ${t.ofAllowed('250', '10,000')}`)
+    expect(words).toContain(`${t.as} @${alice.username}`)
+    expect(words).toContain(t.withToken)
     const chinese = await client.get(path, { 'accept-language': 'zh-CN' })
-    expect(textOf(chinese.body)).toContain('250 积分，每月上限 每次最多 100 积分')
+    expect(textOf(chinese.body)).toContain(messages['zh-CN'].mandates.each('100', 100n, false))
     const fixed = await client.get(await offered({ ...FIXED, period: 'week', ends_on: '2026-01-20' }))
-    expect(textOf(fixed.body)).toContain('300 points every week')
-    expect(textOf(fixed.body)).toContain('Most in total 900')
+    expect(textOf(fixed.body)).toContain(mandates.fixedCaps('300', 300n, 'week', false))
+    expect(textOf(fixed.body)).toContain(`${t.most} 900`)
     expect(fixed.body).not.toContain('name="charge_max"')
   })
 
@@ -109,14 +112,11 @@ describe('an offer', () => {
     expect(await stored(path)).toMatchObject({ status: 'active', user_id: alice.id, charge_max: 100n })
     expect(verified((await client.get(`${path}/return`)).location)).toEqual(told)
     const again = await client.get(path)
-    expect(textOf(again.body)).toContain(messages.en.mandateOffer.states.accepted.title)
+    expect(textOf(again.body)).toContain(t.states.accepted.title)
     expect(again.body).toContain(`href="${path}/return"`)
     await revokeOwn(test.deps, idOf(path), { user_id: alice.id, ip: IP })
     const ended = await client.get(`${path}/return`)
-    expect([ended.status, textOf(ended.body)]).toEqual([
-      200,
-      expect.stringContaining(messages.en.mandateOffer.states.ended.title),
-    ])
+    expect([ended.status, textOf(ended.body)]).toEqual([200, expect.stringContaining(t.states.ended.title)])
   })
 
   it('is refused with a signed callback', async () => {
@@ -127,10 +127,7 @@ describe('an offer', () => {
     expect(verified(location)).toMatchObject({ mandate_id: idOf(path), mandate_status: 'declined' })
     expect(await stored(path)).toMatchObject({ status: 'ended', reason: 'declined' })
     const late = await client.post(path, page.form(path))
-    expect([late.status, textOf(late.body)]).toEqual([
-      409,
-      expect.stringContaining(messages.en.mandateOffer.states.ended.title),
-    ])
+    expect([late.status, textOf(late.body)]).toEqual([409, expect.stringContaining(t.states.ended.title)])
     expect((await client.post(`${path}/refuse`, page.form(path))).status).toBe(409)
   })
 
@@ -147,13 +144,10 @@ describe('an offer', () => {
     const seen = await other.get(taken)
     await allow(taken)
     const late = await other.submit(seen, taken)
-    expect([late.status, textOf(late.body)]).toEqual([
-      409,
-      expect.stringContaining(messages.en.mandateOffer.states.taken.title),
-    ])
+    expect([late.status, textOf(late.body)]).toEqual([409, expect.stringContaining(t.states.taken.title)])
     const own = await offered({ purpose: 'Secret tea', user_id: alice.id })
     const strange = await other.get(own)
-    expect(textOf(strange.body)).toContain(messages.en.mandateOffer.states.other_member.title)
+    expect(textOf(strange.body)).toContain(t.states.other_member.title)
     expect((await other.get(`${taken}/return`)).location).toBeUndefined()
     for (const { body } of [late, strange, await other.get(taken)]) {
       expect(body).not.toContain('Secret tea')
@@ -165,19 +159,19 @@ describe('an offer', () => {
 
 describe('terms', () => {
   it.each([
-    [{ period_max: '251' }, 'period_max', 'from 1 to 250'],
-    [{ charge_max: '101' }, 'charge_max', 'from 1 to 100'],
-    [{ charge_max: '60', period_max: '50' }, 'charge_max', 'not above the most in a period'],
-    [{ charge_max: '0' }, 'charge_max', 'from 1 to 100'],
-    [{ charge_max: 'all' }, 'charge_max', 'from 1 to 100'],
-    [{ ends_on: '2027-01-01' }, 'ends_on', 'from 1\\sJan\\s2026 to 31\\sDec\\s2026'],
-    [{ ends_on: '2025-12-31' }, 'ends_on', 'from 1\\sJan\\s2026 to 31\\sDec\\s2026'],
-    [{ ends_on: 'soon' }, 'ends_on', 'from 1\\sJan\\s2026 to 31\\sDec\\s2026'],
+    [{ period_max: '251' }, 'period_max', t.periodMaxWrong('250')],
+    [{ charge_max: '101' }, 'charge_max', t.chargeMaxWrong('100')],
+    [{ charge_max: '60', period_max: '50' }, 'charge_max', t.chargeMaxWrong('100')],
+    [{ charge_max: '0' }, 'charge_max', t.chargeMaxWrong('100')],
+    [{ charge_max: 'all' }, 'charge_max', t.chargeMaxWrong('100')],
+    [{ ends_on: '2027-01-01' }, 'ends_on', t.endsOnWrong('1\u00a0Jan\u00a02026', '31\u00a0Dec\u00a02026')],
+    [{ ends_on: '2025-12-31' }, 'ends_on', t.endsOnWrong('1\u00a0Jan\u00a02026', '31\u00a0Dec\u00a02026')],
+    [{ ends_on: 'soon' }, 'ends_on', t.endsOnWrong('1\u00a0Jan\u00a02026', '31\u00a0Dec\u00a02026')],
   ])('%o are a fault of their field', async (fields, field, problem) => {
     const path = await offered()
     const { status, body } = await allow(path, fields)
     expect(status).toBe(400)
-    expect(body).toMatch(new RegExp(`id="${field}-problem">[^<]*${problem}`))
+    expect(body).toMatch(new RegExp(`id="${field}-problem">\\s*${problem}`))
     for (const [name, value] of Object.entries(fields))
       expect(body).toContain(`name="${name}" value="${value}"`)
     expect(await stored(path)).toMatchObject({ status: 'pending' })
@@ -187,25 +181,24 @@ describe('terms', () => {
     const path = await offered({ caps: { charge_max: 3_000n, period_max: 20_000n } })
     const page = await client.get(path)
     expect(filledIn(page, path)).toMatchObject({ charge_max: '2000', period_max: '10000' })
-    expect(textOf(page.body)).toContain(messages.en.mandateOffer.lowered)
+    expect(textOf(page.body)).toContain(t.lowered)
     const more = await client.post(path, { ...filledIn(page, path), charge_max: '2001' })
-    expect([more.status, textOf(more.body)]).toEqual([
-      400,
-      expect.stringContaining(messages.en.mandateOffer.limit('2,000')),
-    ])
+    expect([more.status, textOf(more.body)]).toEqual([400, expect.stringContaining(t.limit('2,000'))])
     expect((await client.post(path, filledIn(page, path))).status).toBe(303)
     const rest = await client.get(await offered())
-    expect(textOf(rest.body)).toContain(messages.en.mandateOffer.states.month_max.title)
+    expect(textOf(rest.body)).toContain(t.states.month_max.title)
     const dear = await client.get(await offered({ caps: { amount: 2_001n } }))
-    expect(textOf(dear.body)).toContain(messages.en.mandateOffer.states.charge_max.title)
-    expect(textOf(dear.body)).toContain(messages.en.mandateOffer.limit('2,000'))
+    expect(textOf(dear.body)).toContain(t.states.charge_max.title)
+    expect(textOf(dear.body)).toContain(t.limit('2,000'))
   })
 
   it('stand beside those of the mandate that they replace', async () => {
     const before = await makeMandate(test, merchant, alice, FIXED)
     const path = await offered({ caps: { amount: 450n }, replaces: before })
     const { body } = await client.get(path)
-    expect(textOf(body)).toContain('Until now: 300 points every month Then: 450 points every month')
+    expect(textOf(body)).toContain(
+      `${t.before}: ${mandates.fixedCaps('300', 300n, 'month', false)} ${t.after}: ${mandates.fixedCaps('450', 450n, 'month', false)}`,
+    )
     expect((await allow(path)).status).toBe(303)
     expect(await stored(pathOf(before))).toMatchObject({ status: 'ended', reason: 'replaced' })
   })
@@ -217,7 +210,7 @@ describe('an old sign-in', () => {
     const fresh = await client.get(path)
     test.clock.advance(HOUR_MS)
     const { body } = await client.get(path)
-    expect(textOf(body)).toContain(messages.en.mandateOffer.signInAgain)
+    expect(textOf(body)).toContain(t.signInAgain)
     expect(body).toContain(`href="/sign-in?return_to=${encodeURIComponent(path)}&amp;login_hint=`)
     const lower = { charge_max: '7', period_max: '9' }
     const refused = await client.post(path, { ...filledIn(fresh, path), ...lower })
@@ -251,7 +244,7 @@ describe('an old sign-in', () => {
     const path = pathOf(await offer(test, { ...twin, book: 'test' }, FIXED))
     test.clock.advance(HOUR_MS)
     const page = await client.get(path)
-    expect(textOf(page.body)).toContain('300 play points every month')
+    expect(textOf(page.body)).toContain(mandates.fixedCaps('300', 300n, 'month', true))
     expect((await client.submit(page, path)).status).toBe(303)
   })
 })
@@ -270,31 +263,31 @@ describe('every other state', () => {
       }
     }
     await switchMandates(test, 'off')
-    await expectState(messages.en.mandateOffer.states.off.title)
+    await expectState(t.states.off.title)
     await switchMandates(test)
     await setSetting(test, 'payments_read_only', 'on')
-    await expectState(messages.en.mandateOffer.states.payments_paused.title, [503, 503])
+    await expectState(t.states.payments_paused.title, [503, 503])
     await setSetting(test, 'payments_read_only', 'off')
     await setApp({ status: 'suspended' })
-    await expectState(messages.en.mandateOffer.states.app_unusable.title)
+    await expectState(t.states.app_unusable.title)
     await setApp({ status: 'approved' })
     await decideRight(test, merchant, { decision: 'withdraw' })
-    await expectState(messages.en.mandateOffer.states.no_right.title)
+    await expectState(t.states.no_right.title)
     await decideRight(test, merchant, { decision: 'grant', daily_max: 1_000_000n })
     await setApp({ unreviewed_change_at: test.clock.now() })
-    await expectState(messages.en.mandateOffer.states.app_changed.title)
+    await expectState(t.states.app_changed.title)
     await setApp({ unreviewed_change_at: null })
     await setFrozen(test, alice)
-    await expectState(messages.en.mandateOffer.states.wallet_frozen.title)
+    await expectState(t.states.wallet_frozen.title)
     await setFrozen(test, alice, false)
     for (let n = 0; n < 10; n += 1) await makeMandate(test, merchant, alice, { caps: { amount: 1n } })
-    await expectState(messages.en.mandateOffer.states.too_many.title)
+    await expectState(t.states.too_many.title)
     test.clock.advance(24 * HOUR_MS)
     client = await alice.signIn()
     const lapsed = await client.get(path)
     expect([lapsed.status, textOf(lapsed.body)]).toEqual([
       200,
-      expect.stringContaining(messages.en.mandateOffer.states.lapsed.title),
+      expect.stringContaining(t.states.lapsed.title),
     ])
   })
 

@@ -239,19 +239,23 @@ describe('a mandate', () => {
 })
 
 describe('the page', () => {
+  const { mandateOffer: t, identity, mandates } = messages.en
   it('shows sign-in and charges together, with three answers', async () => {
     const { body } = await ask(await offered({ purpose: 'Daily <tea>', with_token: true }))
     const words = textOf(body)
-    expect(words).toContain('Sign in to Tea House')
-    expect(words).toContain('And may charge you later, without asking again: 250 points a month at most')
-    expect(words).toContain('250 points a month at most Up to 100 points each time Daily <tea>')
-    expect(words).toContain('Most in total 3,000 Balance 5,000 All my mandates a month 250 of 10,000')
-    expect(words).toContain(`You pay as @${alice.username}. Each charge also needs your sign-in at the shop.`)
-    expect(words).toContain('Sign in and allow charges Deny Sign in only')
-    expect(words).not.toContain('it cannot pay for you')
+    expect(words).toContain(identity.consent.title('Tea House'))
+    const most = `250${mandates.unitUpTo(250n, 'month', false)}`
+    expect(words).toContain(`${t.mayCharge} ${most}`)
+    expect(words).toContain(`${most} ${mandates.each('100', 100n, false)} Daily <tea>`)
+    expect(words).toContain(`${t.most} 3,000 ${t.balance} 5,000 ${t.month} ${t.ofAllowed('250', '10,000')}`)
+    expect(words).toContain(`${t.as} @${alice.username}. ${t.withToken}`)
+    const answersIn = ({ consent }: typeof identity) =>
+      `${consent.allowBoth} ${consent.deny} ${consent.signInOnly}`
+    expect(words).toContain(answersIn(identity))
+    expect(words).not.toContain(identity.consent.never)
     const url = authorizationUrl(party, naming(await offered()))
     const chinese = await client.get(url, { 'accept-language': 'zh-CN' })
-    expect(textOf(chinese.body)).toContain('登录并允许扣款 拒绝 仅登录')
+    expect(textOf(chinese.body)).toContain(answersIn(messages['zh-CN'].identity))
   })
 
   it('is shown whatever is remembered, and prompt=none is consent_required', async () => {
@@ -292,7 +296,10 @@ describe('the page', () => {
     expect(await stored(mandate_id)).toMatchObject({ status: 'pending' })
     await switchMandates(test, 'off')
     const plain = await answer(page, 'charge')
-    expect([plain.status, textOf(plain.body)]).toEqual([200, expect.not.stringContaining('charges')])
+    expect([plain.status, textOf(plain.body)]).toEqual([
+      200,
+      expect.not.stringContaining(identity.consent.allowBoth),
+    ])
     await switchMandates(test)
   })
 })
@@ -373,7 +380,10 @@ describe('sign in and allow charges', () => {
     expect(stale.body).not.toContain('value="charge"')
     const lower = { charge_max: '7', period_max: '9' }
     const refused = await withoutWriting(test, () => answer(page, 'charge', lower))
-    expect([refused.status, refused.body]).toEqual([409, expect.stringContaining('Confirm that it is you')])
+    expect([refused.status, refused.body]).toEqual([
+      409,
+      expect.stringContaining(messages.en.security.signInAgain.title),
+    ])
     expect(await stored(mandate_id)).toMatchObject({ status: 'pending' })
     await setRows(test, 'sessions', {}, { auth_time: test.clock.now() })
     const again = await ask(mandate_id)
@@ -417,6 +427,7 @@ describe('the other answers', () => {
   })
 
   const { states } = messages.en.mandateOffer
+  const { consent } = messages.en.identity
   it.each([
     ['payments_paused', () => setSetting(test, 'payments_read_only', 'on')],
     ['no_right', () => decideRight(test, merchant, { decision: 'withdraw' })],
@@ -432,7 +443,7 @@ describe('the other answers', () => {
     try {
       const page = await ask(kept)
       expect([page.status, textOf(page.body)]).toEqual([200, expect.stringContaining(reason)])
-      expect(textOf(page.body)).toContain('Deny Sign in only')
+      expect(textOf(page.body)).toContain(`${consent.deny} ${consent.signInOnly}`)
       expect(page.body).not.toContain('value="charge"')
       const late = await answer(before, 'charge')
       expect([late.status < 500, late.location, textOf(late.body)]).toEqual([
@@ -572,7 +583,7 @@ describe('at once', () => {
     await acceptMandate(test.deps, mandate_id, { user_id: alice.id, ip: IP, isFresh: true })
     const again = await answer(page, 'charge')
     // The sign-in alone is asked for now.
-    expect(textOf(again.body)).toContain('Sign in to Tea House')
+    expect(textOf(again.body)).toContain(messages.en.identity.consent.title('Tea House'))
     expect(textOf(again.body)).not.toContain(messages.en.identity.consent.allowBoth)
   })
 })
