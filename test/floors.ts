@@ -68,6 +68,13 @@ const ROOMS: { [area: string]: Floors } = {
     merchant: ['buyer'],
     '': ['merchant', 'diagnosis'],
   },
+  docs: {
+    operations: [],
+    programs: ['operations'],
+    reference: ['programs'],
+    guides: ['reference'],
+    '': ['guides'],
+  },
   admin: {
     wording: [],
     navigation: [],

@@ -1,5 +1,5 @@
 /** Makes the mandates of the reference's examples, in its test application. */
-import { MADE_UP_MANDATE, type Samples } from '../docs/samples.ts'
+import { MADE_UP_MANDATE, type Samples } from '../docs/operations/samples.ts'
 import type { Parts } from '../parts.ts'
 import { acceptMandate } from '../payment/mandates/consent.ts'
 import { findMandate } from '../payment/mandates/mandates.ts'

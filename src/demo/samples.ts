@@ -3,7 +3,13 @@
  * with the orders of its examples.
  */
 
-import { type FindSamples, SAMPLE_ORDER, SAMPLE_TRADE, SAMPLE_TRADES, type Samples } from '../docs/samples.ts'
+import {
+  type FindSamples,
+  SAMPLE_ORDER,
+  SAMPLE_TRADE,
+  SAMPLE_TRADES,
+  type Samples,
+} from '../docs/operations/samples.ts'
 import { issueCode, makeExchangeCode } from '../identity/grants/codes.ts'
 import { makeAuthenticateClient } from '../identity/oauth/clients.ts'
 import type { Parts } from '../parts.ts'

@@ -1,3 +1,5 @@
+// This room: the pages of /docs, their navigation and their search.
+// Verbs: guidePages, referencePages, searchDocs, docsNav.
 /** Texts of the documentation, around its guides and operations. */
 import type { Texts } from '../web/languages.ts'
 import { POINTS } from '../web/site-words.ts'

@@ -4,8 +4,8 @@ import type { Icon } from '../web/icons.ts'
 import { type Locale, textKey } from '../web/languages.ts'
 import type { AreaNav } from '../web/views.ts'
 import { CHAPTERS, type Chapter, type GuideName, guidePath } from './guides/guides.ts'
-import { AREAS, OPERATIONS, operationId } from './openapi.ts'
-import { WEBHOOKS } from './webhooks.ts'
+import { WEBHOOKS } from './operations/webhooks.ts'
+import { AREAS, OPERATIONS, operationId } from './reference/openapi.ts'
 
 export type Link = { href: string; title: string }
 /** The pages before and after a page. */

@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import { browserScope } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
 import { textKey } from '../web/languages.ts'
-import { guidePages } from './guides/guides.page.ts'
-import { openApiDocument } from './openapi.ts'
+import { guidePages } from './guides.page.ts'
+import { type FindSamples, madeUpSamples } from './operations/samples.ts'
+import { openApiDocument } from './reference/openapi.ts'
 import { referencePages } from './reference.page.ts'
-import { type FindSamples, madeUpSamples } from './samples.ts'
 
 /** `findSamples` finds the keys that sign the examples. Without it, the examples have made-up keys. */
 export type DocsDeps = Core & { findSamples?: FindSamples }

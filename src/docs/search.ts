@@ -2,16 +2,16 @@
 import type { SettingValues } from '../core/setting-values.ts'
 import { type Language, textKey } from '../web/languages.ts'
 import { type SiteWords, siteWords, withWords } from '../web/site-words.ts'
-import { gatewayCodes, OAUTH_CODES, PAYMENT_CODES } from './codes.ts'
-import { describeOperation } from './describe.ts'
 import { docs } from './docs.texts.ts'
 import { inSiteWords } from './guides/fill.ts'
 import { chapterOf, GUIDES, guideIn, guidePath } from './guides/guides.ts'
 import { sectionsOf } from './guides/markdown.ts'
 import { SECTIONS } from './navigation.ts'
-import { OPERATIONS, operationId } from './openapi.ts'
+import { gatewayCodes, OAUTH_CODES, PAYMENT_CODES } from './operations/codes.ts'
+import { WEBHOOKS } from './operations/webhooks.ts'
+import { describeOperation } from './reference/describe.ts'
+import { OPERATIONS, operationId } from './reference/openapi.ts'
 import { rulesOf } from './rules.ts'
-import { WEBHOOKS } from './webhooks.ts'
 
 const FOUND_MAX = 40
 const FOUND_ON_PAGE_MAX = 5

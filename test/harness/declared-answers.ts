@@ -1,8 +1,8 @@
 /** Holds every JSON answer of the HMAC API, the gateway and the OAuth endpoints to its declared shape. */
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { z } from 'zod'
-import { OPERATIONS } from '../../src/docs/openapi.ts'
-import type { Area, Operation } from '../../src/docs/operation.ts'
+import type { Area, Operation } from '../../src/docs/operations/operation.ts'
+import { OPERATIONS } from '../../src/docs/reference/openapi.ts'
 import { Refusal as OAuthRefusal } from '../../src/identity/oauth/shapes.ts'
 import { Refusal as GatewayRefusal, signature } from '../../src/payment/gateway/shapes.ts'
 import { Refusal as HmacRefusal } from '../../src/payment/hmac/shapes.ts'

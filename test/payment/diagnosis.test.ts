@@ -15,7 +15,7 @@ import {
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
-import { mandateOperations } from '../../src/docs/mandates.ts'
+import { mandateOperations } from '../../src/docs/operations/mandates.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { resetMerchantKey, rotateToken } from '../../src/payment/apps/key-changes.ts'
 import { switchVersions } from '../../src/payment/apps/own-app.ts'

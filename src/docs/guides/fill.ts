@@ -1,5 +1,5 @@
 // This room: the guides of docs/en and docs/zh-CN as pages, with the reader’s own values.
-// Verbs: guidePages, writeDocument, readerOf.
+// Verbs: writeDocument.
 /** Fills a reader's own values into the texts of guides and samples, and marks them. */
 import { escapeHtml } from '../../web/html.ts'
 import type { SiteWords } from '../../web/site-words.ts'

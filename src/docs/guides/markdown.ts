@@ -4,7 +4,7 @@
  */
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked'
 import { escapeHtml } from '../../web/html.ts'
-import { type Sample, type TabWords, writeTabs } from '../tabs.ts'
+import { type Sample, type TabWords, writeTabs } from '../reference/tabs.ts'
 
 /** A heading that a page can be opened at. */
 export type Heading = { id: string; text: string; level: number }

@@ -1,8 +1,9 @@
 /** The programs of an operation in a guide. They have placeholders for keys and identifiers, which pages fill in for a reader. */
-import { OPERATIONS, operationId } from '../openapi.ts'
+
+import type { Samples } from '../operations/samples.ts'
 import { callOf } from '../programs/call.ts'
 import { type Program, programsOf } from '../programs/programs.ts'
-import type { Samples } from '../samples.ts'
+import { OPERATIONS, operationId } from '../reference/openapi.ts'
 
 const ADDRESS = 'https://YOUR-TESSERA-PAYMENTS'
 /** The keys in the programs of a guide. Each word is one that a guide explains, or that `filled` replaces. */

@@ -5,8 +5,8 @@ import { createPrivateKey } from 'node:crypto'
 import { canonicalString } from '../../payment/signing/canonical.ts'
 import { gatewayString, signMd5, signRsa } from '../../payment/signing/gateway.ts'
 import { secretKeyOf, sign } from '../../payment/signing/hmac.ts'
-import type { Operation } from '../operation.ts'
-import { NOW, type Samples } from '../samples.ts'
+import type { Operation } from '../operations/operation.ts'
+import { NOW, type Samples } from '../operations/samples.ts'
 
 /** A variable of the program, by its name in the shell. */
 export type Name =

@@ -1,8 +1,8 @@
 /** Every page, one line each. A view in views/ that no line names fails the tests of pages. */
 import type { Page } from 'playwright-core'
 import { GUIDES, guidePath } from '../../../src/docs/guides/guides.ts'
-import { OPERATIONS, operationId } from '../../../src/docs/openapi.ts'
-import { WEBHOOKS } from '../../../src/docs/webhooks.ts'
+import { WEBHOOKS } from '../../../src/docs/operations/webhooks.ts'
+import { OPERATIONS, operationId } from '../../../src/docs/reference/openapi.ts'
 import { setSetting } from '../../harness/harness.ts'
 import { authorizationUrl, type Party, REDIRECT_URI } from '../../identity/relying-party.ts'
 import { comingTo, type Step } from './ways.ts'

@@ -10,7 +10,7 @@ import {
   QueryActRequest,
   TradeRequestV1,
   TradeV1,
-} from '../payment/gateway/shapes.ts'
+} from '../../payment/gateway/shapes.ts'
 import { answered, NAMED, newTrade, PAGE, PID, SIGNED, TRADE } from './gateway.ts'
 import { described, type Operation, text } from './operation.ts'
 import { SAMPLE_TRADES } from './samples.ts'

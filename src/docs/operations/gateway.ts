@@ -1,7 +1,7 @@
 /** The descriptions that both versions of the gateway share. */
 import { z } from 'zod'
-import { NAME_BYTES_MAX, Refusal, TRADES_DEFAULT, TRADES_MAX } from '../payment/gateway/shapes.ts'
-import { DRIFT_SECONDS_MAX } from '../payment/wire-fields/fields.ts'
+import { NAME_BYTES_MAX, Refusal, TRADES_DEFAULT, TRADES_MAX } from '../../payment/gateway/shapes.ts'
+import { DRIFT_SECONDS_MAX } from '../../payment/wire-fields/fields.ts'
 import { gatewayCodes } from './codes.ts'
 import { type Answer, described, text } from './operation.ts'
 import { NOW, SAMPLE_TRADE } from './samples.ts'

@@ -1,7 +1,7 @@
 /** Tabs of samples that need no script: a radio button shows the sample that follows it. */
 
-import { escapeHtml } from '../web/html.ts'
-import type { Locale } from '../web/languages.ts'
+import { escapeHtml } from '../../web/html.ts'
+import type { Locale } from '../../web/languages.ts'
 import { highlighted } from './highlight.ts'
 
 /** A sample and its language, by the word after ``` in a guide. */

@@ -1,6 +1,6 @@
 /** The description of an operation: its address, the schemas that check it, and examples. */
 import { z } from 'zod'
-import type { Text } from '../web/languages.ts'
+import type { Text } from '../../web/languages.ts'
 import type { Samples } from './samples.ts'
 
 export type Area = 'identity' | 'payment' | 'v1' | 'v2'

@@ -18,8 +18,8 @@ import {
   TransferRequest,
   TransfersRequest,
   UnknownApplication,
-} from '../payment/hmac/shapes.ts'
-import { DRIFT_SECONDS_MAX } from '../payment/wire-fields/fields.ts'
+} from '../../payment/hmac/shapes.ts'
+import { DRIFT_SECONDS_MAX } from '../../payment/wire-fields/fields.ts'
 import { PAYMENT_CODES } from './codes.ts'
 import { described, type Operation, text } from './operation.ts'
 import { NOW, SAMPLE_ORDER } from './samples.ts'

@@ -12,7 +12,7 @@ import {
   OfferAnswer,
   OfferRequest,
   RevokeRequest,
-} from '../payment/hmac/mandate-shapes.ts'
+} from '../../payment/hmac/mandate-shapes.ts'
 import { described, type Operation, text } from './operation.ts'
 import { ABOUT_ORDER, MOMENT, NEXT, ORDER, ORDER_ID, PAGE, POINTS, refusals, SIGNED } from './payment.ts'
 import { MADE_UP_MANDATE, NOW } from './samples.ts'

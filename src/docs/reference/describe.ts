@@ -1,12 +1,14 @@
+// This room: the OpenAPI document, and the same in words for the pages.
+// Verbs: openApiDocument, describeOperation, describeArea.
 /** Describes operations and messages as the pages show them, from the schemas that check the requests. */
 
-import { escapeHtml } from '../web/html.ts'
-import type { Text } from '../web/languages.ts'
+import { escapeHtml } from '../../web/html.ts'
+import type { Text } from '../../web/languages.ts'
+import { type Answer, type Area, jsonSchema, type Operation } from '../operations/operation.ts'
+import type { Samples } from '../operations/samples.ts'
+import type { Webhook } from '../operations/webhooks.ts'
 import { highlighted } from './highlight.ts'
 import { OPERATIONS, operationId } from './openapi.ts'
-import { type Answer, type Area, jsonSchema, type Operation } from './operation.ts'
-import type { Samples } from './samples.ts'
-import type { Webhook } from './webhooks.ts'
 
 /** A field. `pattern` is the expression that its text fits. */
 export type Field = {

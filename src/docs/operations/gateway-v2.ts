@@ -13,7 +13,7 @@ import {
   TradesAnswer,
   TradesRequest,
   TradeV2,
-} from '../payment/gateway/shapes.ts'
+} from '../../payment/gateway/shapes.ts'
 import { answered, NAMED, newTrade, PAGE, PID, TIMED, TRADE } from './gateway.ts'
 import { described, type Operation, text } from './operation.ts'
 import { SAMPLE_TRADES } from './samples.ts'

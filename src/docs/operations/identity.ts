@@ -7,8 +7,8 @@ import {
   OWNED_APPS_MAX,
   RegisteredApp,
   UNCONFIRMED_APPS_MAX,
-} from '../identity/apps/apps.ts'
-import { SCOPES } from '../identity/oauth/authorization-request.ts'
+} from '../../identity/apps/apps.ts'
+import { SCOPES } from '../../identity/oauth/authorization-request.ts'
 import {
   AboutTokenRequest,
   AuthorizationRequest,
@@ -23,7 +23,7 @@ import {
   TokenRequest,
   Tokens,
   Userinfo,
-} from '../identity/oauth/shapes.ts'
+} from '../../identity/oauth/shapes.ts'
 import { described, type Operation, text } from './operation.ts'
 
 const CLIENT = {

@@ -2,7 +2,7 @@
  * The keys in the examples of the reference. The demo uses keys of its own applications, so a copied example works.
  * Elsewhere the keys are made up, and readers replace them with their own.
  */
-import { newRsaPair } from '../payment/signing/keys.ts'
+import { newRsaPair } from '../../payment/signing/keys.ts'
 
 export type Samples = {
   /** Whether the service here knows these keys. */

@@ -1,15 +1,12 @@
 /** The guides below /docs, the search over the documentation, and the choice of the applications that it shows. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { cookieOptions, sessionOf } from '../../accounts/session/session.ts'
-import type { Core } from '../../core/core.ts'
-import { safeBack } from '../../web/back.ts'
-import { escapeHtml } from '../../web/html.ts'
-import { siteWords } from '../../web/site-words.ts'
-import { docsNav, type Link, type Ways } from '../navigation.ts'
-import { type Found, searchDocs } from '../search.ts'
-import { tabWords } from '../tabs.ts'
-import { filled, inSiteWords, withFound } from './fill.ts'
+import { cookieOptions, sessionOf } from '../accounts/session/session.ts'
+import type { Core } from '../core/core.ts'
+import { safeBack } from '../web/back.ts'
+import { escapeHtml } from '../web/html.ts'
+import { siteWords } from '../web/site-words.ts'
+import { filled, inSiteWords, withFound } from './guides/fill.ts'
 import {
   type Chapter,
   chapterOf,
@@ -19,10 +16,13 @@ import {
   guidePath,
   linkOf,
   shownIn,
-} from './guides.ts'
-import { type Heading, writeDocument } from './markdown.ts'
-import { programsAt } from './programs.ts'
-import { CHOICE_COOKIE, findReader, type Reader, valuesOf, withTestApp } from './reader.ts'
+} from './guides/guides.ts'
+import { type Heading, writeDocument } from './guides/markdown.ts'
+import { programsAt } from './guides/programs.ts'
+import { CHOICE_COOKIE, findReader, type Reader, valuesOf, withTestApp } from './guides/reader.ts'
+import { docsNav, type Link, type Ways } from './navigation.ts'
+import { tabWords } from './reference/tabs.ts'
+import { type Found, searchDocs } from './search.ts'
 
 const QUERY_LENGTH_MAX = 100
 const CHOICE_SECONDS = 31_536_000
@@ -42,7 +42,7 @@ const Choice = z.object({
   return_to: z.string().optional().catch(undefined),
 })
 
-declare module '../../web/views.ts' {
+declare module '../web/views.ts' {
   interface PageData {
     'docs/guide': {
       nav: AreaNav

@@ -4,7 +4,7 @@
  */
 import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
-import { REQUEST_SECONDS_MAX } from '../egress/request.ts'
+import { REQUEST_SECONDS_MAX } from '../../egress/request.ts'
 import {
   ChargeEvent,
   EventHeaders,
@@ -13,14 +13,14 @@ import {
   RefusedCharge,
   RefusedChargeEvent,
   TransferEvent,
-} from '../payment/events/shapes.ts'
-import type { EventType } from '../payment/events/subjects.ts'
-import { tradeParameters, withParameters } from '../payment/gateway/messages.ts'
-import { MessageV1, MessageV2 } from '../payment/gateway/shapes.ts'
-import { PAYMENT_ERRORS } from '../payment/hmac/errors.ts'
-import { ATTEMPTS_MAX, RETRY_MINUTES } from '../payment/notifications/outbox.ts'
-import { Callback, MandateCallback, signedCallbackUrl } from '../payment/signing/hmac.ts'
-import type { Text } from '../web/languages.ts'
+} from '../../payment/events/shapes.ts'
+import type { EventType } from '../../payment/events/subjects.ts'
+import { tradeParameters, withParameters } from '../../payment/gateway/messages.ts'
+import { MessageV1, MessageV2 } from '../../payment/gateway/shapes.ts'
+import { PAYMENT_ERRORS } from '../../payment/hmac/errors.ts'
+import { ATTEMPTS_MAX, RETRY_MINUTES } from '../../payment/notifications/outbox.ts'
+import { Callback, MandateCallback, signedCallbackUrl } from '../../payment/signing/hmac.ts'
+import type { Text } from '../../web/languages.ts'
 import { CHARGED, Charged, ENDED_MANDATE, MANDATE, Mandate } from './mandates.ts'
 import { described, text } from './operation.ts'
 import { ORDER, Order, TRANSFER, Transfer } from './payment.ts'
