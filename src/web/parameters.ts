@@ -31,19 +31,45 @@ export function acceptMultipart(app: FastifyInstance): void {
   app.addContentTypeParser(
     'multipart/form-data',
     { parseAs: 'buffer' },
-    (request: FastifyRequest, body: Buffer) => parseMultipart(body, request.headers['content-type'] ?? ''),
+    async (request: FastifyRequest, body: Buffer) => collect(await readMultipart(request, body)),
   )
 }
 
-/** Reads a `multipart/form-data` body with Node's own parser. Throws malformed_request, also for files. */
-async function parseMultipart(body: Buffer, contentType: string): Promise<Parameters> {
-  let form: FormData
+/**
+ * Makes a scope accept `multipart/form-data` with one file, at most `bytes_max` long, in this field. The body has it as a
+ * Buffer, and no such field without a file.
+ */
+export function acceptFile(app: FastifyInstance, field: string, bytes_max: number): void {
+  app.addContentTypeParser(
+    'multipart/form-data',
+    { parseAs: 'buffer', bodyLimit: bytes_max + BODY_BYTES_MAX },
+    async (request: FastifyRequest, body: Buffer) => {
+      const form = await readMultipart(request, body)
+      const file = form.get(field)
+      form.delete(field)
+      if (!(file instanceof File)) return collect(form)
+      if (file.size > bytes_max) throw new TooLarge()
+      return Object.assign(collect(form), { [field]: Buffer.from(await file.arrayBuffer()) })
+    },
+  )
+}
+
+/** A file is too large. Its status is that of Fastify's own errors. */
+class TooLarge extends Error {
+  readonly statusCode = 413
+  constructor() {
+    super('The file is too large')
+  }
+}
+
+/** Reads a `multipart/form-data` body with Node's own parser. Throws malformed_request. */
+async function readMultipart({ headers }: FastifyRequest, body: Buffer): Promise<FormData> {
   try {
-    form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } }).formData()
+    const type = headers['content-type'] ?? ''
+    return await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData()
   } catch {
     throw malformed('The multipart body cannot be read')
   }
-  return collect(form)
 }
 
 function collect(pairs: Iterable<[string, unknown]>): Parameters {

@@ -1,6 +1,5 @@
 /** POST /admin/settings/logo takes the site's logo as a file. */
 
-import { fastifyMultipart } from '@fastify/multipart'
 import type { FastifyInstance } from 'fastify'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { actorOf } from '../../accounts/session/session.ts'
@@ -8,19 +7,12 @@ import type { Core } from '../../core/core.ts'
 import { LOGO_BYTES_MAX, uploadLogo } from '../../core/site-logo.ts'
 import { AppError } from '../../platform/errors.ts'
 import { FormRefused } from '../../web/forms/forms.ts'
-import { malformed } from '../../web/parameters.ts'
+import { acceptFile } from '../../web/parameters.ts'
 
 /** Registers the upload in a scope of its own, because no other form of the service carries files. */
 export async function logoPage(app: FastifyInstance, deps: Core): Promise<void> {
   await app.register(async (scope) => {
-    await scope.register(fastifyMultipart, {
-      attachFieldsToBody: 'keyValues',
-      limits: { fileSize: LOGO_BYTES_MAX, files: 1, fields: 5, fieldSize: 1_000, parts: 6 },
-    })
-    // The parent's handler answers what this one throws.
-    scope.setErrorHandler((error) => {
-      throw isTorn(error) ? malformed('The form was not sent whole') : error
-    })
+    acceptFile(scope, 'logo', LOGO_BYTES_MAX)
     const preHandler = requireFreshSignIn(deps)
     scope.post('/admin/settings/logo', { preHandler }, async (request, reply) => {
       const { logo } = (request.body ?? {}) as { logo?: unknown }
@@ -35,9 +27,4 @@ export async function logoPage(app: FastifyInstance, deps: Core): Promise<void> 
       return reply.done('/admin/settings?area=brand', { text: settings.logoUploaded })
     })
   })
-}
-
-/** Whether the library could not read the body to its end. Its error has no status. */
-function isTorn(error: unknown): boolean {
-  return error instanceof Error && /unexpected end of|^Multipart: /i.test(error.message)
 }
