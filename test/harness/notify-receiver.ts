@@ -3,10 +3,16 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { LOWER_ALNUM, randomText } from '../../src/platform/secrets.ts'
 import type { TestApp } from './harness.ts'
 
-export type Received = { path: string; headers: IncomingMessage['headers']; fields: Record<string, string> }
+export type Received = {
+  path: string
+  headers: IncomingMessage['headers']
+  fields: Record<string, string>
+  body: string
+}
 
 export type Receiver = {
   url: string
@@ -31,9 +37,10 @@ export async function startReceiver({
   host = '127.0.0.1',
   port: wanted = 0,
 }: Listening = {}): Promise<Receiver> {
-  const server = create((request, response) => {
+  const server = create(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://receiver')
-    const each = { path: pathname, headers: request.headers, fields: Object.fromEntries(searchParams) }
+    const fields = Object.fromEntries(searchParams)
+    const each = { path: pathname, headers: request.headers, fields, body: await text(request) }
     receiver.received.push(each)
     receiver.answer(each, response)
   }).listen(wanted, host)

@@ -4,13 +4,13 @@ import { sendDueMail } from '../../src/accounts/people/email.ts'
 import type { Core } from '../../src/core/core.ts'
 import { raiseDueAlerts } from '../../src/payment/apps/due-alerts.ts'
 import { offerApplication, withdrawOffer } from '../../src/payment/apps/handover.ts'
-import { acceptInvitation, inviteMember, removeMember } from '../../src/payment/apps/team.ts'
+import { inviteMember, removeMember } from '../../src/payment/apps/team.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { anotherProcess, type Browser, setSetting, useTestApp } from '../harness/harness.ts'
-import { makeMerchant, recipientFields } from '../harness/merchant.ts'
+import { joinTeam, makeMerchant, recipientFields } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
-import { setRows } from '../harness/rows.ts'
+import { rowsOf, setRows } from '../harness/rows.ts'
 import { startSmtpServer } from '../harness/smtp-server.ts'
 
 const HOUR_MS = 3_600_000
@@ -33,25 +33,13 @@ async function makeShop() {
   const shop = await makeMerchant(test)
   const email = await confirmEmail(shop.owner)
   const actor = { user_id: shop.owner.id, ip: '127.0.0.1' }
-  const join = async (role: 'manager' | 'viewer') => {
-    const person = await makePerson(test, { username: role })
-    await inviteMember(test.deps, shop.payment_id, { username: person.username, role }, actor)
-    await acceptInvitation(test.deps, shop.payment_id, { ...actor, user_id: person.id })
-    return person
-  }
-  const [manager, viewer] = [await join('manager'), await join('viewer')]
+  const [manager, viewer] = [await joinTeam(test, shop, 'manager'), await joinTeam(test, shop, 'viewer')]
   await test.db.deleteFrom('alerts').where('app_id', '=', shop.id).execute()
   return { shop, email, actor, manager, viewer, page: `/payment/applications/${shop.payment_id}` }
 }
 /** Several concurrent rounds in two processes. */
 const rounds = () => Promise.all([test, other, test, other].map(({ deps }) => raiseDueAlerts(deps)))
-const alertsOf = async (app_id: bigint) =>
-  test.db
-    .selectFrom('alerts')
-    .where('app_id', '=', app_id)
-    .orderBy('id')
-    .select(['user_id', 'kind', 'facts', 'read_at'])
-    .execute()
+const alertsOf = (app_id: bigint) => rowsOf(test, 'alerts', { app_id })
 const kindsFor = async (app_id: bigint, { id }: Person) =>
   (await alertsOf(app_id)).filter(({ user_id }) => user_id === id).map(({ kind }) => kind)
 async function mailed(address: string) {
@@ -84,8 +72,7 @@ it('a review is told to its applicant, with the reviewer’s words', async () =>
   expect((await stranger.get('/account/alerts')).body).not.toContain('Say ')
   await owner.submit(page, '/account/alerts/read')
   expect((await owner.get('/account/alerts')).body).not.toContain('Alerts (1)')
-  const entries = () =>
-    test.db.selectFrom('audit_log').where('action', '=', 'alerts.read').select('detail').execute()
+  const entries = () => rowsOf(test, 'audit_log', { action: 'alerts.read' })
   expect(await entries()).toHaveLength(1)
   expect((await act(owner, '/account/alerts/read', { up_to: 'x' })).status).toBe(303)
   expect(await entries()).toHaveLength(1)

@@ -9,7 +9,7 @@ import { makePostTransfer, type Transfer, type TransferRequest } from '../../src
 import { AppError } from '../../src/platform/errors.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { givePoints, makePerson, type Person } from '../harness/cast.ts'
-import { useTestApp } from '../harness/harness.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant, recipient } from '../harness/merchant.ts'
 import { makeRandom } from '../harness/random.ts'
 import { setRows } from '../harness/rows.ts'
@@ -44,15 +44,11 @@ const outcome = (act: Promise<Transfer>): Promise<unknown[]> =>
   )
 
 async function withDailyLimit(run: () => Promise<void>): Promise<void> {
-  const name = 'points_transfer_daily_limit_tl2'
-  await test.db
-    .insertInto('site_settings')
-    .values({ name, value: String(DAILY_LIMIT) })
-    .execute()
+  await setSetting(test, 'points_transfer_daily_limit_tl2', String(DAILY_LIMIT))
   try {
     await run()
   } finally {
-    await test.db.deleteFrom('site_settings').where('name', '=', name).execute()
+    await setSetting(test, 'points_transfer_daily_limit_tl2', '')
   }
 }
 

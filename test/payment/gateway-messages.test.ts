@@ -18,10 +18,7 @@ const vector = (id: string) => {
   return { ...params, sign }
 }
 const v1 = { protocol: 'v1', merchant_key: 'Wq7kT2vN8pXz4LrB6sYd1HcF9mJg3RtE' } as const
-const v2 = {
-  protocol: 'v2',
-  platform_key: createPrivateKey(read('platform-private-key.pem')),
-} as const
+const v2 = { protocol: 'v2', platform_key: createPrivateKey(read('platform-private-key.pem')) } as const
 const NOW = new Date(1_767_225_600_000)
 
 /** The trade of the vectors. */

@@ -29,6 +29,10 @@ const world = await startNotifyWorld({ timeout_ms: TIMEOUT_MS })
 ;({ receiver, test } = world)
 afterAll(() => world.close())
 
+/** Expects how the attempt at an address ends. */
+const expectOutcome = async (url: string, outcome: AttemptOutcome, detail: string | null) =>
+  expect(await world.outcomeAt(url)).toMatchObject({ outcome, detail })
+
 /** Answers of servers that print warnings before the body. */
 const WARNED = [
   'Warning: Undefined array key "a" in notify.php on line 3\nsuccess',
@@ -132,95 +136,63 @@ describe('an attempt', () => {
     const timer = setInterval(() => response.write('s'), 20)
     response.on('close', () => clearInterval(timer))
   }
+  const status =
+    (code: number, headers: Record<string, string | number> = {}, body = ''): Receiver['answer'] =>
+    (_, response) =>
+      void response.writeHead(code, headers).end(body)
+  const endless: Receiver['answer'] = (_, response) => {
+    response.on('error', () => {})
+    const more = () => {
+      while (response.write(' '.repeat(10_000)));
+      response.once('drain', more)
+    }
+    more()
+  }
+  const half: Receiver['answer'] = (_, response) => {
+    response.writeHead(200, { 'content-length': 7 }).write('succ')
+    setTimeout(() => response.destroy(), 20)
+  }
+  const long = `<html>${'x'.repeat(5_000)}`
   const misbehaviours: Misbehaviour[] = [
-    [
-      '500',
-      (_, r) => r.writeHead(500).end('success'),
-      'bad_status',
-      { response_status: 500, response_body: 'success' },
-    ],
+    ['500', status(500, {}, 'success'), 'bad_status', { response_status: 500, response_body: 'success' }],
     [
       '403 of a challenge',
-      (_, r) => r.writeHead(403, { 'cf-mitigated': 'challenge' }).end(),
+      status(403, { 'cf-mitigated': 'challenge' }),
       'bad_status',
       { detail: 'challenge' },
     ],
-    ['403 of a program', (_, r) => r.writeHead(403).end(), 'bad_status', { detail: null }],
-    ['520', (_, r) => r.writeHead(520).end(), 'bad_status', { detail: 'origin' }],
-    ['526', (_, r) => r.writeHead(526).end(), 'bad_status', { detail: 'origin' }],
-    ['527', (_, r) => r.writeHead(527).end(), 'bad_status', { detail: null }],
+    ['403 of a program', status(403), 'bad_status', { detail: null }],
+    ['520', status(520), 'bad_status', { detail: 'origin' }],
+    ['526', status(526), 'bad_status', { detail: 'origin' }],
+    ['527', status(527), 'bad_status', { detail: null }],
+    ['405 for all but POST', status(405, { allow: 'POST, OPTIONS' }), 'bad_status', { detail: 'post_only' }],
+    ['405 without a list', status(405), 'bad_status', { detail: null }],
+    ['404 in a page', status(404, {}, long), 'bad_status', { response_body: long.slice(0, 2_048) }],
+    ['301', status(301, { location: `${receiver.url}/elsewhere` }), 'redirect', { response_status: 301 }],
+    ['302 without a target', status(302), 'redirect', { detail: null }],
     [
-      '405 for all but POST',
-      (_, r) => r.writeHead(405, { allow: 'POST, OPTIONS' }).end(),
-      'bad_status',
-      { detail: 'post_only' },
-    ],
-    ['405 without a list', (_, r) => r.writeHead(405).end(), 'bad_status', { detail: null }],
-    [
-      '404 in a page',
-      (_, r) => r.writeHead(404).end(`<html>${'x'.repeat(5_000)}`),
-      'bad_status',
-      { response_body: `<html>${'x'.repeat(2_042)}` },
-    ],
-    [
-      '301',
-      (_, r) => r.writeHead(301, { location: `${receiver.url}/elsewhere` }).end('success'),
-      'redirect',
-      { response_status: 301 },
-    ],
-    ['302 without a target', (_, r) => r.writeHead(302).end(), 'redirect', { detail: null }],
-    [
-      'a body of 64 KiB and a byte',
-      (_, r) => r.end(`success${' '.repeat(65_530)}`),
+      '64 KiB and a byte',
+      status(200, {}, `success${' '.repeat(65_530)}`),
       'too_large',
       { response_status: 200 },
     ],
-    [
-      'a body without end',
-      (_, r) => {
-        r.on('error', () => {})
-        const more = () => {
-          while (r.write(' '.repeat(10_000)));
-          r.once('drain', more)
-        }
-        more()
-      },
-      'too_large',
-    ],
+    ['a body without end', endless, 'too_large'],
     ['nothing, ever', () => {}, 'timeout', { detail: 'answer', response_status: null }],
     ['one byte at a time', (_, r) => drip(r), 'timeout', { detail: 'body' }],
-    [
-      '500, and then one byte at a time',
-      (_, r) => {
-        r.writeHead(500)
-        drip(r)
-      },
-      'bad_status',
-      { response_status: 500 },
-    ],
-    [
-      'half a body, then the connection ends',
-      (_, r) => {
-        r.writeHead(200, { 'content-length': 7 }).write('succ')
-        setTimeout(() => r.destroy(), 20)
-      },
-      'cut',
-    ],
+    ['500, and then the same', (_, r) => drip(r.writeHead(500)), 'bad_status', { response_status: 500 }],
+    ['half a body, then the connection ends', half, 'cut'],
     ['no answer, and the connection ends', (_, r) => void r.destroy(), 'cut', { detail: 'ECONNRESET' }],
     ['no HTTP', (_, r) => void r.socket!.end('hello\r\n\r\n'), 'malformed'],
     [
-      'headers without end',
-      (_, r) => {
-        r.setHeader('x', 'x'.repeat(20_000)).end('success')
-      },
+      'endless headers',
+      status(200, { x: 'x'.repeat(20_000) }),
       'malformed',
       { detail: 'HPE_HEADER_OVERFLOW' },
     ],
     [
       'text that Postgres could not store',
       (_, r) => r.end(Buffer.from([0, 115, 0xff, 0, 0xe6, 0x88])),
-      'wrong_body',
-      { response_body: 's\ufffd' },
+      ...(['wrong_body', { response_body: 's\ufffd' }] as const),
     ],
     [
       'compressed success',
@@ -228,6 +200,7 @@ describe('an attempt', () => {
       'wrong_body',
     ],
   ]
+
   it('that failed names its address, and shows what preceded success', async () => {
     receiver.answer = ({ path }, response) =>
       void response.end(path === '/warned' ? 'Warning: <old> PHP\nsuccess' : 'fail')
@@ -285,22 +258,10 @@ describe('an attempt', () => {
   it('fails where nobody listens, and where the address is none', async () => {
     const gone = await startReceiver()
     await gone.close()
-    expect(await world.outcomeAt(`${gone.url}/`)).toMatchObject({
-      outcome: 'refused',
-      detail: 'ECONNREFUSED',
-    })
-    expect(await world.outcomeAt('http://nowhere.test/')).toMatchObject({
-      outcome: 'dns',
-      detail: 'ENOTFOUND',
-    })
-    expect(await world.outcomeAt('http://127.0.0.1:22/')).toMatchObject({
-      outcome: 'bad_address',
-      detail: 'port',
-    })
-    expect(await world.outcomeAt('not an address')).toMatchObject({
-      outcome: 'bad_address',
-      detail: 'unreadable',
-    })
+    await expectOutcome(`${gone.url}/`, 'refused', 'ECONNREFUSED')
+    await expectOutcome('http://nowhere.test/', 'dns', 'ENOTFOUND')
+    await expectOutcome('http://127.0.0.1:22/', 'bad_address', 'port')
+    await expectOutcome('not an address', 'bad_address', 'unreadable')
   })
 })
 
@@ -314,27 +275,15 @@ describe('TLS', () => {
     for (const name of ['shop.test', 'other.test']) world.dns.names.set(name, ['127.0.0.1'])
     const [good, expired] = [await listen(valid), await listen(stale)]
     const address = `https://shop.test:${good.port}/`
-    expect(await world.outcomeAt(address)).toMatchObject({
-      outcome: 'tls',
-      detail: 'DEPTH_ZERO_SELF_SIGNED_CERT',
-    })
+    await expectOutcome(address, 'tls', 'DEPTH_ZERO_SELF_SIGNED_CERT')
     setDefaultCACertificates([valid.cert, stale.cert])
     const { step_ms, ...end } = await world.outcomeAt(address)
     expect(end).toMatchObject({ outcome: 'delivered' })
     expect(Object.keys(step_ms ?? {}).sort()).toEqual(['answer', 'connect', 'dns', 'tls'])
     expect(good.received[0]!.headers.host).toBe(`shop.test:${good.port}`)
-    expect(await world.outcomeAt(address.replace('shop', 'other'))).toMatchObject({
-      outcome: 'tls',
-      detail: 'ERR_TLS_CERT_ALTNAME_INVALID',
-    })
-    expect(await world.outcomeAt(`https://shop.test:${expired.port}/`)).toMatchObject({
-      outcome: 'tls',
-      detail: 'CERT_HAS_EXPIRED',
-    })
-    expect(await world.outcomeAt(`https://127.0.0.1:${receiver.port}/`)).toMatchObject({
-      outcome: 'tls',
-      detail: 'ERR_SSL_WRONG_VERSION_NUMBER',
-    })
+    await expectOutcome(address.replace('shop', 'other'), 'tls', 'ERR_TLS_CERT_ALTNAME_INVALID')
+    await expectOutcome(`https://shop.test:${expired.port}/`, 'tls', 'CERT_HAS_EXPIRED')
+    await expectOutcome(`https://127.0.0.1:${receiver.port}/`, 'tls', 'ERR_SSL_WRONG_VERSION_NUMBER')
     expect(good.received).toHaveLength(1)
     expect(expired.received).toHaveLength(0)
     await good.close()
@@ -346,7 +295,7 @@ describe('the way there', () => {
   it('leads to no private address, written out or by name', async () => {
     world.dns.names.set('inside.test', ['10.0.0.1', '::1', '::ffff:10.0.0.1', '169.254.169.254'])
     for (const host of ['inside.test', '10.0.0.1', '[::1]', '169.254.169.254'])
-      expect(await world.outcomeAt(`http://${host}/`)).toMatchObject({ outcome: 'blocked', detail: null })
+      await expectOutcome(`http://${host}/`, 'blocked', null)
   })
 
   it('uses the judged address, whatever the name says a moment later', async () => {

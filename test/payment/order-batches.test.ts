@@ -53,10 +53,7 @@ it('orders repeated and paid at once in any order all end', async () => {
   const place = makeCreateOrder(test.deps)
   const placed = await Promise.all(asked.map((order) => place(order)))
   test.clock.advance(31 * 60_000)
-  const lanes = [0, 1, 2].map(() => ({
-    create: makeCreateOrder(test.deps),
-    pay: makePayOrder(test.deps),
-  }))
+  const lanes = [0, 1, 2].map(() => ({ create: makeCreateOrder(test.deps), pay: makePayOrder(test.deps) }))
   const acts = lanes.flatMap(({ create, pay }, lane) => {
     const mine = lane % 2 === 0 ? asked : asked.toReversed()
     const payments = placed.map(({ transaction_id }) => ({

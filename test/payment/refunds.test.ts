@@ -32,10 +32,15 @@ async function paidOrder(amount: bigint, seller = merchant) {
 }
 const orderOf = (transaction_id: string) => rowOf(test, 'orders', { transaction_id })
 
+/** Sends the first form of an act. The page that answers asks for a confirmation. */
+async function ask(fields: Record<string, string>, id = '') {
+  const { form_token } = (await admin.get(`${PATH}?id=${id}`)).form('/language')
+  return admin.post(PATH, { form_token: form_token!, ...fields })
+}
+
 /** Fills in the first form of an act, opens the confirmation, and sends it `times` times. */
 async function correct(fields: Record<string, string>, { id = '', times = 1 } = {}) {
-  const { form_token } = (await admin.get(`${PATH}?id=${id}`)).form('/language')
-  const confirmation = await admin.post(PATH, { form_token: form_token!, ...fields })
+  const confirmation = await ask(fields, id)
   if (confirmation.status !== 200) return { confirmation, answers: [confirmation] }
   const answers = await Promise.all(Array.from({ length: times }, () => admin.submit(confirmation, PATH)))
   return { confirmation, answers }
@@ -73,14 +78,7 @@ describe('a refund', () => {
     const { buyer, transaction_id } = await paidOrder(100n)
     await paidOrder(100n)
     const before = await balance(merchant.owner)
-    const { form_token } = (await admin.get(PATH)).form('/language')
-    const confirmation = await admin.post(PATH, {
-      form_token: form_token!,
-      kind: 'refund',
-      transaction_id,
-      amount: '100',
-      reason: 'x',
-    })
+    const confirmation = await ask({ kind: 'refund', transaction_id, amount: '100', reason: 'x' })
     await admin.submit(confirmation, PATH)
     expect(await balance(buyer)).toBe(100n)
     expect(await balance(merchant.owner)).toBe(before - 100n)
@@ -195,13 +193,7 @@ describe('points by hand', () => {
       makePerson(test, { username: 'ben' }),
     ])
     const lines = `${anna.username}, -20\n@${ben.username.toUpperCase()};300\n\n`
-    const { form_token } = (await admin.get(PATH)).form('/language')
-    const dryRun = await admin.post(PATH, {
-      form_token: form_token!,
-      kind: 'points',
-      lines,
-      reason: 'Contest',
-    })
+    const dryRun = await ask({ kind: 'points', lines, reason: 'Contest' })
     expect(dryRun.status).toBe(200)
     expect([await balance(anna), await balance(ben)]).toEqual([50n, 0n])
     await Promise.all(Array.from({ length: 5 }, () => admin.submit(dryRun, PATH)))
@@ -225,19 +217,13 @@ describe('points by hand', () => {
       `${anna.username}, 1.5`,
       'x',
     ]) {
-      const { form_token } = (await admin.get(PATH)).form('/language')
-      const fields = {
-        form_token: form_token!,
-        kind: 'points',
-        lines: `${anna.username}, 10\n${wrong}`,
-        reason: 'x',
-      }
-      const dryRun = await admin.post(PATH, fields)
+      const fields = { kind: 'points', lines: `${anna.username}, 10\n${wrong}`, reason: 'x' }
+      const dryRun = await ask(fields)
       expect(dryRun.status).toBe(400)
       expect(dryRun.body).toContain('Nothing moved: 1 line needs correcting.')
       expect(dryRun.body).toContain(`Line 2: ${wrong}`)
       expect(dryRun.body).toContain(fields.lines)
-      expect((await admin.post(PATH, { ...fields, key: 'k'.repeat(43) })).status).toBe(400)
+      expect((await ask({ ...fields, key: 'k'.repeat(43) })).status).toBe(400)
     }
     expect(await balance(anna)).toBe(0n)
   })

@@ -1,6 +1,4 @@
 /** Events about mandates and charges: which act sends which, what it says, and that an undone act sends none. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import { setEventsUrl } from '../../../src/payment/events/events.ts'
 import {
@@ -37,34 +35,27 @@ import {
 } from '../../harness/mandates.ts'
 import type { Merchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
+import { startReceiver } from '../../harness/notify-receiver.ts'
 import { refund } from '../../harness/orders.ts'
 import { rowsOf } from '../../harness/rows.ts'
 import { until } from '../../harness/waiting.ts'
 
 let shop: Merchant
 let member: Person
-const told: string[] = []
-const server = createServer(async (request, response) => {
-  let body = ''
-  for await (const chunk of request) body += chunk
-  told.push(body)
-  response.writeHead(204).end()
-})
-
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`
+const receiver = await startReceiver()
+const url = `${receiver.url}/events`
 const test = await useTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
 test.startNotifier()
 await switchMandates(test)
 afterAll(async () => {
   await expectSoundBooks(test.db)
-  server.close()
+  await receiver.close()
 })
 beforeEach(async () => {
   shop = await makeMandateMerchant(test)
   await setEventsUrl(test.deps, shop.payment_id, url, { user_id: shop.owner.id, ip: IP })
   member = await makePerson(test, { points: 1_000n })
-  told.splice(0)
+  receiver.received.length = 0
   return () => shop.close()
 })
 
@@ -89,7 +80,7 @@ async function arrived() {
   test.deps.notifier.nudge()
   await until(async () => (await rows()).every(({ status }) => status === 'delivered'))
   const order = await kinds()
-  const bodies = told.splice(0).map((body) => {
+  const bodies = receiver.received.splice(0).map(({ body }) => {
     const sent = JSON.parse(body)
     return SHAPES.find(([start]) => sent.type.startsWith(start))![1].parse(sent)
   })

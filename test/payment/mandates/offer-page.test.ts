@@ -18,6 +18,7 @@ import {
 import { textOf } from '../../harness/markup.ts'
 import { makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
+import { expectPage } from '../../harness/pages.ts'
 import { setRows } from '../../harness/rows.ts'
 import { formsIn } from '../../web/form-markup.ts'
 
@@ -116,7 +117,7 @@ describe('an offer', () => {
     expect(again.body).toContain(`href="${path}/return"`)
     await revokeOwn(test.deps, idOf(path), { user_id: alice.id, ip: IP })
     const ended = await client.get(`${path}/return`)
-    expect([ended.status, textOf(ended.body)]).toEqual([200, expect.stringContaining(t.states.ended.title)])
+    expectPage(ended, 200, t.states.ended.title)
   })
 
   it('is refused with a signed callback', async () => {
@@ -127,7 +128,7 @@ describe('an offer', () => {
     expect(verified(location)).toMatchObject({ mandate_id: idOf(path), mandate_status: 'declined' })
     expect(await stored(path)).toMatchObject({ status: 'ended', reason: 'declined' })
     const late = await client.post(path, page.form(path))
-    expect([late.status, textOf(late.body)]).toEqual([409, expect.stringContaining(t.states.ended.title)])
+    expectPage(late, 409, t.states.ended.title)
     expect((await client.post(`${path}/refuse`, page.form(path))).status).toBe(409)
   })
 
@@ -144,7 +145,7 @@ describe('an offer', () => {
     const seen = await other.get(taken)
     await allow(taken)
     const late = await other.submit(seen, taken)
-    expect([late.status, textOf(late.body)]).toEqual([409, expect.stringContaining(t.states.taken.title)])
+    expectPage(late, 409, t.states.taken.title)
     const own = await offered({ purpose: 'Secret tea', user_id: alice.id })
     const strange = await other.get(own)
     expect(textOf(strange.body)).toContain(t.states.other_member.title)
@@ -183,7 +184,7 @@ describe('terms', () => {
     expect(filledIn(page, path)).toMatchObject({ charge_max: '2000', period_max: '10000' })
     expect(textOf(page.body)).toContain(t.lowered)
     const more = await client.post(path, { ...filledIn(page, path), charge_max: '2001' })
-    expect([more.status, textOf(more.body)]).toEqual([400, expect.stringContaining(t.limit('2,000'))])
+    expectPage(more, 400, t.limit('2,000'))
     expect((await client.post(path, filledIn(page, path))).status).toBe(303)
     const rest = await client.get(await offered())
     expect(textOf(rest.body)).toContain(t.states.month_max.title)
@@ -214,10 +215,7 @@ describe('an old sign-in', () => {
     expect(body).toContain(`href="/sign-in?return_to=${encodeURIComponent(path)}&amp;login_hint=`)
     const lower = { charge_max: '7', period_max: '9' }
     const refused = await client.post(path, { ...filledIn(fresh, path), ...lower })
-    expect([refused.status, refused.body]).toEqual([
-      409,
-      expect.stringContaining(messages.en.security.signInAgain.title),
-    ])
+    expectPage(refused, 409, messages.en.security.signInAgain.title)
     expect(await stored(path)).toMatchObject({ status: 'pending' })
     await setRows(test, 'sessions', {}, { auth_time: test.clock.now() })
     const again = await client.get(path)
@@ -258,7 +256,7 @@ describe('every other state', () => {
         [await client.get(path), shown],
         [await client.post(path, page.form(path)), posted],
       ] as const) {
-        expect([answer.status, textOf(answer.body)]).toEqual([status, expect.stringContaining(title)])
+        expectPage(answer, status, title)
         expect(answer.body).toContain(`href="${new URL(merchant.callbackUrl).origin}"`)
       }
     }
@@ -285,10 +283,7 @@ describe('every other state', () => {
     test.clock.advance(24 * HOUR_MS)
     client = await alice.signIn()
     const lapsed = await client.get(path)
-    expect([lapsed.status, textOf(lapsed.body)]).toEqual([
-      200,
-      expect.stringContaining(t.states.lapsed.title),
-    ])
+    expectPage(lapsed, 200, t.states.lapsed.title)
   })
 
   it('is 404 for an unknown mandate', async () => {

@@ -16,6 +16,7 @@ import {
 import { textOf } from '../../harness/markup.ts'
 import { makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
+import { expectPage } from '../../harness/pages.ts'
 import { setRows } from '../../harness/rows.ts'
 import { formsIn } from '../../web/form-markup.ts'
 
@@ -160,7 +161,7 @@ describe('agreeing', () => {
     const path = `${PAGE}/${mandate_id}/resume`
     const { version } = before.form(path)
     const old = await send(mandate_id, 'resume', { version: version! })
-    expect([old.status, textOf(old.body)]).toEqual([409, expect.stringContaining(t.outOfDate)])
+    expectPage(old, 409, t.outOfDate)
     expect(await reported(await send(mandate_id, 'resume'))).toContain(t.done.resumed(shop))
     expect(await charge(mandate_id, 50n)).toBe(50n)
   })
@@ -173,10 +174,7 @@ describe('agreeing', () => {
     const { body } = await client.get(`${PAGE}/${mandate_id}`)
     expect(textOf(body)).toContain(t.newOwner(buyer.username))
     const unreviewed = await send(mandate_id, 'resume')
-    expect([unreviewed.status, textOf(unreviewed.body)]).toEqual([
-      409,
-      expect.stringContaining(messages.en.mandateOffer.states.app_changed.title),
-    ])
+    expectPage(unreviewed, 409, messages.en.mandateOffer.states.app_changed.title)
     const reviewed = { unreviewed_change_at: null }
     await setRows(test, 'payment_apps', { id: seller.id }, reviewed)
     expect((await send(mandate_id, 'resume')).status).toBe(303)
@@ -206,10 +204,7 @@ describe('agreeing', () => {
     ])
     await setSetting(test, 'mandate_month_max_tl2', '70')
     const much = await send(mandate_id, 'terms', { period_max: '80' })
-    expect([much.status, textOf(much.body)]).toEqual([
-      409,
-      expect.stringContaining(messages.en.mandateOffer.limit('70')),
-    ])
+    expectPage(much, 409, messages.en.mandateOffer.limit('70'))
     await setSetting(test, 'mandate_month_max_tl2', '10000')
     expect(await stored(mandate_id)).toMatchObject({
       charge_max: 50n,

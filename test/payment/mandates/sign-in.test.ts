@@ -24,6 +24,7 @@ import {
 import { textOf } from '../../harness/markup.ts'
 import type { Merchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
+import { expectPage } from '../../harness/pages.ts'
 import { rowOf, rowsOf, setRows } from '../../harness/rows.ts'
 import { expectStatements } from '../../harness/statements.ts'
 import {
@@ -287,10 +288,7 @@ describe('the page', () => {
       query: action.split('?')[1]!,
       decision: 'allow',
     })
-    expect([again.status, textOf(again.body)]).toEqual([
-      200,
-      expect.stringContaining(messages.en.identity.consent.allowBoth),
-    ])
+    expectPage(again, 200, messages.en.identity.consent.allowBoth)
     expect((await answer(page, 'allow')).status).toBe(400)
     expect((await client.post(action, { decision: 'charge' })).status).toBe(403)
     expect(await stored(mandate_id)).toMatchObject({ status: 'pending' })
@@ -380,10 +378,7 @@ describe('sign in and allow charges', () => {
     expect(stale.body).not.toContain('value="charge"')
     const lower = { charge_max: '7', period_max: '9' }
     const refused = await withoutWriting(test, () => answer(page, 'charge', lower))
-    expect([refused.status, refused.body]).toEqual([
-      409,
-      expect.stringContaining(messages.en.security.signInAgain.title),
-    ])
+    expectPage(refused, 409, messages.en.security.signInAgain.title)
     expect(await stored(mandate_id)).toMatchObject({ status: 'pending' })
     await setRows(test, 'sessions', {}, { auth_time: test.clock.now() })
     const again = await ask(mandate_id)
@@ -442,7 +437,7 @@ describe('the other answers', () => {
     await act()
     try {
       const page = await ask(kept)
-      expect([page.status, textOf(page.body)]).toEqual([200, expect.stringContaining(reason)])
+      expectPage(page, 200, reason)
       expect(textOf(page.body)).toContain(`${consent.deny} ${consent.signInOnly}`)
       expect(page.body).not.toContain('value="charge"')
       const late = await answer(before, 'charge')

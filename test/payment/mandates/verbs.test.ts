@@ -72,6 +72,7 @@ const actOn = async (mandate_id: string, isFresh = true) => ({
   isFresh,
   version: (await read(mandate_id)).version,
 })
+const own = () => ({ user_id: member.id, ip: IP })
 const setApp = (changed: object) => setRows(test, 'payment_apps', { id: merchant.id }, changed)
 const actsOf = async (mandate_id: string) => {
   const rows = await rowsOf(test, 'audit_log', { subject: mandate_id })
@@ -128,7 +129,7 @@ describe('an offer', () => {
     expect(await read(first.mandate_id)).toMatchObject({ starts_on: '2026-01-13', ends_on: '2026-06-30' })
     const data = (status: string) => ['order_exists', { status, mandate_id: first.mandate_id }]
     expect(await outcomeOf(offered(terms))).toEqual(data('active'))
-    await revokeOwn(test.deps, first.mandate_id, { user_id: member.id, ip: IP })
+    await revokeOwn(test.deps, first.mandate_id, own())
     expect(await outcomeOf(offered(terms))).toEqual(data('ended'))
     test.clock.advance(start - test.clock.now().getTime())
   })
@@ -338,11 +339,9 @@ describe('accepting', () => {
     expect(await declineMandate(test.deps, mandate_id, { user_id: admin.id, ip: IP })).toEqual({
       fault: 'other_member',
     })
-    expect(await declineMandate(test.deps, mandate_id, { user_id: member.id, ip: IP })).toBeUndefined()
+    expect(await declineMandate(test.deps, mandate_id, own())).toBeUndefined()
     expect(await read(mandate_id)).toMatchObject({ status: 'ended', reason: 'declined', user_id: null })
-    expect(await declineMandate(test.deps, mandate_id, { user_id: member.id, ip: IP })).toEqual({
-      fault: 'ended',
-    })
+    expect(await declineMandate(test.deps, mandate_id, own())).toEqual({ fault: 'ended' })
     expect(await accept(mandate_id)).toEqual({ fault: 'ended' })
   })
 })
@@ -350,9 +349,8 @@ describe('accepting', () => {
 describe('a member', () => {
   it('pauses and resumes, and lowers and raises up to what was offered', async () => {
     const mandate_id = await makeMandate(test, merchant, member)
-    const own = { user_id: member.id, ip: IP }
-    expect(await pauseOwn(test.deps, mandate_id, own)).toMatchObject({ status: 'paused', reason: 'member' })
-    expect(await pauseOwn(test.deps, mandate_id, own)).toMatchObject({ version: 3 })
+    expect(await pauseOwn(test.deps, mandate_id, own())).toMatchObject({ status: 'paused', reason: 'member' })
+    expect(await pauseOwn(test.deps, mandate_id, own())).toMatchObject({ version: 3 })
     expect(await resumeOwn(test.deps, mandate_id, { ...(await actOn(mandate_id)), version: 2 })).toEqual({
       fault: 'out_of_date',
     })
@@ -411,16 +409,14 @@ describe('a member', () => {
       expect(await change({ charge_max: charge_max + 1n })).toEqual({ fault })
       charge_max -= 1n
       expect(await change({ charge_max })).toBeUndefined()
-      await pauseOwn(test.deps, mandate_id, { user_id: member.id, ip: IP })
+      await pauseOwn(test.deps, mandate_id, own())
       expect(await resumeOwn(test.deps, mandate_id, await actOn(mandate_id))).toEqual({ fault })
       await end()
       expect(await resumeOwn(test.deps, mandate_id, await actOn(mandate_id))).toBeUndefined()
     }
     await setApp({ unreviewed_change_at: test.clock.now() })
     expect(await change({ charge_max: 60n })).toBeUndefined()
-    expect(await revokeOwn(test.deps, mandate_id, { user_id: member.id, ip: IP })).toMatchObject({
-      reason: 'member',
-    })
+    expect(await revokeOwn(test.deps, mandate_id, own())).toMatchObject({ reason: 'member' })
   })
 
   it('of another mandate finds none', async () => {
@@ -466,26 +462,16 @@ describe('a mandate', () => {
 
     const byTeam = await offer(test, merchant)
     const reasoned = { mandate_id: byTeam, reason: 'x' }
-    expect(
-      await outcomeOf(revokeByTeam(test.deps, merchant.payment_id, reasoned, { user_id: member.id, ip: IP })),
-    ).toBe('not_found')
+    expect(await outcomeOf(revokeByTeam(test.deps, merchant.payment_id, reasoned, own()))).toBe('not_found')
     expect(await revokeByTeam(test.deps, merchant.payment_id, reasoned, actor)).toMatchObject({
       reason: 'merchant',
     })
 
     const byStaff = await makeMandate(test, merchant, member)
-    expect(
-      await outcomeOf(
-        revokeByStaff(
-          test.deps,
-          { mandate_id: await offer(test, merchant), reason: 'x' },
-          { actor_id: null, ip: null },
-        ),
-      ),
-    ).toBe('conflict')
-    expect(
-      await revokeByStaff(test.deps, { mandate_id: byStaff, reason: 'x' }, { actor_id: admin.id, ip: IP }),
-    ).toMatchObject({ reason: 'staff' })
+    const revoke = (mandate_id: string) =>
+      revokeByStaff(test.deps, { mandate_id, reason: 'x' }, { actor_id: admin.id, ip: IP })
+    expect(await outcomeOf(revoke(await offer(test, merchant)))).toBe('conflict')
+    expect(await revoke(byStaff)).toMatchObject({ reason: 'staff' })
 
     const byTime = await makeMandate(test, merchant, member, { ends_on: '2026-01-01' })
     const finishAt = (now: Date) => finishMandates({ db: test.db, databaseTime: async () => now })
@@ -502,9 +488,7 @@ describe('a mandate', () => {
     const ahead = new Date(test.clock.now().getTime() + 500)
     await makeChargeMandate({ ...test.deps, clock: () => ahead })(chargeOf(merchant, mandate_id, 1n))
     await makeChargeMandate(test.deps)(chargeOf(merchant, mandate_id, 1n))
-    expect(await revokeOwn(test.deps, mandate_id, { user_id: member.id, ip: IP })).toMatchObject({
-      ended_at: ahead,
-    })
+    expect(await revokeOwn(test.deps, mandate_id, own())).toMatchObject({ ended_at: ahead })
   })
 
   it('keeps what was offered, its member and its end, whatever the code does', async () => {
@@ -525,7 +509,7 @@ describe('a mandate', () => {
     await expect(bend('user_id = null')).rejects.toThrow('cannot be changed so')
     await expect(bend(`status = 'offered'`)).rejects.toThrow('mandates_consent')
     await expect(bend('test_days = 1')).rejects.toThrow('mandates_test_days')
-    await revokeOwn(test.deps, mandate_id, { user_id: member.id, ip: IP })
+    await revokeOwn(test.deps, mandate_id, own())
     await expect(bend(`status = 'active', ended_reason = null, ended_at = null`)).rejects.toThrow(
       'cannot be changed so',
     )
@@ -566,7 +550,7 @@ describe('a mandate', () => {
     const ask = () => chargedOr(charge(chargeOf(tester, mandate_id, 100_000n)))
     expect(await ask()).toBe(100_000n)
     expect(await ask()).toMatchObject(['mandate_limit_reached', { resets_at: '2026-01-31T16:00:00Z' }])
-    await beginNextPeriod(test.deps, mandate_id, { user_id: member.id, ip: IP })
+    await beginNextPeriod(test.deps, mandate_id, own())
     expect(await read(mandate_id)).toMatchObject({ period_from: '2026-02-01', spent: 0n })
     expect(await ask()).toBe(100_000n)
     expect(await ask()).toMatchObject(['mandate_limit_reached', { resets_at: '2026-01-28T16:00:00Z' }])
@@ -579,7 +563,8 @@ describe('the right to mandates', () => {
   it('is asked for, granted, withdrawn and granted again', async () => {
     const seller = await makeMerchant(test)
     const actor = { user_id: seller.owner.id, ip: IP }
-    const ask = (purpose: string) => outcomeOf(askMandateRight(test.deps, seller.payment_id, purpose, actor))
+    const ask = (purpose: string, by = actor) =>
+      outcomeOf(askMandateRight(test.deps, seller.payment_id, purpose, by))
     const decide = (decided: Parameters<typeof decideRight>[2]) =>
       outcomeOf(decideRight(test, seller, decided))
     const grant = { decision: 'grant', daily_max: 5n } as const
@@ -596,10 +581,7 @@ describe('the right to mandates', () => {
     expect(await decide({ decision: 'grant', daily_max: 6n })).toBe('done')
     expect(await decide({ decision: 'withdraw' })).toBe('done')
     expect(await decide(grant)).toBe('done')
-    const stranger = { user_id: member.id, ip: IP }
-    expect(
-      await outcomeOf(askMandateRight(test.deps, seller.payment_id, 'For subscriptions', stranger)),
-    ).toBe('not_found')
+    expect(await ask('For subscriptions', own())).toBe('not_found')
     const acts = await actsOf(seller.payment_id)
     expect(acts.map(({ action }) => action).filter((action) => action.endsWith('_mandates'))).toHaveLength(7)
   })
