@@ -1,6 +1,7 @@
 /** /account/profile: a member's name and language, and links to the account's security. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import { recordAudit } from '../core/audit.ts'
 import type { Core } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
 import { readForm } from '../web/forms/forms.ts'
@@ -8,7 +9,6 @@ import { isHonestText } from '../web/parameters.ts'
 import { rightsUnconfirmedSince } from './forum/state.ts'
 import { hasMail } from './people/email.ts'
 import { namedGroupsOf } from './people/users.ts'
-import { rename } from './profile.ts'
 import { PROFILE } from './session/reauthentication.ts'
 import { relyingPartyId } from './session/relying-party.ts'
 import { type Session, sessionOf } from './session/session.ts'
@@ -53,5 +53,29 @@ export function profilePages(app: FastifyInstance, deps: Core): void {
     const { name } = readForm(request, NameForm, { name: profile.nameWrong })
     await rename(deps, { user_id: user.id, name: name || null, ip: request.ip })
     return reply.done(PROFILE, { text: name === '' ? profile.unnamed(user.username) : profile.renamed(name) })
+  })
+}
+
+/** Sets or removes the name of an account, and records it. */
+async function rename(
+  { db, clock }: Core,
+  { user_id, name, ip }: { user_id: bigint; name: string | null; ip: string },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const before = await tx
+      .selectFrom('users')
+      .where('id', '=', user_id)
+      .select('name')
+      .forUpdate()
+      .executeTakeFirstOrThrow()
+    if (before.name === name) return
+    await tx.updateTable('users').set({ name, updated_at: clock() }).where('id', '=', user_id).execute()
+    await recordAudit(tx, {
+      actor_id: user_id,
+      action: 'account.renamed',
+      subject: `user:${user_id}`,
+      detail: { before, after: { name } },
+      ip,
+    })
   })
 }

@@ -19,7 +19,6 @@ import { hueOf, placeOf, placesOf } from './navigation.ts'
 import { plainText } from './parameters.ts'
 import { openReports, type Report } from './report.ts'
 import { type LocalizedSite, openSite } from './site.ts'
-import { uiLocalesOf } from './ui-locales.ts'
 import type { Common, PageData } from './views.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
@@ -296,4 +295,16 @@ export function asAnswered(error: unknown, request: FastifyRequest): unknown {
 export function clientFaultStatus(error: unknown): number | undefined {
   const status = (error as FastifyError | undefined)?.statusCode
   return status !== undefined && status >= 400 && status < 500 ? status : undefined
+}
+
+/**
+ * Returns the `ui_locales` of a request: its own, or those of the authorization request that its page returns to, or that its
+ * form answers.
+ */
+function uiLocalesOf({ query, body }: Pick<FastifyRequest, 'query' | 'body'>): string | undefined {
+  const sent = { ...(query as object), ...(body as object) } as Record<string, unknown>
+  const { ui_locales, return_to, query: answered } = sent
+  if (typeof ui_locales === 'string') return ui_locales
+  const inner = typeof return_to === 'string' ? return_to.split('?')[1] : answered
+  return typeof inner === 'string' ? (new URLSearchParams(inner).get('ui_locales') ?? undefined) : undefined
 }

@@ -1,6 +1,6 @@
 /** Sign-in forms of a tab whose browser has signed in meanwhile in another tab. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { beginSecondStep } from '../../src/accounts/sign-in/second-step.ts'
+import { beginSecondStep } from '../../src/accounts/sign-in/second-step.page.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'

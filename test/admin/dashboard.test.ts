@@ -1,10 +1,9 @@
 /** /admin: the figures of the day, what waits, health and first steps, by a bounded number of statements and rows. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readChecklist } from '../../src/admin/dashboard/checklist.ts'
+import { readChecklist, readWaiting } from '../../src/admin/dashboard/dashboard.page.ts'
 import { MEMBERS_COUNTED_MAX, NEWEST_MAX, readMembers, readToday } from '../../src/admin/dashboard/figures.ts'
 import { BACKLOG_MAX, readHealth } from '../../src/admin/dashboard/health.ts'
-import { readWaiting } from '../../src/admin/dashboard/waiting.ts'
 import { readQueues } from '../../src/admin/navigation/queues.ts'
 import type { Db } from '../../src/database/connection.ts'
 import { closeDueDays, lastDays } from '../../src/ledger/closes.ts'

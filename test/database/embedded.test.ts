@@ -27,7 +27,7 @@ import {
   type EmbeddedPostgres,
   startEmbedded,
 } from '../../src/database/embedded/embedded.ts'
-import { sharedBuffers } from '../../src/database/embedded/memory.ts'
+import { sharedBuffers } from '../../src/database/embedded/server.ts'
 import { copyCluster } from '../harness/empty-cluster.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
 import { until } from '../harness/waiting.ts'

@@ -1,16 +1,24 @@
 /** /account/password: a member changes the password. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { leadsTo, safeBack } from '../../web/back.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { attemptedBy } from '../session/known-browser.ts'
 import { PROFILE } from '../session/reauthentication.ts'
-import { giveSession, type Session, sessionOf, signInUrl } from '../session/session.ts'
+import {
+  endSessionsOf,
+  giveSession,
+  replaceToken,
+  type Session,
+  sessionOf,
+  signInUrl,
+} from '../session/session.ts'
 import { checkAttempt, clearAttempts, failAttempt, openAttempt } from '../session/throttle.ts'
-import { changePassword, isPasswordOf } from './change-password.ts'
-import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
+import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, verifyPassword } from './password.ts'
+import { recordSecurityEvent } from './security-events.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -60,4 +68,41 @@ export function passwordPages(app: FastifyInstance, deps: Core): void {
 
 function ownReturn(sent: unknown): string {
   return sent === undefined ? PROFILE : safeBack(sent)
+}
+
+/** Whether this is the member's password. It takes the same time for a member without a password. */
+async function isPasswordOf(db: Db, user_id: bigint, password: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('users')
+    .where('id', '=', user_id)
+    .select('password_hash')
+    .executeTakeFirst()
+  return verifyPassword(password, row?.password_hash)
+}
+
+/**
+ * Sets the new password for the member of a request. It ends all other sessions and gives this one a new token, because
+ * other people may know the old password and the old cookie. The member proved the password only, so auth_time and amr
+ * stay. Returns the number of other signed-in browsers, and the token.
+ */
+async function changePassword(
+  deps: Core,
+  request: FastifyRequest,
+  new_password: string,
+): Promise<{ others: number; token: string | undefined }> {
+  const { id: session_id, user } = sessionOf(request)
+  const { id: user_id } = user
+  const password_hash = await hashPassword(new_password)
+  return deps.db.transaction().execute(async (tx) => {
+    await tx
+      .updateTable('users')
+      .set({ password_hash, must_change_password: false, updated_at: deps.clock() })
+      .where('id', '=', user_id)
+      .execute()
+    const ended = await endSessionsOf(tx, deps, user_id, { except: session_id })
+    const token = await replaceToken(tx, request, {}, deps)
+    const event = { event: 'password.changed', user_id, actor_id: user_id, ip: request.ip } as const
+    await recordSecurityEvent(tx, deps, event)
+    return { others: ended.length, token }
+  })
 }

@@ -1,16 +1,19 @@
+// This room: /admin: the figures of the day, what waits, health, and the first steps of a new site.
+// Verbs: readToday, readWaiting, readHealth, readChecklist.
 /** /admin is the administrators' dashboard: the day, the trend, what waits, the health of the service, and the first steps. */
 import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import { findSecondFactor } from '../../accounts/security/second-factor.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
 import { lastDays } from '../../ledger/closes.ts'
 import { lastProof } from '../../ledger/proofs.ts'
 import { type BarChart, barChart } from '../../web/bar-chart.ts'
-import type { Queues } from '../navigation/queues.ts'
+import { COUNTED_MAX, openProposals, type Queues } from '../navigation/queues.ts'
 import { percentOf } from '../wording/percent.ts'
-import { readChecklist, type Step } from './checklist.ts'
 import { type MemberFigures, readMembers, readToday, type Today } from './figures.ts'
 import { type Health, readHealth } from './health.ts'
-import { readWaiting, type Waiting } from './waiting.ts'
 
 type Day = Awaited<ReturnType<typeof lastDays>>[number]
 type Proof = NonNullable<Awaited<ReturnType<typeof lastProof>>>
@@ -107,4 +110,87 @@ function circulationOf(days: Day[], circulating: bigint): number[] {
     held -= issued - fees
   }
   return values.toReversed()
+}
+
+type Waiting = {
+  /** The payment application that waits longest for its review. */
+  review: string | null
+  review_since: Date | null
+  /** The points that merchants ask to refund, in the oldest requests. */
+  refund_points: bigint
+  refund_since: Date | null
+  proposer: string | null
+  proposal_since: Date | null
+}
+
+/** Reads the oldest entry of each queue. */
+export async function readWaiting(
+  db: Db,
+  { admin_id, now }: { admin_id: bigint; now: Date },
+): Promise<Waiting> {
+  const { rows } = await sql<Waiting>`
+    with review as (
+      -- Each half has its own index.
+      select name, coalesce(unreviewed_change_at, created_at) as since from (
+        (select * from payment_apps where status = 'pending' order by id limit 1)
+        union all
+        (select * from payment_apps where status = 'approved' and unreviewed_change_at is not null order by id limit 1)
+      ) as first
+      order by id limit 1
+    ), request as (
+      select amount, asked_at from refund_requests where status = 'open' order by id limit ${COUNTED_MAX}
+    ), proposal as (
+      select proposer.username, proposed_at
+      from (select * from (${openProposals({ admin_id, now })}) as open order by id limit 1) as oldest
+      join users as proposer on proposer.id = proposed_by
+    )
+    select
+      (select name from review) as review, (select since from review) as review_since,
+      coalesce((select sum(amount) from request), 0)::bigint as refund_points,
+      (select min(asked_at) from request) as refund_since,
+      (select username from proposal) as proposer, (select proposed_at from proposal) as proposal_since`.execute(
+    db,
+  )
+  return rows[0]!
+}
+
+const STEPS = ['name', 'forum', 'mail', 'factor', 'fees', 'application'] as const
+type Step = { name: (typeof STEPS)[number]; isDone: boolean }
+
+/** Days with payments after which a site is no longer new. */
+const OPEN_DAYS = 30
+
+/**
+ * Returns the first steps, or undefined when the site is past them.
+ * @param admin_id the administrator whose own second factor counts, unless every administrator needs one.
+ */
+export async function readChecklist(deps: Core, admin_id: bigint): Promise<Step[] | undefined> {
+  const { db, config, settings } = deps
+  const [{ rows }, factor, values] = await Promise.all([
+    sql<{ is_open: boolean; has_fees: boolean; has_application: boolean; has_password: boolean }>`
+      select
+        (select count(*) from (
+          select from books_days where paid > 0 limit ${OPEN_DAYS}
+        ) as open) >= ${OPEN_DAYS} as is_open,
+        exists (
+          select from site_settings where name = 'points_payment_fee_rate' or name like 'points\\_transfer\\_fee\\_rate\\_tl_'
+        ) or exists (select from books_days where paid > 0) as has_fees,
+        exists (select from oauth_apps where owner_id is not null) or exists (select from payment_apps where book = 'live') as has_application,
+        (select password_hash is not null from users where id = ${admin_id}) as has_password`.execute(db),
+    findSecondFactor(db, admin_id),
+    settings.read(),
+  ])
+  const found = rows[0]!
+  if (found.is_open) return undefined
+  const done: Record<Step['name'], boolean> = {
+    name: values.site_name_en !== '' || values.site_name_zh_cn !== '',
+    forum: config.DISCOURSE_URL !== undefined,
+    mail: config.SMTP_URL !== undefined,
+    // An administrator of the forum has a second factor there.
+    factor: values.admins_need_second_factor === 'on' || factor !== undefined || !found.has_password,
+    fees: found.has_fees,
+    application: found.has_application,
+  }
+  if (Object.values(done).every(Boolean)) return undefined
+  return STEPS.map((name) => ({ name, isDone: done[name] }))
 }

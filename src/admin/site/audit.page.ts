@@ -4,19 +4,19 @@
  */
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
+import { type SqlBool, sql } from 'kysely'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import { type AuditFilter, countAudit, readAudit, recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
-import type { Count } from '../../database/counts.ts'
+import { type Count, type Counts, countEach } from '../../database/counts.ts'
 import { PAGE_LINES } from '../../database/paging.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { listUrl, olderUrl, onePage, Paged, shownRows } from '../../web/lists.ts'
-import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'
+import { PeriodAsked, type Span, spanOf } from '../../web/periods/periods.ts'
 import { actWords } from '../wording/act-words.ts'
 import { aboutSubject, factsOf, namesOf, subjectOf, subjectsOf } from './audit-words.ts'
-import { countRefusals, newestRefusals } from './refusals.ts'
 
 const PATH = '/admin/audit'
 const FILE_LINES_MAX = 100_000
@@ -149,4 +149,40 @@ async function* linesOf(db: Db, filter: AuditFilter): AsyncGenerator<string> {
     if (entries.length < FILE_READ_LINES) return
     before = entries.at(-1)!.id
   }
+}
+
+/** Reads the newest refusals of a time, of one kind or of all, by an index of their time. */
+async function newestRefusals(db: Db, { kind, ...span }: Span & { kind: string }, limit: number) {
+  return db
+    .selectFrom('security_events as event')
+    .leftJoin('users', 'users.id', 'event.user_id')
+    .$if(kind !== '', (query) => query.where('event.kind', '=', kind))
+    .where(isWithin(span))
+    .orderBy('event.at', 'desc')
+    .limit(limit)
+    .select(['event.id', 'event.kind', 'event.user_id', 'event.client_id', 'event.address', 'event.at'])
+    .select('users.username')
+    .execute()
+}
+
+/** Counts the refusals of a time, of each of these kinds, by an index. */
+export async function countRefusals(
+  db: Db,
+  kinds: readonly string[],
+  span: Span = {},
+): Promise<Counts<string>> {
+  const within = isWithin(span)
+  const queries = kinds.map((kind) => [
+    kind,
+    sql`select from security_events as event where kind = ${kind} and ${within} order by at`,
+  ])
+  return countEach(db, {
+    all: sql`select from security_events as event where ${within} order by at`,
+    ...Object.fromEntries(queries),
+  })
+}
+
+function isWithin({ from, until }: Span) {
+  const begun = from === undefined ? sql<SqlBool>`true` : sql<SqlBool>`event.at >= ${from}`
+  return until === undefined ? begun : sql<SqlBool>`${begun} and event.at < ${until}`
 }

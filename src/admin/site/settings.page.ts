@@ -8,14 +8,16 @@ import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { actorOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import type { SettingName } from '../../core/setting-values.ts'
+import { SETTING_NAMES, type SettingName } from '../../core/setting-values.ts'
 import { describeSettings, type SettingControl, type SettingState } from '../../core/settings.ts'
 import { AppError } from '../../platform/errors.ts'
 import { FormRefused, type FormView } from '../../web/forms/forms.ts'
 import { listUrl, searchText } from '../../web/lists.ts'
+import { POINT, POINTS } from '../../web/site-words.ts'
 import { refuseEarlier } from '../proposals/proposal-words.ts'
 import { proposeSettingWithin } from '../proposals/proposals.ts'
 import {
+  baseOf,
   GROUP_NAMES,
   GROUPS,
   type Group,
@@ -26,6 +28,7 @@ import {
   type Unit,
   unitOf,
 } from '../wording/setting-groups.ts'
+import { names } from '../wording/setting-names.texts.ts'
 import { settingLabel, settingValue, typedValue } from '../wording/setting-words.ts'
 import { effectOf } from './setting-effects.ts'
 import {
@@ -37,7 +40,6 @@ import {
   type SettingDraft,
   SHOWN,
 } from './setting-form.ts'
-import { findSettings } from './setting-search.ts'
 
 const PATH = '/admin/settings'
 const Asked = z.object({ area: z.enum(GROUP_NAMES).catch('brand') })
@@ -290,4 +292,18 @@ function showFound(reply: FastifyReply, settings: SettingState[], q: string): Fa
     value: settingValue(locale, name, values.get(name)!),
   }))
   return reply.page('admin/site/settings-found', { q, found })
+}
+
+/** Returns the settings whose label, hint or key contains every word, in the order of the settings. */
+function findSettings(q: string): SettingName[] {
+  const words = q.toLowerCase().split(/\s+/)
+  return SETTING_NAMES.filter((name) => {
+    const { label, hint } = names[baseOf(name)]
+    const text = [name, label.en, label.zh, hint.en, hint.zh]
+      .join('\n')
+      .replaceAll(POINT, 'point')
+      .replaceAll(POINTS, 'points 积分')
+      .toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
 }

@@ -5,10 +5,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chown, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
+import { totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sharedBuffers } from './memory.ts'
 import { lastLines, type OsUser, run, spawnOptions } from './user.ts'
 
 const POLL_MS = 10
@@ -270,4 +270,23 @@ export function isAlive(pid: number): boolean {
 async function staleOwner(cluster: Cluster): Promise<Record<string, string>> {
   const pid = Math.abs(Number((await pidFile(cluster))[0]))
   return pid > 0 ? { PG_GRANDPARENT_PID: String(pid) } : {}
+}
+
+const MIB = 1024 * 1024
+/** Most of the gain comes with the first 256 MB: the function that pays takes 0.92 to 0.95 of its time with 32 MB. */
+const BUFFERS_MAX_MIB = 256
+const BUFFERS_MIN_MIB = 32
+/** The service, the connections and the system's cache of files need the rest. */
+const SHARE = 16
+
+/** The setting `shared_buffers` for a machine with this memory in bytes: a sixteenth of it, and 32 to 256 MB. */
+export function sharedBuffers(memory: number = memoryOfMachine()): string {
+  const mib = Math.floor(memory / MIB / SHARE)
+  return `${Math.min(BUFFERS_MAX_MIB, Math.max(BUFFERS_MIN_MIB, mib))}MB`
+}
+
+/** The memory of the machine, or the limit of the container, in bytes. */
+function memoryOfMachine(): number {
+  const limit = process.constrainedMemory()
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }

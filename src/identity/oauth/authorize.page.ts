@@ -2,12 +2,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { browserScope } from '../../accounts/session/session.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { NextStep } from '../../web/next-steps.ts'
 import { malformed, type Parameters, parseParameters } from '../../web/parameters.ts'
 import { AUTHORIZATION_PATH, AUTHORIZATION_PATHS } from '../apps/addresses.ts'
 import { isAddress } from '../metadata/client-id.ts'
 import type { AuthorizeDeps } from './authorization.ts'
+import { type FindingDeps, findTarget } from './authorization-request.ts'
 import { authorize } from './authorize.ts'
-import { makeDescribeRequest } from './next-step.ts'
 
 const ConsentForm = z.object({
   decision: z.enum(['allow', 'deny']),
@@ -81,4 +83,22 @@ function neverStored(app: FastifyInstance): void {
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store')
   })
+}
+
+/** Makes the description of these paths. A faulty request and a suspended application get none. */
+function makeDescribeRequest(deps: FindingDeps, paths: readonly string[]) {
+  return async (path: string): Promise<NextStep | undefined> => {
+    const [pathname = '', query = ''] = path.split('?')
+    if (!paths.includes(pathname)) return undefined
+    try {
+      const target = await findTarget(deps, parseParameters(query), undefined)
+      if (target === undefined || target.app.suspended_at !== null) return undefined
+      const { app } = target
+      const { name, logo_url, homepage } = app
+      return { app: { name, logo_url }, order: undefined, isPayment: false, exit: homepage ?? undefined }
+    } catch (error) {
+      if (error instanceof AppError) return undefined
+      throw error
+    }
+  }
 }

@@ -5,13 +5,14 @@
 import { EMAIL_LENGTH_MAX } from '../../accounts/people/users.ts'
 import { type Session, signInUrl } from '../../accounts/session/session.ts'
 import { registerUrl } from '../../accounts/sign-in/register.page.ts'
+import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { Parameters } from '../../web/parameters.ts'
 import { AUTHORIZATION_PATH } from '../apps/addresses.ts'
 import { shouldStepUp } from './acr.ts'
 import { type Authorization, addressOf } from './authorization.ts'
-import type { Demand } from './authorization-request.ts'
+import { type Demand, queryText } from './authorization-request.ts'
 import type { Hint } from './id-token.ts'
-import { markedQuery, meetsMark } from './reauthentication.ts'
 
 const LOGIN_HINT_LENGTH_MAX = EMAIL_LENGTH_MAX
 
@@ -58,4 +59,43 @@ function demandsSignIn({ prompts, max_age }: Demand): boolean {
 /** Rounds to whole seconds, as auth_time does, so that ages agree with it. */
 function epochSeconds(moment: Date): number {
   return Math.floor(moment.getTime() / 1000)
+}
+
+const MARK = 'signed_in_since'
+const PURPOSE = 'reauthentication'
+const SIGN_IN_PURPOSE = 'sign-in of a session'
+/** How long the new sign-in may take. After this it is demanded again. */
+const FRESH_MINUTES = 10
+
+/** Returns the request's query with a mark that only a later sign-in meets. */
+function markedQuery(sent: Parameters, session: Session | undefined, deps: Core): string {
+  const request = unmarked(sent)
+  const replaced = session === undefined ? '' : deps.secrets.tag(SIGN_IN_PURPOSE, signInOf(session))
+  const mark = `${deps.clock().getTime()}.${replaced}`
+  const tag = deps.secrets.tag(PURPOSE, taggedText(mark, request))
+  return queryText({ ...request, [MARK]: `${mark}.${tag}` })
+}
+
+/** Whether this session meets the mark of this request. */
+function meetsMark(sent: Parameters, session: Session, deps: Core): boolean {
+  const { [MARK]: sentMark } = sent
+  if (typeof sentMark !== 'string') return false
+  const [since = '', replaced = '', tag = ''] = sentMark.split('.')
+  if (!deps.secrets.isTag(PURPOSE, taggedText(`${since}.${replaced}`, unmarked(sent)), tag)) return false
+  const isFresh = deps.clock().getTime() - Number(since) <= FRESH_MINUTES * 60_000
+  const isNew = !deps.secrets.isTag(SIGN_IN_PURPOSE, signInOf(session), replaced)
+  return isFresh && isNew && session.auth_time.getTime() >= Number(since)
+}
+
+/** Names the sign-in of a session. A renewed session keeps its id. */
+function signInOf({ id, renewals }: Session): string {
+  return `${id} ${renewals}`
+}
+
+function unmarked({ [MARK]: _, ...request }: Parameters): Parameters {
+  return request
+}
+
+function taggedText(mark: string, request: Parameters): string {
+  return `${mark}\n${queryText(request)}`
 }

@@ -1,3 +1,6 @@
+// This room: the pay page, its receipt, and the payer’s own list of payments.
+// Verbs: makeDescribeOrder, payPages, payerPages, signedReturn.
+// Tables: order_views.
 /** An order on its payer's page: its state for the reader, and the links back to the shop. */
 import { sql } from 'kysely'
 import { makeBatcher } from '../../database/batcher.ts'

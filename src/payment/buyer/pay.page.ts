@@ -8,6 +8,7 @@ import type { SettingValues } from '../../core/setting-values.ts'
 import type { Db } from '../../database/connection.ts'
 import { walletOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { NextStep } from '../../web/next-steps.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
 import { payUrl, RETURNS } from '../orders/orders.ts'
 import type { Judged, Pay, PayOutcome } from '../orders/pay.ts'
@@ -15,7 +16,6 @@ import { refundRequestsOf } from '../orders/refund-requests.ts'
 import { refundsOf } from '../orders/refunds.ts'
 import { expireNow, forceFault, openPlayWallet, refillPlayPoints } from '../orders/test-mode.ts'
 import { TRANSACTION_ID } from '../wire-fields/fields.ts'
-import { makeDescribeOrder } from './next-step.ts'
 import {
   type LoadedOrder,
   makeOrderPages,
@@ -322,4 +322,29 @@ export async function needsFreshSignIn(
   const { reauthenticate_above_points, reauthenticate_minutes } = await deps.settings.read()
   if (reauthenticate_above_points === 0 || amount <= BigInt(reauthenticate_above_points)) return false
   return !isFresh(session, reauthenticate_minutes, deps.clock())
+}
+
+const PAY_PAGE = /^\/payment\/pay\/(txn_[a-z0-9]{24})(?![a-z0-9])/
+/** No member has this id, so a paid order is somebody else's. */
+const NOBODY = 0n
+
+/** Makes the description of pay pages. It names the amount and the product of an order only while it can be paid. */
+function makeDescribeOrder({ deps, loadOrder }: OrderPages) {
+  return async (path: string): Promise<NextStep | undefined> => {
+    const transaction_id = PAY_PAGE.exec(path)?.[1]
+    if (transaction_id === undefined) return undefined
+    const order = await loadOrder(transaction_id)
+    return order === undefined ? undefined : describe(order, deps.clock())
+  }
+}
+
+function describe(order: LoadedOrder, now: Date): NextStep {
+  const { amount, description, expires_at, book } = order
+  const isPayable = stateFor(order, NOBODY, now) === undefined
+  return {
+    app: { name: order.app_name, logo_url: order.app_logo_url },
+    order: isPayable ? { amount, description, expires_at, isTest: book === 'test' } : undefined,
+    isPayment: true,
+    exit: shopOf(order),
+  }
 }

@@ -8,12 +8,13 @@ import { browserScope, requireUser, type Session, sessionOf } from '../../accoun
 import type { OfferShown } from '../../accounts/sign-in/mandate-consent.ts'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { NextStep } from '../../web/next-steps.ts'
+import { isoSeconds, type MandateCallbackFields, signedCallbackUrl } from '../signing/hmac.ts'
+import { openKey } from '../signing/keys.ts'
 import { MandateId } from '../wire-fields/fields.ts'
 import type { AgreeingFault } from './agreeing.ts'
-import { signedDecisionUrl } from './callback.ts'
 import { acceptMandate, declineMandate } from './consent.ts'
 import { findMandate, type Mandate } from './mandates.ts'
-import { makeDescribeOffer } from './next-step.ts'
 import { acceptanceOf, offerShown, readTerms, refuseField } from './offer-form.ts'
 import { findShop, type Shop } from './shop.ts'
 
@@ -137,4 +138,57 @@ async function showState(
   }
   const answer = { not_found: 404, payments_paused: 503 }[fault as string] ?? status
   return reply.page('payment/mandates/offer-state', data, { status: answer })
+}
+
+const MANDATE_PAGE = /^\/payment\/mandate\/(mdt_[a-z0-9]{24})(?![a-z0-9])/
+
+/** Makes the description of mandate pages. It tells terms only while any member may accept them. */
+function makeDescribeOffer({ db, settings, clock }: Core) {
+  return async (path: string): Promise<NextStep | undefined> => {
+    const mandate_id = MANDATE_PAGE.exec(path)?.[1]
+    if (mandate_id === undefined || (await settings.read()).mandates !== 'on') return undefined
+    const mandate = await findMandate(db, { mandate_id }, clock())
+    if (mandate === undefined) return undefined
+    const { name, logo_url, exit } = await findShop(db, mandate.app_id)
+    const { kind, charge_max, period_max, period, purpose, book, status, only_user_id } = mandate
+    const asked = { kind, charge_max, period_max, period, purpose, isTest: book === 'test' }
+    const isForAll = status === 'pending' && only_user_id === null
+    return {
+      app: { name, logo_url },
+      order: undefined,
+      ...(isForAll ? { mandate: asked } : {}),
+      isPayment: true,
+      exit,
+    }
+  }
+}
+
+type Decision = {
+  app_id: bigint
+  callback_url: string
+  mandate_id: string
+  reference: string
+  status: MandateCallbackFields['mandate_status']
+  decided_at: Date
+}
+
+/**
+ * Signs a decision for the shop. Of two tokens the previous one signs until a request has used the new one, as for payments:
+ * before, the merchant may not have installed the new one.
+ */
+async function signedDecisionUrl(
+  { db, secrets, clock }: Core,
+  { app_id, callback_url, mandate_id, reference, status, decided_at }: Decision,
+): Promise<string> {
+  const { value_encrypted } = await db
+    .selectFrom('payment_app_keys')
+    .where('app_id', '=', app_id)
+    .where('kind', '=', 'token')
+    .where((eb) => eb.or([eb('valid_to', 'is', null), eb('valid_to', '>', clock())]))
+    .orderBy((eb) => eb.and([eb('valid_to', 'is', null), eb('last_used_at', 'is', null)]))
+    .orderBy('id', 'desc')
+    .select('value_encrypted')
+    .executeTakeFirstOrThrow()
+  const fields = { decided_at: isoSeconds(decided_at), mandate_id, mandate_status: status, reference }
+  return signedCallbackUrl(callback_url, fields, openKey(secrets, app_id, 'token', value_encrypted))
 }
