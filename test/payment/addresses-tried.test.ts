@@ -18,9 +18,7 @@ const merchant = await makeMerchant(test)
 const owner = await merchant.owner.signIn()
 const receiver = await startReceiver()
 const path = `/payment/applications/${merchant.payment_id}/addresses`
-afterAll(async () => {
-  await receiver.close()
-})
+afterAll(() => receiver.close())
 
 async function attempt(url: string) {
   const page = await owner.submit(await owner.get(path), path, { url })
@@ -88,5 +86,4 @@ it('those of a shop are looked for among its own orders alone', async () => {
     ])
   })
   expect(read).toBeLessThanOrEqual(sold)
-  await Promise.all([shop.close(), other.close()])
 })

@@ -21,9 +21,7 @@ const MILLION = 1_000_000n
 const test = await useTestApp()
 const merchant = await makeMerchant(test)
 const rich = await makePerson(test, { points: MOST })
-afterAll(async () => {
-  await expectSoundBooks(test.db)
-})
+afterAll(() => expectSoundBooks(test.db))
 
 /** A rate in millionths, as the text of a setting. */
 const rateText = (millionths: bigint) =>

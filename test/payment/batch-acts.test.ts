@@ -1,6 +1,6 @@
 /** Acts of one batch end as they would one by one, and a reused order_id harms no other act. */
 import { sql } from 'kysely'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { openSettings } from '../../src/core/settings.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
@@ -12,23 +12,12 @@ import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant, recipient } from '../harness/merchant.ts'
 import { makeRandom } from '../harness/random.ts'
-import { setRows } from '../harness/rows.ts'
+import { rowsOf, setRows } from '../harness/rows.ts'
 
 const DAILY_LIMIT = 400n
 
-const merchants: Merchant[] = []
-
 const test = await useTestApp()
-afterAll(async () => {
-  for (const merchant of merchants) await merchant.close()
-})
 afterEach(() => expectSoundBooks(test.db))
-
-async function newMerchant(): Promise<Merchant> {
-  const merchant = await makeMerchant(test)
-  merchants.push(merchant)
-  return merchant
-}
 
 /** A process of its own for batches and settings: `itemsMax` acts share a transaction. */
 const lane = (itemsMax: number) => ({ ...test.deps, settings: openSettings(test.db), batching: { itemsMax } })
@@ -58,7 +47,7 @@ describe('a batch', () => {
       // Two worlds of the same kind: in one every transfer is a transaction, in the other all of them are one.
       const worlds = await Promise.all(
         [1, 200].map(async (itemsMax) => {
-          const sides = await Promise.all([newMerchant(), newMerchant(), newMerchant()])
+          const sides = await Promise.all([makeMerchant(test), makeMerchant(test), makeMerchant(test)])
           for (const [n, { owner }] of sides.entries()) await givePoints(test, owner, [2_000n, 120n, 1n][n]!)
           return { sides, post: makePostTransfer(lane(itemsMax)) }
         }),
@@ -100,7 +89,7 @@ describe('a batch', () => {
   it('of payments ends as single ones would, whoever pays first', async () => {
     const worlds = await Promise.all(
       [1, 200].map(async (itemsMax) => {
-        const sides = await Promise.all([newMerchant(), newMerchant()])
+        const sides = await Promise.all([makeMerchant(test), makeMerchant(test)])
         const payers = [sides[0]!.owner, await makePerson(test), await makePerson(test)]
         for (const [n, payer] of payers.entries()) await givePoints(test, payer, [30n, 90n, 60n][n]!)
         const create = makeCreateOrder(lane(itemsMax))
@@ -140,14 +129,13 @@ describe('a batch', () => {
 describe('the daily limit of a member', () => {
   it('asks for the last transfer only, which holds the day’s sum', () =>
     withDailyLimit(async () => {
-      const merchant = await newMerchant()
+      const merchant = await makeMerchant(test)
       const friend = await makePerson(test)
       await givePoints(test, merchant.owner, 10_000n)
       const post = makePostTransfer(lane(64))
       const transfer = (order_id: string, amount: bigint) => post(request(merchant, friend, order_id, amount))
       for (const n of [1, 2, 3]) await transfer(`day-${n}`, 100n)
-      const ofMerchant = test.db.selectFrom('transfers').where('app_id', '=', merchant.id)
-      const sums = await ofMerchant.orderBy('id').select('day_points').execute()
+      const sums = await rowsOf(test, 'transfers', { app_id: merchant.id })
       expect(sums.map(({ day_points }) => day_points)).toEqual(['100', '200', '300'])
       await expect(transfer('day-4', 101n)).rejects.toThrow('Daily limit reached (400, used 300)')
       // If the statement read the whole day, this would make no difference.
@@ -158,7 +146,7 @@ describe('the daily limit of a member', () => {
 
   it('holds at midnight between two processes whose clocks differ', () =>
     withDailyLimit(async () => {
-      const merchant = await newMerchant()
+      const merchant = await makeMerchant(test)
       const friend = await makePerson(test)
       await givePoints(test, merchant.owner, 10_000n)
       const midnight = Date.UTC(2026, 5, 1, 16)
@@ -198,7 +186,7 @@ describe('a random name that was given before', () => {
   }
 
   it('is given anew: order and transfer come about', async () => {
-    const merchant = await newMerchant()
+    const merchant = await makeMerchant(test)
     const friend = await makePerson(test)
     await givePoints(test, merchant.owner, 1_000n)
     const place = makePlaceOrder(lane(64))

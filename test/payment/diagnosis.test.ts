@@ -738,13 +738,7 @@ describe('a paste', () => {
     const names = Object.keys(sent)
       .slice(1)
       .map((name) => `amp;${name}`)
-    const [kept] = await test.db
-      .selectFrom('refused_requests')
-      .where('app_id', '=', shop.id)
-      .orderBy('id', 'desc')
-      .select('id')
-      .execute()
-    const { body } = await owner.get(`${path()}?refused=${kept!.id}`)
+    const { body } = await owner.get(`${path()}?refused=${await latest()}`)
     expect(textOf(body)).toContain(amp_pasted(names.join(', ')))
   })
 

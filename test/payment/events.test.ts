@@ -204,11 +204,7 @@ it('is not written by an undone act, nor for gateway orders', async () => {
   const before = (await eventsOf(shop)).length
   const { transaction_id } = await createOrder(shop)
   const undone = test.db.transaction().execute(async (tx) => {
-    await tx
-      .updateTable('orders')
-      .set({ status: 'expired' })
-      .where('transaction_id', '=', transaction_id)
-      .execute()
+    await setRows({ db: tx }, 'orders', { transaction_id }, { status: 'expired' })
     throw new Error('undone')
   })
   await expect(undone).rejects.toThrow('undone')
@@ -380,5 +376,4 @@ it('an unreadable secret fails its own application’s events alone', async () =
   expect(() => of(one).openSecrets()).toThrow('another APP_SECRET')
   expect(of(two).openSecrets()).toEqual([expect.stringMatching(/^whsec_/)])
   told.splice(0)
-  await Promise.all([one, two].map((each) => each.close()))
 })

@@ -47,7 +47,6 @@ describe.skipIf(isWithoutChromium)('a buyer', () => {
   })
   afterAll(async () => {
     site?.close()
-    await shop?.close()
     await test?.close()
   })
 

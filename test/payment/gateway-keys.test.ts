@@ -23,9 +23,7 @@ import { rowOf, rowsOf } from '../harness/rows.ts'
 const test = await useTestApp()
 const other = await anotherProcess(test)
 const merchant = await makeMerchant(test)
-afterAll(async () => {
-  await other.close()
-})
+afterAll(() => other.close())
 
 const publicHalf = (key: KeyObject) =>
   createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64')

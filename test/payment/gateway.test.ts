@@ -49,9 +49,7 @@ const shop = await makeShop(test)
 const other = await makeShop(test, { newKey: true })
 const alice = await makePerson(test, { points: 1_000_000n })
 const buyer = await alice.signIn()
-afterAll(async () => {
-  await expectSoundBooks(test.db)
-})
+afterAll(() => expectSoundBooks(test.db))
 
 const seconds = (offset = 0) => secondsAt(test, offset)
 const { trade } = shop
@@ -521,17 +519,17 @@ describe('sign_type', () => {
     expectRefusal(await createV2(trade()), 'v2', 'version_off')
     expect(await createV1(trade())).toMatchObject({ code: 1 })
     await switchVersions(test.deps, shop.payment_id, { v1: true, v2: true }, actor)
-    const keys = test.db.updateTable('payment_app_keys').where('app_id', '=', other.id)
-    await keys
-      .where('kind', 'in', ['merchant_key', 'merchant_public_key'])
-      .set({ valid_to: test.clock.now() })
-      .execute()
+    const endKeys = async (valid_to: Date | null) => {
+      for (const kind of ['merchant_key', 'merchant_public_key'] as const)
+        await setRows(test, 'payment_app_keys', { app_id: other.id, kind }, { valid_to })
+    }
+    await endKeys(test.clock.now())
     const fields = trade({ pid: other.pidText })
     expectRefusal(await ask(CREATE, other.signRsa(fields)), 'v2', 'version_off', '商户未配置公钥', other)
     // Without a KEY, anyone could make the MD5 of the bare string.
     const forged = { ...fields, sign: md5(gatewayText(fields)) }
     expectRefusal(await ask(MAPI, forged), 'v1', 'version_off', '商户未配置密钥')
-    await keys.where('kind', 'in', ['merchant_key', 'merchant_public_key']).set({ valid_to: null }).execute()
+    await endKeys(null)
   })
 
   it('of an old KEY is refused from the moment of a reset', async () => {

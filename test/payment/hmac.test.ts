@@ -72,12 +72,7 @@ describe('initiate', () => {
     const answer = await merchant.process({ ...order, amount: '101' })
     expectRefusal(answer, 1005, /another amount/)
     expect(JSON.stringify(answer.body)).not.toMatch(/status|pending|completed/)
-    const row = await test.db
-      .selectFrom('orders')
-      .where('order_id', '=', order.order_id)
-      .select('amount')
-      .executeTakeFirst()
-    expect(row?.amount).toBe(100n)
+    expect((await rowOf(test, 'orders', { order_id: order.order_id })).amount).toBe(100n)
   })
 
   it('reopens an expired order, and refuses closed, paid or refunded ones', async () => {

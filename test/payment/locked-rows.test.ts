@@ -3,7 +3,7 @@
  * and each is done once.
  */
 import { sql } from 'kysely'
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Tx } from '../../src/database/connection.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makeChargeMandate } from '../../src/payment/mandates/charge.ts'
@@ -24,9 +24,6 @@ let count = 0
 const test = await useTestApp()
 const merchants = [await makeMerchant(test), await makeMerchant(test)]
 const payers = await Promise.all(Array.from({ length: 6 }, () => makePerson(test, { points: 10_000n })))
-afterAll(async () => {
-  for (const merchant of merchants) await merchant.close()
-})
 afterEach(() => expectSoundBooks(test.db))
 
 const newOrder = ({ id: app_id }: Merchant, order_id = `locked-${++count}`) => ({
@@ -150,7 +147,6 @@ describe('while another connection holds', () => {
     expect(done.map(({ spent }) => spent).sort((a, b) => Number(a - b))).toEqual(
       Array.from({ length: 20 }, (_, n) => BigInt(n + 1) * 10n),
     )
-    for (const each of [merchant, another]) await each.close()
   })
 })
 

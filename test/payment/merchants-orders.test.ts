@@ -280,12 +280,8 @@ describe('the orders of an application', () => {
       /Your shop learns the result from the buyer.* we notify it at once\. Events /,
     ]
     for (const part of shown) expect(text).toMatch(part)
-    const { request } = await test.db
-      .selectFrom('order_requests as kept')
-      .innerJoin('orders', 'orders.id', 'kept.order_id')
-      .where('orders.transaction_id', '=', transaction_id)
-      .select('kept.request')
-      .executeTakeFirstOrThrow()
+    const { id } = await rowOf(test, 'orders', { transaction_id })
+    const { request } = await rowOf(test, 'order_requests', { order_id: id })
     expect(JSON.stringify(request)).not.toContain('not-to-be-shown')
     expect(Object.fromEntries(request.parameters)).toMatchObject({
       amount: '119',

@@ -7,6 +7,7 @@ import { expect, it } from 'vitest'
 import { createUser } from '../../src/accounts/people/users.ts'
 import type { Core } from '../../src/core/core.ts'
 import { adjustPoints, grantPoints } from '../../src/ledger/points.ts'
+import { balanceOf } from '../../src/ledger/wallet.ts'
 import { applyForPaymentApp } from '../../src/payment/apps/apps.ts'
 import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
 import { setTerms } from '../../src/payment/apps/terms.ts'
@@ -326,17 +327,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
   ]
   for (let step = 0; step < STEPS; step += 1) await acts[random.pick(choices)]()
 
-  const rows = await deps.db
-    .selectFrom('ledger_accounts')
-    .where(
-      'user_id',
-      'in',
-      actors.map((actor) => actor.id),
-    )
-    .select(['user_id', 'balance'])
-    .execute()
-  const stored = new Map(rows.map((row) => [row.user_id, row.balance]))
-  for (const actor of actors) expect(stored.get(actor.id) ?? 0n).toBe(actor.balance)
+  for (const { id, balance } of actors) expect(await balanceOf(deps.db, id)).toBe(balance)
   await expectSoundBooks(deps.db)
 }
 

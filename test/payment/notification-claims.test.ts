@@ -11,10 +11,10 @@ import {
 } from '../../src/payment/notifications/redelivery.ts'
 import { openNotifier } from '../../src/payment/notifications/worker.ts'
 import { makePerson } from '../harness/cast.ts'
-import { anotherProcess, type TestApp } from '../harness/harness.ts'
+import { anotherProcess } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
-import { type Receiver, succeed } from '../harness/notify-receiver.ts'
+import { succeed } from '../harness/notify-receiver.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
 import { rowsOf, setRows } from '../harness/rows.ts'
 import { until } from '../harness/waiting.ts'
@@ -24,10 +24,8 @@ const LEASE_MS = 60_000
 /** Longer than the answers held back here take on any machine. */
 const TIMEOUT_MS = 60_000
 
-let receiver: Receiver
-let test: TestApp
 const world = await startNotifyWorld({ timeout_ms: TIMEOUT_MS })
-;({ receiver, test } = world)
+const { receiver, test } = world
 afterAll(() => world.close())
 
 /** Holds answers back until it releases all of them. */

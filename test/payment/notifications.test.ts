@@ -11,7 +11,6 @@ import type { AttemptOutcome } from '../../src/database/tables/notifications.ts'
 import { readNotifications } from '../../src/payment/notifications/redelivery.ts'
 import { openNotifier } from '../../src/payment/notifications/worker.ts'
 import { certificateOf, endedCertificateOf, type KeyAndCertificate } from '../harness/certificate.ts'
-import type { TestApp } from '../harness/harness.ts'
 import { type Receiver, startReceiver, succeed } from '../harness/notify-receiver.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
 import { payOrder, placeOrder, refund } from '../harness/orders.ts'
@@ -23,10 +22,8 @@ const MINUTE_MS = 60_000
 /** The time limit of an attempt without an answer. An answered one must not take as long, on any machine. */
 const TIMEOUT_MS = 5_000
 
-let receiver: Receiver
-let test: TestApp
 const world = await startNotifyWorld({ timeout_ms: TIMEOUT_MS })
-;({ receiver, test } = world)
+const { receiver, test } = world
 afterAll(() => world.close())
 
 /** Expects how the attempt at an address ends. */

@@ -10,6 +10,7 @@ import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { payOrder, placeOrder } from '../harness/orders.ts'
+import { rowOf, setRows } from '../harness/rows.ts'
 import { itCounts, statementsOf } from '../harness/statements.ts'
 
 const test = await useTestApp()
@@ -85,12 +86,9 @@ it('shows failed notifications before all else, and where they failed', async ()
     notify_url: 'https://shop.example.org/notify',
   })
   await payOrder(test, { transaction_id: transaction_id! }, buyer)
-  const { id: notification_id } = await test.db
-    .updateTable('notifications')
-    .where('app_id', '=', shop.id)
-    .set({ attempts: 6, status: 'failed', next_attempt_at: null })
-    .returning('id')
-    .executeTakeFirstOrThrow()
+  const failed = { attempts: 6, status: 'failed', next_attempt_at: null } as const
+  await setRows(test, 'notifications', { app_id: shop.id }, failed)
+  const { id: notification_id } = await rowOf(test, 'notifications', { app_id: shop.id })
   await test.db
     .insertInto('notification_attempts')
     .values({

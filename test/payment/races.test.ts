@@ -25,9 +25,7 @@ import { lockRows } from '../harness/rows.ts'
 // The requests must meet in the database, and the limit at the door must not refuse them.
 const test = await useTestApp({ REQUESTS_AT_ONCE_MAX: '1000' })
 const elsewhere = await anotherProcess(test)
-afterAll(async () => {
-  await elsewhere.close()
-})
+afterAll(() => elsewhere.close())
 afterEach(() => expectSoundBooks(test.db))
 
 const balance = (person: Person) => balanceOf(test.db, person.id)

@@ -7,6 +7,7 @@ import { messages } from '../harness/messages.ts'
 import { succeed } from '../harness/notify-receiver.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
 import { placeOrder } from '../harness/orders.ts'
+import { rowOf } from '../harness/rows.ts'
 
 let count = 0
 
@@ -87,12 +88,8 @@ describe('telling the shop again', () => {
     await world.told([transaction_id])
     const page = await buyer.get(answer.location!.split('#')[0]!)
     expect(saidOn(page.body)).toContain(messages.en.pay.notification.delivered)
-    const entry = await world.test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', transaction_id)
-      .select(['actor_id', 'action', 'detail'])
-      .executeTakeFirst()
-    expect(entry).toEqual({
+    const entry = await rowOf(world.test, 'audit_log', { subject: transaction_id })
+    expect(entry).toMatchObject({
       actor_id: world.buyer.id,
       action: 'notification.redeliver',
       detail: { role: 'payer' },

@@ -12,7 +12,7 @@ import { textOf } from '../harness/markup.ts'
 import { makeMerchant, recipient } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { payOrder, placeOrder } from '../harness/orders.ts'
-import { rowsOf } from '../harness/rows.ts'
+import { rowOf, rowsOf } from '../harness/rows.ts'
 
 const t = messages.en.refundRequests
 const ADMIN_PATH = '/admin/refund-requests'
@@ -49,15 +49,11 @@ async function formOf(transaction_id: string, which: 'refund' | 'decline') {
         fields: { form_token: form_token!, kind: 'refund', transaction_id, request_id: id, with_fee: 'on' },
       }
 }
+const orderIdOf = async (transaction_id: string) => (await rowOf(test, 'orders', { transaction_id })).id
 const statusOf = async (transaction_id: string) =>
-  test.db
-    .selectFrom('refund_requests')
-    .innerJoin('orders', 'orders.id', 'refund_requests.order_id')
-    .where('orders.transaction_id', '=', transaction_id)
-    .orderBy('refund_requests.id')
-    .select('refund_requests.status')
-    .execute()
-    .then((rows) => rows.map(({ status }) => status))
+  (await rowsOf(test, 'refund_requests', { order_id: await orderIdOf(transaction_id) })).map(
+    ({ status }) => status,
+  )
 
 it('a request is accepted by the refund that an administrator confirms, once', async () => {
   const { transaction_id, page, receipt } = await order(120n)
@@ -88,13 +84,8 @@ it('a request is accepted by the refund that an administrator confirms, once', a
   expect(textOf((await buyer.get(receipt)).body)).toContain('Four of five pages')
   const entries = await rowsOf(test, 'audit_log', { subject: transaction_id })
   expect(entries.map(({ action }) => action)).toEqual(['refund_request.ask', 'order.refund'])
-  const refunds = await test.db
-    .selectFrom('refunds')
-    .innerJoin('orders', 'orders.id', 'refunds.order_id')
-    .where('orders.transaction_id', '=', transaction_id)
-    .select(['refunds.amount', 'refunds.request_id'])
-    .execute()
-  expect(refunds).toEqual([{ amount: 40n, request_id: BigInt(fields.request_id!) }])
+  const refunds = await rowsOf(test, 'refunds', { order_id: await orderIdOf(transaction_id) })
+  expect(refunds).toMatchObject([{ amount: 40n, request_id: BigInt(fields.request_id!) }])
 })
 
 it('a declined one tells merchant and buyer why; another may follow', async () => {

@@ -20,9 +20,7 @@ const owner = await shop.owner.signIn()
 const pay = makePayOrder(test.deps)
 const settings = `/payment/applications/${shop.payment_id}/settings`
 const edit = `/payment/applications/${shop.payment_id}/edit`
-afterAll(async () => {
-  await expectSoundBooks(test.db)
-})
+afterAll(() => expectSoundBooks(test.db))
 
 const { trade } = shop
 const createV1 = (fields: Fields) => shop.create('v1', fields)

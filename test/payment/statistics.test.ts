@@ -17,6 +17,7 @@ import { useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { payOrder, placeOrder, refund } from '../harness/orders.ts'
+import { rowOf, setRows } from '../harness/rows.ts'
 
 const ZONE = 'Asia/Shanghai'
 const HOUR_MS = 3_600_000
@@ -84,14 +85,10 @@ it('a shop confirms after the payment, on average and at once', async () => {
   for (const [i, transaction_id] of orders.entries()) {
     await payOrder(test, { transaction_id }, buyer)
     // The third is not confirmed. The second was confirmed at its second attempt, a minute later.
-    const { id: notification_id } = await test.db
-      .updateTable('notifications')
-      .from('orders')
-      .whereRef('orders.id', '=', 'notifications.order_id')
-      .where('orders.transaction_id', '=', transaction_id)
-      .set(i === 2 ? { attempts: 1 } : { status: 'delivered', next_attempt_at: null, attempts: i + 1 })
-      .returning('notifications.id')
-      .executeTakeFirstOrThrow()
+    const { id: order_id } = await rowOf(test, 'orders', { transaction_id })
+    const { id: notification_id } = await rowOf(test, 'notifications', { order_id })
+    const delivered = { status: 'delivered', next_attempt_at: null, attempts: i + 1 } as const
+    await setRows(test, 'notifications', { order_id }, i === 2 ? { attempts: 1 } : delivered)
     const started_at = new Date(test.clock.now().getTime() + i * 60_000)
     const outcome = i === 2 ? ('timeout' as const) : ('delivered' as const)
     await test.db

@@ -32,9 +32,7 @@ import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 const test = await useTestApp()
 const shop = await makeMerchant(test)
 const page = `/payment/applications/${shop.payment_id}`
-afterAll(async () => {
-  await expectSoundBooks(test.db)
-})
+afterAll(() => expectSoundBooks(test.db))
 
 type Role = 'manager' | 'operator' | 'viewer'
 /** Sends a form, and confirms it where the page asks first. */

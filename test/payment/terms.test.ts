@@ -27,9 +27,7 @@ const elsewhere = await anotherProcess(test)
 const administrator = await makePerson(test, { username: 'admin', is_admin: true })
 let admin = await administrator.signIn()
 const buyer = await makePerson(test, { points: 1_000_000n })
-afterAll(async () => {
-  await elsewhere.close()
-})
+afterAll(() => elsewhere.close())
 afterEach(() => expectSoundBooks(test.db))
 
 const pathOf = (seller: Merchant) => `/admin/payment-applications/${seller.payment_id}`

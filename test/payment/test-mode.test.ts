@@ -41,7 +41,7 @@ const admin = await makePerson(test, { username: 'admin', is_admin: true })
 await sell(live, buyer)
 afterAll(async () => {
   await expectSoundBooks(test.db)
-  await Promise.all([live.close(), tester.close(), receiver.close()])
+  await receiver.close()
 })
 
 /** Everything that must not change: every row of the live ledger, and every figure made from it. */
@@ -283,7 +283,6 @@ describe('in test mode', () => {
     const balances = await Promise.all(people.map(({ id }) => balanceOf(test.db, id, 'test')))
     expect(balances).toEqual(people.map(() => PLAY_POINTS))
     await other.close()
-    await Promise.all(shops.map((shop) => shop.close()))
     await expectNothingLiveMoved()
   })
 })
@@ -295,16 +294,10 @@ describe('a forced outcome', () => {
     const browser = await buyer.signIn()
     return { transaction_id, path, browser, page: await browser.get(path) }
   }
+  const notificationOf = async (transaction_id: string) =>
+    rowOf(test, 'notifications', { order_id: (await orderRow(transaction_id)).id, kind: 'order.paid' })
   const attemptsOf = async (transaction_id: string) =>
-    test.db
-      .selectFrom('notification_attempts as attempt')
-      .innerJoin('notifications', 'notifications.id', 'attempt.notification_id')
-      .innerJoin('orders', 'orders.id', 'notifications.order_id')
-      .where('orders.transaction_id', '=', transaction_id)
-      .where('notifications.kind', 'in', ['gateway', 'order.paid'])
-      .orderBy('attempt.claim')
-      .select(['attempt.outcome', 'attempt.detail', 'notifications.next_attempt_at'])
-      .execute()
+    rowsOf(test, 'notification_attempts', { notification_id: (await notificationOf(transaction_id)).id })
   const heard = (transaction_id: string) =>
     receiver.received.filter(({ path }) => path === `/${transaction_id}`).length
   /** Opens a trade whose notifications go to a path of the receiver that names the order. */
@@ -345,12 +338,7 @@ describe('a forced outcome', () => {
     const { transaction_id, path, browser, page } = await openTrade()
     const answer = await browser.submit(page, `${path}/test`, { outcome: 'notify_slow' })
     expect(answer.location).toContain('/paid?')
-    const { next_attempt_at } = await test.db
-      .selectFrom('notifications')
-      .innerJoin('orders', 'orders.id', 'notifications.order_id')
-      .where('orders.transaction_id', '=', transaction_id)
-      .select('notifications.next_attempt_at')
-      .executeTakeFirstOrThrow()
+    const { next_attempt_at } = await notificationOf(transaction_id)
     expect(next_attempt_at!.getTime() - test.clock.now().getTime()).toBe(20_000)
     test.clock.advance(20_000)
     test.deps.notifier.nudge()

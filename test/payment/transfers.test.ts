@@ -330,5 +330,4 @@ it('a first transfer is posted without reading those of everybody else', async (
     expect(rows).toEqual([{ outcome: 'insufficient' }])
   })
   expect(read).toBeLessThan(50)
-  await Promise.all([busy.close(), quiet.close()])
 })

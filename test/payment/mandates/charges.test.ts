@@ -41,20 +41,15 @@ beforeEach(async () => {
   merchant = await makeMandateMerchant(test)
   member = await makePerson(test, { points: 1_000n })
 })
-afterEach(async () => {
-  await expectSoundBooks(test.db)
-})
+afterEach(() => expectSoundBooks(test.db))
 
 const lane = (itemsMax: number) => ({ ...test.deps, settings: openSettings(test.db), batching: { itemsMax } })
 const setApp = (changed: object) => setRows(test, 'payment_apps', { id: merchant.id }, changed)
-const refusalsOf = (mandate_id: string) =>
-  test.db
-    .selectFrom('mandate_refusals as r')
-    .innerJoin('mandates as m', 'm.id', 'r.mandate_id')
-    .where('m.mandate_id', '=', mandate_id)
-    .orderBy('r.outcome')
-    .select(['r.outcome', 'r.times', 'r.last_amount', 'r.last_order_id'])
-    .execute()
+const refusalsOf = async (mandate_id: string) => {
+  const { id } = await rowOf(test, 'mandates', { mandate_id })
+  const rows = await rowsOf(test, 'mandate_refusals', { mandate_id: id })
+  return rows.sort((a, b) => (a.outcome < b.outcome ? -1 : 1))
+}
 const own = () => ({ user_id: member.id, ip: IP })
 const versionOf = async (mandate_id: string) =>
   (await findMandate(test.db, { mandate_id }, test.clock.now()))!.version

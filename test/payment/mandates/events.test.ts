@@ -56,7 +56,6 @@ beforeEach(async () => {
   await setEventsUrl(test.deps, shop.payment_id, url, { user_id: shop.owner.id, ip: IP })
   member = await makePerson(test, { points: 1_000n })
   receiver.received.length = 0
-  return () => shop.close()
 })
 
 const own = () => ({ user_id: member.id, ip: IP })
@@ -251,9 +250,7 @@ it('an act that is undone sends nothing', async () => {
       ip: null,
       detail: {},
     })
-    expect(
-      (await tx.selectFrom('notifications').where('mandate_id', '=', id).selectAll().execute()).length,
-    ).toBe(2)
+    expect(await rowsOf({ db: tx }, 'notifications', { mandate_id: id })).toHaveLength(2)
     throw new Error('undone')
   })
   await expect(undone).rejects.toThrow('undone')

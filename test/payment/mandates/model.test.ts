@@ -8,6 +8,7 @@ import { expect, it } from 'vitest'
 import { createUser } from '../../../src/accounts/people/users.ts'
 import type { Core } from '../../../src/core/core.ts'
 import { adjustPoints, grantPoints } from '../../../src/ledger/points.ts'
+import { balanceOf } from '../../../src/ledger/wallet.ts'
 import { applyForPaymentApp } from '../../../src/payment/apps/apps.ts'
 import { reviewPaymentApp } from '../../../src/payment/apps/review.ts'
 import {
@@ -622,11 +623,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
   const choices = [...kinds, ...often, ...often] as const
   for (let step = 0; step < STEPS; step += 1) await acts[random.pick(choices)]()
 
-  for (const person of people) {
-    const { rows } = await sql<{ balance: bigint }>`
-      select balance from ledger_accounts where user_id = ${person.id}`.execute(db)
-    expect(rows[0]!.balance).toBe(person.balance)
-  }
+  for (const { id, balance } of people) expect(await balanceOf(db, id)).toBe(balance)
   for (const m of mandates) {
     const stored = (await findMandate(db, { mandate_id: m.mandate_id }, deps.clock()))!
     const [status, reason] = standingOf(m, now())

@@ -33,9 +33,7 @@ let alice: Person
 const test = await useTestApp({ SMTP_URL: 'smtp://127.0.0.1:9', SMTP_FROM: 'no-reply@example.org' })
 const second = await anotherProcess(test)
 await switchMandates(test)
-afterAll(async () => {
-  await second.close()
-})
+afterAll(() => second.close())
 beforeEach(async () => {
   merchant = await makeMandateMerchant(test)
   alice = await makePerson(test, { points: 1_000n })

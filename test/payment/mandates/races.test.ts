@@ -45,9 +45,7 @@ import { makeRandom } from '../../harness/random.ts'
 const test = await useTestApp()
 await switchMandates(test)
 const elsewhere = await anotherProcess(test)
-afterAll(async () => {
-  await elsewhere.close()
-})
+afterAll(() => elsewhere.close())
 afterEach(() => expectSoundBooks(test.db))
 
 /** A process whose clock stands, with small batches. */

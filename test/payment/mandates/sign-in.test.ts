@@ -55,9 +55,7 @@ const test = await useTestApp()
 await switchMandates(test)
 const merchant = await makeMandateMerchant(test)
 const party = await appOf(merchant)
-afterAll(async () => {
-  await expectSoundBooks(test.db)
-})
+afterAll(() => expectSoundBooks(test.db))
 beforeEach(async () => {
   alice = await makePerson(test, { points: 5_000n })
   client = await alice.signIn()

@@ -52,9 +52,7 @@ beforeEach(async () => {
   merchant = await makeMandateMerchant(test)
   member = await makePerson(test, { points: 1_000n })
 })
-afterEach(async () => {
-  await expectSoundBooks(test.db)
-})
+afterEach(() => expectSoundBooks(test.db))
 
 const read = async (mandate_id: string) => (await findMandate(test.db, { mandate_id }, test.clock.now()))!
 const offered = (over = {}, requireAllowed = async () => {}) =>
