@@ -238,9 +238,19 @@ const TRANSFER_BOUNDS = ([0, 1, 2, 3, 4] as const).map(
   (level) => [`points_transfer_min_amount_tl${level}`, `points_transfer_max_amount_tl${level}`] as const,
 )
 
-/** Returns the settings of a smallest transfer that exceeds the largest one. `textOf` gives stored texts. */
-export function crossedBounds(textOf: (name: SettingName) => string) {
-  return TRANSFER_BOUNDS.find(([least, most]) => BigInt(textOf(least)) > BigInt(textOf(most)))
+/** Returns the settings of a smallest transfer that exceeds the largest one, if one of both is changed. `textOf` gives stored texts. */
+export function crossedBounds(changed: readonly SettingName[], textOf: (name: SettingName) => string) {
+  return TRANSFER_BOUNDS.find(
+    ([least, most]) =>
+      (changed.includes(least) || changed.includes(most)) && BigInt(textOf(least)) > BigInt(textOf(most)),
+  )
+}
+
+/** Whether a change of a bound allows more transfers than `before`. */
+export function widensBounds(name: SettingName, before: string, after: string): boolean {
+  const [least, most] = TRANSFER_BOUNDS.find((bounds) => bounds.some((bound) => bound === name)) ?? []
+  if (name === least) return BigInt(after) < BigInt(before)
+  return name === most && BigInt(after) > BigInt(before)
 }
 
 export const SETTING_NAMES = Object.keys(definitions) as SettingName[]

@@ -27,12 +27,16 @@ import {
   siteName,
   timeZone,
   unit,
+  widensBounds,
 } from './setting-values.ts'
 
 /** How long a process may act on a value that another process has changed. */
 const FRESH_MS = 2_000
 
 const HISTORY_MAX = 200
+
+/** The lock of changes of transfer bounds. functions/guards/transfer-bounds.sql takes it too. */
+const BOUNDS_LOCK = 7305128844
 
 /** The defaults. */
 const STANDARD = schema.parse({})
@@ -62,7 +66,7 @@ export type Settings = {
   change(change: SettingChange): Promise<boolean>
   /**
    * Sets several settings in one transaction, or none. Calls `propose` within it for each change that needs the approval of
-   * a second administrator. Throws as `change` does.
+   * a second administrator. Throws as `change` does, and counts the changes that wait for their approval.
    */
   changeAll(
     changes: SettingChange[],
@@ -126,8 +130,8 @@ export function openSettings(db: Db, elapsed_ms = () => performance.now()): Sett
       const checked = { ...change, value: validated(change.name, change.value) }
       try {
         await db.transaction().execute(async (tx) => {
+          await requireBounds(tx, [checked], 'invalid_form')
           await store(tx, checked)
-          await requireBounds(tx, [], 'invalid_form')
         })
       } catch (error) {
         if (violatedConstraint(error) === TWO_PEOPLE) return false
@@ -138,20 +142,21 @@ export function openSettings(db: Db, elapsed_ms = () => performance.now()): Sett
     },
     async changeAll(changes, propose) {
       const checked = changes.map((change) => ({ ...change, value: validated(change.name, change.value) }))
+      const [first] = checked
+      if (first === undefined) return
       await db.transaction().execute(async (tx) => {
-        const proposed: SettingChange[] = []
-        for (const change of checked)
-          if (!(await isStored(tx, change))) {
-            await propose(tx, change)
-            proposed.push(change)
-          }
-        await requireBounds(tx, proposed, 'invalid_form')
+        const textOf = await requireBounds(tx, checked, 'invalid_form', first.now)
+        // Wider bounds come first, because the database compares both bounds at each write.
+        const widens = ({ name, value }: SettingChange) => Number(widensBounds(name, textOf(name), value))
+        for (const change of checked.toSorted((a, b) => widens(b) - widens(a)))
+          if (!(await isStored(tx, change))) await propose(tx, change)
       })
       cached = undefined
     },
     async changeWithin(tx, change) {
-      await store(tx, { ...change, value: validated(change.name, change.value) })
-      await requireBounds(tx, [], 'conflict')
+      const checked = { ...change, value: validated(change.name, change.value) }
+      await requireBounds(tx, [checked], 'conflict')
+      await store(tx, checked)
     },
   }
 }
@@ -170,22 +175,46 @@ async function isStored(tx: Tx, change: SettingChange): Promise<boolean> {
   return true
 }
 
+type Values = readonly { name: string; value: string }[]
+
 /**
- * Refuses bounds that leave no transfer possible: over the stored values, the defaults, and what this form proposes. The lock
- * makes two administrators who change one bound each see each other.
+ * Refuses changes that leave no transfer possible, over the stored values and the defaults. With `now`, it judges them again
+ * with the changes that wait for a second administrator. Returns the values before the changes. The lock makes two
+ * administrators who change one bound each see each other. The database does not know the defaults
+ * (functions/guards/transfer-bounds.sql).
  */
 async function requireBounds(
   tx: Tx,
-  proposed: readonly SettingChange[],
+  changes: readonly SettingChange[],
   code: 'invalid_form' | 'conflict',
-): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtext('settings: bounds of transfers'))`.execute(tx)
+  now?: Date,
+): Promise<(name: SettingName) => string> {
+  await sql`select pg_advisory_xact_lock(${BOUNDS_LOCK})`.execute(tx)
   const stored = await tx.selectFrom('site_settings').select(['name', 'value']).execute()
-  const values = new Map([...stored, ...proposed].map(({ name, value }) => [name, value]))
-  const crossed = crossedBounds((name) => values.get(name) ?? String(STANDARD[name]))
-  if (crossed === undefined) return
-  const [least, most] = crossed
-  throw new AppError(code, `${least} must not exceed ${most}`)
+  const over = (...layers: Values[]) => {
+    const values = new Map(layers.flat().map(({ name, value }) => [name, value]))
+    return (name: SettingName) => values.get(name) ?? String(STANDARD[name])
+  }
+  const waiting = now === undefined ? [] : await waitingSettings(tx, now)
+  for (const textOf of [over(stored, changes), over(stored, waiting, changes)]) {
+    const crossed = crossedBounds(
+      changes.map(({ name }) => name),
+      textOf,
+    )
+    if (crossed !== undefined) throw new AppError(code, `${crossed[0]} must not exceed ${crossed[1]}`)
+  }
+  return over(stored)
+}
+
+/** Returns the changes of settings that wait for a second administrator. */
+export function waitingSettings(db: Db, now: Date): Promise<Values> {
+  return db
+    .selectFrom('proposals')
+    .where('kind', '=', 'setting')
+    .where('decision', 'is', null)
+    .where('expires_at', '>', now)
+    .select([sql<string>`act ->> 'setting'`.as('name'), sql<string>`act ->> 'value'`.as('value')])
+    .execute()
 }
 
 /** Returns the text to store. Throws invalid_form. */

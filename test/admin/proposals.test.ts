@@ -279,11 +279,13 @@ it.each([
   ).rejects.toMatchObject({ constraint: 'site_settings_two_people' })
 })
 
+/** Posts a form of settings as the proposer. */
+async function set(fields: Record<string, string>) {
+  const { form_token = '' } = (await proposer.get('/admin')).form('/language')
+  return proposer.post('/admin/settings', { form_token, confirmed: 'yes', ...fields })
+}
+
 it('bounds of transfers are judged over the form when proposed, and again when approved', async () => {
-  const set = async (fields: Record<string, string>) => {
-    const { form_token = '' } = (await proposer.get('/admin')).form('/language')
-    return proposer.post('/admin/settings', { form_token, confirmed: 'yes', ...fields })
-  }
   const [least, most] = ['points_transfer_min_amount_tl0', 'points_transfer_max_amount_tl0'] as const
   const before = await latest()
   expect((await set({ [least]: '2000' })).status).toBe(400)
@@ -295,6 +297,23 @@ it('bounds of transfers are judged over the form when proposed, and again when a
   expect((await decide(approver, smallest!, 'approve')).status).toBe(409)
   expect((await decide(approver, largest!, 'approve')).status).toBe(303)
   expect((await decide(approver, smallest!, 'approve')).status).toBe(303)
+})
+
+it('a form is judged with the changes that wait for their approval', async () => {
+  const [least, most] = ['points_transfer_min_amount_tl3', 'points_transfer_max_amount_tl3'] as const
+  expect((await set({ [most]: '500' })).status).toBe(303)
+  const waiting = await latest()
+  const refused = await set({ [least]: '700' })
+  expect([refused.status, refused.body.includes(messages.en.settings.crossedLater)]).toEqual([400, true])
+  expect(await latest()).toEqual(waiting)
+  await expect(
+    test.deps.settings.changeAll(
+      [{ name: least, value: '700', actor_id: first.id, ip: null, now: test.clock.now() }],
+      async () => undefined,
+    ),
+  ).rejects.toMatchObject({ code: 'invalid_form' })
+  expect((await decide(approver, waiting, 'decline', { reason: 'No' })).status).toBe(303)
+  expect((await set({ [least]: '700' })).status).toBe(303)
 })
 
 it('brakes take one administrator while the rule is on', async () => {

@@ -261,6 +261,37 @@ describe('bounds of transfers', () => {
     expect([lower.status, lower.body.includes(t.crossed)]).toEqual([400, true])
   })
 
+  it('move together in both directions', async () => {
+    const [least, most] = ['points_transfer_min_amount_tl4', 'points_transfer_max_amount_tl4'] as const
+    for (const [small, large] of [
+      ['10', '20'],
+      ['30', '40'],
+      ['1', '2'],
+    ] as const) {
+      expect((await change({ [least]: small, [most]: large, confirmed: 'yes' })).status).toBe(303)
+      for (const [name, value] of [
+        [least, small],
+        [most, large],
+      ] as const)
+        expect(await stored()).toContainEqual({ name, value })
+    }
+  })
+
+  it('are refused by the database where both are stored', async () => {
+    await change({
+      points_transfer_min_amount_tl3: '30',
+      points_transfer_max_amount_tl3: '40',
+      confirmed: 'yes',
+    })
+    for (const [name, value] of [
+      ['points_transfer_min_amount_tl3', '41'],
+      ['points_transfer_max_amount_tl3', '9'],
+    ] as const)
+      await expect(
+        test.db.updateTable('site_settings').set({ value }).where('name', '=', name).execute(),
+      ).rejects.toMatchObject({ constraint: 'site_settings_transfer_bounds' })
+  })
+
   it('that are set at once see each other', async () => {
     const by = { actor_id: null, ip: null, now: test.clock.now() }
     const set = (name: SettingName, value: string) =>

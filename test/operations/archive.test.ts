@@ -244,6 +244,7 @@ describe('an archive', () => {
     expect(rows.map(({ name }) => name)).toEqual([
       // This trigger is disabled during the import.
       'keep_second_approver',
+      'keep_transfer_bounds',
       // It fills in columns of a new row, and keeps those of an archive.
       'notification_route',
       'number_transaction',

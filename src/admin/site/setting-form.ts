@@ -44,8 +44,11 @@ export type SettingDraft = {
   after: string
 }
 
-/** `changed`: another administrator has changed it since the page was shown. `crossed`: it exceeds the largest transfer. */
-export type Problem = 'invalid' | 'changed' | 'crossed'
+/**
+ * `changed`: another administrator has changed it since the page was shown. `crossed`: it exceeds the largest transfer.
+ * `crossedLater`: it does together with a change that waits for its approval.
+ */
+export type Problem = 'invalid' | 'changed' | 'crossed' | 'crossedLater'
 
 export type Draft = {
   changes: SettingDraft[]
@@ -77,13 +80,25 @@ export function readDraft(settings: SettingState[], fields: Fields): Draft {
   return draft
 }
 
-/** Notes a smallest transfer of the draft that exceeds the largest one. `settings` are all, with their values in force. */
-export function noteCrossedBounds(draft: Draft, settings: SettingState[]): void {
-  const values = new Map(settings.map(({ name, value }) => [name, value]))
-  for (const { name, after } of draft.changes) values.set(name, after)
-  const [least, most] = crossedBounds((name) => values.get(name)!) ?? []
-  if (least === undefined || draft.changes.every(({ name }) => name !== least && name !== most)) return
-  draft.problems.set(least, 'crossed')
+type Values = readonly { name: string; value: string }[]
+
+/**
+ * Notes a smallest transfer of the draft that exceeds the largest one. `settings` are all, with their values in force.
+ * `waiting` are the changes that wait for their approval.
+ */
+export function noteCrossedBounds({ changes, problems }: Draft, settings: Values, waiting: Values): void {
+  const drafted = changes.map(({ name, after }) => ({ name, value: after }))
+  const note = (problem: Problem, values: Values) => {
+    const textOf = new Map([...values, ...drafted].map(({ name, value }) => [name, value]))
+    const [least] =
+      crossedBounds(
+        changes.map(({ name }) => name),
+        (name) => textOf.get(name)!,
+      ) ?? []
+    if (least !== undefined) problems.set(least, problem)
+  }
+  note('crossedLater', [...settings, ...waiting])
+  note('crossed', settings)
 }
 
 /** The choice of a switch that is off: the other one than `on` or `open`. */

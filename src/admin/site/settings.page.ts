@@ -9,7 +9,12 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { actorOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { SETTING_NAMES, type SettingName } from '../../core/setting-values.ts'
-import { describeSettings, type SettingControl, type SettingState } from '../../core/settings.ts'
+import {
+  describeSettings,
+  type SettingControl,
+  type SettingState,
+  waitingSettings,
+} from '../../core/settings.ts'
 import { AppError } from '../../platform/errors.ts'
 import { FormRefused, type FormView } from '../../web/forms/forms.ts'
 import { listUrl, searchText } from '../../web/lists.ts'
@@ -104,7 +109,7 @@ export function settingPages(app: FastifyInstance, deps: Core): void {
     if (asked.length === 0) throw new AppError('invalid_form', 'There is no such setting')
     const group = groupIn(fields)
     const draft = readDraft(asked, fields)
-    noteCrossedBounds(draft, settings)
+    noteCrossedBounds(draft, settings, await waitingSettings(deps.db, await deps.databaseTime()))
     refuseFaults(request, draft, settings)
     if (draft.changes.length === 0) {
       return reply.done(pathOf(group), { text: request.locale.t.settings.nothingChanged, tone: 'warn' })
@@ -231,7 +236,7 @@ async function save(
 /** Throws FormRefused with what each faulty field must be. */
 function refuseFaults({ locale }: FastifyRequest, { problems }: Draft, settings: SettingState[]): void {
   if (problems.size === 0) return
-  const { must, changedMeanwhile, crossed } = locale.t.settings
+  const { must, changedMeanwhile, crossed, crossedLater } = locale.t.settings
   const faulty = settings.filter(({ name }) => problems.has(name))
   throw new FormRefused(
     Object.fromEntries(
@@ -244,6 +249,7 @@ function refuseFaults({ locale }: FastifyRequest, { problems }: Draft, settings:
           invalid: () => must[control.kind](bounds),
           changed: () => changedMeanwhile(settingValue(locale, name, value)),
           crossed: () => crossed,
+          crossedLater: () => crossedLater,
         }
         return [name, texts[problems.get(name)!]()]
       }),

@@ -145,6 +145,10 @@ export const settings = {
     en: 'The smallest transfer must not exceed the largest one of this trust level.',
     zh: '单笔转账下限不能高于该信任等级的上限。',
   },
+  crossedLater: {
+    en: 'With the changes that wait for their approval, the smallest transfer would exceed the largest one of this trust level. Decide those proposals first.',
+    zh: '加上等待批准的更改，单笔转账下限将高于该信任等级的上限。请先处理这些提议。',
+  },
   changedMeanwhile: (value: string) => ({
     en: `Another administrator has just set this to ${value}. Nothing was saved; check it and save again.`,
     zh: `另一位管理员刚刚将此项改为 ${value}。没有保存任何更改，请核对后再保存。`,
