@@ -216,8 +216,8 @@ function gatewayRules(settings: SettingValues, say: Say): Rules {
         'name 与 param 可以包含 & 和 =；仅当另一组参数排序后会拼出相同的待签名文本时才会被拒绝，msg 说明是哪一个。',
       ),
       say(
-        'JSON endpoints answer HTTP 200 for every outcome, and code tells the outcome. The exceptions are 405 for a wrong method, 404 at the root of the host while the gateway is not there, 429, 503 and 500.',
-        'JSON 接口对所有结果都返回 HTTP 200，以 code 区分；例外为 405（请求方法不正确）、404（未开放的主机根路径）、429、503 和 500。',
+        'JSON endpoints answer HTTP 200 for every outcome, and code tells the outcome. The exceptions are 405 for a wrong method, 415 for a body with a Content-Encoding, 404 at the root of the host while the gateway is not there, 429, 503 and 500.',
+        'JSON 接口对所有结果都返回 HTTP 200，以 code 区分；例外为 405（请求方法不正确）、415（请求体带 Content-Encoding）、404（未开放的主机根路径）、429、503 和 500。',
       ),
     ],
   }

@@ -43,8 +43,14 @@ const OAUTH: [path: string, allow: string, wanted: string][] = [
   ['/oauth-provider/authorize', 'GET, POST', 'GET or POST'],
   ['/oauth2/logout', 'GET, POST', 'GET or POST'],
 ]
-const HMAC = ['pay/:id/process', 'query/:id', 'transfer/:id', 'orders/:id', 'transfers/:id'] as const
-const GATEWAY = ['mapi.php', 'api.php', 'pay/create', 'pay/query', 'merchant/info']
+const HMAC = [
+  ...['pay/:id/process', 'query/:id', 'transfer/:id', 'orders/:id', 'transfers/:id', 'mandates/:id'],
+  ...['offer', 'charge', 'query', 'revoke'].map((act) => `mandate/:id/${act}`),
+]
+const GATEWAY = [
+  ...['mapi.php', 'api.php', 'pay/create', 'pay/query', 'pay/close', 'pay/refund', 'pay/refundquery'],
+  ...['merchant/info', 'merchant/orders', 'transfer/submit', 'transfer/query', 'transfer/balance'],
+]
 
 describe('another method is answered with 405 and Allow', () => {
   it.each(OAUTH)('as OAuth answers: %s', async (path, allow, wanted) => {
@@ -85,11 +91,13 @@ describe('another method is answered with 405 and Allow', () => {
     for (const base of ['/payment/api', '/payment/api/api']) {
       if (base === '/payment/api/api' && path.endsWith('.php')) continue
       const isV1 = path.endsWith('.php')
-      const answer = await ask('PUT', `${base}/${path}`, { 'content-type': 'text/xml' }, '<a/>')
-      expect(answer.statusCode).toBe(405)
-      expect(answer.headers.allow).toBe(isV1 ? 'GET, HEAD, POST' : 'POST')
       const wanted = isV1 ? 'GET 或 POST' : 'POST'
-      expect(answer.json()).toEqual({ code: -5, msg: `请求方式不正确，请使用 ${wanted}` })
+      for (const method of isV1 ? (['PUT'] as const) : (['PUT', 'GET'] as const)) {
+        const answer = await ask(method, `${base}/${path}`, { 'content-type': 'text/xml' }, '<a/>')
+        expect(answer.statusCode).toBe(405)
+        expect(answer.headers.allow).toBe(isV1 ? 'GET, HEAD, POST' : 'POST')
+        expect(answer.json()).toEqual({ code: -5, msg: `请求方式不正确，请使用 ${wanted}` })
+      }
     }
   })
 

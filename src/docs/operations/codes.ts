@@ -14,8 +14,8 @@ const after = (en: string, zh: string) => text(`${en} ${later.en}`, `${zh}${late
 
 const OAUTH_MEANINGS: Record<OAuthCode, Text> = {
   invalid_request: text(
-    'A parameter is missing, repeated or not valid; error_description names it.',
-    '缺少参数、参数重复或无效，error_description 会指出是哪一个。',
+    'A parameter is missing, repeated or not valid; error_description names it. The same code answers another method (HTTP 405) and a body with a Content-Encoding (HTTP 415).',
+    '缺少参数、参数重复或无效，error_description 会指出是哪一个。请求方法不正确（HTTP 405）或请求体带有 Content-Encoding（HTTP 415）时也是如此。',
   ),
   invalid_client: text(
     'The client_id or the secret is wrong. Form-encode both halves of the Basic header.',
@@ -134,8 +134,8 @@ const PAYMENT_MEANINGS: Record<Exclude<PaymentWireCode, 'application_not_found'>
     '参数无效，或写在了 URL 里而不在请求体中；或订单已存在，但金额或收款人不同。',
   ),
   malformed_request: text(
-    'The body cannot be read: a repeated or nested parameter, text that is not UTF-8, or another Content-Type.',
-    '请求体无法读取：参数重复或嵌套、不是 UTF-8，或 Content-Type 不对。',
+    'The body cannot be read: a repeated or nested parameter, text that is not UTF-8, another Content-Type, or a Content-Encoding (HTTP 415).',
+    '请求体无法读取：参数重复或嵌套、不是 UTF-8、Content-Type 不对，或带有 Content-Encoding（HTTP 415）。',
   ),
   method_not_allowed: text(
     'The address takes another method, which Allow names (HTTP 405).',
@@ -229,7 +229,10 @@ const GATEWAY_MEANINGS: Record<GatewayWireCode, Text> = {
     'No endpoint has this path, or api.php knows no such act.',
     '路径不存在，或 api.php 没有该 act。',
   ),
-  nothing_sent: text('The request carries no parameters or no pid.', '没有参数或没有 pid。'),
+  nothing_sent: text(
+    'The request carries no parameters or no pid. V2 reads the body alone.',
+    '没有参数或没有 pid。V2 只读取请求体。',
+  ),
   order_number_missing: text(
     'Neither trade_no nor out_trade_no was sent.',
     '没有 trade_no，也没有 out_trade_no。',
@@ -264,8 +267,8 @@ const GATEWAY_MEANINGS: Record<GatewayWireCode, Text> = {
   ),
   not_utf8: text('The parameters are not UTF-8 text.', '参数不是 UTF-8 文本。'),
   wrong_content_type: text(
-    'The Content-Type of the body is not one of a form.',
-    '请求体的 Content-Type 不是表单类型。',
+    'The Content-Type of the body is not one of a form, or the body has a Content-Encoding (HTTP 415).',
+    '请求体的 Content-Type 不是表单类型，或请求体带有 Content-Encoding（HTTP 415）。',
   ),
   malformed_request: text(
     'A parameter is repeated or nested, or the body cannot be read as a form.',

@@ -26,8 +26,8 @@ const MEDIA = { form: 'application/x-www-form-urlencoded', json: 'application/js
 
 /** Answers that every operation may give. */
 const ANYWHERE: Text = {
-  en: 'Anything may be answered with 429 or 503 and Retry-After, in seconds: too much was asked, nothing was done, ask again then. The bodies are of the area: error temporarily_unavailable of OAuth, code 1029 or 1503 of the HMAC API, a negative code of the gateway. Another method than those described is answered with 405 and Allow; a slash at the end of an address changes nothing.',
-  zh: '任何请求都可能得到 429 或 503 以及 Retry-After（秒）：请求过多，什么都没有发生，请在此后重试。正文按各接口的格式：OAuth 为 temporarily_unavailable，HMAC API 为 1029 或 1503，网关为负的 code。其他请求方法得到 405 和 Allow；地址末尾的斜杠不影响请求。',
+  en: 'Anything may be answered with 429 or 503 and Retry-After, in seconds: too much was asked, nothing was done, ask again then. The bodies are of the area: error temporarily_unavailable of OAuth, code 1029 or 1503 of the HMAC API, a negative code of the gateway. Another method than those described is answered with 405 and Allow, and a body with a Content-Encoding with 415; a slash at the end of an address changes nothing.',
+  zh: '任何请求都可能得到 429 或 503 以及 Retry-After（秒）：请求过多，什么都没有发生，请在此后重试。正文按各接口的格式：OAuth 为 temporarily_unavailable，HMAC API 为 1029 或 1503，网关为负的 code。其他请求方法得到 405 和 Allow，带 Content-Encoding 的请求体得到 415；地址末尾的斜杠不影响请求。',
 }
 
 type Schema = { properties?: Record<string, Schema>; required?: string[]; description?: string }
