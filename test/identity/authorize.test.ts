@@ -1,4 +1,7 @@
-/** GET and POST /oauth2/auth: the target of each answer and error, and the cases that require a sign-in. */
+/**
+ * GET and POST /oauth2/auth: the target of each answer and error, and the cases that require a sign-in.
+ * spec/sign-in 1.1, 1.4, 1.6 and 1.8.
+ */
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { browserAt } from '../harness/browser.ts'

@@ -1,4 +1,7 @@
-/** OpenID Connect Back-Channel Logout 1.0: who is told of the end of a session, what the token says, and how it is delivered. */
+/**
+ * OpenID Connect Back-Channel Logout 1.0: who is told of the end of a session, what the token says, and how it is delivered.
+ * spec/sign-in 4.2.
+ */
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

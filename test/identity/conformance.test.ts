@@ -2,7 +2,7 @@
  * The OpenID Foundation's conformance plans for providers (Basic, Config, RP-Initiated Logout, and the applicable
  * part of the Comprehensive plan). Each module is a test under its own name. Modules for features that the provider
  * does not advertise expect a refusal with the right code. All checks use real HTTP, and the clock of the tests
- * replaces the modules' waits.
+ * replaces the modules' waits. spec/sign-in 2.6.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** The consent page: its text, its two answers, and the cases without it. */
+/** The consent page: its text, its two answers, and the cases without it. spec/sign-in 1.7. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changePerson, makePerson } from '../harness/cast.ts'
 import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'

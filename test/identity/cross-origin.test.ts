@@ -1,4 +1,4 @@
-/** Cross-origin rules of the machine endpoints for pages of other sites. */
+/** Cross-origin rules of the machine endpoints for pages of other sites. spec/sign-in 3.2. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'

@@ -1,4 +1,7 @@
-/** Sign-in on devices without a browser (RFC 8628): the codes, the member's decision, and the polls. */
+/**
+ * Sign-in on devices without a browser (RFC 8628): the codes, the member's decision, and the polls.
+ * spec/sign-in 5.1 and 5.2.
+ */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { banMember } from '../../src/accounts/members.ts'

@@ -1,4 +1,4 @@
-/** The discovery documents and the public keys, from which clients configure themselves. */
+/** The discovery documents and the public keys, from which clients configure themselves. spec/sign-in 3.3. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { KEYS_FRESH_SECONDS } from '../../src/identity/keys/keys.ts'

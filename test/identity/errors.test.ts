@@ -1,4 +1,4 @@
-/** The OAuth error codes: a request causes each of them. */
+/** The OAuth error codes: a request causes each of them. spec/sign-in 6.1. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEVICE_GRANT, GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { DEVICE_CODE_SECONDS } from '../../src/identity/grants/devices.ts'

@@ -1,4 +1,4 @@
-/** Answers by response_mode=form_post: a page whose form posts them to the application. */
+/** Answers by response_mode=form_post: a page whose form posts them to the application. spec/sign-in 1.2. */
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'

@@ -1,4 +1,4 @@
-/** Signing keys over their whole life, seen by verifiers, with several processes and caches. */
+/** Signing keys over their whole life, seen by verifiers, with several processes and caches. spec/sign-in 3.4. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'

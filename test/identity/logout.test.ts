@@ -1,4 +1,4 @@
-/** Sign-out through an application, and ID tokens as hints. */
+/** Sign-out through an application, and ID tokens as hints. spec/sign-in 4.1. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'

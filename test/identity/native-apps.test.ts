@@ -1,4 +1,7 @@
-/** Applications on a member's own device: free loopback ports, and private-use schemes (RFC 8252). */
+/**
+ * Applications on a member's own device: free loopback ports, and private-use schemes (RFC 8252).
+ * spec/sign-in 1.5.
+ */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'

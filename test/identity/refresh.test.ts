@@ -1,4 +1,7 @@
-/** POST /oauth2/token with a refresh token: rotation, the end of a family, and replays. */
+/**
+ * POST /oauth2/token with a refresh token: rotation, the end of a family, and replays.
+ * spec/sign-in 2.5 and 1.3.
+ */
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { json } from 'node:stream/consumers'

@@ -1,4 +1,4 @@
-/** Revocation (RFC 7009) and introspection (RFC 7662) of tokens. */
+/** Revocation (RFC 7009) and introspection (RFC 7662) of tokens. spec/sign-in 2.7. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changePerson, makePerson } from '../harness/cast.ts'
 import { START, startTestApp, type TestApp } from '../harness/harness.ts'

@@ -1,4 +1,7 @@
-/** POST /oauth2/token with a code: the authentication of the client, the binding of a code, and its single use. */
+/**
+ * POST /oauth2/token with a code: the authentication of the client, the binding of a code, and its single use.
+ * spec/sign-in 2.1, 2.2, 2.3 and 2.4.
+ */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { issueCode } from '../../src/identity/grants/codes.ts'

@@ -1,4 +1,4 @@
-/** GET and POST /oauth2/userinfo: the required token, and the claims. */
+/** GET and POST /oauth2/userinfo: the required token, and the claims. spec/sign-in 3.1. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changePerson, joinGroup, makePerson } from '../harness/cast.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'

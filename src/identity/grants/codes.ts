@@ -1,7 +1,10 @@
 // This room: consents, codes and tokens: what a member has granted, exchanged once, rotated and revoked.
 // Verbs: issueCode, makeExchangeCode, makeRotateRefreshToken, revokeGrant, redeemDeviceCode.
 // Tables: consents, authorization_codes, grants, access_tokens, refresh_tokens.
-/** Authorization codes. A code is bound to its request, valid for 60 seconds, and exchanged once. */
+/**
+ * Authorization codes. A code is bound to its request, valid for 60 seconds, and exchanged once.
+ * spec/sign-in 2.3.
+ */
 import { sql } from 'kysely'
 import { memberOf, userColumns } from '../../accounts/people/users.ts'
 import { recordRefusal } from '../../core/refusals.ts'

@@ -1,6 +1,6 @@
 /**
  * Device codes (RFC 8628): a device asks, a member decides in a browser, and the device polls until it gets its tokens. A code is
- * valid for ten minutes and redeemed once.
+ * valid for ten minutes and redeemed once. spec/sign-in 5.2.
  */
 import { sql } from 'kysely'
 import { memberOf, userColumns } from '../../accounts/people/users.ts'

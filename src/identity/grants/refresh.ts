@@ -1,6 +1,6 @@
 /**
  * Refresh token rotation. The successor of a token is derived from it, so requests that come at once with one token, or again after a
- * lost answer, get the same successor, in any process (decisions.md 13.1). Conditional updates enforce single use otherwise: a
+ * lost answer, get the same successor, in any process (spec/sign-in 2.5). Conditional updates enforce single use otherwise: a
  * second use revokes the family.
  */
 import { sql } from 'kysely'

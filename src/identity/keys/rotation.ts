@@ -1,6 +1,6 @@
 /**
  * Rotates signing keys. A new key is published before it signs, so that verifiers have it by then. The previous key stays
- * published until all its tokens have expired, and then keeps its public key only.
+ * published until all its tokens have expired, and then keeps its public key only. spec/sign-in 3.4.
  */
 import { generateKeyPair as generate, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'

@@ -1,7 +1,7 @@
 /**
  * The outbox of logout tokens. Acts write its rows; any number of processes claim them and settle their outcomes. Each
  * application is told at least once, until it confirms or five attempts have failed. The claims and settlements are database
- * functions; the schedule is here.
+ * functions; the schedule is here. spec/sign-in 4.2.
  */
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'

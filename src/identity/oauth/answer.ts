@@ -1,6 +1,6 @@
 /**
  * Answers authorization requests: a redirect with the result in the query, or a page whose form posts it (OAuth 2.0 Form Post
- * Response Mode 1.0).
+ * Response Mode 1.0). spec/sign-in 1.2.
  */
 import type { FastifyReply } from 'fastify'
 import type { Config } from '../../platform/config.ts'

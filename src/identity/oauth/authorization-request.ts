@@ -1,6 +1,6 @@
 /**
  * Reads authorization requests. It first checks the application and the redirect address; their faults are never
- * redirected. Then it checks all else, whose faults are always redirected (identity.md 2 b to j).
+ * redirected. Then it checks all else, whose faults are always redirected.
  */
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
@@ -242,7 +242,7 @@ export type Demand = {
   authorization_details: string | undefined
 }
 
-/** Reads the rest of the request, in the order of identity.md. Throws the OAuth error for the redirect. */
+/** Reads the rest of the request, in the order of spec/sign-in 1.4. Throws the OAuth error for the redirect. */
 export function readDemand(sent: Parameters, target: Target): Demand {
   // The resource has an error of its own for a repeated one.
   const { resource: _, ...others } = sent
@@ -307,7 +307,7 @@ export function knownScopes(scope: string): string[] {
 }
 
 /**
- * Reads the PKCE challenge (RFC 7636), S256 only: `plain` adds nothing to TLS. A public client must send one, and so must a request
+ * Reads the PKCE challenge (RFC 7636; spec/sign-in 1.5), S256 only: `plain` adds nothing to TLS. A public client must send one, and so must a request
  * whose answer goes to a program on a device.
  */
 function readChallenge(

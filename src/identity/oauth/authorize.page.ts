@@ -1,4 +1,4 @@
-/** GET /oauth2/auth and its other addresses, and the forms of the consent page. */
+/** GET /oauth2/auth and its other addresses, and the forms of the consent page. spec/sign-in 1.1. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { browserScope } from '../../accounts/session/session.ts'

@@ -1,6 +1,6 @@
 /**
  * Answers an authorization request: the checks in their order, each with its refusal. Only this room decides whether an answer
- * is a page or a redirect.
+ * is a page or a redirect. spec/sign-in 1.4.
  */
 import type { FastifyReply } from 'fastify'
 import { sessionOf } from '../../accounts/session/session.ts'

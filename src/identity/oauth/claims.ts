@@ -1,11 +1,11 @@
-/** The claims about a member: the userinfo answer and the ID token (decisions.md 3). */
+/** The claims about a member: the userinfo answer and the ID token. spec/sign-in 1.3. */
 import type { z } from 'zod'
 import { groupsOf, type User } from '../../accounts/people/users.ts'
 import type { TokenUser } from './bearer.ts'
 import type { Userinfo } from './shapes.ts'
 
 /**
- * Returns the ID token's claims of these scopes (decisions.md 13.2): `email`, `groups`, and `profile`, which brings theirs too.
+ * Returns the ID token's claims of these scopes: `email`, `groups`, and `profile`, which brings theirs too.
  * Unknown values are absent, never null or empty.
  */
 export function claimsOf(user: User, scopes: readonly string[]) {

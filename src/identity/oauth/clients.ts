@@ -1,4 +1,4 @@
-/** Authenticates OAuth clients (RFC 6749 2.3.1). */
+/** Authenticates OAuth clients (RFC 6749 2.3.1). spec/sign-in 2.2. */
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'

@@ -1,4 +1,4 @@
-/** The consent page: what it shows, and the answers to it. */
+/** The consent page: what it shows, and the answers to it. spec/sign-in 1.7. */
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { AskedMandate, OfferOrReason } from '../../accounts/sign-in/mandate-consent.ts'

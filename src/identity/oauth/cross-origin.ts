@@ -1,7 +1,7 @@
 /**
  * CORS for the endpoints of programs. A page may read an answer if its origin is that of one of the client's redirect URIs.
  * A preflight does not name the client, so every origin may send requests. These endpoints read no cookie, so such a
- * request acts for no member.
+ * request acts for no member. spec/sign-in 3.2.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 

@@ -1,4 +1,7 @@
-/** The discovery documents for clients (OIDC Discovery 1.0, RFC 8414, RFC 9728), and the public keys (JWKS). */
+/**
+ * The discovery documents for clients (OIDC Discovery 1.0, RFC 8414, RFC 9728), and the public keys (JWKS).
+ * spec/sign-in 3.3.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { JWK } from 'jose'
 import type { z } from 'zod'

@@ -1,6 +1,6 @@
 /**
  * Renders failures of the identity area: RFC 6749 bodies `{error, error_description}` for programs, pages for people. One
- * table gives each code its status.
+ * table gives each code its status. spec/sign-in 6.1.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, type OAuthCode } from '../../platform/errors.ts'

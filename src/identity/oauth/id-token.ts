@@ -1,4 +1,4 @@
-/** Signs ID tokens (OIDC Core 2), and verifies those that return as hints. */
+/** Signs ID tokens (OIDC Core 2), and verifies those that return as hints. spec/sign-in 2.6. */
 import { createPublicKey } from 'node:crypto'
 import { compactVerify, decodeProtectedHeader } from 'jose'
 import { z } from 'zod'

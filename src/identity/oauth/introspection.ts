@@ -1,6 +1,7 @@
 /**
  * POST /oauth2/introspect (RFC 7662): a client reads the state of its own token, and of those made for its service (RFC 8707).
  * Tokens of other clients are reported as not active. Public clients are refused, because anybody can use their client_id.
+ * spec/sign-in 2.7.
  */
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'

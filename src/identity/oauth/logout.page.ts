@@ -3,6 +3,7 @@
  * With an ID token of the signed-in member, the sign-out is immediate. Otherwise the page asks the member, because a link
  * alone must not sign a member out. The member goes on only to a registered address: at once with an ID token, and after the
  * click otherwise. A request of a visitor without an ID token gets a link on our page, because anybody can make such a request.
+ * spec/sign-in 4.1.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-/** The pages and answers of authorization requests that are refused. */
+/** The pages and answers of authorization requests that are refused. spec/sign-in 1.2. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import { AppError } from '../../platform/errors.ts'

@@ -1,6 +1,6 @@
 /**
  * Where a request leads before it is answered: to the sign-in page, to registration, or to the change of a one-time password
- * (OIDC Core 3.1.2.3).
+ * (OIDC Core 3.1.2.3). spec/sign-in 1.6 and 1.8.
  */
 import { EMAIL_LENGTH_MAX } from '../../accounts/people/users.ts'
 import { type Session, signInUrl } from '../../accounts/session/session.ts'

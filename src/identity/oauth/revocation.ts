@@ -1,6 +1,6 @@
 /**
  * POST /oauth2/revoke (RFC 7009): a client revokes its own token. An access token ends alone, a refresh token with its whole
- * family. An unknown token gets the same answer.
+ * family. An unknown token gets the same answer. spec/sign-in 2.7.
  */
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'

@@ -2,6 +2,7 @@
  * The requests and answers of the endpoints for programs (RFC 6749, 7009, 7662; OpenID Connect Core 1.0). The endpoints read
  * requests by these shapes and type their answers with them. The reference describes the shapes, and tests check answers.
  * NOTE: authorization-request.ts reads an AuthorizationRequest itself, because the order of its faults is a contract.
+ * spec/sign-in 2.4.
  */
 import { z } from 'zod'
 import { GrantedMandate } from '../../accounts/sign-in/mandate-consent.ts'

@@ -1,4 +1,7 @@
-/** POST /oauth2/token: authenticates the client and exchanges a code, a refresh token or a device code for tokens. */
+/**
+ * POST /oauth2/token: authenticates the client and exchanges a code, a refresh token or a device code for tokens.
+ * spec/sign-in 2.1.
+ */
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'

@@ -1,4 +1,4 @@
-/** GET and POST /oauth2/userinfo: the current claims about the member of an access token. */
+/** GET and POST /oauth2/userinfo: the current claims about the member of an access token. spec/sign-in 3.1. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import { USERINFO_PATHS } from '../apps/addresses.ts'
