@@ -7,7 +7,7 @@ import { acceptOffer, offerApplication } from '../../src/payment/apps/handover.t
 import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
 import { createTestApp } from '../../src/payment/apps/test-apps.ts'
 import { makePerson, type Person } from './cast.ts'
-import type { TestApp } from './harness.ts'
+import type { Browser, TestApp } from './harness.ts'
 
 export type Answer = {
   status: number
@@ -161,6 +161,16 @@ export async function joinTeam(
     .values({ app_id, user_id: person.id, role, invited_by: owner.id, invited_at: at, accepted_at: at })
     .execute()
   return person
+}
+
+/** Decides on an application as an administrator does in the queue of reviews. Returns the status of the answer. */
+export async function decideReview(
+  admin: Browser,
+  { payment_id }: Pick<Merchant, 'payment_id'>,
+  fields: { decision: 'approve' | 'reject'; reason?: string },
+): Promise<number> {
+  const queue = await admin.get('/admin/reviews')
+  return (await admin.submit(queue, `/admin/reviews/${payment_id}`, fields)).status
 }
 
 /** Hands an application over to a member. */

@@ -8,7 +8,7 @@ import { inviteMember, removeMember } from '../../src/payment/apps/team.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { anotherProcess, type Browser, setSetting, useTestApp } from '../harness/harness.ts'
-import { joinTeam, makeMerchant, recipientFields } from '../harness/merchant.ts'
+import { decideReview, joinTeam, makeMerchant, recipientFields } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { rowsOf, setRows } from '../harness/rows.ts'
 import { startSmtpServer } from '../harness/smtp-server.ts'
@@ -53,11 +53,7 @@ it('a review is told to its applicant, with the reviewer’s words', async () =>
   const seller = await makeMerchant(test, { approved: false })
   const email = await confirmEmail(seller.owner)
   const admin = await (await makePerson(test, { is_admin: true })).signIn()
-  const review = `/admin/reviews/${seller.payment_id}`
-  await admin.submit(await admin.get('/admin/reviews'), review, {
-    decision: 'reject',
-    reason: 'Say <b>more</b>',
-  })
+  await decideReview(admin, seller, { decision: 'reject', reason: 'Say <b>more</b>' })
   expect(await kindsFor(seller.id, seller.owner)).toEqual(['reviewed'])
   const [mail] = await mailed(email)
   expect(mail!.subject).toBe(`Shop of ${seller.owner.username}: rejected`)

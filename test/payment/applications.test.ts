@@ -71,20 +71,6 @@ describe('applying', () => {
     }
     expect(await rows()).toEqual(before)
   })
-
-  it('names faults beside the field, keeps the input, and stores nothing', async () => {
-    const client = await (await makePerson(test)).signIn()
-    const before = await rows()
-    const answer = await client.submit(await client.get(PATH), PATH, {
-      name: 'x'.repeat(61),
-      description: 'y'.repeat(501),
-      callback_url: 'http://shop.example.org/cb?x=1',
-    })
-    expect(answer.status).toBe(400)
-    expect(answer.body.match(/aria-invalid="true"/g)).toHaveLength(3)
-    expect(answer.body).toContain('http://shop.example.org/cb?x=1')
-    expect(await rows()).toEqual(before)
-  })
 })
 
 describe('what one member may ask of others', () => {

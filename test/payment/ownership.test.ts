@@ -6,7 +6,14 @@ import { isAddressRange, isAllowedAddress } from '../../src/payment/wire-fields/
 import { makePerson } from '../harness/cast.ts'
 import { sendSurely } from '../harness/confirming.ts'
 import { type Browser, useTestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant, merchantSign, post, settingsForm } from '../harness/merchant.ts'
+import {
+  decideReview,
+  type Merchant,
+  makeMerchant,
+  merchantSign,
+  post,
+  settingsForm,
+} from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { rowOf, rowsOf } from '../harness/rows.ts'
 
@@ -131,9 +138,7 @@ describe('editing', () => {
       await edit({ [field]: value.replace('o', '0') })
       expect((await admin.submit(seen, review, { decision: 'approve' })).status).toBe(409)
       expect((await payPage()).body).not.toContain(messages.en.pay.approved)
-      expect(
-        (await admin.submit(await admin.get('/admin/reviews'), review, { decision: 'approve' })).status,
-      ).toBe(303)
+      expect(await decideReview(admin, merchant, { decision: 'approve' })).toBe(303)
       expect((await payPage()).body).toContain(messages.en.pay.approved)
       const again = { ...(await admin.get('/admin/reviews')).form('/language'), decision: 'approve' }
       expect((await admin.post(review, again)).status).toBe(409)
@@ -196,14 +201,13 @@ describe('editing', () => {
   it('of a rejected application applies again', async () => {
     const merchant = await makeMerchant(test, { approved: false })
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
-    const review = `/admin/reviews/${merchant.payment_id}`
-    await admin.submit(await admin.get('/admin/reviews'), review, { decision: 'reject', reason: 'Say more' })
+    await decideReview(admin, merchant, { decision: 'reject', reason: 'Say more' })
     const owner = await merchant.owner.signIn()
     const page = `/payment/applications/${merchant.payment_id}`
     expect((await owner.get(`${page}/settings`)).body).toContain(messages.en.paymentApps.own.reapply)
     await owner.submit(await owner.get(`${page}/settings`), `${page}/edit`, edited)
     expect(await row(merchant.payment_id)).toMatchObject({ status: 'pending', review_reason: null })
-    await admin.submit(await admin.get('/admin/reviews'), review, { decision: 'approve' })
+    await decideReview(admin, merchant, { decision: 'approve' })
     expect((await merchant.process(order())).status).toBe(200)
   })
 })

@@ -94,14 +94,9 @@ describe('64 charges at once, from two processes', () => {
         Array.from({ length: 64 }, (_, i) => chargedOr(charges[i % 2]!(chargeOf(merchant, mandate_id, 7n)))),
       )
       const fitting = Math.min(64, Math.floor(Number(cap) / 7))
-      expect(outcomes.filter((outcome) => typeof outcome === 'bigint')).toHaveLength(fitting)
       // The running sums are those of the charges, each once.
-      expect(
-        outcomes
-          .filter((outcome) => typeof outcome === 'bigint')
-          .map(Number)
-          .sort((a, b) => a - b),
-      ).toEqual(Array.from({ length: fitting }, (_, n) => (n + 1) * 7))
+      const sums = outcomes.filter((outcome) => typeof outcome === 'bigint').map(Number)
+      expect(sums.sort((a, b) => a - b)).toEqual(Array.from({ length: fitting }, (_, n) => (n + 1) * 7))
       expectFull(outcomes, 7n)
       expect(await sumsOf(mandate_id)).toEqual({ '2026-01-01': fitting * 7 })
     }

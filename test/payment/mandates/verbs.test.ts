@@ -19,9 +19,9 @@ import {
   lookAtOffer,
 } from '../../../src/payment/mandates/consent.ts'
 import { finishMandates } from '../../../src/payment/mandates/finish.ts'
-import { findMandate, mandatesOfApp, mandatesOfMember } from '../../../src/payment/mandates/mandates.ts'
+import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import { offerMandate } from '../../../src/payment/mandates/offers.ts'
-import { askMandateRight, linkSignInApp } from '../../../src/payment/mandates/right.ts'
+import { askMandateRight } from '../../../src/payment/mandates/right.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
 import { makePerson, type Person, setFrozen } from '../../harness/cast.ts'
 import { setSetting, useTestApp } from '../../harness/harness.ts'
@@ -516,29 +516,6 @@ describe('a mandate', () => {
     )
   })
 
-  it('is listed for its member and its application', async () => {
-    const made = [
-      await makeMandate(test, merchant, member),
-      await offer(test, merchant),
-      await makeMandate(test, merchant, member),
-    ]
-    const now = test.clock.now()
-    const idsOf = (list: { rows: { mandate_id: string }[] }) => list.rows.map(({ mandate_id }) => mandate_id)
-    const mine = await mandatesOfMember(test.db, member.id, { limit: 10 }, now)
-    expect(idsOf(mine)).toEqual([made[2], made[0]])
-    const all = await mandatesOfApp(test.db, merchant.id, { limit: 10, isAscending: true }, now)
-    expect(idsOf(all)).toEqual(made)
-    const after = all.rows[0]!.id
-    expect(
-      idsOf(await mandatesOfApp(test.db, merchant.id, { limit: 10, isAscending: true, after }, now)),
-    ).toEqual(made.slice(1))
-    const pending = { limit: 10, status: 'pending' } as const
-    expect(idsOf(await mandatesOfApp(test.db, merchant.id, pending, now))).toEqual([made[1]])
-    const hidden = { limit: 10, hiddenPayee: merchant.owner.id }
-    expect(idsOf(await mandatesOfApp(test.db, merchant.id, hidden, now))).toEqual([made[1]])
-    expect(all.stopped_at).toBeNull()
-  })
-
   it('of a test application needs no right and no limits, and begins its next period', async () => {
     const twin = await makeMerchant(test, { twinOf: merchant })
     const tester = { id: twin.id, owner: twin.owner, book: 'test' as const }
@@ -582,19 +559,5 @@ describe('the right to mandates', () => {
     expect(await ask('For subscriptions', own())).toBe('not_found')
     const acts = await actsOf(seller.payment_id)
     expect(acts.map(({ action }) => action).filter((action) => action.endsWith('_mandates'))).toHaveLength(7)
-  })
-
-  it('goes with a sign-in application of the same owner', async () => {
-    const make = (client_id: string, owner: Person) =>
-      sql`insert into oauth_apps (client_id, owner_id, name, redirect_uris)
-        values (${client_id}, ${owner.id}, 'x', '{https://x.example}')`.execute(test.db)
-    await make('mine-to-link', merchant.owner)
-    await make('others-to-link', admin)
-    const actor = { user_id: merchant.owner.id, ip: IP }
-    const link = (client_id: string | null) => linkSignInApp(test.deps, merchant.payment_id, client_id, actor)
-    expect(await link('others-to-link')).toBe(false)
-    expect(await link('nobodys')).toBe(false)
-    expect(await link('mine-to-link')).toBe(true)
-    expect(await link(null)).toBe(true)
   })
 })
