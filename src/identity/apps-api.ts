@@ -29,8 +29,8 @@ const PATH = '/api/apps'
 const FAULTS_SHOWN_MAX = 50
 
 /**
- * POST in the machine scope. An access token of any scope registers an application for its member (interface.md). It is confirmed
- * when the token has the scope apps, or the member's own application sends it (identity-2.md 4).
+ * POST in the machine scope. An access token of any scope registers an application for its member (spec/registry 2.2). It is confirmed
+ * when the token has the scope apps, or the member's own application sends it (spec/registry 2.3).
  */
 export function registerAppRoute(app: FastifyInstance, deps: Core, getBearer: GetBearer): void {
   app.post(PATH, async (request, reply) => {
@@ -60,7 +60,7 @@ export function registerAppRoute(app: FastifyInstance, deps: Core, getBearer: Ge
 
 /**
  * Members cannot see what a device does, and nobody answers for a client that is known by its document. So these need the scope
- * that the member has allowed (identity-2.md 4).
+ * that the member has allowed (spec/registry 2.3).
  */
 function requireScope({ isOnDevice, app, scopes }: Bearer): void {
   if ((!isOnDevice && app.owner_id !== null) || scopes.includes('apps')) return
@@ -77,7 +77,7 @@ function invalidApp(issues: z.core.$ZodIssue[]): AppError {
   return new AppError(code, texts.join('; '), { data: { errors: faults.slice(0, FAULTS_SHOWN_MAX) } })
 }
 
-/** GET in its own scope, because it reads a session when there is no access token. */
+/** GET in its own scope, because it reads a session when there is no access token. spec/registry 2.1. */
 export async function listAppsRoute(
   app: FastifyInstance,
   { getBearer, ...deps }: Core & { getBearer: GetBearer },

@@ -1,4 +1,4 @@
-/** Lists and revokes the applications that a member has authorised. */
+/** Lists and revokes the applications that a member has authorised. spec/registry 3.2. */
 import { sql } from 'kysely'
 import { tellOfMember } from '../accounts/session/telling.ts'
 import type { MandateConsents } from '../accounts/sign-in/mandate-consent.ts'

@@ -1,4 +1,7 @@
-/** The applications of the launch page: those that a member uses, and those that their owners list for members. */
+/**
+ * The applications of the launch page: those that a member uses, and those that their owners list for members.
+ * spec/registry 3.3.
+ */
 import { sql } from 'kysely'
 import { isBannedOrSuspended } from '../accounts/people/users.ts'
 import type { Db } from '../database/connection.ts'

@@ -1,4 +1,7 @@
-/** /admin/apps and /admin/audit: administrators review, suspend and reinstate registered applications. */
+/**
+ * /admin/apps and /admin/audit: administrators review, suspend and reinstate registered applications.
+ * spec/registry 4.1 and 4.2.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'

@@ -1,4 +1,4 @@
-/** The administrators' console: it finds anything by its numbers, and shows it. */
+/** The administrators' console: it finds anything by its numbers, and shows it. spec/registry 4.3. */
 import { globSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

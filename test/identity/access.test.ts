@@ -1,4 +1,4 @@
-/** The rules of who may use an application, and of which addresses may be registered. */
+/** The rules of who may use an application, and of which addresses may be registered. spec/registry 1.3. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { User } from '../../src/accounts/people/users.ts'
 import { refusalOf } from '../../src/identity/apps/access.ts'

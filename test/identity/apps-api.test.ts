@@ -1,4 +1,4 @@
-/** GET and POST /api/apps: the registry for programs. */
+/** GET and POST /api/apps: the registry for programs. spec/registry 2.1 and 2.2. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cookieHeader } from '../harness/browser.ts'

@@ -1,4 +1,4 @@
-/** /account/applications: the applications that a member has allowed, and their revocation. */
+/** /account/applications: the applications that a member has allowed, and their revocation. spec/registry 3.2. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { revokeAuthorisation } from '../../src/identity/authorised-apps.ts'
 import { makePerson } from '../harness/cast.ts'

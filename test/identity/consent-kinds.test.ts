@@ -1,4 +1,4 @@
-/** What the consent page says, in its order and in both languages, for each kind of application (identity-2.md 10). */
+/** What the consent page says, in its order and in both languages, for each kind of application (spec/sign-in 1.7). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { storeMetadataClient } from '../../src/identity/metadata/clients.ts'

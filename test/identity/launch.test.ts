@@ -1,4 +1,4 @@
-/** /launch: which member sees which application. */
+/** /launch: which member sees which application. spec/registry 3.3. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { browser, startTestApp, type TestApp } from '../harness/harness.ts'

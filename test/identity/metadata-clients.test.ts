@@ -1,5 +1,5 @@
 /**
- * Clients that are known by their metadata documents (draft-ietf-oauth-client-id-metadata-document-02, identity-2.md 5): how a
+ * Clients that are known by their metadata documents (draft-ietf-oauth-client-id-metadata-document-02; spec/registry 5.1 and 5.2): how a
  * document is fetched, what a valid one says, and what the member reads and allows.
  */
 import type { ServerResponse } from 'node:http'

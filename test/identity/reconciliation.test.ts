@@ -1,6 +1,6 @@
 /**
- * The cases in which the interface document and the standards differ, and how the service fulfils both: the table of
- * identity.md section 4. Each row is tried as a client of the one and as a client of the other.
+ * The cases in which scripts and standards differ, and how the service fulfils both. Each is tried as a client of the one and as
+ * a client of the other.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'

@@ -1,4 +1,7 @@
-/** The rules of redirect URIs against random input. A failure prints its seed and its smallest case. */
+/**
+ * The rules of redirect URIs against random input. A failure prints its seed and its smallest case.
+ * spec/registry 1.2.
+ */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NewAppForm } from '../../src/identity/apps/apps.ts'

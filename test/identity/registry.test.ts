@@ -1,4 +1,4 @@
-/** /apps/:client_id: an owner manages an application. */
+/** /apps/:client_id: an owner manages an application. spec/registry 1.1, 1.4 and 3.1. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteApp } from '../../src/identity/apps/acts.ts'
 import { DEVICE_GRANT } from '../../src/identity/apps/apps.ts'

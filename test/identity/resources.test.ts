@@ -1,4 +1,7 @@
-/** Tokens for another application's service (RFC 8707), and the document about our own resource (RFC 9728). */
+/**
+ * Tokens for another application's service (RFC 8707), and the document about our own resource (RFC 9728).
+ * spec/registry 6.1.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { getApp, markReviewed, reviewedVersion } from '../../src/identity/apps/acts.ts'
 import { DEVICE_GRANT, GRANT_TYPES } from '../../src/identity/apps/apps.ts'

@@ -1,4 +1,4 @@
-/** Applications that other applications registered in a member's name, until their owner confirms them (identity-2.md 4). */
+/** Applications that other applications registered in a member's name, until their owner confirms them (spec/registry 2.3). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UNCONFIRMED_APPS_MAX } from '../../src/identity/apps/apps.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => mailed.close())
 
-/** Registers an application by the script of interface.md, with an access token of the member. */
+/** Registers an application as a script does, with an access token of the member. */
 async function register(person: Person, { scope = 'openid profile', by = bot, name = 'Night Market' } = {}) {
   const { access_token } = await obtainTokens(test, await person.signIn(), by, { scope })
   return registerWith(access_token, name)

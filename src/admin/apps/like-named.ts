@@ -1,4 +1,4 @@
-/** Finds applications whose names look alike, for reviewers. */
+/** Finds applications whose names look alike, for reviewers. spec/registry 4.3. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 

@@ -19,7 +19,7 @@ export function isPublic(app: { token_endpoint_auth_method: string }): boolean {
 }
 
 /**
- * Whether the site keeps an application, which waits for its owner, from this member or visitor (identity-2.md 4, the setting
+ * Whether the site keeps an application, which waits for its owner, from this member or visitor (spec/registry 2.3, the setting
  * apps_by_any_token).
  */
 export function isKeptForOwner(
@@ -46,7 +46,7 @@ export type MemberStatus = Pick<
 
 /**
  * Returns the rule that refuses a member, or undefined. Deny wins over allow, an empty allow list admits everyone, and a
- * banned or suspended member is always refused (decisions.md 2.3). Trust levels are cumulative, as in `groupsOf`.
+ * banned or suspended member is always refused (spec/registry 1.3). Trust levels are cumulative, as in `groupsOf`.
  */
 export function refusalOf(user: MemberStatus, rules: GroupRules, now: Date): Refusal | undefined {
   if (isBannedOrSuspended(user, now)) return { rule: 'barred' }

@@ -1,6 +1,6 @@
 /**
  * The acts of owners and administrators on registered applications. Each act is one transaction that locks the application's
- * row and writes an audit entry. An owner gets not_found for other members' applications.
+ * row and writes an audit entry. An owner gets not_found for other members' applications. spec/registry 4.1 and 4.2.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { type RawBuilder, sql } from 'kysely'

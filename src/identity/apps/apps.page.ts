@@ -1,4 +1,4 @@
-/** /apps: a member's own applications, and the form that registers another. */
+/** /apps: a member's own applications, and the form that registers another. spec/registry 3.1. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'

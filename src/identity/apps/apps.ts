@@ -1,4 +1,4 @@
-/** Validates, registers and lists OAuth applications. A secret is shown once. */
+/** Validates, registers and lists OAuth applications. A secret is shown once. spec/registry 1.1. */
 import { z } from 'zod'
 import { lockUser } from '../../accounts/people/users.ts'
 import { recordSecurityEvent } from '../../accounts/security/security-events.ts'
@@ -258,7 +258,7 @@ export async function registerApp(db: Db, app: NewApp) {
 
 /**
  * Registers an application on behalf of another one, `by`. It works at once and waits for its owner, who is told and confirms
- * it (identity-2.md 4). Throws access_denied also when UNCONFIRMED_APPS_MAX of the owner wait already.
+ * it (spec/registry 2.3). Throws access_denied also when UNCONFIRMED_APPS_MAX of the owner wait already.
  */
 export async function registerUnconfirmedApp(
   deps: Core,

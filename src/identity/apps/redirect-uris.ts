@@ -1,4 +1,4 @@
-/** The rules of redirect addresses, without HTTP and SQL. */
+/** The rules of redirect addresses, without HTTP and SQL. spec/registry 1.2. */
 import { isLoopback } from '../../platform/config.ts'
 import { privateUseScheme } from '../../web/back.ts'
 import { isPublic } from './access.ts'

@@ -1,6 +1,6 @@
 /**
  * The secrets of applications. They are shown once and stored as hashes. Two may be live, so that a new one can replace an
- * old one without an interruption. An owner adds a secret by presenting one (decisions.md 3). An owner who has lost all
+ * old one without an interruption. An owner adds a secret by presenting one (spec/registry 1.4). An owner who has lost all
  * secrets asks an administrator.
  */
 import { timingSafeEqual } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
  * Resources (RFC 8707): a client asks for tokens that only another application's service takes. The address of the service is the
- * resource. That application reads the tokens by introspection.
+ * resource. That application reads the tokens by introspection. spec/registry 6.1.
  */
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'

@@ -1,4 +1,4 @@
-/** Client metadata documents: what a valid one says, and which of its addresses the client may use (identity-2.md 5). */
+/** Client metadata documents: what a valid one says, and which of its addresses the client may use (spec/registry 5.1). */
 import { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'

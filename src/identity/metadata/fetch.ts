@@ -1,4 +1,7 @@
-/** Fetches a client metadata document: one guarded request without redirects, of at most 5 s and 5 KiB (draft-02, 5 and 8.6). */
+/**
+ * Fetches a client metadata document: one guarded request without redirects, of at most 5 s and 5 KiB (draft-02, 5 and 8.6).
+ * spec/registry 5.2.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { Core } from '../../core/core.ts'
 import { type Fault, makeSendRequest, type RequestOptions } from '../../egress/request.ts'
