@@ -546,6 +546,17 @@ describe('a key of another application', () => {
     const { body } = await paste(`act=query&pid=${shop.pid}&key=${mine.merchant_key}`)
     expect(textOf(body)).toContain(en.signatures.mistakes.foreign_key(mine.payment_id))
   })
+
+  it('of the reader is masked in a kept request', async () => {
+    const mine = await shopOfReader()
+    for (const description of [mine.token, mine.secret_key, mine.merchant_key]) {
+      const sent = request('hmac', { description }, () => 'ab')
+      await send(test, 'POST', `/payment/pay/${shop.payment_id}/process`, sent)
+      const { body } = await owner.get(`${path()}?refused=${await latest()}`)
+      expect([body.includes('•••'), body.includes(description)]).toEqual([true, false])
+      test.clock.advance(60_000)
+    }
+  })
 })
 
 describe('what it costs', () => {
@@ -723,6 +734,15 @@ describe('a paste', () => {
       }
     },
   )
+
+  it('with a blank field in an inquiry is right, as the gateway reads it', async () => {
+    const opened = (await send(test, 'POST', '/payment/api/mapi.php', request('v1', {}, M))).json()
+    const asked = { act: 'order', pid: shop.pidText, trade_no: opened.trade_no, out_trade_no: '', money: '' }
+    const fields = { ...asked, sign: M(joined(asked)), sign_type: 'MD5' }
+    expect((await send(test, 'GET', '/payment/api/api.php', fields)).json()).toMatchObject({ code: 1 })
+    const page = textOf((await paste(queryOf(fields))).body)
+    expect([page.includes(en.signatures.right), page.includes(en.signatures.also)]).toEqual([true, false])
+  })
 
   it('with &amp; is read as it was meant, and a request that was sent so is explained', async () => {
     seen.add('amp_pasted')

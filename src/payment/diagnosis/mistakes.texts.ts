@@ -150,7 +150,7 @@ export const mistakes = {
   }),
   foreign_key: (what) => ({
     en: `The request was signed with a key of your other application ${what}. Use the key of this one.`,
-    zh: `签名用的是您另一个应用 ${what} 的密钥。请使用本应用的密钥。`,
+    zh: `签名用的是你另一个应用 ${what} 的密钥。请使用本应用的密钥。`,
   }),
   wrong_public_key: (what) => ({
     en: `The signature was not made with the private key that belongs to the public key here${what === '' ? '' : ` (it is one of ${what} bits)`}. Paste your own public key into the application, not ours, and check that the plugin has the private key of the same pair.`,

@@ -1,7 +1,14 @@
 /** The problems of a request besides its signature, such as its clock and its amounts. */
 import { deceptiveIn } from '../../web/parameters.ts'
 import { callRefusal, isMerchantUrl } from '../wire-fields/addresses.ts'
-import { DRIFT_SECONDS_MAX, NewTradeNo, OutTradeNo, Timestamp, TradeName } from '../wire-fields/fields.ts'
+import {
+  DRIFT_SECONDS_MAX,
+  NewTradeNo,
+  OutTradeNo,
+  Timestamp,
+  TradeName,
+  withoutBlanks,
+} from '../wire-fields/fields.ts'
 import { isMoney } from '../wire-fields/money.ts'
 import type { Mistake } from './mistakes.ts'
 import type { Door, Receiver, Request } from './request.ts'
@@ -36,24 +43,31 @@ export function notesOn(
   if (claimed !== undefined && claimed !== keys.payment_id && claimed !== String(keys.pid))
     notes.push({ code: 'other_application', what: claimed })
   if (door !== 'hmac' && !accepts[door]) notes.push({ code: 'version_off', what: door })
-  notes.push(...clockOf(parameters.timestamp, door, now), ...amountsOf(parameters, door))
-  if (door !== 'hmac') notes.push(...tradeFaults(parameters, allowedCidrs))
+  notes.push(...clockOf(parameters.timestamp, door, now))
+  notes.push(...(door === 'hmac' ? amountsOf(parameters) : tradeFaults(parameters, allowedCidrs)))
   return notes
 }
 
-/** The fields of a gateway trade that are refused whatever the signature is. Only a new trade has a name or money. */
+/**
+ * The fields of a gateway trade that are refused whatever the signature is. Only a new trade has a name or money. The gateway
+ * reads a blank field as absent, so only a new trade may lack it.
+ */
 function tradeFaults(
-  { out_trade_no, notify_url, return_url, name, money }: Record<string, string>,
+  parameters: Record<string, string>,
   NOTIFY_ALLOW_CIDRS: Receiver['allowedCidrs'],
 ): Mistake[] {
-  const isNew = name !== undefined || money !== undefined
-  const shape = isNew ? NewTradeNo : OutTradeNo
   const notes: Mistake[] = []
+  const present = withoutBlanks(parameters)
+  const { notify_url, return_url } = present
+  const isNew = present.name !== undefined || present.money !== undefined
+  const { out_trade_no, name, money } = isNew ? parameters : present
+  if (money !== undefined && !isMoney(money)) notes.push({ code: 'amount_form', what: money.slice(0, 40) })
+  const shape = isNew ? NewTradeNo : OutTradeNo
   if (out_trade_no !== undefined && !shape.safeParse(out_trade_no).success)
     notes.push({ code: 'out_trade_no_form', what: out_trade_no.slice(0, 40) })
-  if (name !== undefined && !TradeName.safeParse(name).success) notes.push({ code: 'name_form', what: name })
+  if (name !== undefined && !TradeName.safeParse(name).success) notes.push({ code: 'name_form' })
   for (const [field, url] of Object.entries({ notify_url, return_url })) {
-    if (url === undefined || url === '') continue
+    if (url === undefined) continue
     if (!isMerchantUrl(url)) notes.push({ code: 'url_form', what: field })
     else if (field === 'notify_url' && callRefusal(url, { NOTIFY_ALLOW_CIDRS }) !== undefined)
       notes.push({ code: 'url_never_called', what: new URL(url).host })
@@ -77,12 +91,7 @@ function clockOf(timestamp: string | undefined, door: Door, now: Date): Mistake[
   ]
 }
 
-function amountsOf(
-  { amount, charge_max, period_max, points, money }: Record<string, string>,
-  door: Door,
-): Mistake[] {
-  if (door !== 'hmac')
-    return money === undefined || isMoney(money) ? [] : [{ code: 'amount_form', what: money.slice(0, 40) }]
+function amountsOf({ amount, charge_max, period_max, points }: Record<string, string>): Mistake[] {
   const bad = [amount, charge_max, period_max, points].find(
     (value) => value !== undefined && !/^[1-9]\d{0,15}$/.test(value),
   )

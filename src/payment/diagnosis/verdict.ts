@@ -315,7 +315,10 @@ export function withoutKeys(
   const secrets = [
     ...tokens.flatMap(({ value }) => [value, secretKeyOf(value)]),
     ...merchant_keys.map(({ value }) => value),
-    ...others.flatMap(({ value }) => (typeof value === 'string' ? [value] : [])),
+    ...others.flatMap((other) => {
+      if (other.kind === 'token') return [other.value, secretKeyOf(other.value)]
+      return other.kind === 'merchant_key' ? [other.value] : []
+    }),
     ...called.map(([, value]) => value).filter((value) => value.length >= SECRET_LENGTH_MIN),
   ]
   return secrets.reduce((masked, secret) => masked.replaceAll(secret, '•••'), text)

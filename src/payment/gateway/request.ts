@@ -11,7 +11,7 @@ import { verifyMd5, verifyRsa } from '../signing/gateway.ts'
 import type { GatewayApp } from '../signing/gateway-apps.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { isAllowedAddress } from '../wire-fields/addresses.ts'
-import { type FlatParameters, flatParameters, isFresh } from '../wire-fields/fields.ts'
+import { type FlatParameters, flatParameters, isFresh, withoutBlanks } from '../wire-fields/fields.ts'
 import { requireOneReading } from './ambiguity.ts'
 import { refusal } from './errors.ts'
 import { hasTooManyStarts, type Reader } from './readings.ts'
@@ -191,9 +191,4 @@ export function requireInquiry({ signed, parameters }: Authenticated): void {
 
 function isBlank(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
-}
-
-function withoutBlanks(parameters: FlatParameters): FlatParameters {
-  const present = Object.entries(parameters).filter(([, value]) => value.trim() !== '')
-  return Object.assign(Object.create(null), Object.fromEntries(present))
 }

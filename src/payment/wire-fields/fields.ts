@@ -75,6 +75,12 @@ export function flatParameters(received: unknown): FlatParameters {
   return parameters
 }
 
+/** Drops blank values, which the gateway reads as absent. */
+export function withoutBlanks(parameters: FlatParameters): FlatParameters {
+  const present = Object.entries(parameters).filter(([, value]) => value.trim() !== '')
+  return Object.assign(Object.create(null), Object.fromEntries(present))
+}
+
 /** The length of the part after `pay_`. */
 export const PAYMENT_ID_LENGTH = 20
 /** Finds a Payment ID within a longer text. */
