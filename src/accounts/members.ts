@@ -1,6 +1,6 @@
 /**
  * Administrators find, inspect, suspend, ban and reinstate members. Each act is recorded with its reason and mailed to the
- * member. It takes effect at the member's next request.
+ * member. It takes effect at the member's next request. spec/accounts 1.3.
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Core } from '../core/core.ts'

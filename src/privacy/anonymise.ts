@@ -4,6 +4,7 @@
 /**
  * Anonymises an account: its data is removed for good, its row and number stay, and the ledger does not change. Obstacles
  * prevent it until they are settled: they would lose points or leave another member with an open matter.
+ * spec/accounts 1.4.
  */
 import { type RawBuilder, sql } from 'kysely'
 import { isLastAdministrator, lockWithAdministrators, type MemberAct } from '../accounts/members.ts'

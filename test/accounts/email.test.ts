@@ -1,4 +1,7 @@
-/** Outgoing mail over a real SMTP server: the outbox and its retries, confirmed addresses, notices. */
+/**
+ * Outgoing mail over a real SMTP server: the outbox and its retries, confirmed addresses, notices.
+ * spec/accounts 4.1 and 4.3.
+ */
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'

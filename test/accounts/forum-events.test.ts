@@ -1,4 +1,7 @@
-/** Webhooks of the forum: which events act, what their signed bodies take away, and that they give nothing. */
+/**
+ * Webhooks of the forum: which events act, what their signed bodies take away, and that they give nothing.
+ * spec/accounts 5.4.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkNextMember } from '../../src/accounts/forum/sweep.ts'
 import { openMetrics } from '../../src/core/metrics.ts'

@@ -1,6 +1,7 @@
 /**
  * What the forum states about a member is judged fact by fact: no text of a member, a moderator or a group keeps a suspension,
  * a role or a group from being learned, and a fact in no right form is unknown, never false.
+ * spec/accounts 5.2 and 5.3.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkNextMember } from '../../src/accounts/forum/sweep.ts'

@@ -1,6 +1,6 @@
 /**
  * Changes of members at the forum: the service learns names, groups, trust levels and suspensions by webhook, sweep
- * and sign-in.
+ * and sign-in. spec/accounts 1.1 and 5.5.
  */
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'

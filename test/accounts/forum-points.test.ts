@@ -1,4 +1,7 @@
-/** The points bridge: the grants for a changing score, over days, with concurrent imports and failures. */
+/**
+ * The points bridge: the grants for a changing score, over days, with concurrent imports and failures.
+ * spec/accounts 5.7.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { countScore, grantPending, importNextScore } from '../../src/accounts/forum/points.ts'
 import { checkNextMember, syncWithForum } from '../../src/accounts/forum/sweep.ts'

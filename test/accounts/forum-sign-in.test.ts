@@ -1,4 +1,4 @@
-/** Sign-in through the forum, in a browser against a real forum, and every refused answer. */
+/** Sign-in through the forum, in a browser against a real forum, and every refused answer. spec/accounts 5.1. */
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openSettings } from '../../src/core/settings.ts'

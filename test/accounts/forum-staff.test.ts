@@ -1,4 +1,7 @@
-/** Rights of the forum's staff: they lapse when the forum has not confirmed them for long, and return when it does. */
+/**
+ * Rights of the forum's staff: they lapse when the forum has not confirmed them for long, and return when it does.
+ * spec/accounts 5.6.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ConnectError } from '../../examples/forum/connect.js'
 import { syncWithForum } from '../../src/accounts/forum/sweep.ts'

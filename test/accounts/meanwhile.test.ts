@@ -1,4 +1,4 @@
-/** Sign-in forms of a tab whose browser has signed in meanwhile in another tab. */
+/** Sign-in forms of a tab whose browser has signed in meanwhile in another tab. spec/accounts 2.5. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { beginSecondStep } from '../../src/accounts/sign-in/second-step.page.ts'
 import { makePerson, type Person } from '../harness/cast.ts'

@@ -1,4 +1,7 @@
-/** Passkeys in use: the sign-in, the step after the password, a fresh sign-in, and every forgery. */
+/**
+ * Passkeys in use: the sign-in, the step after the password, a fresh sign-in, and every forgery.
+ * spec/accounts 2.3.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeSignInLink } from '../../src/accounts/operator.ts'
 import { issueLink } from '../../src/accounts/security/account-links.ts'

@@ -1,4 +1,7 @@
-/** Acts that require a recent sign-in: the page of the second factor, and payments above the set amount. */
+/**
+ * Acts that require a recent sign-in: the page of the second factor, and payments above the set amount.
+ * spec/accounts 3.2.
+ */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { stepAt, totpCode } from '../../src/accounts/security/totp.ts'

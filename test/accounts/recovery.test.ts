@@ -1,4 +1,7 @@
-/** A forgotten password: the answer reveals nothing, the link works once, and the new password ends sessions. */
+/**
+ * A forgotten password: the answer reveals nothing, the link works once, and the new password ends sessions.
+ * spec/accounts 4.2.
+ */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sendDueMail } from '../../src/accounts/people/email.ts'

@@ -1,4 +1,4 @@
-/** /register: local accounts for visitors, when an administrator has opened registration. */
+/** /register: local accounts for visitors, when an administrator has opened registration. spec/accounts 2.7. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { makePerson, signIn } from '../harness/cast.ts'

@@ -1,4 +1,4 @@
-/** /account/sessions: the browsers that are signed in to an account. */
+/** /account/sessions: the browsers that are signed in to an account. spec/accounts 3.1. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deviceOf } from '../../src/accounts/session/device.ts'
 import { makePerson, type Person } from '../harness/cast.ts'

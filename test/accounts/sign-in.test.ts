@@ -1,4 +1,4 @@
-/** Local accounts: sign-in and sign-out, throttled guesses, sessions, forms and redirects. */
+/** Local accounts: sign-in and sign-out, throttled guesses, sessions, forms and redirects. spec/accounts 2.1. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUser, groupsOf } from '../../src/accounts/people/users.ts'
 import { hashPassword, verifyPassword } from '../../src/accounts/security/password.ts'

@@ -1,5 +1,6 @@
 /**
  * Throttled sign-ins over two processes: concurrent guesses, honest members behind one address, and a victim at home.
+ * spec/accounts 2.2.
  */
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

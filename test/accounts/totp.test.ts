@@ -1,6 +1,6 @@
 /**
  * The second factor: RFC 6238, its set-up, the second page of the sign-in, recovery codes, and a reset by an
- * administrator.
+ * administrator. spec/accounts 2.4.
  */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** /admin/groups: local groups, their members, and their effect on rules of applications. */
+/** /admin/groups: local groups, their members, and their effect on rules of applications. spec/accounts 1.2. */
 import { type RawBuilder, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addMembers, createGroup, deleteGroup, listGroups } from '../../src/accounts/local-groups.ts'

@@ -1,4 +1,7 @@
-/** /admin/members: acts of administrators on accounts, and their effect on the members. */
+/**
+ * /admin/members: acts of administrators on accounts, and their effect on the members.
+ * spec/accounts 1.3 and 2.6.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { banMember } from '../../src/accounts/members.ts'
 import { turnOnSecondFactor } from '../../src/accounts/security/second-factor.ts'

@@ -1,5 +1,6 @@
 /**
  * The export of a member's data, and the rest after the anonymisation: the books and a number, but no way to sign in.
+ * spec/accounts 1.4.
  */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

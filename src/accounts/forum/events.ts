@@ -1,6 +1,6 @@
 /**
  * The forum's events. An event marks its member for a check by the worker. What its signed body takes away acts at once;
- * it gives nothing, because an event may arrive late.
+ * it gives nothing, because an event may arrive late. spec/accounts 5.4.
  */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'

@@ -1,6 +1,7 @@
 /**
  * The right forms of what the forum states about a member. Each function judges one value alone. For a value in no right
  * form most return undefined: the fact is unknown. Unknown is not false, so the stored value stays.
+ * spec/accounts 5.2.
  */
 import { isCleanText } from '../../web/parameters.ts'
 

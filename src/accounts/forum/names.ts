@@ -1,4 +1,7 @@
-/** Names of the forum's members. Names may change, swap or be taken over, and two accounts never have one name. */
+/**
+ * Names of the forum's members. Names may change, swap or be taken over, and two accounts never have one name.
+ * spec/accounts 1.1.
+ */
 import { sql } from 'kysely'
 import type { Tx } from '../../database/connection.ts'
 import { type Account, accountColumns } from './account.ts'

@@ -10,6 +10,7 @@
  *
  * It is safe in any number of processes, and when one dies. A conditional write decides the grant of a day once, before the
  * ledger posts it. The ledger's reference makes the grant happen once, and a later round posts a decided grant.
+ * spec/accounts 5.7.
  */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'

@@ -3,7 +3,7 @@
  * once and within 10 minutes. The forum sends it to GET /sign-in/forum/callback. A refusal changes nothing.
  *
  * NOTE: While the browser has a session at the forum, the forum asks for no password, and its protocol cannot demand one.
- * When an application demands a new sign-in, a new handshake gives a new auth_time.
+ * When an application demands a new sign-in, a new handshake gives a new auth_time. spec/accounts 5.1.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'

@@ -1,6 +1,7 @@
 /**
  * What a single read states about a member: the answer of `GET /admin/users/{id}.json`, judged field by field. No other
  * field is looked at, so no text of a member, a moderator or a group can make the answer unusable.
+ * spec/accounts 5.3.
  */
 import {
   endOf,

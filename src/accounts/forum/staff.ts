@@ -4,6 +4,7 @@
  *
  * With an API key, rights lapse of a member who could not be read, once the API has answered about others 24 hours after the
  * last confirmation. So an outage of the forum closes no administration. Without a key they lapse after 30 days.
+ * spec/accounts 5.6.
  */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'

@@ -6,6 +6,7 @@
  *
  * With b requests a minute and a members in session, their data may be a/b minutes old, or an hour if that is longer. The
  * data of the others may be a day old. No request waits for this, because payments and pages read local state.
+ * spec/accounts 5.5.
  */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'

@@ -1,4 +1,7 @@
-/** Checks what a member's passkey answered on a sign-in page. Failures count like wrong passwords. */
+/**
+ * Checks what a member's passkey answered on a sign-in page. Failures count like wrong passwords.
+ * spec/accounts 2.3.
+ */
 import { verifyAuthenticationResponse } from '@simplewebauthn/server'
 import type { FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'

@@ -1,6 +1,6 @@
 /**
  * The outbox of mails. An act writes its mail in its own transaction, and a process claims and sends it. Each mail is sent
- * at least once; it is sent again when a process dies before it records the success.
+ * at least once; it is sent again when a process dies before it records the success. spec/accounts 4.3.
  */
 import { sql } from 'kysely'
 import type { createTransport } from 'nodemailer'

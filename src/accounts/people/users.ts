@@ -47,7 +47,7 @@ const TRUST_LEVELS = ['trust_level_0', 'trust_level_1', 'trust_level_2', 'trust_
 
 /**
  * Returns the groups of a member for userinfo and group rules: trust levels cumulatively, then admins, moderators, and
- * custom groups by name (decisions.md 2.2).
+ * custom groups by name (spec/accounts 1.2).
  */
 export function groupsOf(
   user: Pick<User, 'trust_level' | 'is_admin' | 'is_moderator' | 'custom_groups'>,

@@ -1,6 +1,7 @@
 /**
  * Changes the e-mail address of a local account. A new address takes effect when the member opens the link sent to it,
  * signed in. Applications identify members by the address, so a stranger must not get it confirmed by another person.
+ * spec/accounts 4.1.
  */
 import type { Core } from '../../core/core.ts'
 import type { Language } from '../../web/languages.ts'

@@ -1,6 +1,6 @@
 /**
  * Recovers a forgotten password. A request is only stored, without reading accounts, so neither the answer nor its time
- * shows whether an account exists. The worker finds the account and mails the link.
+ * shows whether an account exists. The worker finds the account and mails the link. spec/accounts 4.2.
  */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'

@@ -1,6 +1,6 @@
 /**
  * The second factor of a local account: a TOTP secret or passkeys, and recovery codes for a lost phone. The database accepts each
- * code once, also for simultaneous requests.
+ * code once, also for simultaneous requests. spec/accounts 2.4.
  */
 
 import type { Core } from '../../core/core.ts'

@@ -1,6 +1,6 @@
 /**
  * Acts on credentials, keys and large payments require a recent sign-in, so a stolen session cannot perform them. The
- * member signs in at the sign-in page, or from there at the forum, and returns to the act.
+ * member signs in at the sign-in page, or from there at the forum, and returns to the act. spec/accounts 3.2.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'

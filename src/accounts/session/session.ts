@@ -1,6 +1,6 @@
 /**
  * Sessions: a random cookie in the browser, and its hash in Postgres. The hooks of the browser scope find the member of a
- * request and check its form token.
+ * request and check its form token. spec/accounts 3.1.
  */
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'

@@ -29,8 +29,8 @@ export type AttemptedBy = {
 }
 
 /**
- * Records an attempt as failed, for acts without a right answer. Throws too_many_attempts above the limits of decisions.md
- * 11. A refused attempt is not counted, so waiting always helps. Acts other than sign-in use a name with a space, which no
+ * Records an attempt as failed, for acts without a right answer. Throws too_many_attempts above the limits of
+ * spec/accounts 2.2. A refused attempt is not counted, so waiting always helps. Acts other than sign-in use a name with a space, which no
  * username has.
  */
 export async function registerAttempt(deps: Core, by: AttemptedBy): Promise<bigint> {

@@ -4,7 +4,7 @@
 /**
  * A link from the command line that signs in once, for when the forum is down, or a password is lost on a site without
  * mail. It replaces the password only: the second factor is still required. Its button uses the link. Opening the link does
- * not, because programs that preview links open it too.
+ * not, because programs that preview links open it too. spec/accounts 2.6.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'

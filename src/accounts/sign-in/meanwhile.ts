@@ -1,4 +1,4 @@
-/** Answers the form of a sign-in page whose browser has signed in meanwhile, in another tab. */
+/** Answers the form of a sign-in page whose browser has signed in meanwhile, in another tab. spec/accounts 2.5. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'

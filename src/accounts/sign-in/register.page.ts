@@ -1,4 +1,4 @@
-/** /register: anybody makes a local account, if the setting `registration` is open and no forum is configured (decisions.md 2.4). */
+/** /register: anybody makes a local account, if the setting `registration` is open and no forum is configured (spec/accounts 2.7). */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { recordAudit } from '../../core/audit.ts'

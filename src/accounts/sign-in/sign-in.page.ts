@@ -1,4 +1,4 @@
-/** Sign-in with a local password or a passkey, and sign-out. The page also links to the forum. Failures are throttled (decisions.md 11). */
+/** Sign-in with a local password or a passkey, and sign-out. The page also links to the forum. Failures are throttled (spec/accounts 2.1 and 2.2). */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'

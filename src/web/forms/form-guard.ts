@@ -3,7 +3,7 @@
 // Tables: kept_forms.
 /**
  * Protects forms against cross-site requests. Every form that changes something carries a token bound to the browser's
- * session cookie, or to its visitor cookie before sign-in, and must come from our own page.
+ * session cookie, or to its visitor cookie before sign-in, and must come from our own page. spec/accounts 3.3.
  */
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../../platform/config.ts'
