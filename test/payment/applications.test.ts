@@ -52,11 +52,7 @@ describe('applying', () => {
     const page = await client.get(PATH)
     expect(page.body).toContain(messages.en.paymentApps.needTrustLevel(1, 0))
     const before = await rows()
-    const forced = await client.submit(page, '/sign-out', {}).then(async () => {
-      const again = await newcomer.signIn()
-      const form = (await again.get(PATH)).form('/sign-out')
-      return again.post(PATH, { ...form, ...filled })
-    })
+    const forced = await client.post(PATH, { ...page.form('/sign-out'), ...filled })
     expect(forced.status).toBe(403)
     expect(await rows()).toEqual(before)
   })

@@ -297,7 +297,7 @@ it('a dead address gets no more: the team is alerted', async () => {
   expect(trail).toMatchObject([{ actor_id: null, detail: { url } }])
 
   expect((await browser.submit(await browser.get(path), path, { events_url: url })).status).toBe(303)
-  expect((await browser.get(path)).body).not.toContain('Your address answered')
+  expect((await browser.get(path)).body).not.toContain(messages.en.events.gone)
   expect(await isOn()).toBe(true)
 })
 

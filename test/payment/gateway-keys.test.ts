@@ -161,49 +161,30 @@ describe('a pasted public key', () => {
     generateKeyPairSync('rsa', { modulusLength, publicExponent }).publicKey
   const ofType = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }) as string
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const bareEc = ec.privateKey.export({ type: 'sec1', format: 'der' }).toString('base64')
+  const pss = generateKeyPairSync('rsa-pss', { modulusLength: 2048 })
+  const encryptedPem = privateKey.export({ type: 'pkcs8', format: 'pem', ...encrypted }) as string
+  const encryptedBare = privateKey.export({ type: 'pkcs8', format: 'der', ...encrypted }).toString('base64')
+  const { cert } = certificateOf('shop.example')
 
   it.each<[string, string, string]>([
     ['private_key', 'the private PEM', privatePem],
     ['private_key', 'its PKCS#1 PEM', privateKey.export({ type: 'pkcs1', format: 'pem' }) as string],
     ['private_key', 'its bare PKCS#8', bare('pkcs8')],
     ['private_key', 'its bare PKCS#1', bare('pkcs1')],
-    [
-      'private_key',
-      'an encrypted PEM',
-      privateKey.export({ type: 'pkcs8', format: 'pem', ...encrypted }) as string,
-    ],
-    [
-      'private_key',
-      'an encrypted bare PKCS#8',
-      privateKey.export({ type: 'pkcs8', format: 'der', ...encrypted }).toString('base64'),
-    ],
-    [
-      'private_key',
-      'a private key under a public label',
-      `-----BEGIN PUBLIC KEY-----\n${bare('pkcs8')}\n-----END PUBLIC KEY-----`,
-    ],
+    ['private_key', 'an encrypted PEM', encryptedPem],
+    ['private_key', 'an encrypted bare PKCS#8', encryptedBare],
+    ['private_key', 'a private key under a public label', pem.replace(/\n[^-]+\n/, `\n${bare('pkcs8')}\n`)],
     ['private_key', 'both halves', `${pem}${privatePem}`],
-    [
-      'private_key',
-      'an EC private key',
-      ec.privateKey.export({ type: 'sec1', format: 'der' }).toString('base64'),
-    ],
+    ['private_key', 'an EC private key', bareEc],
     ['unreadable', 'a private key behind the end of the public one', joined(spki, bare('pkcs8'))],
-    ['certificate', 'a certificate', certificateOf('shop.example').cert],
-    [
-      'certificate',
-      'a bare certificate',
-      certificateOf('shop.example').cert.replace(/-----[^-]+-----|\s/g, ''),
-    ],
+    ['certificate', 'a certificate', cert],
+    ['certificate', 'a bare certificate', cert.replace(/-----[^-]+-----|\s/g, '')],
     ['ssh_key', 'a key of ssh', 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ alice@example.org'],
     ['several', 'two public keys', `${pem}${pem}`],
     ['not_rsa', 'an EC key', ofType(ec.publicKey)],
     ['not_rsa', 'an Ed25519 key', ofType(generateKeyPairSync('ed25519').publicKey)],
-    [
-      'not_rsa',
-      'a key for RSA-PSS only',
-      ofType(generateKeyPairSync('rsa-pss', { modulusLength: 2048 }).publicKey),
-    ],
+    ['not_rsa', 'a key for RSA-PSS only', ofType(pss.publicKey)],
     ['too_short', 'a key of 1024 bits', ofType(rsa(1024))],
     ['too_short', 'a key of 2047 bits', ofType(rsa(2047))],
     ['too_long', 'a key of 8200 bits', madeOf(8_200, 65_537n)],

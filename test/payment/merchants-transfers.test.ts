@@ -90,7 +90,7 @@ describe('a transfer by hand', () => {
     }
     await set('points_transfer_daily_limit_tl2', '100')
     const tight = await quote({ to_username: alice.username, amount: '60' })
-    expect(tight.body).toContain('30 points are left today.')
+    expect(tight.body).toContain(messages.en.merchantTransfers.leftToday('30'))
     expect(tight.body).toContain(faults.daily_limit_reached)
     const { form_token } = (await owner.get(path)).form('/sign-out')
     const fields = { ...recipientFields(alice), amount: '60', order_id: 'x' }

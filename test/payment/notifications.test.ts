@@ -11,6 +11,7 @@ import type { AttemptOutcome } from '../../src/database/tables/notifications.ts'
 import { readNotifications } from '../../src/payment/notifications/redelivery.ts'
 import { openNotifier } from '../../src/payment/notifications/worker.ts'
 import { certificateOf, endedCertificateOf, type KeyAndCertificate } from '../harness/certificate.ts'
+import { messages } from '../harness/messages.ts'
 import { type Receiver, startReceiver, succeed } from '../harness/notify-receiver.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
 import { payOrder, placeOrder, refund } from '../harness/orders.ts'
@@ -29,6 +30,16 @@ afterAll(() => world.close())
 /** Expects how the attempt at an address ends. */
 const expectOutcome = async (url: string, outcome: AttemptOutcome, detail: string | null) =>
   expect(await world.outcomeAt(url)).toMatchObject({ outcome, detail })
+
+/** Holds back the answer to the next notification, and all later ones succeed at once. */
+function holdAnswer() {
+  const { promise, resolve } = Promise.withResolvers<ServerResponse>()
+  receiver.answer = (_, response) => {
+    receiver.answer = succeed
+    resolve(response)
+  }
+  return { asked: promise, answer: async () => (await promise).end('success') }
+}
 
 /** Answers of servers that print warnings before the body. */
 const WARNED = [
@@ -216,14 +227,15 @@ describe('an attempt', () => {
       return page.body
     }
     const [own, plain, warned] = orders
-    expect(await pageOf(own, 'en')).toContain('This order’s notify_url has a query of its own')
-    expect(await pageOf(own, 'zh-CN')).toContain('该订单的 notify_url 自带查询参数')
-    expect(await pageOf(plain, 'en')).not.toContain('query of its own')
-    expect(await pageOf(warned, 'en')).toMatch(
-      /Text before the word success: <code>Warning: &lt;old&gt; PHP</,
+    const ownQuery = (names: string[]) => messages.en.notifications.ownQuery(names)
+    expect(await pageOf(own, 'en')).toContain(ownQuery(['notify_url']))
+    expect(await pageOf(own, 'zh-CN')).toContain(messages['zh-CN'].notifications.ownQuery(['notify_url']))
+    expect(await pageOf(plain, 'en')).not.toContain(ownQuery(['notify_url']))
+    expect(await pageOf(warned, 'en')).toContain(
+      `${messages.en.notifications.beforeSuccess} <code>Warning: &lt;old&gt; PHP<`,
     )
     await setRows(test, 'orders', { transaction_id: own! }, { return_url: 'https://shop.example/?a=1' })
-    expect(await pageOf(own, 'en')).toContain('notify_url and return_url have queries of their own')
+    expect(await pageOf(own, 'en')).toContain(ownQuery(['notify_url', 'return_url']))
   })
 
   it('fails by any other answer, each for its reason', async () => {
@@ -373,14 +385,12 @@ describe('the schedule', () => {
   })
 
   it('drops an attempt that ended by a wrong clock, and repeats it', async () => {
-    const held = Promise.withResolvers<ServerResponse>()
-    receiver.answer = (_, response) => held.resolve(response)
+    const held = holdAnswer()
     const transaction_id = await world.payOne(`${receiver.url}/dropped`)
     test.deps.notifier.nudge()
-    const response = await held.promise
+    await held.asked
     const clock = feignWrongClock(test.deps.clockCheck)
-    receiver.answer = succeed
-    response.end('success')
+    await held.answer()
     const asked = clock.asked()
     await until(() => clock.asked() >= asked + 2)
     clock.end()
@@ -433,29 +443,25 @@ describe('the process that was paid in', () => {
     const { order_id } = await world.rowOf(transaction_id)
     await test.deps.notifier.attempted(order_id!, 20_000)
     expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'delivered' })
-    const held = Promise.withResolvers<ServerResponse>()
-    receiver.answer = (_, response) => held.resolve(response)
+    const held = holdAnswer()
     const slow = await world.payOne(`${receiver.url}/slow`)
     await test.deps.notifier.attempted((await world.rowOf(slow)).order_id!, 50)
     expect(await world.rowOf(slow)).toMatchObject({ status: 'due', attempts: 0 })
-    const response = await held.promise
-    receiver.answer = succeed
-    response.end('success')
+    await held.asked
+    await held.answer()
     await world.told([slow])
   })
 
   it('learns of an attempt that another process has made', async () => {
-    const held = Promise.withResolvers<ServerResponse>()
-    receiver.answer = (_, response) => held.resolve(response)
+    const held = holdAnswer()
     const transaction_id = await world.payOne(`${receiver.url}/elsewhere`)
     test.deps.notifier.nudge()
-    const response = await held.promise
+    await held.asked
     const here = openNotifier(test.deps, { resolver: world.dns.resolver })
     here.start(test.app.log)
     const { order_id } = await world.rowOf(transaction_id)
     const waited = here.attempted(order_id!, 10 * MINUTE_MS)
-    receiver.answer = succeed
-    response.end('success')
+    await held.answer()
     await waited
     expect(await world.rowOf(transaction_id)).toMatchObject({ status: 'delivered' })
     await here.stop()

@@ -8,6 +8,7 @@ import { makePerson } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { payOrder, placeOrder } from '../harness/orders.ts'
 import { rowOf, setRows } from '../harness/rows.ts'
@@ -23,6 +24,7 @@ async function order(amount: string, isPaid: boolean, of = shop) {
   const placed = await placeOrder(of, { amount })
   if (isPaid) await payOrder(test, placed, buyer)
 }
+const t = messages.en.merchantOverview
 const shown = async (by = owner) => textOf((await by.get(page)).body)
 const appOf = (of: Merchant) => ({ id: of.id, book: 'live' as const, status: 'approved' as const })
 
@@ -34,8 +36,8 @@ it('leads a new application to its first payment', async () => {
   expect(await steps()).toEqual(['tested', 'ordered', 'paid'])
   const first = await owner.get(page)
   expect(first.body).toContain(`${page}/settings#test-mode`)
-  expect(textOf(first.body)).toContain('Getting ready 2 / 5')
-  expect(textOf(first.body)).not.toContain('All statistics')
+  expect(textOf(first.body)).toContain(`${t.steps.live} 2 / 5`)
+  expect(textOf(first.body)).not.toContain(t.statistics)
   // On a phone, the top of the page names the shop and leads to the others.
   expect(first.body).toContain('<a class="brand" href="/payment/applications">')
   const twin = await makeMerchant(test, { twinOf: shop })
@@ -45,18 +47,16 @@ it('leads a new application to its first payment', async () => {
   await order('20', false)
   expect(await steps()).toEqual(['paid'])
   await order('100', true)
-  expect(await shown()).not.toContain('Getting ready')
+  expect(await shown()).not.toContain(t.steps.live)
 })
 
 it('says of each rate what it divides, and what it leaves out', async () => {
   test.clock.advance(40 * 60_000)
   await order('30', false)
   const text = await shown()
-  expect(text).toContain(
-    'Paid, of ended orders 50.0% 30 days: 1 of 2 ended orders. 1 still open, not counted. Of all created: 33.3%',
-  )
-  expect(text).toContain('Paid today 100 points 1 payment, 95 received after the fee')
-  expect(text).toContain('Refunded, 30 days 0 points No order was refunded')
+  expect(text).toContain(`${t.rate} 50.0% ${t.rateText('1', '2', '1', '33.3%')}`)
+  expect(text).toContain(`${t.today} 100 points ${t.todayText('1', 1, '95')}`)
+  expect(text).toContain(`${t.refunds} 0 points ${messages.en.statistics.noRefunds}`)
 })
 
 it('begins the day in the time zone of the site', async () => {
@@ -81,7 +81,7 @@ it('begins the day in the time zone of the site', async () => {
 })
 
 it('shows failed notifications before all else, and where they failed', async () => {
-  expect(await shown()).not.toContain('not confirmed')
+  expect(await shown()).not.toContain(t.trouble(1, '1'))
   const [transaction_id] = await makeGatewayOrders(test, shop, {
     notify_url: 'https://shop.example.org/notify',
   })
@@ -103,8 +103,8 @@ it('shows failed notifications before all else, and where they failed', async ()
     })
     .execute()
   const { body } = await owner.get(page)
-  expect(textOf(body)).toContain('1 notification was not confirmed shop.example.org: HTTP 502.')
-  expect(body.indexOf('not confirmed')).toBeLessThan(body.indexOf('Paid today'))
+  expect(textOf(body)).toContain(`${t.trouble(1, '1')} shop.example.org: ${t.status(502)}`)
+  expect(body.indexOf(t.trouble(1, '1'))).toBeLessThan(body.indexOf(t.today))
   expect(body).toContain('<b class="count warn">1</b>')
   const list = (await owner.get(`${page}/notifications`)).body
   const notifications = textOf(list)
@@ -129,7 +129,7 @@ it('names refused requests of the last day', async () => {
   await shop.process({ amount: '1', description: 'Tea', order_id: 'bad', timestamp: '1' })
   const { needs } = await overviewOf(test.deps, appOf(shop))
   expect(needs.refused).toBe((await refusedRequests(test.deps, shop.id, {}, 50)).length)
-  if (needs.refused > 0) expect(await shown()).toContain('refused in 24 hours')
+  if (needs.refused > 0) expect(await shown()).toContain(t.refused(needs.refused, String(needs.refused)))
 })
 
 itCounts('costs as many statements for many orders as for few', async () => {

@@ -7,6 +7,7 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { makeMerchant, recipient, recipientFields } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { placeOrder } from '../harness/orders.ts'
 import { rowOf, rowsOf } from '../harness/rows.ts'
 
@@ -56,7 +57,7 @@ describe('a refund', () => {
     const { buyer, client, path, transaction_id } = await paidOrder(120n)
     const before = await balance(merchant.owner)
     const { confirmation, answers } = await refund(transaction_id, '120')
-    expect(confirmation.body).toContain(`Refund 120 points to @${buyer.username}?`)
+    expect(confirmation.body).toContain(messages.en.adjustments.sheets.refund.title('120', buyer.username))
     expect(answers[0]).toMatchObject({ status: 303, location: `/admin/orders/${transaction_id}` })
     expect(await balance(buyer)).toBe(120n)
     expect(await balance(merchant.owner)).toBe(before - 114n)

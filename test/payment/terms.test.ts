@@ -73,7 +73,7 @@ describe('the page of an application', () => {
       const ownPath = `/payment/applications/${seller.payment_id}/settings`
       const before = await owner.get(ownPath)
       expect(before.body).toContain('<dd>5%</dd>')
-      expect(before.body).toContain('the buyer pays 990, the fee is 49, the merchant receives 941.')
+      expect(before.body).toContain(messages.en.terms.exampleText('9.90', '990', '49', '941'))
 
       const terms = { fee_rate: '12.5', daily_payments_max: '5000', daily_transfers_max: '300' }
       const answer = await setTerms(seller, { ...terms, reason: 'A trial' })
@@ -81,15 +81,15 @@ describe('the page of an application', () => {
       await pay(seller, '800')
       const page = await admin.get(pathOf(seller))
       expect(page.body).toContain('name="fee_rate" value="12.5"')
-      expect(page.body).toContain('800 of 5,000 used today')
+      expect(page.body).toContain(messages.en.terms.used('800', '5,000'))
       expect(page.body).toContain(`@${administrator.username}`)
       expect(page.body).toContain('A trial')
       expect(page.body).toContain('<del>–</del> → <ins>12.5%</ins>')
       expect(page.body).not.toContain('undefined')
 
       const shown = await owner.get(ownPath)
-      expect(shown.body).toContain('12.5%, agreed for this application')
-      expect(shown.body).toContain('the buyer pays 990, the fee is 123, the merchant receives 867.')
+      expect(shown.body).toContain(messages.en.terms.feeText('12.5', true))
+      expect(shown.body).toContain(messages.en.terms.exampleText('9.90', '990', '123', '867'))
       expect(await balanceOf(test.db, seller.owner.id)).toBe(100_700n)
 
       await setTerms(seller, {})

@@ -179,7 +179,8 @@ describe('in test mode', () => {
     expect((await browser.get('/account/payments')).body).toContain(messages.en.common.testMode)
     // Its wallet has a page of its own, which names the book.
     const play = await browser.get('/account?book=test&q=tea')
-    expect(play.body).toMatch(/test-mark"[\s\S]*<h1>Test wallet<[\s\S]*999,900[\s\S]*Tea[\s\S]*−100/)
+    expect(play.body).toContain(`<h1>${messages.en.account.testWallet}<`)
+    expect(play.body).toMatch(/test-mark"[\s\S]*999,900[\s\S]*Tea[\s\S]*−100/)
     expect(play.form('/account')).toEqual({ book: 'test' })
     expect((await browser.get('/account?book=test')).body).toContain('+1,000,000')
     const wallet = (await browser.get('/account')).body

@@ -473,7 +473,7 @@ describe('taking the application back', () => {
 
     const list = await client.get('/account/applications')
     const asked = await client.submit(list, path())
-    expect(textOf(asked.body)).toContain('Mandates that end 2')
+    expect(textOf(asked.body)).toContain(`${messages.en.authorised.liveMandates} 2`)
     expect(textOf(asked.body)).toContain('The mandates that you accepted while signing in to it end too')
     expect(await stored(first)).toMatchObject({ status: 'active' })
     const done = await client.submit(asked, path())
@@ -490,7 +490,7 @@ describe('taking the application back', () => {
   it('says nothing of mandates where there are none', async () => {
     await authorize(client, party)
     const asked = await client.submit(await client.get('/account/applications'), path())
-    expect(textOf(asked.body)).not.toContain('andates that end')
+    expect(textOf(asked.body)).not.toContain(messages.en.authorised.liveMandates)
     const done = await client.submit(asked, path())
     expect(textOf((await client.get(done.location!)).body)).not.toContain('mandates ended')
   })
