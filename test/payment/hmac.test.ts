@@ -15,6 +15,7 @@ const seen = new Set<number>()
 const test = await useTestApp()
 const merchant = await makeMerchant(test)
 
+const PATH = `/payment/pay/${merchant.payment_id}/process`
 const newOrderId = () => `order-${++count}`
 const fields = (over: Record<string, string> = {}) => ({
   amount: '100',
@@ -83,19 +84,10 @@ describe('initiate', () => {
     expect(closed.body.data).toEqual({ status: 'cancelled', transaction_id: first.body.transaction_id })
   })
 
-  it.each([
-    ['0', /Invalid amount/],
-    ['-1', /Invalid amount/],
-    ['1.5', /Invalid amount/],
-    ['1e3', /Invalid amount/],
-    ['007', /Invalid amount/],
-    [' 5', /Invalid amount/],
-    ['１２', /Invalid amount/],
-    ['9007199254740992', /Invalid amount/],
-    ['99999999999999999', /Invalid amount/],
-  ])('refuses the amount %j', async (amount, text) => {
+  const AMOUNTS = [' 5', ...'0 -1 1.5 1e3 007 １２ 9007199254740992 99999999999999999'.split(' ')]
+  it.each(AMOUNTS)('refuses the amount %j', async (amount) => {
     const before = await orderRows()
-    expectRefusal(await merchant.process(fields({ amount })), 1005, text)
+    expectRefusal(await merchant.process(fields({ amount })), 1005, /Invalid amount/)
     expect(await orderRows()).toBe(before)
   })
 
@@ -126,21 +118,19 @@ describe('initiate', () => {
 })
 
 describe('signature', () => {
-  const path = () => `/payment/pay/${merchant.payment_id}/process`
-
   it('refuses a wrong one with the expected text, and a hint', async () => {
     const before = await orderRows()
     const order = fields()
     const text = `amount=100&description=Tea&order_id=${order.order_id}`
     const byToken = createHmac('sha256', merchant.token).update(text).digest('hex')
-    const answer = await post(test, path(), { ...order, signature: byToken })
+    const answer = await post(test, PATH, { ...order, signature: byToken })
     expectRefusal(answer, 1001, 'Invalid signature')
     expect(answer.body.data).toEqual({ signed_string: text, hint: expect.stringMatching(/token itself/) })
     const told = JSON.stringify(answer.body)
     for (const secret of [merchant.secret_key, merchantSign(merchant.token, order)])
       expect(told).not.toContain(secret)
-    expectRefusal(await post(test, path(), order), 1001, 'Invalid signature')
-    expectRefusal(await post(test, path(), ''), 1001, 'Invalid signature')
+    expectRefusal(await post(test, PATH, order), 1001, 'Invalid signature')
+    expectRefusal(await post(test, PATH, ''), 1001, 'Invalid signature')
     expect(await orderRows()).toBe(before)
   })
 
@@ -148,25 +138,21 @@ describe('signature', () => {
     const before = await orderRows()
     const order = fields()
     const all = { ...order, signature: merchantSign(merchant.token, order) }
-    const inUrl = await post(test, `${path()}?${new URLSearchParams(all)}`, '')
+    const inUrl = await post(test, `${PATH}?${new URLSearchParams(all)}`, '')
     expectRefusal(inUrl, 1005, 'Parameters in the URL are not read: send them in the body')
     const { amount, ...rest } = all
-    const divided = await post(test, `${path()}?amount=${amount}`, rest)
+    const divided = await post(test, `${PATH}?amount=${amount}`, rest)
     expectRefusal(divided, 1001, 'Invalid signature')
     expect(divided.body.data?.hint).toContain('send them in the body')
     expect(await orderRows()).toBe(before)
-    expect((await post(test, `${path()}?lang=zh`, all)).status).toBe(200)
+    expect((await post(test, `${PATH}?lang=zh`, all)).status).toBe(200)
   })
 
   it('covers parameters that nobody knows', async () => {
     const order: Record<string, string> = fields({ device: 'pc' })
     expect((await merchant.process(order)).status).toBe(200)
     const signature = merchantSign(merchant.token, order)
-    expectRefusal(
-      await post(test, path(), { ...order, added: 'later', signature }),
-      1001,
-      'Invalid signature',
-    )
+    expectRefusal(await post(test, PATH, { ...order, added: 'later', signature }), 1001, 'Invalid signature')
   })
 
   it('is checked before anything is said about the application', async () => {
@@ -206,8 +192,6 @@ describe('signature', () => {
 })
 
 describe('bodies', () => {
-  const path = () => `/payment/pay/${merchant.payment_id}/process`
-
   it('reads multipart like a form', async () => {
     const order = fields()
     const signature = merchantSign(merchant.token, order)
@@ -215,7 +199,7 @@ describe('bodies', () => {
     for (const [name, value] of Object.entries({ ...order, signature })) form.append(name, value)
     const encoded = new Response(form)
     const type = encoded.headers.get('content-type')!
-    const { body } = await post(test, path(), await encoded.text(), type)
+    const { body } = await post(test, PATH, await encoded.text(), type)
     expect((await merchant.process(order)).body).toEqual(body)
   })
 
@@ -246,7 +230,7 @@ describe('bodies', () => {
     ['a body beyond 64 KiB', `v=${'x'.repeat(70_000)}`, undefined],
   ])('refuses %s', async (_name, body, type) => {
     const before = await orderRows()
-    expectRefusal(await post(test, path(), body, type), 1005, /./)
+    expectRefusal(await post(test, PATH, body, type), 1005, /./)
     expect(await orderRows()).toBe(before)
   })
 
@@ -255,7 +239,7 @@ describe('bodies', () => {
     form.append('amount', new Blob(['100']), 'amount.txt')
     const encoded = new Response(form)
     expectRefusal(
-      await post(test, path(), await encoded.text(), encoded.headers.get('content-type')!),
+      await post(test, PATH, await encoded.text(), encoded.headers.get('content-type')!),
       1005,
       /Files/,
     )
@@ -364,9 +348,7 @@ describe('every answer', () => {
   it('of a forum member with points is no different', async () => {
     const alice = await makePerson(test, { points: 10n })
     const signedIn = await alice.signIn()
-    const answer = await signedIn.post(`/payment/pay/${merchant.payment_id}/process`, fields(), {
-      accept: 'application/json',
-    })
+    const answer = await signedIn.post(PATH, fields(), { accept: 'application/json' })
     expect(answer.status).toBe(401)
   })
 })
