@@ -1,4 +1,4 @@
-/** Builds the application: mounts the areas in order, and answers unknown addresses. */
+/** Builds the application: mounts the areas in order, and answers unknown addresses. spec/limits 3.1. */
 import { fastifyCookie } from '@fastify/cookie'
 import { fastifyFormbody } from '@fastify/formbody'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'

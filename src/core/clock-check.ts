@@ -1,6 +1,7 @@
 /**
  * Compares the clock of this process with Postgres'. While the two are more than two minutes apart, the process is not ready
  * and its rounds rest. Acts that end a thing for good use the database's time, so a wrong clock ends nothing.
+ * spec/limits 3.3.
  */
 import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'

@@ -1,6 +1,7 @@
 /**
  * GET /healthz: the process runs. GET /readyz: it can serve. For `tessera doctor` alone, /healthz also shows the version
  * and the caller's address as the service sees it, which shows whether the service trusts the proxy in front of it.
+ * spec/limits 4.1.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { makeCanWrite } from '../database/can-write.ts'

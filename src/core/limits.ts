@@ -1,6 +1,6 @@
 /**
  * Rate limits. Postgres counts acts for all processes together, in fixed windows, so up to twice the limit may pass around
- * the end of a window. A limit is a setting, and 0 turns it off, or it is fixed.
+ * the end of a window. A limit is a setting, and 0 turns it off, or it is fixed. spec/limits 2.1 and 2.2.
  */
 import { sql } from 'kysely'
 import type { Db } from '../database/connection.ts'

@@ -3,7 +3,7 @@
  * refused with Retry-After in the format of their door, before their body is read and before any statement.
  *
  * NOTE: @fastify/under-pressure samples the event loop once a second. A busy loop may serve as much as it can, and does not
- * show how many requests wait. So this code counts requests itself.
+ * show how many requests wait. So this code counts requests itself. spec/limits 2.3.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError, overloaded } from '../platform/errors.ts'

@@ -1,6 +1,6 @@
 /**
  * The uploaded logo of the site. An upload is decoded and encoded again, so what browsers get holds the pixels of a picture
- * and nothing else: no metadata, no markup and no second file format.
+ * and nothing else: no metadata, no markup and no second file format. spec/limits 1.3.
  */
 import { createHash } from 'node:crypto'
 import { inflateSync } from 'node:zlib'

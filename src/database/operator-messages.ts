@@ -1,4 +1,4 @@
-/** Explains to the operator in one sentence why a database is unusable, and how to mend it. */
+/** Explains to the operator in one sentence why a database is unusable, and how to mend it. spec/limits 3.2. */
 import pg from 'pg'
 import { AppError } from '../platform/errors.ts'
 

@@ -1,4 +1,7 @@
-/** The daily close: the first process after a day records the day's sums once. Days end at midnight in Asia/Shanghai. */
+/**
+ * The daily close: the first process after a day records the day's sums once. Days end at midnight in Asia/Shanghai.
+ * spec/points 3.4.
+ */
 import { sql } from 'kysely'
 import type { Core } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'

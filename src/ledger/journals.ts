@@ -1,4 +1,7 @@
-/** Journals with their entries, and the movements of one account, for administrators. Read only. */
+/**
+ * Journals with their entries, and the movements of one account, for administrators. Read only.
+ * spec/points 1.1.
+ */
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
 

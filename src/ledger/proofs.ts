@@ -1,4 +1,7 @@
-/** Keeps proofs of the books: one a day by the worker, and one for each request of an administrator. */
+/**
+ * Keeps proofs of the books: one a day by the worker, and one for each request of an administrator.
+ * spec/points 1.3.
+ */
 import { sql } from 'kysely'
 import type { Core } from '../core/core.ts'
 import { type Proof, type ProofJson, proofJson, proveBooks } from './books.ts'

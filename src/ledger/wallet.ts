@@ -1,4 +1,4 @@
-/** Balances and statements of members. Read only. */
+/** Balances and statements of members. Read only. spec/points 1.2 and 3.5. */
 import { sql } from 'kysely'
 import { BIGGEST_ID, type Db } from '../database/connection.ts'
 import { type Counts, countNewest } from '../database/counts.ts'

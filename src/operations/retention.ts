@@ -1,6 +1,6 @@
 /**
  * Says how long every table keeps its rows, and deletes older rows in a round of the worker. The books and the audit
- * log are kept for ever: the database refuses to delete them.
+ * log are kept for ever: the database refuses to delete them. spec/points 3.6.
  */
 import { sql } from 'kysely'
 import type { Core } from '../core/core.ts'

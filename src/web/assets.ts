@@ -1,6 +1,9 @@
 // This room: how pages are made: views, languages, times, lists, parameters, errors.
 // Verbs: registerPages, sendPageError, makeLocale, parseParameters, openSite.
-/** The static files of the pages. They are kept in memory and addressed by content, so browsers fetch each once. */
+/**
+ * The static files of the pages. They are kept in memory and addressed by content, so browsers fetch each once.
+ * spec/pages 1.1 and 1.3.
+ */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

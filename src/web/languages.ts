@@ -1,4 +1,4 @@
-/** Chooses the language of a page, and formats numbers and times in it. */
+/** Chooses the language of a page, and formats numbers and times in it. spec/pages 2.1. */
 import { type SiteWords, withWords } from './site-words.ts'
 import { makeTimes } from './times.ts'
 

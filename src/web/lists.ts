@@ -1,4 +1,7 @@
-/** Parameters in the address of a list. Invalid ones are ignored, so an address typed by hand still shows a list. */
+/**
+ * Parameters in the address of a list. Invalid ones are ignored, so an address typed by hand still shows a list.
+ * spec/pages 3.4.
+ */
 import { z } from 'zod'
 import type { Count } from '../database/counts.ts'
 import { AppError } from '../platform/errors.ts'

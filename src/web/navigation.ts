@@ -1,4 +1,4 @@
-/** The places of the navigation, and which of them a page belongs to. */
+/** The places of the navigation, and which of them a page belongs to. spec/pages 1.4. */
 import type { Messages } from './languages.ts'
 import type { AreaLink, AreaNav } from './views.ts'
 

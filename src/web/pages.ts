@@ -1,4 +1,4 @@
-/** Renders pages: views, common data, security headers, and failures. */
+/** Renders pages: views, common data, security headers, and failures. spec/pages 1.2 and 3.3. */
 import { join } from 'node:path'
 import { fastifyView } from '@fastify/view'
 import { Eta } from 'eta'

@@ -1,6 +1,6 @@
 /**
  * Parses form bodies, query strings and multipart bodies, with bounds. All doors use it, so they see the same parameters in
- * the same bytes. A repeated name becomes an array, which every schema refuses.
+ * the same bytes. A repeated name becomes an array, which every schema refuses. spec/limits 1.1 and 1.2.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../platform/errors.ts'

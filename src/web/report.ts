@@ -1,6 +1,6 @@
 /**
  * Reports what a member's act did on the page to which the act leads. A cookie carries the report. It is signed for the
- * session and for the page, so no other site and no other page can show it.
+ * session and for the page, so no other site and no other page can show it. spec/pages 3.1.
  */
 import type { FastifyReply } from 'fastify'
 import type { Core } from '../core/core.ts'

@@ -1,6 +1,6 @@
 /**
  * The words that a site chooses for itself: its name, and what a point is called. Texts contain a mark in the place of such
- * a word, because the site can change its words while the service runs.
+ * a word, because the site can change its words while the service runs. spec/pages 2.2.
  */
 import type { SettingValues } from '../core/setting-values.ts'
 

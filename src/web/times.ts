@@ -1,4 +1,7 @@
-/** Says moments in the time zone of the site: as people say them, and exactly. No line breaks within a day. Pure. */
+/**
+ * Says moments in the time zone of the site: as people say them, and exactly. No line breaks within a day. Pure.
+ * spec/pages 2.3.
+ */
 
 export type Times = {
   /** A moment to the minute, with its year: `24 Nov 2026, 20:02`. */

@@ -1,4 +1,7 @@
-/** /account: the statement with its balances, its filters in the site's time zone, and its file. */
+/**
+ * /account: the statement with its balances, its filters in the site's time zone, and its file.
+ * spec/points 3.5.
+ */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { movedThisMonth, statementOf } from '../../src/ledger/wallet.ts'

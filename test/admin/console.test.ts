@@ -1,4 +1,7 @@
-/** The administrators' console: it finds anything by its numbers, and shows it. spec/registry 4.3. */
+/**
+ * The administrators' console: it finds anything by its numbers, and shows it. spec/registry 4.3.
+ * spec/pages 3.4.
+ */
 import { globSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

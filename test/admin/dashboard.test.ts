@@ -1,4 +1,7 @@
-/** /admin: the figures of the day, what waits, health and first steps, by a bounded number of statements and rows. */
+/**
+ * /admin: the figures of the day, what waits, health and first steps, by a bounded number of statements and rows.
+ * spec/points 3.4.
+ */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readChecklist, readWaiting } from '../../src/admin/dashboard/dashboard.page.ts'

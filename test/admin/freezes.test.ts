@@ -1,4 +1,4 @@
-/** Frozen wallets and orders, and suspended applications: no points leave them in any way. */
+/** Frozen wallets and orders, and suspended applications: no points leave them in any way. spec/points 2.6. */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { banMember, reinstateMember } from '../../src/accounts/members.ts'

@@ -1,4 +1,4 @@
-/** What guards the pages of administrators, at every address that the application has. */
+/** What guards the pages of administrators, at every address that the application has. spec/pages 3.5. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'

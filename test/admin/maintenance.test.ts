@@ -1,4 +1,7 @@
-/** Read-only payments: a setting stops every payment with an answer for each caller. Announcements. */
+/**
+ * Read-only payments: a setting stops every payment with an answer for each caller. Announcements.
+ * spec/points 3.3.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'

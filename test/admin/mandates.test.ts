@@ -1,4 +1,7 @@
-/** The page of mandates for administrators: the right of applications, the search, and the end of a mandate. */
+/**
+ * The page of mandates for administrators: the right of applications, the search, and the end of a mandate.
+ * spec/mandates 1.3.
+ */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { findMandate } from '../../src/payment/mandates/mandates.ts'
 import { askMandateRight } from '../../src/payment/mandates/right.ts'

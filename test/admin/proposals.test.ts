@@ -1,4 +1,4 @@
-/** Acts by two administrators: one proposes the act, another approves it, and it runs once. */
+/** Acts by two administrators: one proposes the act, another approves it, and it runs once. spec/points 2.5. */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'

@@ -1,4 +1,7 @@
-/** Site settings: a group is saved at once or not at all, and the history names the administrator. */
+/**
+ * Site settings: a group is saved at once or not at all, and the history names the administrator.
+ * spec/pages 3.1.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { percentOf, shareOf } from '../../src/admin/wording/percent.ts'
 import { SETTING_NAMES, type SettingName } from '../../src/core/setting-values.ts'

@@ -1,4 +1,7 @@
-/** A process whose clock is wrong: it is not ready, its rounds rest, and it ends nothing for good. */
+/**
+ * A process whose clock is wrong: it is not ready, its rounds rest, and it ends nothing for good.
+ * spec/limits 3.3.
+ */
 import { Writable } from 'node:stream'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'

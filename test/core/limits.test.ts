@@ -1,4 +1,7 @@
-/** Limits over two processes that share only the database: the 429 of each door, and requests without a limit. */
+/**
+ * Limits over two processes that share only the database: the 429 of each door, and requests without a limit.
+ * spec/limits 2.1 and 2.2.
+ */
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { networkOf, openLimits } from '../../src/core/limits.ts'

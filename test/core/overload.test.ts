@@ -1,4 +1,7 @@
-/** More concurrent requests than a process accepts: the refusals of each door, and their effect on other requests. */
+/**
+ * More concurrent requests than a process accepts: the refusals of each door, and their effect on other requests.
+ * spec/limits 2.3 and spec/pages 3.3.
+ */
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'

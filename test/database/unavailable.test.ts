@@ -1,4 +1,4 @@
-/** A database that cannot act for a while: it accepts no writes, or its disk is full. */
+/** A database that cannot act for a while: it accepts no writes, or its disk is full. spec/limits 3.2. */
 import { execFile } from 'node:child_process'
 import { rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'

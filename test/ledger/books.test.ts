@@ -1,4 +1,7 @@
-/** The proof of the books checks every row, and names the rows that a person with database access has changed. */
+/**
+ * The proof of the books checks every row, and names the rows that a person with database access has changed.
+ * spec/points 1.3.
+ */
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The statements that the database itself refuses, from any caller. */
+/** The statements that the database itself refuses, from any caller. spec/points 1.1 and 1.2. */
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { grantPoints } from '../../src/ledger/points.ts'

@@ -1,4 +1,7 @@
-/** The real process: three starts over one database, logs, traces, orderly stops, and starts that fail. Kills are in faults/. */
+/**
+ * The real process: three starts over one database, logs, traces, orderly stops, and starts that fail. Kills are in faults/.
+ * spec/limits 3.1 and 4.1.
+ */
 import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'

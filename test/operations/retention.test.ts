@@ -1,4 +1,7 @@
-/** Ages: which rows are deleted when, which never, and that each statement deletes a bounded number. */
+/**
+ * Ages: which rows are deleted when, which never, and that each statement deletes a bounded number.
+ * spec/points 3.6.
+ */
 import { readFile } from 'node:fs/promises'
 import { type RawBuilder, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

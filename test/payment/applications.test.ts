@@ -1,4 +1,7 @@
-/** The life of a payment application on the pages: a member applies, and an administrator decides. */
+/**
+ * The life of a payment application on the pages: a member applies, and an administrator decides.
+ * spec/payment-api 1.1 and 1.2.
+ */
 import { createHook } from 'node:async_hooks'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'

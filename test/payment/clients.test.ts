@@ -1,5 +1,5 @@
 /**
- * Real clients, by the disagreements that payment-wire.md 5 lists, each written independently from those facts: what
+ * Real clients, by the disagreements that spec/payment-api 2.2 lists, each written independently from those facts: what
  * it hashes, what it checks, how it reads an answer. Each buys, verifies its callback and queries it. Those that
  * transfer do so too.
  */

@@ -1,6 +1,6 @@
 /**
  * The signature debugger: it names every usual mistake, on its page and in the list of refused requests. Code that
- * shares nothing with src/ makes the mistakes. Only the owner sees anything.
+ * shares nothing with src/ makes the mistakes. Only the owner sees anything. spec/payment-api 6.1.
  */
 import {
   constants,

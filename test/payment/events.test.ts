@@ -1,4 +1,7 @@
-/** Events of the HMAC API: off by default, then signed, retried and sent again like notifications of the gateway. */
+/**
+ * Events of the HMAC API: off by default, then signed, retried and sent again like notifications of the gateway.
+ * spec/payment-api 5.2.
+ */
 import { createHmac, randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 /**
- * Real clients, by the table "how real clients parse" of gateway.md, each written independently from those facts: how
+ * Real clients, each written independently from those facts: how
  * it appends paths, sends, reads, parses a query in its language, signs and checks. Each creates a trade that is paid
  * in a browser, gets a real notification, receives the returning payer, and queries the trade.
  */

@@ -1,4 +1,7 @@
-/** The content of messages to merchants: notify and return parameters against vectors, addresses, money. */
+/**
+ * The content of messages to merchants: notify and return parameters against vectors, addresses, money.
+ * spec/gateway 4.2.
+ */
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
  * The gateway from outside, by the tables of the protocol: every parameter, both versions on each other's paths, both
- * shapes of answer, the life of a trade, and every refusal.
+ * shapes of answer, the life of a trade, and every refusal. spec/gateway 1.1–1.9, 2.1–2.4 and 3.1–3.3.
  */
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it, vi } from 'vitest'
@@ -333,7 +333,7 @@ const BAD: Bad[] = [
   ...bad('pid', [...NO_PID, long('9', 8000)], 'unknown_application'),
 ]
 
-/** Another shop's notification inside a value: gateway.md 6.1. */
+/** Another shop's notification inside a value: spec/gateway 1.5. */
 const SMUGGLED =
   'x&out_trade_no=VICTIM&pid=1001&timestamp=1767225600&trade_no=T&trade_status=TRADE_SUCCESS&type=alipay'
 /** Values that look like a field, and have one meaning. */
@@ -1349,7 +1349,7 @@ describe('addresses', () => {
     expect((await send(test, 'POST', `${v2}transfer/balance`, signed)).json()).toMatchObject({ code: 0 })
   }
 
-  it('are those of interface.md, and those that libraries build from one base', async () => {
+  it('are those of the specification, and those that libraries build from one base', async () => {
     await works('/payment/api/', '/payment/api/')
     await works('/payment/', '/payment/api/api/')
     await works('/payment/api/api/', '/payment/api/api/')

@@ -1,4 +1,7 @@
-/** The HMAC API: initiating and querying, every refusal with its code, and that a refusal writes nothing. */
+/**
+ * The HMAC API: initiating and querying, every refusal with its code, and that a refusal writes nothing.
+ * spec/payment-api 2.1–2.5, 3.1 and 3.2.
+ */
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -26,7 +29,7 @@ const fields = (over: Record<string, string> = {}) => ({
 const orderRows = async () =>
   (await sql<{ n: bigint }>`select count(*) as n from orders`.execute(test.db)).rows[0]!.n
 
-/** The one shape of every refusal, decisions.md 5.6. */
+/** The one shape of every refusal, spec/payment-api 2.5. */
 function expectRefusal(answer: Answer, code: number, text: RegExp | string) {
   seen.add(code)
   expect(answer.status).toBe(code === 1001 || code === 1002 ? 401 : 400)

@@ -1,4 +1,7 @@
-/** The lists of the HMAC API: every row of one application once, page by page, while new rows arrive. */
+/**
+ * The lists of the HMAC API: every row of one application once, page by page, while new rows arrive.
+ * spec/payment-api 5.1.
+ */
 import { describe, expect, it } from 'vitest'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'

@@ -1,4 +1,7 @@
-/** Notifications to a receiver that is a real server: success, the schedule, claims, fairness, the egress guard. */
+/**
+ * Notifications to a receiver that is a real server: success, the schedule, claims, fairness, the egress guard.
+ * spec/payment-api 5.3 and spec/gateway 4.1.
+ */
 import { createHash, createPublicKey, createVerify } from 'node:crypto'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'

@@ -1,4 +1,7 @@
-/** Orders placed together in one statement: each ends as it would by itself, and no deadlock occurs. */
+/**
+ * Orders placed together in one statement: each ends as it would by itself, and no deadlock occurs.
+ * spec/points 3.1.
+ */
 import { expect, it } from 'vitest'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { type CreateOrder, makeCreateOrder } from '../../src/payment/orders/place.ts'

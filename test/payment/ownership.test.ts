@@ -1,4 +1,7 @@
-/** Acts of an owner on a payment application after its creation, and of an administrator on one in use. */
+/**
+ * Acts of an owner on a payment application after its creation, and of an administrator on one in use.
+ * spec/payment-api 1.4 and 3.3.
+ */
 import { describe, expect, it } from 'vitest'
 import { rotateToken } from '../../src/payment/apps/key-changes.ts'
 import { currentKey } from '../../src/payment/signing/keys.ts'

@@ -1,4 +1,7 @@
-/** The payer's page: sign-in, one payment per order, a page for every state, and the signed way back. */
+/**
+ * The payer's page: sign-in, one payment per order, a page for every state, and the signed way back.
+ * spec/points 2.1.
+ */
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'

@@ -1,4 +1,7 @@
-/** Refunds, reversals, grants and adjustments: two steps, a reason, never below zero, and each confirmation once. */
+/**
+ * Refunds, reversals, grants and adjustments: two steps, a reason, never below zero, and each confirmation once.
+ * spec/points 2.3 and 2.4.
+ */
 import { afterEach, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { refundOrder, reverseTransfer } from '../../src/payment/orders/refunds.ts'

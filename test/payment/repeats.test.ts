@@ -1,4 +1,7 @@
-/** Repeated requests at both doors get the earlier answer, even when a switch has since been turned off. */
+/**
+ * Repeated requests at both doors get the earlier answer, even when a switch has since been turned off.
+ * spec/payment-api 4.2 and spec/points 3.2.
+ */
 import { afterEach, describe, expect, it } from 'vitest'
 import { banMember } from '../../src/accounts/members.ts'
 import type { SettingName } from '../../src/core/setting-values.ts'

@@ -1,4 +1,7 @@
-/** What the owner of a payment application sets for its orders, and what its orders make of it. */
+/**
+ * What the owner of a payment application sets for its orders, and what its orders make of it.
+ * spec/payment-api 1.3 and 1.6.
+ */
 import { afterAll, describe, expect, it } from 'vitest'
 import { rotateToken } from '../../src/payment/apps/key-changes.ts'
 import { MessageV2 } from '../../src/payment/gateway/shapes.ts'

@@ -17,7 +17,7 @@ import {
 const TOKEN = 'tk_0123456789abcdef0123456789abcdef'
 const KEY = '6dc4d230311e817a17eab6487733d2e737277a7359d62fc9f99baa08c1b5a2dd'
 
-/** payment-wire.md 2.6. */
+/** spec/payment-api 3.3. */
 const GOLDEN: [parameters: Record<string, string>, text: string, signature: string][] = [
   [
     { order_id: 'order_20251008_001', amount: '100', description: '购买VIP会员' },

@@ -1,4 +1,7 @@
-/** The rights of each role in the team of a payment application, invitations, and the hand-over to a new owner. */
+/**
+ * The rights of each role in the team of a payment application, invitations, and the hand-over to a new owner.
+ * spec/payment-api 1.5.
+ */
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'

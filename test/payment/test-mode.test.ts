@@ -1,4 +1,7 @@
-/** Test mode: everything of the test book works as in the live book, and no live point, journal or figure changes. */
+/**
+ * Test mode: everything of the test book works as in the live book, and no live point, journal or figure changes.
+ * spec/payment-api 6.2.
+ */
 import { randomInt, randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'

@@ -1,4 +1,7 @@
-/** Transfers: one charge per order_id, bounds and fees by trust level, and refusals that move nothing. */
+/**
+ * Transfers: one charge per order_id, bounds and fees by trust level, and refusals that move nothing.
+ * spec/payment-api 4.1 and spec/points 2.2.
+ */
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'

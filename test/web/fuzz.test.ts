@@ -2,6 +2,7 @@
  * Random requests to every route: every method, content type and kind of caller, with hostile, misshapen and plausible
  * values. No request may cause a 500, hang, get an answer of another form than declared, lead to a foreign site, or break
  * the books. Requests of strangers write nothing. `npm run fuzz` sends a million, and FUZZ_SEED sets the seed.
+ * spec/limits 1.1 and 1.2.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'

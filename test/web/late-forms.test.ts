@@ -1,4 +1,7 @@
-/** What becomes of a typed form whose session has ended: only its member finds it again, after the next sign-in. */
+/**
+ * What becomes of a typed form whose session has ended: only its member finds it again, after the next sign-in.
+ * spec/pages 3.2.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'

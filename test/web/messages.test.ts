@@ -1,4 +1,7 @@
-/** Checks the catalogue of texts. `npm run check` finds texts that nothing reads, and readings upward. */
+/**
+ * Checks the catalogue of texts. `npm run check` finds texts that nothing reads, and readings upward.
+ * spec/pages 2.1.
+ */
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** Which place of the navigation a page belongs to. */
+/** Which place of the navigation a page belongs to. spec/pages 1.4. */
 import { describe, expect, it } from 'vitest'
 import { placeOf, placesOf } from '../../src/web/navigation.ts'
 import { messages } from '../harness/messages.ts'

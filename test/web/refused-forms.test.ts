@@ -1,6 +1,6 @@
 /**
  * A refused form keeps what was typed, and marks the field at fault. Every form of the application is tried with a fault in
- * each of its fields. spec/accounts 3.3.
+ * each of its fields. spec/accounts 3.3. spec/pages 3.2.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NEVER_KEPT } from '../../src/web/forms/kept-forms.ts'

@@ -1,4 +1,7 @@
-/** What the settings say about every page: words, time zone, colours, logo and links; and the report of an act. */
+/**
+ * What the settings say about every page: words, time zone, colours, logo and links; and the report of an act.
+ * spec/pages 1.2 and 2.2, and spec/limits 1.3.
+ */
 import { crc32, deflateSync } from 'node:zlib'
 import { encode } from 'fast-png'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

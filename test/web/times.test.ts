@@ -1,4 +1,7 @@
-/** How pages say when something happens, near times in words and others with their dates, and how they sign amounts. */
+/**
+ * How pages say when something happens, near times in words and others with their dates, and how they sign amounts.
+ * spec/pages 2.3.
+ */
 import { describe, expect, it } from 'vitest'
 import { LANGUAGES, makeLocale } from '../../src/web/languages.ts'
 import { makeTimes } from '../../src/web/times.ts'

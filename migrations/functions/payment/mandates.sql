@@ -41,7 +41,7 @@ create or replace function mandate_day_begins(p_day date, p_test_days integer) r
   language sql immutable parallel safe
 return (p_day - p_test_days)::timestamp at time zone 'Asia/Shanghai';
 
--- Status and reason of a mandate as programs read them: mandates.md 3. The clock decides, before or after the sweep. Only
+-- Status and reason of a mandate as programs read them: spec/mandates 1.2. The clock decides, before or after the sweep. Only
 -- {active, null} can be charged.
 create or replace function mandate_standing(p_mandate mandates, p_owner_id bigint, p_now timestamptz) returns text[]
   language sql immutable parallel safe

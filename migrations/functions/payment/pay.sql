@@ -1,6 +1,6 @@
 -- Paying orders.
 
--- floor(amount × rate): decisions.md 6.1. The payee pays it.
+-- floor(amount × rate): spec/points 2.1. The payee pays it.
 create or replace function payment_fee(p_amount bigint, p_rate numeric) returns bigint
   language sql immutable parallel safe as $$ select floor(p_amount * p_rate)::bigint $$;
 

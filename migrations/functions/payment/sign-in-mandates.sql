@@ -1,6 +1,6 @@
 -- Mandates that a member allowed while signing in to an application.
 
--- What a member has granted by a mandate, as tokens and introspection answer it (RFC 9396): mandates.md 6.4. An empty list where
+-- What a member has granted by a mandate, as tokens and introspection answer it (RFC 9396): spec/mandates 2.4. An empty list where
 -- the member has not allowed it. Null without a mandate.
 create or replace function granted_details(p_mandate_id bigint, p_user_id bigint, p_now timestamptz) returns json
   language sql stable strict

@@ -1,6 +1,6 @@
 -- Transfers from the wallet of an application's owner to members.
 
--- ceil(amount × rate): decisions.md 6.2. The sender pays it on top of the amount.
+-- ceil(amount × rate): spec/points 2.2. The sender pays it on top of the amount.
 create or replace function transfer_fee(p_amount bigint, p_rate numeric) returns bigint
   language sql immutable parallel safe as $$ select ceil(p_amount * p_rate)::bigint $$;
 

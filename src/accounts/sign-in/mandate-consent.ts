@@ -1,5 +1,5 @@
 /**
- * What a sign-in may ask of the area of payments: mandates that its consent page shows and its answer accepts (mandates.md 6).
+ * What a sign-in may ask of the area of payments: mandates that its consent page shows and its answer accepts (spec/mandates 2.4).
  * The identity area has the request and the page. The area of payments has the mandates.
  */
 import type { FastifyRequest } from 'fastify'

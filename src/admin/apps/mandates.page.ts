@@ -1,4 +1,4 @@
-/** /admin/mandates: the right of applications to hold mandates, the search of mandates, and the end of one. mandates.md 7.6. */
+/** /admin/mandates: the right of applications to hold mandates, the search of mandates, and the end of one. spec/mandates 1.3. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'

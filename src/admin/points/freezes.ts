@@ -1,6 +1,6 @@
 /**
  * Freezes and unfreezes wallets and orders. A frozen wallet pays and transfers nothing. A frozen order cannot be paid.
- * The database enforces both rules: functions/payment/pay.sql and transfers.sql.
+ * The database enforces both rules: functions/payment/pay.sql and transfers.sql. spec/points 2.6.
  */
 import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'

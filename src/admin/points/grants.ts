@@ -1,4 +1,7 @@
-/** Reads lines of `username,points` that an administrator typed, and says beside each why it cannot be done. */
+/**
+ * Reads lines of `username,points` that an administrator typed, and says beside each why it cannot be done.
+ * spec/points 2.4.
+ */
 import { judgeLines, type PointsLine, readLines } from '../../accounts/points.ts'
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'

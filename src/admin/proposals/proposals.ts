@@ -2,6 +2,7 @@
  * Acts that need two administrators: one proposes the act, and another approves it, which carries it out. The database
  * enforces that the two differ and are administrators, that a proposal never changes and is decided once and in time,
  * and that at most one with the same key is open or approved (070-payments.sql, functions/guards/second-approver.sql).
+ * spec/points 2.5.
  */
 import { type Selectable, sql } from 'kysely'
 import { type PointsLine, postLinesWithin } from '../../accounts/points.ts'

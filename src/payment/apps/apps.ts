@@ -25,7 +25,7 @@ const OUR_NAMES = new Set([
 
 /**
  * Whether the text is an address of a shop: absolute, https (or http on loopback, outside production), and without a query
- * or fragment. decisions.md 4.6.
+ * or fragment. spec/payment-api 1.3.
  */
 export function isCallbackUrl(text: string, production: boolean): boolean {
   // A header carries the address unchanged, so it must be printable ASCII, with international parts encoded.
@@ -81,7 +81,7 @@ export type PaymentAppCredentials = {
 }
 
 /**
- * Applies for a payment application. Throws forbidden below the needed trust level (interface.md, Limits), and conflict
+ * Applies for a payment application. Throws forbidden below the needed trust level (spec/payment-api 1.1), and conflict
  * while PENDING_APPS_MAX applications of the member are pending.
  */
 export async function applyForPaymentApp(deps: Core, app: NewPaymentApp): Promise<PaymentAppCredentials> {

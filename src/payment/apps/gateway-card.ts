@@ -6,7 +6,7 @@ import { fingerprintOf } from '../signing/public-key.ts'
 
 /**
  * Reads the plugin settings of an application. The addresses end in a slash, because plugins append paths to them; V2
- * plugins append `api/pay/…`. gateway.md 5.1.
+ * plugins append `api/pay/…`. spec/gateway 1.1.
  */
 export async function gatewayCard(deps: GatewayCore, app_id: bigint) {
   const app = await getApp(deps, app_id)

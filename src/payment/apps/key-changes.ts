@@ -34,7 +34,7 @@ export type RotatedToken = { token: string; secret_key: string; previous_until: 
 
 /**
  * Issues a new token and Secret Key, which are shown only once. The previous pair stays valid for the overlap in hours;
- * 0 ends it now. Throws invalid_form and what lockPermitted throws. decisions.md 4.3.
+ * 0 ends it now. Throws invalid_form and what lockPermitted throws. spec/payment-api 1.4.
  */
 export async function rotateToken(
   deps: Core,
@@ -66,7 +66,7 @@ export async function endOverlap(deps: Core, payment_id: string, actor: Actor): 
 
 /**
  * Replaces the Merchant KEY with immediate effect, for requests and for pending notifications. Returns the new one.
- * decisions.md 4.4.
+ * spec/payment-api 1.4.
  */
 export async function resetMerchantKey(deps: Core, payment_id: string, actor: Actor): Promise<string> {
   const now = deps.clock()

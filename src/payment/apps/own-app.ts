@@ -11,7 +11,7 @@ import { isCallbackUrl, paymentAppForm, refuseLongQueue } from './apps.ts'
 const LOGO_URL_LENGTH_MAX = 500
 export const ORDER_MINUTES_MIN = 5
 
-/** Points per unit of currency: decisions.md 4.5. */
+/** Points per unit of currency: spec/payment-api 1.2. */
 const EXCHANGE_RATE = /^\d{1,6}(\.\d{1,6})?$/
 
 /**

@@ -12,7 +12,7 @@ import { raiseAlert } from '../alerts/alerts.ts'
 const DECIDED_MAX = 200
 export type Decision = 'approve' | 'reject' | 'suspend' | 'reinstate'
 
-/** The state transition of each decision. A change since the approval is approved again. decisions.md 4.1. */
+/** The state transition of each decision. A change since the approval is approved again. spec/payment-api 1.1. */
 const DECISIONS = {
   approve: { from: 'pending', to: 'approved' },
   reject: { from: 'pending', to: 'rejected' },

@@ -1,6 +1,6 @@
 /**
  * The team of a payment application: members with one role each. The owner invites a member, who accepts or declines and
- * may leave at any time.
+ * may leave at any time. spec/payment-api 1.5.
  */
 import { sql } from 'kysely'
 import { z } from 'zod'

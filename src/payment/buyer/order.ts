@@ -102,7 +102,7 @@ function returnOf({ return_url, callback_url }: Pick<PaidOrder, 'return_url' | '
   return return_url ?? callback_url
 }
 
-/** The signed return or callback of a paid order, signed again at each use. decisions.md 5.9. */
+/** The signed return or callback of a paid order, signed again at each use. spec/payment-api 3.3. */
 export async function signedReturn(deps: PaymentDeps, order: PaidOrder): Promise<string> {
   if (order.door === 'gateway')
     return withSignedTrade(returnOf(order), order, await signerFrom(deps, order), deps.clock())

@@ -28,7 +28,7 @@ import {
 import { noteView } from './payments.ts'
 import { type NotifyFault, notifyAgain, shopNotificationOf } from './shop-notification.ts'
 
-/** How long the payer waits for the first notification before the return to the shop. gateway.md 3. */
+/** How long the payer waits for the first notification before the return to the shop. spec/gateway 4.1. */
 const FIRST_NOTIFY_MS = 2_000
 /** The last part of the time to pay, in which the page counts down. */
 const COUNTDOWN_SHARE = 0.25

@@ -1,5 +1,5 @@
 /**
- * Events of the HMAC API as Standard Webhooks 1.0.0 (standardwebhooks.com). NOTE: interface.md has server
+ * Events of the HMAC API as Standard Webhooks 1.0.0 (standardwebhooks.com; spec/payment-api 5.2). NOTE: the interface has server
  * notifications for the gateway only, so an application gets these events only if its owner asks for them.
  */
 import { createHmac, randomBytes } from 'node:crypto'

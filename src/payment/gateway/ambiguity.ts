@@ -2,7 +2,7 @@
 // Verbs: makeCreateTrade, makeFindTrade, authenticate, signReply, v1Routes, v2Routes.
 /**
  * Refuses signed texts with two readings. At most one set of parameters is accepted for each text, so an attacker cannot
- * reuse a signature for other parameters. gateway.md 6.1.
+ * reuse a signature for other parameters. spec/gateway 1.5.
  */
 import type { AppError } from '../../platform/errors.ts'
 import { refusal } from './errors.ts'

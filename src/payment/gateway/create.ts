@@ -53,7 +53,7 @@ export type GatewayVerbs = {
  * Makes the createTrade of this process. It creates a trade, or returns the trade of the same out_trade_no. An unpaid one
  * with the same money keeps its points and facts, and gets a new window if it has expired; a paid one is returned as it is.
  * Throws order_changed for other money, order_exists for a closed or refunded trade, order_frozen, amount_too_small,
- * parameter_missing, parameter_invalid, parameter_ambiguous and application_unusable. gateway.md 5.7–5.11.
+ * parameter_missing, parameter_invalid, parameter_ambiguous and application_unusable. spec/gateway 1.6–1.8.
  */
 export function makeCreateTrade(
   deps: Pick<GatewayCore, 'db' | 'clock' | 'limits' | 'config'>,
@@ -208,7 +208,7 @@ export function requireOneMeaning(
   if (protocol === 'v1') requireNoReading(text, parameters, NOTICE)
 }
 
-/** Cuts a name to 127 bytes without splitting a character. gateway.md 1.2. */
+/** Cuts a name to 127 bytes without splitting a character. spec/gateway 1.3. */
 function cutName(name: string): string {
   if (Buffer.byteLength(name) <= NAME_BYTES_MAX) return name
   let bytes = 0

@@ -1,6 +1,6 @@
 /**
  * Failures of the gateway: a negative code and a short Chinese text, which old clients show to people. The texts never
- * repeat sent values, because V2 signs them for any caller. gateway.md 1.5 and 2.3.
+ * repeat sent values, because V2 signs them for any caller. spec/gateway 1.9.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'

@@ -1,6 +1,6 @@
 /**
  * The parameters of the notification and the return of a paid trade, which are the same. Each use builds and signs them
- * again, because V2 clients refuse a timestamp older than 300 s. gateway.md 3.
+ * again, because V2 clients refuse a timestamp older than 300 s. spec/gateway 4.1.
  */
 import type { KeyObject } from 'node:crypto'
 import type { Db } from '../../database/connection.ts'
@@ -106,7 +106,7 @@ function required(merchant_key: string | undefined): string {
   return merchant_key
 }
 
-/** The signed parameters of a trade. Pure. interface.md, Events. */
+/** The signed parameters of a trade. Pure. spec/gateway 4.1 and 4.2. */
 export async function tradeParameters(
   trade: TradeFacts,
   signer: Signer,

@@ -1,7 +1,7 @@
 /**
  * The gateway: V1 and V2 of the epay protocol, the second door beside the HMAC API. Its orders are apart from those
  * of the HMAC API. Signed parameters or the Merchant KEY authenticate requests, without cookies. It is mounted at every path that libraries append to a base address.
- * decisions.md 1.3.
+ * spec/gateway 1.1.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { openFairQueue } from '../../platform/fair-queue.ts'

@@ -1,6 +1,6 @@
 /**
  * Finds the readings of a signed text. The text joins its values unescaped, so two sets of parameters can have the same
- * text: a value may contain what looks like the next parameter. Pure. gateway.md 6.1.
+ * text: a value may contain what looks like the next parameter. Pure. spec/gateway 1.5.
  */
 import { compareBytes } from '../signing/canonical.ts'
 
@@ -28,7 +28,7 @@ const KNOWN = new Set(
 const ADDRESSES = ['notify_url', 'return_url']
 const TEXTS = ['name', 'param']
 
-/** Whether a parameter behind this value belongs to the value: its name is unknown, and the value can hold it. decisions.md 13.6. */
+/** Whether a parameter behind this value belongs to the value: its name is unknown, and the value can hold it. spec/gateway 1.5. */
 function holds(name: string, value: string, next: string): boolean {
   return !KNOWN.has(next) && (TEXTS.includes(name) || (ADDRESSES.includes(name) && /[?#]/.test(value)))
 }

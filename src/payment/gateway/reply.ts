@@ -1,4 +1,4 @@
-/** Signs replies with the application's platform key, as V2 requires. gateway.md 2.1. */
+/** Signs replies with the application's platform key, as V2 requires. spec/gateway 3.1. */
 import type { FastifyRequest } from 'fastify'
 import { gatewayString, signRsa } from '../signing/gateway.ts'
 import type { GatewayApp } from '../signing/gateway-apps.ts'

@@ -1,6 +1,6 @@
 /**
  * Reads and authenticates a request of the gateway. On every path, `sign_type` of exactly `RSA` selects the verification of
- * V2, and any other value that of V1.
+ * V2, and any other value that of V1. spec/gateway 1.2.
  */
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import { networkOf } from '../../core/limits.ts'
@@ -28,7 +28,7 @@ declare module 'fastify' {
 
 type Received = Record<string, unknown>
 
-/** The query if it has a pid, otherwise the body, never a mix of both. gateway.md 1.2. */
+/** The query if it has a pid, otherwise the body, never a mix of both. spec/gateway 1.3. */
 export function queryOrBody(request: FastifyRequest): Received {
   const query = request.query as Received
   return query.pid === undefined ? body(request) : query
@@ -74,7 +74,7 @@ export type Asking = {
 }
 
 /**
- * Finds the application and authenticates the request. Throws the refusals -4, -3 and -2 of gateway.md, malformed_request,
+ * Finds the application and authenticates the request. Throws the refusals -4, -3 and -2 (spec/gateway 1.9), malformed_request,
  * parameter_ambiguous and too_many_attempts.
  */
 export async function authenticate(
@@ -108,7 +108,7 @@ export async function authenticate(
   return { app, parameters: withoutBlanks(parameters), protocol, signed, asReceived, log: request.log }
 }
 
-/** Throws application_unusable. Selling needs an approved application; a suspended one may still ask. decisions.md 4.8. */
+/** Throws application_unusable. Selling needs an approved application; a suspended one may still ask. spec/payment-api 1.6. */
 export function requireUsable({ status }: GatewayApp, act: 'sell' | 'ask'): void {
   if (status === 'approved' || (status === 'suspended' && act === 'ask')) return
   throw refusal('application_unusable', status === 'suspended' ? undefined : '支付应用尚未启用')

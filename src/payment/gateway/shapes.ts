@@ -1,6 +1,6 @@
 /**
  * The shapes of the requests and answers of the gateway. Routes check requests and type answers by them, the reference
- * describes them, and tests check every answer against them. gateway.md 1 to 3.
+ * describes them, and tests check every answer against them. spec/gateway 1.7.
  */
 import { z } from 'zod'
 import { isMerchantUrl } from '../wire-fields/addresses.ts'

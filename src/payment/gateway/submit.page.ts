@@ -1,4 +1,7 @@
-/** submit.php and V2's pay/submit, to which a shop sends the payer's browser. Redirects to the pay page, or shows a refusal. */
+/**
+ * submit.php and V2's pay/submit, to which a shop sends the payer's browser. Redirects to the pay page, or shows a refusal.
+ * spec/gateway 2.2.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../platform/errors.ts'
 import { wantsHtml } from '../../web/pages.ts'

@@ -63,7 +63,7 @@ export function labelOf(field: string): string {
   return LABELS[field] ?? '请求参数'
 }
 
-/** V2's status numbers. Expired and closed orders have no number of their own, so they count as unpaid. gateway.md 2.2. */
+/** V2's status numbers. Expired and closed orders have no number of their own, so they count as unpaid. spec/gateway 3.3. */
 const STATUS = { unpaid: 0, expired: 0, closed: 0, paid: 1, refunded: 2 } satisfies Record<
   OrderStatus,
   number
@@ -77,7 +77,7 @@ export function pidValue(sent: string): number | string {
 
 /**
  * Describes a trade for V1: every field is present; `status` is 1 for paid, otherwise 0. A refunded trade alone has `refunded`,
- * because clients credit any other status than 0. gateway.md 1.4.
+ * because clients credit any other status than 0. spec/gateway 2.4.
  */
 export function describeV1(trade: Trade): z.output<typeof TradeV1> {
   return {
@@ -100,7 +100,7 @@ export function describeV1(trade: Trade): z.output<typeof TradeV1> {
 /** Fields of V2 before the removal of empty ones. */
 export type OrNull<Fields> = { [Name in keyof Fields]: Fields[Name] | null }
 
-/** Describes a trade for V2. gateway.md 2.2. */
+/** Describes a trade for V2. spec/gateway 3.3. */
 export function describeV2(trade: Trade): OrNull<z.output<typeof TradeV2>> {
   return {
     trade_no: trade.trade_no,
@@ -120,7 +120,7 @@ export function describeV2(trade: Trade): OrNull<z.output<typeof TradeV2>> {
   }
 }
 
-/** The address of a trade's pay page. The receipt of a paid one redirects to the shop. gateway.md 5.7. */
+/** The address of a trade's pay page. The receipt of a paid one redirects to the shop. spec/gateway 1.8. */
 export function tradeUrl(
   deps: Pick<Core, 'config'>,
   { transaction_id, status }: Pick<Order, 'transaction_id' | 'status'>,

@@ -1,4 +1,4 @@
-/** V1 for a shop's server: mapi.php creates a trade, api.php answers inquiries. gateway.md 1. */
+/** V1 for a shop's server: mapi.php creates a trade, api.php answers inquiries. spec/gateway 2.3. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { keepRefused } from '../signing/refused-requests.ts'

@@ -1,6 +1,6 @@
 // This room: the HMAC API: orders, queries, transfers, lists and mandates for a shop’s server.
 // Verbs: makeAuthenticate, hmacRoutes, listRoutes, mandateRoutes, sendPaymentError.
-/** Describes orders, transfers, mandates and charges for the HMAC API. */
+/** Describes orders, transfers, mandates and charges for the HMAC API. spec/mandates 4.1. */
 import type { z } from 'zod'
 import type { Charge } from '../mandates/charge.ts'
 import type { Mandate } from '../mandates/mandates.ts'
@@ -11,7 +11,7 @@ import type { ChargeFields, MandateFields } from './mandate-shapes.ts'
 import type { OrderFields, TransferFields } from './shapes.ts'
 
 /**
- * The full transaction: points as integers, times in UTC, null for a time that has not come. decisions.md 5.8.
+ * The full transaction: points as integers, times in UTC, null for a time that has not come. spec/payment-api 3.2.
  * @param mandate_id of a charge, the public id of its mandate.
  */
 export function describeOrder(
@@ -40,7 +40,7 @@ export function describeOrder(
   }
 }
 
-/** A transfer in eleven fields. `total_deduction` is the amount with the fee. decisions.md 5.10. */
+/** A transfer in eleven fields. `total_deduction` is the amount with the fee. spec/payment-api 4.1. */
 export function describeTransfer(transfer: Transfer): z.output<typeof TransferFields> {
   return {
     transaction_id: transfer.transaction_id,

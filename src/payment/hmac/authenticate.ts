@@ -27,7 +27,7 @@ export type Authenticate = (request: SignedRequest) => Promise<Authenticated>
 /**
  * Makes the check of every signed request: the application, its signature, the optional timestamp, then the address of the
  * caller. Throws application_not_found, malformed_request, invalid_signature with the signed string and a hint,
- * too_many_attempts, stale_timestamp and address_not_allowed. decisions.md 5.2–5.4.
+ * too_many_attempts, stale_timestamp and address_not_allowed. spec/payment-api 2.1–2.3.
  */
 export function makeAuthenticate(deps: Core): Authenticate {
   const findCaller = makeFindCaller(deps)
@@ -82,7 +82,7 @@ function verifyTimestamp(timestamp: string | undefined, now: Date): void {
   throw new AppError('stale_timestamp', 'Timestamp is invalid or expired', { data: { server_time } })
 }
 
-/** Throws application_unusable unless the application may read. A suspended one may still read its orders. decisions.md 4.8. */
+/** Throws application_unusable unless the application may read. A suspended one may still read its orders. spec/payment-api 1.6. */
 export function requireReadable({ status }: Caller): void {
   if (status !== 'approved' && status !== 'suspended') throw unusable(status)
 }

@@ -1,4 +1,4 @@
-/** Failures of the HMAC API: their numbers, their statuses and their body for every client. decisions.md 5.6. */
+/** Failures of the HMAC API: their numbers, their statuses and their body for every client. spec/payment-api 2.5. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type PaymentCode } from '../../platform/errors.ts'
 import { asAnswered, clientFaultStatus } from '../../web/pages.ts'

@@ -1,6 +1,6 @@
 /**
  * POST /payment/orders/:payment_id and POST /payment/transfers/:payment_id: signed requests that list the orders and
- * transfers of an application page by page, so that a merchant can reconcile them.
+ * transfers of an application page by page, so that a merchant can reconcile them. spec/payment-api 5.1.
  */
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'

@@ -1,4 +1,4 @@
-/** The shapes of the requests and answers about mandates: mandates.md 2 and 5. */
+/** The shapes of the requests and answers about mandates: spec/mandates 2.1 and 3.1. */
 import { z } from 'zod'
 import { MANDATE_STATUSES } from '../mandates/mandates.ts'
 import { PERIODS } from '../mandates/periods.ts'

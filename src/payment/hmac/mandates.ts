@@ -1,4 +1,4 @@
-/** Mandates in the HMAC API: offer, query, revoke, charge and list. mandates.md 2 and 5. */
+/** Mandates in the HMAC API: offer, query, revoke, charge and list. spec/mandates 2.1 and 3.1. */
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import type { Core } from '../../core/core.ts'

@@ -1,6 +1,6 @@
 /**
  * The shapes of the requests and answers of the HMAC API. Routes read requests and type answers by them, the reference
- * describes them, and tests check every answer against them. decisions.md 5.5 to 5.10.
+ * describes them, and tests check every answer against them. spec/payment-api 2.4.
  */
 import { z } from 'zod'
 import {

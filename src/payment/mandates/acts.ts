@@ -1,7 +1,7 @@
 // This room: charges that a member has permitted in advance, within limits.
 // Verbs: offerMandate, acceptMandate, makeChargeMandate, revokeOwn, changeOwn, finishMandates.
 // Tables: mandates, mandate_refusals, charge_notices.
-/** What a member does with an accepted mandate, and how a merchant or the staff ends one: mandates.md 3. */
+/** What a member does with an accepted mandate, and how a merchant or the staff ends one: spec/mandates 1.2. */
 import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import type { MandateNotice } from '../../database/tables/mandates.ts'

@@ -1,5 +1,5 @@
 /**
- * What a member may agree to: mandates.md 3.2, 9.1, 9.2 and 12.3. Whatever lets more be charged is agreeing: accepting,
+ * What a member may agree to: spec/mandates 2.2. Whatever lets more be charged is agreeing: accepting,
  * resuming, a higher cap, a later last day. Everything else reduces, and needs none of this.
  */
 import { sql } from 'kysely'
@@ -185,7 +185,7 @@ export function monthOf(
   return { all: others_month + period_max * MONTH[period], allowed }
 }
 
-/** Whether agreeing to these caps needs a recent sign-in that the member does not have: mandates.md 12.3. */
+/** Whether agreeing to these caps needs a recent sign-in that the member does not have: spec/mandates 2.2. */
 export function isNotFresh(
   { mandates_fresh_sign_in_above: above }: SettingValues,
   { book }: MandateState,

@@ -1,4 +1,7 @@
-/** The act of charging under a mandate. Its rule is the database function charge_mandates; this file calls it in batches. */
+/**
+ * The act of charging under a mandate. Its rule is the database function charge_mandates; this file calls it in batches.
+ * spec/mandates 3.1 and 3.2.
+ */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
@@ -43,7 +46,7 @@ export type Charge = {
   resets_at: Date
 }
 
-/** The outcomes of mandates.md 5, in the order in which the database looks at them. */
+/** The outcomes of spec/mandates 3.1, in the order in which the database looks at them. */
 export type ChargeOutcome =
   | 'completed'
   | 'exists'
@@ -78,7 +81,7 @@ type Answer = { result: ChargeResult; order: Order }
 
 /**
  * Charges points under a mandate, or returns the charge of a repeated request as it was at first. Throws a PaymentCode of
- * mandates.md 5, or too_many_attempts, without moving points.
+ * spec/mandates 3.1, or too_many_attempts, without moving points.
  * @param requireAllowed throws the refusal of a new charge. A repeated request is answered anyway.
  */
 export type ChargeMandate = (request: ChargeRequest, requireAllowed?: () => Promise<void>) => Promise<Charge>

@@ -1,4 +1,4 @@
-/** Accepting and declining an offer: mandates.md 3. A member accepts what was offered, or less. */
+/** Accepting and declining an offer: spec/mandates 1.2. A member accepts what was offered, or less. */
 import type { MandateTerms } from '../../accounts/sign-in/mandate-consent.ts'
 import type { Core } from '../../core/core.ts'
 import type { SettingValues } from '../../core/setting-values.ts'
@@ -110,7 +110,7 @@ export async function acceptWithin(
   return undefined
 }
 
-/** The checks of mandates.md 3.2, in their order. */
+/** The checks of spec/mandates 2.2, in their order. */
 function judge(
   settings: SettingValues,
   state: MandateState | undefined,

@@ -7,7 +7,7 @@ import type { Period } from './periods.ts'
 
 export const MANDATE_STATUSES = ['pending', 'active', 'paused', 'ended'] as const
 export type MandateStatus = (typeof MANDATE_STATUSES)[number]
-/** Why a mandate cannot be charged: mandates.md 3. */
+/** Why a mandate cannot be charged: spec/mandates 1.2. */
 export type MandateReason = 'not_accepted' | 'lapsed' | 'not_started' | 'owner_changed' | MandateEnd
 
 /** A mandate at a moment. Points are whole, days are `YYYY-MM-DD` in Asia/Shanghai. */

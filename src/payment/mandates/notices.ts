@@ -1,5 +1,5 @@
 /**
- * Tells members of their live mandates, by alert and mail: mandates.md 8.1. The unique cause of an alert keeps it to one,
+ * Tells members of their live mandates, by alert and mail: spec/mandates 3.3. The unique cause of an alert keeps it to one,
  * however many processes look. The test book sends no notices, because its points are worth nothing.
  */
 import { sql } from 'kysely'

@@ -1,6 +1,6 @@
 /**
  * The mandate page: a member sees what an application asks for, and allows it, or less, or refuses. It leads back to the shop
- * with a signed callback. mandates.md 7.1 and 7.2.
+ * with a signed callback. spec/mandates 2.2.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'

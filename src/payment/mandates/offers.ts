@@ -1,4 +1,4 @@
-/** Offers of mandates by merchants: mandates.md 2. A member accepts one, or it lapses. */
+/** Offers of mandates by merchants: spec/mandates 2.1. A member accepts one, or it lapses. */
 import type { Core } from '../../core/core.ts'
 import { type Tx, violatedConstraint } from '../../database/connection.ts'
 import type { Book } from '../../database/tables/columns.ts'

@@ -1,6 +1,6 @@
 /**
  * /account/mandates: a member's own mandates, each with its charges and its history. To pause and to revoke is one click, and
- * works always. To resume or to allow more is agreeing, which may need a recent sign-in. mandates.md 7.4.
+ * works always. To resume or to allow more is agreeing, which may need a recent sign-in. spec/mandates 2.3.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'

@@ -1,6 +1,6 @@
 /**
  * The days and periods of mandates. A day is `YYYY-MM-DD` in Asia/Shanghai, a zone without summer time. The database
- * functions mandate_period and next_mandate_period are the twins of periodOf and nextPeriod. Pure. mandates.md 4.
+ * functions mandate_period and next_mandate_period are the twins of periodOf and nextPeriod. Pure. spec/mandates 1.1.
  */
 export const PERIODS = ['day', 'week', 'month'] as const
 export type Period = (typeof PERIODS)[number]

@@ -1,4 +1,4 @@
-/** Locks of one mandate, the end of mandates, and the record of acts on them: audit log and events. mandates.md 8. */
+/** Locks of one mandate, the end of mandates, and the record of acts on them: audit log and events. spec/mandates 3.3. */
 import { sql } from 'kysely'
 import type { Tx } from '../../database/connection.ts'
 

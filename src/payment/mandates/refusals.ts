@@ -1,4 +1,4 @@
-/** Refusals that several requests about mandates share: mandates.md 5. */
+/** Refusals that several requests about mandates share: spec/mandates 3.1. */
 import { AppError } from '../../platform/errors.ts'
 
 /** The mandate is unknown, or of another application: one wording for both. */

@@ -1,5 +1,5 @@
 /**
- * The right of a payment application to hold mandates, apart from its approval: mandates.md 9.3. Its team asks, an
+ * The right of a payment application to hold mandates, apart from its approval: spec/mandates 1.3. Its team asks, an
  * administrator decides. And the sign-in application whose tokens may come with charges: 6.1.
  */
 import { sql } from 'kysely'

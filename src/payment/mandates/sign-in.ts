@@ -1,4 +1,4 @@
-/** Mandates that members allow while signing in to an OAuth application: mandates.md 6. */
+/** Mandates that members allow while signing in to an OAuth application: spec/mandates 2.4. */
 import { sql } from 'kysely'
 import type { MandateConsents } from '../../accounts/sign-in/mandate-consent.ts'
 import type { Core } from '../../core/core.ts'

@@ -1,4 +1,4 @@
-/** …/mandates: the right to hold mandates, the linked sign-in application, and the mandates of an application. mandates.md 7.5. */
+/** …/mandates: the right to hold mandates, the linked sign-in application, and the mandates of an application. spec/mandates 3.4. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'

@@ -88,7 +88,7 @@ function statusDetail({ statusCode = 0, headers }: IncomingMessage, sent: string
 
 /**
  * The text before `success`, which must be the whole body or its last non-empty line, because a server may print warnings
- * first. Undefined without `success`. White space includes the byte order mark. decisions.md 12.4.
+ * first. Undefined without `success`. White space includes the byte order mark. spec/gateway 4.1.
  */
 function beforeSuccess(body: string): string | undefined {
   const text = body.trim()

@@ -1,7 +1,7 @@
 /**
  * The outbox of notifications. Payments write its rows; any number of processes claim them and settle their outcomes.
  * Each notification is sent at least once. The claims and settlements are database functions; the schedule is here.
- * decisions.md 8.
+ * spec/payment-api 5.3.
  */
 import { type Selectable, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'

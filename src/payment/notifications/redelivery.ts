@@ -1,6 +1,6 @@
 /**
  * Reads and redelivers notifications, for the merchant's team, for administrators, and for the payer of an order. A
- * redelivery restarts the schedule from its first attempt. decisions.md 8.1.
+ * redelivery restarts the schedule from its first attempt. spec/payment-api 5.3.
  */
 import { type SqlBool, sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'

@@ -1,4 +1,4 @@
-/** The site's read-only setting, which pauses new orders, payments and transfers. */
+/** The site's read-only setting, which pauses new orders, payments and transfers. spec/points 3.3. */
 import type { Core } from '../../core/core.ts'
 import type { SettingValues } from '../../core/setting-values.ts'
 import { AppError } from '../../platform/errors.ts'

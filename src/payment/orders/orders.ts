@@ -1,4 +1,7 @@
-/** Orders of both doors: their status, and how they are found, closed and expired. place.ts places them, pay.ts pays them. */
+/**
+ * Orders of both doors: their status, and how they are found, closed and expired. place.ts places them, pay.ts pays them.
+ * spec/points 3.1.
+ */
 import { type Selectable, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { inOrder, makeBatcher } from '../../database/batcher.ts'
@@ -17,7 +20,7 @@ export function payUrl({ config }: Pick<Core, 'config'>, transaction_id: string)
   return `${config.PAYMENT_PUBLIC_URL}/payment/pay/${transaction_id}`
 }
 
-/** The status words of the HMAC API. An expired order is still pending. decisions.md 5.8. */
+/** The status words of the HMAC API. An expired order is still pending. spec/payment-api 3.2. */
 export type StatusWord = 'pending' | 'completed' | 'cancelled' | 'refunded'
 
 const WORDS = {

@@ -114,7 +114,7 @@ export type CreateOrder = (
 /**
  * Makes the createOrder of the HMAC API. It creates an order, or returns the unpaid order of the same order_id and
  * amount; an expired one gets a new window. Throws parameter_invalid for another amount, order_exists for an order that
- * is paid, refunded or closed, order_frozen, and what placeOrder throws. decisions.md 5.7.
+ * is paid, refunded or closed, order_frozen, and what placeOrder throws. spec/payment-api 3.1.
  */
 export function makeCreateOrder(deps: Core, placeOrder = makePlaceOrder(deps)): CreateOrder {
   return async (asked, requireAllowed) => {

@@ -1,6 +1,6 @@
 /**
  * An administrator's refunds of orders, in full or in part, and reversals of transfers. The acts are database functions;
- * here are their callers, which also write the audit log. decisions.md 7.5.
+ * here are their callers, which also write the audit log. spec/points 2.3.
  */
 import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'

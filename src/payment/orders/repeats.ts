@@ -1,4 +1,4 @@
-/** Answers a repeated request with the result of the first one, even if new acts are refused now. decisions.md 12.2. */
+/** Answers a repeated request with the result of the first one, even if new acts are refused now. spec/points 3.2. */
 import { AppError } from '../../platform/errors.ts'
 
 /**

@@ -1,6 +1,7 @@
 /**
  * Test mode: orders and play points of the test book, and the faults that a tester may force. The database protects live
  * points: every row of an application carries its book in a foreign key, and no journal joins accounts of two books.
+ * spec/payment-api 6.2.
  */
 import { randomUUID } from 'node:crypto'
 import { sql, type Updateable } from 'kysely'

@@ -1,6 +1,6 @@
 /**
  * Transfers: an application sends points of its owner to a member. The act is the database function post_transfers;
- * here are its caller and the messages of its refusals. decisions.md 5.10.
+ * here are its caller and the messages of its refusals. spec/payment-api 4.1.
  */
 import assert from 'node:assert/strict'
 import { sql } from 'kysely'

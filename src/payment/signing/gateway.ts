@@ -1,6 +1,6 @@
 /**
  * Signatures of the gateway protocols: V1 is MD5 with the Merchant KEY appended, V2 is RSA with SHA-256.
- * Pure. interface.md, Authentication; gateway.md 1.1 and 2.1.
+ * Pure. spec/gateway 1.4, 2.1 and 3.1.
  */
 import { createHash, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
 import { promisify } from 'node:util'

@@ -1,6 +1,6 @@
 /**
  * Signatures of the HMAC API: the string to sign, the keys, and the probable mistake behind a wrong signature.
- * Pure: knows neither HTTP nor SQL. decisions.md 5.2–5.3.
+ * Pure: knows neither HTTP nor SQL. spec/payment-api 2.2–5.3.
  */
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
@@ -16,7 +16,7 @@ export function secretKeyOf(token: string): string {
   return hash('sha256', token, 'hex')
 }
 
-/** A valid token and the keys that its requests may be signed with: K, or hex(SHA-256(K)). decisions.md 5.3. */
+/** A valid token and the keys that its requests may be signed with: K, or hex(SHA-256(K)). spec/payment-api 2.2. */
 export type TokenKeys = { token: string; accepted: readonly KeyObject[] }
 
 /**
@@ -142,7 +142,7 @@ export const Callback = z.strictObject({
 })
 export type CallbackFields = Omit<z.output<typeof Callback>, 'signature'>
 
-/** The callback of the mandate page. Its fields are those of no request. mandates.md 7.2. */
+/** The callback of the mandate page. Its fields are those of no request. spec/payment-api 3.3. */
 export const MandateCallback = z.strictObject({
   decided_at: z.iso.datetime(),
   mandate_id: z.string(),
@@ -154,7 +154,7 @@ export type MandateCallbackFields = Omit<z.output<typeof MandateCallback>, 'sign
 
 /**
  * Appends the fields and the signature to callback_url, percent-encoded. The signature covers the query of callback_url
- * too, because a shop verifies every parameter that it receives. decisions.md 5.9.
+ * too, because a shop verifies every parameter that it receives. spec/payment-api 3.3.
  */
 export function signedCallbackUrl(
   callbackUrl: string,

@@ -1,4 +1,4 @@
-/** The keys of payment applications: encrypted at rest, rotated with an overlap. decisions.md 4.3 and 4.4. */
+/** The keys of payment applications: encrypted at rest, rotated with an overlap. spec/payment-api 1.4. */
 import assert from 'node:assert/strict'
 import { createHash, generateKeyPair as generate } from 'node:crypto'
 import { promisify } from 'node:util'

@@ -1,6 +1,6 @@
 /**
  * Keeps the last refused requests of a payment application, so that its team can find the reasons. Limits bound them for
- * each application and each caller. Successful requests cost nothing.
+ * each application and each caller. Successful requests cost nothing. spec/payment-api 6.1.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'

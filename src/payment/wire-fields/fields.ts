@@ -1,6 +1,6 @@
 /**
  * The shapes of amounts, ids, texts and timestamps, for the API, the pages and the reference. Each message completes
- * "Invalid amount: ". Pure.
+ * "Invalid amount: ". Pure. spec/payment-api 2.4.
  */
 import { z } from 'zod'
 import { malformed } from '../../web/parameters.ts'
@@ -9,7 +9,7 @@ const DESCRIPTION_LENGTH_MAX = 255
 const A_WHOLE_NUMBER = 'a whole number of points from 1, in decimal digits'
 export const TRANSACTION_ID = /^txn_[a-z0-9]{24}$/
 
-/** A whole number of points in decimal digits, from 1 to 2^53 − 1. decisions.md 5.5. */
+/** A whole number of points in decimal digits, from 1 to 2^53 − 1. spec/payment-api 2.4. */
 export const Amount = z
   .string()
   .regex(/^[1-9][0-9]{0,15}$/, A_WHOLE_NUMBER)

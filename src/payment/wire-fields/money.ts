@@ -14,13 +14,13 @@ export function isMoney(text: string): boolean {
   return MONEY.test(text)
 }
 
-/** Converts money to points, rounded half up; less than half a point is 0. interface.md, gateway rule 1. */
+/** Converts money to points, rounded half up; less than half a point is 0. spec/gateway 1.6. */
 export function pointsOf(money: string, rate: string): bigint {
   const scale = 10n ** BigInt(MONEY_PLACES + RATE_PLACES)
   return (scaled(money, MONEY_PLACES) * scaled(rate, RATE_PLACES) + scale / 2n) / scale
 }
 
-/** Converts points to money with two decimals, rounded down so that it never overstates them. decisions.md 6.3. */
+/** Converts points to money with two decimals, rounded down so that it never overstates them. spec/gateway 1.6. */
 export function moneyOf(points: bigint, rate: string): string {
   const cents = (points * 10n ** BigInt(WRITTEN_PLACES + RATE_PLACES)) / scaled(rate, RATE_PLACES)
   const text = cents.toString().padStart(WRITTEN_PLACES + 1, '0')

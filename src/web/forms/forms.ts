@@ -1,6 +1,7 @@
 /**
  * Reads forms. A refused form is answered with its own page: the fields have what was typed, and each faulty one says what
  * is wrong. Doors throw FormRefused; the renderer of failures shows the page, by the handler of its GET.
+ * spec/pages 3.2.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { z } from 'zod'

@@ -1,4 +1,7 @@
-/** Mandates in the HMAC API: the requests, their answers and every refusal with its code, status and JSON types. */
+/**
+ * Mandates in the HMAC API: the requests, their answers and every refusal with its code, status and JSON types.
+ * spec/mandates 2.1 and 4.1.
+ */
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { acceptMandate } from '../../../src/payment/mandates/consent.ts'
@@ -65,7 +68,7 @@ async function accepted(over: Fields = {}): Promise<string> {
   return mandate_id
 }
 
-/** The one shape of every refusal, decisions.md 5.6. */
+/** The one shape of every refusal, spec/payment-api 2.5. */
 function expectRefusal(
   { status, body }: Answer,
   expected: { status?: number; code: number; text: RegExp | string; data?: unknown },

@@ -1,4 +1,4 @@
-/** Charges under mandates: every outcome and their order, what a refusal keeps, and batches. */
+/** Charges under mandates: every outcome and their order, what a refusal keeps, and batches. spec/mandates 3.1. */
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSettings } from '../../../src/core/settings.ts'

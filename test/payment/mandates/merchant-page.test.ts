@@ -1,4 +1,7 @@
-/** The page of an application's mandates: the right, the linked sign-in application, the list, and revoking. */
+/**
+ * The page of an application's mandates: the right, the linked sign-in application, the list, and revoking.
+ * spec/mandates 3.4.
+ */
 import { beforeEach, expect, it } from 'vitest'
 import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'

@@ -179,7 +179,7 @@ function nextAfter(starts: number, unit: Unit, from: number): number {
   for (let day = from + 1; ; day += 1) if (periodOf(starts, unit, day) !== from) return day
 }
 
-/** Status and reason by the clock: mandates.md 3. */
+/** Status and reason by the clock: spec/mandates 1.2. */
 function standingOf(m: Mandate, now: number): [status: string, reason: string | null] {
   if (m.stored === 'ended') return ['ended', m.reason]
   if (m.stored === 'offered') return now < m.expiresAt ? ['pending', 'not_accepted'] : ['ended', 'lapsed']

@@ -1,4 +1,4 @@
-/** What members are told of their mandates: once for each cause, however many processes look. */
+/** What members are told of their mandates: once for each cause, however many processes look. spec/mandates 3.3. */
 import { sql } from 'kysely'
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import {

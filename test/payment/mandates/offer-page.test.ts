@@ -1,4 +1,4 @@
-/** The mandate page: who sees what, what a form allows, and the signed way back to the shop. */
+/** The mandate page: who sees what, what a form allows, and the signed way back to the shop. spec/mandates 2.2. */
 import { createHmac } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { revokeOwn } from '../../../src/payment/mandates/acts.ts'

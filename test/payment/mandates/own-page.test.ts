@@ -1,4 +1,4 @@
-/** A member's own mandates: what the pages show, and what each of their forms does. */
+/** A member's own mandates: what the pages show, and what each of their forms does. spec/mandates 2.3. */
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'

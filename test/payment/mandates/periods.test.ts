@@ -1,4 +1,7 @@
-/** Both counts of a mandate's periods, in Postgres and in TypeScript, agree and cover every day once. */
+/**
+ * Both counts of a mandate's periods, in Postgres and in TypeScript, agree and cover every day once.
+ * spec/mandates 1.1.
+ */
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../../src/database/connection.ts'

@@ -1,4 +1,4 @@
-/** Races of charges on real connections, from two processes over one database: the promises of mandates.md 11. */
+/** Races of charges on real connections, from two processes over one database: the promises of spec/mandates 3.2. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'

@@ -1,4 +1,4 @@
-/** The check of a page's HTML finds each kind of fault. */
+/** The check of a page's HTML finds each kind of fault. spec/pages 1.3. */
 import { expect, it } from 'vitest'
 import { markupFaults } from './markup.ts'
 

@@ -1,4 +1,7 @@
-/** Ways through several pages: to the end of a purchase, by keyboard alone, and while time passes. */
+/**
+ * Ways through several pages: to the end of a purchase, by keyboard alone, and while time passes.
+ * spec/pages 1.1.
+ */
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { isWithoutChromium, sharedChromium } from '../../harness/chromium.ts'
