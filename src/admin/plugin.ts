@@ -1,5 +1,6 @@
 // This room: mounts the pages of administrators, which all require a session of one.
 // Verbs: adminPlugin.
+// Clauses: spec/pages 3.5.
 /** Registers the pages of administrators. They call the functions of the other areas. spec/pages 3.5. */
 import type { FastifyInstance } from 'fastify'
 import { browserScope, requireAdmin, requireUser } from '../accounts/session/session.ts'

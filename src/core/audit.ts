@@ -1,6 +1,7 @@
 // This room: what every area needs of the site: settings, limits, audit log, metrics, overload, health.
 // Verbs: openSettings, openLimits, recordAudit, recordRefusal, measureRequests, healthRoutes.
 // Tables: site_settings, limit_counters, audit_log, security_events, site_logos.
+// Clauses: spec/limits 1.3, 2.1–2.3, 3.3, 4.1.
 /** The audit log: the actor, the act, its subject, and the values before and after. The database refuses changes of it. */
 import { sql } from 'kysely'
 import type { Db, Tx } from '../database/connection.ts'

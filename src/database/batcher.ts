@@ -1,6 +1,7 @@
 // This room: the pool, migrations, timeouts, batches of statements, and bounded counts.
 // Verbs: openDatabase, migrate, makeBatcher, giveTimeouts, countNewest.
 // Tables: schema_migrations, schema_functions.
+// Clauses: spec/limits 3.2.
 /**
  * Natural batching, the group commit of payments: while one statement runs, new callers wait together, and the next
  * statement takes them all. Before each statement, the batch gathers the callers that the event loop has at hand. There is

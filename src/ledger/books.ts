@@ -1,6 +1,7 @@
 // This room: double-entry bookkeeping: journals, wallets, the proof of the books and the chain of seals.
 // Verbs: postPoints, grantPoints, adjustPoints, proveBooks, makeSealer, closeDueDays.
 // Tables: journal, entries, ledger_accounts, journal_seals, books_days, books_proofs.
+// Clauses: spec/points 1.1–1.3, 3.4–3.5.
 /**
  * The proof of the books. It checks every invariant of the ledger and the chain of seals, over the whole database in one
  * snapshot. It lists the rows that break an invariant.

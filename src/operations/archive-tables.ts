@@ -1,5 +1,6 @@
 // This room: first start, retention, archives, and the change of APP_SECRET.
 // Verbs: openSecrets, ensureAdministrator, deleteExpiredRows, exportAll, importAll, reencryptAll.
+// Clauses: spec/points 3.6.
 /** The tables of an archive: their order, their sequences, and the transaction that reads or fills them. */
 import pg from 'pg'
 import { z } from 'zod'

@@ -1,6 +1,7 @@
 // This room: a member’s data exported, and an account anonymised.
 // Verbs: anonymise, obstaclesOf, recordExport.
 // Tables: former_usernames, users.
+// Clauses: spec/accounts 1.4.
 /**
  * Anonymises an account: its data is removed for good, its row and number stay, and the ledger does not change. Obstacles
  * prevent it until they are settled: they would lose points or leave another member with an open matter.

@@ -1,5 +1,6 @@
 // This room: how pages are made: views, languages, times, lists, parameters, errors.
 // Verbs: registerPages, sendPageError, makeLocale, parseParameters, openSite.
+// Clauses: spec/pages 1.1–1.4, 2.1–2.3, 3.1, 3.3–3.4; spec/limits 1.1–1.2.
 /**
  * The static files of the pages. They are kept in memory and addressed by content, so browsers fetch each once.
  * spec/pages 1.1 and 1.3.

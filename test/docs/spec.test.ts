@@ -29,10 +29,12 @@ const LEFT_OUT = [
   'migrations/190-unconfirmed-apps.sql',
 ]
 
-const citationsOf = (globs: string[]) =>
+const citationsOf = (globs: string[], textOf = read) =>
   globSync(globs, { cwd: ROOT })
     .filter((file) => !LEFT_OUT.includes(file) && !file.includes('node_modules/'))
-    .map((file) => ({ file, ...citationsIn(read(file), known) }))
+    .map((file) => ({ file, ...citationsIn(textOf(file), known) }))
+/** The list of a room's clauses is no code that implements them. */
+const withoutRoomLists = (file: string) => read(file).replace(/^\/\/ Clauses: .*\n/m, '')
 const inCode = citationsOf(CODE)
 const inTests = citationsOf(TESTS)
 
@@ -73,7 +75,7 @@ describe('the specification', () => {
   })
 
   it('has no clause that no code cites', () => {
-    expect(uncited(inCode)).toEqual([])
+    expect(uncited(citationsOf(CODE, withoutRoomLists))).toEqual([])
   })
 
   it('has no clause that no test cites', () => {

@@ -1,6 +1,7 @@
 // This room: passkeys (WebAuthn), with which members sign in or confirm an act.
 // Verbs: makeChallenge, addPasskey, checkPasskey, removePasskey.
 // Tables: passkeys, spent_challenges.
+// Clauses: spec/accounts 2.3.
 /**
  * Challenges of WebAuthn. A challenge carries a random part, its end, and a tag under APP_SECRET over both, its purpose, the
  * browser and the account. So showing a page stores nothing, and a challenge of another page or browser is refused. An

@@ -1,6 +1,7 @@
 // This room: a member’s row and what every area asks of it, and the mail to members.
 // Verbs: createUser, findUserByUsername, lockUser, enqueueMail, sendDueMail.
 // Tables: users, outgoing_mails.
+// Clauses: spec/accounts 1.2, 4.3.
 /** Texts of every mail: its first line and its last ones. */
 import type { Texts } from '../../web/languages.ts'
 import { SITE } from '../../web/site-words.ts'

@@ -1,6 +1,7 @@
 // This room: passwords, e-mail addresses, second factors, recovery, and the security events of an account.
 // Verbs: changePassword, confirmAddress, turnOnSecondFactor, acceptCode, recoverPassword.
 // Tables: account_links, second_factors, recovery_codes, recovery_requests.
+// Clauses: spec/accounts 2.4, 4.1–4.2.
 /** One-time links, sent by mail or made at the command line. Only the hash of a link's token is stored. */
 import type { Db, Tx } from '../../database/connection.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'

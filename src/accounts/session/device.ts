@@ -1,6 +1,7 @@
 // This room: the session of a browser: cookie, row, hooks, recent sign-in, and the throttle of guesses.
 // Verbs: startSession, requireUser, requireFreshSignIn, endSessionsOf, registerAttempt.
 // Tables: sessions, sign_in_attempts.
+// Clauses: spec/accounts 2.2, 3.1–3.2.
 /** Names the browser and the system of a User-Agent header. Any client can send any header. */
 import type { Messages } from '../../web/languages.ts'
 

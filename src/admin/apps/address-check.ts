@@ -1,5 +1,6 @@
 // This room: reviews of applications, and what administrators do with both kinds.
 // Verbs: reviewPages, appAdminPages, checkAddresses, likeNamed.
+// Clauses: spec/registry 4.3; spec/mandates 1.3.
 /**
  * Checks the addresses of a payment application for its review. It resolves names as a notification does, and sends
  * nothing. The audit log keeps the result.

@@ -1,6 +1,7 @@
 // This room: the administrators’ acts on points: refunds, reversals, grants, freezes; and the search for abuse.
 // Verbs: quoteRefund, quoteReversal, readGrant, freezeWallet, freezeOrder, ringsOf.
 // Tables: ledger_accounts, orders.
+// Clauses: spec/points 2.4, 2.6.
 /** /admin/abuse shows suspicious patterns: rings, velocity and clusters of new accounts. */
 import type { FastifyInstance } from 'fastify'
 import type { Core } from '../../core/core.ts'

@@ -1,6 +1,7 @@
 // This room: acts that wait for a second administrator, while the setting second_approver is on.
 // Verbs: propose, approveProposal, declineProposal.
 // Tables: proposals.
+// Clauses: spec/points 2.5.
 /** The acts that one administrator proposes and another approves, each kind with its shape. Numbers are decimal text. */
 import { z } from 'zod'
 import type { PointsLine } from '../../accounts/points.ts'

@@ -1,6 +1,7 @@
 // This room: OAuth applications: registration, owners’ pages, secrets, access rules, reviews.
 // Verbs: registerApp, updateApp, suspendApp, addSecret, judgeSecret.
 // Tables: oauth_apps, app_secrets.
+// Clauses: spec/registry 1.1–1.4, 2.3, 3.1, 4.1–4.2.
 /** Texts of the rules on groups and redirect addresses. */
 import type { Texts } from '../../web/languages.ts'
 

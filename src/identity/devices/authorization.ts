@@ -1,6 +1,7 @@
 // This room: the device authorization grant (RFC 8628), for devices without a browser.
 // Verbs: deviceAuthorizationRoute, devicePages.
 // Tables: device_codes.
+// Clauses: spec/sign-in 5.1.
 /**
  * POST /oauth2/device_authorization (RFC 8628 3.1): a device asks for a code that its member enters in a browser.
  * spec/sign-in 5.1.

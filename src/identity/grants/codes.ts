@@ -1,6 +1,7 @@
 // This room: consents, codes and tokens: what a member has granted, exchanged once, rotated and revoked.
 // Verbs: issueCode, makeExchangeCode, makeRotateRefreshToken, revokeGrant, redeemDeviceCode.
 // Tables: consents, authorization_codes, grants, access_tokens, refresh_tokens.
+// Clauses: spec/sign-in 2.3, 2.5, 5.2; spec/registry 6.1.
 /**
  * Authorization codes. A code is bound to its request, valid for 60 seconds, and exchanged once.
  * spec/sign-in 2.3.

@@ -1,6 +1,7 @@
 // This room: the keys that sign ID tokens and logout tokens, and their rotation.
 // Verbs: openSigningKeys, ensureSigningKeys, rotateSigningKeys, signJwt.
 // Tables: signing_keys.
+// Clauses: spec/sign-in 3.4.
 /** Signs JSON Web Tokens. */
 import { sign } from 'node:crypto'
 import type { SigningKey } from './keys.ts'

@@ -1,6 +1,7 @@
 // This room: back-channel logout: tells applications that a session has ended.
 // Verbs: openLogoutSender, claimAndSettle, signLogoutToken.
 // Tables: logout_deliveries.
+// Clauses: spec/sign-in 4.2.
 /** Texts of the logout tokens that were sent to an application. */
 import type { Texts } from '../../web/languages.ts'
 

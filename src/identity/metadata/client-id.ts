@@ -1,6 +1,7 @@
 // This room: clients known by a metadata document at their own address, instead of a registration.
 // Verbs: openMetadataClients, readDocument, storeMetadataClient.
 // Tables: oauth_apps.
+// Clauses: spec/registry 5.1–5.2.
 /**
  * Client IDs that are the address of a document with the client's metadata (draft-ietf-oauth-client-id-metadata-document-02, 3),
  * and which of them the site admits.

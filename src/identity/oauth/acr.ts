@@ -1,5 +1,6 @@
 // This room: the endpoints of OAuth 2.0 and OpenID Connect, each with its checks and refusals.
 // Verbs: authorizePages, tokenRoutes, userinfoRoutes, introspectionRoute, revocationRoute, logoutPages.
+// Clauses: spec/sign-in 1.1–1.8, 2.1–2.2, 2.4, 2.6–2.7, 3.1–3.3, 4.1, 6.1; spec/mandates 2.4.
 /** The authentication context classes (`acr`) of sign-ins, and the wish for one (`acr_values`, OIDC Core 3.1.2.1). */
 import type { Session } from '../../accounts/session/session.ts'
 

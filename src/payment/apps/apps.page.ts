@@ -1,6 +1,7 @@
 // This room: payment applications: application and review, keys, team, terms, hand-over, test mode.
 // Verbs: applyForPaymentApp, reviewPaymentApp, editPaymentApp, rotateToken, inviteMember, acceptOffer.
 // Tables: payment_apps, payment_app_members, payment_app_offers, payment_app_days.
+// Clauses: spec/payment-api 1.1–1.5; spec/gateway 1.1.
 /** The list of a member's payment applications, and the form that applies for one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Session, sessionOf } from '../../accounts/session/session.ts'

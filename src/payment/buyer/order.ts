@@ -1,6 +1,7 @@
 // This room: the pay page, its receipt, and the payer’s own list of payments.
 // Verbs: makeDescribeOrder, payPages, payerPages, signedReturn.
 // Tables: order_views.
+// Clauses: spec/payment-api 3.3; spec/gateway 4.1.
 /** An order on its payer's page: its state for the reader, and the links back to the shop. */
 import { sql } from 'kysely'
 import { makeBatcher } from '../../database/batcher.ts'

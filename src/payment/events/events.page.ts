@@ -1,6 +1,7 @@
 // This room: signed events of the HMAC API to a shop’s server (Standard Webhooks).
 // Verbs: setEventsUrl, rotateEventSecret, signedEvent.
 // Tables: notifications, payment_apps.
+// Clauses: spec/payment-api 5.2.
 /** …/events: switches an application's events on and off, and replaces their secret. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'

@@ -1,5 +1,6 @@
 // This room: the epay gateway: V1 with MD5 and V2 with RSA, from submit.php to the notification.
 // Verbs: makeCreateTrade, makeFindTrade, authenticate, signReply, v1Routes, v2Routes.
+// Clauses: spec/payment-api 1.6; spec/gateway 1.1–1.3, 1.5–1.9, 2.2–2.4, 3.1–3.3, 4.1–4.2.
 /**
  * Refuses signed texts with two readings. At most one set of parameters is accepted for each text, so an attacker cannot
  * reuse a signature for other parameters. spec/gateway 1.5.

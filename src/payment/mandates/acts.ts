@@ -1,6 +1,7 @@
 // This room: charges that a member has permitted in advance, within limits.
 // Verbs: offerMandate, acceptMandate, makeChargeMandate, revokeOwn, changeOwn, finishMandates.
 // Tables: mandates, mandate_refusals, charge_notices.
+// Clauses: spec/mandates 1.1–1.3, 2.1–2.4, 3.1–3.3.
 /** What a member does with an accepted mandate, and how a merchant or the staff ends one: spec/mandates 1.2. */
 import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'

@@ -1,5 +1,6 @@
 // This room: a merchant’s pages: orders, transfers, mandates, statistics, addresses.
 // Verbs: ordersOfApp, countOrders, transfersOfApp, periodsOf, tryAddress.
+// Clauses: spec/mandates 3.4.
 /** …/addresses: a merchant tests whether the shop's addresses can be reached. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'

@@ -1,6 +1,7 @@
 // This room: the outbox: delivers notifications and events to shops, and repeats what failed.
 // Verbs: openNotifier, claimAndSettle, makeDelivery, redeliver, pauseHost.
 // Tables: notifications, paused_hosts.
+// Clauses: spec/payment-api 5.3; spec/gateway 4.1.
 /**
  * One attempt to notify a shop: a guarded request, and at most 64 KiB of its answer. Every end of it is an outcome, never an
  * exception.

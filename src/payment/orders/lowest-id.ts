@@ -1,6 +1,7 @@
 // This room: orders, payments, refunds and transfers: the rules of money for both interfaces.
 // Verbs: makePlaceOrder, makePayOrder, refundOrder, makePostTransfer, reverseTransfer, expireOrders.
 // Tables: orders, order_requests, refunds, refund_requests, transfers.
+// Clauses: spec/payment-api 3.1–3.2, 4.1, 6.2; spec/points 2.3, 3.1–3.3.
 /** Turns a moment into an order id, because the index of an application's orders is by id and not by time. */
 import { sql } from 'kysely'
 

@@ -1,6 +1,7 @@
 // This room: HMAC, MD5 and RSA signatures, the keys of payment applications, and the requests that are refused.
 // Verbs: sign, verifySignature, signMd5, signRsa, replaceKey, currentKeys, keepRefused, refusedRequests.
 // Tables: payment_app_keys, refused_requests.
+// Clauses: spec/payment-api 1.4, 2.2–2.5, 3.1–3.3, 4.1–4.2, 5.1–5.3, 6.1; spec/gateway 1.4, 2.1, 3.1.
 /** The canonical string that all three signature schemes share: `k=v` sorted by name, joined by `&`. */
 
 /** Values are raw, never URL-encoded. Names sort in byte order: digits < upper case < `_` < lower case. */

@@ -1,5 +1,6 @@
 // This room: how amounts, money, addresses and numbers are written on the wire.
 // Verbs: pointsOf, moneyOf, isMerchantUrl, isPaymentId.
+// Clauses: spec/payment-api 2.4; spec/gateway 1.6.
 /** Addresses: those that an application allows to call, as CIDR ranges, and those that it is called at. */
 import { isIP } from 'node:net'
 import { refusalWithoutDns } from '../../egress/guard.ts'

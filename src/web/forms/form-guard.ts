@@ -1,6 +1,7 @@
 // This room: forms of pages: their token, refused values shown again, forms kept over a sign-in.
 // Verbs: registerForms, verifyForm, readForm, keepForm.
 // Tables: kept_forms.
+// Clauses: spec/accounts 3.3; spec/pages 3.2.
 /**
  * Protects forms against cross-site requests. Every form that changes something carries a token bound to the browser's
  * session cookie, or to its visitor cookie before sign-in, and must come from our own page. spec/accounts 3.3.
