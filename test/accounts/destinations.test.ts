@@ -18,7 +18,6 @@ beforeAll(async () => {
   merchant = await makeMerchant(test)
 })
 afterAll(async () => {
-  await merchant.close()
   await test.close()
 })
 
@@ -54,7 +53,6 @@ describe('the sign-in page', () => {
     const page = await browser(test).get(signInTo(`/payment/pay/${body.transaction_id}`))
     expect(textOf(page.body)).toContain(t.signIn.toPlay(`Shop of ${shop.owner.username}`, '25', 25n))
     expect(page.body).toContain('class="test-mark"')
-    await shop.close()
   })
 
   it('keeps the amount and the product of a closed order to itself', async () => {

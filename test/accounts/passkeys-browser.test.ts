@@ -161,7 +161,6 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
     await page.waitForURL((url) => url.pathname === pathname)
     await page.locator('form[action^="/payment/pay/"] button.primary').first().click()
     await page.getByText('"isGenuine":true').waitFor()
-    await merchant.close()
   })
 
   it.each([

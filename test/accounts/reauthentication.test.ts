@@ -32,7 +32,6 @@ beforeAll(async () => {
   alice = await makePerson(test, { points: 5_000n })
 })
 afterAll(async () => {
-  await merchant.close()
   await test.close()
 })
 afterEach(() => expectSoundBooks(test.db))
@@ -110,7 +109,6 @@ describe('paying above the set amount', () => {
     const { body } = await shop.process({ amount: '8000', description: 'A lot', order_id: 'large' })
     const large = new URL(String(body.payment_url)).pathname
     expect((await visitor.submit(await visitor.get(large), large)).status).toBe(303)
-    await shop.close()
     await open.close()
   })
 })
@@ -240,7 +238,6 @@ describe('applications on an old sign-in', () => {
     test.clock.advance(5 * MINUTE_MS + 1)
     expectRefused(await next.submit(offer, `${page}/accept`), page)
     expect((await rowOf(seller.id)).applicant_id).toBe(seller.owner.id)
-    await seller.close()
   })
 
   it('are neither reviewed nor given terms', async () => {
@@ -253,7 +250,6 @@ describe('applications on an old sign-in', () => {
     expectRefused(await client.post(`${page}/review`, { ...form, decision: 'approve' }), page)
     expectRefused(await client.post(`${page}/terms`, form), page)
     expect(await rowOf(shop.id)).toEqual(before)
-    await shop.close()
   })
 })
 

@@ -17,7 +17,6 @@ beforeAll(async () => {
   shops = [await makeMerchant(test), await makeMerchant(test), await makeMerchant(test)]
 })
 afterAll(async () => {
-  await Promise.all(shops.map((shop) => shop.close()))
   await test.close()
 })
 

@@ -39,7 +39,6 @@ beforeAll(async () => {
   admin = await person.signIn()
 })
 afterAll(async () => {
-  await merchant.close()
   await test.close()
 })
 
@@ -169,7 +168,6 @@ describe('the review of a payment application', () => {
     expect((await admin.post(unknown, page.form(`${path}/check`))).status).toBe(404)
     await admin.submit(await admin.get(path), `${path}/review`, { decision: 'approve', reason: '' })
     expect((await admin.get(path)).body).toContain(`action="${path}/freeze"`)
-    await pending.close()
   })
 })
 
@@ -444,6 +442,5 @@ describe('names that could be taken for each other', () => {
     // The queue shows it too, because reviewers make most decisions there.
     expect(await noticeOn('/admin/reviews')).toContain(`/admin/payment-applications/${shop.payment_id}`)
     expect(await noticeOn(`/admin/payment-applications/${merchant.payment_id}`)).toBe('')
-    await Promise.all([shop.close(), copy.close()])
   })
 })

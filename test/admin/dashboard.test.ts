@@ -39,7 +39,6 @@ beforeAll(async () => {
   admin = await root.signIn()
 })
 afterAll(async () => {
-  await merchant.close()
   await test.close()
 })
 
@@ -129,7 +128,6 @@ describe('what waits', () => {
       ['/admin/refund-requests', t.refundRequests],
     ])
       expect(textOf(new RegExp(`<a href="${href}"[^]*?</a>`).exec(other)![0])).toBe(`${label} 1`)
-    await pending.close()
   })
 })
 

@@ -34,7 +34,6 @@ beforeAll(async () => {
   admin = await person.signIn()
 })
 afterAll(async () => {
-  await shop.close()
   await test.close()
 })
 afterEach(() => expectSoundBooks(test.db))
@@ -272,7 +271,6 @@ it('a waiting payment or transfer moves nothing once its member is banned', asyn
   expect(await balanceOf(test.db, id)).toBe(before)
   expect(await balanceOf(test.db, bystander.id)).toBe(500n)
   await reinstateMember(test.deps, { user_id: id, actor_id: adminId, reason: 'Cleared', ip: '203.0.113.7' })
-  await other.close()
 })
 
 it('needs a reason, a wallet, and one that is not frozen', async () => {

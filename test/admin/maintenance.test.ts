@@ -26,7 +26,6 @@ beforeAll(async () => {
   admin = await (await makePerson(test, { username: 'root', is_admin: true })).signIn()
 })
 afterAll(async () => {
-  await shop.close()
   await other.close()
   await test.close()
 })

@@ -34,7 +34,6 @@ beforeAll(async () => {
   await setSetting(test, 'second_approver', 'on')
 })
 afterAll(async () => {
-  await merchant.close()
   await test.close()
 })
 afterEach(() => expectSoundBooks(test.db))

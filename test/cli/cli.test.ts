@@ -319,7 +319,6 @@ describe('applications', () => {
       .select('status')
       .executeTakeFirst()
     expect(row?.status).toBe('suspended')
-    await merchant.close()
   })
 
   it('get the right to mandates, lose it, and have mandates ended', async () => {
@@ -355,7 +354,6 @@ describe('applications', () => {
     await told('mandate', 'withdraw', payment_id, '--reason', 'Complaints', ...by)
     expect(await right()).toBe('withdrawn')
     expect(await tessera('mandate', 'end', 'nope', '--reason', 'x', ...by)).toMatchObject({ code: 1 })
-    await merchant.close()
   })
 
   it('are approved as they are at that moment, waiting or changed since', async () => {
@@ -379,7 +377,6 @@ describe('applications', () => {
         .executeTakeFirst()
       expect(row).toEqual({ name, status: 'approved', unreviewed_change_at: null })
     }
-    await merchant.close()
   })
 
   it('get a new client secret, told once', async () => {
@@ -574,7 +571,6 @@ describe('an archive', () => {
     await writeFile(`${path}.part`, left.repeat(10_000), { mode: 0o644 })
     written = await told('export', path)
   })
-  afterAll(() => Promise.all([merchant.close(), testing.close()]))
 
   it('fills a new database with everything, which the books then prove', async () => {
     expect(await filesLike('all.gz')).toEqual(['all.gz'])

@@ -177,7 +177,6 @@ describe('a process 400 days ahead', () => {
     const order = await findOrder(test.db, { app_id: merchant.id, door: 'hmac', order_id: 'one' })
     expect(order).toMatchObject({ status: 'unpaid' })
     expect(await isAdmin(staff_id)).toBe(true)
-    await merchant.close()
   })
 
   it('counts no later answer of the forum than now against staff', async () => {

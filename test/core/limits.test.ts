@@ -271,7 +271,6 @@ itCounts('the payment API is limited per application; bad signatures use nothing
     status: 429,
     body: { success: false, errors: [{ code: 1029 }], data: null },
   })
-  await merchant.close()
 })
 
 describe('counters', () => {

@@ -37,7 +37,6 @@ beforeAll(async () => {
   port = (test.app.server.address() as { port: number }).port
 })
 afterAll(async () => {
-  await shop.close()
   await test.close()
 })
 

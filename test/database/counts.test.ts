@@ -70,8 +70,6 @@ beforeAll(async () => {
   await sql`analyze`.execute(db)
 })
 afterAll(async () => {
-  await busy.close()
-  await small.close()
   await test.close()
 })
 

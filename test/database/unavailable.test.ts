@@ -81,7 +81,6 @@ describe('a database that takes no writes', () => {
       expect((await browser(closed).get('/sign-in')).status).toBe(200)
     } finally {
       await closed.close()
-      await shop.close()
       await test.close()
     }
   })
@@ -157,7 +156,6 @@ describe('a database whose disk is full', () => {
       expect((await initiate('after')).statusCode).toBe(200)
     } finally {
       time.mockRestore()
-      await shop.close()
       await application.close()
       await postgres.stop()
       await unmount()

@@ -28,7 +28,6 @@ beforeAll(async () => {
   stranger = await makePerson(test)
 })
 afterAll(async () => {
-  await shop.close()
   await test.close()
 })
 

@@ -70,7 +70,6 @@ beforeAll(async () => {
 })
 beforeEach(setClock)
 afterAll(async () => {
-  await seller.close()
   await test.close()
   await rm(folder, { recursive: true })
 })
@@ -197,7 +196,6 @@ describe('a newcomer to the gateway', () => {
       code: code.replaceAll('YOUR-KEY', shop.merchant_key),
     }))
   })
-  afterAll(() => shop.close())
 
   /** Runs the sample of this kind that contains the part. The guide's samples have no names, so the test names them. */
   async function runShown(name: string, part: string, values: Record<string, string> = {}) {

@@ -56,7 +56,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await test.close()
-  await shop.close()
   await receiver.close()
 })
 

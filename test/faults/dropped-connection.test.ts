@@ -45,7 +45,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await cutOff.close()
   await proxy.close()
-  await merchant.close()
   await test.close()
 })
 

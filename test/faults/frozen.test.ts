@@ -73,7 +73,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await stopServer(frozen, 'SIGKILL')
-  await Promise.all([shop.close(), frozenShop.close()])
   await going.close()
   await test.close()
 })

@@ -23,7 +23,6 @@ export type Merchant = PaymentAppCredentials & {
   transfer(fields: Record<string, string>): Promise<Answer>
   /** Follows a callback as a browser would, and returns the merchant's verdict on it. */
   receive(location: string): Promise<{ isGenuine: boolean; fields: Record<string, string> }>
-  close(): Promise<void>
 }
 
 /** Signs with code of its own: sorted, raw values, HMAC-SHA-256 keyed with the hex hash of the token. */
@@ -125,7 +124,6 @@ export async function makeMerchant(
     transfer: (fields) => post(test, `/payment/transfer/${credentials.payment_id}`, signed(fields)),
     receive: async (location) =>
       (await fetch(location)).json() as Promise<{ isGenuine: boolean; fields: Record<string, string> }>,
-    close: async () => {},
   }
 }
 

@@ -112,7 +112,7 @@ export async function startNotifyWorld({
     requestsTo: (path) => receiver.received.filter((request) => request.path === path),
     async close() {
       await test.close()
-      await Promise.all([merchant.close(), receiver.close(), dns.close()])
+      await Promise.all([receiver.close(), dns.close()])
     },
   }
   return world

@@ -21,7 +21,6 @@ beforeAll(async () => {
   merchant = await makeMerchant(test)
 })
 afterAll(async () => {
-  await merchant.close()
   await test.close()
 })
 

@@ -177,7 +177,6 @@ describe('openid-client', () => {
   it('asks for a mandate with the sign-in, and reads what was granted', async () => {
     await switchMandates(test)
     const merchant = await makeMerchant(test)
-    await merchant.close()
     await giveRight(test, merchant)
     const { owner, payment_id } = merchant
     const facts = { name: 'Tea House', description: '', allow_groups: [], deny_groups: [] }

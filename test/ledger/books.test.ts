@@ -74,7 +74,6 @@ beforeAll(async () => {
   await sealAll(deps)
 })
 afterAll(async () => {
-  await merchant.close()
   await test.close()
 })
 

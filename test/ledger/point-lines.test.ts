@@ -24,7 +24,6 @@ beforeAll(async () => {
   actor_id = (await makePerson(test, { is_admin: true })).id
 })
 afterAll(async () => {
-  await merchant.close()
   await test.close()
 })
 afterEach(() => expectSoundBooks(test.db))

@@ -56,7 +56,6 @@ beforeAll(async () => {
   await live()
 })
 afterAll(async () => {
-  await Promise.all([shop.close(), testing.close(), sold.close()])
   await test.close()
   await rm(folder, { recursive: true })
 })

@@ -45,7 +45,6 @@ describe.skipIf(POSTGRES_15 === undefined)('a backup', () => {
     buyer = await makePerson(test, { points: 10_000_000n })
   })
   afterAll(async () => {
-    await merchant.close()
     await test.close()
     await postgres.stop()
     await rm(folder, { recursive: true })

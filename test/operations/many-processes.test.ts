@@ -86,7 +86,7 @@ afterAll(async () => {
   await balancer.stop()
   for (const server of servers) await stopServer(server, 'SIGKILL')
   expect(servers.map((server) => server.output().match(/"level":(?:50|60).*/g)).filter(Boolean)).toEqual([])
-  await Promise.all([merchant.close(), receiver.close()])
+  await receiver.close()
   await pooler?.stop()
   await test.close()
 })

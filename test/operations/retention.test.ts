@@ -56,7 +56,7 @@ describe('every table', () => {
   })
 
   it('that is a record is protected from deletion by the database', async () => {
-    await (await makeMerchant(test)).close()
+    await makeMerchant(test)
     await makePerson(test, { points: 5n })
     for (const [table, keeping] of Object.entries(RETENTION)) {
       if (keeping !== 'record') continue
@@ -161,7 +161,6 @@ describe('a round', () => {
     const after = await counts()
     for (const [table, rules] of Map.groupBy(SWEPT, ({ table }) => table))
       expect([table, after[table]! - before[table]!]).toEqual([table, rules.length])
-    await merchant.close()
   })
 
   it('deletes a token that signed an order, and keeps the order', async () => {
@@ -179,7 +178,6 @@ describe('a round', () => {
     await deleteExpiredRows(test.deps)
     expect(await token.execute()).toEqual([])
     expect(await order.execute()).toEqual([{ token_id }])
-    await merchant.close()
   })
 
   it('takes a backlog in batches, and stops between two of them', async () => {

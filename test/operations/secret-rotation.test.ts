@@ -65,7 +65,6 @@ beforeAll(async () => {
   await sealAll(test.deps)
 })
 afterAll(async () => {
-  await merchant.close()
   await both.close()
   await test.close()
 })

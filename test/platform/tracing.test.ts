@@ -122,7 +122,6 @@ beforeAll(async () => {
   await test.app.inject('/healthz')
   // Closing sends the last spans.
   await test.close()
-  await shop.close()
   spans = collector.spans()
   sent = collector.requests.map(({ body }) => body).join('\n')
 })

@@ -42,7 +42,6 @@ beforeAll(async () => {
   shop = await makeMerchant(test)
 })
 afterAll(async () => {
-  await shop.close()
   await test.close()
 })
 
@@ -249,7 +248,6 @@ describe('what stands in the way', () => {
     const review = { payment_id, decision: 'reinstate', reason: '', reviewer_id: root.id } as const
     await expect(reviewPaymentApp(test.deps, review)).rejects.toMatchObject({ code: 'conflict' })
     await expectSoundBooks(test.db)
-    await seller.close()
   })
 
   it('of a member: team role, application, frozen wallet, or moving points', async () => {
@@ -498,6 +496,5 @@ describe('what is taken out', () => {
     test.clock.advance(3_600_000)
     expect((await client.get(PAGE)).location).toContain('/sign-in')
     expect((await client.submit(page, `${PAGE}/export`)).status).toBe(409)
-    await seller.close()
   })
 })

@@ -14,7 +14,6 @@ beforeAll(async () => {
   merchant = await makeMerchant(test)
 })
 afterAll(async () => {
-  await merchant.close()
   await test.close()
 })
 

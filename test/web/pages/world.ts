@@ -165,9 +165,6 @@ export async function makeWorld(): Promise<World> {
         .where('transaction_id', '=', transaction_id)
         .execute(),
     close: async () => {
-      await Promise.all(
-        [merchant, suspendedSeller, changedSeller, steady, testApp].map((shop) => shop.close()),
-      )
       await Promise.all([test.close(), open.close()])
     },
   }
