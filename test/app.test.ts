@@ -1,15 +1,11 @@
 /** Rules for every address: health, errors as page or JSON, headers and languages. */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makePerson } from './harness/cast.ts'
-import { browser, startTestApp, type TestApp } from './harness/harness.ts'
+import { browser, startTestApp, useTestApp } from './harness/harness.ts'
 import { messages } from './harness/messages.ts'
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
 
 describe('health', () => {
   it('tells a running process from a ready one', async () => {

@@ -1,25 +1,18 @@
 /** Sign-in on the way to a shop or an application: what it names, and how failures lead back. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { browser, HTML, startTestApp, type TestApp } from '../harness/harness.ts'
+import { browser, HTML, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { authorizationUrl, makeParty } from '../identity/relying-party.ts'
 
 const t = messages.en
 
-let test: TestApp
-let merchant: Merchant
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-})
-afterAll(async () => {
-  await test.close()
-})
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
 
 async function order(amount = '120') {
   count += 1

@@ -1,8 +1,8 @@
 /** Sign-in forms of a tab whose browser has signed in meanwhile in another tab. spec/accounts 2.5. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { beginSecondStep } from '../../src/accounts/sign-in/second-step.page.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Browser, browser, type Page, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 
 const t = messages.en.signIn
@@ -10,15 +10,9 @@ const RETURN_TO = '/account?tab=1'
 const SIGN_IN = `/sign-in?return_to=${encodeURIComponent(RETURN_TO)}`
 const SECOND_STEP = '/sign-in/second-factor'
 
-let test: TestApp
-let alice: Person
-let bob: Person
-beforeAll(async () => {
-  test = await startTestApp()
-  alice = await makePerson(test)
-  bob = await makePerson(test, { username: 'bob' })
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const alice = await makePerson(test)
+const bob = await makePerson(test, { username: 'bob' })
 
 const signInAs = (client: Browser, page: Page, { username, password }: Person, more = {}) =>
   client.submit(page, '/sign-in', { username, password, ...more })

@@ -2,7 +2,7 @@
  * Passkeys in use: the sign-in, the step after the password, a fresh sign-in, and every forgery.
  * spec/accounts 2.3.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makeSignInLink } from '../../src/accounts/operator.ts'
 import { issueLink } from '../../src/accounts/security/account-links.ts'
 import { recoverPassword } from '../../src/accounts/security/recovery.ts'
@@ -16,7 +16,7 @@ import {
   browser,
   setSetting,
   startTestApp,
-  type TestApp,
+  useTestApp,
 } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import {
@@ -37,12 +37,8 @@ const AGAIN = '/sign-in/again'
 const SECOND_STEP = '/sign-in/second-factor'
 const FACTOR = '/account/second-factor'
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp(WITH_DOMAIN)
-  await setSetting(test, 'limit_sign_in_failures_per_address', '0')
-})
-afterAll(() => test.close())
+const test = await useTestApp(WITH_DOMAIN)
+await setSetting(test, 'limit_sign_in_failures_per_address', '0')
 
 /** Signs in by passkey in a new browser. */
 async function signIn({ authenticator }: Pick<Holder, 'authenticator'>, forgery: Forgery = {}) {

@@ -1,10 +1,10 @@
 /** A member's passkeys: adding, the list, names and removal. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Algorithm, type Forgery, makeAuthenticator } from '../harness/authenticator.ts'
 import { cookieHeader } from '../harness/browser.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { authenticatorCertificate } from '../harness/certificate.ts'
-import { anotherProcess, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { anotherProcess, browser, startTestApp, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { answer, giveKey, optionsOn, PASSKEYS, register, WITH_DOMAIN } from './passkey-holder.ts'
 
@@ -12,11 +12,7 @@ const t = messages.en.security.passkeys
 
 const MINUTE_MS = 60_000
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp(WITH_DOMAIN)
-})
-afterAll(() => test.close())
+const test = await useTestApp(WITH_DOMAIN)
 
 const keysOf = ({ id }: Person) =>
   test.db.selectFrom('passkeys').where('user_id', '=', id).orderBy('id').selectAll().execute()

@@ -3,12 +3,12 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { hashPassword, verifyPassword } from '../../src/accounts/security/password.ts'
 import { argon2id, HASHES_WAITING_MAX, hashesWaiting } from '../../src/platform/argon2.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
+import { makePerson } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
-import { browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { browser, setSetting, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { inOneProcess, ONE_QUEUE } from '../harness/one-process.ts'
 import { ROOT } from '../harness/server-process.ts'
@@ -17,15 +17,9 @@ const t = messages.en
 const PASSWORD = 'correct horse battery'
 const JSON_ONLY = { accept: 'application/json' }
 
-let test: TestApp
-let alice: Person
-
-beforeAll(async () => {
-  test = await startTestApp({ METRICS_PORT: String(await freePort()) })
-  alice = await makePerson(test)
-  await setSetting(test, 'registration', 'open')
-})
-afterAll(() => test.close())
+const test = await useTestApp({ METRICS_PORT: String(await freePort()) })
+const alice = await makePerson(test)
+await setSetting(test, 'registration', 'open')
 
 /** Fills the queue: no hash begins before the function that it returns is called, at the latest when the test ends. */
 function fillQueue(): () => Promise<void> {

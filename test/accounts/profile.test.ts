@@ -1,19 +1,15 @@
 /** The page of a member's name and language. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { isHonestProse, isHonestText } from '../../src/web/parameters.ts'
 import { makePerson } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 
 const t = messages.en
 
 const PAGE = '/account/profile'
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
 
 const nameOf = async ({ id }: { id: bigint }) =>
   (await test.db.selectFrom('users').where('id', '=', id).select('name').executeTakeFirstOrThrow()).name

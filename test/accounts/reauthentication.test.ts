@@ -3,13 +3,13 @@
  * spec/accounts 3.2.
  */
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { stepAt, totpCode } from '../../src/accounts/security/totp.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { type Browser, type Page, startTestApp, useTestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { makeOwnedApp, storedApp, TYPED } from '../identity/owned-app.ts'
 
@@ -18,22 +18,14 @@ const t = messages.en
 const SECOND_FACTOR = '/account/second-factor'
 const MINUTE_MS = 60_000
 
-let test: TestApp
-let merchant: Merchant
-let alice: Person
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  const settings = { reauthenticate_above_points: '100', reauthenticate_minutes: '5' }
-  const rows = Object.entries(settings).map(([name, value]) => ({ name, value }))
-  await test.db.insertInto('site_settings').values(rows).execute()
-  merchant = await makeMerchant(test)
-  alice = await makePerson(test, { points: 5_000n })
-})
-afterAll(async () => {
-  await test.close()
-})
+const test = await useTestApp()
+const settings = { reauthenticate_above_points: '100', reauthenticate_minutes: '5' }
+const rows = Object.entries(settings).map(([name, value]) => ({ name, value }))
+await test.db.insertInto('site_settings').values(rows).execute()
+const merchant = await makeMerchant(test)
+const alice = await makePerson(test, { points: 5_000n })
 afterEach(() => expectSoundBooks(test.db))
 
 async function order(amount: string): Promise<string> {

@@ -1,18 +1,14 @@
 /** /register: local accounts for visitors, when an administrator has opened registration. spec/accounts 2.7. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
-import { browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { browser, setSetting, startTestApp, useTestApp } from '../harness/harness.ts'
 
 const PATH = '/register'
 const PASSWORD = 'correct horse battery'
 const SECRET = 'the secret of the tests, shared with the forum'.replaceAll(' ', '-')
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp({ TRUST_PROXY: '127.0.0.1' })
-})
-afterAll(() => test.close())
+const test = await useTestApp({ TRUST_PROXY: '127.0.0.1' })
 
 async function set(values: Record<string, string>): Promise<void> {
   for (const [name, value] of Object.entries(values)) await setSetting(test, name as SettingName, value)

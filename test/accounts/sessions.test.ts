@@ -1,9 +1,9 @@
 /** /account/sessions: the browsers that are signed in to an account. spec/accounts 3.1. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { deviceOf } from '../../src/accounts/session/device.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { sendSurely } from '../harness/confirming.ts'
-import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Browser, browser, type Page, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 
 const t = messages.en
@@ -16,11 +16,7 @@ const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 const SAFARI =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1'
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp({ TRUST_PROXY: '127.0.0.1' })
-})
-afterAll(() => test.close())
+const test = await useTestApp({ TRUST_PROXY: '127.0.0.1' })
 
 async function signInWith(person: Person, agent: string, address: string): Promise<Browser> {
   const client = browser(test)

@@ -1,19 +1,15 @@
 /** Local accounts: sign-in and sign-out, throttled guesses, sessions, forms and redirects. spec/accounts 2.1. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createUser, groupsOf } from '../../src/accounts/people/users.ts'
 import { hashPassword, verifyPassword } from '../../src/accounts/security/password.ts'
 import { sha256 } from '../../src/platform/secrets.ts'
 import { safeBack } from '../../src/web/back.ts'
 import { changePerson, makePerson } from '../harness/cast.ts'
-import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Browser, browser, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { itCounts, statementsOf } from '../harness/statements.ts'
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp({ TRUST_PROXY: '127.0.0.1' })
-})
-afterAll(() => test.close())
+const test = await useTestApp({ TRUST_PROXY: '127.0.0.1' })
 
 const sessions = () => test.db.selectFrom('sessions').selectAll().execute()
 let addresses = 0

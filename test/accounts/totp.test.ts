@@ -3,7 +3,7 @@
  * administrator. spec/accounts 2.4.
  */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { resetSecondFactor } from '../../src/accounts/security/second-factor.ts'
 import { base32, matchingStep, otpauthUri, stepAt, totpCode } from '../../src/accounts/security/totp.ts'
 import { buildApp } from '../../src/app.ts'
@@ -11,7 +11,14 @@ import { openDatabase } from '../../src/database/connection.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { sendSurely } from '../harness/confirming.ts'
-import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import {
+  type Browser,
+  browser,
+  type Page,
+  startTestApp,
+  type TestApp,
+  useTestApp,
+} from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { readQr } from '../harness/qr.ts'
 
@@ -21,11 +28,7 @@ const PAGE = '/account/second-factor'
 const SECOND_STEP = '/sign-in/second-factor'
 const STEP_MS = 30_000
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
 
 const secretOn = (page: Page) => /<code>([A-Z2-7 ]+)<\/code>/.exec(page.body)![1]!.replaceAll(' ', '')
 const codesOn = (page: Page) =>

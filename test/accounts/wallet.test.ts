@@ -3,20 +3,16 @@
  * spec/points 3.5.
  */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { movedThisMonth, statementOf } from '../../src/ledger/wallet.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { messages } from '../harness/messages.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
 const SHANGHAI = 'Asia/Shanghai'
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
 
 /** Posts movements of a wallet, the oldest first. */
 async function post({ id }: Person, movements: [amount: number, at: string, reason?: string][]) {

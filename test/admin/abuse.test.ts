@@ -1,24 +1,17 @@
 /** /admin/abuse: the patterns that it finds in payments and transfers, and those that it does not report. */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { clustersByAddress, clustersByRecipient, moversOf, ringsOf } from '../../src/admin/points/abuse.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 
 const DAY_MS = 86_400_000
-let test: TestApp
-let shops: Merchant[]
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  shops = [await makeMerchant(test), await makeMerchant(test), await makeMerchant(test)]
-})
-afterAll(async () => {
-  await test.close()
-})
+const test = await useTestApp()
+const shops = [await makeMerchant(test), await makeMerchant(test), await makeMerchant(test)]
 
 async function pay(payer: Person, shop: Merchant, amount: bigint) {
   count += 1

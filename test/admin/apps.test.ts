@@ -2,9 +2,9 @@
  * /admin/apps and /admin/audit: administrators review, suspend and reinstate registered applications.
  * spec/registry 4.1 and 4.2.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import { describe, expect, it } from 'vitest'
+import { makePerson } from '../harness/cast.ts'
+import { type Browser, type Page, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { setRows } from '../harness/rows.ts'
 import { countLive, makeOwnedApp, storedApp, TYPED, toldSecret, trailOf } from '../identity/owned-app.ts'
@@ -22,18 +22,10 @@ import {
 
 const { registeredApps: t, registry } = messages.en
 
-let test: TestApp
-let admin: Browser
-let adminId: bigint
-let root: Person
-
-beforeAll(async () => {
-  test = await startTestApp()
-  root = await makePerson(test, { username: 'root', is_admin: true })
-  adminId = root.id
-  admin = await root.signIn()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const root = await makePerson(test, { username: 'root', is_admin: true })
+const adminId = root.id
+const admin = await root.signIn()
 
 const pathOf = ({ client_id }: { client_id: string }) => `/admin/apps/${client_id}`
 

@@ -4,7 +4,7 @@
  */
 import { globSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { acts } from '../../src/admin/wording/acts.texts.ts'
 import { closeDueDays, lastDays } from '../../src/ledger/closes.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
@@ -12,10 +12,10 @@ import { claimAndSettle } from '../../src/payment/notifications/outbox.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { VERSION } from '../../src/platform/version.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
@@ -24,23 +24,12 @@ import { makeOwnedApp } from '../identity/owned-app.ts'
 const t = messages.en.console
 const { facts, names, values } = t.acts
 
-let test: TestApp
-let merchant: Merchant
-let buyer: Person
-let admin: Browser
-let adminId: bigint
-
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-  buyer = await makePerson(test, { username: 'buyer', points: 10_000n })
-  const person = await makePerson(test, { username: 'root', is_admin: true })
-  adminId = person.id
-  admin = await person.signIn()
-})
-afterAll(async () => {
-  await test.close()
-})
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
+const buyer = await makePerson(test, { username: 'buyer', points: 10_000n })
+const person = await makePerson(test, { username: 'root', is_admin: true })
+const adminId = person.id
+const admin = await person.signIn()
 
 const pay = (transaction_id: string, expected_amount: bigint) =>
   makePayOrder(test.deps)({ transaction_id, payer_id: buyer.id, expected_amount })

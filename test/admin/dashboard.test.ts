@@ -3,7 +3,7 @@
  * spec/points 3.4.
  */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { readChecklist, readWaiting } from '../../src/admin/dashboard/dashboard.page.ts'
 import { MEMBERS_COUNTED_MAX, NEWEST_MAX, readMembers, readToday } from '../../src/admin/dashboard/figures.ts'
 import { BACKLOG_MAX, readHealth } from '../../src/admin/dashboard/health.ts'
@@ -14,10 +14,10 @@ import { keepProof, lastProof } from '../../src/ledger/proofs.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { askRefund } from '../../src/payment/orders/refund-requests.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { setRows } from '../harness/rows.ts'
 import { rowsOfTables } from '../harness/rows-read.ts'
@@ -26,21 +26,11 @@ import { itCounts, statementsOf } from '../harness/statements.ts'
 const DAY_MS = 86_400_000
 const t = messages.en.dashboard
 
-let test: TestApp
-let merchant: Merchant
-let buyer: Person
-let root: Person
-let admin: Browser
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-  buyer = await makePerson(test, { username: 'buyer', points: 10_000n })
-  root = await makePerson(test, { username: 'root', is_admin: true })
-  admin = await root.signIn()
-})
-afterAll(async () => {
-  await test.close()
-})
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
+const buyer = await makePerson(test, { username: 'buyer', points: 10_000n })
+const root = await makePerson(test, { username: 'root', is_admin: true })
+const admin = await root.signIn()
 
 let count = 0
 async function paidOrder(amount: bigint) {

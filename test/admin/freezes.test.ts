@@ -1,41 +1,30 @@
 /** Frozen wallets and orders, and suspended applications: no points leave them in any way. spec/points 2.6. */
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { banMember, reinstateMember } from '../../src/accounts/members.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { makeShop, type Shop, send } from '../harness/gateway-shop.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { makeShop, send } from '../harness/gateway-shop.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 
 const { en } = messages
 
-let test: TestApp
-let shop: Shop
-let buyer: Person
-let client: Browser
-let admin: Browser
-let adminId: bigint
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  shop = await makeShop(test)
-  buyer = await makePerson(test, { points: 1_000n })
-  client = await buyer.signIn()
-  const person = await makePerson(test, { username: 'root', is_admin: true })
-  adminId = person.id
-  admin = await person.signIn()
-})
-afterAll(async () => {
-  await test.close()
-})
+const test = await useTestApp()
+const shop = await makeShop(test)
+const buyer = await makePerson(test, { points: 1_000n })
+const client = await buyer.signIn()
+const person = await makePerson(test, { username: 'root', is_admin: true })
+const adminId = person.id
+const admin = await person.signIn()
 afterEach(() => expectSoundBooks(test.db))
 
 /** Takes both steps of an act, and returns the text between them. */

@@ -1,12 +1,12 @@
 /** /admin/groups: local groups, their members, and their effect on rules of applications. spec/accounts 1.2. */
 import { type RawBuilder, sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { addMembers, createGroup, deleteGroup, listGroups } from '../../src/accounts/local-groups.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { untilBlocked } from '../harness/blocked.ts'
-import { joinGroup, makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, createDatabase, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { joinGroup, makePerson } from '../harness/cast.ts'
+import { createDatabase, setSetting, startTestApp, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { messages } from '../harness/messages.ts'
 import { rowsOf } from '../harness/rows.ts'
@@ -32,16 +32,9 @@ const LOOKING_RESERVED = [
   'Trust-Level-1',
 ]
 
-let test: TestApp
-let root: Person
-let admin: Browser
-
-beforeAll(async () => {
-  test = await startTestApp()
-  root = await makePerson(test, { username: 'root', is_admin: true })
-  admin = await root.signIn()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const root = await makePerson(test, { username: 'root', is_admin: true })
+const admin = await root.signIn()
 
 const by = () => ({ actor_id: root.id, ip: '203.0.113.7' })
 const pathOf = (name: string) => `${PATH}/${encodeURIComponent(name)}`

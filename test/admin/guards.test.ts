@@ -1,7 +1,7 @@
 /** What guards the pages of administrators, at every address that the application has. spec/pages 3.5. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Browser, browser, useTestApp } from '../harness/harness.ts'
 import { routesOf } from '../harness/routes.ts'
 import { withoutWriting } from '../identity/relying-party.ts'
 
@@ -14,19 +14,13 @@ const TAKE_AN_OLD_SIGN_IN = [
   '/admin/books',
 ]
 
-let test: TestApp
-let pages: string[]
-let forms: string[]
-beforeAll(async () => {
-  test = await startTestApp()
-  const addressesOf = (method: 'GET' | 'POST') =>
-    routesOf(test.app)
-      .filter(({ path, methods }) => /^\/admin(\/|$)/.test(path) && methods.includes(method))
-      .map(({ path }) => path.replace(/:\w+/g, '1'))
-  pages = addressesOf('GET')
-  forms = addressesOf('POST')
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const addressesOf = (method: 'GET' | 'POST') =>
+  routesOf(test.app)
+    .filter(({ path, methods }) => /^\/admin(\/|$)/.test(path) && methods.includes(method))
+    .map(({ path }) => path.replace(/:\w+/g, '1'))
+const pages = addressesOf('GET')
+const forms = addressesOf('POST')
 
 const tokenOf = async (client: Browser) => (await client.get('/account/profile')).form('/language')
 const statusesOf = (addresses: string[], send: (address: string) => Promise<{ status: number }>) =>

@@ -2,32 +2,22 @@
  * Read-only payments: a setting stops every payment with an answer for each caller. Announcements.
  * spec/points 3.3.
  */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { makeShop, type Shop, send } from '../harness/gateway-shop.ts'
-import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { makeShop, send } from '../harness/gateway-shop.ts'
+import { anotherProcess, browser, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 
-let test: TestApp
-let other: TestApp
-let shop: Shop
-let buyer: Person
-let client: Browser
-let admin: Browser
-
-beforeAll(async () => {
-  test = await startTestApp()
-  other = await anotherProcess(test)
-  shop = await makeShop(test)
-  buyer = await makePerson(test, { points: 1_000n })
-  client = await buyer.signIn()
-  admin = await (await makePerson(test, { username: 'root', is_admin: true })).signIn()
-})
+const test = await useTestApp()
+const other = await anotherProcess(test)
+const shop = await makeShop(test)
+const buyer = await makePerson(test, { points: 1_000n })
+const client = await buyer.signIn()
+const admin = await (await makePerson(test, { username: 'root', is_admin: true })).signIn()
 afterAll(async () => {
   await other.close()
-  await test.close()
 })
 
 const set = async (name: string, value: string) => {

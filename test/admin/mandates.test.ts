@@ -2,11 +2,11 @@
  * The page of mandates for administrators: the right of applications, the search, and the end of a mandate.
  * spec/mandates 1.3.
  */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { findMandate } from '../../src/payment/mandates/mandates.ts'
 import { askMandateRight } from '../../src/payment/mandates/right.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { giveRight, IP, makeMandate, switchMandates } from '../harness/mandates.ts'
 import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
@@ -16,17 +16,12 @@ import { rowOf } from '../harness/rows.ts'
 const PAGE = '/admin/mandates'
 const { rights } = messages.en.merchantMandates
 
-let test: TestApp
 let merchant: Merchant
-let admin: Browser
 let alice: Person
 
-beforeAll(async () => {
-  test = await startTestApp()
-  await switchMandates(test)
-  admin = await (await makePerson(test, { is_admin: true })).signIn()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+await switchMandates(test)
+const admin = await (await makePerson(test, { is_admin: true })).signIn()
 beforeEach(async () => {
   merchant = await makeMerchant(test)
   alice = await makePerson(test, { points: 1_000n })

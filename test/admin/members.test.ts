@@ -2,13 +2,13 @@
  * /admin/members: acts of administrators on accounts, and their effect on the members.
  * spec/accounts 1.3 and 2.6.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { banMember } from '../../src/accounts/members.ts'
 import { turnOnSecondFactor } from '../../src/accounts/security/second-factor.ts'
 import { newTotpSecret, stepAt, totpCode } from '../../src/accounts/security/totp.ts'
 import { recordRefusal } from '../../src/core/refusals.ts'
 import { makePerson, type Person, signIn } from '../harness/cast.ts'
-import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { anotherProcess, type Browser, browser, type TestApp, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 import {
@@ -17,7 +17,6 @@ import {
   exchange,
   makeParty,
   obtainTokens,
-  type Party,
   refresh,
   userinfo,
   withoutWriting,
@@ -27,18 +26,12 @@ const LIST = '/admin/members'
 const DAY_MS = 86_400_000
 const REASON = 'as told by the staff'
 
-let test: TestApp
-let root: Person
 let admin: Browser
-let party: Party
 
-beforeAll(async () => {
-  test = await startTestApp()
-  root = await makePerson(test, { username: 'root', is_admin: true })
-  admin = await root.signIn()
-  party = await makeParty(test)
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const root = await makePerson(test, { username: 'root', is_admin: true })
+admin = await root.signIn()
+const party = await makeParty(test)
 
 const pathOf = ({ id }: { id: bigint }) => `${LIST}/${id}`
 const userOf = ({ id }: Person) => rowOf(test, 'users', { id })

@@ -1,41 +1,29 @@
 /** Acts by two administrators: one proposes the act, another approves it, and it runs once. spec/points 2.5. */
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { askRefund } from '../../src/payment/orders/refund-requests.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makePerson } from '../harness/cast.ts'
+import { type Browser, setSetting, useTestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { rowOf, rowsOf } from '../harness/rows.ts'
 
 const PATH = '/admin/proposals'
 const DAY_MS = 86_400_000
 const t = messages.en.console.proposals
-let test: TestApp
-let merchant: Merchant
-let buyer: Person
-let first: Person
-let second: Person
-let proposer: Browser
-let approver: Browser
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-  buyer = await makePerson(test, { username: 'buyer', points: 10_000n })
-  first = await makePerson(test, { username: 'root', is_admin: true })
-  second = await makePerson(test, { username: 'root', is_admin: true })
-  proposer = await first.signIn()
-  approver = await second.signIn()
-  await setSetting(test, 'second_approver', 'on')
-})
-afterAll(async () => {
-  await test.close()
-})
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
+const buyer = await makePerson(test, { username: 'buyer', points: 10_000n })
+const first = await makePerson(test, { username: 'root', is_admin: true })
+const second = await makePerson(test, { username: 'root', is_admin: true })
+const proposer = await first.signIn()
+const approver = await second.signIn()
+await setSetting(test, 'second_approver', 'on')
 afterEach(() => expectSoundBooks(test.db))
 
 async function paidOrder(amount = '100') {

@@ -2,12 +2,12 @@
  * Site settings: a group is saved at once or not at all, and the history names the administrator.
  * spec/pages 3.1.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { percentOf, shareOf } from '../../src/admin/wording/percent.ts'
 import { SETTING_NAMES, type SettingName } from '../../src/core/setting-values.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { makePerson } from '../harness/cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { messages } from '../harness/messages.ts'
 import { rowsOf } from '../harness/rows.ts'
@@ -15,16 +15,10 @@ import { rowsOf } from '../harness/rows.ts'
 const { settings: t } = messages.en
 const { names } = t
 
-let test: TestApp
-let admin: Browser
-let username: string
-beforeAll(async () => {
-  test = await startTestApp()
-  const person = await makePerson(test, { username: 'admin', is_admin: true })
-  username = person.username
-  admin = await person.signIn()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const person = await makePerson(test, { username: 'admin', is_admin: true })
+const username = person.username
+const admin = await person.signIn()
 
 const PATH = '/admin/settings'
 const AREAS = ['brand', 'payments', 'transfers', 'mandates', 'signIn', 'forum', 'limits', 'notices']

@@ -24,7 +24,7 @@ import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
-import { browser, createDatabase, startTestApp, type TestApp } from '../harness/harness.ts'
+import { browser, createDatabase, startTestApp, useTestApp } from '../harness/harness.ts'
 import { makeMandate, switchMandates } from '../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
@@ -33,18 +33,12 @@ import { makeParty } from '../identity/relying-party.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/cli/main.ts')
 
-let test: TestApp
-let folder: string
 /** The username of an administrator. */
-let root: string
 
-beforeAll(async () => {
-  test = await startTestApp()
-  folder = await mkdtemp(join(tmpdir(), 'tessera-cli-'))
-  root = (await makePerson(test, { is_admin: true })).username
-})
+const test = await useTestApp()
+const folder = await mkdtemp(join(tmpdir(), 'tessera-cli-'))
+const root = (await makePerson(test, { is_admin: true })).username
 afterAll(async () => {
-  await test.close()
   await rm(folder, { recursive: true, force: true })
 })
 

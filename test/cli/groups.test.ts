@@ -1,16 +1,12 @@
 /** `tessera group …` and the doctor's word on groups of the forum. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { startTestForum } from '../harness/fake-forum.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { environmentOf, tesseraAt, toldAt } from '../harness/operator.ts'
 import { makeParty } from '../identity/relying-party.ts'
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
 
 const tessera = (...words: string[]) => tesseraAt(environmentOf(test), ...words)
 const told = (...words: string[]) => toldAt(environmentOf(test), ...words)

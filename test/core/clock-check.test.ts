@@ -5,7 +5,7 @@
 import { Writable } from 'node:stream'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { lapseRights } from '../../src/accounts/forum/staff.ts'
 import { propose } from '../../src/admin/proposals/proposals.ts'
 import { examineClock } from '../../src/cli/doctor/database.ts'
@@ -19,33 +19,28 @@ import { finishMandates } from '../../src/payment/mandates/finish.ts'
 import { findMandate } from '../../src/payment/mandates/mandates.ts'
 import { expireOrders, findOrder } from '../../src/payment/orders/orders.ts'
 import { makeClockReport, whileClockIsRight } from '../../src/worker.ts'
-import { type Application, openApplication } from '../harness/application.ts'
+import { openApplication } from '../harness/application.ts'
 import { makePerson } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { giveRight, makeMandate, switchMandates } from '../harness/mandates.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 
 const DAY_SECONDS = 86_400
 const AHEAD_SECONDS = 400 * DAY_SECONDS
 
-let test: TestApp
 /** Another process, whose clock is `shift_seconds` ahead. */
-let wrong: Application
 let shift_seconds = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  // The real clock, because the other process compares its own with that of Postgres.
-  test.clock.advance(Date.now() - test.clock.now().getTime())
-  wrong = await openApplication(test.deps.config.DATABASE_URL!, {
-    env: {},
-    clock: () => new Date(Date.now() + shift_seconds * 1000),
-    databaseTime: () => readDatabaseTime(test.db),
-  })
+const test = await useTestApp()
+// The real clock, because the other process compares its own with that of Postgres.
+test.clock.advance(Date.now() - test.clock.now().getTime())
+const wrong = await openApplication(test.deps.config.DATABASE_URL!, {
+  env: {},
+  clock: () => new Date(Date.now() + shift_seconds * 1000),
+  databaseTime: () => readDatabaseTime(test.db),
 })
 afterAll(async () => {
   await wrong.close()
-  await test.close()
 })
 
 async function readiness(): Promise<{ status: number; checks: Record<string, boolean> }> {

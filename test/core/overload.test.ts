@@ -13,32 +13,24 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ShopWorld, startShopWorld } from '../faults/world.ts'
 import { cookieHeader } from '../harness/browser.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
+import { makePerson } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
-import { type Fields, makeShop, type Shop, send } from '../harness/gateway-shop.ts'
-import { browser, createDatabase, HTML, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Fields, makeShop, send } from '../harness/gateway-shop.ts'
+import { browser, createDatabase, HTML, useTestApp } from '../harness/harness.ts'
 import { type Answer, merchantSign } from '../harness/merchant.ts'
 import { until } from '../harness/waiting.ts'
 
 const PLACES = 16
 
-let test: TestApp
-let shop: Shop
-let alice: Person
-let cookie: string
-let port: number
-
-beforeAll(async () => {
-  test = await startTestApp({ REQUESTS_AT_ONCE_MAX: String(PLACES), METRICS_PORT: String(await freePort()) })
-  shop = await makeShop(test)
-  alice = await makePerson(test, { points: 1_000n })
-  cookie = cookieHeader(await alice.signIn())
-  await test.app.listen({ port: 0 })
-  port = (test.app.server.address() as { port: number }).port
+const test = await useTestApp({
+  REQUESTS_AT_ONCE_MAX: String(PLACES),
+  METRICS_PORT: String(await freePort()),
 })
-afterAll(async () => {
-  await test.close()
-})
+const shop = await makeShop(test)
+const alice = await makePerson(test, { points: 1_000n })
+const cookie = cookieHeader(await alice.signIn())
+await test.app.listen({ port: 0 })
+const port = (test.app.server.address() as { port: number }).port
 
 /** Locks these tables during the act, so requests that need them wait. */
 function whileLocked<T>(tables: string[], act: () => Promise<T>): Promise<T> {

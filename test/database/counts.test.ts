@@ -1,6 +1,6 @@
 /** The counts beside the filters of lists: exact while a list is short, and of bounded cost however long it is. */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { countMembers } from '../../src/accounts/members.ts'
 import { countProposals } from '../../src/admin/proposals/proposals.ts'
 import { countRefusals } from '../../src/admin/site/audit.page.ts'
@@ -12,9 +12,9 @@ import { countReviews } from '../../src/payment/apps/review.ts'
 import { countFates } from '../../src/payment/merchant/orders.ts'
 import { countNotifications } from '../../src/payment/notifications/redelivery.ts'
 import { countRefundRequests } from '../../src/payment/orders/refund-requests.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makePerson } from '../harness/cast.ts'
+import { useTestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 import { rowsRead } from '../harness/rows-read.ts'
 
 const ROWS = 20_000
@@ -25,53 +25,43 @@ const LAST = 1_500
 /** Each shop was approved by an administrator of its own. */
 const ADMINS = 2
 
-let test: TestApp
-let busy: Merchant
-let small: Merchant
-let holder: Person
-
-beforeAll(async () => {
-  test = await startTestApp()
-  busy = await makeMerchant(test)
-  small = await makeMerchant(test)
-  holder = await makePerson(test, { points: 1n })
-  const { db, clock } = test
-  const now = clock.now()
-  await sql`
-    insert into orders (app_id, door, order_id, transaction_id, description, amount, status, expires_at, created_at)
-    select case when i % ${SMALL_SHARE} = 0 then ${small.id}::bigint else ${busy.id}::bigint end, 'hmac', 'counted-' || i,
-      'txn_' || lpad(i::text, 24, 'c'), 'Straw', 5, case when i % 2 = 0 then 'closed' else 'expired' end, ${now}, ${now}
-    from generate_series(1, ${ROWS}) as i`.execute(db)
-  await sql`
-    insert into notifications (order_id, status, next_attempt_at)
-    select id, case when id > (select max(id) from orders) - ${LAST} then 'failed' else 'delivered' end, null
-    from orders where order_id like 'counted-%' order by id`.execute(db)
-  await sql`
-    insert into users (username, password_hash, is_banned)
-    select 'counted' || i, 'x', i > ${ROWS - LAST} from generate_series(1, ${ROWS}) as i`.execute(db)
-  await sql`
-    insert into security_events (kind, address, network, at)
-    select case when i = 1 then 'code_replayed' else 'sign_in_failed' end, '', '', ${now}
-    from generate_series(1, ${ROWS}) as i`.execute(db)
-  await sql`
-    with made as (
-      insert into journal (book, kind, reference, reason, posted_at)
-      select 'live', 'grant', 'counted:' || i, 'counted', ${now} from generate_series(1, 6000) as i order by i returning id
-    )
-    insert into entries (journal_id, book, account_id, amount)
-    select made.id, 'live', account.id, case account.kind when 'wallet' then 1 else -1 end
-    from made cross join ledger_accounts as account
-    where account.book = 'live' and (account.kind = 'issuance' or account.user_id = ${holder.id}) order by made.id`.execute(
-    db,
+const test = await useTestApp()
+const busy = await makeMerchant(test)
+const small = await makeMerchant(test)
+const holder = await makePerson(test, { points: 1n })
+const { db, clock } = test
+const now = clock.now()
+await sql`
+  insert into orders (app_id, door, order_id, transaction_id, description, amount, status, expires_at, created_at)
+  select case when i % ${SMALL_SHARE} = 0 then ${small.id}::bigint else ${busy.id}::bigint end, 'hmac', 'counted-' || i,
+    'txn_' || lpad(i::text, 24, 'c'), 'Straw', 5, case when i % 2 = 0 then 'closed' else 'expired' end, ${now}, ${now}
+  from generate_series(1, ${ROWS}) as i`.execute(db)
+await sql`
+  insert into notifications (order_id, status, next_attempt_at)
+  select id, case when id > (select max(id) from orders) - ${LAST} then 'failed' else 'delivered' end, null
+  from orders where order_id like 'counted-%' order by id`.execute(db)
+await sql`
+  insert into users (username, password_hash, is_banned)
+  select 'counted' || i, 'x', i > ${ROWS - LAST} from generate_series(1, ${ROWS}) as i`.execute(db)
+await sql`
+  insert into security_events (kind, address, network, at)
+  select case when i = 1 then 'code_replayed' else 'sign_in_failed' end, '', '', ${now}
+  from generate_series(1, ${ROWS}) as i`.execute(db)
+await sql`
+  with made as (
+    insert into journal (book, kind, reference, reason, posted_at)
+    select 'live', 'grant', 'counted:' || i, 'counted', ${now} from generate_series(1, 6000) as i order by i returning id
   )
-  await sql`update ledger_accounts set balance = 6001 where user_id = ${holder.id} and book = 'live'`.execute(
-    db,
-  )
-  await sql`analyze`.execute(db)
-})
-afterAll(async () => {
-  await test.close()
-})
+  insert into entries (journal_id, book, account_id, amount)
+  select made.id, 'live', account.id, case account.kind when 'wallet' then 1 else -1 end
+  from made cross join ledger_accounts as account
+  where account.book = 'live' and (account.kind = 'issuance' or account.user_id = ${holder.id}) order by made.id`.execute(
+  db,
+)
+await sql`update ledger_accounts set balance = 6001 where user_id = ${holder.id} and book = 'live'`.execute(
+  db,
+)
+await sql`analyze`.execute(db)
 
 /** Runs a count, and returns it with the rows that it read of these tables. */
 async function reading<T>(

@@ -1,5 +1,5 @@
 /** The guides as pages: what markdown may become, whose identifiers they show, their links, and their search. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { filled, inSiteWords } from '../../src/docs/guides/fill.ts'
 import { GUIDES, guideIn, guidePath, linkOf } from '../../src/docs/guides/guides.ts'
 import { readDocument, writeDocument } from '../../src/docs/guides/markdown.ts'
@@ -8,28 +8,18 @@ import { highlighted } from '../../src/docs/reference/highlight.ts'
 import { OPERATIONS, operationId } from '../../src/docs/reference/openapi.ts'
 import { createTestApp } from '../../src/payment/apps/test-apps.ts'
 import { escapeHtml } from '../../src/web/html.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { makeShop, type Shop } from '../harness/gateway-shop.ts'
-import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { makeShop } from '../harness/gateway-shop.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { messages } from '../harness/messages.ts'
 
 const LANGUAGES = ['en', 'zh-CN'] as const
 
-let test: TestApp
-let shop: Shop
-let owner: Browser
-let stranger: Person
-
-beforeAll(async () => {
-  test = await startTestApp()
-  shop = await makeShop(test)
-  owner = await shop.owner.signIn()
-  stranger = await makePerson(test)
-})
-afterAll(async () => {
-  await test.close()
-})
+const test = await useTestApp()
+const shop = await makeShop(test)
+const owner = await shop.owner.signIn()
+const stranger = await makePerson(test)
 
 const writer = {
   prose: escapeHtml,

@@ -7,7 +7,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { ZodType } from 'zod'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { gatewayCodes } from '../../src/docs/operations/codes.ts'
@@ -22,40 +22,31 @@ import { PAYMENT_ERRORS } from '../../src/payment/hmac/errors.ts'
 import { acceptMandate } from '../../src/payment/mandates/consent.ts'
 import { RETRY_MINUTES } from '../../src/payment/notifications/outbox.ts'
 import { VERSION } from '../../src/platform/version.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { type Fields, gatewayText, makeShop, md5, type Shop } from '../harness/gateway-shop.ts'
-import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { type Fields, gatewayText, makeShop, md5 } from '../harness/gateway-shop.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { giveRight, offer, switchMandates } from '../harness/mandates.ts'
 import { textOf } from '../harness/markup.ts'
 import { makeMerchant, merchantSign, post } from '../harness/merchant.ts'
-import { type Receiver, startReceiver } from '../harness/notify-receiver.ts'
+import { startReceiver } from '../harness/notify-receiver.ts'
 import { until } from '../harness/waiting.ts'
-import { answerOf, authorizationUrl, basic, makeParty, type Party } from '../identity/relying-party.ts'
+import { answerOf, authorizationUrl, basic, makeParty } from '../identity/relying-party.ts'
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 const validator = new Validator()
 const LANGUAGES = ['en', 'zh'] as const
 
-let test: TestApp
-let shop: Shop
-let party: Party
-let receiver: Receiver
-let alice: Person
-let buyer: Browser
 /** Values from the answer of one operation that a later one sends in place of its example. */
 const known: Record<string, string> = {}
 
-beforeAll(async () => {
-  test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
-  test.startNotifier()
-  receiver = await startReceiver()
-  shop = await makeShop(test)
-  party = await makeParty(test, { grant_types: [...GRANT_TYPES] })
-  alice = await makePerson(test, { points: 100_000n })
-  buyer = await alice.signIn()
-})
+const test = await useTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
+test.startNotifier()
+const receiver = await startReceiver()
+const shop = await makeShop(test)
+const party = await makeParty(test, { grant_types: [...GRANT_TYPES] })
+const alice = await makePerson(test, { points: 100_000n })
+const buyer = await alice.signIn()
 afterAll(async () => {
-  await test.close()
   await receiver.close()
 })
 

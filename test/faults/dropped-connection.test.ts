@@ -3,49 +3,40 @@
  * before a statement, in it, and after its commit, before that was heard. Whatever came of it, asking again gives the
  * one answer, and points have moved once.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { findMandate } from '../../src/payment/mandates/mandates.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson, type Person, signIn } from '../harness/cast.ts'
-import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { makePerson, signIn } from '../harness/cast.ts'
+import { anotherProcess, useTestApp } from '../harness/harness.ts'
 import { giveRight, makeMandate, switchMandates } from '../harness/mandates.ts'
-import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
-import { type PostgresProxy, startProxy } from './proxy.ts'
+import { makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import { startProxy } from './proxy.ts'
 import { IS_FULL } from './rounds.ts'
 
 const AMOUNT = 100n
 /** More than any of these acts exchanges. */
 const MESSAGES_MAX = 200
 
-let test: TestApp
-let proxy: PostgresProxy
 /** The application that has one connection, which is cut. */
-let cutOff: TestApp
-let merchant: Merchant
-let alice: Person
-let browser: Browser
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  await switchMandates(test)
-  proxy = await startProxy(test.deps.config.DATABASE_URL!)
-  const config = {
-    ...test.deps.config,
-    DATABASE_URL: proxy.through(test.deps.config.DATABASE_URL!),
-    DATABASE_POOL_MAX: 1,
-  }
-  cutOff = await anotherProcess({ ...test, deps: { ...test.deps, config } })
-  merchant = await makeMerchant(test)
-  await giveRight(test, merchant)
-  alice = await makePerson(test, { points: 1_000_000n })
-  browser = await signIn(cutOff, alice.username, alice.password)
-})
+const test = await useTestApp()
+await switchMandates(test)
+const proxy = await startProxy(test.deps.config.DATABASE_URL!)
+const config = {
+  ...test.deps.config,
+  DATABASE_URL: proxy.through(test.deps.config.DATABASE_URL!),
+  DATABASE_POOL_MAX: 1,
+}
+const cutOff = await anotherProcess({ ...test, deps: { ...test.deps, config } })
+const merchant = await makeMerchant(test)
+await giveRight(test, merchant)
+const alice = await makePerson(test, { points: 1_000_000n })
+const browser = await signIn(cutOff, alice.username, alice.password)
 afterAll(async () => {
   await cutOff.close()
   await proxy.close()
-  await test.close()
 })
 
 type Answer = { status: number; text: string }

@@ -4,23 +4,16 @@
  */
 import { tmpdir } from 'node:os'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { cookieHeader } from '../harness/browser.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import {
-  anotherProcess,
-  type Browser,
-  browser,
-  type Page,
-  startTestApp,
-  type TestApp,
-} from '../harness/harness.ts'
+import { anotherProcess, type Browser, browser, type Page, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
-import { type ServerProcess, startServer, stopServer } from '../harness/server-process.ts'
+import { startServer, stopServer } from '../harness/server-process.ts'
 import { until } from '../harness/waiting.ts'
 
 const BUYERS = 6
@@ -29,52 +22,41 @@ const FROZEN = 'frozen'
 
 type Buyer = Person & { browser: Browser }
 
-let test: TestApp
 /** The process that goes on. Its connections have the timeouts of the database. */
-let going: TestApp
-let frozen: ServerProcess
-let shop: Merchant
-let frozenShop: Merchant
-let owner: Buyer
-let recipient: Buyer
-let buyers: Buyer[]
 
-beforeAll(async () => {
-  test = await startTestApp()
-  // The processes use the real clock.
-  test.clock.advance(Date.now() - test.clock.now().getTime())
-  const { DATABASE_URL, APP_SECRET } = test.deps.config
-  // The role keeps the long timeout of tests for a frozen process until the second test.
-  await giveServiceTimeouts('lock_timeout', 'statement_timeout')
-  going = await anotherProcess(test)
-  shop = await makeMerchant(test)
-  frozenShop = await makeMerchant(test)
-  owner = { ...frozenShop.owner, browser: await frozenShop.owner.signIn() }
-  await grantPoints(test.db, {
-    user_id: owner.id,
-    amount: 1_000n,
-    reference: 'float',
-    reason: 'test',
-    actor_id: null,
-    now: test.clock.now(),
-  })
-  recipient = await makeBuyer()
-  buyers = await Promise.all(Array.from({ length: BUYERS }, makeBuyer))
-  const url = new URL(DATABASE_URL!)
-  url.searchParams.set('application_name', FROZEN)
-  // It waits for the audit log until it is stopped, however slow the machine is.
-  url.searchParams.set('options', '-c lock_timeout=0 -c statement_timeout=0')
-  frozen = await startServer({
-    DATABASE_URL: url.href,
-    APP_SECRET: APP_SECRET!,
-    DATA_DIR: tmpdir(),
-    LOG_LEVEL: 'fatal',
-  })
+const test = await useTestApp()
+// The processes use the real clock.
+test.clock.advance(Date.now() - test.clock.now().getTime())
+const { DATABASE_URL, APP_SECRET } = test.deps.config
+// The role keeps the long timeout of tests for a frozen process until the second test.
+await giveServiceTimeouts('lock_timeout', 'statement_timeout')
+const going = await anotherProcess(test)
+const shop = await makeMerchant(test)
+const frozenShop = await makeMerchant(test)
+const owner = { ...frozenShop.owner, browser: await frozenShop.owner.signIn() }
+await grantPoints(test.db, {
+  user_id: owner.id,
+  amount: 1_000n,
+  reference: 'float',
+  reason: 'test',
+  actor_id: null,
+  now: test.clock.now(),
+})
+const recipient = await makeBuyer()
+const buyers = await Promise.all(Array.from({ length: BUYERS }, makeBuyer))
+const url = new URL(DATABASE_URL!)
+url.searchParams.set('application_name', FROZEN)
+// It waits for the audit log until it is stopped, however slow the machine is.
+url.searchParams.set('options', '-c lock_timeout=0 -c statement_timeout=0')
+const frozen = await startServer({
+  DATABASE_URL: url.href,
+  APP_SECRET: APP_SECRET!,
+  DATA_DIR: tmpdir(),
+  LOG_LEVEL: 'fatal',
 })
 afterAll(async () => {
   await stopServer(frozen, 'SIGKILL')
   await going.close()
-  await test.close()
 })
 
 /** Gives the role these timeouts of the service, in place of the long ones of tests. Connections opened later have them. */

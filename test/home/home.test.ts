@@ -1,9 +1,9 @@
 /** The front page of visitors and a member's home. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePerson } from '../harness/cast.ts'
-import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { browser, useTestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { expectStatements, itCounts } from '../harness/statements.ts'
 import { makeParty, obtainTokens } from '../identity/relying-party.ts'
@@ -11,18 +11,11 @@ import { makeParty, obtainTokens } from '../identity/relying-party.ts'
 const t = messages.en.front
 
 const MINUTE_MS = 60_000
-let test: TestApp
-let merchant: Merchant
-beforeAll(async () => {
-  test = await startTestApp({
-    DISCOURSE_URL: 'https://forum.example.org',
-    DISCOURSE_SECRET: 'a-secret-of-it',
-  })
-  merchant = await makeMerchant(test)
+const test = await useTestApp({
+  DISCOURSE_URL: 'https://forum.example.org',
+  DISCOURSE_SECRET: 'a-secret-of-it',
 })
-afterAll(async () => {
-  await test.close()
-})
+const merchant = await makeMerchant(test)
 
 let count = 0
 async function order(description: string, amount: string, shop = merchant) {

@@ -1,27 +1,13 @@
 /** `acr`, the wish for one by `acr_values`, and the language of the pages by `ui_locales`. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Session } from '../../src/accounts/session/session.ts'
 import { acrOf, shouldStepUp } from '../../src/identity/oauth/acr.ts'
 import { changePerson, makePerson } from '../harness/cast.ts'
-import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
-import {
-  answerOf,
-  authorizationUrl,
-  authorize,
-  claimsOf,
-  makeParty,
-  type Party,
-  redeem,
-} from './relying-party.ts'
+import { browser, useTestApp } from '../harness/harness.ts'
+import { answerOf, authorizationUrl, authorize, claimsOf, makeParty, redeem } from './relying-party.ts'
 
-let test: TestApp
-let party: Party
-
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test)
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test)
 
 describe('acr', () => {
   it.each([

@@ -1,9 +1,9 @@
 /** GET and POST /api/apps: the registry for programs. spec/registry 2.1 and 2.2. */
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cookieHeader } from '../harness/browser.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { startTestApp, useTestApp } from '../harness/harness.ts'
 import {
   type Answer,
   exchange,
@@ -15,14 +15,8 @@ import {
   withoutWriting,
 } from './relying-party.ts'
 
-let test: TestApp
-let party: Party
-
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test)
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test)
 
 const VALID = {
   name: 'Reading Club',

@@ -1,17 +1,12 @@
 /** /apps: a member's own applications, and the form that registers another. */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { browser, startTestApp, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { makeParty, obtainTokens, type Party, registerByApi, withoutWriting } from './relying-party.ts'
 
-let test: TestApp
-
-beforeAll(async () => {
-  test = await startTestApp()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
 
 const TYPED = {
   name: 'Reading <Club>',

@@ -1,8 +1,8 @@
 /** Known attacks on OAuth 2.0 (RFC 6819, RFC 9700), tried against the identity area. */
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Browser, browser, useTestApp } from '../harness/harness.ts'
 import { statementsOf } from '../harness/statements.ts'
 import { forgeries } from './hints.ts'
 import {
@@ -16,7 +16,6 @@ import {
   makeParty,
   makeVerifier,
   obtainTokens,
-  type Party,
   postForm,
   query,
   refresh,
@@ -26,18 +25,11 @@ import {
 
 const BYE = 'https://app.example/bye'
 
-let test: TestApp
-let party: Party
-let evil: Party
-
-beforeAll(async () => {
-  test = await startTestApp()
-  // The attacker sends requests all day.
-  await test.db.insertInto('site_settings').values({ name: 'limit_token_failures', value: '0' }).execute()
-  party = await makeParty(test, { post_logout_redirect_uris: [BYE] })
-  evil = await makeParty(test, { name: 'Evil', redirect_uris: ['https://evil.example/callback'] })
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+// The attacker sends requests all day.
+await test.db.insertInto('site_settings').values({ name: 'limit_token_failures', value: '0' }).execute()
+const party = await makeParty(test, { post_logout_redirect_uris: [BYE] })
+const evil = await makeParty(test, { name: 'Evil', redirect_uris: ['https://evil.example/callback'] })
 
 const member = async (): Promise<Browser> => (await makePerson(test)).signIn()
 const challenge = (verifier: string) => ({

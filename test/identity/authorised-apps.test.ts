@@ -1,9 +1,9 @@
 /** /account/applications: the applications that a member has allowed, and their revocation. spec/registry 3.2. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { revokeAuthorisation } from '../../src/identity/authorised-apps.ts'
 import { makePerson } from '../harness/cast.ts'
 import { sendSurely } from '../harness/confirming.ts'
-import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Browser, browser, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { trailOf } from './owned-app.ts'
 import {
@@ -22,11 +22,7 @@ import {
 const t = messages.en
 
 const PATH = '/account/applications'
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
 
 const revokePath = ({ client_id }: Party) => `${PATH}/${client_id}/revoke`
 const revoke = async (client: Browser, party: Party) =>

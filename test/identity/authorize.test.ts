@@ -3,10 +3,10 @@
  * spec/sign-in 1.1, 1.4, 1.6 and 1.8.
  */
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { browserAt } from '../harness/browser.ts'
 import { makePerson } from '../harness/cast.ts'
-import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Browser, browser, type Page, useTestApp } from '../harness/harness.ts'
 import {
   answerOf,
   authorizationUrl,
@@ -19,14 +19,8 @@ import {
   withoutWriting,
 } from './relying-party.ts'
 
-let test: TestApp
-let party: Party
-
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test)
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test)
 
 const JSON_CALLER = { accept: 'application/json' }
 

@@ -1,9 +1,9 @@
 /** Concurrent requests of the token endpoint: they share statements, and each gets its own outcome. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { makeExchangeCode } from '../../src/identity/grants/codes.ts'
 import { makeRotateRefreshToken } from '../../src/identity/grants/refresh.ts'
 import { makePerson } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { inOneProcess, ONE_QUEUE } from '../harness/one-process.ts'
 import {
   authorize,
@@ -11,7 +11,6 @@ import {
   exchange,
   makeParty,
   obtainTokens,
-  type Party,
   REDIRECT_URI,
   refresh,
   userinfo,
@@ -19,14 +18,8 @@ import {
 
 const itFills = it.skipIf(inOneProcess(ONE_QUEUE))
 
-let test: TestApp
-let party: Party
-
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test)
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test)
 
 const membersAndTheirs = async (count: number) => {
   const people = []

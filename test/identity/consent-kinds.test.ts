@@ -1,10 +1,10 @@
 /** What the consent page says, in its order and in both languages, for each kind of application (spec/sign-in 1.7). */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { storeMetadataClient } from '../../src/identity/metadata/clients.ts'
 import type { Language } from '../../src/web/languages.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { unescaped } from '../harness/markup.ts'
 import { messages } from '../harness/messages.ts'
 import { authorizationUrl, changeApp, makeParty, type Party, postForm } from './relying-party.ts'
@@ -12,21 +12,14 @@ import { authorizationUrl, changeApp, makeParty, type Party, postForm } from './
 const SERVICE = 'https://tools.example/mcp'
 const PKCE = { code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' }
 
-let test: TestApp
-let person: Person
-let member: Browser
-
-beforeAll(async () => {
-  test = await startTestApp()
-  person = await makePerson(test, { email: 'alice@example.org' })
-  member = await person.signIn()
-  await makeParty(test, {
-    name: 'Tool Shed',
-    redirect_uris: ['https://tools.example/callback'],
-    resource_uri: SERVICE,
-  })
+const test = await useTestApp()
+const person = await makePerson(test, { email: 'alice@example.org' })
+const member = await person.signIn()
+await makeParty(test, {
+  name: 'Tool Shed',
+  redirect_uris: ['https://tools.example/callback'],
+  resource_uri: SERVICE,
 })
-afterAll(() => test.close())
 
 /** The texts of a page's main part, one a line, without those of names that differ in each run. */
 function linesOf(body: string, language: Language, { owner }: { owner?: string } = {}): string[] {

@@ -1,7 +1,7 @@
 /** The consent page: its text, its two answers, and the cases without it. spec/sign-in 1.7. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changePerson, makePerson } from '../harness/cast.ts'
-import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Browser, browser, startTestApp, type TestApp, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import {
   answerOf,
@@ -10,20 +10,13 @@ import {
   changeApp,
   exchange,
   makeParty,
-  type Party,
   withoutWriting,
 } from './relying-party.ts'
 
 const t = messages.en
 
-let test: TestApp
-let party: Party
-
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test)
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test)
 
 async function alice(): Promise<Browser> {
   const person = await makePerson(test, {

@@ -1,7 +1,7 @@
 /** Cross-origin rules of the machine endpoints for pages of other sites. spec/sign-in 3.2. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import {
   authorizationUrl,
   basic,
@@ -9,7 +9,6 @@ import {
   getJson,
   makeParty,
   obtainTokens,
-  type Party,
   postForm,
   redeem,
 } from './relying-party.ts'
@@ -31,17 +30,12 @@ const PUBLIC = [
 ]
 const CLOSED = ['/oauth2/auth', '/oauth2/introspect', '/oauth2/logout', '/api/apps', '/sign-in']
 
-let test: TestApp
-let party: Party
 let access_token: string
 
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test, { redirect_uris: [`${OWN}/callback`, `${LOCAL}/callback`] })
-  const client = await (await makePerson(test)).signIn()
-  ;({ access_token } = await obtainTokens(test, client, party))
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test, { redirect_uris: [`${OWN}/callback`, `${LOCAL}/callback`] })
+const client = await (await makePerson(test)).signIn()
+;({ access_token } = await obtainTokens(test, client, party))
 
 const allowed = ({ headers }: { headers: Record<string, unknown> }) => headers['access-control-allow-origin']
 

@@ -3,7 +3,7 @@
  * spec/sign-in 5.1 and 5.2.
  */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { banMember } from '../../src/accounts/members.ts'
 import { DEVICE_GRANT, GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import {
@@ -16,7 +16,7 @@ import { signOutEverywhere } from '../../src/identity/sign-out-everywhere.ts'
 import { anonymise } from '../../src/privacy/anonymise.ts'
 import { exportMember } from '../../src/privacy/export.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Browser, setSetting, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import {
   changeApp,
@@ -38,13 +38,9 @@ const t = messages.en.identity
 const ENDPOINT = '/oauth2/device_authorization'
 const DAY_MS = 86_400_000
 
-let test: TestApp
 let television: Party
 
-beforeAll(async () => {
-  test = await startTestApp()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
 // Each test has its own application, and an address that no failures of others count for.
 beforeEach(async () => {
   television = await makeParty(test, { name: 'Living Room', grant_types: [...GRANT_TYPES] })

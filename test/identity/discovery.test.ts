@@ -1,8 +1,8 @@
 /** The discovery documents and the public keys, from which clients configure themselves. spec/sign-in 3.3. */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { KEYS_FRESH_SECONDS } from '../../src/identity/keys/keys.ts'
-import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { getJson } from './relying-party.ts'
 
 const ISSUER = 'https://id.example.org'
@@ -12,12 +12,7 @@ const ADDRESSES = [
   '/.well-known/oauth-authorization-server',
 ]
 
-let test: TestApp
-
-beforeAll(async () => {
-  test = await startTestApp({ PUBLIC_URL: ISSUER })
-})
-afterAll(() => test.close())
+const test = await useTestApp({ PUBLIC_URL: ISSUER })
 
 it('offers prompt create while members may register', async () => {
   const prompts = async () => (await getJson(test, ADDRESSES[0]!)).body.prompt_values_supported

@@ -1,11 +1,11 @@
 /** The OAuth error codes: a request causes each of them. spec/sign-in 6.1. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { DEVICE_GRANT, GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { DEVICE_CODE_SECONDS } from '../../src/identity/grants/devices.ts'
 import { OAUTH_ERRORS } from '../../src/identity/oauth/errors.ts'
 import type { OAuthCode } from '../../src/platform/errors.ts'
 import { makePerson } from '../harness/cast.ts'
-import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { browser, startTestApp, useTestApp } from '../harness/harness.ts'
 import { switchMandates } from '../harness/mandates.ts'
 import {
   answerOf,
@@ -14,7 +14,6 @@ import {
   getJson,
   makeParty,
   obtainTokens,
-  type Party,
   postForm,
   redeem,
   refresh,
@@ -22,17 +21,10 @@ import {
   withoutWriting,
 } from './relying-party.ts'
 
-let test: TestApp
-let party: Party
-let adminToken: string
-
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test)
-  const admin = await makePerson(test, { is_admin: true })
-  adminToken = (await obtainTokens(test, await admin.signIn(), party)).access_token
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test)
+const admin = await makePerson(test, { is_admin: true })
+const adminToken = (await obtainTokens(test, await admin.signIn(), party)).access_token
 
 /** An error that only travels in a redirect has no status of its own. */
 type Outcome = { error: unknown; status?: number }

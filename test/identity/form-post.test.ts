@@ -9,20 +9,21 @@ import { makePerson } from '../harness/cast.ts'
 import { certificateOf } from '../harness/certificate.ts'
 import { isWithoutChromium, sharedChromium } from '../harness/chromium.ts'
 import { freePort } from '../harness/free-port.ts'
-import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import {
+  type Browser,
+  browser,
+  type Page,
+  startTestApp,
+  type TestApp,
+  useTestApp,
+} from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
-import { answerOf, authorizationUrl, exchange, makeParty, type Party } from './relying-party.ts'
+import { answerOf, authorizationUrl, exchange, makeParty } from './relying-party.ts'
 
 const FORM_POST = { response_mode: 'form_post' }
 
-let test: TestApp
-let party: Party
-
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test, { redirect_uris: ['https://app.example/callback?tenant=1&x=a'] })
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test, { redirect_uris: ['https://app.example/callback?tenant=1&x=a'] })
 
 const member = async () => (await makePerson(test)).signIn()
 const ask = (client: Browser, more = {}, app = party) =>

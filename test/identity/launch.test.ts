@@ -1,18 +1,12 @@
 /** /launch: which member sees which application. spec/registry 3.3. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { browser, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { changeApp, makeParty, obtainTokens, type Party } from './relying-party.ts'
 
-let test: TestApp
-let staff: bigint
-
-beforeAll(async () => {
-  test = await startTestApp()
-  staff = (await makePerson(test, { is_admin: true })).id
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const staff = (await makePerson(test, { is_admin: true })).id
 
 type Values = Record<string, unknown>
 

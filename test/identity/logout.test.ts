@@ -1,7 +1,7 @@
 /** Sign-out through an application, and ID tokens as hints. spec/sign-in 4.1. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Browser, browser, type Page, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import {
   answerOf,
@@ -9,7 +9,6 @@ import {
   authorize,
   makeParty,
   obtainTokens,
-  type Party,
   query,
   suspendApp,
   withoutWriting,
@@ -18,16 +17,9 @@ import {
 const BYE = 'https://app.example/bye'
 const ASKING = 'https://app.example/bye?from=tessera'
 
-let test: TestApp
-let party: Party
-let other: Party
-
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test, { name: 'Reading Club', post_logout_redirect_uris: [BYE, ASKING] })
-  other = await makeParty(test, { post_logout_redirect_uris: ['https://other.example/bye'] })
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test, { name: 'Reading Club', post_logout_redirect_uris: [BYE, ASKING] })
+const other = await makeParty(test, { post_logout_redirect_uris: ['https://other.example/bye'] })
 
 async function signedIn(app = party): Promise<{ client: Browser; id_token: string }> {
   const client = await (await makePerson(test)).signIn()

@@ -3,9 +3,9 @@
  * spec/sign-in 1.5.
  */
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Browser, browser, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import {
   type Answer,
@@ -27,19 +27,11 @@ const PKCE = { code_challenge, code_challenge_method: 'S256' }
 const OPEN = { token_endpoint_auth_method: 'none' as const }
 const SCHEME = 'com.example.app:/callback'
 
-let test: TestApp
-let client: Browser
-let loopback: Party
-let native: Party
-
-beforeAll(async () => {
-  test = await startTestApp()
-  client = await (await makePerson(test)).signIn()
-  const redirect_uris = ['http://localhost/callback', 'http://127.0.0.1:4000/callback']
-  loopback = await makeParty(test, { ...OPEN, redirect_uris })
-  native = await makeParty(test, { ...OPEN, redirect_uris: [SCHEME, 'com.example.app://signed-in'] })
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const client = await (await makePerson(test)).signIn()
+const redirect_uris = ['http://localhost/callback', 'http://127.0.0.1:4000/callback']
+const loopback = await makeParty(test, { ...OPEN, redirect_uris })
+const native = await makeParty(test, { ...OPEN, redirect_uris: [SCHEME, 'com.example.app://signed-in'] })
 
 const request = (party: Party, redirect_uri: string | undefined, more = {}) =>
   client.get(authorizationUrl(party, { ...PKCE, redirect_uri, ...more }))

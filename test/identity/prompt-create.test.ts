@@ -1,18 +1,12 @@
 /** prompt=create (Initiating User Registration 1.0): an application sends a visitor to make an account. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
-import { answerOf, authorizationUrl, exchange, makeParty, type Party } from './relying-party.ts'
+import { browser, setSetting, useTestApp } from '../harness/harness.ts'
+import { answerOf, authorizationUrl, exchange, makeParty } from './relying-party.ts'
 
-let test: TestApp
-let party: Party
-let url: string
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test)
-  url = authorizationUrl(party, { prompt: 'create' })
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test)
+const url = authorizationUrl(party, { prompt: 'create' })
 
 const NEW = { username: 'Nova.1', password: 'correct horse battery' }
 

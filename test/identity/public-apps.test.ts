@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/platform/secrets.ts'
 import { makePerson } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import {
   answerOf,
   authorizationUrl,
@@ -18,14 +18,8 @@ import {
 const LOOPBACK = 'http://127.0.0.1:5173/callback'
 const PUBLIC = { token_endpoint_auth_method: 'none' } as const
 
-let test: TestApp
-let party: Party
-
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test, PUBLIC)
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test, PUBLIC)
 
 const member = async () => (await makePerson(test)).signIn()
 const challengeOf = (verifier: string) => sha256(verifier).toString('base64url')

@@ -4,41 +4,27 @@
  */
 import * as oauth from 'oauth4webapi'
 import * as client from 'openid-client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { GRANT_TYPES, registerApp } from '../../src/identity/apps/apps.ts'
 import { linkSignInApp } from '../../src/payment/mandates/right.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
+import { makePerson } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
-import { START, startTestApp, type TestApp } from '../harness/harness.ts'
+import { START, useTestApp } from '../harness/harness.ts'
 import { giveRight, IP, offer, switchMandates } from '../harness/mandates.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { formsIn } from '../web/form-markup.ts'
-import {
-  authorizationAddress,
-  authorizationRequest,
-  listen,
-  type Provider,
-  userAgent,
-} from './conformance-client.ts'
+import { authorizationAddress, authorizationRequest, listen, userAgent } from './conformance-client.ts'
 import { filledIn, npmVersion, recipe } from './recipes/recipes.ts'
 import { makeParty, type Party } from './relying-party.ts'
 
 const BYE = 'https://app.example/bye'
 
-let test: TestApp
-let op: Provider
-let party: Party
-let person: Person
-
-beforeAll(async () => {
-  test = await startTestApp({ PUBLIC_URL: `http://127.0.0.1:${await freePort()}` })
-  // The libraries use the real clock.
-  test.clock.advance(Date.now() - START.getTime())
-  op = await listen(test)
-  party = await makeParty(test, { post_logout_redirect_uris: [BYE] })
-  person = await makePerson(test, { name: 'Alice Archer', email: 'alice@example.org' })
-})
-afterAll(() => test.close())
+const test = await useTestApp({ PUBLIC_URL: `http://127.0.0.1:${await freePort()}` })
+// The libraries use the real clock.
+test.clock.advance(Date.now() - START.getTime())
+const op = await listen(test)
+const party = await makeParty(test, { post_logout_redirect_uris: [BYE] })
+const person = await makePerson(test, { name: 'Alice Archer', email: 'alice@example.org' })
 
 const browse = () => userAgent(op, person)
 

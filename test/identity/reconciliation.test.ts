@@ -2,9 +2,9 @@
  * The cases in which scripts and standards differ, and how the service fulfils both. Each is tried as a client of the one and as
  * a client of the other.
  */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { type Browser, HTML, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import { HTML, type Page, useTestApp } from '../harness/harness.ts'
 import {
   answerOf,
   authorizationUrl,
@@ -13,7 +13,6 @@ import {
   getJson,
   makeParty,
   obtainTokens,
-  type Party,
   postForm,
   redeem,
   registerByApi,
@@ -23,18 +22,10 @@ import {
 const EVIL = 'https://evil.example/'
 const JSON_ONLY = { accept: 'application/json' }
 
-let test: TestApp
-let party: Party
-let closed: Party
-let client: Browser
-
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test)
-  closed = await makeParty(test, { deny_groups: ['trust_level_0'] })
-  client = await (await makePerson(test, { email: 'alice@example.org' })).signIn()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test)
+const closed = await makeParty(test, { deny_groups: ['trust_level_0'] })
+const client = await (await makePerson(test, { email: 'alice@example.org' })).signIn()
 
 function expectJson({ status, body, headers }: Page, expected: { status: number; error: string }): void {
   expect(status).toBe(expected.status)

@@ -6,12 +6,12 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { makeSecrets, sha256 } from '../../src/platform/secrets.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { changePerson, joinGroup, makePerson } from '../harness/cast.ts'
 import { APP_SECRET } from '../harness/global-setup.ts'
-import { anotherProcess, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { anotherProcess, setSetting, useTestApp } from '../harness/harness.ts'
 import { times } from '../harness/thoroughness.ts'
 import { until } from '../harness/waiting.ts'
 import {
@@ -36,14 +36,8 @@ const GRACE_MS = 30_000
 /** The newest spent tokens that a family keeps. */
 const SPENT_TOKENS_KEPT = 200
 
-let test: TestApp
-let party: Party
-
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test)
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test)
 
 async function freshTokens(parameters = {}, app = party) {
   const person = await makePerson(test)

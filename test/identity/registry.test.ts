@@ -1,11 +1,11 @@
 /** /apps/:client_id: an owner manages an application. spec/registry 1.1, 1.4 and 3.1. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { deleteApp } from '../../src/identity/apps/acts.ts'
 import { DEVICE_GRANT } from '../../src/identity/apps/apps.ts'
 import { addSecret, resetSecret } from '../../src/identity/apps/secrets.ts'
 import { changePerson, joinGroup, makePerson } from '../harness/cast.ts'
 import { sendSurely } from '../harness/confirming.ts'
-import { browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { browser, startTestApp, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { countLive, makeOwnedApp, storedApp, TYPED, toldSecret, trailOf } from './owned-app.ts'
 import {
@@ -22,12 +22,8 @@ const t = messages.en.registry
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-let test: TestApp
 
-beforeAll(async () => {
-  test = await startTestApp()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
 
 const FORMS = ['', '/preview', '/secrets', '/secrets/0123456789ab/end', '/delete']
 

@@ -2,11 +2,11 @@
  * Tokens for another application's service (RFC 8707), and the document about our own resource (RFC 9728).
  * spec/registry 6.1.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { getApp, markReviewed, reviewedVersion } from '../../src/identity/apps/acts.ts'
 import { DEVICE_GRANT, GRANT_TYPES } from '../../src/identity/apps/apps.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { makePerson } from '../harness/cast.ts'
+import { startTestApp, type TestApp, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import {
   answerOf,
@@ -32,24 +32,17 @@ const t = messages.en.identity
 
 const SERVICE = 'https://tools.example/mcp'
 
-let test: TestApp
 /** Asks for tokens. */
-let agent: Party
 /** Takes them. */
-let tools: Party
-let person: Person
 
-beforeAll(async () => {
-  test = await startTestApp()
-  agent = await makeParty(test, { name: 'Agent', grant_types: [...GRANT_TYPES] })
-  tools = await makeParty(test, {
-    name: 'Tool Shed',
-    redirect_uris: ['https://tools.example/callback'],
-    resource_uri: SERVICE,
-  })
-  person = await makePerson(test)
+const test = await useTestApp()
+const agent = await makeParty(test, { name: 'Agent', grant_types: [...GRANT_TYPES] })
+const tools = await makeParty(test, {
+  name: 'Tool Shed',
+  redirect_uris: ['https://tools.example/callback'],
+  resource_uri: SERVICE,
 })
-afterAll(() => test.close())
+const person = await makePerson(test)
 
 async function tokensFor(resource: string | undefined, more: Record<string, string> = {}) {
   return obtainTokens(test, await person.signIn(), agent, { resource, ...more })

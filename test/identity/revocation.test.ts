@@ -1,7 +1,7 @@
 /** Revocation (RFC 7009) and introspection (RFC 7662) of tokens. spec/sign-in 2.7. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { changePerson, makePerson } from '../harness/cast.ts'
-import { START, startTestApp, type TestApp } from '../harness/harness.ts'
+import { START, useTestApp } from '../harness/harness.ts'
 import {
   type Answer,
   basic,
@@ -15,16 +15,9 @@ import {
   withoutWriting,
 } from './relying-party.ts'
 
-let test: TestApp
-let party: Party
-let other: Party
-
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test)
-  other = await makeParty(test)
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test)
+const other = await makeParty(test)
 
 async function freshTokens(scope = 'openid profile') {
   const person = await makePerson(test)

@@ -1,14 +1,10 @@
 /** prompt=none never shows a page, and a deleted application is unknown, even in the middle of a flow. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { answerOf, authorizationUrl, authorize, makeParty } from './relying-party.ts'
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
 
 it.each(['none', 'none ', ' none', '  none  '])(
   'a group refusal with prompt %j returns to the application at once',

@@ -1,16 +1,12 @@
 /** Expired codes and tokens are deleted. Valid ones stay, and so do spent ones that reveal a replay. */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { makePerson } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { makeParty, obtainTokens, refresh } from './relying-party.ts'
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
 
 const DAY_MS = 86_400_000
 const counts = async () => {

@@ -1,9 +1,8 @@
 /** The number of SQL statements of frequent requests. Each statement is a round trip. */
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll } from 'vitest'
 import { storeMetadataClient } from '../../src/identity/metadata/clients.ts'
 import { makePerson } from '../harness/cast.ts'
-import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { expectStatements, itCounts } from '../harness/statements.ts'
 import {
   answerOf,
@@ -18,16 +17,10 @@ import {
   userinfo,
 } from './relying-party.ts'
 
-let test: TestApp
-let party: Party
-
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test)
-  // Every process reads its signing keys once a minute, and notes the use of a secret every ten minutes.
-  await exchange(test, party, 'x')
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test)
+// Every process reads its signing keys once a minute, and notes the use of a secret every ten minutes.
+await exchange(test, party, 'x')
 
 itCounts('a remembered authorization takes four: session, application, consent, code', async () => {
   const client = await (await makePerson(test)).signIn()

@@ -3,11 +3,11 @@
  * spec/sign-in 2.1, 2.2, 2.3 and 2.4.
  */
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { issueCode } from '../../src/identity/grants/codes.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { changePerson, makePerson } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { rowOf } from '../harness/rows.ts'
 import {
   authorize,
@@ -17,7 +17,6 @@ import {
   makeParty,
   makeVerifier,
   obtainTokens,
-  type Party,
   postForm,
   REDIRECT_URI,
   redeem,
@@ -28,14 +27,8 @@ import {
 
 const OTHER_URI = 'https://app.example/other'
 
-let test: TestApp
-let party: Party
-
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test, { redirect_uris: [REDIRECT_URI, OTHER_URI] })
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test, { redirect_uris: [REDIRECT_URI, OTHER_URI] })
 
 /** A fresh code and its member. */
 async function freshCode(parameters: Record<string, string | undefined> = {}, app = party) {

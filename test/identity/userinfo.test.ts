@@ -1,17 +1,11 @@
 /** GET and POST /oauth2/userinfo: the required token, and the claims. spec/sign-in 3.1. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { changePerson, joinGroup, makePerson } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
-import { getJson, makeParty, obtainTokens, type Party, postForm, userinfo } from './relying-party.ts'
+import { useTestApp } from '../harness/harness.ts'
+import { getJson, makeParty, obtainTokens, postForm, userinfo } from './relying-party.ts'
 
-let test: TestApp
-let party: Party
-
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test)
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const party = await makeParty(test)
 
 async function freshToken(values = {}, scope = 'openid profile') {
   const person = await makePerson(test, values)

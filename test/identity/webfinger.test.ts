@@ -1,17 +1,13 @@
 /** WebFinger (RFC 7033): a client finds the issuer by an account or by the address of the site. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { query } from './relying-party.ts'
 
 const ISSUER = 'https://id.example.org'
 const REL = 'http://openid.net/specs/connect/1.0/issuer'
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp({ PUBLIC_URL: ISSUER })
-})
-afterAll(() => test.close())
+const test = await useTestApp({ PUBLIC_URL: ISSUER })
 
 const find = (parameters: string) => test.app.inject(`/.well-known/webfinger?${parameters}`)
 

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Tx } from '../../src/database/connection.ts'
 import { type Invariant, type Proof, proveBooks, proveWithin } from '../../src/ledger/books.ts'
 import { INVARIANTS } from '../../src/ledger/invariants.ts'
@@ -18,64 +18,51 @@ import { refundOrder, reverseTransfer } from '../../src/payment/orders/refunds.t
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { sealAll } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { anotherProcess, type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { anotherProcess, useTestApp } from '../harness/harness.ts'
 import { chargeOf, giveRight, makeMandate, switchMandates } from '../harness/mandates.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { environmentOf, tesseraAt } from '../harness/operator.ts'
 
-let test: TestApp
-let admin: Browser
-let alice: Person
-let merchant: Merchant
 /** The transaction IDs of a paid order with a partial refund, a transfer, and a reversed transfer. */
-let paid: string
-let transferred: string
-let reversed: string
 /** The transaction ID of the second of two charges under a mandate. */
-let charged: string
 
-beforeAll(async () => {
-  test = await startTestApp()
-  const adminPerson = await makePerson(test, { username: 'admin', is_admin: true })
-  admin = await adminPerson.signIn()
-  alice = await makePerson(test, { points: 1_000n })
-  merchant = await makeMerchant(test)
-  const by = { reason: 'test', actor_id: adminPerson.id, ip: '127.0.0.1' }
-  const { deps } = test
-  const [pay, transfer] = [makePayOrder(deps), makePostTransfer(deps)]
-  const sell = async (order_id: string, amount: bigint, payer_id: bigint) => {
-    const { transaction_id } = await makeCreateOrder(deps)({
-      app_id: merchant.id,
-      order_id,
-      description: 'Tea',
-      amount,
-    })
-    expect(await pay({ transaction_id, payer_id, expected_amount: amount })).toBe('paid')
-    return transaction_id
-  }
-  const send = async (order_id: string, amount: bigint) => {
-    const recipient = { to_user_id: alice.id, to_username: alice.username }
-    return (await transfer({ app_id: merchant.id, order_id, amount, ...recipient })).transaction_id
-  }
-  paid = await sell('books-1', 500n, alice.id)
-  const own = await sell('books-2', 100n, merchant.owner.id)
-  await refundOrder(deps, { transaction_id: paid, amount: 99n, with_fee: true, key: 'k', ...by })
-  await refundOrder(deps, { transaction_id: own, amount: 100n, with_fee: true, key: 'k', ...by })
-  transferred = await send('books-3', 50n)
-  reversed = await send('books-4', 60n)
-  await reverseTransfer(deps, { transaction_id: reversed, with_fee: false, ...by })
-  await switchMandates(test)
-  await giveRight(test, merchant)
-  const mandate_id = await makeMandate(test, merchant, alice)
-  const charge = makeChargeMandate(deps)
-  await charge(chargeOf(merchant, mandate_id, 20n))
-  charged = (await charge(chargeOf(merchant, mandate_id, 30n))).order.transaction_id
-  await sealAll(deps)
-})
-afterAll(async () => {
-  await test.close()
-})
+const test = await useTestApp()
+const adminPerson = await makePerson(test, { username: 'admin', is_admin: true })
+const admin = await adminPerson.signIn()
+const alice = await makePerson(test, { points: 1_000n })
+const merchant = await makeMerchant(test)
+const by = { reason: 'test', actor_id: adminPerson.id, ip: '127.0.0.1' }
+const { deps } = test
+const [pay, transfer] = [makePayOrder(deps), makePostTransfer(deps)]
+const sell = async (order_id: string, amount: bigint, payer_id: bigint) => {
+  const { transaction_id } = await makeCreateOrder(deps)({
+    app_id: merchant.id,
+    order_id,
+    description: 'Tea',
+    amount,
+  })
+  expect(await pay({ transaction_id, payer_id, expected_amount: amount })).toBe('paid')
+  return transaction_id
+}
+const send = async (order_id: string, amount: bigint) => {
+  const recipient = { to_user_id: alice.id, to_username: alice.username }
+  return (await transfer({ app_id: merchant.id, order_id, amount, ...recipient })).transaction_id
+}
+const paid = await sell('books-1', 500n, alice.id)
+const own = await sell('books-2', 100n, merchant.owner.id)
+await refundOrder(deps, { transaction_id: paid, amount: 99n, with_fee: true, key: 'k', ...by })
+await refundOrder(deps, { transaction_id: own, amount: 100n, with_fee: true, key: 'k', ...by })
+const transferred = await send('books-3', 50n)
+const reversed = await send('books-4', 60n)
+await reverseTransfer(deps, { transaction_id: reversed, with_fee: false, ...by })
+await switchMandates(test)
+await giveRight(test, merchant)
+const mandate_id = await makeMandate(test, merchant, alice)
+const charge = makeChargeMandate(deps)
+await charge(chargeOf(merchant, mandate_id, 20n))
+const charged = (await charge(chargeOf(merchant, mandate_id, 30n))).order.transaction_id
+await sealAll(deps)
 
 const { en } = messages
 const broken = (proof: Proof) => proof.invariants.filter((invariant) => invariant.broken > 0n)

@@ -5,16 +5,12 @@ import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp()
-  await makePerson(test, { points: 100n })
-})
+const test = await useTestApp()
+await makePerson(test, { points: 100n })
 afterAll(async () => {
   await expectSoundBooks(test.db)
-  await test.close()
 })
 
 const run = (statement: string) => sql.raw(statement).execute(test.db)

@@ -1,6 +1,6 @@
 /** Many lines of points at once: few statements, all or none, beside concurrent payments. */
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { postLines, readLines } from '../../src/accounts/points.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
@@ -10,22 +10,14 @@ import { anonymise } from '../../src/privacy/anonymise.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
+import { useTestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 
-let test: TestApp
-let merchant: Merchant
-let actor_id: bigint
 const now = () => test.clock.now()
 
-beforeAll(async () => {
-  test = await startTestApp()
-  merchant = await makeMerchant(test)
-  actor_id = (await makePerson(test, { is_admin: true })).id
-})
-afterAll(async () => {
-  await test.close()
-})
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
+const actor_id = (await makePerson(test, { is_admin: true })).id
 afterEach(() => expectSoundBooks(test.db))
 
 const read = (lines: string[]) => readLines(test.db, lines.join('\n'), 10_000)

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { banMember, suspendMember } from '../../src/accounts/members.ts'
 import { freezeOrder, freezeWallet } from '../../src/admin/points/freezes.ts'
 import { approveProposal, propose } from '../../src/admin/proposals/proposals.ts'
@@ -25,7 +25,7 @@ import { anonymise } from '../../src/privacy/anonymise.ts'
 import { openApplication } from '../harness/application.ts'
 import { expectSoundBooks, sealAll } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { createDatabase, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { createDatabase, setSetting, type TestApp, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 
@@ -33,30 +33,20 @@ const EVENTS_URL = 'http://127.0.0.1:9/events'
 const NOTIFY_URL = 'http://127.0.0.1:9/notify'
 const IP = '203.0.113.7'
 
-let test: TestApp
-let folder: string
-let shop: Merchant
-let testing: Merchant
-let sold: Merchant
-let buyer: Person
-let newOwner: Person
 let leaver: Person
 let count = 0
 
-beforeAll(async () => {
-  test = await startTestApp()
-  folder = await mkdtemp(join(tmpdir(), 'tessera-archive-'))
-  shop = await makeMerchant(test)
-  testing = await makeMerchant(test, { twinOf: shop })
-  sold = await makeMerchant(test)
-  buyer = await makePerson(test, { points: 100_000n, username: 'buyer', groups: ['crew'] })
-  // A group of the forum that got the name later, and is not imported.
-  await test.db.insertInto('forum_groups').values({ id: 41n, name: 'Crew' }).execute()
-  newOwner = await makePerson(test, { username: 'heir' })
-  await live()
-})
+const test = await useTestApp()
+const folder = await mkdtemp(join(tmpdir(), 'tessera-archive-'))
+const shop = await makeMerchant(test)
+const testing = await makeMerchant(test, { twinOf: shop })
+const sold = await makeMerchant(test)
+const buyer = await makePerson(test, { points: 100_000n, username: 'buyer', groups: ['crew'] })
+// A group of the forum that got the name later, and is not imported.
+await test.db.insertInto('forum_groups').values({ id: 41n, name: 'Crew' }).execute()
+const newOwner = await makePerson(test, { username: 'heir' })
+await live()
 afterAll(async () => {
-  await test.close()
   await rm(folder, { recursive: true })
 })
 

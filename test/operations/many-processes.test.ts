@@ -16,9 +16,9 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
 import { APP_SECRET } from '../harness/global-setup.ts'
-import { browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
-import { makeGatewayOrders, type Receiver, startReceiver, succeed } from '../harness/notify-receiver.ts'
+import { browser, setSetting, type TestApp, useTestApp } from '../harness/harness.ts'
+import { makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import { makeGatewayOrders, startReceiver, succeed } from '../harness/notify-receiver.ts'
 import { hasPgbouncer, startPgbouncer } from '../harness/pgbouncer.ts'
 import { type ServerProcess, startServer, stopServer } from '../harness/server-process.ts'
 import { times } from '../harness/thoroughness.ts'
@@ -44,51 +44,41 @@ const HOSTS = Array.from({ length: 20 }, (_, i) => `127.0.0.${i + 1}`)
 const HOST_MAX = 16
 const PAYMENTS_AT_ONCE = 500
 
-let test: TestApp
 let pooler: { url: string; stop: () => Promise<void> } | undefined
-let servers: ServerProcess[]
-let env: Record<string, string>
 let balancer: { stop: () => Promise<void> }
-let merchant: Merchant
-let receiver: Receiver
 /** Both behind the balancer, and each process by itself. */
-let together: TestApp
-let each: TestApp[]
 
-beforeAll(async () => {
-  test = await startTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
-  // The processes use the real clock.
-  test.clock.advance(Date.now() - test.clock.now().getTime())
-  const url = test.deps.config.DATABASE_URL!
-  pooler = hasPgbouncer ? await startPgbouncer(url) : undefined
-  const port = await freePort()
-  env = {
-    DATABASE_URL: pooler?.url ?? url,
-    APP_SECRET,
-    DATA_DIR: tmpdir(),
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
-    TRUST_PROXY: '127.0.0.1',
-    DATABASE_POOL_MAX: '6',
-    NOTIFY_ALLOW_CIDRS: '127.0.0.0/8',
-    LOG_LEVEL: 'debug',
-  }
-  merchant = await makeMerchant(test)
-  receiver = await startReceiver({ host: '0.0.0.0' })
-  servers = await Promise.all(Array.from({ length: PROCESSES }, () => startServer(env)))
-  balancer = await startBalancer(
-    port,
-    servers.map((server) => server.url),
-  )
-  together = { ...test, app: appAt(`http://127.0.0.1:${port}`) }
-  each = servers.map((server) => ({ ...test, app: appAt(server.url) }))
-})
+const test = await useTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
+// The processes use the real clock.
+test.clock.advance(Date.now() - test.clock.now().getTime())
+const url = test.deps.config.DATABASE_URL!
+pooler = hasPgbouncer ? await startPgbouncer(url) : undefined
+const port = await freePort()
+const env = {
+  DATABASE_URL: pooler?.url ?? url,
+  APP_SECRET,
+  DATA_DIR: tmpdir(),
+  PUBLIC_URL: `http://127.0.0.1:${port}`,
+  TRUST_PROXY: '127.0.0.1',
+  DATABASE_POOL_MAX: '6',
+  NOTIFY_ALLOW_CIDRS: '127.0.0.0/8',
+  LOG_LEVEL: 'debug',
+}
+const merchant = await makeMerchant(test)
+const receiver = await startReceiver({ host: '0.0.0.0' })
+const servers = await Promise.all(Array.from({ length: PROCESSES }, () => startServer(env)))
+balancer = await startBalancer(
+  port,
+  servers.map((server) => server.url),
+)
+const together = { ...test, app: appAt(`http://127.0.0.1:${port}`) }
+const each = servers.map((server) => ({ ...test, app: appAt(server.url) }))
 afterAll(async () => {
   await balancer.stop()
   for (const server of servers) await stopServer(server, 'SIGKILL')
   expect(servers.map((server) => server.output().match(/"level":(?:50|60).*/g)).filter(Boolean)).toEqual([])
   await receiver.close()
   await pooler?.stop()
-  await test.close()
 })
 
 /** A balancer on one port, which gives requests to the processes in turn. */

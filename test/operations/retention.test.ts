@@ -4,17 +4,13 @@
  */
 import { readFile } from 'node:fs/promises'
 import { type RawBuilder, sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { BATCH, deleteBatch, deleteExpiredRows, RETENTION, SWEPT } from '../../src/operations/retention.ts'
 import { makePerson } from '../harness/cast.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000

@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { mailContext } from '../../src/accounts/people/email.ts'
 import { factorContext } from '../../src/accounts/security/second-factor.ts'
 import { proveBooks } from '../../src/ledger/books.ts'
@@ -19,8 +19,8 @@ import { sealAll } from '../harness/books.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
 import { APP_SECRET as OLD } from '../harness/global-setup.ts'
-import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
+import { anotherProcess, browser, type TestApp, useTestApp } from '../harness/harness.ts'
+import { makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { tesseraAt } from '../harness/operator.ts'
 import { ROOT } from '../harness/server-process.ts'
 import { until } from '../harness/waiting.ts'
@@ -31,42 +31,35 @@ const STRANGE = 'a secret that nobody ever used for anything in here'
 const MAILS = 130
 const RECIPIENT = 'somebody@example.org'
 
-let test: TestApp
 /** A process with both secrets, which all processes have during the change. */
-let both: TestApp
-let merchant: Merchant
-let member: { browser: Browser; id: bigint }
 
-beforeAll(async () => {
-  test = await startTestApp()
-  both = await anotherProcess(test, { secrets: makeSecrets(NEW, OLD) })
-  merchant = await makeMerchant(test)
-  const { id, username, password } = await makePerson(test, { points: 1_000n })
-  member = { id, browser: await signIn(test, username, password) }
-  const { secrets, db } = test.deps
-  const factor = secrets.encrypt(factorContext(id), 'the secret of a phone')
-  await db
-    .insertInto('second_factors')
-    .values({ user_id: id, secret_encrypted: factor, last_step: 0n })
-    .execute()
-  await db
-    .insertInto('outgoing_mails')
-    .values(
-      Array.from({ length: MAILS }, (_, index) => ({
-        user_id: id,
-        recipient: RECIPIENT,
-        kind: 'test',
-        subject: 'A mail',
-        text_encrypted: secrets.encrypt(mailContext(RECIPIENT), `text ${index}`),
-        next_attempt_at: test.clock.now(),
-      })),
-    )
-    .execute()
-  await sealAll(test.deps)
-})
+const test = await useTestApp()
+const both = await anotherProcess(test, { secrets: makeSecrets(NEW, OLD) })
+const merchant = await makeMerchant(test)
+const { id, username, password } = await makePerson(test, { points: 1_000n })
+const member = { id, browser: await signIn(test, username, password) }
+const { secrets, db } = test.deps
+const factor = secrets.encrypt(factorContext(id), 'the secret of a phone')
+await db
+  .insertInto('second_factors')
+  .values({ user_id: id, secret_encrypted: factor, last_step: 0n })
+  .execute()
+await db
+  .insertInto('outgoing_mails')
+  .values(
+    Array.from({ length: MAILS }, (_, index) => ({
+      user_id: id,
+      recipient: RECIPIENT,
+      kind: 'test',
+      subject: 'A mail',
+      text_encrypted: secrets.encrypt(mailContext(RECIPIENT), `text ${index}`),
+      next_attempt_at: test.clock.now(),
+    })),
+  )
+  .execute()
+await sealAll(test.deps)
 afterAll(async () => {
   await both.close()
-  await test.close()
 })
 
 function command(env: Record<string, string>, ...words: string[]): ChildProcess {

@@ -3,7 +3,7 @@
  * spec/accounts 1.4.
  */
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { saveMember } from '../../src/accounts/forum/members.ts'
 import { checkNextMember } from '../../src/accounts/forum/sweep.ts'
 import { reinstateMember } from '../../src/accounts/members.ts'
@@ -22,7 +22,7 @@ import { anonymise, obstaclesOf } from '../../src/privacy/anonymise.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person, signIn } from '../harness/cast.ts'
 import { signInAtForum, startTestForum } from '../harness/fake-forum.ts'
-import { anotherProcess, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { anotherProcess, browser, startTestApp, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { authorize, exchange, makeParty, obtainTokens, refresh, userinfo } from '../identity/relying-party.ts'
@@ -33,17 +33,9 @@ const PAGE = '/account/data'
 const DAY_MS = 86_400_000
 const IP = '203.0.113.9'
 
-let test: TestApp
-let root: Person
-let shop: Merchant
-beforeAll(async () => {
-  test = await startTestApp()
-  root = await makePerson(test, { username: 'root', is_admin: true })
-  shop = await makeMerchant(test)
-})
-afterAll(async () => {
-  await test.close()
-})
+const test = await useTestApp()
+const root = await makePerson(test, { username: 'root', is_admin: true })
+const shop = await makeMerchant(test)
 
 const rowOf = (id: bigint) =>
   test.db.selectFrom('users').where('id', '=', id).selectAll().executeTakeFirstOrThrow()

@@ -2,9 +2,9 @@
  * What becomes of a typed form whose session has ended: only its member finds it again, after the next sign-in.
  * spec/pages 3.2.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Browser, browser, type Page, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { messages } from '../harness/messages.ts'
 
@@ -13,16 +13,11 @@ const TYPED = 'Typed for a long time'
 const SESSION = 'tessera_session'
 const { errors, forms } = messages.en
 
-let test: TestApp
-let alice: Person
 let client: Browser
 let page: Page
 
-beforeAll(async () => {
-  test = await startTestApp()
-  alice = await makePerson(test)
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const alice = await makePerson(test)
 beforeEach(async () => {
   await test.db.deleteFrom('kept_forms').execute()
   client = await alice.signIn()

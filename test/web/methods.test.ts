@@ -1,21 +1,13 @@
 /** The answers of machine endpoints to another method, and to an extra slash. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
-import { type Merchant, makeMerchant } from '../harness/merchant.ts'
-import { basic, makeParty, obtainTokens, type Party } from '../identity/relying-party.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
+import { basic, makeParty, obtainTokens } from '../identity/relying-party.ts'
 
-let test: TestApp
-let party: Party
-let merchant: Merchant
-beforeAll(async () => {
-  test = await startTestApp()
-  party = await makeParty(test)
-  merchant = await makeMerchant(test)
-})
-afterAll(async () => {
-  await test.close()
-})
+const test = await useTestApp()
+const party = await makeParty(test)
+const merchant = await makeMerchant(test)
 
 type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 const ask = (method: Method, url: string, headers: Record<string, string> = {}, payload?: string) =>

@@ -4,17 +4,13 @@
  */
 import { crc32, deflateSync } from 'node:zlib'
 import { encode } from 'fast-png'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cookieHeader } from '../harness/browser.ts'
 import { makePerson } from '../harness/cast.ts'
-import { type Browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { type Browser, setSetting, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 
-let test: TestApp
-beforeAll(async () => {
-  test = await startTestApp()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
 
 const pageIn = async (language: 'en' | 'zh-CN', path = '/sign-in') =>
   (await test.app.inject({ url: path, headers: { accept: 'text/html', 'accept-language': language } })).body

@@ -1,18 +1,12 @@
 /** What stands between a text and what follows it, in each language. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { joinSentences } from '../../src/web/languages.ts'
 import { makePerson } from '../harness/cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 
-let test: TestApp
-let admin: Browser
-
-beforeAll(async () => {
-  test = await startTestApp()
-  admin = await (await makePerson(test, { is_admin: true })).signIn()
-})
-afterAll(() => test.close())
+const test = await useTestApp()
+const admin = await (await makePerson(test, { is_admin: true })).signIn()
 
 const read = async (path: string, language: string) => {
   const form = (await admin.get(path)).form('/language')
