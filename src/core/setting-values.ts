@@ -2,15 +2,35 @@
 import { z } from 'zod'
 import { isUsableAccent } from './brand.ts'
 
+/** How a value is entered. Choices and numbers tell it by their own type. */
+export type EnteredKind =
+  | 'rate'
+  | 'points'
+  | 'pointsOrNone'
+  | 'text'
+  | 'line'
+  | 'link'
+  | 'picture'
+  | 'pairs'
+  | 'hosts'
+  | 'colour'
+  | 'timeZone'
+/** What each schema of a text is entered as, and its length where that is bounded. */
+export const ENTERED = z.registry<{ kind: EnteredKind; max?: number }>()
+
 /** A rate between 0 and 1 as exact decimal text. Postgres computes with it as numeric, never as float. */
 export const rate = z
   .string()
   .regex(/^(0(\.\d{1,6})?|1(\.0{1,6})?)$/, 'must be a decimal between 0 and 1 with at most 6 places')
+  .register(ENTERED, { kind: 'rate' })
 
 /** Whole points as text, exact above 2^53. Postgres computes with them. */
-export const points = z.string().regex(/^\d{1,16}$/, 'must be a whole number of points')
+const points = z
+  .string()
+  .regex(/^\d{1,16}$/, 'must be a whole number of points')
+  .register(ENTERED, { kind: 'points' })
 
-export const pointsOrNone = z.union([points, z.literal('')])
+const pointsOrNone = z.union([points, z.literal('')]).register(ENTERED, { kind: 'pointsOrNone' })
 
 /** One setting for each trust level: `name_tl0` to `name_tl4`. */
 function byTrustLevel<const Name extends string>(
@@ -25,60 +45,68 @@ function byTrustLevel<const Name extends string>(
   >
 }
 
-export const limit = z.coerce.number().int().min(0).max(1_000_000)
+const limit = z.coerce.number().int().min(0).max(1_000_000)
 
 function isAliasOrEmpty(part: string): boolean {
   const names = part.split('=').map((name) => name.trim())
   return part.trim() === '' || (names.length === 2 && names.every((name) => /^\S{1,100}$/.test(name)))
 }
 
-export const announcement = z.string().max(500, 'must be at most 500 characters')
+const announcement = z
+  .string()
+  .max(500, 'must be at most 500 characters')
+  .register(ENTERED, { kind: 'text', max: 500 })
 
-export const groupAliases = z
+const groupAliases = z
   .string()
   .max(10_000, 'must be at most 10000 characters')
   .refine(
     (text) => text.split(/[,\n]/).every(isAliasOrEmpty),
     'must be pairs like 开发者 = developers, separated by commas',
   )
+  .register(ENTERED, { kind: 'pairs', max: 10_000 })
 
 const line = (max: number) =>
   z
     .string()
     .max(max, `must be at most ${max} characters`)
     .regex(/^[^\p{Cc}\p{Co}]*$/u, 'must be one line of text')
+    .register(ENTERED, { kind: 'line', max })
 
 /** A name that pages show. */
-export const siteName = line(40)
+const siteName = line(40)
 
 /** What one point, or several, are called. */
-export const unit = line(20)
+const unit = line(20)
 
 /** An address that the footer links to: a page or a mailbox. */
-export const link = z
+const link = z
   .string()
   .max(500, 'must be at most 500 characters')
   .refine((text) => text === '' || isLink(text), 'must begin with https:// or mailto:')
+  .register(ENTERED, { kind: 'link', max: 500 })
 
 const HOST = /^(?=.{1,253}(?::|$))[a-z0-9_-]+(?:\.[a-z0-9_-]+)+(?::\d{1,5})?$/
 
 /** Names of hosts, one on each line, with a port where it is not 443. */
-export const hosts = z
+const hosts = z
   .string()
   .max(10_000, 'must be at most 10000 characters')
   .refine(
     (text) => text.split('\n').every((line) => line.trim() === '' || HOST.test(line.trim())),
     'must be names of hosts such as app.example.com, one on each line',
   )
+  .register(ENTERED, { kind: 'hosts', max: 10_000 })
 
 /** The address of an uploaded picture (site-logo.ts). */
 const UPLOADED_LOGO = /^\/brand\/logo\.[0-9a-f]{16}\.png$/
 
 /** The address of a picture, which pages show beside the site's name. */
-export const picture = z
+const picture = z
   .string()
   .max(500, 'must be at most 500 characters')
   .refine((text) => text === '' || UPLOADED_LOGO.test(text) || isHttps(text), 'must begin with https://')
+  .register(ENTERED, { kind: 'picture', max: 500 })
 
 function isHttps(text: string): boolean {
   return URL.canParse(text) && new URL(text).protocol === 'https:' && !/[\s\p{Cc}]/u.test(text)
@@ -89,21 +117,23 @@ function isLink(text: string): boolean {
 }
 
 /** A colour as browsers write it, such as #0e6a5f; empty for the service's own. */
-export const colour = z
+const colour = z
   .string()
   .regex(/^(#[0-9a-fA-F]{6})?$/, 'must be a colour such as #0e6a5f')
   .refine(
     (text) => text === '' || isUsableAccent(text),
     'must be darker: its contrast with the page is below 3 : 1',
   )
+  .register(ENTERED, { kind: 'colour' })
 
 /** A time zone by its name in the IANA database. */
-export const timeZone = z
+const timeZone = z
   .string()
   .refine(
     (text) => Intl.supportedValuesOf('timeZone').includes(text) || text === 'UTC',
     'must be a time zone such as Asia/Shanghai',
   )
+  .register(ENTERED, { kind: 'timeZone' })
 
 export const definitions = {
   /** The site's name in each language. Pages use the other language's where one is empty, and else Tessera. */

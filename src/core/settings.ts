@@ -9,24 +9,14 @@ import { type Db, type Tx, violatedConstraint } from '../database/connection.ts'
 import { AppError } from '../platform/errors.ts'
 import { recordAudit } from './audit.ts'
 import {
-  announcement,
-  colour,
   crossedBounds,
   definitions,
-  groupAliases,
-  hosts,
-  link,
-  picture,
-  points,
-  pointsOrNone,
-  rate,
+  ENTERED,
+  type EnteredKind,
   SETTING_NAMES,
   type SettingName,
   type SettingValues,
   schema,
-  siteName,
-  timeZone,
-  unit,
   widensBounds,
 } from './setting-values.ts'
 
@@ -83,12 +73,7 @@ export type Settings = {
 export type SettingControl =
   | { kind: 'choice'; options: readonly string[] }
   | { kind: 'number'; min: number; max: number }
-  | { kind: 'rate' }
-  | { kind: 'points' }
-  | { kind: 'pointsOrNone' }
-  | { kind: 'text' | 'line' | 'link' | 'picture'; max: number }
-  | { kind: 'colour' | 'timeZone' }
-  | { kind: 'pairs' | 'hosts'; max: number }
+  | { kind: EnteredKind; max?: number }
 
 /** A setting as an administrator sees it. `history` has its former values, newest first. */
 export type SettingState = {
@@ -234,23 +219,9 @@ export function controlOf(name: SettingName): SettingControl {
   const schema: z.ZodType = definitions[name].unwrap()
   if (schema instanceof z.ZodEnum) return { kind: 'choice', options: schema.options.map(String) }
   if (schema instanceof z.ZodNumber) return { kind: 'number', min: schema.minValue!, max: schema.maxValue! }
-  if (schema === rate) return { kind: 'rate' }
-  if (schema === points) return { kind: 'points' }
-  if (schema === pointsOrNone) return { kind: 'pointsOrNone' }
-  if (schema === groupAliases) return { kind: 'pairs', max: groupAliases.maxLength! }
-  if (schema === hosts) return { kind: 'hosts', max: hosts.maxLength! }
-  if (schema === colour) return { kind: 'colour' }
-  if (schema === timeZone) return { kind: 'timeZone' }
-  const kinds = new Map<z.ZodType, { kind: 'text' | 'line' | 'link' | 'picture'; of: z.ZodString }>([
-    [announcement, { kind: 'text', of: announcement }],
-    [siteName, { kind: 'line', of: siteName }],
-    [unit, { kind: 'line', of: unit }],
-    [link, { kind: 'link', of: link }],
-    [picture, { kind: 'picture', of: picture }],
-  ])
-  const found = kinds.get(schema)
-  assert(found !== undefined)
-  return { kind: found.kind, max: found.of.maxLength! }
+  const entered = ENTERED.get(schema)
+  assert(entered !== undefined)
+  return entered
 }
 
 async function store(tx: Tx, { name, value, actor_id, ip, now }: SettingChange): Promise<void> {
