@@ -28,6 +28,23 @@ it('leads a visitor to registration, and the new member on to the application', 
   expect((await exchange(test, party, code)).status).toBe(200)
 })
 
+it('brings a state of 8 KiB back after a refused form and a switch of the language', async () => {
+  await setSetting(test, 'registration', 'open')
+  const client = browser(test)
+  const state = '态'.repeat(2_730)
+  const { location } = await client.get(authorizationUrl(party, { prompt: 'create', state }))
+  const refused = await client.submit(await client.get(location!), '/register', { ...NEW, username: '-' })
+  expect(refused.status).toBe(400)
+  const switched = await client.submit(refused, '/language', { language: 'zh-CN' })
+  expect(switched.status).toBe(303)
+  const page = await client.get(switched.location!)
+  expect(page.body).toContain('value="-"')
+  const registered = await client.submit(page, '/register', { ...NEW, username: 'Nova.2' })
+  const consent = await client.get(registered.location!)
+  const answer = answerOf(await client.submit(consent, '/oauth2/consent', { decision: 'allow' }))
+  expect(answer.state === state).toBe(true)
+})
+
 it('asks a member who is signed in too, who may sign in again instead', async () => {
   await setSetting(test, 'registration', 'open')
   const person = await makePerson(test)

@@ -7,7 +7,7 @@ import type { Core } from '../../core/core.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
 import { safeBack } from '../back.ts'
 import { escapeHtml } from '../html.ts'
-import { NAME_LENGTH_MAX, PARAMETERS_MAX } from '../parameters.ts'
+import { NAME_LENGTH_MAX, PARAMETERS_MAX, VALUE_BYTES_MAX } from '../parameters.ts'
 import { FORM_TOKEN_FIELD, memberOfForm } from './form-guard.ts'
 import { type RefusedForm, textsIn } from './forms.ts'
 
@@ -49,10 +49,14 @@ export function typedForm({ url, body }: FastifyRequest): TypedForm {
   return { path: url.split('?')[0]!, typed: keepable(textsIn(body)) }
 }
 
-/** Returns hidden fields that repeat a form in the switch of languages, as HTML. */
+/**
+ * Returns hidden fields that repeat a form in the switch of languages, as HTML. It leaves out what the switch could not send: so a
+ * long `return_to` comes from the page's address alone.
+ */
 export function repeatedFields({ path, typed }: TypedForm): string {
   const fields = Object.entries(keepable(typed)).filter(
-    ([name]) => name.length + PREFIX.length <= NAME_LENGTH_MAX,
+    ([name, value]) =>
+      name.length + PREFIX.length <= NAME_LENGTH_MAX && Buffer.byteLength(value) <= VALUE_BYTES_MAX,
   )
   if (fields.length > REPEATED_MAX) return ''
   return [[PATH_FIELD, path] as const, ...fields.map(([name, value]) => [PREFIX + name, value] as const)]
