@@ -4,6 +4,7 @@
  */
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { stepAt, totpCode } from '../../src/accounts/security/totp.ts'
 import { browserAt } from '../harness/browser.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, browser, type Page, useTestApp } from '../harness/harness.ts'
@@ -156,14 +157,38 @@ describe('faults that the application learns by redirect', () => {
 })
 
 describe('a state of 8 KiB', () => {
-  const STATES = ['s'.repeat(8_192), '&'.repeat(8_192)]
+  const STATES = [
+    ['letters', 's'.repeat(8_192)],
+    ['ampersands', '&'.repeat(8_192)],
+    ['Chinese', `${'态'.repeat(2_730)}ss`],
+  ] as const
 
-  it.each(STATES)('comes back over HTTP after a sign-in, allowed and denied: %.1s', async (state) => {
-    const { username, password } = await makePerson(test)
+  async function overHttp(): Promise<Browser> {
     await test.app.listen({ port: 0, host: '127.0.0.1' }).catch(() => {})
     const { port } = test.app.server.address() as AddressInfo
-    const client = browserAt(`http://127.0.0.1:${port}`)
-    const form = await client.get((await client.get(authorizationUrl(party, { state }))).location!)
+    return browserAt(`http://127.0.0.1:${port}`)
+  }
+
+  /** Mistypes the password on the sign-in page at this address, and switches the language before and after it. */
+  async function detours(client: Browser, url: string, username: string): Promise<Page> {
+    const switched = async (page: Page, language: string) => {
+      const { location } = await client.submit(page, '/language', { language })
+      expect(location!.startsWith(url)).toBe(true)
+      return client.get(location!)
+    }
+    const page = await switched(await client.get(url), 'zh-CN')
+    const failed = await client.submit(page, '/sign-in', { username, password: 'x' })
+    expect(failed.status).toBe(401)
+    return switched(failed, 'en')
+  }
+
+  it.each(STATES)('comes back over HTTP after a sign-in, allowed and denied: %s', async (_, state) => {
+    const { username, password } = await makePerson(test)
+    const client = await overHttp()
+    const [path, sent] = authorizationUrl(party, { state }).split('?')
+    const repeated = await client.post(path!, sent!)
+    const { location } = await client.get(repeated.location!)
+    const form = await detours(client, location!, username)
     const back = await client.submit(form, '/sign-in', { username, password })
     const consent = await client.get(back.location!)
     for (const decision of ['deny', 'allow']) {
@@ -175,6 +200,24 @@ describe('a state of 8 KiB', () => {
     expect(posted.form(REDIRECT_URI).state).toBe(state)
   })
 
+  it.each(STATES)('comes back over HTTP after a second factor: %s', async (_, state) => {
+    const { username, password, signIn } = await makePerson(test)
+    const owner = await signIn()
+    const offer = await owner.get('/account/second-factor')
+    const secret = /<code>([A-Z2-7 ]+)<\/code>/.exec(offer.body)![1]!.replaceAll(' ', '')
+    const codeNow = () => totpCode(secret, stepAt(test.clock.now()))
+    await owner.submit(offer, '/account/second-factor', { code: codeNow() })
+    test.clock.advance(30_000)
+    const client = await overHttp()
+    const asked = await client.get(authorizationUrl(party, { state }))
+    const first = await client.submit(await client.get(asked.location!), '/sign-in', { username, password })
+    const second = await client.get(first.location!)
+    const back = await client.submit(second, '/sign-in/second-factor', { code: codeNow() })
+    const consent = await client.get(back.location!)
+    const answer = answerOf(await client.submit(consent, '/oauth2/consent', { decision: 'allow' }))
+    expect(answer.state).toBe(state)
+  })
+
   it('is the longest: one byte more is refused', async () => {
     const answer = await getJson(test, authorizationUrl(party, { state: 's'.repeat(8_193) }), JSON_CALLER)
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
@@ -182,7 +225,7 @@ describe('a state of 8 KiB', () => {
 
   it('comes back when it was posted', async () => {
     const { client } = await member()
-    for (const state of STATES) {
+    for (const [, state] of STATES) {
       const [, sent] = authorizationUrl(party, { state }).split('?')
       expect(answerOf(await client.get((await client.post('/oauth2/auth', sent!)).location!)).state).toBe(
         state,
