@@ -253,8 +253,8 @@ export const identityOperations: Operation[] = [
     path: '/oauth2/userinfo',
     about: { en: 'Get the member’s profile', zh: '获取成员资料' },
     introduction: {
-      en: 'Returns the profile of the member to whom the access token belongs, whatever its scopes.',
-      zh: '返回访问令牌所属成员的资料，与 scope 无关。',
+      en: 'Returns the profile of the member to whom the access token belongs, whatever its scopes. Only the Authorization header is read for the token, never a body.',
+      zh: '返回访问令牌所属成员的资料，与 scope 无关。令牌只从 Authorization 请求头读取，不读取请求正文。',
     },
     security: 'bearer',
     answers: {
