@@ -1,7 +1,12 @@
 /** Sign-out through an application, and ID tokens as hints. spec/sign-in 4.1. */
-import { describe, expect, it } from 'vitest'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { type Browser, browser, type Page, useTestApp } from '../harness/harness.ts'
+import { isWithoutChromium, sharedChromium } from '../harness/chromium.ts'
+import { freePort } from '../harness/free-port.ts'
+import { type Browser, browser, type Page, startTestApp, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import {
   answerOf,
@@ -150,6 +155,47 @@ describe('whoever is not recognised', () => {
     const { id_token } = await signedIn()
     const page = await logout(browser(test), { id_token_hint: id_token, post_logout_redirect_uri: BYE })
     expect(page).toMatchObject({ status: 303, location: BYE })
+  })
+})
+
+describe.skipIf(isWithoutChromium)('in Chromium', () => {
+  /** Serves a page that says goodbye, and returns its origin at this name of the computer. */
+  async function serve(host: string, answer: RequestListener): Promise<string> {
+    const server = createServer(answer).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    })
+    return `http://${host}:${(server.address() as AddressInfo).port}`
+  }
+
+  it('the click leads on, also where the application redirects again', async () => {
+    const port = await freePort()
+    const site = await startTestApp({ PUBLIC_URL: `http://localhost:${port}`, PORT: String(port) })
+    onTestFinished(() => site.close())
+    await site.app.listen({ port, host: '127.0.0.1' })
+    const home = await serve('localhost', (_request, response) => void response.end('Goodbye'))
+    const left: string[] = []
+    const app = await serve('127.0.0.1', ({ url }, response) => {
+      left.push(url!)
+      response.writeHead(303, { location: `${home}/goodbye` }).end()
+    })
+    const leaving = await makeParty(site, { post_logout_redirect_uris: [`${app}/bye`] })
+    const { cookies } = await (await makePerson(site)).signIn()
+    const context = await (await sharedChromium()).newContext()
+    onTestFinished(() => context.close())
+    await context.addCookies([...cookies].map(([name, value]) => ({ name, value, url: site.url })))
+    const page = await context.newPage()
+    const request = { client_id: leaving.client_id, post_logout_redirect_uri: `${app}/bye`, state: 'a b&c' }
+    await page.goto(`${site.url}/oauth2/logout?${query(request)}`)
+    const { signOut } = messages.en.common
+    await page.locator('form[action="/oauth2/logout/confirm"]').getByRole('button', { name: signOut }).click()
+    await page.getByText('Goodbye').waitFor()
+    expect(left.map((url) => new URL(url, app).searchParams.get('state'))).toEqual(['a b&c'])
+    await page.goto(site.url)
+    await page.getByRole('link', { name: messages.en.common.signIn }).first().waitFor()
   })
 })
 
