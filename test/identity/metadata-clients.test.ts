@@ -3,10 +3,10 @@
  * document is fetched, what a valid one says, and what the member reads and allows.
  */
 import type { ServerResponse } from 'node:http'
-import { setImmediate } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Limits } from '../../src/core/limits.ts'
 import { openMetadataClients } from '../../src/identity/metadata/clients.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { anonymise } from '../../src/privacy/anonymise.ts'
@@ -57,10 +57,10 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
   let member: Browser
 
   /** Forgets all documents, as another process has none. */
-  const forget = (timeout_ms = TIMEOUT_MS) =>
+  const forget = (timeout_ms = TIMEOUT_MS, limits = test.deps.limits) =>
     Object.assign(
       test.deps.metadataClients,
-      openMetadataClients(test.deps, { resolver: server.dns.resolver, timeout_ms }),
+      openMetadataClients({ ...test.deps, limits }, { resolver: server.dns.resolver, timeout_ms }),
     )
 
   beforeAll(async () => {
@@ -830,17 +830,28 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
 
   describe('the fetches', () => {
     it('are one for each client at a time', async () => {
-      forget(10_000)
+      const limited = { count: 0, all: Promise.withResolvers<void>() }
+      const hit: Limits['hit'] = async (name, key) => {
+        await test.deps.limits.hit(name, key)
+        if (name !== 'metadata_host') return
+        limited.count += 1
+        if (limited.count === 3) limited.all.resolve()
+        await limited.all.promise
+      }
+      forget(10_000, { ...test.deps.limits, hit })
       const client = publish()
       const waiting: ServerResponse[] = []
       send(client, (response) => waiting.push(response))
-      const asking = Promise.all([1, 2, 3].map(() => ask(client)))
+      // Three requests have passed the limits before one of them begins.
+      const asking = [1, 2, 3].map(() => ask(client))
       await until(() => waiting.length > 0)
-      // The others have come to wait for it by then.
-      for (let turn = 0; turn < 20; turn += 1) await setImmediate()
+      const late = vi.spyOn(test.deps.metadataClients, 'read')
+      asking.push(ask(client))
+      await until(() => late.mock.calls.length === 1)
+      late.mockRestore()
       waiting[0]!.setHeader('content-type', 'application/json').end(JSON.stringify(client.document))
-      expect((await asking).map(({ status }) => status)).toEqual([200, 200, 200])
-      expect(server.requests).toHaveLength(1)
+      for (const { status } of await Promise.all(asking)) expect(status).toBe(200)
+      expect([server.requests.length, limited.count]).toEqual([1, 3])
     })
 
     it('are four at once in a process', async () => {
