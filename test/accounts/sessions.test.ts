@@ -47,12 +47,14 @@ describe('the list', () => {
     const client = await signInWith(alice, FIREFOX, '203.0.113.9')
     const page = await client.get(PATH)
     expect(page.status).toBe(200)
-    expect(page.body).toContain('Safari on iPhone')
+    expect(page.body).toContain(t.sessions.on('Safari', 'iPhone'))
     expect(page.body).toContain('198.51.100.7')
-    expect(page.body).toMatch(/Firefox on Linux<\/strong>\s*<span class="tag good">This browser/)
+    expect(page.body.replaceAll(/>\s+</g, '><')).toContain(
+      `${t.sessions.on('Firefox', 'Linux')}</strong><span class="tag good">${t.sessions.thisOne}`,
+    )
     expect(handlesIn(page)).toHaveLength(1)
     const chinese = await client.get(PATH, { 'accept-language': 'zh-CN' })
-    expect(chinese.body).toContain('iPhone 上的 Safari')
+    expect(chinese.body).toContain(messages['zh-CN'].sessions.on('Safari', 'iPhone'))
     expect((await client.get('/account/profile')).body).toContain(`href="${PATH}"`)
   })
 
@@ -85,8 +87,8 @@ describe('the list', () => {
     await client.get('/')
     expect(await seen()).toEqual([test.clock.now(), start])
     test.clock.advance(3 * 60 * MINUTE_MS)
-    expect((await client.get(PATH)).body).toMatch(/Last active 3 hours ago/)
-    expect((await phone.get(PATH)).body).toMatch(/Last active just now/)
+    expect((await client.get(PATH)).body).toContain(`${t.sessions.lastSeen} ${t.sessions.hoursAgo(3)}`)
+    expect((await phone.get(PATH)).body).toContain(`${t.sessions.lastSeen} ${t.sessions.justNow}`)
   })
 })
 

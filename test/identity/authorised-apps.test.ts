@@ -133,7 +133,7 @@ describe('revoking', () => {
     ])
     const page = await client.get(PATH)
     expect(page.body).toContain(t.authorised.revoked('', '2', 2))
-    expect(page.body).toContain('<span class="badge hollow">Ended</span>')
+    expect(page.body).toContain(`<span class="badge hollow">${t.authorised.ended}</span>`)
     expect(page.body).not.toContain(revokePath(party))
   })
 
@@ -148,7 +148,7 @@ describe('revoking', () => {
       suspended_reason: 'why',
     }
     await changeApp(test, party, suspended)
-    expect((await client.get(PATH)).body).toContain('Suspended</span>')
+    expect((await client.get(PATH)).body).toContain(`${t.authorised.suspended}</span>`)
     expect((await revoke(client, party)).status).toBe(303)
   })
 
