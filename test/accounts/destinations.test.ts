@@ -5,6 +5,7 @@ import { browser, HTML, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
+import { setRows } from '../harness/rows.ts'
 import { authorizationUrl, makeParty } from '../identity/relying-party.ts'
 
 const t = messages.en
@@ -50,11 +51,7 @@ describe('the sign-in page', () => {
 
   it('keeps the amount and the product of a closed order to itself', async () => {
     const { path, transaction_id } = await order()
-    await test.db
-      .updateTable('orders')
-      .set({ status: 'closed' })
-      .where('transaction_id', '=', transaction_id)
-      .execute()
+    await setRows(test, 'orders', { transaction_id }, { status: 'closed' })
     const { body } = await browser(test).get(signInTo(path))
     expect(textOf(body)).toContain(t.signIn.toOrder(`Shop of ${merchant.owner.username}`))
     expect(body).not.toMatch(/120 points|Stickers/)

@@ -8,6 +8,7 @@ import { openMetrics } from '../../src/core/metrics.ts'
 import type { TestForum } from '../harness/fake-forum.ts'
 import { type ForumWorld, startForumWorld } from '../harness/forum-world.ts'
 import type { TestApp } from '../harness/harness.ts'
+import { setRows } from '../harness/rows.ts'
 import { makeParty, obtainTokens, refresh } from '../identity/relying-party.ts'
 
 const FOREVER = '3017-01-01T00:00:00.000Z'
@@ -239,11 +240,7 @@ describe('the signed body', () => {
   it('leaves a longer suspension by an administrator of ours', async () => {
     const member = await joined()
     const ours = new Date('2060-01-01')
-    await test.db
-      .updateTable('users')
-      .set({ suspended_till: ours })
-      .where('forum_id', '=', BigInt(member.id))
-      .execute()
+    await setRows(test, 'users', { forum_id: BigInt(member.id) }, { suspended_till: ours })
     await world.emit('user', 'user_suspended', { id: member.id, suspended_till: UNTIL })
     expect(await world.userOf(member)).toMatchObject({ suspended_till: ours })
     await world.sweep()

@@ -16,6 +16,7 @@ import { type ForumWorld, startForumWorld } from '../harness/forum-world.ts'
 import { type Browser, browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { messages } from '../harness/messages.ts'
+import { setRows } from '../harness/rows.ts'
 import { makeParty, obtainTokens, userinfo } from '../identity/relying-party.ts'
 
 const t = messages.en
@@ -330,11 +331,7 @@ describe('suspension', () => {
     await signIn(member)
     const { id } = await userOf(member)
     const ours = inDays(3)
-    await test.db
-      .updateTable('users')
-      .set({ suspended_till: ours, is_banned: true })
-      .where('id', '=', id)
-      .execute()
+    await setRows(test, 'users', { id }, { suspended_till: ours, is_banned: true })
     await emit('user', 'user_updated', { id: member.id })
     await sweep()
     expect(await userOf(member)).toMatchObject({ suspended_till: ours, is_banned: true })

@@ -10,6 +10,7 @@ import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { signInAtForum, startTestForum, type TestForum } from '../harness/fake-forum.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { rowOf, setRows } from '../harness/rows.ts'
 
 const DAY_MS = 86_400_000
 
@@ -42,11 +43,7 @@ async function join(score?: number): Promise<Member & { user_id: bigint }> {
   const member = forum.join(score === undefined ? {} : { score })
   const { page } = await signInAtForum(test, forum, member)
   expect(page.status).toBe(303)
-  const { id } = await test.db
-    .selectFrom('users')
-    .where('forum_id', '=', BigInt(member.id))
-    .select('id')
-    .executeTakeFirstOrThrow()
+  const { id } = await rowOf(test, 'users', { forum_id: BigInt(member.id) })
   return Object.assign(member, { user_id: id })
 }
 
@@ -356,11 +353,12 @@ describe('a process that dies', () => {
     member.score = 10
     nextDay()
     // The state between the decision and the grant.
-    await test.db
-      .updateTable('forum_scores')
-      .set({ score: 10n, imported_on: today(), pending_amount: 9n })
-      .where('user_id', '=', member.user_id)
-      .execute()
+    await setRows(
+      test,
+      'forum_scores',
+      { user_id: member.user_id },
+      { score: 10n, imported_on: today(), pending_amount: 9n },
+    )
     await Promise.all(Array.from({ length: 5 }, () => grantPending(test.deps)))
     expect(await grants(member)).toEqual([[9n, `forum:${member.id}:${today()}`]])
     expect(await scoreOf(member)).toMatchObject({ pending_amount: null })
@@ -372,11 +370,7 @@ describe('a process that dies', () => {
     member.score = 10
     nextDay()
     await importAll()
-    await test.db
-      .updateTable('forum_scores')
-      .set({ pending_amount: 9n })
-      .where('user_id', '=', member.user_id)
-      .execute()
+    await setRows(test, 'forum_scores', { user_id: member.user_id }, { pending_amount: 9n })
     await syncWithForum(test.deps, () => false)
     expect(await balanceOf(test.db, member.user_id)).toBe(9n)
     expect(await scoreOf(member)).toMatchObject({ pending_amount: null })
@@ -388,11 +382,7 @@ describe('a process that dies', () => {
     member.score = 5
     nextDay()
     const held = new Date(test.clock.now().getTime() + 3_600_000)
-    await test.db
-      .updateTable('forum_members')
-      .set({ score_due_at: held })
-      .where('user_id', '=', member.user_id)
-      .execute()
+    await setRows(test, 'forum_members', { user_id: member.user_id }, { score_due_at: held })
     await importAll()
     expect(await balanceOf(test.db, member.user_id)).toBe(0n)
     test.clock.advance(3_600_000)
@@ -409,11 +399,12 @@ describe('a process that dies', () => {
       [full, most],
       [fine, 5n],
     ] as const)
-      await test.db
-        .updateTable('forum_scores')
-        .set({ pending_amount, imported_on: '2020-01-01' })
-        .where('user_id', '=', member.user_id)
-        .execute()
+      await setRows(
+        test,
+        'forum_scores',
+        { user_id: member.user_id },
+        { pending_amount, imported_on: '2020-01-01' },
+      )
     // The issuance account has already granted points, so it cannot grant the maximum.
     await expect(grantPending(test.deps)).rejects.toThrow('grants of the points bridge failed')
     expect(await balanceOf(test.db, fine.user_id)).toBe(5n)

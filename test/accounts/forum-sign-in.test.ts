@@ -19,6 +19,7 @@ import {
 import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { inOneProcess, ONE_TIMER } from '../harness/one-process.ts'
+import { setRows } from '../harness/rows.ts'
 import { until } from '../harness/waiting.ts'
 
 const t = messages.en
@@ -426,11 +427,7 @@ describe('an answer is refused, and nothing is written,', () => {
   it('when the member is banned here', async () => {
     const member = forum.join()
     await signInAtForum(test, forum, member)
-    await test.db
-      .updateTable('users')
-      .set({ is_banned: true })
-      .where('forum_id', '=', BigInt(member.id))
-      .execute()
+    await setRows(test, 'users', { forum_id: BigInt(member.id) }, { is_banned: true })
     const { client, page } = await signInAtForum(test, forum, member)
     await expectRefusal(page, 403, 'suspended')
     expect(client.cookies.has('tessera_session')).toBe(false)

@@ -19,6 +19,7 @@ import {
   useTestApp,
 } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
+import { setRows } from '../harness/rows.ts'
 import {
   answerOf,
   authorizationUrl,
@@ -353,11 +354,7 @@ describe('the step after the password', () => {
     // The session began without the second factor, so it is no longer fresh.
     const stale = await client.post(`${PASSKEYS}/${ids[0]}/remove`, { form_token: token, sure: '1' })
     expect(stale.status).toBe(409)
-    await test.db
-      .updateTable('sessions')
-      .set({ amr: ['pwd', 'hwk', 'user', 'mfa'] })
-      .where('user_id', '=', person.id)
-      .execute()
+    await setRows(test, 'sessions', { user_id: person.id }, { amr: ['pwd', 'hwk', 'user', 'mfa'] })
     const remove = async (id: bigint) =>
       client.post(`${PASSKEYS}/${id}/remove`, { form_token: token, sure: '1' })
     const removals = await Promise.all(ids.map(remove))
@@ -393,11 +390,7 @@ describe('the step after the password', () => {
     const { person, client, authenticator } = await holder()
     await requireKey(client)
     const email = `${person.username}@example.org`
-    await test.db
-      .updateTable('users')
-      .set({ email, email_verified: true })
-      .where('id', '=', person.id)
-      .execute()
+    await setRows(test, 'users', { id: person.id }, { email, email_verified: true })
     const expires_at = new Date(test.clock.now().getTime() + MINUTE_MS)
     const token = await test.db
       .transaction()
@@ -497,16 +490,8 @@ describe('a fresh sign-in', () => {
   it('confirms a member of the forum, whom no passkey signs in', async () => {
     const { person, client, authenticator } = await holder()
     // The account goes over to the forum and keeps its passkeys.
-    await test.db
-      .updateTable('users')
-      .set({ password_hash: null, forum_id: 7_000n + person.id })
-      .where('id', '=', person.id)
-      .execute()
-    await test.db
-      .updateTable('sessions')
-      .set({ amr: ['forum'] })
-      .where('user_id', '=', person.id)
-      .execute()
+    await setRows(test, 'users', { id: person.id }, { password_hash: null, forum_id: 7_000n + person.id })
+    await setRows(test, 'sessions', { user_id: person.id }, { amr: ['forum'] })
     const { client: outside, page: refused } = await signIn({ authenticator })
     expect([refused.status, refused.body.includes(t.signIn.passkeyAtForum)]).toEqual([401, true])
     expect(await isSignedIn(outside)).toBe(false)

@@ -7,6 +7,7 @@ import { freePort } from '../harness/free-port.ts'
 import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
+import { setRows } from '../harness/rows.ts'
 
 const MINUTE_MS = 60_000
 const t = messages.en
@@ -190,16 +191,8 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
     await signIn(page, carol)
     await page.waitForURL(`${test.url}/`)
     await addPasskey(page)
-    await test.db
-      .updateTable('users')
-      .set({ password_hash: null, forum_id: 900_000n + carol.id })
-      .where('id', '=', carol.id)
-      .execute()
-    await test.db
-      .updateTable('sessions')
-      .set({ amr: ['forum'] })
-      .where('user_id', '=', carol.id)
-      .execute()
+    await setRows(test, 'users', { id: carol.id }, { password_hash: null, forum_id: 900_000n + carol.id })
+    await setRows(test, 'sessions', { user_id: carol.id }, { amr: ['forum'] })
     test.clock.advance(20 * MINUTE_MS)
     await page.goto(`${test.url}/account/passkeys`)
     await page.getByRole('button', { name: t.signIn.confirmWithPasskey }).click()

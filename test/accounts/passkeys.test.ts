@@ -6,6 +6,7 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { authenticatorCertificate } from '../harness/certificate.ts'
 import { anotherProcess, browser, startTestApp, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
+import { rowOf } from '../harness/rows.ts'
 import { answer, giveKey, optionsOn, PASSKEYS, register, WITH_DOMAIN } from './passkey-holder.ts'
 
 const t = messages.en.security.passkeys
@@ -65,11 +66,7 @@ describe('adding a passkey', () => {
       last_used_at: null,
     })
     expect(key!.credential_id).toEqual(authenticator.credential_id)
-    const { passkey_handle } = await test.db
-      .selectFrom('users')
-      .where('id', '=', alice.id)
-      .select('passkey_handle')
-      .executeTakeFirstOrThrow()
+    const { passkey_handle } = await rowOf(test, 'users', { id: alice.id })
     expect(passkey_handle!.toString('base64url')).toBe(options.user.id)
     expect(await actsOf(alice)).toEqual(['account.passkey_added'])
     const list = await client.get(added.location!)
@@ -94,11 +91,7 @@ describe('adding a passkey', () => {
       [1, 2].map(async () => (await client.get(PASSKEYS)).form(PASSKEYS).handle),
     )
     expect(new Set(handles).size).toBe(2)
-    const { passkey_handle } = await test.db
-      .selectFrom('users')
-      .where('id', '=', alice.id)
-      .select('passkey_handle')
-      .executeTakeFirstOrThrow()
+    const { passkey_handle } = await rowOf(test, 'users', { id: alice.id })
     expect(passkey_handle).toBeNull()
   })
 

@@ -11,6 +11,7 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, type Page, startTestApp, useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
+import { setRows } from '../harness/rows.ts'
 import { makeOwnedApp, storedApp, TYPED } from '../identity/owned-app.ts'
 
 const t = messages.en
@@ -165,11 +166,7 @@ describe('the page of the second factor', () => {
     expect(back.location).toBe(SECOND_FACTOR)
     expect((await client.get(SECOND_FACTOR)).status).toBe(200)
     // A sign-in before the factor was turned on does not count as recent.
-    await test.db
-      .updateTable('sessions')
-      .set({ amr: ['pwd'] })
-      .where('user_id', '=', member.id)
-      .execute()
+    await setRows(test, 'sessions', { user_id: member.id }, { amr: ['pwd'] })
     expect((await client.get(SECOND_FACTOR)).status).toBe(303)
   })
 })

@@ -5,6 +5,7 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { sendSurely } from '../harness/confirming.ts'
 import { type Browser, browser, type Page, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
+import { setRows } from '../harness/rows.ts'
 
 const t = messages.en
 
@@ -64,12 +65,12 @@ describe('the list', () => {
     const client = await signInWith(mallory, FIREFOX, '203.0.113.9')
     expect((await client.get(PATH)).body).not.toContain('198.51.100.8')
     const again = await signInWith(alice, FIREFOX, '203.0.113.10')
-    await test.db
-      .updateTable('sessions')
-      .set({ expires_at: test.clock.now() })
-      .where('user_id', '=', alice.id)
-      .where('ip', '=', '198.51.100.8')
-      .execute()
+    await setRows(
+      test,
+      'sessions',
+      { user_id: alice.id, ip: '198.51.100.8' },
+      { expires_at: test.clock.now() },
+    )
     expect((await again.get(PATH)).body).not.toContain('198.51.100.8')
     expect((await browser(test).get(PATH)).location).toBe('/sign-in?return_to=%2Faccount%2Fsessions')
   })

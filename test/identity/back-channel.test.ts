@@ -24,6 +24,7 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { startDnsServer } from '../harness/dns-server.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
+import { setRows } from '../harness/rows.ts'
 import { until } from '../harness/waiting.ts'
 import { feignWrongClock } from '../harness/wrong-clock.ts'
 import { storedApp } from './owned-app.ts'
@@ -216,11 +217,7 @@ describe('a session that ends', () => {
     'by the operator, with a new password': ({ person }) => resetPassword(test.deps, person.username),
     'by a password that is recovered by mail': async ({ person: { id: user_id, username } }) => {
       const email = `${username}@example.org`
-      await test.db
-        .updateTable('users')
-        .set({ email, email_verified: true })
-        .where('id', '=', user_id)
-        .execute()
+      await setRows(test, 'users', { id: user_id }, { email, email_verified: true })
       const expires_at = new Date(test.clock.now().getTime() + 60_000)
       const token = await test.db
         .transaction()

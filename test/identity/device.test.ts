@@ -18,6 +18,7 @@ import { exportMember } from '../../src/privacy/export.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, setSetting, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
+import { rowOf } from '../harness/rows.ts'
 import {
   changeApp,
   claimsOf,
@@ -573,11 +574,7 @@ describe('the switch', () => {
     expect(page.body).toContain(messages.en.registry.fields.grant_types)
     expect(page.body).toMatch(/name="grant_types"[^>]* checked/)
     expect(await begin({}, app)).toMatchObject({ status: 200 })
-    const { reviewed_at } = await test.db
-      .selectFrom('oauth_apps')
-      .where('id', '=', app.id)
-      .select('reviewed_at')
-      .executeTakeFirstOrThrow()
+    const { reviewed_at } = await rowOf(test, 'oauth_apps', { id: app.id })
     expect(reviewed_at).toBeNull()
     await client.submit(page, path, fields)
     expect(await begin({}, app)).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } })
