@@ -43,6 +43,7 @@ export async function ensureSamples(
   const grant = makeGrant(deps, client, member)
   return async () => ({
     isLive: true,
+    issuer: deps.config.PUBLIC_URL,
     ...client,
     ...payments,
     mandates,

@@ -167,6 +167,7 @@ const ADDRESS = 'https://YOUR-TESSERA-PAYMENTS'
 /** The keys in the programs of a guide. Each word is one that a guide explains, or that `filled` replaces. */
 const WORDS: Samples = {
   isLive: false,
+  issuer: 'https://YOUR-TESSERA',
   client_id: 'YOUR-CLIENT-ID',
   client_secret: 'YOUR-SECRET',
   redirect_uri: 'https://app.example/callback',

@@ -240,6 +240,9 @@ const BEFORE: Record<string, () => Promise<void>> = {
   get_oauth2_auth: async () => {
     known.client_id = party.client_id
   },
+  get_well_known_webfinger: async () => {
+    known.resource = test.url
+  },
   post_oauth2_introspect: async () => {
     known.token = known.access_token!
   },

@@ -23,6 +23,8 @@ import {
   TokenRequest,
   Tokens,
   Userinfo,
+  WebFinger,
+  WebFingerRequest,
 } from '../../identity/oauth/shapes.ts'
 import { described, type Operation, text } from './operation.ts'
 
@@ -368,6 +370,45 @@ export const identityOperations: Operation[] = [
             '预授权开启时为 points_mandate。',
           ),
         }),
+      },
+    },
+  },
+  {
+    area: 'identity',
+    method: 'get',
+    path: '/.well-known/webfinger',
+    about: { en: 'Find the issuer of an account', zh: '查找账号的签发方' },
+    introduction: {
+      en: 'A client that knows only an account, such as acct:alice@ and this host, finds here which server signs it in.',
+      zh: '客户端只知道账号（如 acct:alice@ 加本站域名）时，可在此查到由哪个服务器登录。',
+    },
+    request: {
+      in: 'query',
+      schema: described(WebFingerRequest, {
+        resource: text(
+          'acct: with a name at this host, or the issuer.',
+          '本站账号的 acct: 地址，或签发方地址。',
+        ),
+        rel: text(
+          'The relation that is asked for. The only one known is that of the issuer.',
+          '要查询的关系，仅支持签发方。',
+        ),
+      }),
+      example: ({ issuer }) => ({ resource: issuer }),
+    },
+    answers: {
+      200: {
+        about: {
+          en: 'RFC 7033, as application/jrd+json. The answer is alike for every name, so it does not tell who exists.',
+          zh: 'RFC 7033，类型为 application/jrd+json。任何名称的响应都一样，不透露账号是否存在。',
+        },
+        schema: WebFinger,
+      },
+      400: { ...refused, example: { error: 'invalid_request', error_description: 'resource is missing' } },
+      404: {
+        about: { en: 'The resource is of another site.', zh: '不是本站的账号。' },
+        schema: AnyRefusal,
+        example: { error: 'invalid_request', error_description: 'This resource is not of this site' },
       },
     },
   },

@@ -7,6 +7,7 @@ import { newRsaPair } from '../../payment/signing/keys.ts'
 export type Samples = {
   /** Whether the service here knows these keys. */
   isLive: boolean
+  issuer: string
   client_id: string
   client_secret: string
   redirect_uri: string
@@ -49,6 +50,7 @@ export async function madeUpSamples(): Promise<Samples> {
   const { private_base64 } = await pair
   return {
     isLive: false,
+    issuer: 'https://id.example',
     client_id: 'sampleclientsampleclient',
     client_secret: 'sample-client-secret',
     redirect_uri: 'https://app.example/callback',

@@ -153,6 +153,14 @@ export const Discovery = z.strictObject({
 })
 
 /** RFC 9728. */
+/** The question of WebFinger, RFC 7033. */
+export const WebFingerRequest = z.object({ resource: text, rel: text.optional() })
+
+export const WebFinger = z.strictObject({
+  subject: text,
+  links: z.array(z.strictObject({ rel: text, href: z.url() })),
+})
+
 export const ProtectedResource = z.strictObject({
   resource: z.url(),
   authorization_servers: z.array(z.url()),
