@@ -115,6 +115,21 @@ describe('the life of an application’s orders', () => {
     expect(await leftOf(asked.order_id)).toBe(5)
   })
 
+  it('is what the pay page counts down the last quarter of', async () => {
+    for (const [order_minutes, seconds] of [
+      ['5', 75],
+      ['', 450],
+    ] as const) {
+      expect((await saveSettings({ order_minutes })).status).toBe(303)
+      const order_id = `count-down-${seconds}`
+      await shop.process({ amount: '5', description: 'Tea', order_id })
+      const { body } = await (await alice.signIn()).get(
+        `/payment/pay/${(await orderOf(order_id)).transaction_id}`,
+      )
+      expect(body).toContain(`data-countdown="${seconds}"`)
+    }
+  })
+
   it('is never longer than the site’s', async () => {
     expect((await saveSettings({ order_minutes: '20' })).status).toBe(303)
     await setSetting(test, 'order_expiry_minutes', '10')
@@ -230,4 +245,12 @@ it('a callback is signed with the token of its order’s request while that toke
   expect(await signedBy('old-1')).toBe(0)
   await setRows(test, 'payment_app_keys', { id: previous!.id }, { valid_to: test.clock.now() })
   expect(await signedBy('old-2')).toBe(1)
+})
+
+it('a new notification address needs a recent sign-in, the same one does not', async () => {
+  expect((await saveSettings({})).status).toBe(303)
+  test.clock.advance(11 * 60_000)
+  expect((await saveSettings({})).status).toBe(303)
+  expect((await saveSettings({ notify_url: 'https://shop.example/new' })).status).toBe(409)
+  expect((await rowOf(test, 'payment_apps', { payment_id: shop.payment_id })).notify_url).toBeNull()
 })

@@ -357,6 +357,27 @@ describe('a forced outcome', () => {
     expect(await attemptsOf(transaction_id)).toMatchObject([{ outcome: 'delivered' }])
   })
 
+  it('is a late or second notification only where the door notifies', async () => {
+    const shop = await makeShop(test, { isTest: true })
+    const offered = async (transaction_id: string) => {
+      const { body } = await (await buyer.signIn()).get(`/payment/pay/${transaction_id}`)
+      expect(body).toContain('value="expired"')
+      return ['notify_slow', 'notify_twice'].filter((outcome) => body.includes(`value="${outcome}"`))
+    }
+    const byGateway = async (notify_url: string) => {
+      const fields = shop.trade({ notify_url })
+      expect(await shop.create('v1', fields)).toMatchObject({ code: 1 })
+      return (await rowOf(test, 'orders', { order_id: fields.out_trade_no! })).transaction_id
+    }
+    expect(await offered(await createOrder(shop))).toEqual([])
+    expect(await offered(await byGateway(receiver.url))).toEqual(['notify_slow', 'notify_twice'])
+    const actor = { user_id: shop.owner.id, ip: '' }
+    await setEventsUrl(test.deps, shop.payment_id, receiver.url, actor)
+    expect(await offered(await createOrder(shop))).toEqual(['notify_slow', 'notify_twice'])
+    // Events tell of orders of the HMAC API only, so an order of the gateway without an address is told to nobody.
+    expect(await offered(await byGateway(''))).toEqual([])
+  })
+
   it('fills up the play points', async () => {
     await openPlayWallet(test.db, buyer.id)
     await refillPlayPoints(test.deps, buyer.id)

@@ -227,14 +227,16 @@ describe('what stands in the way', () => {
     // The number must be neither smaller nor larger than the balance.
     for (const wrong of [37n, 39n])
       await expect(leave(owner, wrong)).rejects.toMatchObject({ code: 'conflict' })
+    const addresses = { events_url: 'https://shop.example/events', notify_url: 'https://shop.example/notify' }
+    await test.db.updateTable('payment_apps').where('payment_id', '=', payment_id).set(addresses).execute()
     await leave(owner, 38n)
 
     const app = await test.db
       .selectFrom('payment_apps')
       .where('payment_id', '=', payment_id)
-      .select(['id', 'status'])
+      .select(['status', 'events_url', 'notify_url'])
       .executeTakeFirstOrThrow()
-    expect(app.status).toBe('suspended')
+    expect(app).toEqual({ status: 'suspended', events_url: null, notify_url: null })
     const late = await seller.process({ amount: '1', description: 'x', order_id: 'late' })
     expect(late.body.success ?? false).toBe(false)
     const review = { payment_id, decision: 'reinstate', reason: '', reviewer_id: root.id } as const
