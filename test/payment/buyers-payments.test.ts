@@ -142,7 +142,8 @@ describe('the statement', () => {
       rowsOf((await client.get(`/account?${new URLSearchParams(asked)}`)).body).length
     expect(await found({ q: 'kettle' })).toBe(2)
     expect(await found({ q: 'kettle', kind: 'refund' })).toBe(1)
-    expect(await found({ q: '300' })).toBe(1)
+    // Zeros before it, because a reference of random digits may hold 300.
+    expect(await found({ q: '0000000000000300' })).toBe(1)
     expect(await found({ kind: 'grant' })).toBe(1)
     expect(await found({ kind: 'nonsense', before: 'x' })).toBe(4)
     expect(await found({ q: 'teapot' })).toBe(0)
