@@ -92,7 +92,7 @@ async function findOrRegister(
   if (known !== undefined) {
     const kept = await db
       .updateTable('oauth_apps as app')
-      .set({ redirect_uris })
+      .set({ redirect_uris, post_logout_redirect_uris: redirect_uris })
       .where('client_id', '=', known.client_id)
       .where((eb) =>
         eb.exists(
@@ -114,6 +114,7 @@ async function findOrRegister(
     owner_id,
     redirect_uris,
     // The documentation has an example of each operation.
+    post_logout_redirect_uris: redirect_uris,
     grant_types: [...GRANT_TYPES],
     allow_groups: [],
     deny_groups: [],

@@ -52,6 +52,7 @@ export const docs = {
     'gateway-shop': { en: 'Connect an epay shop', zh: '接入易支付商店' },
     'gateway-clients': { en: 'Epay clients', zh: '易支付客户端' },
     'oauth-application': { en: 'Sign in with the forum', zh: '用论坛账号登录' },
+    'sign-in-programs': { en: 'Programs, devices and services', zh: '程序、设备与服务' },
     'sign-in-clients': { en: 'Sign-in clients', zh: '登录客户端' },
     operator: { en: 'Run the service', zh: '运行服务' },
     discourse: { en: 'Discourse forum', zh: 'Discourse 论坛' },
@@ -124,8 +125,8 @@ export const docs = {
     v2: {
       title: { en: 'Gateway V2', zh: '网关 V2' },
       text: {
-        en: 'The epay protocol with RSA. Every response is signed.',
-        zh: '易支付协议（RSA），所有响应都带签名。',
+        en: 'The epay protocol with RSA. Every response is signed, except before the pid is known, and those with another HTTP status than 200.',
+        zh: '易支付协议（RSA）。响应都带签名，但 pid 无法识别时，以及 HTTP 状态不是 200 时除外。',
       },
     },
     notifications: {
@@ -224,7 +225,7 @@ export const docs = {
   debugger: { en: 'signature debugger', zh: '签名调试器' },
   redirected: { en: 'redirect', zh: '跳转' },
   ofRedirect: {
-    en: 'At /oauth2/auth an error returns to the redirect URI as error and error_description, with state and iss. If the client or the redirect URI is unknown, the visitor sees a page instead.',
+    en: 'At /oauth2/auth an error returns to the redirect URI as error and error_description, with state and iss. The visitor sees a page instead if the client or the redirect URI is unknown, or a parameter is too long or sent twice.',
     zh: '/oauth2/auth 的错误以 error 和 error_description 带回回调地址，同时带有 state 和 iss。客户端或回调地址未知时，访问者看到的是错误页面。',
   },
 } satisfies Texts

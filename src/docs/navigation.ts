@@ -24,6 +24,7 @@ const ICONS = {
   'gateway-shop': 'shop',
   'gateway-clients': 'sliders',
   'oauth-application': 'user',
+  'sign-in-programs': 'code',
   'sign-in-clients': 'sliders',
   operator: 'shield',
   discourse: 'users',

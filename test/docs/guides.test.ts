@@ -411,6 +411,7 @@ describe('an application', () => {
 
   eachSample(['token.sh'], 'redeems a code by hand', async (name) => {
     const REDIRECT_URI = 'http://127.0.0.1:9/callback'
+    const CODE_VERIFIER = 'v'.repeat(43)
     const app = await register(REDIRECT_URI)
     const asked = new URLSearchParams({
       response_type: 'code',
@@ -418,9 +419,16 @@ describe('an application', () => {
       redirect_uri: REDIRECT_URI,
       scope: 'openid profile',
       state: 'x',
+      code_challenge_method: 'S256',
+      code_challenge: await print('challenge.sh', { CODE_VERIFIER }),
     })
     const back = new URL(await consent(`${url}/oauth2/auth?${asked}`))
-    const tokens = await run(name, { ...app, REDIRECT_URI, CODE: back.searchParams.get('code')! })
+    const tokens = await run(name, {
+      ...app,
+      REDIRECT_URI,
+      CODE_VERIFIER,
+      CODE: back.searchParams.get('code')!,
+    })
     expect(tokens).toMatchObject({ token_type: 'Bearer', expires_in: 3600 })
   })
 

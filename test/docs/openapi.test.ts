@@ -141,17 +141,37 @@ describe('the document', () => {
     for (const [path, operations] of Object.entries(paths)) {
       const url = path.replace('{payment_id}', shop.payment_id)
       const accepted = []
-      for (const method of ['get', 'post', 'put', 'patch', 'delete'] as const)
-        if ((await test.app.inject({ method: method.toUpperCase() as 'GET', url })).statusCode !== 405)
-          accepted.push(method)
+      const answers = new Map<number, string>()
+      for (const method of ['get', 'post', 'put', 'patch', 'delete'] as const) {
+        const { statusCode, body } = await test.app.inject({ method: method.toUpperCase() as 'GET', url })
+        if (statusCode === 405) answers.set(405, body)
+        else accepted.push(method)
+      }
       expect([path, Object.keys(operations).sort()]).toEqual([path, accepted])
-      if (!accepted.includes('post')) continue
-      const headers = { 'content-encoding': 'gzip' }
-      expect([path, (await test.app.inject({ method: 'POST', url, headers })).statusCode]).toEqual([
-        path,
-        415,
-      ])
+      if (accepted.includes('post')) {
+        const headers = { 'content-encoding': 'gzip' }
+        const { statusCode, body } = await test.app.inject({ method: 'POST', url, headers })
+        answers.set(statusCode, body)
+      }
+      expect([path, ...answers.keys()]).toEqual([path, 405, ...(accepted.includes('post') ? [415] : [])])
+      const told: Operation['answers'] = Object.assign(
+        {},
+        ...described.filter((each) => each.path === path).map((each) => each.answers),
+      )
+      for (const [status, body] of answers)
+        if (told[status]!.schema !== undefined)
+          expect([path, faultsOf('output', told[status]!.schema, JSON.parse(body))]).toEqual([path, ''])
+      const own = Object.keys(told).filter((status) => ['405', '415'].includes(status))
+      expect([path, own]).toEqual([path, [...answers.keys()].map(String)])
     }
+  })
+
+  it.each([
+    ['payment/post_payment_orders', 'data[].transaction_id'],
+    ['v1/post_payment_api_api_php_act_orders', 'data[].out_trade_no'],
+    ['v2/post_payment_api_merchant_orders', 'data[].trade_no'],
+  ])('shows the fields of the rows of a list: %s', async (id, field) => {
+    expect((await buyer.get(`/docs/${id}`)).body).toContain(`<code>${field}</code>`)
   })
 
   it('names every number of a refusal, and so does the page', async () => {
@@ -240,6 +260,12 @@ const BEFORE: Record<string, () => Promise<void>> = {
   get_oauth2_auth: async () => {
     known.client_id = party.client_id
   },
+  get_oauth2_logout: async () => {
+    const { client_id, redirect_uri } = party
+    known.post_logout_redirect_uri = redirect_uri
+    const app = test.db.updateTable('oauth_apps').set({ post_logout_redirect_uris: [redirect_uri] })
+    await app.where('client_id', '=', client_id).execute()
+  },
   get_well_known_webfinger: async () => {
     known.resource = test.url
   },
@@ -294,7 +320,8 @@ describe('the service', () => {
     const response = await send(operation, {})
     const described = operation.answers[response.statusCode]
     expect(described, `${response.statusCode} ${response.body.slice(0, 200)}`).toBeDefined()
-    if (described?.schema !== undefined)
+    // The empty address of a form for browsers says in plain words what it is.
+    if (described?.schema !== undefined && !response.headers['content-type']?.startsWith('text/plain'))
       expect(faultsOf('output', described.schema, response.json())).toBe('')
   })
 })

@@ -10,7 +10,7 @@ const FOLDER = join(import.meta.dirname, '../../../docs')
 export const CHAPTERS = {
   begin: ['start', 'start-gateway', 'test-mode'],
   payments: ['merchant', 'mandates', 'subscriptions', 'gateway-shop', 'gateway-clients'],
-  signIn: ['oauth-application', 'sign-in-clients'],
+  signIn: ['oauth-application', 'sign-in-programs', 'sign-in-clients'],
   operators: ['operator', 'discourse'],
 } as const
 
@@ -28,6 +28,7 @@ const SHOWN: Partial<Record<GuideName, readonly ('payment' | 'signIn')[]>> = {
   'gateway-shop': ['payment'],
   'gateway-clients': ['payment'],
   'oauth-application': ['signIn'],
+  'sign-in-programs': ['signIn'],
   'sign-in-clients': ['signIn'],
 }
 

@@ -267,8 +267,8 @@ const GATEWAY_MEANINGS: Record<GatewayWireCode, Text> = {
   ),
   not_utf8: text('The parameters are not UTF-8 text.', '参数不是 UTF-8 文本。'),
   wrong_content_type: text(
-    'The Content-Type of the body is not one of a form, or the body has a Content-Encoding (HTTP 415).',
-    '请求体的 Content-Type 不是表单类型，或请求体带有 Content-Encoding（HTTP 415）。',
+    'The Content-Type of the body is neither one of a form nor JSON, or the body has a Content-Encoding (HTTP 415).',
+    '请求体的 Content-Type 既不是表单类型也不是 JSON，或请求体带有 Content-Encoding（HTTP 415）。',
   ),
   malformed_request: text(
     'A parameter is repeated or nested, or the body cannot be read as a form.',

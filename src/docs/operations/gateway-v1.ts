@@ -8,10 +8,11 @@ import {
   OrdersActRequest,
   QueryActAnswer,
   QueryActRequest,
-  TradeRequestV1,
+  SettleActAnswer,
+  TradeRequest,
   TradeV1,
 } from '../../payment/gateway/shapes.ts'
-import { answered, NAMED, newTrade, PAGE, PID, SIGNED, TRADE } from './gateway.ts'
+import { answered, NAMED, newTrade, PAGE, PID, REFUSALS, TIMED, TRADE } from './gateway.ts'
 import { described, type Operation, text } from './operation.ts'
 import { SAMPLE_TRADES } from './samples.ts'
 
@@ -21,6 +22,21 @@ const TRADE_TEXTS = {
     '1 if the order was refunded in full; otherwise absent.',
     '全额退款后为 1；否则没有该字段。',
   ),
+}
+
+const TRADE_EXAMPLE = {
+  trade_no: '1767323045123456789',
+  out_trade_no: 'mug-1001',
+  api_trade_no: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
+  type: 'alipay',
+  pid: 1001,
+  addtime: '2026-01-02 11:04:05',
+  endtime: '2026-01-02 11:05:00',
+  name: 'Mug',
+  money: '9.90',
+  status: 1,
+  param: '',
+  buyer: 'alice',
 }
 
 export const v1Operations: Operation[] = [
@@ -34,7 +50,7 @@ export const v1Operations: Operation[] = [
       en: 'The shop redirects the buyer’s browser here with signed parameters. The service creates the order and shows its pay page.',
       zh: '商店用已签名的参数把买家的浏览器跳转到这里。服务创建订单并显示支付页。',
     },
-    request: { in: 'query', schema: described(TradeRequestV1, { ...TRADE, ...SIGNED }), example: newTrade },
+    request: { in: 'query', schema: described(TradeRequest, { ...TRADE, ...TIMED }), example: newTrade },
     answers: {
       302: { about: { en: 'To the pay page.', zh: '跳转到支付页。' } },
       400: {
@@ -42,6 +58,7 @@ export const v1Operations: Operation[] = [
           en: 'A page that says what is wrong; JSON with code and msg for a caller that does not ask for HTML.',
           zh: '说明错误的页面；调用方未请求 HTML 时，返回含 code 和 msg 的 JSON。',
         },
+        schema: REFUSALS.v1,
       },
     },
   },
@@ -55,7 +72,7 @@ export const v1Operations: Operation[] = [
       en: 'The shop’s server creates an order and gets the address of its pay page.',
       zh: '由商店的服务器创建订单，并得到支付页地址。',
     },
-    request: { in: 'form', schema: described(TradeRequestV1, { ...TRADE, ...SIGNED }), example: newTrade },
+    request: { in: 'form', schema: described(TradeRequest, { ...TRADE, ...TIMED }), example: newTrade },
     answers: answered(
       'v1',
       OpenedV1,
@@ -65,8 +82,8 @@ export const v1Operations: Operation[] = [
         trade_no: '1767323045123456789',
         payurl: 'https://pay.example.org/payment/pay/txn_8f2k4m6n8p0q2r4s6t8v0w2x',
       },
-      'code 1: send the buyer to payurl. A negative code: refused, msg says why.',
-      'code 为 1：把买家带到 payurl。负数：被拒绝，msg 说明原因。',
+      'code 1: send the buyer to payurl. A negative code: refused, msg says why. With sign_type=RSA the answer is the same, and signed.',
+      'code 为 1：把买家带到 payurl。负数：被拒绝，msg 说明原因。sign_type=RSA 时响应内容相同，并带签名。',
     ),
   },
   {
@@ -94,18 +111,7 @@ export const v1Operations: Operation[] = [
       {
         code: 1,
         msg: 'success',
-        trade_no: '1767323045123456789',
-        out_trade_no: 'mug-1001',
-        api_trade_no: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
-        type: 'alipay',
-        pid: 1001,
-        addtime: '2026-01-02 11:04:05',
-        endtime: '2026-01-02 11:05:00',
-        name: 'Mug',
-        money: '9.90',
-        status: 1,
-        param: '',
-        buyer: 'alice',
+        ...TRADE_EXAMPLE,
       },
       'Times are of China (+08:00).',
       '时间为北京时间。',
@@ -140,8 +146,8 @@ export const v1Operations: Operation[] = [
         order_lastday: 2,
         orders_lastday: 2,
       },
-      'money is the balance in your currency.',
-      'money 是折算成商户货币的余额。',
+      'money is the balance in your currency. The numbers of orders count paid ones only.',
+      'money 是折算成商户货币的余额。各订单数只计已付款的订单。',
     ),
   },
   {
@@ -162,9 +168,28 @@ export const v1Operations: Operation[] = [
     answers: answered(
       'v1',
       OrdersActAnswer.extend({ data: z.array(described(TradeV1, TRADE_TEXTS)) }),
-      { code: 1, msg: 'success', count: 0, data: [] },
+      { code: 1, msg: 'success', count: 1, data: [TRADE_EXAMPLE] },
       'The newest first.',
       '最新的在前。',
+    ),
+  },
+  {
+    area: 'v1',
+    method: 'post',
+    alsoBy: 'get',
+    path: '/payment/api/api.php?act=settle',
+    about: { en: 'List settlements', zh: '查询结算记录' },
+    introduction: {
+      en: 'Some plugins ask for it. The list is always empty: points stay in the wallet and are not paid out.',
+      zh: '部分插件会查询。列表始终为空：积分留在钱包里，没有结算。',
+    },
+    request: { in: 'form', schema: described(QueryActRequest, { pid: PID }), example: () => ({}) },
+    answers: answered(
+      'v1',
+      SettleActAnswer,
+      { code: 1, msg: 'success', data: [] },
+      'Always an empty list.',
+      '始终为空列表。',
     ),
   },
 ]

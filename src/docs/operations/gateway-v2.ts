@@ -9,12 +9,12 @@ import {
   NamedTradeRequest,
   OpenedV2,
   TradeAnswer,
-  TradeRequestV2,
+  TradeRequest,
   TradesAnswer,
   TradesRequest,
   TradeV2,
 } from '../../payment/gateway/shapes.ts'
-import { answered, NAMED, newTrade, PAGE, PID, TIMED, TRADE } from './gateway.ts'
+import { answered, NAMED, newTrade, PAGE, PID, REFUSALS, TIMED, TRADE } from './gateway.ts'
 import { described, type Operation, text } from './operation.ts'
 import { SAMPLE_TRADES } from './samples.ts'
 
@@ -23,6 +23,21 @@ const ABOUT_V2 = {
   refundmoney: text('The amount refunded, in your currency.', '已退金额（商户货币）。'),
 }
 const signature = { timestamp: '1767323045', sign: 'bGlrZSB0aGlz…', sign_type: 'RSA' }
+
+const TRADE_EXAMPLE = {
+  trade_no: '1767323045123456789',
+  out_trade_no: 'mug-2001',
+  api_trade_no: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
+  type: 'alipay',
+  pid: 1001,
+  addtime: '2026-01-02 11:04:05',
+  endtime: '2026-01-02 11:05:00',
+  name: 'Mug',
+  money: '9.90',
+  status: 1,
+  trade_status: 'TRADE_SUCCESS',
+  buyer: 'alice',
+}
 
 export const v2Operations: Operation[] = [
   {
@@ -37,12 +52,18 @@ export const v2Operations: Operation[] = [
     },
     request: {
       in: 'query',
-      schema: described(TradeRequestV2, { ...TRADE, ...TIMED }),
+      schema: described(TradeRequest, { ...TRADE, ...TIMED }),
       example: newTrade,
     },
     answers: {
       302: { about: { en: 'To the pay page.', zh: '跳转到支付页。' } },
-      400: { about: { en: 'A page that says what is wrong.', zh: '说明错误的页面。' } },
+      400: {
+        about: {
+          en: 'A page that says what is wrong; JSON with code and msg for a caller that does not ask for HTML.',
+          zh: '说明错误的页面；调用方未请求 HTML 时，返回含 code 和 msg 的 JSON。',
+        },
+        schema: REFUSALS.v2,
+      },
     },
   },
   {
@@ -73,8 +94,8 @@ export const v2Operations: Operation[] = [
         money: '9.90',
         ...signature,
       },
-      'code 0: send the buyer to pay_info. Every answer is signed: verify it. code 1: paid before.',
-      'code 为 0：把买家带到 pay_info。所有响应都带签名，请验签。code 为 1：已经付款。',
+      'code 0: send the buyer to pay_info. Verify the signature. code 1: paid before. A request with MD5 gets the same answer, signed with RSA.',
+      'code 为 0：把买家带到 pay_info。请验签。code 为 1：已经付款。用 MD5 签名的请求得到同样的响应，也以 RSA 签名。',
     ),
   },
   {
@@ -97,18 +118,7 @@ export const v2Operations: Operation[] = [
       {
         code: 0,
         msg: 'success',
-        trade_no: '1767323045123456789',
-        out_trade_no: 'mug-2001',
-        api_trade_no: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
-        type: 'alipay',
-        pid: 1001,
-        addtime: '2026-01-02 11:04:05',
-        endtime: '2026-01-02 11:05:00',
-        name: 'Mug',
-        money: '9.90',
-        status: 1,
-        trade_status: 'TRADE_SUCCESS',
-        buyer: 'alice',
+        ...TRADE_EXAMPLE,
         ...signature,
       },
       'Empty fields are left out.',
@@ -133,8 +143,8 @@ export const v2Operations: Operation[] = [
       'v2',
       ClosedAnswer,
       { code: 0, msg: 'success', ...signature },
-      'Closed, now or before.',
-      '已关闭（本次或之前）。',
+      'Closed, now or before. A paid trade is refused with code -1 and the msg 订单已支付.',
+      '已关闭（本次或之前）。已付款的订单返回 code -1，msg 为“订单已支付”。',
     ),
   },
   {
@@ -190,7 +200,7 @@ export const v2Operations: Operation[] = [
     answers: answered(
       'v2',
       TradesAnswer.extend({ data: z.array(described(TradeV2, ABOUT_V2)) }),
-      { code: 0, msg: 'success', count: 0, data: [], ...signature },
+      { code: 0, msg: 'success', count: 1, data: [TRADE_EXAMPLE], ...signature },
       'data itself is not part of what is signed.',
       'data 不参与签名。',
     ),

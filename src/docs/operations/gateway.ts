@@ -11,7 +11,10 @@ export const SIGNED = {
     'Over every non-empty parameter but sign and sign_type, sorted by name, joined as a=1&b=2. V1: the lower-case MD5 of that with the KEY behind it. V2: SHA256withRSA, base64.',
     '除 sign、sign_type 外全部非空参数按名称排序拼成 a=1&b=2。V1：其后直接接上 KEY，取小写 MD5。V2：SHA256withRSA，base64。',
   ),
-  sign_type: text('RSA is V2, anything else V1.', 'RSA 为 V2，其他均为 V1。'),
+  sign_type: text(
+    'RSA is V2, anything else V1. The address sets the shape of the answer, whatever this says.',
+    'RSA 为 V2，其他均为 V1。响应的格式只取决于地址。',
+  ),
 }
 export const TIMED = {
   timestamp: text(
@@ -36,12 +39,12 @@ export const TRADE = {
   ),
   out_trade_no: OUT_TRADE_NO,
   notify_url: text(
-    'An absolute http or https address. The service sends a GET there when the trade is paid; the last line of the answer must be success. Without it the service uses the notification address of the application. With neither it notifies nobody, and the query tells. The port is 80, 443, or 1024 and above, and the host is public; other addresses are refused.',
-    'http 或 https 的完整地址；付款后以 GET 通知，响应的最后一行须为 success。未填写时使用应用的异步通知地址；两者都没有则不通知，可主动查询。端口须为 80、443 或不小于 1024，主机须为公网地址，否则会被拒绝。',
+    'An absolute http or https address. The service sends a GET there when the trade is paid; the last line of the answer must be success. Without it the service uses the notification address of the application. With neither it notifies nobody, and the query tells. The port is 80, 443, or 1024 and above. A private IP address is refused here; a name that leads to one is refused when the service calls it. A query of its own is not signed, so give it none.',
+    'http 或 https 的完整地址；付款后以 GET 通知，响应的最后一行须为 success。未填写时使用应用的异步通知地址；两者都没有则不通知，可主动查询。端口须为 80、443 或不小于 1024。内网 IP 地址在此被拒绝；指向内网的域名在通知时被拒绝。请不要自带查询参数：它不参与签名。',
   ),
   return_url: text(
-    'The buyer returns here after paying. Without it the buyer returns to the callback URL of the application.',
-    '买家付款后返回的地址；未填写时返回应用的回调地址。',
+    'The buyer returns here after paying. Without it the buyer returns to the callback URL of the application. A query of its own is not signed, in either address.',
+    '买家付款后返回的地址；未填写时返回应用的回调地址。两者自带的查询参数都不参与签名。',
   ),
   name: text(
     `What the buyer reads. Text beyond ${NAME_BYTES_MAX} bytes of UTF-8 is cut off. It may contain & and =.`,
@@ -83,7 +86,7 @@ const refusalOf = (version: 'v1' | 'v2') => {
       .join('\n')
   return described(Refusal, { code: text(lines('en'), lines('zh')) })
 }
-const REFUSALS = { v1: refusalOf('v1'), v2: refusalOf('v2') }
+export const REFUSALS = { v1: refusalOf('v1'), v2: refusalOf('v2') }
 
 export const PAGE = {
   limit: text(

@@ -17,6 +17,7 @@ import {
   Discovery,
   Introspection,
   Jwks,
+  LogoutRequest,
   ProtectedResource,
   Refusal,
   Revoked,
@@ -31,7 +32,7 @@ import { described, type Operation, text } from './operation.ts'
 const CLIENT = {
   client_id: text('Instead of HTTP Basic, with client_secret.', '代替 HTTP Basic，与 client_secret 一起。'),
 }
-const AnyRefusal = described(Refusal, {
+export const AnyRefusal = described(Refusal, {
   error: text(
     'A code of RFC 6749 or RFC 8628, such as invalid_grant.',
     'RFC 6749 或 RFC 8628 的错误码，如 invalid_grant。',
@@ -115,8 +116,8 @@ export const identityOperations: Operation[] = [
       },
       400: {
         about: {
-          en: 'A page. The redirect URI is unknown, or the client metadata document cannot be used, so there is no redirect.',
-          zh: '页面：回调地址未知，或客户端元数据文档无法使用，因此不会跳转。',
+          en: 'A page. The redirect URI is unknown, the client metadata document cannot be used, or a parameter is too long or sent twice, so there is no redirect.',
+          zh: '页面：回调地址未知、客户端元数据文档无法使用，或参数过长、重复，因此不会跳转。',
         },
       },
       401: {
@@ -133,8 +134,8 @@ export const identityOperations: Operation[] = [
     path: '/oauth2/token',
     about: { en: 'Get tokens', zh: '获取令牌' },
     introduction: {
-      en: 'Your server exchanges a code, a refresh token or a device code for an access token. With the scope openid it also gets an ID token.',
-      zh: '你的服务器用 code、刷新令牌或设备码换取访问令牌；scope 含 openid 时还会得到 ID 令牌。',
+      en: 'Your server exchanges a code, a refresh token or a device code for an access token. It also gets an ID token, whatever the scopes.',
+      zh: '你的服务器用 code、刷新令牌或设备码换取访问令牌；无论 scope 为何，都会同时得到 ID 令牌。',
     },
     security: 'client',
     request: {
@@ -255,8 +256,8 @@ export const identityOperations: Operation[] = [
     path: '/oauth2/userinfo',
     about: { en: 'Get the member’s profile', zh: '获取成员资料' },
     introduction: {
-      en: 'Returns the profile of the member to whom the access token belongs, whatever its scopes. Only the Authorization header is read for the token, never a body.',
-      zh: '返回访问令牌所属成员的资料，与 scope 无关。令牌只从 Authorization 请求头读取，不读取请求正文。',
+      en: 'Returns the profile of the member to whom the access token belongs, whatever its scopes. Only the Authorization header is read for the token. A token in a form gets 401.',
+      zh: '返回访问令牌所属成员的资料，与 scope 无关。令牌只从 Authorization 请求头读取；放在表单里会返回 401。',
     },
     security: 'bearer',
     answers: {
@@ -287,6 +288,61 @@ export const identityOperations: Operation[] = [
         example: {
           error: 'invalid_token',
           error_description: 'The access token is unknown, expired or revoked',
+        },
+      },
+    },
+  },
+  {
+    area: 'identity',
+    method: 'get',
+    alsoBy: 'post',
+    path: '/oauth2/logout',
+    about: { en: 'Sign a member out', zh: '退出登录' },
+    introduction: {
+      en: 'Your application sends the member’s browser here to sign out of this site too. With an ID token of the signed-in member the sign-out is immediate. Otherwise a page asks the member, because a link alone must not sign anybody out. Discovery names this address as end_session_endpoint.',
+      zh: '应用把成员的浏览器带到这里，同时退出本站。带有已登录成员的 ID 令牌时立即退出；否则先由成员在页面上确认，因为仅凭一个链接不能让人退出。发现文档中的 end_session_endpoint 就是此地址。',
+    },
+    request: {
+      in: 'query',
+      schema: described(LogoutRequest, {
+        id_token_hint: text(
+          'The ID token of the member, also an expired one. Without it send client_id.',
+          '成员的 ID 令牌，已过期的也可以。没有时请填写 client_id。',
+        ),
+        client_id: text(
+          'Of the application. Must be the one that the ID token was issued to.',
+          '应用的 client_id，须与 ID 令牌所属的应用一致。',
+        ),
+        post_logout_redirect_uri: text(
+          'Where the browser goes afterwards: an address that is registered for it on the application’s page, character for character.',
+          '退出后跳转的地址，须与应用页面登记的退出后地址逐字符一致。',
+        ),
+        state: text('Comes back unchanged.', '原样带回。'),
+      }),
+      example: ({ client_id, redirect_uri }) => ({ client_id, post_logout_redirect_uri: redirect_uri }),
+    },
+    answers: {
+      200: {
+        about: {
+          en: 'A page. It asks the member to confirm, or, where nobody is signed in and no ID token was sent, has a link to post_logout_redirect_uri.',
+          zh: '页面：请成员确认；没有人登录且未带 ID 令牌时，显示前往 post_logout_redirect_uri 的链接。',
+        },
+      },
+      303: {
+        about: {
+          en: 'Signed out. Redirects to post_logout_redirect_uri with state, or to a page of this site.',
+          zh: '已退出。带着 state 跳转到 post_logout_redirect_uri；未填写时到本站的页面。',
+        },
+      },
+      400: {
+        about: {
+          en: 'A page; JSON for a caller that does not ask for HTML. The address is not registered, or the ID token is not of this site or of another application. The browser is not redirected.',
+          zh: '页面；调用方未请求 HTML 时返回 JSON。地址未登记，或 ID 令牌不是本站签发的，或属于另一个应用。不会跳转。',
+        },
+        schema: AnyRefusal,
+        example: {
+          error: 'invalid_redirect_uri',
+          error_description: 'The post_logout_redirect_uri is not registered for this application',
         },
       },
     },

@@ -88,7 +88,7 @@ const lines = (language: 'en' | 'zh') =>
 
 // Programs read the codes in the schema; on the pages they are a table of their own.
 const RefusalErrors = z.array(described(RefusalError, { code: text(lines('en'), lines('zh')) }))
-const AnyRefusal = described(Refusal.extend({ errors: RefusalErrors }), {
+export const AnyRefusal = described(Refusal.extend({ errors: RefusalErrors }), {
   error: text('What is wrong, in English.', '错误说明（英文）。'),
   message: text('The same as error.', '与 error 相同。'),
   errors: text(
@@ -123,11 +123,7 @@ const unknown = {
   },
   schema: UnknownApplication,
 }
-const later = {
-  about: { en: 'Try again after Retry-After seconds.', zh: '请在 Retry-After 秒后重试。' },
-  schema: AnyRefusal,
-}
-export const refusals = { 400: refused, 401: wrongSignature, 404: unknown, 429: later, 503: later }
+export const refusals = { 400: refused, 401: wrongSignature, 404: unknown }
 
 export const ORDER = {
   transaction_id: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
@@ -230,7 +226,10 @@ export const paymentOperations: Operation[] = [
     request: {
       in: 'form',
       schema: described(QueryRequest, {
-        transaction_id: text('One of the two must be given.', '两者填其一。'),
+        transaction_id: text(
+          'Give this or order_id. With both, this one counts.',
+          '填写它或 order_id；都填写时以它为准。',
+        ),
         ...SIGNED,
       }),
       example: () => ({ order_id: SAMPLE_ORDER.order_id }),
@@ -283,8 +282,6 @@ export const paymentOperations: Operation[] = [
       },
       400: refused,
       401: wrongSignature,
-      429: later,
-      503: later,
     },
   },
   {

@@ -105,16 +105,19 @@ function describeBody({ schema, example }: Answer, language: keyof Text) {
   }
 }
 
-/** The fields of an object, or those of the first object of a union. */
-function fieldsOf(schema: Schema, language: keyof Text): Field[] {
+/** The fields of an object, or those of the first object of a union. The fields of a list's rows follow the list. */
+function fieldsOf(schema: Schema, language: keyof Text, before = ''): Field[] {
   const { properties = {}, required = [] } = schema.anyOf?.[0] ?? schema.items ?? schema
-  return Object.entries(properties).map(([name, field]) => ({
-    name,
-    isRequired: required.includes(name),
-    type: [typeOf(field), lengthOf(field, language)].filter(Boolean).join(', '),
-    pattern: patternOf(field),
-    about: field.description ?? '',
-  }))
+  return Object.entries(properties).flatMap(([name, field]) => [
+    {
+      name: before + name,
+      isRequired: required.includes(name),
+      type: [typeOf(field), lengthOf(field, language)].filter(Boolean).join(', '),
+      pattern: patternOf(field),
+      about: field.description ?? '',
+    },
+    ...(name === 'data' && field.items !== undefined ? fieldsOf(field.items, language, 'data[].') : []),
+  ])
 }
 
 function typeOf(schema: Schema): string {

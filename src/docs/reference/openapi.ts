@@ -1,26 +1,50 @@
 /** Builds one OpenAPI 3.1 document from the operations, the webhooks and their schemas. */
+import type { z } from 'zod'
 import type { Config } from '../../platform/config.ts'
 import { VERSION } from '../../platform/version.ts'
 import type { Text } from '../../web/languages.ts'
+import { REFUSALS } from '../operations/gateway.ts'
 import { v1Operations } from '../operations/gateway-v1.ts'
 import { v2Operations } from '../operations/gateway-v2.ts'
-import { identityOperations } from '../operations/identity.ts'
+import { AnyRefusal as AnyOAuthRefusal, identityOperations } from '../operations/identity.ts'
 import { mandateOperations } from '../operations/mandates.ts'
-import { type Answer, type Area, jsonSchema, type Operation, SECURITY } from '../operations/operation.ts'
-import { paymentOperations } from '../operations/payment.ts'
+import {
+  type Answer,
+  type Area,
+  answersAnywhere,
+  jsonSchema,
+  type Operation,
+  SECURITY,
+} from '../operations/operation.ts'
+import { AnyRefusal as AnyPaymentRefusal, paymentOperations } from '../operations/payment.ts'
 import type { Samples } from '../operations/samples.ts'
 import { WEBHOOKS, type Webhook } from '../operations/webhooks.ts'
 import { callOf, signedExample } from '../programs/call.ts'
 import { scriptOf } from '../programs/programs.ts'
 
 export const AREAS: Area[] = ['identity', 'payment', 'v1', 'v2']
+/** The refusals of an area as JSON. */
+const REFUSED: Record<Area, z.ZodType> = {
+  identity: AnyOAuthRefusal,
+  payment: AnyPaymentRefusal,
+  ...REFUSALS,
+}
+
 export const OPERATIONS: Operation[] = [
   ...identityOperations,
   ...paymentOperations,
   ...mandateOperations,
   ...v1Operations,
   ...v2Operations,
-]
+].map(withAnswersAnywhere)
+
+/** Adds the answers that any operation may give. The refusals of a page for browsers may be pages. */
+function withAnswersAnywhere(operation: Operation): Operation {
+  const { area, method, alsoBy, answers } = operation
+  const isPage = Object.values(answers)[0]!.schema === undefined
+  const anywhere = answersAnywhere(isPage ? undefined : REFUSED[area], [method, alsoBy].includes('post'))
+  return { ...operation, answers: { ...anywhere, ...answers } }
+}
 
 const MEDIA = { form: 'application/x-www-form-urlencoded', json: 'application/json' }
 

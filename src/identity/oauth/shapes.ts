@@ -30,6 +30,14 @@ export const AuthorizationRequest = z.object({
   authorization_details: text.optional(),
 })
 
+/** The request of the end-session endpoint (OpenID Connect RP-Initiated Logout 1.0, 2). */
+export const LogoutRequest = z.object({
+  id_token_hint: text.optional(),
+  client_id: text.optional(),
+  post_logout_redirect_uri: text.optional(),
+  state: text.optional(),
+})
+
 const clientInBody = { client_id: text.optional(), client_secret: text.optional() }
 
 export const TokenRequest = z.object({

@@ -32,8 +32,7 @@ const trade = {
   money: z.string().regex(MONEY),
   param: z.string().max(PARAM_LENGTH_MAX).optional(),
 }
-export const TradeRequestV1 = z.object({ ...trade, ...signed })
-export const TradeRequestV2 = z.object({ ...trade, ...timed })
+export const TradeRequest = z.object({ ...trade, ...timed })
 export const CreateRequest = z.object({ ...trade, method: z.string().optional(), ...timed })
 
 /** The fields that name a trade. */
@@ -57,6 +56,8 @@ const PidAnswer = z.union([z.int(), z.string()])
 
 /** The fields of a signed reply: every reply of V2, and a V1 reply to a request with sign_type=RSA. */
 export const signature = { timestamp: z.string(), sign: z.string(), sign_type: z.literal('RSA') }
+/** V1 signs a reply only if the request has sign_type=RSA. */
+const signedIfAsked = z.object(signature).partial().shape
 const answerV2 = <Members extends z.ZodRawShape>(members: Members) =>
   z.strictObject({ code: z.literal(0), msg: z.string(), ...members, ...signature })
 
@@ -83,13 +84,20 @@ export const OpenedV1 = z.strictObject({
   msg: z.string(),
   trade_no: z.string(),
   payurl: z.url(),
+  ...signedIfAsked,
 })
-export const OrderActAnswer = z.strictObject({ code: z.literal(1), msg: z.string(), ...TradeV1.shape })
+export const OrderActAnswer = z.strictObject({
+  code: z.literal(1),
+  msg: z.string(),
+  ...TradeV1.shape,
+  ...signedIfAsked,
+})
 export const OrdersActAnswer = z.strictObject({
   code: z.literal(1),
   msg: z.string(),
   count: z.int(),
   data: z.array(TradeV1),
+  ...signedIfAsked,
 })
 export const QueryActAnswer = z.strictObject({
   code: z.literal(1),
@@ -105,6 +113,14 @@ export const QueryActAnswer = z.strictObject({
   orders_today: z.int(),
   order_lastday: z.int(),
   orders_lastday: z.int(),
+  ...signedIfAsked,
+})
+/** The answer of act=settle, which is always an empty list. */
+export const SettleActAnswer = z.strictObject({
+  code: z.literal(1),
+  msg: z.string(),
+  data: z.array(z.never()),
+  ...signedIfAsked,
 })
 
 export const TradeV2 = z.strictObject({
