@@ -3,6 +3,7 @@
  * the end of a window. A limit is a setting, and 0 turns it off, or it is fixed. spec/limits 2.1 and 2.2.
  */
 import { sql } from 'kysely'
+import { columnsOf } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
 import type { Clock } from '../platform/clock.ts'
 import { AppError } from '../platform/errors.ts'
@@ -172,13 +173,11 @@ type Addition = { name: LimitName; key: string; ends_at: number; count: number }
 /** Adds counts in one statement and returns the totals in the given order. Rows are sorted, so statements cannot deadlock. */
 async function add(db: Db, additions: Addition[]): Promise<number[]> {
   if (additions.length === 0) return []
+  const added = additions.map(({ ends_at, ...addition }) => ({ ...addition, ends_at: new Date(ends_at) }))
   const { rows } = await sql<{ scope: string; key: string; count: bigint }>`
     insert into limit_counters as counter (scope, key, ends_at, count)
     select * from unnest(
-      ${additions.map(({ name }) => name)}::text[],
-      ${additions.map(({ key }) => key)}::text[],
-      ${additions.map(({ ends_at }) => new Date(ends_at))}::timestamptz[],
-      ${additions.map(({ count }) => count)}::bigint[]
+      ${columnsOf(added, { name: 'text', key: 'text', ends_at: 'timestamptz', count: 'bigint' })}
     ) as added (scope, key, ends_at, count)
     order by scope, key, ends_at
     on conflict (scope, key, ends_at) do update set count = counter.count + excluded.count

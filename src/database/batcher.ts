@@ -8,6 +8,7 @@
  * no timer, so a lone caller waits for one tick of the event loop.
  */
 import { setImmediate as nextTick } from 'node:timers/promises'
+import { type RawBuilder, sql } from 'kysely'
 import { AT_ONCE_LIMIT } from '../platform/environment.ts'
 import { overloaded } from '../platform/errors.ts'
 import { currentScope, inBatch, type Scope } from '../platform/tracing.ts'
@@ -184,6 +185,27 @@ function itemsOf<Item>(callers: { item: Item }[]): Item[] {
   return callers.map(({ item }) => item)
 }
 
+type ColumnType = 'bigint' | 'bytea' | 'text' | 'timestamptz'
+
+/**
+ * Passes items to a database function or to unnest: one array a column, in the order of `types`. An undefined value becomes
+ * null.
+ */
+export function columnsOf<Item extends object>(
+  items: Item[],
+  types: { [Column in keyof Item]?: ColumnType },
+): RawBuilder<unknown> {
+  const names = Object.keys(types) as (keyof Item)[]
+  return sql.join(
+    names.map((name) => sql`${items.map((item) => item[name] ?? null)}::${sql.raw(types[name]!)}[]`),
+  )
+}
+
+/** Passes whether a batch skips locked rows, and the row that it waits for: the last two arguments of a function that skips. */
+export function skippingArguments(skipping: Skipping | undefined): RawBuilder<unknown> {
+  return sql`${skipping !== undefined}, ${skipping?.waitFor ?? null}`
+}
+
 /**
  * Returns the outcomes of a batch in the order of its items. Each row names the number of its item, from 1. An item without a row
  * has no outcome.
@@ -191,9 +213,17 @@ function itemsOf<Item>(callers: { item: Item }[]): Item[] {
 export function inOrder<Item, Row extends { item: number }, Outcome>(
   items: Item[],
   rows: Row[],
-  outcomeOf: (row: Omit<Row, 'item'>) => Outcome,
+  outcomeOf: (row: Omit<Row, 'item'>, item: Item) => Outcome,
 ): (Outcome | undefined)[] {
   const outcomes = new Array<Outcome | undefined>(items.length).fill(undefined)
-  for (const { item, ...row } of rows) outcomes[item - 1] = outcomeOf(row)
+  for (const { item, ...row } of rows) outcomes[item - 1] = outcomeOf(row, items[item - 1]!)
   return outcomes
+}
+
+/** Returns the outcomes of a batch that skips locked rows. Its rows are in the order of the items. */
+export function unlessLocked<Row extends { locked: string | null }, Outcome>(
+  rows: Row[],
+  outcomeOf: (row: Omit<Row, 'locked'>) => Outcome,
+): (Outcome | LockedRow)[] {
+  return rows.map(({ locked, ...row }) => (locked === null ? outcomeOf(row) : new LockedRow(locked)))
 }

@@ -3,6 +3,7 @@
  * post_points decide and post them (functions/ledger/points.sql).
  */
 import { sql } from 'kysely'
+import { columnsOf } from '../database/batcher.ts'
 import type { Db } from '../database/connection.ts'
 import { AppError } from '../platform/errors.ts'
 
@@ -22,6 +23,8 @@ export type PostingLine = {
   reference: string | null
 }
 
+const LINE = { user_id: 'bigint', amount: 'bigint', reference: 'text' } as const
+
 /** `changed`: the reference belongs to another member, amount or reason. `too_many`: more than 2^53 − 1. */
 export type Outcome = 'posted' | 'repeated' | 'changed' | 'not_found' | 'too_many' | 'insufficient'
 
@@ -35,7 +38,7 @@ const REFUSALS = {
 /** Posts all lines or none. Returns an outcome for each line; points move only if all are `posted`. */
 export async function postPoints(db: Db, { lines, reason, actor_id, now }: Posting): Promise<Outcome[]> {
   const { rows } = await sql<{ outcome: Outcome }>`
-    select outcome from post_points(${columnsOf(lines)}, ${reason}, ${actor_id}::bigint, ${now}::timestamptz)
+    select outcome from post_points(${columnsOf(lines, LINE)}, ${reason}, ${actor_id}::bigint, ${now}::timestamptz)
     order by item`.execute(db)
   return rows.map(({ outcome }) => outcome)
 }
@@ -47,15 +50,8 @@ export async function judgePoints(
   reason: string | undefined,
 ): Promise<Outcome[]> {
   const { rows } = await sql<{ outcome: Outcome }>`
-    select outcome from judge_points(${columnsOf(lines)}, ${reason ?? null}) order by item`.execute(db)
+    select outcome from judge_points(${columnsOf(lines, LINE)}, ${reason ?? null}) order by item`.execute(db)
   return rows.map(({ outcome }) => outcome)
-}
-
-function columnsOf(lines: PostingLine[]) {
-  const user_ids = lines.map(({ user_id }) => user_id)
-  const amounts = lines.map(({ amount }) => amount)
-  const references = lines.map(({ reference }) => reference)
-  return sql`${user_ids}::bigint[], ${amounts}::bigint[], ${references}::text[]`
 }
 
 /** The refusal of a line. Undefined for a line that is posted now or was posted before. */

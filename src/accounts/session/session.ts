@@ -8,7 +8,7 @@ import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import { recordRefusal } from '../../core/refusals.ts'
-import { makeBatcher } from '../../database/batcher.ts'
+import { inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import type { Config } from '../../platform/config.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -162,10 +162,9 @@ async function findLive({ db, clock, config }: Core, tokens: string[]) {
       sql<Language | null>`case when users.language_chosen then users.language end`.as('chosen_language'),
     ])
     .execute()
-  const sessions = new Array<Omit<Session, 'needs_second_factor'> | undefined>(tokens.length).fill(undefined)
-  for (const { item, session_id, auth_time, amr, renewals, ...user } of rows)
-    sessions[item - 1] = { id: session_id, token: tokens[item - 1]!, auth_time, amr, renewals, user }
-  return sessions
+  return inOrder(tokens, rows, ({ session_id: id, auth_time, amr, renewals, ...user }, token) => {
+    return { id, token, auth_time, amr, renewals, user }
+  })
 }
 
 /** NOTE: an administrator who signs in at the forum needs no factor of ours, because the forum protects the account. */

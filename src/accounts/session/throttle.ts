@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
-import { inOrder, makeBatcher } from '../../database/batcher.ts'
+import { columnsOf, inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -82,10 +82,8 @@ function storeOf(db: Db): Store {
 async function storeAttempts(db: Db, attempts: NewAttempt[], patience_ms: number) {
   const { rows } = await sql<{ item: number; id: bigint; account: string }>`
     select item, id, account from open_attempts(
-      ${within(patience_ms, sql`${attempts.map(({ account }) => account)}::text[]`)},
-      ${attempts.map(({ address }) => address)}::text[],
-      ${attempts.map(({ at }) => at)}::timestamptz[],
-      ${attempts.map(({ undecided_until }) => undecided_until)}::timestamptz[]
+      ${within(patience_ms, columnsOf(attempts, { account: 'text' }))},
+      ${columnsOf(attempts, { address: 'text', at: 'timestamptz', undecided_until: 'timestamptz' })}
     )`.execute(db)
   return inOrder(attempts, rows, (row) => row).map((row) => row!)
 }

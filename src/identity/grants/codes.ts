@@ -9,7 +9,7 @@
 import { sql } from 'kysely'
 import { memberOf, userColumns } from '../../accounts/people/users.ts'
 import { recordRefusal } from '../../core/refusals.ts'
-import { inOrder, makeBatcher } from '../../database/batcher.ts'
+import { columnsOf, inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import { findFrozen } from '../../database/lock-waits.ts'
 import { within } from '../../database/timeouts.ts'
@@ -100,7 +100,8 @@ export type Exchange = {
   now: Date
 }
 
-type Claim = Exchange & { tokens: NewTokens }
+type Claim = Pick<Exchange, 'redirect_uri' | 'now'> &
+  Omit<NewTokens, 'plain'> & { code_hash: Buffer; app_id: bigint; challenge: string | null }
 
 export type ExchangeCode = (exchange: Exchange) => Promise<IssuedTokens>
 
@@ -115,7 +116,7 @@ export function makeExchangeCode(db: Db): ExchangeCode {
     findFrozen: (claims) =>
       findFrozen(
         db,
-        sql`unnest(${claims.map(({ code }) => sha256(code))}::bytea[]) with ordinality as asked (code_hash, item)`,
+        sql`unnest(${columnsOf(claims, { code_hash: 'bytea' })}) with ordinality as asked (code_hash, item)`,
         sql`select code.xmax from authorization_codes as code where code.code_hash = asked.code_hash`,
         sql`select app.xmax from authorization_codes as code
           join oauth_apps as app on app.id = code.app_id where code.code_hash = asked.code_hash`,
@@ -125,13 +126,21 @@ export function makeExchangeCode(db: Db): ExchangeCode {
     run: (claims, patience_ms) => claimCodes(db, claims, patience_ms),
   })
   return async (exchange) => {
-    const { client, redirect_uri } = exchange
+    const { client, redirect_uri, code, code_verifier, now } = exchange
     if (redirect_uri !== undefined && !isRegistered(client, redirect_uri)) {
       throw new AppError('invalid_redirect_uri', 'The redirect_uri is not registered for this application')
     }
-    const tokens = newTokens()
-    const issued = await claim({ ...exchange, tokens })
-    if (issued !== undefined) return { ...tokens.plain, ...issued }
+    const { plain, ...hashes } = newTokens()
+    const challenge = challengeOf(code_verifier)
+    const issued = await claim({
+      code_hash: sha256(code),
+      app_id: client.id,
+      redirect_uri,
+      challenge,
+      now,
+      ...hashes,
+    })
+    if (issued !== undefined) return { ...plain, ...issued }
     await revokeReplayed(db, exchange)
     throw new AppError(
       'invalid_grant',
@@ -142,20 +151,17 @@ export function makeExchangeCode(db: Db): ExchangeCode {
 
 /** Claims codes in one statement. The database function has the rules. */
 async function claimCodes(db: Db, claims: Claim[], patience_ms: number): Promise<(Issued | undefined)[]> {
+  const code_hashes = columnsOf(claims, { code_hash: 'bytea' })
   const claimed = sql<Claimed & { nonce: string | null }>`exchange_codes(
-    ${within(patience_ms, sql`${claims.map(({ code }) => sha256(code))}::bytea[]`)},
-    ${claims.map(({ client }) => client.id)}::bigint[],
-    ${claims.map(({ redirect_uri }) => redirect_uri ?? null)}::text[],
-    ${claims.map(({ code_verifier }) => challengeOf(code_verifier))}::text[],
-    ${claims.map(({ now }) => now)}::timestamptz[],
-    ${claims.map(({ tokens }) => tokens.access_hash)}::bytea[],
-    ${claims.map(({ tokens }) => tokens.refresh_hash)}::bytea[],
+    ${within(patience_ms, code_hashes)},
+    ${columnsOf(claims, { app_id: 'bigint', redirect_uri: 'text', challenge: 'text', now: 'timestamptz' })},
+    ${columnsOf(claims, { access_hash: 'bytea', refresh_hash: 'bytea' })},
     ${FAMILY_LIFE}::interval, ${ACCESS_LIFE}::interval, ${IDLE_LIFE}::interval
   )`
   // The statement began before the call, so it sees the code and not yet the grant.
   const mandate = sql<bigint | null>`(
     select mandate_id from authorization_codes
-    where code_hash = (${claims.map(({ code }) => sha256(code))}::bytea[])[claimed.item]
+    where code_hash = (${code_hashes})[claimed.item]
   )`
   const rows = await db
     .selectFrom(claimed.as('claimed'))

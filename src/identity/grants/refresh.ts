@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { memberOf, userColumns } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
 import { recordRefusal } from '../../core/refusals.ts'
-import { inOrder, makeBatcher } from '../../database/batcher.ts'
+import { columnsOf, inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import { findFrozen } from '../../database/lock-waits.ts'
 import { within } from '../../database/timeouts.ts'
@@ -49,7 +49,8 @@ export type Refresh = {
 
 /** Tokens for a claim, and the successor under the other APP_SECRET, by which another process may have derived it. */
 type Successor = { tokens: NewTokens; other: string; other_hash: Buffer }
-type Claim = Pick<Refresh, 'client' | 'scopes' | 'now'> & { token_hash: Buffer } & Successor
+type Claim = Hashes & { token_hash: Buffer; app_id: bigint; scopes: string | undefined; now: Date }
+type Hashes = Omit<NewTokens, 'plain'> & Pick<Successor, 'other_hash'>
 type Rotated = Issued & { grant_id: bigint; successor_hash: Buffer }
 type Bounds = { limit_refreshes: number; refresh_grace_seconds: number }
 
@@ -73,7 +74,7 @@ export function makeRotateRefreshToken({
     findFrozen: (claims) =>
       findFrozen(
         db,
-        sql`unnest(${claims.map(({ token_hash }) => token_hash)}::bytea[]) with ordinality as asked (token_hash, item)`,
+        sql`unnest(${columnsOf(claims, { token_hash: 'bytea' })}) with ordinality as asked (token_hash, item)`,
         sql`select token.xmax from refresh_tokens as token where token.token_hash = asked.token_hash`,
         sql`select family.xmax from refresh_tokens as token
           join grants as family on family.id = token.grant_id where token.token_hash = asked.token_hash`,
@@ -84,22 +85,23 @@ export function makeRotateRefreshToken({
   })
   return async (refresh) => {
     const { client, refresh_token, scopes, now } = refresh
-    const successor = successorOf(secrets, refresh_token)
+    const { tokens, other, other_hash } = successorOf(secrets, refresh_token)
+    const { plain, ...hashes } = tokens
     const issued = await claim({
-      client,
-      scopes,
-      now,
       token_hash: sha256(refresh_token),
-      ...successor,
+      app_id: client.id,
+      scopes: scopes?.join(' '),
+      now,
+      ...hashes,
+      other_hash,
     })
     if (issued === undefined) return refuseRefresh(db, refresh, await settings.read())
     const { grant_id, successor_hash, ...rest } = issued
     // NOTE: lost access revokes the family. The new tokens were not sent yet, and the member must sign in again.
     const refusal = refusalOf(issued.user, client, now)
     if (refusal === undefined) {
-      const { access_token, refresh_token: derived } = successor.tokens.plain
-      const isOther = !successor_hash.equals(successor.tokens.refresh_hash)
-      return { access_token, refresh_token: isOther ? successor.other : derived, ...rest }
+      const isOther = !successor_hash.equals(hashes.refresh_hash)
+      return { ...plain, refresh_token: isOther ? other : plain.refresh_token, ...rest }
     }
     await revokeGrant(db, grant_id, `access lost: ${refusal.rule}`, now)
     throw invalidRefreshToken()
@@ -122,13 +124,9 @@ async function claimRefreshTokens(
   const claimed = sql<
     Claimed & { grant_id: bigint; nonce: null; successor_hash: Buffer }
   >`rotate_refresh_tokens(
-    ${within(patience_ms, sql`${claims.map(({ token_hash }) => token_hash)}::bytea[]`)},
-    ${claims.map(({ client }) => client.id)}::bigint[],
-    ${claims.map(({ scopes }) => scopes?.join(' ') ?? null)}::text[],
-    ${claims.map(({ now }) => now)}::timestamptz[],
-    ${claims.map(({ tokens }) => tokens.access_hash)}::bytea[],
-    ${claims.map(({ tokens }) => tokens.refresh_hash)}::bytea[],
-    ${claims.map(({ other_hash }) => other_hash)}::bytea[],
+    ${within(patience_ms, columnsOf(claims, { token_hash: 'bytea' }))},
+    ${columnsOf(claims, { app_id: 'bigint', scopes: 'text', now: 'timestamptz' })},
+    ${columnsOf(claims, { access_hash: 'bytea', refresh_hash: 'bytea', other_hash: 'bytea' })},
     ${ACCESS_LIFE}::interval, ${IDLE_LIFE}::interval, ${FAMILY_LIFE}::interval, ${limit_refreshes},
     ${SPENT_TOKENS_KEPT}, ${graceOf(refresh_grace_seconds)}::interval, ${REPEATS_MAX}
   )`

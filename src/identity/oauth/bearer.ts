@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { isBannedOrSuspended, memberOf, type User, userColumns } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
-import { inOrder, makeBatcher } from '../../database/batcher.ts'
+import { columnsOf, inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
@@ -73,7 +73,7 @@ type LiveToken = {
   member: unknown
 }
 type FoundToken = User & Omit<LiveToken, 'item' | 'member'> & { silenced_till: Date | null }
-type Look = { access_token: string; now: Date }
+type Look = { token_hash: Buffer; now: Date }
 
 /**
  * Makes the function that finds the bearer of an access token. Simultaneous requests of a process share a statement. It
@@ -87,7 +87,7 @@ export function makeGetBearer({ db, clock, settings }: Pick<Core, 'db' | 'clock'
   })
   return async (access_token) => {
     const now = clock()
-    const found = await look({ access_token, now })
+    const found = await look({ token_hash: sha256(access_token), now })
     const isLive = found !== undefined && (await isStillAdmitted({ settings }, found.document_url))
     if (!isLive || isBannedOrSuspended(found, now)) {
       throw bearerError('invalid_token', 'The access token is wrong, expired or revoked')
@@ -103,7 +103,7 @@ export function makeGetBearer({ db, clock, settings }: Pick<Core, 'db' | 'clock'
 
 async function findLive(db: Db, looks: Look[]) {
   const live = sql<LiveToken>`live_access_tokens(
-    ${looks.map(({ access_token }) => sha256(access_token))}::bytea[], ${looks.map(({ now }) => now)}::timestamptz[]
+    ${columnsOf(looks, { token_hash: 'bytea', now: 'timestamptz' })}
   )`
   const rows = await db
     .selectFrom(live.as('token'))

@@ -1,7 +1,7 @@
 /** A merchant's inquiries: one trade, the list of trades, and the figures of the application. Read only. */
 import { sql } from 'kysely'
 import type { z } from 'zod'
-import { inOrder, makeBatcher } from '../../database/batcher.ts'
+import { columnsOf, inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/paging.ts'
 import type { OrderStatus } from '../../database/tables/payments.ts'
@@ -44,7 +44,10 @@ function tradesOf(db: Db, { book }: GatewayApp) {
 
 export type FindTrade = (app: GatewayApp, parameters: FlatParameters) => Promise<Trade>
 
-type Look = { app: GatewayApp; trade_no?: string | undefined; out_trade_no?: string | undefined }
+type Look = Pick<GatewayApp, 'id' | 'book'> & {
+  trade_no?: string | undefined
+  out_trade_no?: string | undefined
+}
 
 /**
  * Makes this process's look-up of a trade by trade_no, or else by out_trade_no. Look-ups at the same time share a statement.
@@ -57,9 +60,7 @@ export function makeFindTrade({ db, batching }: Pick<GatewayCore, 'db' | 'batchi
     run: async (looks) => {
       const { rows } = await sql<Trade & { item: number }>`
         select * from find_trades(
-          ${looks.map(({ app }) => app.id)}::bigint[], ${looks.map(({ app }) => app.book)}::text[],
-          ${looks.map(({ trade_no }) => trade_no ?? null)}::text[],
-          ${looks.map(({ out_trade_no }) => out_trade_no ?? null)}::text[]
+          ${columnsOf(looks, { id: 'bigint', book: 'text', trade_no: 'text', out_trade_no: 'text' })}
         )`.execute(db)
       return inOrder(looks, rows, (trade) => trade)
     },
@@ -67,7 +68,7 @@ export function makeFindTrade({ db, batching }: Pick<GatewayCore, 'db' | 'batchi
   return async (app, { trade_no, out_trade_no }) => {
     if (trade_no === undefined && out_trade_no === undefined) throw refusal('order_number_missing')
     const mayExist = trade_no !== undefined || isOutTradeNo(out_trade_no!)
-    const trade = mayExist ? await find({ app, trade_no, out_trade_no }) : undefined
+    const trade = mayExist ? await find({ id: app.id, book: app.book, trade_no, out_trade_no }) : undefined
     if (trade === undefined) throw refusal('order_not_found')
     return trade
   }

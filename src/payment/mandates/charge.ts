@@ -5,9 +5,9 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
-import { makeBatcher } from '../../database/batcher.ts'
+import { columnsOf, makeBatcher, skippingArguments, unlessLocked } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
-import { LockedRow, type Skipping } from '../../database/lock-waits.ts'
+import type { LockedRow, Skipping } from '../../database/lock-waits.ts'
 import type { RefusalOutcome } from '../../database/tables/mandates.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -126,23 +126,22 @@ async function chargeMandates(
   skipping: Skipping | undefined,
 ): Promise<(Answer | LockedRow)[]> {
   const settings = await deps.settings.read()
+  const charges = requests.map(({ access_token, ...request }) => ({
+    ...request,
+    transaction_id: `txn_${randomText(24, LOWER_ALNUM)}`,
+    token_hash: access_token === undefined ? null : sha256(access_token),
+  }))
   const { rows } = await sql<ChargeResult & Order & { locked: string | null }>`
     select locked, (result).*, (charge).* from charge_mandates(
-      ${within(patience_ms, sql`${requests.map(({ app_id }) => app_id)}::bigint[]`)},
-      ${requests.map(({ mandate_id }) => mandate_id)}::text[],
-      ${requests.map(({ order_id }) => order_id)}::text[],
-      ${requests.map(() => `txn_${randomText(24, LOWER_ALNUM)}`)}::text[],
-      ${requests.map(({ amount }) => amount)}::bigint[],
-      ${requests.map(({ description }) => description)}::text[],
-      ${requests.map(({ now }) => now)}::timestamptz[],
-      ${requests.map(({ owner_id }) => owner_id)}::bigint[],
-      ${requests.map(({ access_token }) => (access_token === undefined ? null : sha256(access_token)))}::bytea[],
+      ${within(patience_ms, columnsOf(charges, { app_id: 'bigint' }))},
+      ${columnsOf(charges, { mandate_id: 'text', order_id: 'text', transaction_id: 'text' })},
+      ${columnsOf(charges, { amount: 'bigint', description: 'text', now: 'timestamptz' })},
+      ${columnsOf(charges, { owner_id: 'bigint', token_hash: 'bytea' })},
       ${settings.mandates === 'on'}::boolean,
       ${settings.points_payment_fee_rate}::numeric,
-      ${byLevel(settings, 'mandate_charge_max')}::bigint[], ${skipping !== undefined},
-      ${skipping?.waitFor ?? null}
+      ${byLevel(settings, 'mandate_charge_max')}::bigint[], ${skippingArguments(skipping)}
     ) order by item`.execute(deps.db)
-  return rows.map(({ locked, ...row }) => (locked === null ? asAnswer(row) : new LockedRow(locked)))
+  return unlessLocked(rows, asAnswer)
 }
 
 function asAnswer(row: ChargeResult & Order): Answer {

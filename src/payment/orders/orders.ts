@@ -4,7 +4,7 @@
  */
 import { type Selectable, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
-import { inOrder, makeBatcher } from '../../database/batcher.ts'
+import { columnsOf, inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import type { OrderStatus, OrdersTable } from '../../database/tables/payments.ts'
 
@@ -62,7 +62,7 @@ export function makeFindTransaction(deps: Core): (look: OrderLook) => Promise<Or
     run: async (looks) => {
       const { rows } = await sql<Order & { item: number }>`
         select item, (found).* from find_orders(
-          ${looks.map((look) => look.app_id)}::bigint[], ${looks.map((look) => look.transaction_id)}::text[]
+          ${columnsOf(looks, { app_id: 'bigint', transaction_id: 'text' })}
         )`.execute(deps.db)
       return inOrder(looks, rows, (order) => order)
     },

@@ -2,8 +2,7 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
-import { makeBatcher } from '../../database/batcher.ts'
-import { LockedRow } from '../../database/lock-waits.ts'
+import { columnsOf, makeBatcher, skippingArguments, unlessLocked } from '../../database/batcher.ts'
 import { within } from '../../database/timeouts.ts'
 import { isPaused } from './maintenance.ts'
 import { type PaidOrder, paidOrderColumns } from './return.ts'
@@ -53,17 +52,14 @@ export function makePay(deps: Core): Pay {
       const { points_payment_fee_rate } = await deps.settings.read()
       const { rows } = await sql<PaidOrder & { outcome: PayOutcome; locked: string | null }>`
         select way.outcome, way.locked, ${paidOrderColumns} from pay_orders(
-          ${within(patience_ms, sql`${payments.map((payment) => payment.transaction_id)}::text[]`)},
-          ${payments.map((payment) => payment.payer_id)}::bigint[],
-          ${payments.map((payment) => payment.expected_amount)}::bigint[],
-          ${payments.map((payment) => payment.now)}::timestamptz[],
-          ${points_payment_fee_rate}::numeric, ${skipping !== undefined}, ${skipping?.waitFor ?? null}
+          ${within(patience_ms, columnsOf(payments, { transaction_id: 'text' }))},
+          ${columnsOf(payments, { payer_id: 'bigint', expected_amount: 'bigint', now: 'timestamptz' })},
+          ${points_payment_fee_rate}::numeric, ${skippingArguments(skipping)}
         ) as way order by way.item`.execute(deps.db)
-      return rows.map(({ outcome, locked, ...order }) => {
-        if (locked !== null) return new LockedRow(locked)
-        // Without a way back, the order is null in every column.
-        return order.id === null ? { outcome } : { outcome, order }
-      })
+      // Without a way back, the order is null in every column.
+      return unlessLocked(rows, ({ outcome, ...order }) =>
+        order.id === null ? { outcome } : { outcome, order },
+      )
     },
   })
   const payUnlessPaused = async (payment: Payment): Promise<Judged> =>

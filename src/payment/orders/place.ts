@@ -1,9 +1,9 @@
 /** The act of placing an order at either door. Its rule is the database function receive_orders; this file calls it in batches. */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
-import { makeBatcher } from '../../database/batcher.ts'
+import { makeBatcher, skippingArguments, unlessLocked } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
-import { LockedRow, type Skipping } from '../../database/lock-waits.ts'
+import type { LockedRow, Skipping } from '../../database/lock-waits.ts'
 import type { ReceivedRequest } from '../../database/tables/payments.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -96,10 +96,10 @@ async function placeOrders(
   }))
   const { rows } = await sql<Order & { locked: string | null }>`
     select locked, (placed).* from receive_orders(
-      ${within(patience_ms, sql`${JSON.stringify(asked)}::jsonb`)}, ${skipping !== undefined}, ${skipping?.waitFor ?? null}
+      ${within(patience_ms, sql`${JSON.stringify(asked)}::jsonb`)}, ${skippingArguments(skipping)}
     ) order by item
   `.execute(deps.db)
-  return rows.map(({ locked, ...order }) => (locked === null ? order : new LockedRow(locked)))
+  return unlessLocked(rows, (order) => order)
 }
 
 function doorOf({ gateway }: { gateway?: GatewayFacts | undefined }): 'hmac' | 'gateway' {

@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
 import type { SettingValues } from '../../core/setting-values.ts'
-import { makeBatcher } from '../../database/batcher.ts'
+import { columnsOf, makeBatcher, skippingArguments, unlessLocked } from '../../database/batcher.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import { LockedRow, type Skipping } from '../../database/lock-waits.ts'
 import { within } from '../../database/timeouts.ts'
@@ -197,24 +197,23 @@ async function postTransfers(
   requests: (TransferRequest & { now: Date })[],
   batch?: { patience_ms: number; skipping: Skipping | undefined },
 ): Promise<(Result | LockedRow)[]> {
-  const app_ids = sql`${requests.map((request) => request.app_id)}::bigint[]`
+  const transfers = requests.map((request) => ({
+    ...request,
+    transaction_id: `txn_${randomText(24, LOWER_ALNUM)}`,
+  }))
+  const app_ids = columnsOf(transfers, { app_id: 'bigint' })
   const { rows } = await sql<Result & { locked: string | null }>`
     select locked, (result).* from post_transfers(
       ${batch === undefined ? app_ids : within(batch.patience_ms, app_ids)},
-      ${requests.map((request) => request.order_id)}::text[],
-      ${requests.map(() => `txn_${randomText(24, LOWER_ALNUM)}`)}::text[],
-      ${requests.map((request) => request.to_user_id)}::bigint[],
-      ${requests.map((request) => request.to_username)}::text[],
-      ${requests.map((request) => request.amount)}::bigint[],
-      ${requests.map((request) => request.now)}::timestamptz[],
+      ${columnsOf(transfers, { order_id: 'text', transaction_id: 'text', to_user_id: 'bigint' })},
+      ${columnsOf(transfers, { to_username: 'text', amount: 'bigint', now: 'timestamptz' })},
       ${byLevel(settings, 'points_transfer_fee_rate')}::numeric[],
       ${byLevel(settings, 'points_transfer_min_amount')}::bigint[],
       ${byLevel(settings, 'points_transfer_max_amount')}::bigint[],
       ${byLevel(settings, 'points_transfer_daily_limit')}::bigint[],
-      ${requests.map((request) => request.from_user_id ?? null)}::bigint[],
-      ${batch?.skipping !== undefined}, ${batch?.skipping?.waitFor ?? null}
+      ${columnsOf(transfers, { from_user_id: 'bigint' })}, ${skippingArguments(batch?.skipping)}
     ) order by item`.execute(db)
-  return rows.map(({ locked, ...result }) => (locked === null ? result : new LockedRow(locked)))
+  return unlessLocked(rows, (result) => result)
 }
 
 type LevelSetting =

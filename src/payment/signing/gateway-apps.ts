@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
-import { inOrder, makeBatcher } from '../../database/batcher.ts'
+import { columnsOf, inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
@@ -116,10 +116,7 @@ type Name = { app_id?: bigint; pid?: bigint; payment_id?: string }
 async function readApps(db: Db, names: Name[], now: Date): Promise<(Row & { item: number })[]> {
   const { rows } = await sql<Row & { item: number }>`
     select * from gateway_apps(
-      ${names.map(({ app_id }) => app_id ?? null)}::bigint[],
-      ${names.map(({ pid }) => pid ?? null)}::bigint[],
-      ${names.map(({ payment_id }) => payment_id ?? null)}::text[],
-      ${now}::timestamptz
+      ${columnsOf(names, { app_id: 'bigint', pid: 'bigint', payment_id: 'text' })}, ${now}::timestamptz
     )`.execute(db)
   return rows
 }
