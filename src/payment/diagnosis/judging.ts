@@ -1,3 +1,5 @@
+// This room: the signature debugger, which finds the mistake of a pasted or refused request.
+// Verbs: readPasted, explain, judge.
 /** Judges requests in turn, because an unexplained one occupies the process for some tens of milliseconds. */
 import { openFairQueue } from '../../platform/fair-queue.ts'
 import type { Receiver, Request } from './request.ts'

@@ -108,10 +108,6 @@ export const mistakes = {
     en: 'The string was converted to uppercase or lowercase before signing. Leave it as it is.',
     zh: '签名前把字符串转成了大写或小写。请保持原样。',
   }),
-  charset: (what) => ({
-    en: `The string was signed in another character set: ${what}. Sign its UTF-8 bytes.`,
-    zh: `签名时用了其他字符集：${what}。请对 UTF-8 字节签名。`,
-  }),
   raw_token: () => ({
     en: 'The token itself was used as the key. Use its SHA-256 in hex: the Secret Key.',
     zh: '直接把 Token 当作密钥。应使用它的 SHA-256 十六进制值，即 Secret Key。',
@@ -251,6 +247,18 @@ export const mistakes = {
   amount_form: (what) => ({
     en: `The amount ${what} is not accepted. The HMAC API takes whole ${POINTS} like 10; the gateway takes money like 9.90, in plain digits with at most 20 decimals.`,
     zh: `金额 ${what} 不被接受。HMAC 接口使用整数${POINTS}，如 10；网关的金额用普通数字书写，如 9.90，最多 20 位小数。`,
+  }),
+  amount_too_small: (what) => ({
+    en: `The money ${what} is worth less than one of the ${POINTS}, so it is refused.`,
+    zh: `金额 ${what} 换算后不足 1 ${POINTS}，会被拒绝。`,
+  }),
+  field_missing: (what) => ({
+    en: `A new order needs these parameters too: ${what}.`,
+    zh: `新订单还需要这些参数：${what}。`,
+  }),
+  field_form: (what) => ({
+    en: `${what} is refused for its form, whatever the signature is. Its operation in the documentation says what is accepted.`,
+    zh: `${what} 的格式不被接受，与签名无关；可填的内容见文档中的该接口。`,
   }),
   out_trade_no_form: (what) => ({
     en: `The out_trade_no ${what} is not accepted. Use 1 to 128 letters, digits and . _ - | but not 0 alone.`,

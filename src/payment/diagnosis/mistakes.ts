@@ -17,7 +17,7 @@ type ValueMistake =
 /** Mistakes in the choice of parameters. */
 type FieldMistake = 'not_signed' | 'signed_extra' | 'empty_kept' | 'zero_dropped' | 'null_as_text'
 
-/** Mistakes in the order, the joining and the bytes of the string. */
+/** Mistakes in the order and the joining of the string. */
 type TextMistake =
   | 'unsorted'
   | 'trailing_ampersand'
@@ -25,7 +25,6 @@ type TextMistake =
   | 'values_only'
   | 'json_signed'
   | 'case_changed'
-  | 'charset'
 
 /** Mistakes in the choice of the key. */
 type KeyMistake =
@@ -67,6 +66,9 @@ export type NoteCode =
   | 'timestamp_missing'
   | 'timestamp_form'
   | 'amount_form'
+  | 'amount_too_small'
+  | 'field_missing'
+  | 'field_form'
   | 'out_trade_no_form'
   | 'url_form'
   | 'url_never_called'

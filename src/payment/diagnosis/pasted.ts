@@ -5,7 +5,6 @@
 
 import type { Field } from '../signing/refused-requests.ts'
 import { PAYMENT_ID_PATTERN } from '../wire-fields/fields.ts'
-import { decodeText } from './charsets.ts'
 
 const FIELDS_MAX = 100
 
@@ -171,4 +170,17 @@ function readLines(text: string): Pasted | undefined {
     return name === undefined ? [] : [[name, rest!.trimEnd().replace(/[,;]$/, '')]]
   })
   return fields.length === 0 ? undefined : { fields, nested: [] }
+}
+
+/** Decodes bytes. Names their character set unless it is UTF-8. */
+function decodeText(bytes: Buffer): { text: string; charset?: string } {
+  for (const [encoding, charset] of [['utf-8'], ['gbk', 'GBK']] as const) {
+    try {
+      const text = new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes)
+      return charset === undefined ? { text } : { text, charset }
+    } catch {
+      // The bytes are in another character set.
+    }
+  }
+  return { text: bytes.toString('latin1'), charset: 'Latin-1' }
 }

@@ -21,6 +21,8 @@ export type Request = {
 export type Receiver = {
   keys: OwnKeys
   accepts: { v1: boolean; v2: boolean }
+  /** Points for a unit of the merchant's currency, as decimal text. */
+  exchange_rate: string
   /** The setting NOTIFY_ALLOW_CIDRS. */
   allowedCidrs: Config['NOTIFY_ALLOW_CIDRS']
   now: Date

@@ -147,15 +147,15 @@ async function judgeOf(
 ) {
   const app = (await deps.gatewayKeys.findApp({ app_id }))!
   const { keysAt, version } = await readOwnKeys(deps, app, user_id)
-  const { v1, v2 } = app.accepts
   const allowedCidrs = deps.config.NOTIFY_ALLOW_CIDRS
-  const receiverAt = (at: Date) => ({ keys: keysAt(at), accepts: app.accepts, allowedCidrs, now: at })
+  const { accepts, exchange_rate } = app
+  const receiverAt = (at: Date) => ({ keys: keysAt(at), accepts, exchange_rate, allowedCidrs, now: at })
   return {
     keysAt,
     verdictOn: (asked: Request, at: Date) => judging.verdictOn(user_id, asked, receiverAt(at)),
     shortVerdictOn(kept: RefusedRequest) {
       // A verdict stays right while the keys and the versions are the same.
-      const name = `${kept.id} ${version} ${v1} ${v2}`
+      const name = `${kept.id} ${version} ${accepts.v1} ${accepts.v2}`
       return judging.shortVerdictOn(user_id, name, askedOf(kept), receiverAt(kept.at))
     },
   }

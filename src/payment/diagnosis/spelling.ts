@@ -1,12 +1,11 @@
 /**
- * The right way and the usual wrong ways to build the string to sign: writing values, choosing parameters, ordering them,
- * joining them, and encoding the bytes. The first way of each step is the right one. Pure.
+ * The right string to sign, and the strings of the usual mistakes: in writing values, choosing parameters, ordering and joining
+ * them. Pure.
  */
 import { withoutDeceptive } from '../../web/parameters.ts'
-import { canonicalString, compareBytes } from '../signing/canonical.ts'
+import { compareBytes } from '../signing/canonical.ts'
 import type { Field } from '../signing/refused-requests.ts'
-import { CHARSETS } from './charsets.ts'
-import { type Way, wrong } from './mistakes.ts'
+import { type Mistake, type MistakeCode, type Way, wrong } from './mistakes.ts'
 
 /** The rules of a door's string to sign. */
 export type Rules = {
@@ -22,60 +21,39 @@ export type Rules = {
   extras: readonly Field[]
 }
 
-export type Steps = {
-  values: Way<(value: string) => string>[]
-  fields: Way<Field[]>[]
-  order: Way<(fields: Field[]) => Field[]>[]
-  join: Way<(fields: Field[]) => string>[]
-  bytes: Way<(text: string) => Buffer | undefined>[]
-}
+/** A string to sign. The right one has no mistake. */
+export type Spelling = { text: string; mistake?: Mistake }
 
 /** Numeric parameters, which may lose or gain zeros before the signature. */
 const AMOUNTS = /^(amount|charge_max|period_max|money|points|price|total|fee)$/
-const LEFT_OUT_PAIRS_MAX = 12
-/** The number of parameters up to which every order is tried: 720 orders. */
+/** The parameters, and the characters of the string, up to which every order is tried: 720 orders. */
 const PERMUTED_MAX = 6
+const PERMUTED_LENGTH_MAX = 4_096
 
-/** The steps for these parameters, without wrong ways that yield the right string. */
-export function stepsFor(sent: readonly Field[], rules: Rules): Steps {
-  const signed = sent.filter(([name]) => !rules.unsigned.includes(name))
-  const right = rules.keepsEmpty ? signed : signed.filter(([, value]) => value !== '')
-  const steps: Steps = {
-    values: [{ take: (value) => value }, ...VALUES.map(([code, take]) => wrong(code, take))],
-    fields: [{ take: right }, ...otherFields(sent, signed, right, rules)],
-    order: [{ take: sorted }, ...ORDERS.map((take) => wrong('unsorted', take))],
-    join: [{ take: canonicalJoin }, ...JOINS.map(([code, take]) => wrong(code, take))],
-    bytes: [
-      { take: (text) => Buffer.from(text) },
-      ...CHARSETS.map(({ name, encode }) => wrong('charset', encode, name)),
-    ],
-  }
-  return effective(steps, right)
+/** Yields the right string, and then every string with one usual mistake. */
+export function* spellings(sent: readonly Field[], rules: Rules): Generator<Spelling> {
+  const right = rightFields(sent, rules)
+  const base = canonicalJoin(sorted(right))
+  yield { text: base }
+  for (const { take: text, mistake } of wrongTexts(sent, right, rules))
+    if (text !== base) yield { text, mistake: mistake! }
 }
 
-/** Every pair of parameters left out of the string: too many ways to combine with other mistakes. */
-export function pairsLeftOut(sent: readonly Field[], rules: Rules): Way<Field[]>[] {
-  const right = rightFields(sent, rules)
-  const names = [...new Set(right.map(([name]) => name))]
-  if (names.length > LEFT_OUT_PAIRS_MAX) return []
-  return names.flatMap((first, i) =>
-    names.slice(i + 1).map((second) =>
-      wrong(
-        'not_signed',
-        right.filter(([name]) => name !== first && name !== second),
-        `${first}, ${second}`,
-      ),
-    ),
-  )
+function* wrongTexts(sent: readonly Field[], right: Field[], rules: Rules): Generator<Way<string>> {
+  for (const [code, write] of VALUES)
+    yield wrong(code, canonicalJoin(sorted(right.map(([name, value]) => [name, write(value)]))))
+  for (const { take: fields, mistake } of otherFields(sent, right, rules))
+    yield { take: canonicalJoin(sorted(fields)), mistake }
+  for (const order of [...ORDERS, ...everyOrder(right)]) yield wrong('unsorted', canonicalJoin(order(right)))
+  for (const [code, join] of JOINS) yield wrong(code, join(sorted(right)))
+  // JSON has no order, so its writer keeps that of the request.
+  for (const [code, join] of JSON_JOINS) yield wrong(code, join(right))
 }
 
-/** Every order of the parameters: too many ways to combine with other mistakes. */
-export function everyOrder(sent: readonly Field[], rules: Rules): Steps['order'] {
-  const right = rightFields(sent, rules)
-  if (right.length > PERMUTED_MAX) return []
-  return permutations(right.map((_, at) => at)).map((places) =>
-    wrong('unsorted', (fields: Field[]) => places.map((at) => fields[at]!)),
-  )
+/** Every order of a few parameters, such as the one of a list in a manual. */
+function everyOrder(right: Field[]): ((fields: Field[]) => Field[])[] {
+  if (right.length > PERMUTED_MAX || canonicalJoin(right).length > PERMUTED_LENGTH_MAX) return []
+  return permutations(right.map((_, at) => at)).map((places) => (fields) => places.map((at) => fields[at]!))
 }
 
 function permutations(places: number[]): number[][] {
@@ -101,7 +79,7 @@ const asHtml = (value: string) => value.replace(/[&<>"]/g, (c) => HTML[c]!)
 const unicodeEscaped = (value: string) =>
   value.replace(/[^\0-\x7f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-const VALUES: [code: Parameters<typeof wrong>[0], take: (value: string) => string][] = [
+const VALUES: [code: MistakeCode, write: (value: string) => string][] = [
   ['url_encoded', encodeURIComponent],
   ['url_encoded', (value) => spaceAsPlus(encodeURIComponent(value))],
   ['url_encoded', phpEncode],
@@ -136,7 +114,8 @@ function decoded(value: string): string {
   }
 }
 
-function otherFields(sent: readonly Field[], signed: Field[], right: Field[], rules: Rules): Way<Field[]>[] {
+function otherFields(sent: readonly Field[], right: Field[], rules: Rules): Way<Field[]>[] {
+  const signed = sent.filter(([name]) => !rules.unsigned.includes(name))
   const has = (name: string) => right.some(([present]) => present === name)
   const names = (fields: readonly Field[]) => fields.map(([name]) => name).join(', ')
   const without = (left: readonly Field[]) => right.filter((field) => !left.includes(field))
@@ -214,47 +193,19 @@ const ORDERS: ((fields: Field[]) => Field[])[] = [
 
 const canonicalJoin = (fields: Field[]) => fields.map(([name, value]) => `${name}=${value}`).join('&')
 
-const JOINS: [code: Parameters<typeof wrong>[0], take: (fields: Field[]) => string][] = [
+type Join = [code: MistakeCode, join: (fields: Field[]) => string]
+const JSON_JOINS: Join[] = [
+  ['json_signed', (fields) => JSON.stringify(Object.fromEntries(fields))],
+  ['json_signed', (fields) => JSON.stringify(Object.fromEntries(fields)).replaceAll('/', '\\/')],
+]
+const JOINS: Join[] = [
   ['trailing_ampersand', (fields) => `${canonicalJoin(fields)}&`],
   ['no_separator', (fields) => fields.map(([name, value]) => `${name}=${value}`).join('')],
   ['no_separator', (fields) => fields.map(([name, value]) => `${name}${value}`).join('')],
   ['no_separator', (fields) => fields.map(([name, value]) => `${name}=${value}`).join(',')],
   ['values_only', (fields) => fields.map(([, value]) => value).join('')],
   ['values_only', (fields) => fields.map(([, value]) => value).join('&')],
-  ['json_signed', (fields) => JSON.stringify(Object.fromEntries(fields))],
-  ['json_signed', (fields) => JSON.stringify(Object.fromEntries(fields)).replaceAll('/', '\\/')],
+  ...JSON_JOINS,
   ['case_changed', (fields) => canonicalJoin(fields).toLowerCase()],
   ['case_changed', (fields) => canonicalJoin(fields).toUpperCase()],
 ]
-
-/** Builds the string with one way of each step. */
-export function spell(
-  value: (value: string) => string,
-  fields: Field[],
-  order: (fields: Field[]) => Field[],
-  join: (fields: Field[]) => string,
-): string {
-  return join(order(fields).map(([name, text]): Field => [name, value(text)]))
-}
-
-/** Drops wrong ways that change nothing here, and ways that yield the same as an earlier way of their step. */
-function effective(steps: Steps, right: Field[]): Steps {
-  const [value, order, join] = [steps.values[0]!.take, steps.order[0]!.take, steps.join[0]!.take]
-  const base = canonicalString(Object.fromEntries(right))
-  const only = <Taken>(ways: Way<Taken>[], text: (take: Taken) => string): Way<Taken>[] => {
-    const seen = new Set<string>()
-    return ways.filter(({ take, mistake }) => {
-      const made = text(take)
-      if (seen.has(made) || (mistake !== undefined && made === base)) return false
-      seen.add(made)
-      return true
-    })
-  }
-  return {
-    values: only(steps.values, (take) => spell(take, right, order, join)),
-    fields: only(steps.fields, (take) => spell(value, take, order, join)),
-    order: only(steps.order, (take) => spell(value, right, take, join)),
-    join: only(steps.join, (take) => spell(value, right, order, take)),
-    bytes: only(steps.bytes, (take) => take(base)?.toString('hex') ?? base),
-  }
-}
