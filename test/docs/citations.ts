@@ -51,6 +51,8 @@ export function citationsIn(text: string, known: ReadonlySet<Clause>): Citations
     // The word alone is no citation.
     if (name === 'decisions' && numbers === undefined) continue
     if (numbers === undefined) faults.push(`${whole.trim()}: name a clause, N.M`)
+    for (const [range, from, to] of (numbers ?? '').matchAll(/(\d+)\.\d+(?: to |–)(\d+)\.\d+/g))
+      if (from !== to) faults.push(`${name} ${range}: a range stays in one section`)
     for (const clause of numbers === undefined ? [] : expand(name, numbers, known))
       if (known.has(clause)) clauses.push(clause)
       else faults.push(`${clause}: no such clause`)

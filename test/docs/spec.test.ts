@@ -108,6 +108,7 @@ describe('a citation', () => {
     ['spec/coins 1.2', 'spec/coins 1.2: no such clause'],
     ['spec/points 1.2 to 1.9', 'spec/points 1.9: no such clause'],
     ['decisions 3.9', 'decisions 3.9: no such clause'],
+    ['spec/points 1.2–2.1', 'spec/points 1.2–2.1: a range stays in one section'],
     ['(spec/points)', 'spec/points: name a clause, N.M'],
     ['spec/points 2', 'spec/points: name a clause, N.M'],
     ['gateway.md 2.2', 'gateway.md 2.2: cite spec/PAGE N.M instead'],

@@ -1,5 +1,5 @@
 /**
- * Real clients, by the disagreements that spec/payment-api 2.2 lists, each written independently from those facts: what
+ * Real clients, each written independently from the facts of its source, by what they disagree about (spec/payment-api 2.2): what
  * it hashes, what it checks, how it reads an answer. Each buys, verifies its callback and queries it. Those that
  * transfer do so too.
  */

@@ -1,4 +1,4 @@
-/** Reads authorization_details (RFC 9396): the one mandate that an authorization request may name. spec/mandates 2.4.2. */
+/** Reads authorization_details (RFC 9396): the one mandate that an authorization request may name. spec/mandates 2.4. */
 import { z } from 'zod'
 import type { AskedMandate, MandateConsents } from '../../accounts/sign-in/mandate-consent.ts'
 import type { Core } from '../../core/core.ts'

@@ -24,8 +24,8 @@ const OUR_NAMES = new Set([
 ])
 
 /**
- * Whether the text is an address of a shop: absolute, https (or http on loopback, outside production), and without a query
- * or fragment. spec/payment-api 1.3.
+ * Whether the text is an address without query and fragment: absolute, and https, or http on the loopback outside production.
+ * A callback address may have a query too: isSignedCallbackUrl. spec/payment-api 1.3.
  */
 export function isCallbackUrl(text: string, production: boolean): boolean {
   // A header carries the address unchanged, so it must be printable ASCII, with international parts encoded.

@@ -208,7 +208,7 @@ export function requireOneMeaning(
   if (protocol === 'v1') requireNoReading(text, parameters, NOTICE)
 }
 
-/** Cuts a name to 127 bytes without splitting a character. spec/gateway 1.3. */
+/** Cuts a name to 127 bytes without splitting a character. spec/gateway 1.7. */
 function cutName(name: string): string {
   if (Buffer.byteLength(name) <= NAME_BYTES_MAX) return name
   let bytes = 0

@@ -108,7 +108,7 @@ export async function authenticate(
   return { app, parameters: withoutBlanks(parameters), protocol, signed, asReceived, log: request.log }
 }
 
-/** Throws application_unusable. Selling needs an approved application; a suspended one may still ask. spec/payment-api 1.6. */
+/** Throws application_unusable. Selling needs an approved application; a suspended one may still ask. spec/payment-api 1.1. */
 export function requireUsable({ status }: GatewayApp, act: 'sell' | 'ask'): void {
   if (status === 'approved' || (status === 'suspended' && act === 'ask')) return
   throw refusal('application_unusable', status === 'suspended' ? undefined : '支付应用尚未启用')
@@ -163,7 +163,7 @@ async function signedText(
   return publicKey && verifyRsa(parameters, publicKey)
 }
 
-/** The reader of signed requests: the fields and values that we require in every one. */
+/** The reader of signed requests: the fields and values that we require in every one. spec/gateway 1.5 and 3.2. */
 function readerOf(app: GatewayApp, protocol: 'v1' | 'v2', now: Date): Reader {
   const isPid = (value: string) => [String(app.pid), app.payment_id].includes(value.trim())
   const isName = (name: string) => !AMBIGUOUS_NAME.test(name)

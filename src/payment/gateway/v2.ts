@@ -1,6 +1,6 @@
 /**
  * V2: takes form bodies, answers JSON, and signs every answer with the application's platform key. Success is code 0.
- * spec/gateway 3.3. spec/gateway 3.2.
+ * spec/gateway 3.3.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'

@@ -82,7 +82,7 @@ function verifyTimestamp(timestamp: string | undefined, now: Date): void {
   throw new AppError('stale_timestamp', 'Timestamp is invalid or expired', { data: { server_time } })
 }
 
-/** Throws application_unusable unless the application may read. A suspended one may still read its orders. spec/payment-api 1.6. */
+/** Throws application_unusable unless the application may read. A suspended one may still read its orders. spec/payment-api 1.1. */
 export function requireReadable({ status }: Caller): void {
   if (status !== 'approved' && status !== 'suspended') throw unusable(status)
 }

@@ -145,7 +145,7 @@ function transferRoute(app: FastifyInstance, deps: Core, authenticate: Authentic
   })
 }
 
-/** Transfers fail only with 400 or 401, so an unknown Payment ID fails like an unusable one. spec/payment-api 2.5. */
+/** An unknown Payment ID fails like an unusable one, because clients of transfers do not expect a 404. spec/payment-api 2.5. */
 function asTransferFailure(error: unknown): never {
   if (error instanceof AppError && error.code === 'application_not_found') {
     throw new AppError('unknown_application', error.message)

@@ -64,7 +64,7 @@ type Outcome =
 type Result = Omit<Transfer, 'order_id'> & { outcome: Outcome; bound: bigint | null; have: bigint | null }
 
 /**
- * Posts a transfer, or returns the transfer of a repeated request. Throws a PaymentCode without moving points.
+ * Posts a transfer, or returns the transfer of a repeated request. Throws a PaymentCode without moving points. spec/payment-api 4.2.
  * @param requireAllowed throws the refusal of a new transfer. A repeated request is answered anyway.
  */
 export type PostTransfer = (request: TransferRequest, requireAllowed?: () => void) => Promise<Transfer>

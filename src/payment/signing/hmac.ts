@@ -1,6 +1,6 @@
 /**
  * Signatures of the HMAC API: the string to sign, the keys, and the probable mistake behind a wrong signature.
- * Pure: knows neither HTTP nor SQL. spec/payment-api 2.2–5.3.
+ * Pure: knows neither HTTP nor SQL. spec/payment-api 2.2 and 3.3.
  */
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'

@@ -1,6 +1,6 @@
 /**
  * Reads the public key that a merchant pastes, in every usual form, and names the fault of any other text.
- * Pure. spec/gateway 3.1 and Key import cases.
+ * Pure. spec/gateway 3.1.
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 

@@ -37,7 +37,7 @@ export function isMerchantUrl(text: string): boolean {
   return username === '' && password === ''
 }
 
-/** Why an address can never be called, as far as this is known without asking name servers. */
+/** Why an address can never be called, as far as this is known without asking name servers. spec/payment-api 1.6. */
 export function callRefusal(
   url: string,
   { NOTIFY_ALLOW_CIDRS = [] }: Pick<Config, 'NOTIFY_ALLOW_CIDRS'>,
