@@ -1,4 +1,4 @@
-/** Alerts to members about payment applications: on their page of alerts and by mail, each cause once. */
+/** Alerts to members about payment applications: on their page of alerts and by mail, each cause once. spec/payment-api 6.3. */
 import { afterAll, expect, it } from 'vitest'
 import { sendDueMail } from '../../src/accounts/people/email.ts'
 import type { Core } from '../../src/core/core.ts'

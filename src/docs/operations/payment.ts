@@ -63,7 +63,7 @@ export const ABOUT_ORDER = {
     '付款时间是否已过。状态仍为 pending；用同一 order_id 再次发起会重新打开该订单。',
   ),
   refunded_amount: POINTS,
-  frozen: text('Held by an administrator: it cannot be paid or refunded.', '被管理员冻结，不能付款或退款。'),
+  frozen: text('Frozen by an administrator: it cannot be paid.', '被管理员冻结，不能付款。'),
   mandate_id: text(
     'Of a charge, its mandate; null for an order that was paid by hand.',
     '扣款所依据的预授权；由买家付款的订单为 null。',

@@ -1,6 +1,7 @@
 // This room: alerts: what owners, teams and members are warned of, once for each cause.
 // Verbs: raiseAlert, readAlerts, markRead.
 // Tables: alerts.
+// Clauses: spec/payment-api 6.3.
 /** /account/alerts: a member's alerts about payment applications, with the unread ones marked. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'

@@ -1,6 +1,6 @@
 /**
  * Alerts to members about their payment applications: a row on the page of alerts, and a mail to a verified address. The
- * row's unique key turns one cause into one alert, even if several processes raise it.
+ * row's unique key turns one cause into one alert, even if several processes raise it. spec/payment-api 6.3.
  */
 
 import { sql } from 'kysely'
