@@ -14,14 +14,18 @@ const TRANSACTIONS = 100
 /** These statements use the default settings. */
 const TRANSFER = `
   select (result).outcome from post_transfers(
-    array[:app], array[gen_random_uuid()::text], array['txn_' || substr(md5(random()::text), 1, 24)],
-    array[:to], array[(select username from users where id = :to)], array[1 + :app % 100], array[now()],
+    array[row(
+      :app, gen_random_uuid()::text, 'txn_' || substr(md5(random()::text), 1, 24), :to,
+      (select username from users where id = :to), 1 + :app % 100, now(), null
+    )::asked_transfer],
     '{0.10,0.05,0.03,0.01,0.005}', '{1,1,1,1,1}', '{1000,5000,20000,50000,100000}', '{null,null,null,null,null}'
   );`
 const PAYMENT = `
   select outcome from pay_orders(
-    array[(select transaction_id from orders where id = (select nextval('bench_payments')))], array[:to],
-    array[(select amount from orders where id = (select currval('bench_payments')))], array[now()], 0.05
+    array[row(
+      (select transaction_id from orders where id = (select nextval('bench_payments'))), :to,
+      (select amount from orders where id = (select currval('bench_payments'))), now()
+    )::asked_payment], 0.05
   );`
 
 /** The transactions per second of each function. Undefined when pgbench is not installed. */

@@ -9,12 +9,12 @@
 do $$
 declare
   c_one_plan constant text[] := array[
-    'clients_with_secrets', 'receive_orders',
+    'clients_with_secrets',
     'settle_notifications', 'claim_notifications', 'settle_logouts', 'claim_logouts'
   ];
   c_by_index constant text[] := array[
     'use_sessions', 'open_wallets', 'ways_back', 'pay_orders', 'post_transfers', 'refund_order', 'reverse_transfer', 'judge_points', 'post_points',
-    'place_orders', 'find_orders', 'find_trades', 'expire_orders', 'write_order_events',
+    'receive_orders', 'find_orders', 'find_trades', 'expire_orders', 'write_order_events',
     'write_transfer_events', 'write_charge_events', 'write_refusal_events', 'write_mandate_event', 'points_of_day', 'charge_mandates', 'mandate_facts', 'payment_apps_with_tokens', 'gateway_apps',
     'exchange_codes', 'rotate_refresh_tokens', 'live_access_tokens', 'end_sessions', 'tell_of_member'
   ];

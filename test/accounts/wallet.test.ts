@@ -17,9 +17,14 @@ const test = await useTestApp()
 /** Posts movements of a wallet, the oldest first. */
 async function post({ id }: Person, movements: [amount: number, at: string, reason?: string][]) {
   for (const [index, [amount, at, reason = 'by hand']] of movements.entries())
-    await sql`select post_journal('live', ${amount > 0 ? 'grant' : 'adjustment'}, ${`t:${id}:${at}:${index}`}, null, ${reason},
-      ${at}::timestamptz, array(select id from ledger_accounts where book = 'live' and (user_id = ${id} or kind = 'issuance') order by kind desc),
-      array[${amount}, ${-amount}]::bigint[])`.execute(test.db)
+    await sql`
+      select post_journals(${amount > 0 ? 'grant' : 'adjustment'}, ${reason}, array_agg(row(
+        'live', ${`t:${id}:${at}:${index}`}::text, null, ${at}::timestamptz, wallet.id, issuance.id, null, ${-amount}::bigint, 0
+      )::posting))
+      from ledger_accounts as wallet, ledger_accounts as issuance
+      where wallet.book = 'live' and wallet.user_id = ${id} and issuance.book = 'live' and issuance.kind = 'issuance'`.execute(
+      test.db,
+    )
 }
 
 /** A member with an open wallet. */

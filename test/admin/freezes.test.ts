@@ -109,8 +109,9 @@ it('a frozen wallet spends nothing even past the guards: the database refuses', 
     [poor, buyer].map(({ id }) => rowOf(test, 'ledger_accounts', { user_id: id })),
   )
   const post = (kind: string) =>
-    sql`select post_journal('live', ${kind}, 'past the guards', null, 'x', now(), array[${from!.id}, ${to!.id}]::bigint[],
-      array[-10, 10]::bigint[])`.execute(test.db)
+    sql`select post_journals(${kind}, 'x', array[
+      row('live', 'past the guards', null, now(), ${from!.id}::bigint, ${to!.id}::bigint, null, 10, 0)::posting
+    ])`.execute(test.db)
   for (const kind of ['payment', 'transfer'])
     await expect(post(kind)).rejects.toMatchObject({ constraint: 'ledger_accounts_frozen_spends_nothing' })
   expect(await balanceOf(test.db, poor.id)).toBe(50n)

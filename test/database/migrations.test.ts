@@ -71,6 +71,29 @@ it('functions/history has a line for every text of functions', () => {
   expect(lines.filter((line) => !history.includes(line))).toEqual([])
 })
 
+const MONEY = inFunctions.filter((name) => /^functions\/(ledger|payment)\//.test(name))
+const FUNCTION_LINES_MAX = 120
+/** Lists that must keep one order are hard to follow. A step passes rows of one type instead. */
+const ARRAYS_MAX = 30
+
+it('no function is longer than 120 lines', () => {
+  const lengths = [...texts].flatMap(([name, text]) =>
+    [
+      ...text.matchAll(
+        /^create (?:or replace )?function (\w+)\([\s\S]*?(?:\$\$;$|^return [^;]*;$|^end\n\$\$)/gm,
+      ),
+    ].map(([whole, created]) => ({ name, created, lines: whole.split('\n').length })),
+  )
+  expect(lengths.length).toBeGreaterThan(100)
+  expect(lengths.filter(({ lines }) => lines > FUNCTION_LINES_MAX)).toEqual([])
+})
+
+it('the functions of money declare at most 30 arrays', () => {
+  const arrays = MONEY.flatMap((name) => matches(name, /^ {2}([vc]_\w+ (?:constant )?\w+\[\])/gm))
+  expect(arrays.length).toBeGreaterThan(20)
+  expect(arrays.length, arrays.join('\n')).toBeLessThanOrEqual(ARRAYS_MAX)
+})
+
 it('pay_orders and everything it calls stand in at most three files', () => {
   const called = new Set(['pay_orders'])
   for (const name of called)

@@ -42,7 +42,7 @@ describe('the database refuses', () => {
     ],
     [
       'a wallet below zero',
-      `select post_journal('live', 'adjustment', 'theft', null, 'x', now(), array(select id from ledger_accounts where book = 'live' and kind in ('wallet', 'issuance') order by kind desc), '{-101, 101}')`,
+      `select post_journals('adjustment', 'x', array_agg(row('live', 'theft', null, now(), wallet.id, issuance.id, null, 101, 0)::posting)) from ledger_accounts as wallet, ledger_accounts as issuance where wallet.book = 'live' and wallet.kind = 'wallet' and issuance.book = 'live' and issuance.kind = 'issuance'`,
       /ledger_accounts_not_negative/,
     ],
     [
@@ -52,7 +52,7 @@ describe('the database refuses', () => {
     ],
     [
       'an adjustment without a reason',
-      `select post_journal('live', 'adjustment', 'x', null, null, now(), '{}', '{}')`,
+      `select post_journals('adjustment', null, array[row('live', 'x', null, now(), null, null, null, 0, 0)::posting])`,
       /journal_reason/,
     ],
     [

@@ -77,7 +77,7 @@ const sealedIds = async () =>
   )
 /** A journal without entries, which takes no locks that others wait for. */
 const post = (reference: string) =>
-  `select post_journal('live', 'adjustment', '${reference}', null, 'test', now(), '{}', '{}')`
+  `select (post_journals('adjustment', 'test', array[row('live', '${reference}', null, now(), null, null, null, 0, 0)::posting]))[1] as id`
 
 async function session(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: database.url })
@@ -158,7 +158,7 @@ describe('sealing', () => {
 
   it('takes as many as a batch holds, to the journal', async () => {
     await seal()
-    await sql`select post_journal('live', 'adjustment', 'full:' || n, null, 'test', now(), '{}', '{}')
+    await sql`select post_journals('adjustment', 'test', array_agg(row('live', 'full:' || n, null, now(), null, null, null, 0, 0)::posting order by n))
       from generate_series(1, 500) as n`.execute(db)
     await seal()
     expect(await sealedIds()).toEqual(await journalIds())
@@ -168,7 +168,7 @@ describe('sealing', () => {
   })
 
   it('takes many in batches, stops between them when asked, and continues', async () => {
-    await sql`select post_journal('live', 'adjustment', 'many:' || n, null, 'test', now(), '{}', '{}')
+    await sql`select post_journals('adjustment', 'test', array_agg(row('live', 'many:' || n, null, now(), null, null, null, 0, 0)::posting order by n))
       from generate_series(1, 1200) as n`.execute(db)
     const journals = await journalIds()
     const before = (await sealedIds()).length
@@ -251,7 +251,7 @@ describe('the walk along the chain', () => {
     await give()
     const undone = await session()
     await undone.query('begin')
-    gap = BigInt((await undone.query(post('gap'))).rows[0].post_journal)
+    gap = BigInt((await undone.query(post('gap'))).rows[0].id)
     await undone.query('rollback')
     await undone.end()
     await give()

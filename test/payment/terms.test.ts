@@ -4,9 +4,10 @@
  */
 import { sql } from 'kysely'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { rowArray } from '../../src/database/rows.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
-import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
+import { ASKED_PAYMENT, makePayOrder } from '../../src/payment/orders/pay.ts'
+import { ASKED_TRANSFER, makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { givePoints, makePerson } from '../harness/cast.ts'
@@ -197,8 +198,15 @@ describe('a daily limit of payments', () => {
       const outcomes = await whileLimitIsSet(seller, async () => {
         const { rows } = await sql<{ outcome: string }>`
           select outcome from pay_orders(
-            ${two.map(({ transaction_id }) => transaction_id)}::text[], ${[buyer.id, buyer.id]}::bigint[],
-            ${[60, 60]}::bigint[], ${[test.clock.now(), test.clock.now()]}::timestamptz[], 0.05
+            ${rowArray(
+              ASKED_PAYMENT,
+              two.map(({ transaction_id }) => ({
+                transaction_id,
+                payer_id: buyer.id,
+                expected_amount: 60,
+                now: test.clock.now(),
+              })),
+            )}, 0.05
           ) order by item`.execute(elsewhere.db)
         return rows.map(({ outcome }) => outcome)
       })
@@ -213,14 +221,14 @@ describe('a daily limit of transfers', () => {
       expect((await seller.transfer(transferOf('10'))).status).toBe(200)
       const first = ++count
       count += 1
-      const both = <T>(value: T) => [value, value]
+      const asked = [first, first + 1].map((n) => ({
+        ...{ app_id: seller.id, order_id: `terms-${n}`, transaction_id: `txn_terms_${n}`, amount: 60 },
+        ...{ to_user_id: buyer.id, to_username: buyer.username, now: test.clock.now() },
+      }))
       const outcomes = await whileLimitIsSet(seller, async () => {
         const { rows } = await sql<{ outcome: string }>`
           select (result).outcome from post_transfers(
-            ${both(seller.id)}::bigint[], ${[`terms-${first}`, `terms-${first + 1}`]}::text[],
-            ${[`txn_terms_${first}`, `txn_terms_${first + 1}`]}::text[], ${both(buyer.id)}::bigint[],
-            ${both(buyer.username)}::text[], ${[60, 60]}::bigint[], ${both(test.clock.now())}::timestamptz[],
-            ${Array(5).fill(0)}::numeric[], ${Array(5).fill(1)}::bigint[], ${Array(5).fill(1_000)}::bigint[],
+            ${rowArray(ASKED_TRANSFER, asked)}, ${Array(5).fill(0)}::numeric[], ${Array(5).fill(1)}::bigint[], ${Array(5).fill(1_000)}::bigint[],
             ${Array(5).fill(null)}::bigint[]
           ) order by item`.execute(elsewhere.db)
         return rows.map(({ outcome }) => outcome)

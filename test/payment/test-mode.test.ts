@@ -438,10 +438,12 @@ describe('the database', () => {
       'refunds_book',
     )
     const wallets = sql`
-      select array_agg(id order by book) from ledger_accounts where user_id = ${buyer.id} and kind = 'wallet'`
+      select id from ledger_accounts where user_id = ${buyer.id} and kind = 'wallet' order by book`
     for (const book of ['live', 'test'])
       await refused(
-        sql`select post_journal(${book}, 'adjustment', ${randomUUID()}, null, 'x', now(), (${wallets}), array[-1, 1])`,
+        sql`select post_journals('adjustment', 'x', array[row(
+          ${book}::text, ${randomUUID()}::text, null, now(), (${wallets} limit 1), (${wallets} offset 1), null, 1, 0
+        )::posting])`,
         'entries_account',
       )
     // The doors do not need the book of their application.

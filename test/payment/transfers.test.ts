@@ -5,9 +5,10 @@
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
+import { rowArray } from '../../src/database/rows.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { reverseTransfer } from '../../src/payment/orders/refunds.ts'
-import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
+import { ASKED_TRANSFER, makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
@@ -322,13 +323,13 @@ it('a first transfer is posted without reading those of everybody else', async (
   )
   await sql`analyze transfers`.execute(test.db)
   const read = await rowsReadBy(test, 'transfers', async (tx) => {
-    const asked = [quiet.id, 'first', `txn_${'q'.repeat(24)}`, alice.id, alice.username, 1n, test.clock.now()]
-    const lists = ['bigint', 'text', 'text', 'bigint', 'text', 'bigint', 'timestamptz'].map(
-      (type, i) => sql`array[${asked[i]}]::${sql.raw(type)}[]`,
-    )
+    const asked = {
+      ...{ app_id: quiet.id, order_id: 'first', transaction_id: `txn_${'q'.repeat(24)}`, amount: 1n },
+      ...{ to_user_id: alice.id, to_username: alice.username, now: test.clock.now() },
+    }
     const { rows } = await sql<{ outcome: string }>`
       select (result).outcome from post_transfers(
-        ${sql.join(lists)}, array_fill(0.1, array[5]), array_fill(1::bigint, array[5]), array_fill(9::bigint, array[5]),
+        ${rowArray(ASKED_TRANSFER, [asked])}, array_fill(0.1, array[5]), array_fill(1::bigint, array[5]), array_fill(9::bigint, array[5]),
         array_fill(null::bigint, array[5]))`.execute(tx)
     expect(rows).toEqual([{ outcome: 'insufficient' }])
   })

@@ -62,44 +62,30 @@ create or replace function post_points(
   p_user_ids bigint[], p_amounts bigint[], p_references text[], p_reason text, p_actor_id bigint, p_now timestamptz
 ) returns table (item integer, outcome text) language plpgsql as $$
 declare
-  v_member_ids bigint[];
   v_issuance_id bigint;
   v_outcomes text[];
   v_kind text;
-  v_count integer;
-  v_references text[];
-  v_wallet_ids bigint[];
-  v_amounts bigint[];
-  v_counter_amounts bigint[];
-  v_places integer[];
+  v_postings posting[];
 begin
-  select array_agg(member.id) into v_member_ids
+  perform lock_wallets(array_agg(member.id), array_agg('live'::text))
   from (select distinct asked.user_id from unnest(p_user_ids) as asked (user_id)) as party
   cross join lateral (select id from users where id = party.user_id and anonymised_at is null offset 0) as member;
-  if v_member_ids is not null then
-    perform lock_wallets(v_member_ids, array_fill('live'::text, array[cardinality(v_member_ids)]));
-  end if;
   select id into strict v_issuance_id from ledger_accounts where kind = 'issuance' and book = 'live' for update;
 
   select array_agg(judged.outcome order by judged.item) into v_outcomes
   from judge_points(p_user_ids, p_amounts, p_references, p_reason) as judged;
   if 'posted' = all (v_outcomes) then
     foreach v_kind in array array['grant', 'adjustment'] loop
-      select array_agg(line.reference order by line.place), array_agg(wallet.id order by line.place),
-        array_agg(line.amount order by line.place), array_agg(-line.amount order by line.place), count(*)
-      into v_references, v_wallet_ids, v_amounts, v_counter_amounts, v_count
+      select array_agg(
+        row('live', line.reference, p_actor_id, p_now, wallet.id, v_issuance_id, null, -line.amount, 0)::posting
+        order by line.place
+      ) into v_postings
       from unnest(p_user_ids, p_amounts, p_references) with ordinality as line (user_id, amount, reference, place)
       cross join lateral (
         select id from ledger_accounts where user_id = line.user_id and book = 'live' and kind = 'wallet' offset 0
       ) as wallet
       where (line.amount > 0) = (v_kind = 'grant');
-      continue when v_count = 0;
-      v_places := array(select generate_series(1, v_count));
-      perform post_journals(
-        v_kind, array_fill('live'::text, array[v_count]), v_references, array_fill(p_actor_id, array[v_count]), p_reason,
-        array_fill(p_now, array[v_count]), v_places || v_places,
-        v_wallet_ids || array_fill(v_issuance_id, array[v_count]), v_amounts || v_counter_amounts
-      );
+      if v_postings is not null then perform post_journals(v_kind, p_reason, v_postings); end if;
     end loop;
   end if;
   return query select told.place::integer, told.outcome from unnest(v_outcomes) with ordinality as told (outcome, place);

@@ -14,10 +14,9 @@ create or replace function play_points() returns bigint language sql immutable p
 create or replace function open_wallets(p_user_ids bigint[], p_books text[]) returns void language plpgsql as $$
 declare
   v_issuance_id bigint;
-  v_ids bigint[];
-  v_references text[];
-  v_count integer;
+  v_postings posting[];
 begin
+  select id into strict v_issuance_id from ledger_accounts where kind = 'issuance' and book = 'test';
   with opened as (
     insert into ledger_accounts (book, kind, user_id, balance)
     select party.book, 'wallet', party.user_id, 0
@@ -32,30 +31,22 @@ begin
     on conflict do nothing
     returning id, user_id, book
   )
-  select array_agg(id order by id), array_agg('play:' || user_id order by id), count(*) into v_ids, v_references, v_count
+  select array_agg(
+    row(book, 'play:' || user_id, null, now(), id, v_issuance_id, null, -play_points(), 0)::posting order by id
+  ) into v_postings
   from opened where book = 'test';
-  if v_count = 0 then return; end if;
-
-  select id into strict v_issuance_id from ledger_accounts where kind = 'issuance' and book = 'test';
-  perform post_journals(
-    'grant', array_fill('test'::text, array[v_count]), v_references, array_fill(null::bigint, array[v_count]),
-    'Play points of test mode', array_fill(now(), array[v_count]),
-    array(select generate_series(1, v_count)) || array(select generate_series(1, v_count)),
-    v_ids || array_fill(v_issuance_id, array[v_count]),
-    array_fill(play_points(), array[v_count]) || array_fill(-play_points(), array[v_count])
-  );
+  if v_postings is not null then perform post_journals('grant', 'Play points of test mode', v_postings); end if;
 end
 $$;
 
 -- Locks the wallets of these members in these books, by id, and opens the missing ones. Answers with their balances and whether
--- they are frozen. With p_skips it leaves out those that another transaction has locked. It looks wallets up one by one and locks them by id: a plan that looked them up by their members in the
--- order of ids could read every wallet.
-create or replace function lock_wallets(
-  p_user_ids bigint[], p_books text[], p_skips boolean default false,
-  out ids bigint[], out balances bigint[], out frozen boolean[]
-) language plpgsql as $$
+-- they are frozen. With p_skips it leaves out those that another transaction has locked. It looks wallets up one by one and locks
+-- them by id: a plan that looked them up by their members in the order of ids could read every wallet.
+create or replace function lock_wallets(p_user_ids bigint[], p_books text[], p_skips boolean default false)
+  returns locked_wallets language plpgsql as $$
 declare
   v_ids bigint[];
+  v_locked locked_wallets;
 begin
   -- Nearly always all wallets exist, and one read is enough.
   for attempt in 1 .. 2 loop
@@ -70,47 +61,42 @@ begin
     perform open_wallets(p_user_ids, p_books);
   end loop;
   if p_skips then
-    select array_agg(wallet.id), array_agg(wallet.balance), array_agg(wallet.frozen_at is not null)
-    into ids, balances, frozen
+    select array_agg(wallet.id), array_agg(wallet.balance), array_agg(wallet.frozen_at is not null) into v_locked
     from (
       select l.id, l.balance, l.frozen_at from ledger_accounts as l where l.id = any (v_ids) order by l.id
       for update skip locked
     ) as wallet;
   else
-    select array_agg(wallet.id), array_agg(wallet.balance), array_agg(wallet.frozen_at is not null)
-    into ids, balances, frozen
+    select array_agg(wallet.id), array_agg(wallet.balance), array_agg(wallet.frozen_at is not null) into v_locked
     from (
       select l.id, l.balance, l.frozen_at from ledger_accounts as l where l.id = any (v_ids) order by l.id for update
     ) as wallet;
   end if;
+  return v_locked;
 end
 $$;
 
--- Posts journals with their lines and moves the balances. `p_places` tells to which journal, from 1, each line belongs. Answers
--- with the ids of the journals, in their order. Lines of amount zero are left out, and one account may stand in several lines.
--- The caller has locked every wallet and checked its balance and freeze. A wallet that would fall below zero violates
--- ledger_accounts_not_negative and undoes everything.
-create or replace function post_journals(
-  p_kind text, p_books text[], p_references text[], p_actor_ids bigint[], p_reason text, p_posted_ats timestamptz[],
-  p_places integer[], p_account_ids bigint[], p_amounts bigint[]
-) returns bigint[] language plpgsql as $$
+-- Posts journals with their lines, each as its posting says, and moves the balances. Answers with the ids of the journals, in the
+-- order of the postings. Lines of amount zero are left out. The caller has locked every wallet and checked its balance and freeze. A
+-- wallet that would fall below zero violates ledger_accounts_not_negative and undoes everything.
+create or replace function post_journals(p_kind text, p_reason text, p_postings posting[]) returns bigint[] language plpgsql as $$
 declare
   v_journal_ids bigint[];
 begin
   with posted as (
     -- Rows get their ids in the order in which they are inserted.
     insert into journal (book, kind, reference, actor_id, reason, posted_at)
-    select asked.book, p_kind, asked.reference, asked.actor_id, p_reason, asked.posted_at
-    from unnest(p_books, p_references, p_actor_ids, p_posted_ats) with ordinality
-      as asked (book, reference, actor_id, posted_at, place)
-    order by asked.place
+    select asked.book, p_kind, asked.reference, asked.actor_id, p_reason, asked.posted_at from unnest(p_postings) as asked
     returning id
   )
   select array_agg(posted.id order by posted.id) into v_journal_ids from posted;
 
   insert into entries (journal_id, book, account_id, amount)
-  select v_journal_ids[line.place], p_books[line.place], line.account_id, line.amount
-  from unnest(p_places, p_account_ids, p_amounts) as line (place, account_id, amount)
+  select asked.journal_id, asked.book, line.account_id, line.amount
+  from unnest(v_journal_ids, p_postings) as asked (journal_id)
+  cross join lateral (
+    values (from_account_id, -taken), (to_account_id, taken - fee), (fee_account_id, fee)
+  ) as line (account_id, amount)
   where line.amount <> 0;
 
   -- The fee account stores no balance: every payment would wait for its row.
@@ -118,26 +104,12 @@ begin
   set balance = account.balance + moved.amount
   from (
     select line.account_id, sum(line.amount) as amount
-    from unnest(p_account_ids, p_amounts) as line (account_id, amount)
+    from unnest(p_postings) as asked
+    cross join lateral (values (from_account_id, -taken), (to_account_id, taken - fee)) as line (account_id, amount)
     group by line.account_id
   ) as moved
-  where account.id = moved.account_id and account.kind <> 'fee' and moved.amount <> 0;
+  where account.id = moved.account_id and moved.amount <> 0;
 
   return v_journal_ids;
-end
-$$;
-
--- Posts one journal.
-create or replace function post_journal(
-  p_book text, p_kind text, p_reference text, p_actor_id bigint, p_reason text, p_posted_at timestamptz,
-  p_account_ids bigint[], p_amounts bigint[]
-) returns bigint language plpgsql as $$
-declare
-  v_journal_ids constant bigint[] := post_journals(
-    p_kind, array[p_book], array[p_reference], array[p_actor_id], p_reason, array[p_posted_at],
-    array_fill(1, array[cardinality(p_account_ids)]), p_account_ids, p_amounts
-  );
-begin
-  return v_journal_ids[1];
 end
 $$;

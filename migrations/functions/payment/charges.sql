@@ -1,149 +1,81 @@
 -- Charges: orders that are paid under mandates, without the member.
 
--- Charges under mandates in one transaction, in the order given, and answers in that order, each with its order if there is one.
--- Outcomes, never raised, in the order in which they are looked at:
---   completed · exists (charged before, with this mandate and amount) · changed (charged before with another mandate or amount)
---   · taken (the order_id is an order paid by hand or still open, or a charge refunded in full) · not_found · unusable (the
---   application is not approved, its owner is banned or suspended, a former owner knows the key, or it changed hands since the
---   signature was checked) · not_allowed (mandates are off, or the application has no right to them) · inactive · no_token
---   · charge_limit · period_limit · wallet_frozen (the member's, or the member is banned or suspended) · too_often (ten times
---   insufficient in this period, the last within the hour) · insufficient · daily_limit (of the application)
---   · busy (another transaction has locked the mandate or a wallet, or the application has changed hands meanwhile; `locked` names
---   the row)
--- p_owner_ids names the owner when the signature was checked; null where a former owner knows the key. p_token_hashes has the
--- hash of each sent access token. p_charge_maxes has the limit of one charge by trust level 0 to 4.
--- It locks the mandates by id, then the wallets by id, and reads everything else after that. With p_skips it waits for none of
--- them, as pay_orders. Two requests with one order_id meet at the owner's wallet. Against an order that is placed at the same
--- moment the unique key decides, and the batch is run again item by item. It judges by the sums and balances after the items
--- before, and writes at the end.
-create or replace function charge_mandates(
-  p_app_ids bigint[], p_mandate_ids text[], p_order_ids text[], p_transaction_ids text[], p_amounts bigint[],
-  p_descriptions text[], p_nows timestamptz[], p_owner_ids bigint[], p_token_hashes bytea[], p_is_on boolean,
-  p_fee_rate numeric, p_charge_maxes bigint[], p_skips boolean default false, p_awaited text default null
-) returns table (item integer, result charge_result, charge orders, locked text) language plpgsql as $$
+-- 1. What is locked first: the mandates, by id.
+create or replace function lock_mandates(p_asked asked_charge[], p_skips boolean) returns bigint[] language plpgsql as $$
 declare
-  c_lacks_max constant integer := 10;
-  c_lacks_wait constant interval := '1 hour';
-  v_known_ids bigint[];
-  v_locked_ids bigint[];
-  v_user_ids bigint[];
-  v_books text[];
-  -- The locked wallets, and their balances as the batch goes on.
-  v_wallet_ids bigint[];
-  v_balances bigint[];
-  v_frozen boolean[];
-  -- The mandates, the period in which each counts, and as the batch goes on its sum, the refusals for want of points, and the
-  -- time of the last of these.
-  v_mandate_ids bigint[];
-  v_periods date[];
-  v_spent bigint[];
-  v_lacks integer[];
-  v_lacked_ats timestamptz[];
-  -- By item: the mandate and the amount of the charge with its order_id, after the item was judged.
-  v_charged_with bigint[];
-  v_charged_amounts bigint[];
-  v_results charge_result[];
-  -- By item: the locked row of a busy one.
-  v_rows text[];
-  -- By item: the member of its access token, and the application that has the token, with its owner.
-  v_token_user_ids bigint[];
-  v_token_client_ids text[];
-  v_token_owner_ids bigint[];
-  live record;
-  asked record;
-  v_mandate mandates;
-  r charge_result;
-  v_at integer;
-  v_period date;
-  v_standing text[];
-  -- Places in v_wallet_ids.
-  v_from integer;
-  v_to integer;
-  v_fee bigint;
-  -- The rows to write: one element for each charge, and three lines for each.
-  v_count integer := 0;
-  v_items integer[];
-  v_done_books text[];
-  v_done_mandates bigint[];
-  v_done_periods date[];
-  v_sums bigint[];
-  v_charge_maxes bigint[];
-  v_period_maxes bigint[];
-  v_references text[];
-  v_payer_ids bigint[];
-  v_payee_ids bigint[];
-  v_fees bigint[];
-  v_paid_ats timestamptz[];
-  v_places integer[];
-  v_account_ids bigint[];
-  v_amounts bigint[];
-  v_journal_ids bigint[];
-  -- The refusals to keep.
-  v_refused_items integer[];
-  v_refused_mandates bigint[];
-  v_refused_periods date[];
-  -- The charges and the first refusals of their kind in a period that the events tell.
-  v_told text[];
-  v_first_items integer[];
-  v_first_mandates bigint[];
-  v_first_periods date[];
+  v_ids bigint[];
 begin
-  -- 1. Locks.
-  if p_awaited is not null then perform await_row(p_awaited); end if;
-  select array_agg(m.id) into v_known_ids
-  from (select distinct i.app_id, i.mandate_id from unnest(p_app_ids, p_mandate_ids) as i (app_id, mandate_id)) as i
+  select array_agg(m.id) into v_ids
+  from (select distinct i.app_id, i.mandate_id from unnest(p_asked) as i) as i
   cross join lateral (select id from mandates where mandate_id = i.mandate_id and app_id = i.app_id offset 0) as m;
   if p_skips then
-    select array_agg(free.id) into v_locked_ids
-    from (select id from mandates where id = any (v_known_ids) order by id for no key update skip locked) as free;
+    select array_agg(free.id) into v_ids
+    from (select id from mandates where id = any (v_ids) order by id for no key update skip locked) as free;
   else
-    perform from mandates where id = any (v_known_ids) order by id for no key update;
-    v_locked_ids := v_known_ids;
+    perform from mandates where id = any (v_ids) order by id for no key update;
   end if;
+  return v_ids;
+end
+$$;
 
-  select array_agg(party.user_id), array_agg(party.book) into v_user_ids, v_books
-  from (
-    select distinct app.book, member.user_id
-    from unnest(p_app_ids, p_mandate_ids) as i (app_id, mandate_id)
-    cross join lateral (select book, applicant_id from payment_apps where id = i.app_id offset 0) as app
-    left join lateral (
-      select user_id from mandates
-      where mandate_id = i.mandate_id and app_id = i.app_id and id = any (v_locked_ids)
-      offset 0
-    ) as m on true
-    cross join lateral (values (m.user_id), (app.applicant_id)) as member (user_id)
-    where member.user_id is not null
-  ) as party;
-  select ids, balances, frozen into v_wallet_ids, v_balances, v_frozen from lock_wallets(v_user_ids, v_books, p_skips);
+-- 1. What is locked next: the wallets of members and owners, by id. Two requests with one order_id meet at the owner's wallet.
+create or replace function lock_charge_wallets(p_asked asked_charge[], p_mandate_ids bigint[], p_skips boolean)
+  returns locked_wallets language plpgsql as $$
+begin
+  return (
+    select lock_wallets(array_agg(party.user_id), array_agg(party.book), p_skips)
+    from (
+      select distinct app.book, member.user_id
+      from unnest(p_asked) as i
+      cross join lateral (select book, applicant_id from payment_apps where id = i.app_id offset 0) as app
+      left join lateral (
+        select user_id from mandates
+        where mandate_id = i.mandate_id and app_id = i.app_id and id = any (p_mandate_ids)
+        offset 0
+      ) as m on true
+      cross join lateral (values (m.user_id), (app.applicant_id)) as member (user_id)
+      where member.user_id is not null
+    ) as party
+  );
+end
+$$;
 
-  -- 2. Each item's access token, mandate and application, read under the locks. A banned member's token counts, so that the
-  -- outcome does not tell a ban from a frozen wallet.
-  if array_remove(p_token_hashes, null) <> '{}' then
-    for live in
-      select token.item as place, (token.member).id as user_id, linked.client_id, linked.owner_id
-      from live_access_tokens(p_token_hashes, p_nows) as token
+-- 2. The holder of each item's access token, by item. A banned member's token counts, so that the outcome does not tell a ban from a
+-- frozen wallet.
+create or replace function token_holders(p_asked asked_charge[]) returns token_holder[] language plpgsql stable as $$
+begin
+  if not exists (select from unnest(p_asked) as i where i.token_hash is not null) then return null; end if;
+  return array(
+    select live.holder
+    from unnest(p_asked) with ordinality as i
+    left join (
+      select token.item, row((token.member).id, linked.client_id, linked.owner_id)::token_holder as holder
+      from live_access_tokens(
+        array(select token_hash from unnest(p_asked)), array(select now from unnest(p_asked))
+      ) as token
       cross join lateral (select client_id, owner_id from oauth_apps where id = token.app_id offset 0) as linked
-    loop
-      v_token_user_ids[live.place] := live.user_id;
-      v_token_client_ids[live.place] := live.client_id;
-      v_token_owner_ids[live.place] := live.owner_id;
-    end loop;
-  end if;
-  for asked in
-    select i.place::integer, i.app_id, i.order_id, i.transaction_id, i.amount, i.now, i.owner_id, i.token_hash,
-      lag(i.place) over (partition by i.app_id, i.order_id order by i.place) as same_before,
-      app.book, app.applicant_id, app.mandate_right, app.mandate_daily_max, app.fee_rate, app.daily_payments_max,
-      app_standing(app.status, owner.is_banned, owner.suspended_till, i.now) as app_status,
-      m.facts as mandate, member.trust_level + 1 as level,
-      is_banned_or_suspended(member.is_banned, member.suspended_till, i.now) as member_is_banned_or_suspended,
-      counted.period, case when last.mandate_period = counted.period then last.mandate_spent else 0 end as spent,
-      coalesce(lack.times, 0) as lacks, lack.last_at as lacked_at,
-      before.status as before_status, before.mandate_id as before_mandate_id, before.amount as before_amount,
-      member_wallet.id as member_wallet_id, owner_wallet.id as owner_wallet_id, fees.id as fee_account_id,
-      app.oauth_client_id, app.events_url is not null as has_event
-    from unnest(
-      p_app_ids, p_mandate_ids, p_order_ids, p_transaction_ids, p_amounts, p_nows, p_owner_ids, p_token_hashes
-    ) with ordinality as i (app_id, mandate_id, order_id, transaction_id, amount, now, owner_id, token_hash, place)
+    ) as live on live.item = i.ordinality
+    order by i.ordinality
+  );
+end
+$$;
+
+-- 2. What each item is judged by, read under the locks. `member_level` counts trust levels from 1.
+create or replace function charge_facts(p_asked asked_charge[]) returns setof charge_facts language plpgsql as $$
+begin
+  return query
+    select i.ordinality::integer, p_asked[i.ordinality],
+      lag(i.ordinality) over (partition by i.app_id, i.order_id order by i.ordinality)::integer,
+      min(i.ordinality) over (partition by i.app_id, i.mandate_id)::integer,
+      app.book, app_standing(app.status, owner.is_banned, owner.suspended_till, i.now), app.applicant_id,
+      app.mandate_right, app.mandate_daily_max, app.fee_rate, app.daily_payments_max, app.oauth_client_id,
+      app.events_url is not null,
+      m.facts, member.trust_level + 1, is_banned_or_suspended(member.is_banned, member.suspended_till, i.now),
+      counted.period, case when last.mandate_period = counted.period then last.mandate_spent else 0 end,
+      coalesce(lack.times, 0), lack.last_at,
+      placed.status, placed.mandate_id, placed.amount,
+      member_wallet.id, owner_wallet.id, fees.id
+    from unnest(p_asked) with ordinality as i
     cross join lateral (
       select book, status, applicant_id, mandate_right, mandate_daily_max, fee_rate, daily_payments_max, oauth_client_id,
         events_url
@@ -175,7 +107,7 @@ begin
       select status, mandate_id, amount from orders
       where app_id = i.app_id and book = app.book and door = 'hmac' and order_id = i.order_id
       offset 0
-    ) as before on true
+    ) as placed on true
     left join lateral (
       select id from ledger_accounts where user_id = (m.facts).user_id and book = app.book and kind = 'wallet' offset 0
     ) as member_wallet on true
@@ -185,233 +117,170 @@ begin
     cross join lateral (
       select id from ledger_accounts where kind = 'fee' and book = app.book offset 0
     ) as fees
-    order by i.place
-  loop
-    item := asked.place;
-    v_mandate := asked.mandate;
-    r := null;
-    -- 3. The order with this order_id, of an earlier request or of an earlier item.
-    v_charged_with[item] := coalesce(v_charged_with[asked.same_before], asked.before_mandate_id);
-    v_charged_amounts[item] := coalesce(v_charged_amounts[asked.same_before], asked.before_amount);
-    r.outcome := case
-      when v_charged_with[item] is null and asked.before_status is not null then 'taken'
-      when v_charged_with[item] is null then null
-      when v_charged_with[item] is distinct from v_mandate.id or v_charged_amounts[item] <> asked.amount then 'changed'
-      when asked.before_status = 'refunded' then 'taken'
-      else 'exists'
-    end;
-    if r.outcome is not null then
-      v_results[item] := r;
-      continue;
-    end if;
-    if v_mandate.id is null then
-      r.outcome := 'not_found';
-      v_results[item] := r;
-      continue;
-    end if;
+    order by i.ordinality;
+end
+$$;
 
-    v_from := array_position(v_wallet_ids, asked.member_wallet_id);
-    v_to := array_position(v_wallet_ids, asked.owner_wallet_id);
-    if v_to is null or not coalesce(v_mandate.id = any (v_locked_ids), false) then
-      r.outcome := 'busy';
-      v_results[item] := r;
-      v_rows[item] := case
-        when not coalesce(v_mandate.id = any (v_locked_ids), false) then 'mandate ' || v_mandate.id
-        -- Nobody waits for 0: a new owner of the application has no wallet yet, and the next run opens it.
-        else 'wallet ' || coalesce(asked.owner_wallet_id, 0)
-      end;
-      continue;
-    end if;
-    v_at := array_position(v_mandate_ids, v_mandate.id);
-    if v_at is null then
-      v_at := coalesce(cardinality(v_mandate_ids), 0) + 1;
-      v_mandate_ids[v_at] := v_mandate.id;
-    end if;
-    if v_periods[v_at] is null or v_periods[v_at] < asked.period then
-      v_periods[v_at] := asked.period;
-      v_spent[v_at] := asked.spent;
-      v_lacks[v_at] := asked.lacks;
-      v_lacked_ats[v_at] := asked.lacked_at;
-    end if;
-    v_standing := mandate_standing(v_mandate, asked.applicant_id, asked.now);
-
-    -- 4. The guards, in their order, each with its limit.
-    r.outcome := case
-      when asked.owner_id is distinct from asked.applicant_id or asked.app_status <> 'approved' then 'unusable'
-      when not p_is_on or (asked.book = 'live' and asked.mandate_right <> 'granted') then 'not_allowed'
-      when v_standing[1] <> 'active' or v_standing[2] is not null then 'inactive'
-      when (v_mandate.with_token or asked.token_hash is not null) and not coalesce(
-        v_token_user_ids[item] = v_mandate.user_id and v_token_client_ids[item] = asked.oauth_client_id
-          and v_token_owner_ids[item] = asked.applicant_id,
-        false
-      ) then 'no_token'
-      when v_mandate.kind = 'fixed' and asked.amount <> v_mandate.charge_max then 'charge_limit'
-      when asked.amount > v_mandate.charge_max then 'charge_limit'
-      when asked.book = 'live' and asked.amount > p_charge_maxes[asked.level] then 'charge_limit'
-      when v_spent[v_at] + asked.amount > v_mandate.period_max then 'period_limit'
-      when v_from is null then 'busy'
-      when v_frozen[v_from] or asked.member_is_banned_or_suspended then 'wallet_frozen'
-      when v_lacks[v_at] >= c_lacks_max and v_lacked_ats[v_at] > asked.now - c_lacks_wait then 'too_often'
-      when v_balances[v_from] < asked.amount then 'insufficient'
-      else 'completed'
-    end;
-    case r.outcome
-      when 'busy' then v_rows[item] := 'wallet ' || coalesce(asked.member_wallet_id, 0);
-      when 'inactive' then
-        r.mandate_status := v_standing[1];
-        r.mandate_reason := v_standing[2];
-      when 'charge_limit' then
-        r.is_exact := v_mandate.kind = 'fixed' and asked.amount <> v_mandate.charge_max;
-        r.bound := case
-          when r.is_exact or asked.book = 'test' then v_mandate.charge_max
-          else least(v_mandate.charge_max, p_charge_maxes[asked.level])
-        end;
-      when 'period_limit' then
-        r.bound := v_mandate.period_max;
-        r.period_spent := v_spent[v_at];
-        r.period_left := greatest(v_mandate.period_max - v_spent[v_at], 0);
-        r.resets_at := mandate_day_begins(
-          next_mandate_period(v_mandate.starts_on, v_mandate.period, v_periods[v_at]), v_mandate.test_days
-        );
-      when 'too_often' then r.retry_at := v_lacked_ats[v_at] + c_lacks_wait;
-      when 'insufficient' then
-        r.bound := asked.amount;
-        v_lacks[v_at] := v_lacks[v_at] + 1;
-        v_lacked_ats[v_at] := greatest(v_lacked_ats[v_at], asked.now);
-      else
-    end case;
-    -- The last guard. It looks at both limits before it counts the charges that pass.
-    if r.outcome = 'completed' and least(asked.mandate_daily_max, asked.daily_payments_max) is not null then
+-- 3. What is judged: the guards of a new charge, in their order, each with its limit. p_balance is null where another transaction has
+-- locked the member's wallet.
+create or replace function judge_charge(
+  f charge_facts, p_count mandate_count, p_holder token_holder, p_balance bigint, p_is_frozen boolean, p_is_on boolean,
+  p_charge_maxes bigint[]
+) returns charge_result language plpgsql as $$
+declare
+  c_lacks_max constant integer := 10;
+  c_lacks_wait constant interval := '1 hour';
+  m constant mandates := f.mandate;
+  c_amount constant bigint := (f.asked).amount;
+  c_now constant timestamptz := (f.asked).now;
+  c_standing constant text[] := mandate_standing(m, f.applicant_id, c_now);
+  r charge_result;
+begin
+  r.outcome := case
+    when (f.asked).owner_id is distinct from f.applicant_id or f.app_status <> 'approved' then 'unusable'
+    when not p_is_on or (f.book = 'live' and f.mandate_right <> 'granted') then 'not_allowed'
+    when c_standing[1] <> 'active' or c_standing[2] is not null then 'inactive'
+    when (m.with_token or (f.asked).token_hash is not null) and not coalesce(
+      p_holder.user_id = m.user_id and p_holder.client_id = f.oauth_client_id and p_holder.owner_id = f.applicant_id, false
+    ) then 'no_token'
+    when m.kind = 'fixed' and c_amount <> m.charge_max then 'charge_limit'
+    when c_amount > m.charge_max then 'charge_limit'
+    when f.book = 'live' and c_amount > p_charge_maxes[f.member_level] then 'charge_limit'
+    when p_count.spent + c_amount > m.period_max then 'period_limit'
+    when p_balance is null then 'busy'
+    when p_is_frozen or f.member_is_banned_or_suspended then 'wallet_frozen'
+    when p_count.lacks >= c_lacks_max and p_count.lacked_at > c_now - c_lacks_wait then 'too_often'
+    when p_balance < c_amount then 'insufficient'
+    else 'completed'
+  end;
+  case r.outcome
+    when 'inactive' then
+      r.mandate_status := c_standing[1];
+      r.mandate_reason := c_standing[2];
+    when 'charge_limit' then
+      r.is_exact := m.kind = 'fixed' and c_amount <> m.charge_max;
       r.bound := case
-        when asked.mandate_daily_max is not null
-          and points_of_day('charges', asked.app_id, asked.book, asked.now) + asked.amount > asked.mandate_daily_max
-          then asked.mandate_daily_max
-        when asked.daily_payments_max is not null
-          and points_of_day('payments', asked.app_id, asked.book, asked.now) + asked.amount > asked.daily_payments_max
-          then asked.daily_payments_max
+        when r.is_exact or f.book = 'test' then m.charge_max else least(m.charge_max, p_charge_maxes[f.member_level])
       end;
-      if r.bound is not null then
-        r.outcome := 'daily_limit';
-      else
-        update payment_app_days set points = points + asked.amount
-        where app_id = asked.app_id and book = asked.book and day = (asked.now at time zone 'Asia/Shanghai')::date
-          and act = any (array[
-            case when asked.mandate_daily_max is not null then 'charges' end,
-            case when asked.daily_payments_max is not null then 'payments' end
-          ]);
-      end if;
-    end if;
-    v_results[item] := r;
+    when 'period_limit' then
+      r.bound := m.period_max;
+      r.period_spent := p_count.spent;
+      r.period_left := greatest(m.period_max - p_count.spent, 0);
+      r.resets_at := mandate_day_begins(next_mandate_period(m.starts_on, m.period, p_count.period), m.test_days);
+    when 'too_often' then r.retry_at := p_count.lacked_at + c_lacks_wait;
+    when 'insufficient' then r.bound := c_amount;
+    when 'completed' then
+      r.bound := count_charge(f);
+      if r.bound is not null then r.outcome := 'daily_limit'; end if;
+    else
+  end case;
+  return r;
+end
+$$;
 
-    -- 5. The points that move: the member pays the amount. The owner gets it without the fee.
-    if r.outcome = 'completed' then
-      v_fee := payment_fee(asked.amount, coalesce(asked.fee_rate, p_fee_rate));
-      v_balances[v_from] := v_balances[v_from] - asked.amount;
-      v_balances[v_to] := v_balances[v_to] + asked.amount - v_fee;
-      v_spent[v_at] := v_spent[v_at] + asked.amount;
-      v_charged_with[item] := v_mandate.id;
-      v_charged_amounts[item] := asked.amount;
-      v_count := v_count + 1;
-      v_items[v_count] := item;
-      v_done_books[v_count] := asked.book;
-      v_done_mandates[v_count] := v_mandate.id;
-      v_done_periods[v_count] := v_periods[v_at];
-      v_sums[v_count] := v_spent[v_at];
-      v_charge_maxes[v_count] := v_mandate.charge_max;
-      v_period_maxes[v_count] := v_mandate.period_max;
-      v_references[v_count] := asked.transaction_id;
-      if asked.has_event then v_told := v_told || asked.transaction_id; end if;
-      v_payer_ids[v_count] := v_mandate.user_id;
-      v_payee_ids[v_count] := asked.applicant_id;
-      v_fees[v_count] := v_fee;
-      v_paid_ats[v_count] := asked.now;
-      v_places := v_places || array[v_count, v_count, v_count];
-      v_account_ids := v_account_ids || array[asked.member_wallet_id, asked.owner_wallet_id, asked.fee_account_id];
-      v_amounts := v_amounts || array[-asked.amount, asked.amount - v_fee, v_fee];
-    elsif r.outcome in ('inactive', 'charge_limit', 'period_limit', 'insufficient')
-      and v_mandate.accepted_at is not null
-    then
-      -- Before the first day and after the last one there is no period. The nearest one stands for it.
-      v_period := case
-        when r.outcome = 'inactive' then mandate_period(
-          v_mandate.starts_on, v_mandate.period, greatest(v_mandate.starts_on, least(
-            v_mandate.ends_on, mandate_day(asked.now, v_mandate.test_days)
-          ))
-        )
-        else v_periods[v_at]
-      end;
-      v_refused_items := v_refused_items || item;
-      v_refused_mandates := v_refused_mandates || v_mandate.id;
-      v_refused_periods := v_refused_periods || v_period;
-    end if;
-  end loop;
-
-  -- 6. The records: the journals, with no actor since nobody was present; the orders; the notices; the refusals. Orders are
-  -- inserted in the order of their keys, as place_orders inserts them.
-  if v_count > 0 then
-    v_journal_ids := post_journals(
-      'payment', v_done_books, v_references, array_fill(null::bigint, array[v_count]), null, v_paid_ats,
-      v_places, v_account_ids, v_amounts
-    );
-    with made as (
-      insert into orders (
-        app_id, book, door, order_id, transaction_id, description, amount, status, expires_at, created_at, updated_at,
-        payer_id, payee_id, fee, merchant_points, paid_at, journal_id,
-        mandate_id, mandate_period, mandate_spent, mandate_charge_max, mandate_period_max
-      )
-      select p_app_ids[done.item], done.book, 'hmac', p_order_ids[done.item], done.reference, p_descriptions[done.item],
-        p_amounts[done.item], 'paid', done.at, done.at, done.at,
-        done.payer_id, done.payee_id, done.fee, p_amounts[done.item] - done.fee, done.at, done.journal_id,
-        done.mandate_id, done.period, done.sum, done.charge_max, done.period_max
-      from unnest(
-        v_items, v_done_books, v_references, v_paid_ats, v_payer_ids, v_payee_ids, v_fees, v_journal_ids, v_done_mandates,
-        v_done_periods, v_sums, v_charge_maxes, v_period_maxes
-      ) as done (
-        item, book, reference, at, payer_id, payee_id, fee, journal_id, mandate_id, period, sum, charge_max, period_max
-      )
-      order by p_app_ids[done.item], p_order_ids[done.item]
-      returning id, mandate_id, paid_at
-    )
-    -- A digest is due when the day is over.
-    insert into charge_notices (order_id, due_at)
-    select made.id, case m.notice
-        when 'each' then made.paid_at else mandate_day_begins(mandate_day(made.paid_at, 1), 0)
-      end
-    from made cross join lateral (select notice from mandates where id = made.mandate_id offset 0) as m;
-    if v_told is not null then perform write_charge_events(v_told); end if;
+-- 3. The last guard, because it counts the charges that pass: the application's limits of the day, for charges and for payments. It
+-- looks at both before it counts. Answers with the limit that refuses the charge, or null once it is counted.
+create or replace function count_charge(f charge_facts) returns bigint language plpgsql as $$
+declare
+  c_app_id constant bigint := (f.asked).app_id;
+  c_amount constant bigint := (f.asked).amount;
+  c_now constant timestamptz := (f.asked).now;
+begin
+  if f.mandate_daily_max is null and f.daily_payments_max is null then return null; end if;
+  if f.mandate_daily_max is not null
+    and points_of_day('charges', c_app_id, f.book, c_now) + c_amount > f.mandate_daily_max
+  then
+    return f.mandate_daily_max;
   end if;
-  if v_refused_items is not null then
-    with refused as (
-      select mandate_id, period, (v_results[item_of]).outcome, count(*) as times, min(item_of) as first_item,
-        max(item_of) as last_item, min(p_nows[item_of]) as first_at, max(p_nows[item_of]) as last_at
-      from unnest(v_refused_items, v_refused_mandates, v_refused_periods) as each (item_of, mandate_id, period)
-      group by 1, 2, 3
-    ), kept as (
-      insert into mandate_refusals as kept (
-        mandate_id, period, outcome, times, last_amount, last_order_id, first_at, last_at
-      )
-      select mandate_id, period, outcome, times, p_amounts[last_item], p_order_ids[last_item], first_at, last_at from refused
-      on conflict on constraint mandate_refusals_key do update
-      set times = kept.times + excluded.times, last_amount = excluded.last_amount, last_order_id = excluded.last_order_id,
-          last_at = greatest(kept.last_at, excluded.last_at)
-      returning kept.mandate_id, kept.period, kept.outcome, kept.times
-    )
-    -- A row without earlier refusals is new.
-    select array_agg(refused.first_item), array_agg(refused.mandate_id), array_agg(refused.period)
-    into v_first_items, v_first_mandates, v_first_periods
-    from refused join kept using (mandate_id, period, outcome, times);
-    if v_first_items is not null then
-      perform write_refusal_events(
-        v_first_items, v_first_mandates, v_first_periods, p_order_ids, p_amounts, v_results, p_nows
-      );
-    end if;
+  if f.daily_payments_max is not null
+    and points_of_day('payments', c_app_id, f.book, c_now) + c_amount > f.daily_payments_max
+  then
+    return f.daily_payments_max;
   end if;
+  update payment_app_days set points = points + c_amount
+  where app_id = c_app_id and book = f.book and day = (c_now at time zone 'Asia/Shanghai')::date
+    and act = any (array[
+      case when f.mandate_daily_max is not null then 'charges' end,
+      case when f.daily_payments_max is not null then 'payments' end
+    ]);
+  return null;
+end
+$$;
 
-  -- 7. The answers. A repeated charge is answered as at first.
-  for place in 1 .. cardinality(p_app_ids) loop
+-- 5. What is recorded of charges: the journals, with no actor since nobody was present; the orders; the notices; the events. Orders
+-- are inserted in the order of their keys, as insert_orders inserts them.
+create or replace function record_charges(p_made made_charge[]) returns void language plpgsql as $$
+declare
+  v_journal_ids constant bigint[] := post_journals('payment', null, array(
+    select row(
+      book, (asked).transaction_id, null, (asked).now, member_wallet_id, owner_wallet_id, fee_account_id, (asked).amount, fee
+    )::posting from unnest(p_made)
+  ));
+begin
+  with made as (
+    insert into orders (
+      app_id, book, door, order_id, transaction_id, description, amount, status, expires_at, created_at, updated_at,
+      payer_id, payee_id, fee, merchant_points, paid_at, journal_id,
+      mandate_id, mandate_period, mandate_spent, mandate_charge_max, mandate_period_max
+    )
+    select (made.asked).app_id, made.book, 'hmac', (made.asked).order_id, (made.asked).transaction_id, (made.asked).description,
+      (made.asked).amount, 'paid', (made.asked).now, (made.asked).now, (made.asked).now,
+      made.payer_id, made.payee_id, made.fee, (made.asked).amount - made.fee, (made.asked).now, made.journal_id,
+      made.mandate_id, made.period, made.spent, made.charge_max, made.period_max
+    from unnest(v_journal_ids, p_made) as made (journal_id)
+    order by (made.asked).app_id, (made.asked).order_id
+    returning id, mandate_id, paid_at
+  )
+  -- A digest is due when the day is over.
+  insert into charge_notices (order_id, due_at)
+  select made.id, case m.notice
+      when 'each' then made.paid_at else mandate_day_begins(mandate_day(made.paid_at, 1), 0)
+    end
+  from made cross join lateral (select notice from mandates where id = made.mandate_id offset 0) as m;
+  if exists (select from unnest(p_made) as made where made.has_event) then
+    perform write_charge_events(array(
+      select (made.asked).transaction_id from unnest(p_made) as made where made.has_event
+    ));
+  end if;
+end
+$$;
+
+-- 5. What is recorded of refusals: how often each kind was met in a period, and the event of the first.
+create or replace function record_refusals(p_refused refused_charge[]) returns void language plpgsql as $$
+declare
+  v_first refused_charge[];
+begin
+  with refused as (
+    select mandate_id, period, (result).outcome, count(*) as times, min(item) as first_item, max(item) as last_item,
+      min(now) as first_at, max(now) as last_at
+    from unnest(p_refused)
+    group by 1, 2, 3
+  ), kept as (
+    insert into mandate_refusals as kept (
+      mandate_id, period, outcome, times, last_amount, last_order_id, first_at, last_at
+    )
+    select refused.mandate_id, refused.period, refused.outcome, refused.times, last.amount, last.order_id, first_at, last_at
+    from refused join unnest(p_refused) as last on last.item = refused.last_item
+    on conflict on constraint mandate_refusals_key do update
+    set times = kept.times + excluded.times, last_amount = excluded.last_amount, last_order_id = excluded.last_order_id,
+        last_at = greatest(kept.last_at, excluded.last_at)
+    returning kept.mandate_id, kept.period, kept.outcome, kept.times
+  )
+  -- A row without earlier refusals is new.
+  select array_agg(first) into v_first
+  from refused join kept using (mandate_id, period, outcome, times) join unnest(p_refused) as first on first.item = first_item;
+  if v_first is not null then perform write_refusal_events(v_first); end if;
+end
+$$;
+
+-- 6. What is answered: each item with its order if there is one. A repeated charge is answered as at first.
+create or replace function charge_answers(p_asked asked_charge[], p_judged judged_charge[])
+  returns table (item integer, result charge_result, charge orders, locked text) language plpgsql stable as $$
+begin
+  for place in 1 .. cardinality(p_asked) loop
     item := place;
-    result := v_results[item];
-    locked := v_rows[item];
+    result := (p_judged[place]).result;
+    locked := (p_judged[place]).locked;
     charge := null;
     if result.outcome in ('completed', 'exists', 'taken') then
       select o.* into charge
@@ -419,10 +288,10 @@ begin
       cross join lateral (
         select * from orders as placed
         where placed.app_id = app.id and placed.book = app.book and placed.door = 'hmac'
-          and placed.order_id = p_order_ids[item]
+          and placed.order_id = p_asked[place].order_id
         offset 0
       ) as o
-      where app.id = p_app_ids[item];
+      where app.id = p_asked[place].app_id;
     end if;
     if charge.mandate_id is not null then
       result.period_spent := charge.mandate_spent;
@@ -433,6 +302,117 @@ begin
     end if;
     return next;
   end loop;
+end
+$$;
+
+-- Charges under mandates in one transaction, in the order given, and answers in that order, each with its order if there is one.
+-- Outcomes, never raised, in the order in which they are looked at:
+--   completed · exists (charged before, with this mandate and amount) · changed (charged before with another mandate or amount)
+--   · taken (the order_id is an order paid by hand or still open, or a charge refunded in full) · not_found · unusable (the
+--   application is not approved, its owner is banned or suspended, a former owner knows the key, or it changed hands since the
+--   signature was checked) · not_allowed (mandates are off, or the application has no right to them) · inactive · no_token
+--   · charge_limit · period_limit · wallet_frozen (the member's, or the member is banned or suspended) · too_often (ten times
+--   insufficient in this period, the last within the hour) · insufficient · daily_limit (of the application)
+--   · busy (another transaction has locked the mandate or a wallet, or the application has changed hands meanwhile; `locked` names
+--   the row)
+-- p_charge_maxes has the limit of one charge by trust level 0 to 4.
+-- With p_skips it waits for no locked row, as pay_orders. Against an order that is placed at the same moment the unique key decides,
+-- and the batch is run again item by item. It judges by the sums and balances after the items before, and writes at the end.
+create or replace function charge_mandates(
+  p_asked asked_charge[], p_is_on boolean, p_fee_rate numeric, p_charge_maxes bigint[], p_skips boolean default false,
+  p_awaited text default null
+) returns table (item integer, result charge_result, charge orders, locked text) language plpgsql as $$
+declare
+  v_mandate_ids bigint[];
+  v_wallets locked_wallets;
+  v_holders token_holder[];
+  -- By the first item with the mandate.
+  v_counts mandate_count[];
+  f charge_facts;
+  m mandates;
+  -- Places in v_wallets.
+  v_from integer;
+  v_to integer;
+  v_count mandate_count;
+  v_fee bigint;
+  r charge_result;
+  j judged_charge;
+  -- By item.
+  v_judged judged_charge[];
+  v_made made_charge[];
+  v_refused refused_charge[];
+begin
+  if p_awaited is not null then perform await_row(p_awaited); end if;
+  v_mandate_ids := lock_mandates(p_asked, p_skips);
+  v_wallets := lock_charge_wallets(p_asked, v_mandate_ids, p_skips);
+  v_holders := token_holders(p_asked);
+
+  for f in select * from charge_facts(p_asked) loop
+    m := f.mandate;
+    v_from := array_position(v_wallets.ids, f.member_wallet_id);
+    v_to := array_position(v_wallets.ids, f.owner_wallet_id);
+    j := null;
+    r := null;
+    -- 3. What is judged. First the order with this order_id, of an earlier request or of an earlier item, and the locks.
+    j.charged_with := coalesce(v_judged[f.same_before].charged_with, f.mandate_id_before);
+    j.charged_amount := coalesce(v_judged[f.same_before].charged_amount, f.amount_before);
+    r.outcome := case
+      when j.charged_with is null and f.status_before is not null then 'taken'
+      when j.charged_with is distinct from m.id and j.charged_with is not null then 'changed'
+      when j.charged_amount <> (f.asked).amount then 'changed'
+      when j.charged_with is not null and f.status_before = 'refunded' then 'taken'
+      when j.charged_with is not null then 'exists'
+      when m.id is null then 'not_found'
+      when v_to is null or not coalesce(m.id = any (v_mandate_ids), false) then 'busy'
+    end;
+    v_count := v_counts[f.first_of_mandate];
+    if r.outcome is null then
+      if v_count.period is null or v_count.period < f.period then
+        v_count := row(f.period, f.spent, f.lacks, f.lacked_at);
+      end if;
+      r := judge_charge(
+        f, v_count, v_holders[f.item], v_wallets.balances[v_from], v_wallets.frozen[v_from], p_is_on, p_charge_maxes
+      );
+    end if;
+
+    -- 4. What moves: the member pays the amount. The owner gets it without the fee.
+    case r.outcome
+      when 'completed' then
+        v_fee := payment_fee((f.asked).amount, coalesce(f.fee_rate, p_fee_rate));
+        v_wallets.balances[v_from] := v_wallets.balances[v_from] - (f.asked).amount;
+        v_wallets.balances[v_to] := v_wallets.balances[v_to] + (f.asked).amount - v_fee;
+        v_count.spent := v_count.spent + (f.asked).amount;
+        j.charged_with := m.id;
+        j.charged_amount := (f.asked).amount;
+        v_made := v_made || row(
+          f.asked, f.book, m.user_id, f.applicant_id, v_fee, m.id, v_count.period, v_count.spent, m.charge_max, m.period_max,
+          f.member_wallet_id, f.owner_wallet_id, f.fee_account_id, f.has_event
+        )::made_charge;
+      when 'insufficient' then
+        v_count.lacks := v_count.lacks + 1;
+        v_count.lacked_at := greatest(v_count.lacked_at, (f.asked).now);
+      when 'busy' then
+        j.locked := case
+          when not coalesce(m.id = any (v_mandate_ids), false) then 'mandate ' || m.id
+          -- Nobody waits for 0: a new owner of the application has no wallet yet, and the next run opens it.
+          when v_to is null then 'wallet ' || coalesce(f.owner_wallet_id, 0)
+          else 'wallet ' || coalesce(f.member_wallet_id, 0)
+        end;
+      else
+    end case;
+    if r.outcome in ('inactive', 'charge_limit', 'period_limit', 'insufficient') and m.accepted_at is not null then
+      v_refused := v_refused || row(
+        f.item, m.id, period_of_refusal(m, r.outcome, v_count.period, (f.asked).now),
+        (f.asked).order_id, (f.asked).amount, (f.asked).now, r
+      )::refused_charge;
+    end if;
+    v_counts[f.first_of_mandate] := v_count;
+    j.result := r;
+    v_judged[f.item] := j;
+  end loop;
+  if v_made is not null then perform record_charges(v_made); end if;
+  if v_refused is not null then perform record_refusals(v_refused); end if;
+  return query select * from charge_answers(p_asked, v_judged);
 end
 $$;
 

@@ -75,21 +75,17 @@ begin
 end
 $$;
 
--- An event for each of these refused charges of a batch. p_items, p_mandate_ids and p_periods have one element for each event.
--- The others are those of the whole batch, by item.
-create or replace function write_refusal_events(
-  p_items integer[], p_mandate_ids bigint[], p_periods date[], p_order_ids text[], p_amounts bigint[],
-  p_results charge_result[], p_nows timestamptz[]
-) returns void language plpgsql as $$
+-- An event for each of these refused charges.
+create or replace function write_refusal_events(p_refused refused_charge[]) returns void language plpgsql as $$
 begin
   insert into notifications (kind, mandate_id, app_id, host, event_id, occurred_at, facts, next_attempt_at)
-  select 'charge.failed', m.id, app.id, url_host(app.events_url), new_event_id(), p_nows[refused.item],
+  select 'charge.failed', m.id, app.id, url_host(app.events_url), new_event_id(), refused.now,
     jsonb_build_object(
-      'mandate_id', m.mandate_id, 'order_id', p_order_ids[refused.item], 'amount', p_amounts[refused.item],
-      'period_from', refused.period, 'result', p_results[refused.item]
+      'mandate_id', m.mandate_id, 'order_id', refused.order_id, 'amount', refused.amount,
+      'period_from', refused.period, 'result', refused.result
     ),
-    p_nows[refused.item]
-  from unnest(p_items, p_mandate_ids, p_periods) as refused (item, mandate_id, period)
+    refused.now
+  from unnest(p_refused) as refused
   cross join lateral (select id, mandate_id, app_id from mandates where id = refused.mandate_id offset 0) as m
   cross join lateral (
     select id, events_url from payment_apps where id = m.app_id and events_url is not null offset 0

@@ -41,6 +41,18 @@ create or replace function mandate_day_begins(p_day date, p_test_days integer) r
   language sql immutable parallel safe
 return (p_day - p_test_days)::timestamp at time zone 'Asia/Shanghai';
 
+-- The period in which a refusal counts. Before the first day of a mandate and after the last one there is no period. The nearest one
+-- stands for it.
+create or replace function period_of_refusal(p_mandate mandates, p_outcome text, p_period date, p_now timestamptz) returns date
+  language sql immutable parallel safe
+return case
+  when p_outcome = 'inactive' then mandate_period(
+    (p_mandate).starts_on, (p_mandate).period,
+    greatest((p_mandate).starts_on, least((p_mandate).ends_on, mandate_day(p_now, (p_mandate).test_days)))
+  )
+  else p_period
+end;
+
 -- Status and reason of a mandate as programs read them: spec/mandates 1.2. The clock decides, before or after the sweep. Only
 -- {active, null} can be charged.
 create or replace function mandate_standing(p_mandate mandates, p_owner_id bigint, p_now timestamptz) returns text[]
@@ -178,18 +190,13 @@ $$;
 
 -- Ends mandates whose last day is over, and answers how many, p_max at most. The clock refuses their charges anyway. It skips a
 -- mandate that another transaction has locked.
-create or replace function finish_mandates(p_now timestamptz, p_max integer) returns integer language plpgsql as $$
-declare
-  v_ids bigint[];
-begin
-  select array_agg(due.id) into v_ids from (
+create or replace function finish_mandates(p_now timestamptz, p_max integer) returns integer language sql as $$
+  select coalesce(cardinality(end_mandates(array_agg(due.id), 'finished', p_now, null, null, '{"by": "service"}')), 0)
+  from (
     select m.id from mandates as m
     where m.status in ('active', 'paused') and m.ends_on - m.test_days < mandate_day(p_now, 0)
     order by m.ends_on - m.test_days limit p_max for no key update skip locked
-  ) as due;
-  if v_ids is null then return 0; end if;
-  return cardinality(end_mandates(v_ids, 'finished', p_now, null, null, '{"by": "service"}'));
-end
+  ) as due
 $$;
 
 -- Refuses changes of what was offered and of whom it binds, and every way out of the end.

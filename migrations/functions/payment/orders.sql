@@ -9,21 +9,12 @@ create or replace function begins_again(
 return p_status in ('unpaid', 'expired') and p_expires_at <= p_now
   and coalesce(p_money::numeric = p_asked_money::numeric, p_amount = p_asked_amount);
 
--- Places orders: each new, or the one that has its door's order_id already. An existing order stays as it is. Only if it has
--- expired, and the request asks for the same amount (of the gateway: the same money), its time begins again. Of two equal
--- requests in one batch, the first is placed and both are answered with it. With p_skips it waits for no order that begins again
--- and that another transaction has locked: `locked` names the row, and nothing was done for the item. Only for p_awaited it
--- waits, first of all. An order of the gateway without a notify_url gets the application's.
--- `expires_at` is the site's limit; the application may set an earlier end.
-create or replace function place_orders(p_orders jsonb, p_skips boolean default false, p_awaited text default null)
-  returns table (item integer, placed orders, locked text) language plpgsql as $$
+-- Inserts the orders that their applications do not have yet, and answers how many. An order of the gateway without a notify_url
+-- gets the application's. The application may set an earlier end than the site.
+create or replace function insert_orders(p_asked asked_order[]) returns bigint language plpgsql as $$
 declare
   v_new bigint;
-  -- The orders that begin again, and those of them that this call has locked.
-  v_again bigint[];
-  v_locked_ids bigint[];
 begin
-  if p_awaited is not null then perform await_row(p_awaited); end if;
   insert into orders (
     app_id, book, door, order_id, transaction_id, description, amount, expires_at, created_at, updated_at,
     trade_no, protocol, pid_sent, money, rate, type, param, notify_url, return_url, token_id
@@ -32,88 +23,90 @@ begin
     least(asked.expires_at, asked.now + app.order_minutes * interval '1 minute'), asked.now, asked.now,
     asked.trade_no, asked.protocol, asked.pid_sent, asked.money, asked.rate, asked.type, asked.param,
     case when asked.door = 'gateway' then coalesce(asked.notify_url, app.notify_url) end, asked.return_url, asked.token_id
-  from jsonb_to_recordset(p_orders) as asked (
-    item integer, app_id bigint, door text, order_id text, transaction_id text, description text, amount bigint,
-    expires_at timestamptz, now timestamptz,
-    trade_no text, protocol text, pid_sent text, money text, rate numeric, type text, param text, notify_url text,
-    return_url text, token_id bigint
-  )
+  from unnest(p_asked) with ordinality as asked
   cross join lateral (select book, notify_url, order_minutes from payment_apps where id = asked.app_id offset 0) as app
   -- In the order of keys, so that two batches never wait for each other's new rows in a circle.
-  order by asked.app_id, asked.door, asked.order_id, asked.item
+  order by asked.app_id, asked.door, asked.order_id, asked.ordinality
   on conflict on constraint orders_order_id_key do nothing;
   get diagnostics v_new = row_count;
-
-  if v_new < jsonb_array_length(p_orders) then
-    select array_agg(o.id) into v_again
-    from jsonb_to_recordset(p_orders) as asked (
-      app_id bigint, door text, order_id text, amount bigint, money text, now timestamptz
-    )
-    cross join lateral (select book from payment_apps where id = asked.app_id offset 0) as app
-    cross join lateral (
-      select id, status, expires_at, amount, money from orders
-      where app_id = asked.app_id and book = app.book and door = asked.door and order_id = asked.order_id
-      offset 0
-    ) as o
-    where begins_again(o.status, o.expires_at, o.amount, o.money, asked.amount, asked.money, asked.now);
-  end if;
-
-  if v_again is not null then
-    -- Locked by id, as payments lock them.
-    if p_skips then
-      select array_agg(free.id) into v_locked_ids
-      from (select id from orders where id = any (v_again) order by id for update skip locked) as free;
-    else
-      select array_agg(waited.id) into v_locked_ids
-      from (select id from orders where id = any (v_again) order by id for update) as waited;
-    end if;
-    update orders as existing
-    set status = 'unpaid', expires_at = least(asked.expires_at, asked.now + app.order_minutes * interval '1 minute'),
-      updated_at = asked.now
-    from jsonb_to_recordset(p_orders) as asked (
-      app_id bigint, door text, order_id text, amount bigint, money text, expires_at timestamptz, now timestamptz
-    )
-    cross join lateral (select order_minutes from payment_apps where id = asked.app_id offset 0) as app
-    where existing.id = any (v_locked_ids)
-      and existing.app_id = asked.app_id and existing.door = asked.door and existing.order_id = asked.order_id
-      -- Once more under the lock: it may have been paid, or begun again, meanwhile.
-      and begins_again(
-        existing.status, existing.expires_at, existing.amount, existing.money, asked.amount, asked.money, asked.now
-      );
-  end if;
-
-  return query
-    select asked.item, o.facts,
-      case
-        when (o.facts).id = any (v_again) and not coalesce((o.facts).id = any (v_locked_ids), false)
-        then 'order ' || (o.facts).id
-      end
-    from jsonb_to_recordset(p_orders) as asked (item integer, app_id bigint, door text, order_id text)
-    cross join lateral (select book from payment_apps where id = asked.app_id offset 0) as app
-    cross join lateral (
-      select orders as facts from orders
-      where app_id = asked.app_id and book = app.book and door = asked.door and order_id = asked.order_id
-      offset 0
-    ) as o;
+  return v_new;
 end
 $$;
 
--- Places orders as place_orders does, and keeps the request of each new one, if there is a request.
-create or replace function receive_orders(p_orders jsonb, p_skips boolean default false, p_awaited text default null)
-  returns table (item integer, placed orders, locked text) language plpgsql as $$
+-- Gives those of these orders that have expired, and that are asked for with the same amount, their time again. Answers with the
+-- orders that it could not lock, as with p_skips it does not wait.
+create or replace function begin_again(p_asked asked_order[], p_skips boolean) returns bigint[] language plpgsql as $$
+declare
+  v_again bigint[];
+  v_locked_ids bigint[];
 begin
+  select array_agg(o.id) into v_again
+  from unnest(p_asked) as asked
+  cross join lateral (select book from payment_apps where id = asked.app_id offset 0) as app
+  cross join lateral (
+    select id, status, expires_at, amount, money from orders
+    where app_id = asked.app_id and book = app.book and door = asked.door and order_id = asked.order_id
+    offset 0
+  ) as o
+  where begins_again(o.status, o.expires_at, o.amount, o.money, asked.amount, asked.money, asked.now);
+  if v_again is null then return null; end if;
+
+  -- Locked by id, as payments lock them.
+  if p_skips then
+    select array_agg(free.id) into v_locked_ids
+    from (select id from orders where id = any (v_again) order by id for update skip locked) as free;
+  else
+    select array_agg(waited.id) into v_locked_ids
+    from (select id from orders where id = any (v_again) order by id for update) as waited;
+  end if;
+  update orders as existing
+  set status = 'unpaid', expires_at = least(asked.expires_at, asked.now + app.order_minutes * interval '1 minute'),
+    updated_at = asked.now
+  from unnest(p_asked) as asked
+  cross join lateral (select order_minutes from payment_apps where id = asked.app_id offset 0) as app
+  where existing.id = any (v_locked_ids)
+    and existing.app_id = asked.app_id and existing.door = asked.door and existing.order_id = asked.order_id
+    -- Once more under the lock: it may have been paid, or begun again, meanwhile.
+    and begins_again(
+      existing.status, existing.expires_at, existing.amount, existing.money, asked.amount, asked.money, asked.now
+    );
+  return array(select id from unnest(v_again) as id where not coalesce(id = any (v_locked_ids), false));
+end
+$$;
+
+-- Places orders: each new, or the one that has its door's order_id already, and answers in the order given. An existing order stays
+-- as it is. Only if it has expired, and the request asks for the same amount (of the gateway: the same money), its time begins
+-- again. Of two equal requests in one batch, the first is placed and both are answered with it. The request of each new order is
+-- kept, if there is one. With p_skips it waits for no order that begins again and that another transaction has locked: `locked`
+-- names the row, and nothing was done for the item. Only for p_awaited it waits, first of all.
+create or replace function receive_orders(p_asked asked_order[], p_skips boolean default false, p_awaited text default null)
+  returns table (item integer, placed orders, locked text) language plpgsql as $$
+declare
+  v_busy_ids bigint[];
+begin
+  if p_awaited is not null then perform await_row(p_awaited); end if;
+  if insert_orders(p_asked) < cardinality(p_asked) then v_busy_ids := begin_again(p_asked, p_skips); end if;
+
   return query
-    with known as materialized (select * from place_orders(p_orders, p_skips, p_awaited)),
+    with known as materialized (
+      select asked.ordinality::integer as item, o.facts, asked.transaction_id, asked.received, asked.now
+      from unnest(p_asked) with ordinality as asked
+      cross join lateral (select book from payment_apps where id = asked.app_id offset 0) as app
+      cross join lateral (
+        select orders as facts from orders
+        where app_id = asked.app_id and book = app.book and door = asked.door and order_id = asked.order_id
+        offset 0
+      ) as o
+    ),
     kept as (
       insert into order_requests (order_id, request, received_at)
-      select (known.placed).id, asked.received, asked.now
+      select (known.facts).id, known.received, known.now
       from known
-      join jsonb_to_recordset(p_orders) as asked (item integer, transaction_id text, now timestamptz, received jsonb)
-        on asked.item = known.item
       -- An order that was placed before has another transaction_id than the one made for this request.
-      where asked.transaction_id = (known.placed).transaction_id and asked.received is not null
+      where known.transaction_id = (known.facts).transaction_id and known.received is not null
     )
-    select known.item, known.placed, known.locked from known;
+    select known.item, known.facts, case when (known.facts).id = any (v_busy_ids) then 'order ' || (known.facts).id end
+    from known;
 end
 $$;
 

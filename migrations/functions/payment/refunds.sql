@@ -84,11 +84,12 @@ begin
   then
     return 'no_request';
   end if;
-  v_journal_id := post_journal(
-    v_order.book, 'refund', v_reference, p_actor_id, p_reason, p_now,
-    array[v_payer_wallet_id, v_merchant.id, v_fee_account_id],
-    array[p_amount, -(p_amount - v_fee_part), -v_fee_part]
-  );
+  -- The payment backwards.
+  v_journal_id := (post_journals('refund', p_reason, array[
+    row(
+      v_order.book, v_reference, p_actor_id, p_now, v_payer_wallet_id, v_merchant.id, v_fee_account_id, -p_amount, -v_fee_part
+    )::posting
+  ]))[1];
   insert into refunds (order_id, book, amount, fee_part, reason, actor_id, refunded_at, journal_id, request_id)
   values (v_order.id, v_order.book, p_amount, v_fee_part, p_reason, p_actor_id, p_now, v_journal_id, p_request_id);
   update orders
@@ -127,11 +128,13 @@ begin
   where kind = 'wallet' and book = v_transfer.book and user_id = v_transfer.from_user_id;
   select id into strict v_fee_account_id from ledger_accounts where kind = 'fee' and book = v_transfer.book;
   v_fee := case when p_with_fee then v_transfer.fee else 0 end;
-  v_journal_id := post_journal(
-    v_transfer.book, 'reversal', p_transaction_id, p_actor_id, p_reason, p_now,
-    array[v_sender_wallet_id, v_recipient.id, v_fee_account_id],
-    array[v_transfer.amount + v_fee, -v_transfer.amount, -v_fee]
-  );
+  -- The transfer backwards.
+  v_journal_id := (post_journals('reversal', p_reason, array[
+    row(
+      v_transfer.book, p_transaction_id, p_actor_id, p_now, v_sender_wallet_id, v_recipient.id, v_fee_account_id,
+      -(v_transfer.amount + v_fee), -v_fee
+    )::posting
+  ]))[1];
   update transfers set status = 'reversed', reversal_journal_id = v_journal_id, updated_at = p_now
   where id = v_transfer.id;
   return 'reversed';

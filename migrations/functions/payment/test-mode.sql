@@ -10,10 +10,12 @@ begin
   select * into v_wallet from ledger_accounts
   where kind = 'wallet' and book = 'test' and user_id = p_user_id for update;
   if not found or v_wallet.balance >= play_points() then return; end if;
-  perform post_journal(
-    'test', 'grant', 'play:' || p_user_id || ':' || p_key, p_user_id, 'Play points of test mode', p_now,
-    array[v_wallet.id, v_issuance_id], array[play_points() - v_wallet.balance, v_wallet.balance - play_points()]
-  );
+  perform post_journals('grant', 'Play points of test mode', array[
+    row(
+      'test', 'play:' || p_user_id || ':' || p_key, p_user_id, p_now, v_wallet.id, v_issuance_id, null,
+      v_wallet.balance - play_points(), 0
+    )::posting
+  ]);
 end
 $$;
 

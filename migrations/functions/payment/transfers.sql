@@ -43,88 +43,46 @@ language sql stable as $$
   where app.id = p_app_id
 $$;
 
--- Makes transfers in one transaction, in the order given, each once for an application and its order_id. Answers in that order.
--- Outcomes, never raised:
---   completed · exists (the same request before: its result) · changed (same order_id, other recipient or amount) · reversed
---   · unusable (the application is not approved, its owner is banned or suspended, or it changed hands since the
---   signature was checked)
---   · mismatch (id and username are not one member) · to_self · below_minimum · above_maximum · too_large
---   · daily_limit (the sender's or the application's) · wallet_frozen (the sender's wallet) · insufficient
---   · busy (another transaction has locked a wallet, or the application has changed hands meanwhile; `locked` names the row)
--- Rates and limits come by trust level 0 to 4. A null daily limit is none. p_from_user_ids names the owner whose points a
--- request may move, as known when its signature was checked. Null: the present owner.
--- It locks the wallets by id. Two requests with one order_id meet there too: they belong to one application, so to one
--- sender's wallet, and the second finds the rows of the first. With p_skips it waits for none of them, as pay_orders. It judges
--- first and writes at the end.
-create or replace function post_transfers(
-  p_app_ids bigint[], p_order_ids text[], p_transaction_ids text[], p_to_user_ids bigint[], p_to_usernames text[],
-  p_amounts bigint[], p_nows timestamptz[], p_rates numeric[], p_minimums bigint[], p_maximums bigint[],
-  p_daily_limits bigint[], p_from_user_ids bigint[] default null, p_skips boolean default false,
-  p_awaited text default null
-) returns table (item integer, result transfer_result, locked text) language plpgsql as $$
-declare
-  c_points_max constant bigint := 9007199254740991;
-  v_user_ids bigint[];
-  v_books text[];
-  -- The locked wallets, and their balances as the batch goes on.
-  v_wallet_ids bigint[];
-  v_balances bigint[];
-  v_frozen boolean[];
-  -- By wallet: the day in which its member's last transfer counts, and the total of that day.
-  v_days date[];
-  v_day_points numeric[];
-  -- By item: the transfer with its order_id, after the item was judged.
-  v_standing transfer_result[];
-  asked record;
-  -- Places in v_wallet_ids.
-  v_from integer;
-  v_to integer;
-  v_day date;
-  v_today numeric;
-  v_app_today bigint;
-  -- The rows to write: one element for each transfer, and three lines for each.
-  v_count integer := 0;
-  v_items integer[];
-  v_ids_with_event text[];
-  v_done_books text[];
-  v_done transfer_result[];
-  v_done_days date[];
-  v_done_points numeric[];
-  v_places integer[];
-  v_account_ids bigint[];
-  v_amounts bigint[];
-  v_journal_ids bigint[];
+-- 1. What is locked: the wallets of senders and recipients, by id.
+create or replace function lock_transfer_wallets(p_asked asked_transfer[], p_skips boolean)
+  returns locked_wallets language plpgsql as $$
 begin
-  -- 1. Locks.
-  if p_awaited is not null then perform await_row(p_awaited); end if;
-  select array_agg(party.user_id), array_agg(party.book) into v_user_ids, v_books
-  from (
-    select distinct app.book, member.id as user_id
-    from unnest(p_app_ids, p_to_user_ids) as i (app_id, to_user_id)
-    cross join lateral (select book, applicant_id from payment_apps where id = i.app_id offset 0) as app
-    cross join lateral (values (app.applicant_id), (i.to_user_id)) as party (user_id)
-    cross join lateral (select id from users where id = party.user_id offset 0) as member
-  ) as party;
-  select ids, balances, frozen into v_wallet_ids, v_balances, v_frozen from lock_wallets(v_user_ids, v_books, p_skips);
+  return (
+    select lock_wallets(array_agg(party.user_id), array_agg(party.book), p_skips)
+    from (
+      select distinct app.book, member.id as user_id
+      from unnest(p_asked) as i
+      cross join lateral (select book, applicant_id from payment_apps where id = i.app_id offset 0) as app
+      cross join lateral (values (app.applicant_id), (i.to_user_id)) as party (user_id)
+      cross join lateral (select id from users where id = party.user_id offset 0) as member
+    ) as party
+  );
+end
+$$;
 
-  -- 2. Each item's application and recipient, read under the locks.
-  for asked in
-    select i.place::integer, i.transaction_id, i.to_user_id, i.amount, i.now, i.app_id, i.expected_user_id,
-      lag(i.place) over (partition by i.app_id, i.order_id order by i.place) as same_before,
-      app_standing(app.status, sender.is_banned, sender.suspended_till, i.now) as app_status,
-      app.book, app.daily_transfers_max, app.events_url is not null as has_event,
-      sender.id as from_user_id, sender.username as from_username, from_wallet.id as from_wallet_id,
-      sender.trust_level + 1 as level, last.day as last_day, last.day_points as last_day_points,
-      recipient.username as to_username, to_wallet.id as to_wallet_id, fees.id as fee_account_id,
+-- 2. What each item is judged by, read under the locks. `same_before` is the last item before with the same order_id, and `before` the
+-- transfer that has it already. `level` counts trust levels from 1.
+create or replace function transfer_facts(p_asked asked_transfer[]) returns table (
+  item integer, app_id bigint, order_id text, transaction_id text, to_user_id bigint, amount bigint, now timestamptz,
+  expected_user_id bigint, same_before integer,
+  app_status text, book text, daily_transfers_max bigint, has_event boolean,
+  from_user_id bigint, from_username text, from_wallet_id bigint, level integer, last_day date, last_day_points numeric,
+  to_username text, to_wallet_id bigint, fee_account_id bigint, before transfer_result
+) language plpgsql as $$
+#variable_conflict use_column
+begin
+  return query
+    select i.ordinality::integer, i.app_id, i.order_id, i.transaction_id, i.to_user_id, i.amount, i.now, i.from_user_id,
+      lag(i.ordinality) over (partition by i.app_id, i.order_id order by i.ordinality)::integer,
+      app_standing(app.status, sender.is_banned, sender.suspended_till, i.now),
+      app.book, app.daily_transfers_max, app.events_url is not null,
+      sender.id, sender.username, from_wallet.id, sender.trust_level + 1, last.day, last.day_points,
+      recipient.username, to_wallet.id, fees.id,
       row(
-        null, null, null, before.transaction_id, before.status, before.amount, before.fee,
-        before.from_user_id, before.from_username, before.to_user_id, before.to_username, before.paid_at
-      )::transfer_result as standing
-    from unnest(
-      p_app_ids, p_order_ids, p_transaction_ids, p_to_user_ids, p_to_usernames, p_amounts, p_nows, p_from_user_ids
-    ) with ordinality as i (
-      app_id, order_id, transaction_id, to_user_id, to_username, amount, now, expected_user_id, place
-    )
+        null, null, null, made.transaction_id, made.status, made.amount, made.fee,
+        made.from_user_id, made.from_username, made.to_user_id, made.to_username, made.paid_at
+      )::transfer_result
+    from unnest(p_asked) with ordinality as i
     cross join lateral (
       select status, book, daily_transfers_max, applicant_id, events_url from payment_apps where id = i.app_id offset 0
     ) as app
@@ -155,16 +113,80 @@ begin
     ) as fees
     left join lateral (
       select * from transfers where app_id = i.app_id and order_id = i.order_id offset 0
-    ) as before on true
-    order by i.place
-  loop
-    item := asked.place;
-    result := null;
+    ) as made on true
+    order by i.ordinality;
+end
+$$;
+
+-- 5. What is recorded: the journals, the transfers and their events.
+create or replace function record_transfers(p_made made_transfer[]) returns void language plpgsql as $$
+declare
+  v_journal_ids constant bigint[] := post_journals('transfer', null, array(
+    select row(
+      book, (transfer).transaction_id, (transfer).from_user_id, (transfer).paid_at, from_wallet_id, to_wallet_id,
+      fee_account_id, (transfer).amount + (transfer).fee, (transfer).fee
+    )::posting from unnest(p_made)
+  ));
+begin
+  insert into transfers (
+    app_id, book, order_id, transaction_id, amount, fee, from_user_id, from_username, to_user_id, to_username, paid_at,
+    day, day_points, journal_id
+  )
+  select made.app_id, made.book, made.order_id,
+    (made.transfer).transaction_id, (made.transfer).amount, (made.transfer).fee,
+    (made.transfer).from_user_id, (made.transfer).from_username,
+    (made.transfer).to_user_id, (made.transfer).to_username, (made.transfer).paid_at,
+    made.day, made.day_points, made.journal_id
+  from unnest(v_journal_ids, p_made) as made (journal_id);
+  if exists (select from unnest(p_made) as made where made.has_event) then
+    perform write_transfer_events(array(
+      select (made.transfer).transaction_id from unnest(p_made) as made where made.has_event
+    ));
+  end if;
+end
+$$;
+
+-- Makes transfers in one transaction, in the order given, each once for an application and its order_id. Answers in that order.
+-- Outcomes, never raised:
+--   completed · exists (the same request before: its result) · changed (same order_id, other recipient or amount) · reversed
+--   · unusable (the application is not approved, its owner is banned or suspended, or it changed hands since the
+--   signature was checked)
+--   · mismatch (id and username are not one member) · to_self · below_minimum · above_maximum · too_large
+--   · daily_limit (the sender's or the application's) · wallet_frozen (the sender's wallet) · insufficient
+--   · busy (another transaction has locked a wallet, or the application has changed hands meanwhile; `locked` names the row)
+-- Rates and limits come by trust level 0 to 4. A null daily limit is none.
+-- Two requests with one order_id meet at the sender's wallet: they belong to one application, and the second finds the rows of the
+-- first. With p_skips it waits for no locked wallet, as pay_orders. It judges first and writes at the end.
+create or replace function post_transfers(
+  p_asked asked_transfer[], p_rates numeric[], p_minimums bigint[], p_maximums bigint[], p_daily_limits bigint[],
+  p_skips boolean default false, p_awaited text default null
+) returns table (item integer, result transfer_result, locked text) language plpgsql as $$
+declare
+  c_points_max constant bigint := 9007199254740991;
+  v_wallets locked_wallets;
+  -- By wallet.
+  v_sent sent_of_day[];
+  -- By item: the transfer with its order_id, after the item was judged.
+  v_known transfer_result[];
+  asked record;
+  -- Places in v_wallets.
+  v_from integer;
+  v_to integer;
+  v_day date;
+  v_today numeric;
+  v_app_today bigint;
+  v_made made_transfer[];
+begin
+  if p_awaited is not null then perform await_row(p_awaited); end if;
+  v_wallets := lock_transfer_wallets(p_asked, p_skips);
+
+  for asked in select * from transfer_facts(p_asked) loop
+    item := asked.item;
     locked := null;
-    -- 3. A repeated request is answered with the transfer that it made.
-    v_standing[item] := coalesce(v_standing[asked.same_before], asked.standing);
-    if (v_standing[item]).transaction_id is not null then
-      result := v_standing[item];
+    -- 3. What is judged. First, a repeated request is answered with the transfer that it made.
+    result := coalesce(v_known[asked.same_before], asked.before);
+    v_known[item] := result;
+    if result.transaction_id is not null then
       result.outcome := case
         when result.to_user_id <> asked.to_user_id or result.amount <> asked.amount then 'changed'
         when result.status = 'reversed' then 'reversed'
@@ -173,9 +195,8 @@ begin
       return next;
       continue;
     end if;
-
-    v_from := array_position(v_wallet_ids, asked.from_wallet_id);
-    v_to := array_position(v_wallet_ids, asked.to_wallet_id);
+    v_from := array_position(v_wallets.ids, asked.from_wallet_id);
+    v_to := array_position(v_wallets.ids, asked.to_wallet_id);
     if v_from is null then
       result.outcome := 'busy';
       -- Nobody waits for 0: a new owner or a new member has no wallet yet, and the next run opens it.
@@ -183,14 +204,13 @@ begin
       return next;
       continue;
     end if;
-    v_days[v_from] := coalesce(v_days[v_from], asked.last_day);
-    v_day_points[v_from] := coalesce(v_day_points[v_from], asked.last_day_points);
+    v_sent[v_from] := coalesce(v_sent[v_from], row(asked.last_day, asked.last_day_points)::sent_of_day);
     -- A day begins at midnight in China, as in the gateway's daily figures. When the clocks of two processes differ, the sender's
     -- day begins with the first of them.
-    v_day := greatest((asked.now at time zone 'Asia/Shanghai')::date, v_days[v_from]);
-    v_today := case when v_day = v_days[v_from] then v_day_points[v_from] else 0 end;
+    v_day := greatest((asked.now at time zone 'Asia/Shanghai')::date, v_sent[v_from].day);
+    v_today := case when v_day = v_sent[v_from].day then v_sent[v_from].points else 0 end;
 
-    -- 4. The guards, in their order, each with its limit.
+    -- The guards, in their order, each with its limit.
     result.amount := asked.amount;
     result.fee := transfer_fee(asked.amount, p_rates[asked.level]);
     result.outcome := case
@@ -201,8 +221,8 @@ begin
       when asked.amount > p_maximums[asked.level] then 'above_maximum'
       when asked.amount + result.fee > c_points_max then 'too_large'
       when v_today + asked.amount > p_daily_limits[asked.level] then 'daily_limit'
-      when v_frozen[v_from] then 'wallet_frozen'
-      when v_balances[v_from] < asked.amount + result.fee then 'insufficient'
+      when v_wallets.frozen[v_from] then 'wallet_frozen'
+      when v_wallets.balances[v_from] < asked.amount + result.fee then 'insufficient'
       when v_to is null then 'busy'
       else 'completed'
     end;
@@ -210,7 +230,8 @@ begin
       when 'below_minimum' then result.bound := p_minimums[asked.level];
       when 'above_maximum' then result.bound := p_maximums[asked.level];
       when 'daily_limit' then result.bound := p_daily_limits[asked.level]; result.have := v_today;
-      when 'insufficient' then result.bound := asked.amount + result.fee; result.have := v_balances[v_from];
+      when 'insufficient' then
+        result.bound := asked.amount + result.fee; result.have := v_wallets.balances[v_from];
       when 'busy' then locked := 'wallet ' || coalesce(asked.to_wallet_id, 0);
       else
     end case;
@@ -224,57 +245,23 @@ begin
       end if;
     end if;
 
-    -- 5. The points that move: the sender pays the amount and the fee. The recipient gets the amount.
+    -- 4. What moves: the sender pays the amount and the fee. The recipient gets the amount.
     if result.outcome = 'completed' then
-      result.transaction_id := asked.transaction_id;
-      result.status := 'completed';
-      result.from_user_id := asked.from_user_id;
-      result.from_username := asked.from_username;
-      result.to_user_id := asked.to_user_id;
-      result.to_username := asked.to_username;
-      result.paid_at := asked.now;
-      v_standing[item] := result;
-      v_balances[v_from] := v_balances[v_from] - asked.amount - result.fee;
-      v_balances[v_to] := v_balances[v_to] + asked.amount;
-      v_days[v_from] := v_day;
-      v_day_points[v_from] := v_today + asked.amount;
-      v_count := v_count + 1;
-      v_items[v_count] := item;
-      if asked.has_event then v_ids_with_event := v_ids_with_event || asked.transaction_id; end if;
-      v_done_books[v_count] := asked.book;
-      v_done[v_count] := result;
-      v_done_days[v_count] := v_day;
-      v_done_points[v_count] := v_day_points[v_from];
-      v_places := v_places || array[v_count, v_count, v_count];
-      v_account_ids := v_account_ids || array[asked.from_wallet_id, asked.to_wallet_id, asked.fee_account_id];
-      v_amounts := v_amounts || array[-(asked.amount + result.fee), asked.amount, result.fee];
+      result := row(
+        'completed', null, null, asked.transaction_id, 'completed', asked.amount, result.fee,
+        asked.from_user_id, asked.from_username, asked.to_user_id, asked.to_username, asked.now
+      );
+      v_known[item] := result;
+      v_wallets.balances[v_from] := v_wallets.balances[v_from] - asked.amount - result.fee;
+      v_wallets.balances[v_to] := v_wallets.balances[v_to] + asked.amount;
+      v_sent[v_from] := row(v_day, v_today + asked.amount);
+      v_made := v_made || row(
+        asked.app_id, asked.book, asked.order_id, result, v_day, v_today + asked.amount,
+        asked.from_wallet_id, asked.to_wallet_id, asked.fee_account_id, asked.has_event
+      )::made_transfer;
     end if;
     return next;
   end loop;
-  if v_count = 0 then return; end if;
-
-  -- 6. The records: the journals, the transfers and their events.
-  select post_journals(
-    'transfer', v_done_books, array_agg(done.transaction_id), array_agg(done.from_user_id), null,
-    array_agg(done.paid_at), v_places, v_account_ids, v_amounts
-  ) into v_journal_ids
-  from unnest(v_done) as done;
-  insert into transfers (
-    app_id, book, order_id, transaction_id, amount, fee, from_user_id, from_username, to_user_id, to_username, paid_at,
-    day, day_points, journal_id
-  )
-  select p_app_ids[done.item], done.book, p_order_ids[done.item],
-    (done.transfer).transaction_id, (done.transfer).amount, (done.transfer).fee,
-    (done.transfer).from_user_id, (done.transfer).from_username,
-    (done.transfer).to_user_id, (done.transfer).to_username, (done.transfer).paid_at,
-    done.day, done.day_points, done.journal_id
-  from (
-    select v_items[n] as item, v_done_books[n] as book, v_done[n] as transfer, v_done_days[n] as day,
-      v_done_points[n] as day_points, v_journal_ids[n] as journal_id
-    from generate_series(1, v_count) as n
-    offset 0
-  ) as done
-  order by done.item;
-  if v_ids_with_event is not null then perform write_transfer_events(v_ids_with_event); end if;
+  if v_made is not null then perform record_transfers(v_made); end if;
 end
 $$;

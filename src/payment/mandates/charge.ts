@@ -5,9 +5,10 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
-import { columnsOf, makeBatcher, skippingArguments, unlessLocked } from '../../database/batcher.ts'
+import { makeBatcher, skippingArguments, unlessLocked } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import type { LockedRow, Skipping } from '../../database/lock-waits.ts'
+import { type RowType, rowArray } from '../../database/rows.ts'
 import type { RefusalOutcome } from '../../database/tables/mandates.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -32,6 +33,14 @@ export type ChargeRequest = {
   /** The access token that came with the request. */
   access_token: string | undefined
 }
+
+export const ASKED_CHARGE = {
+  type: 'asked_charge',
+  columns: [
+    ...(['app_id', 'mandate_id', 'order_id', 'transaction_id', 'amount', 'description', 'now'] as const),
+    ...(['owner_id', 'token_hash'] as const),
+  ],
+} as const satisfies RowType<string>
 
 /** A charge: its order, and its period as of that charge. */
 export type Charge = {
@@ -126,17 +135,14 @@ async function chargeMandates(
   skipping: Skipping | undefined,
 ): Promise<(Answer | LockedRow)[]> {
   const settings = await deps.settings.read()
-  const charges = requests.map(({ access_token, ...request }) => ({
+  const asked = requests.map(({ access_token, ...request }) => ({
     ...request,
     transaction_id: `txn_${randomText(24, LOWER_ALNUM)}`,
     token_hash: access_token === undefined ? null : sha256(access_token),
   }))
   const { rows } = await sql<ChargeResult & Order & { locked: string | null }>`
     select locked, (result).*, (charge).* from charge_mandates(
-      ${within(patience_ms, columnsOf(charges, { app_id: 'bigint' }))},
-      ${columnsOf(charges, { mandate_id: 'text', order_id: 'text', transaction_id: 'text' })},
-      ${columnsOf(charges, { amount: 'bigint', description: 'text', now: 'timestamptz' })},
-      ${columnsOf(charges, { owner_id: 'bigint', token_hash: 'bytea' })},
+      ${within(patience_ms, rowArray(ASKED_CHARGE, asked))},
       ${settings.mandates === 'on'}::boolean,
       ${settings.points_payment_fee_rate}::numeric,
       ${byLevel(settings, 'mandate_charge_max')}::bigint[], ${skippingArguments(skipping)}

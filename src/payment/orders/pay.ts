@@ -2,10 +2,11 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
-import { columnsOf, makeBatcher, skippingArguments, unlessLocked } from '../../database/batcher.ts'
+import { makeBatcher, skippingArguments, unlessLocked } from '../../database/batcher.ts'
+import { type RowType, rowArray } from '../../database/rows.ts'
 import { within } from '../../database/timeouts.ts'
 import { isPaused } from './maintenance.ts'
-import { type PaidOrder, paidOrderColumns } from './return.ts'
+import type { PaidOrder } from './return.ts'
 
 export type PayOutcome =
   | 'paid'
@@ -29,6 +30,11 @@ export type Payment = {
   expected_amount: bigint
 }
 
+export const ASKED_PAYMENT = {
+  type: 'asked_payment',
+  columns: ['transaction_id', 'payer_id', 'expected_amount', 'now'],
+} as const satisfies RowType<string>
+
 /** A judged payment. The order comes with `paid` and `paid_before`, unless it is refunded. */
 export type Judged = { outcome: PayOutcome; order?: PaidOrder }
 
@@ -51,11 +57,10 @@ export function makePay(deps: Core): Pay {
     run: async (payments, patience_ms, skipping) => {
       const { points_payment_fee_rate } = await deps.settings.read()
       const { rows } = await sql<PaidOrder & { outcome: PayOutcome; locked: string | null }>`
-        select way.outcome, way.locked, ${paidOrderColumns} from pay_orders(
-          ${within(patience_ms, columnsOf(payments, { transaction_id: 'text' }))},
-          ${columnsOf(payments, { payer_id: 'bigint', expected_amount: 'bigint', now: 'timestamptz' })},
+        select outcome, locked, (way).* from pay_orders(
+          ${within(patience_ms, rowArray(ASKED_PAYMENT, payments))},
           ${points_payment_fee_rate}::numeric, ${skippingArguments(skipping)}
-        ) as way order by way.item`.execute(deps.db)
+        ) order by item`.execute(deps.db)
       // Without a way back, the order is null in every column.
       return unlessLocked(rows, ({ outcome, ...order }) =>
         order.id === null ? { outcome } : { outcome, order },

@@ -4,6 +4,7 @@ import type { Core } from '../../core/core.ts'
 import { makeBatcher, skippingArguments, unlessLocked } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import type { LockedRow, Skipping } from '../../database/lock-waits.ts'
+import { type RowType, rowArray } from '../../database/rows.ts'
 import type { ReceivedRequest } from '../../database/tables/payments.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -25,6 +26,24 @@ export type NewOrder = {
   /** The request that placed the order, kept with a new one. */
   received?: ReceivedRequest
 }
+
+export const ASKED_ORDER = {
+  type: 'asked_order',
+  columns: [
+    ...([
+      'app_id',
+      'door',
+      'order_id',
+      'transaction_id',
+      'description',
+      'amount',
+      'expires_at',
+      'now',
+    ] as const),
+    ...(['trade_no', 'protocol', 'pid_sent', 'money', 'rate', 'type', 'param', 'notify_url'] as const),
+    ...(['return_url', 'token_id', 'received'] as const),
+  ],
+} as const satisfies RowType<string>
 
 /** The further facts of a gateway order: exactly the merchant's parameters, and the exchange rate at that moment. */
 export type GatewayFacts = {
@@ -82,21 +101,16 @@ async function placeOrders(
   skipping: Skipping | undefined,
 ): Promise<(Order | LockedRow)[]> {
   const { order_expiry_minutes } = await deps.settings.read()
-  const asked = orders.map(({ gateway, now, app_id, amount, token_id, ...order }, item) => ({
+  const asked = orders.map(({ gateway, ...order }) => ({
     ...order,
     ...gateway,
-    item,
-    app_id: String(app_id),
-    amount: String(amount),
-    token_id: token_id?.toString(),
     door: doorOf({ gateway }),
     transaction_id: `txn_${randomText(24, LOWER_ALNUM)}`,
-    now,
-    expires_at: new Date(now.getTime() + order_expiry_minutes * 60_000),
+    expires_at: new Date(order.now.getTime() + order_expiry_minutes * 60_000),
   }))
   const { rows } = await sql<Order & { locked: string | null }>`
     select locked, (placed).* from receive_orders(
-      ${within(patience_ms, sql`${JSON.stringify(asked)}::jsonb`)}, ${skippingArguments(skipping)}
+      ${within(patience_ms, rowArray(ASKED_ORDER, asked))}, ${skippingArguments(skipping)}
     ) order by item
   `.execute(deps.db)
   return unlessLocked(rows, (order) => order)

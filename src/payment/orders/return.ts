@@ -5,22 +5,23 @@ import { inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Order } from './orders.ts'
 
 /** The columns of the order that the link, and the page before it, need. */
-const ORDER_COLUMNS = [
-  ...(['id', 'app_id', 'door', 'order_id', 'transaction_id', 'description', 'amount', 'fee'] as const),
-  ...([
-    'merchant_points',
-    'payer_id',
-    'created_at',
-    'paid_at',
-    'forced',
-    'notify_url',
-    'return_url',
-  ] as const),
-  ...(['protocol', 'pid_sent', 'trade_no', 'type', 'money', 'param'] as const),
-] as const
+type OrderColumn =
+  | (
+      | 'id'
+      | 'app_id'
+      | 'door'
+      | 'order_id'
+      | 'transaction_id'
+      | 'description'
+      | 'amount'
+      | 'fee'
+      | 'merchant_points'
+    )
+  | ('payer_id' | 'created_at' | 'paid_at' | 'forced' | 'notify_url' | 'return_url')
+  | ('protocol' | 'pid_sent' | 'trade_no' | 'type' | 'money' | 'param')
 
-/** A paid order that is not refunded, with the addresses of its shop and the keys that sign its link. */
-export type PaidOrder = Pick<Order, (typeof ORDER_COLUMNS)[number]> & {
+/** A paid order that is not refunded, with the addresses of its shop and the keys that sign its link: the type way_back. */
+export type PaidOrder = Pick<Order, OrderColumn> & {
   callback_url: string
   app_homepage: string | null
   events_url: string | null
@@ -34,10 +35,6 @@ export type PaidOrder = Pick<Order, (typeof ORDER_COLUMNS)[number]> & {
   platform_private_key_id: bigint | null
 }
 
-/** The columns of a `PaidOrder`, for a query whose from clause names the answer of a function `way`. */
-export const paidOrderColumns = sql`${sql.join(ORDER_COLUMNS.map((name) => sql`(way.paid).${sql.id(name)}`))},
-  way.callback_url, way.app_homepage, way.events_url, way.buyer, way.token, way.merchant_key, way.platform_private_key_id`
-
 export type FindPaidOrder = (transaction_id: string) => Promise<PaidOrder | undefined>
 
 /**
@@ -50,8 +47,9 @@ export function makeFindPaidOrder(deps: Core): FindPaidOrder {
     ...deps.batching,
     run: async (transaction_ids) => {
       const { rows } = await sql<PaidOrder & { item: number }>`
-        select way.item, ${paidOrderColumns}
-        from ways_back(${transaction_ids}::text[], ${deps.clock()}::timestamptz) as way`.execute(deps.db)
+        select item, (way).* from ways_back(${transaction_ids}::text[], ${deps.clock()}::timestamptz)`.execute(
+        deps.db,
+      )
       return inOrder(transaction_ids, rows, (order) => order)
     },
   })

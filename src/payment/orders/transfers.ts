@@ -7,9 +7,10 @@ import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
 import type { SettingValues } from '../../core/setting-values.ts'
-import { columnsOf, makeBatcher, skippingArguments, unlessLocked } from '../../database/batcher.ts'
+import { makeBatcher, skippingArguments, unlessLocked } from '../../database/batcher.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import { LockedRow, type Skipping } from '../../database/lock-waits.ts'
+import { type RowType, rowArray } from '../../database/rows.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
@@ -32,6 +33,14 @@ export type TransferRequest = {
   /** Whole points that the recipient receives; the fee comes on top. */
   amount: bigint
 }
+
+export const ASKED_TRANSFER = {
+  type: 'asked_transfer',
+  columns: [
+    ...(['app_id', 'order_id', 'transaction_id', 'to_user_id', 'to_username', 'amount', 'now'] as const),
+    'from_user_id',
+  ],
+} as const satisfies RowType<string>
 
 export type Transfer = {
   transaction_id: string
@@ -197,21 +206,18 @@ async function postTransfers(
   requests: (TransferRequest & { now: Date })[],
   batch?: { patience_ms: number; skipping: Skipping | undefined },
 ): Promise<(Result | LockedRow)[]> {
-  const transfers = requests.map((request) => ({
-    ...request,
-    transaction_id: `txn_${randomText(24, LOWER_ALNUM)}`,
-  }))
-  const app_ids = columnsOf(transfers, { app_id: 'bigint' })
+  const asked = rowArray(
+    ASKED_TRANSFER,
+    requests.map((request) => ({ ...request, transaction_id: `txn_${randomText(24, LOWER_ALNUM)}` })),
+  )
   const { rows } = await sql<Result & { locked: string | null }>`
     select locked, (result).* from post_transfers(
-      ${batch === undefined ? app_ids : within(batch.patience_ms, app_ids)},
-      ${columnsOf(transfers, { order_id: 'text', transaction_id: 'text', to_user_id: 'bigint' })},
-      ${columnsOf(transfers, { to_username: 'text', amount: 'bigint', now: 'timestamptz' })},
+      ${batch === undefined ? asked : within(batch.patience_ms, asked)},
       ${byLevel(settings, 'points_transfer_fee_rate')}::numeric[],
       ${byLevel(settings, 'points_transfer_min_amount')}::bigint[],
       ${byLevel(settings, 'points_transfer_max_amount')}::bigint[],
       ${byLevel(settings, 'points_transfer_daily_limit')}::bigint[],
-      ${columnsOf(transfers, { from_user_id: 'bigint' })}, ${skippingArguments(batch?.skipping)}
+      ${skippingArguments(batch?.skipping)}
     ) order by item`.execute(db)
   return unlessLocked(rows, (result) => result)
 }
