@@ -267,7 +267,7 @@ begin
     returning kept.mandate_id, kept.period, kept.outcome, kept.times
   )
   -- A row without earlier refusals is new.
-  select array_agg(first) into v_first
+  select array_agg(first order by first_item) into v_first
   from refused join kept using (mandate_id, period, outcome, times) join unnest(p_refused) as first on first.item = first_item;
   if v_first is not null then perform write_refusal_events(v_first); end if;
 end
