@@ -1,15 +1,13 @@
 /** Lists the texts of the rooms of identity. */
 
 import type { Texts, Translated } from '../web/languages.ts'
-import { access } from './apps/access.texts.ts'
-import { apps, created } from './apps/apps.texts.ts'
+import { access, apps, created } from './apps/apps.texts.ts'
 import { registry } from './apps/own-app.texts.ts'
 import { authorised } from './authorised-apps.texts.ts'
 import { device } from './devices/device.texts.ts'
 import { launch } from './launch.texts.ts'
 import { logoutDeliveries } from './logout/deliveries.texts.ts'
-import { consent, consents } from './oauth/consent.texts.ts'
-import { logout } from './oauth/logout.texts.ts'
+import { consent, consents, logout } from './oauth/consent.texts.ts'
 import { errors, refused, suspended, unconfirmed } from './oauth/refused.texts.ts'
 
 export const texts = {

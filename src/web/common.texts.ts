@@ -1,5 +1,6 @@
 /** Texts of the frame around every page, and words that pages of several areas share. */
-import type { Texts } from './languages.ts'
+import type { Text, Texts } from './languages.ts'
+import type { Period } from './periods/periods.ts'
 import { counted } from './plurals.ts'
 import { POINT, POINTS } from './site-words.ts'
 
@@ -68,4 +69,65 @@ export const common = {
   hide: { en: 'Hide', zh: '隐藏' },
   openGuide: { en: 'Open the guide with these values', zh: '打开指南（已填入以上的值）' },
   print: { en: 'Print', zh: '打印' },
+} satisfies Texts
+
+/** Texts of searching and turning pages in a list. */
+export const lists = {
+  search: { en: 'Search', zh: '搜索' },
+  find: { en: 'Search', zh: '搜索' },
+  all: { en: 'All', zh: '全部' },
+  older: { en: 'Older', zh: '更早' },
+  newest: { en: 'Back to the newest', zh: '回到最新' },
+  clear: { en: 'Show everything', zh: '显示全部' },
+  nothing: { en: 'No results', zh: '没有结果' },
+  nothingYet: { en: 'No results so far', zh: '目前没有结果' },
+  lookedBackTo: { en: 'Searched back to', zh: '已搜索至' },
+  lookOn: { en: 'Search further back', zh: '继续往前搜索' },
+  shown: (first: string, last: string, of: string | undefined, isMore: boolean) => ({
+    en: `${first}–${last}${of === undefined ? '' : ` of ${isMore ? 'at least ' : ''}${of}`}`,
+    zh: `第 ${first}–${last} 条${of === undefined ? '' : `，共 ${of} 条${isMore ? '以上' : ''}`}`,
+  }),
+  fileRows: (formatted: string, { rows, isMore }: { rows: number; isMore: boolean }, max: string) => ({
+    en: isMore
+      ? `The CSV file will have at least ${formatted} rows, at most ${max}, the newest first.`
+      : `The CSV file will have ${formatted} ${counted(rows, 'row', 'rows')}, the newest first.`,
+    zh: isMore
+      ? `CSV 文件将至少有 ${formatted} 行，最多 ${max} 行，从新到旧。`
+      : `CSV 文件将有 ${formatted} 行，从新到旧。`,
+  }),
+} satisfies Texts
+
+/** Texts of refused forms, which their pages show. */
+export const forms = {
+  missing: { en: 'Fill this in.', zh: '请填写此项。' },
+  tooLong: (max: number) => ({ en: `At most ${max} characters.`, zh: `最多 ${max} 个字符。` }),
+  wrong: { en: 'This cannot be used. Check it.', zh: '此项无法使用，请检查。' },
+  correct: {
+    en: 'Nothing was changed. Correct what is marked, and send the form again.',
+    zh: '没有任何更改。请修改标出的内容后重新提交。',
+  },
+  kept: { en: 'Nothing was changed yet', zh: '尚未更改任何内容' },
+  sendAgain: {
+    en: 'Check the form and send it again. Passwords, codes, keys and files must be entered again.',
+    zh: '请核对表单后重新提交。密码、验证码、密钥和文件需要重新填写。',
+  },
+} satisfies Texts
+
+/** Texts of the time that a list is limited to. */
+export const periods = {
+  title: { en: 'Time', zh: '时间' },
+  any: { en: 'Any time', zh: '全部时间' },
+  ownDays: { en: 'Custom dates', zh: '自选日期' },
+  names: {
+    today: { en: 'Today', zh: '今天' },
+    week: { en: 'Last 7 days', zh: '最近 7 天' },
+    days30: { en: 'Last 30 days', zh: '最近 30 天' },
+    days90: { en: 'Last 90 days', zh: '最近 90 天' },
+    month: { en: 'This month', zh: '本月' },
+    lastMonth: { en: 'Last month', zh: '上月' },
+    year: { en: 'This year', zh: '今年' },
+  } satisfies Record<Period, Text>,
+  from: { en: 'From', zh: '从' },
+  until: { en: 'To', zh: '至' },
+  daysIn: (zone: string) => ({ en: `Days begin at midnight, ${zone}.`, zh: `日期以${zone}的零点为界。` }),
 } satisfies Texts

@@ -8,7 +8,7 @@ import { readForm } from '../../web/forms/forms.ts'
 import { hasMail } from '../people/email.ts'
 import { registerAttempt } from '../session/throttle.ts'
 import { findLink } from './account-links.ts'
-import type { messages } from './message.texts.ts'
+import type { messages } from './mails.texts.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
 import { LINK_MINUTES, NEW_PASSWORD, recoverPassword, requestRecovery } from './recovery.ts'
 

@@ -1,5 +1,6 @@
-/** Texts of signing in with a password. */
+/** Texts of signing in and of creating an account. */
 import type { Texts } from '../../web/languages.ts'
+import type { NextStep } from '../../web/next-steps.ts'
 import { counted } from '../../web/plurals.ts'
 import { POINT, POINTS, SITE } from '../../web/site-words.ts'
 
@@ -94,4 +95,124 @@ export const signIn = {
     en: 'We never ask for your password in a message.',
     zh: '本站不会通过私信索要密码。',
   },
+} satisfies Texts
+
+/** Texts of signing in with a one-time link. */
+export const signInLink = {
+  title: { en: 'Sign in with this link', zh: '用此链接登录' },
+  text: (username: string) => ({
+    en: `The link signs you in as @${username}. It works once.`,
+    zh: `你将以 @${username} 的身份登录。链接只能使用一次。`,
+  }),
+  submit: { en: 'Sign in', zh: '登录' },
+} satisfies Texts
+
+/** Texts of creating a local account. */
+export const register = {
+  title: { en: 'Create an account', zh: '注册账号' },
+  lead: {
+    en: `Choose a username and a password for ${SITE}.`,
+    zh: `为 ${SITE} 设置用户名和密码。`,
+  },
+  already: (name: string) => ({
+    en: `You are signed in as @${name}. A new account replaces it in this browser.`,
+    zh: `当前登录账号是 @${name}。注册新账号会替换它。`,
+  }),
+  usernameHint: {
+    en: '3 to 30 letters, digits, dots, hyphens and underscores. Names of the staff, such as admin, are not available.',
+    zh: '3 到 30 个字母、数字、点、连字符或下划线。admin 等管理人员名称不可使用。',
+  },
+  taken: { en: 'This username is taken. Please choose another one.', zh: '这个用户名已被使用，请换一个。' },
+  submit: { en: 'Create account', zh: '创建账号' },
+  haveOne: { en: 'I already have an account', zh: '我已有账号' },
+} satisfies Texts
+
+/** Texts of the second step of a sign-in. */
+export const secondStep = {
+  title: { en: 'Enter your code', zh: '输入验证码' },
+  lead: (name: string) => ({
+    en: `One more step: enter the code that your authenticator app shows for @${name}.`,
+    zh: `还差一步：请输入验证器应用为 @${name} 显示的验证码。`,
+  }),
+  titlePasskey: { en: 'Confirm with your passkey', zh: '请用通行密钥确认' },
+  leadPasskey: (name: string) => ({
+    en: `One more step: confirm with a passkey of @${name}, or with a recovery code.`,
+    zh: `还差一步：请使用 @${name} 的通行密钥或恢复码确认。`,
+  }),
+  usePasskey: { en: 'Use a passkey', zh: '使用通行密钥' },
+  noPasskeyUsed: {
+    en: 'No passkey was used. Try again, or use another way.',
+    zh: '没有使用通行密钥。请重试，或使用其他方式。',
+  },
+  lostPasskey: { en: 'I cannot use my passkey', zh: '无法使用通行密钥' },
+  passkeyUnverified: {
+    en: 'This passkey could not be verified. Try again, or use another way.',
+    zh: '无法验证这个通行密钥。请重试，或使用其他方式。',
+  },
+  passkeyExpired: {
+    en: 'This page was open for too long. Please use your passkey once more.',
+    zh: '页面打开太久，请再次使用通行密钥。',
+  },
+  code: { en: '6-digit code', zh: '6 位验证码' },
+  lost: { en: 'I cannot use my authenticator app', zh: '无法使用验证器应用' },
+  recoveryCode: { en: 'Recovery code', zh: '恢复码' },
+  recoveryHint: {
+    en: 'One of the ten codes that you saved when you set up two-step verification. Each works once.',
+    zh: '设置两步验证时保存的十个恢复码之一，每个只能使用一次。',
+  },
+  useRecoveryCode: { en: 'Sign in with the recovery code', zh: '使用恢复码登录' },
+  startOver: { en: 'Start again', zh: '重新开始' },
+  wrongCode: {
+    en: 'This code is wrong or already used. Wait for the next one.',
+    zh: '验证码错误或已使用过，请等待下一个验证码。',
+  },
+  wrongRecoveryCode: {
+    en: 'This recovery code is wrong or already used.',
+    zh: '恢复码错误或已使用过。',
+  },
+  locked: { en: 'Too many wrong codes', zh: '验证码输错次数过多' },
+} satisfies Texts
+
+type Period = NonNullable<NextStep['mandate']>['period']
+
+const PERIOD = {
+  day: { en: 'day', zh: '每天' },
+  week: { en: 'week', zh: '每周' },
+  month: { en: 'month', zh: '每月' },
+} satisfies Record<Period, Texts[string]>
+
+const unitOf = (amount: bigint, isTest: boolean) => ({
+  en: `${isTest ? 'play ' : ''}${counted(amount, POINT, POINTS)}`,
+  zh: `${isTest ? '虚拟' : ''}${POINTS}`,
+})
+
+/** Words about mandates: of the sign-in before an offer, and of the pages above that show mandates. */
+export const mandates = {
+  own: { en: 'My mandates', zh: '我的预授权' },
+  /** Follows the amount of a fixed mandate, so it begins with the space between them. */
+  unitFixed: (amount: bigint, period: Period, isTest: boolean) => ({
+    en: ` ${unitOf(amount, isTest).en} every ${PERIOD[period].en}`,
+    zh: ` ${unitOf(amount, isTest).zh}，${PERIOD[period].zh}一次`,
+  }),
+  /** Follows the most of a period. */
+  unitUpTo: (amount: bigint, period: Period, isTest: boolean) => ({
+    en: ` ${unitOf(amount, isTest).en} a ${PERIOD[period].en} at most`,
+    zh: ` ${unitOf(amount, isTest).zh}，${PERIOD[period].zh}上限`,
+  }),
+  each: (formatted: string, amount: bigint, isTest: boolean) => ({
+    en: `Up to ${formatted} ${unitOf(amount, isTest).en} each time`,
+    zh: `每次最多 ${formatted} ${unitOf(amount, isTest).zh}`,
+  }),
+  fixedCaps: (formatted: string, amount: bigint, period: Period, isTest: boolean) => ({
+    en: `${formatted} ${unitOf(amount, isTest).en} every ${PERIOD[period].en}`,
+    zh: `${PERIOD[period].zh} ${formatted} ${unitOf(amount, isTest).zh}`,
+  }),
+  upToCaps: (each: string, all: string, amount: bigint, period: Period, isTest: boolean) => ({
+    en: `Up to ${each} each time, ${all} ${unitOf(amount, isTest).en} a ${PERIOD[period].en}`,
+    zh: `每次最多 ${each}，${PERIOD[period].zh}最多 ${all} ${unitOf(amount, isTest).zh}`,
+  }),
+  lead: (shop: string) => ({
+    en: `Sign in to decide whether ${shop} may charge you`,
+    zh: `登录后决定是否允许 ${shop} 扣款`,
+  }),
 } satisfies Texts

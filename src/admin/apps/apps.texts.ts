@@ -1,6 +1,7 @@
-/** Texts of the registered OAuth applications. */
+/** Texts of the pages of this room: OAuth applications, and payment applications with their reviews and mandates. */
 import type { Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const registeredApps = {
   title: { en: 'Sign-in applications', zh: '登录应用' },
@@ -72,6 +73,191 @@ export const registeredApps = {
     unmark: (name: string, _owner: string | null) => ({
       en: `${name} is no longer marked as reviewed.`,
       zh: `已取消 ${name} 的审核标记。`,
+    }),
+  },
+} satisfies Texts
+
+/** Texts of the terms of a payment application, for administrators. */
+export const appTerms = {
+  fee: { en: 'Payment fee', zh: '付款手续费' },
+  feeHint: { en: 'Empty: the fee of the site.', zh: '留空则使用全站手续费。' },
+  payments: { en: `${POINTS} it can receive per day`, zh: `每日收款上限` },
+  transfers: { en: `${POINTS} it can transfer per day`, zh: `每日转账上限` },
+  limitHint: {
+    en: 'Empty: no limit. Days begin at midnight in China (UTC+8).',
+    zh: '留空为不限。每天从北京时间零点算起。',
+  },
+  reasonHint: { en: 'Optional. The owner sees it.', zh: '选填，所有者会看到。' },
+  save: { en: 'Set terms', zh: '设定条款' },
+  siteRate: { en: 'site default', zh: '与全站相同' },
+  noLimit: { en: 'no limit', zh: '不限' },
+  written: (fee: string, payments: string, transfers: string) => ({
+    en: `fee ${fee}, payments per day: ${payments}, transfers per day: ${transfers}`,
+    zh: `手续费 ${fee}，每日收款 ${payments}，每日转账 ${transfers}`,
+  }),
+  done: (name: string, terms: string) => ({
+    en: `Terms of ${name} set: ${terms}.`,
+    zh: `已设定 ${name} 的条款：${terms}。`,
+  }),
+  problems: {
+    fee_rate: {
+      en: 'Enter a percentage from 0 to 100, such as 3 or 0.5, or leave it empty.',
+      zh: '请填 0 到 100 之间的百分数，例如 3 或 0.5，或留空。',
+    },
+    daily_payments_max: { en: 'Enter digits only, or leave it empty.', zh: '请只填数字，或留空。' },
+    daily_transfers_max: { en: 'Enter digits only, or leave it empty.', zh: '请只填数字，或留空。' },
+    reason: { en: 'At most 500 characters.', zh: '最多 500 个字符。' },
+  },
+} satisfies Texts
+
+/** Texts of reviewing payment applications. */
+export const admin = {
+  lead: {
+    en: 'Payment applications wait here before they can take payments, and again after their owner changes what you approved.',
+    zh: '收款应用须通过审核才能收款；所有者修改已审核的内容后会再次显示在这里。',
+  },
+  empty: { en: 'Nothing to review', zh: '没有待审核的应用' },
+  emptyText: {
+    en: 'New applications and changed ones appear here.',
+    zh: '新的申请和有修改的应用会显示在这里。',
+  },
+  shows: {
+    waiting: { en: 'To review', zh: '待审核' },
+    decided: { en: 'Approved and suspended', zh: '已通过与已停用' },
+  },
+  noneDecided: { en: 'No payment application is approved yet', zh: '还没有已通过的收款应用' },
+  later: { en: 'Later', zh: '后面的申请' },
+  first: { en: 'Back to the oldest', zh: '回到最早的申请' },
+  applicant: { en: 'Owner', zh: '所有者' },
+  approve: { en: 'Approve', zh: '通过' },
+  reject: { en: 'Reject', zh: '驳回' },
+  reasonHint: {
+    en: 'Required to reject or suspend. The owner sees it.',
+    zh: '驳回或停用时必填，所有者会看到。',
+  },
+  changed: { en: 'Changed', zh: '有修改' },
+  changedText: {
+    en: 'You approved this before, and the owner has changed it since. The pay page does not show “Approved by staff” until you approve it again. Sales continue. The history shows the earlier values.',
+    zh: '此前已通过审核，之后有过修改：在你重新通过前，买家看不到“已通过审核”，收款照常。之前的内容见历史。',
+  },
+  reasonMissing: {
+    en: 'Enter a reason, so that the owner can correct it.',
+    zh: '请写明理由，便于所有者修改。',
+  },
+} satisfies Texts
+
+export const review = {
+  decide: { en: 'Review', zh: '审核' },
+  see: { en: 'See the application', zh: '查看应用' },
+  done: {
+    approve: (name: string, owner: string) => ({
+      en: `${name} is approved. @${owner} can take payments now.`,
+      zh: `已通过 ${name}，@${owner} 可以开始收款。`,
+    }),
+    reject: (name: string, owner: string) => ({
+      en: `${name} is rejected. @${owner} sees your reason and can apply again.`,
+      zh: `已驳回 ${name}，@${owner} 会看到理由，可修改后重新申请。`,
+    }),
+    suspend: (name: string, owner: string) => ({
+      en: `${name} is suspended. @${owner} sees your reason.`,
+      zh: `已停用 ${name}，@${owner} 会看到理由。`,
+    }),
+    reinstate: (name: string, owner: string) => ({
+      en: `${name} is reinstated. @${owner} can take payments again.`,
+      zh: `已恢复 ${name}，@${owner} 可以继续收款。`,
+    }),
+  },
+  memberFor: (days: string, n: number) =>
+    n === 0
+      ? { en: 'a member since today', zh: '今天加入' }
+      : { en: `a member for ${days} ${counted(n, 'day', 'days')}`, zh: `加入 ${days} 天` },
+  others: (count: string, n: bigint) => ({
+    en: `${count} other ${counted(n, 'application', 'applications')}`,
+    zh: `另有 ${count} 个应用`,
+  }),
+  addresses: { en: 'Addresses', zh: '地址检查' },
+  check: { en: 'Check the addresses', zh: '检查这些地址' },
+  checked: { en: 'The addresses are checked. The result is below.', zh: '地址已检查，结果如下。' },
+  unchecked: { en: 'Not checked yet', zh: '尚未检查' },
+  likeNamed: {
+    en: 'Other applications have this name, or one that looks like it:',
+    zh: '还有同名或名称相似的应用：',
+  },
+  checkedAt: { en: 'Checked', zh: '检查时间' },
+  verdicts: {
+    public: { en: 'public', zh: '可公开访问' },
+    insecure: { en: 'without https', zh: '未使用 https' },
+    blocked: { en: 'private network', zh: '指向内部网络' },
+    dns: { en: 'unknown host', zh: '域名无法解析' },
+    bad_address: { en: 'unusable', zh: '不可用' },
+  },
+} satisfies Texts
+
+/** Texts of the page of mandates, for administrators. */
+export const mandateReview = {
+  title: { en: 'Mandates', zh: '预授权' },
+  lead: {
+    en: 'Applications that may charge members later, and the mandates that members gave them.',
+    zh: '可以日后扣款的应用，以及成员给予的预授权。',
+  },
+  searchHint: { en: 'Application, member or ID', zh: '应用、成员或编号' },
+  rights: { en: 'The right to hold mandates', zh: '预授权资格' },
+  noRights: { en: 'No application has asked for the right.', zh: '没有应用申请。' },
+  dailyMax: { en: 'Limit for all charges of a day', zh: '每日扣款合计上限' },
+  askedAt: { en: 'requested', zh: '申请于' },
+  decidedAt: { en: 'decided', zh: '决定于' },
+  dailyMaxWrong: {
+    en: 'Enter a whole number from 1. A right needs this limit.',
+    zh: '请填写不小于 1 的整数。授予资格须设上限。',
+  },
+  reasonHint: {
+    en: 'Needed to refuse or to withdraw. The owner sees it.',
+    zh: '拒绝或收回时必填，所有者会看到。',
+  },
+  reasonWrong: { en: 'Say why in at most 500 characters.', zh: '请填写理由，最多 500 个字符。' },
+  grant: { en: 'Grant', zh: '授予' },
+  setLimit: { en: 'Set limit', zh: '设定上限' },
+  refuse: { en: 'Refuse', zh: '拒绝' },
+  withdraw: { en: 'Withdraw', zh: '收回' },
+  done: {
+    grant: (name: string, formatted: string) => ({
+      en: `${name} may charge up to ${formatted} a day.`,
+      zh: `${name} 每日最多可扣 ${formatted}。`,
+    }),
+    refuse: (name: string) => ({ en: `The right is refused to ${name}.`, zh: `已拒绝 ${name} 的申请。` }),
+    withdraw: (name: string) => ({
+      en: `The right is withdrawn from ${name}. No charge of it is possible now.`,
+      zh: `已收回 ${name} 的资格，现在不能扣款。`,
+    }),
+  },
+  found: { en: 'Mandates found', zh: '找到的预授权' },
+  end: { en: 'End the mandate', zh: '终止预授权' },
+  ended: (mandate: string) => ({ en: `The mandate ${mandate} has ended.`, zh: `预授权 ${mandate} 已结束。` }),
+  history: { en: 'Audit log', zh: '审计日志' },
+} satisfies Texts
+
+/** Texts of hosts at which notifications fail. */
+export const hosts = {
+  title: { en: 'Hosts', zh: '主机' },
+  none: { en: 'No notifications waiting', zh: '没有等待的通知' },
+  noneText: { en: 'Every shop has responded.', zh: '所有商店都已响应。' },
+  paused: { en: 'Paused', zh: '已暂停' },
+  pausedAt: { en: 'Paused', zh: '暂停时间' },
+  failing: (count: string) => ({ en: `${count} failed before`, zh: `${count} 条曾失败` }),
+  pause: { en: 'Pause this host', zh: '暂停此主机' },
+  pauseHint: {
+    en: 'Its notifications wait until you resume it. None are lost.',
+    zh: '其通知会一直等待到恢复为止，不会丢失。',
+  },
+  resume: { en: 'Resume this host', zh: '恢复此主机' },
+  done: {
+    pause: (host: string) => ({
+      en: `${host} is paused. Its notifications wait.`,
+      zh: `已暂停 ${host}，其通知将等待恢复。`,
+    }),
+    resume: (host: string) => ({
+      en: `${host} is resumed. Its notifications go out now.`,
+      zh: `已恢复 ${host}，通知将立即发出。`,
     }),
   },
 } satisfies Texts

@@ -10,7 +10,7 @@ import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
 import { isHonestProse, isHonestText } from '../../web/parameters.ts'
 import { SIGNING_ALGORITHMS } from '../keys/keys.ts'
-import { access } from './access.texts.ts'
+import { access } from './apps.texts.ts'
 import { logoutUriFault, type RedirectUriFault, redirectUriFault, webAddressFault } from './redirect-uris.ts'
 import {
   mayBeResource,

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import { privateUseScheme } from '../../web/back.ts'
-import { access } from '../apps/access.texts.ts'
+import { access } from '../apps/apps.texts.ts'
 import { appName, REDIRECT_URIS_MAX, WEB_ADDRESS_LENGTH_MAX } from '../apps/apps.ts'
 import { kindOf, redirectUriFault, webAddressFault } from '../apps/redirect-uris.ts'
 

@@ -1,7 +1,7 @@
-/** Texts of the list of payment applications, of applying for one, and of its settings. */
+/** Texts of the list of payment applications, of applying for one, of its pages, settings and terms. */
 import type { Texts } from '../../web/languages.ts'
 import { pointsOf } from '../../web/plurals.ts'
-import { POINTS } from '../../web/site-words.ts'
+import { POINT, POINTS } from '../../web/site-words.ts'
 
 export const paymentApps = {
   title: { en: 'Payment applications', zh: '收款应用' },
@@ -210,4 +210,69 @@ export const testMode = {
   createTwin: { en: 'Create its test application', zh: '创建对应的测试应用' },
   toTest: { en: 'Its test application', zh: '对应的测试应用' },
   toLive: { en: 'The live application', zh: '对应的正式应用' },
+} satisfies Texts
+
+/** The pages of one payment application that other rooms name too. */
+export const tabs = {
+  orders: { en: 'Orders', zh: '订单' },
+  transfers: { en: 'Transfers', zh: '转账' },
+  notifications: { en: 'Notifications', zh: '通知' },
+  statistics: { en: 'Statistics', zh: '统计' },
+  mandates: { en: 'Mandates', zh: '预授权' },
+  addresses: { en: 'Address test', zh: '地址测试' },
+  events: { en: 'Events', zh: '事件' },
+  signatures: { en: 'Signature debugger', zh: '签名调试' },
+} satisfies Texts
+
+/** Texts of the navigation of one payment application. */
+export const area = {
+  label: (name: string) => ({ en: `Pages of ${name}`, zh: `${name} 的页面` }),
+  back: { en: 'Payment applications', zh: '收款应用' },
+  overview: { en: 'Overview', zh: '概览' },
+  developers: { en: 'Developers', zh: '接入' },
+  keys: { en: 'Keys and gateway', zh: '密钥与网关' },
+  team: { en: 'Team', zh: '团队' },
+  settings: { en: 'Settings', zh: '应用设置' },
+  live: { en: 'Live', zh: '正式' },
+  test: { en: 'Test', zh: '测试' },
+} satisfies Texts
+
+/** Texts of the terms of a payment application: fee, daily limits, an example. */
+export const terms = {
+  title: { en: 'Terms', zh: '条款' },
+  lead: { en: 'Set by the administrators.', zh: '由管理员设定。' },
+  fee: { en: 'Payment fee', zh: '付款手续费' },
+  feeText: (percent: string, isOwn: boolean) => ({
+    en: `${percent}%${isOwn ? ', agreed for this application' : ''}`,
+    zh: `${percent}%${isOwn ? '（本应用专属费率）' : ''}`,
+  }),
+  payments: { en: `${POINTS} it can receive per day`, zh: `每日可收取的${POINTS}` },
+  transfers: { en: `${POINTS} it can transfer per day`, zh: `每日可转出的${POINTS}` },
+  used: (used: string, max: string) => ({
+    en: `${used} of ${max} used today`,
+    zh: `今日已用 ${used} / ${max}`,
+  }),
+  unlimited: (used: string) => ({ en: `no limit; ${used} today`, zh: `不限；今日 ${used}` }),
+  example: { en: 'For example', zh: '举例' },
+  exampleText: (money: string, points: string, fee: string, received: string) => ({
+    en: `a price of ${money} becomes ${points} ${POINTS}: the buyer pays ${points}, the fee is ${fee}, the merchant receives ${received}.`,
+    zh: `标价 ${money} 即 ${points} ${POINTS}：买家支付 ${points}，手续费 ${fee}，商户收到 ${received}。`,
+  }),
+  rateHigh: (points: string) => ({
+    en: `The exchange rate is unusually high: a price of 1.00 costs ${pointsOf(points)}. Is that what you mean?`,
+    zh: `兑换比例异常高：标价 1.00 需要 ${points} ${POINTS}。确定是这样吗？`,
+  }),
+  rateLow: {
+    en: `The exchange rate is unusually low: a price of 1.00 costs less than one ${POINT}. Is that what you mean?`,
+    zh: `兑换比例异常低：标价 1.00 还不到一个${POINT}。确定是这样吗？`,
+  },
+  exampleTooSmall: (money: string) => ({
+    en: `a price of ${money} would be less than one ${POINT}, and is refused.`,
+    zh: `标价 ${money} 不足一个${POINT}，会被拒绝。`,
+  }),
+  fields: {
+    fee_rate: { en: 'payment fee', zh: '付款手续费' },
+    daily_payments_max: { en: `${POINTS} received per day`, zh: `每日收取${POINTS}` },
+    daily_transfers_max: { en: `${POINTS} transferred per day`, zh: `每日转出${POINTS}` },
+  },
 } satisfies Texts

@@ -1,6 +1,6 @@
-/** Texts of the orders of a merchant. */
+/** Texts of a merchant's lists: orders, transfers, mandates; and of the test of the shop's addresses. */
 import type { Texts } from '../../web/languages.ts'
-import { counted, pointsOf } from '../../web/plurals.ts'
+import { areLeft, counted, pointsOf } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const merchantOrders = {
@@ -95,4 +95,184 @@ export const merchantOrders = {
   waits: { en: 'This page updates itself while something is under way.', zh: '处理期间本页会自动更新。' },
   frozen: { en: 'Frozen', zh: '已冻结' },
   payer: { en: 'Paid by', zh: '付款人' },
+} satisfies Texts
+
+/** Texts of the test of a shop's addresses. */
+export const merchantAddresses = {
+  lead: {
+    en: 'Find out whether we can reach your shop. We call the address once, like a notification, but without parameters and signature. A shop that verifies signatures refuses that call, as it should.',
+    zh: '测试我们能否访问你的商店。我们会像通知那样访问一次，但不带任何参数和签名：会验签的商店应当拒绝它，这是正确的。',
+  },
+  known: { en: 'Addresses of your shop', zh: '商店的地址' },
+  kinds: {
+    callback: { en: 'Callback address, where buyers come back', zh: '回调地址（买家付款后返回）' },
+    own_notify: { en: 'Notification address of the application', zh: '应用的异步通知地址' },
+    notify: { en: 'notify_url of the latest order', zh: '最近一笔订单的 notify_url' },
+    return: { en: 'return_url of the latest order', zh: '最近一笔订单的 return_url' },
+  },
+  other: { en: 'Another address', zh: '其他地址' },
+  try: { en: 'Test', zh: '测试' },
+  noAnswer: { en: 'No response', zh: '无响应' },
+  reached: { en: 'Reached.', zh: '可以访问。' },
+  tooEasy: {
+    en: 'Reached, but it confirms a notification that is not signed. Check that your shop verifies the signature before it trusts a payment.',
+    zh: '可以访问，但它确认了没有签名的通知：请检查商店在相信付款之前是否验证签名。',
+  },
+  redirected: {
+    en: 'Reached, but it redirects to another address. Browsers follow redirects, notifications do not, so a notify_url must be the final address.',
+    zh: '可以访问，但会跳转到另一个地址。买家的浏览器会跟随跳转，通知不会，所以 notify_url 必须是最终地址。',
+  },
+  failed: {
+    en: 'Reached, but your shop fails there. Check its log.',
+    zh: '可以访问，但商店在那里出错了。请查看商店自己的日志。',
+  },
+} satisfies Texts
+
+/** Texts of the transfers of a merchant. */
+export const merchantTransfers = {
+  empty: { en: 'No transfers yet', zh: '还没有转账' },
+  emptyText: {
+    en: `${POINTS} that you send to members appear here, whether from this page or through the API.`,
+    zh: `转给成员的${POINTS}会显示在这里，包括在本页和通过接口转出的。`,
+  },
+  searchHint: { en: 'Order number, ID or recipient', zh: '订单号、交易号或收款人用户名' },
+  recipient: { en: 'Recipient', zh: '收款人' },
+  time: { en: 'Sent', zh: '转出时间' },
+  send: { en: `Send ${POINTS}`, zh: `转出${POINTS}` },
+  lead: {
+    en: 'From your wallet to a member. You see the fee and the total before you confirm.',
+    zh: '从你的钱包转给一位成员。确认之前会先显示手续费和总额。',
+  },
+  to: { en: 'Recipient’s username', zh: '收款人用户名' },
+  amount: { en: `${POINTS} to send`, zh: `转出的${POINTS}` },
+  orderId: { en: 'Order number', zh: '订单号' },
+  orderIdHint: {
+    en: 'Your own number for this transfer. The same number never transfers twice. Leave empty to have one assigned.',
+    zh: '你自己的编号。同一个编号无论提交几次，只转一次。留空则自动生成。',
+  },
+  quote: { en: 'Continue', zh: '下一步' },
+  limits: (min: string, max: string) => ({
+    en: `${min} to ${pointsOf(max)} per transfer.`,
+    zh: `每次 ${min} 至 ${max} ${POINTS}。`,
+  }),
+  leftToday: (left: string) => ({
+    en: `${areLeft(left)} today. Days begin at midnight in China (UTC+8).`,
+    zh: `今天还可转 ${left} ${POINTS}，每天从北京时间零点算起。`,
+  }),
+  have: { en: 'Your balance', zh: '当前余额' },
+  need: { en: 'Total', zh: '共扣除' },
+  after: { en: 'Balance after', zh: '转出后余额' },
+  fee: { en: 'Fee, in addition', zh: '另付手续费' },
+  sent: (points: string, username: string, fee: string) => ({
+    en: `@${username} has received ${pointsOf(points)}. The fee was ${fee}.`,
+    zh: `@${username} 已收到 ${points} ${POINTS}，手续费 ${fee}。`,
+  }),
+  confirmTitle: { en: `Send these ${POINTS}?`, zh: `确认转出这些${POINTS}？` },
+  confirm: (formatted: string, username: string) => ({
+    en: `Send ${pointsOf(formatted)} to @${username}`,
+    zh: `向 @${username} 转出 ${formatted} ${POINTS}`,
+  }),
+  again: { en: `Submitting this page twice sends the ${POINTS} only once.`, zh: '重复提交本页只会转一次。' },
+  signIn: { en: `Sign in again to send this many ${POINTS}`, zh: `转出这么多${POINTS}需要重新登录` },
+  statuses: {
+    completed: { en: 'Completed', zh: '已完成' },
+    reversed: { en: 'Reversed', zh: '已冲正' },
+  },
+  faults: {
+    recipient_mismatch: { en: 'There is no member with this username.', zh: '没有这个用户名的成员。' },
+    transfer_to_self: { en: 'You cannot send to yourself.', zh: '不能转给自己。' },
+    below_minimum: { en: 'This is below the minimum for one transfer.', zh: '低于每次转账的最低额度。' },
+    above_maximum: { en: 'This is above the maximum for one transfer.', zh: '超过每次转账的最高额度。' },
+    daily_limit_reached: { en: 'This is more than you can still send today.', zh: '超过今天剩余的额度。' },
+    insufficient_points: {
+      en: `You do not have enough ${POINTS} for the amount and the fee.`,
+      zh: `你的${POINTS}不足以支付金额与手续费。`,
+    },
+    transfers_disabled: { en: 'Transfers are currently switched off.', zh: '转账功能目前已关闭。' },
+    payments_paused: {
+      en: 'Payments and transfers are paused for maintenance. Try again later.',
+      zh: '系统维护中，暂停付款和转账，请稍后再试。',
+    },
+    wallet_frozen: { en: 'An administrator has frozen this wallet.', zh: '管理员已冻结这个钱包。' },
+    application_unusable: {
+      en: 'This application is not approved, so it cannot transfer.',
+      zh: '此应用未通过审核，不能转账。',
+    },
+    parameter_invalid: {
+      en: 'This order number was used for another transfer.',
+      zh: '此订单号已用于另一笔转账。',
+    },
+    order_exists: {
+      en: 'The transfer with this order number was reversed.',
+      zh: '使用此订单号的转账已冲正。',
+    },
+    amount: { en: 'Enter a whole number from 1.', zh: '请填写不小于 1 的整数。' },
+    order_id: {
+      en: 'Enter at most 128 letters, digits and symbols, without spaces or &.',
+      zh: '最多 128 个字符，可用字母、数字和符号，不含空格与 &。',
+    },
+  },
+} satisfies Texts
+
+/** Texts of the page of an application's mandates. */
+export const merchantMandates = {
+  lead: {
+    en: 'Members who permit this application to charge them later, within limits. You charge by the HMAC API.',
+    zh: '成员允许本应用日后在限额内扣款。扣款通过 HMAC API 进行。',
+  },
+  guide: { en: 'Guide', zh: '使用指南' },
+  right: { en: 'The right to hold mandates', zh: '预授权资格' },
+  rights: {
+    none: { en: 'Not asked for', zh: '尚未申请' },
+    asked: { en: 'Waiting for review', zh: '待审核' },
+    granted: { en: 'Granted', zh: '已授予' },
+    refused: { en: 'Refused', zh: '未通过' },
+    withdrawn: { en: 'Withdrawn', zh: '已收回' },
+  },
+  testRight: { en: 'A test application needs no right.', zh: '测试应用无需申请。' },
+  dailyMax: (formatted: string) => ({
+    en: `All charges of a day: up to ${formatted} ${POINTS}.`,
+    zh: `每日扣款合计最多 ${formatted} ${POINTS}。`,
+  }),
+  withdrawnText: {
+    en: 'No charge is possible. Ask the staff to give the right back.',
+    zh: '目前不能扣款。如需恢复请联系管理员。',
+  },
+  purpose: { en: 'What do you need mandates for?', zh: '申请用途' },
+  purposeAsked: { en: 'Purpose', zh: '申请用途' },
+  purposeHint: {
+    en: '10 to 500 characters. An administrator reads it.',
+    zh: '10 至 500 个字符，由管理员审核。',
+  },
+  ask: { en: 'Ask for the right', zh: '提交申请' },
+  asked: { en: 'The staff will decide on the right.', zh: '已提交，等待管理员审核。' },
+  link: { en: 'Sign-in application', zh: '登录应用' },
+  linkHint: {
+    en: 'Its access tokens may come with charges. Both applications must have the same owner.',
+    zh: '扣款请求可附带该登录应用的访问令牌。两个应用的所有者须相同。',
+  },
+  noLink: { en: 'None', zh: '不关联' },
+  linked: { en: 'The sign-in application is linked.', zh: '已关联登录应用。' },
+  unlinked: { en: 'No sign-in application is linked.', zh: '已取消关联登录应用。' },
+  notYours: { en: 'The owner has no such sign-in application.', zh: '所有者没有这个登录应用。' },
+  expected: { en: 'Expected from fixed mandates in 30 days', zh: '30 天内固定金额预授权预计可扣' },
+  list: { en: 'Mandates', zh: '预授权' },
+  searchHint: { en: 'Reference, mandate_id or username', zh: '编号、mandate_id 或用户名' },
+  empty: { en: 'No mandates', zh: '暂无预授权' },
+  emptyText: {
+    en: 'Offers that your shop makes appear here. The guide shows the request for one.',
+    zh: '商店发起的邀请会显示在这里。使用指南说明如何发起。',
+  },
+  pending: { en: 'Offered', zh: '等待接受' },
+  declined: { en: 'Declined', zh: '已拒绝' },
+  lapsed: { en: 'Lapsed', zh: '已失效' },
+  memberPaused: { en: 'Paused by the member', zh: '成员已暂停' },
+  memberRevoked: { en: 'Revoked by the member', zh: '成员已撤销' },
+  revoke: { en: 'Revoke', zh: '撤销' },
+  reasonHint: { en: 'The member reads it.', zh: '成员会看到此理由。' },
+  reasonWrong: { en: 'Say why in 1 to 255 characters.', zh: '请填写理由，1 至 255 个字符。' },
+  revoked: (reference: string) => ({
+    en: `The mandate ${reference} has ended.`,
+    zh: `预授权 ${reference} 已结束。`,
+  }),
 } satisfies Texts

@@ -18,7 +18,7 @@ import { sendTransfer } from '../orders/transfers.ts'
 import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
 import { Amount, OrderId, UserId } from '../wire-fields/fields.ts'
-import { merchantTransfers } from './transfers.texts.ts'
+import { merchantTransfers } from './orders.texts.ts'
 import { transfersOfApp } from './transfers.ts'
 
 const PATH = '/payment/applications/:payment_id/transfers'
