@@ -1,9 +1,11 @@
-/** Lets the demo's shop charge under mandates: the setting, the right, and the sign-in application linked to it. */
+/** Turns settings on for the demo, and lets its shop charge under mandates: the right, and the sign-in application linked to it. */
+
+import type { SettingName } from '../core/setting-values.ts'
+import type { Db } from '../database/connection.ts'
 import type { Parts } from '../parts.ts'
 import { askMandateRight, decideMandateRight, linkSignInApp } from '../payment/mandates/right.ts'
 import { rightOf } from '../payment/merchant/mandates.ts'
 import type { DemoApps } from './apps.ts'
-import { turnOn } from './switches.ts'
 
 const IP = '127.0.0.1'
 const PURPOSE = 'The sticker club, and stickers that members buy with one click'
@@ -35,4 +37,13 @@ export async function ensureMandates(
   // A start that lost the client secret has made a new application.
   if (oauth_client_id !== oauth_app.client_id)
     await linkSignInApp(deps, payment_id, oauth_app.client_id, owner)
+}
+
+/** Turns settings on. It keeps settings that an administrator has changed. */
+export async function turnOn(db: Db, names: SettingName[]): Promise<void> {
+  await db
+    .insertInto('site_settings')
+    .values(names.map((name) => ({ name, value: 'on' })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }

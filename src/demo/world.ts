@@ -15,9 +15,8 @@ import type { Config } from '../platform/config.ts'
 import { randomText } from '../platform/secrets.ts'
 import { type DemoApps, ensureGatewayApp, ensureOauthApp, ensureShopApp, type SavedApps } from './apps.ts'
 import { introduce } from './introduction.ts'
-import { ensureMandates } from './mandates.ts'
+import { ensureMandates, turnOn } from './mandates.ts'
 import { ensureSamples } from './samples.ts'
-import { turnOn } from './switches.ts'
 
 const PASSWORD_LENGTH = 6
 /** Letters and digits that look different from each other. */

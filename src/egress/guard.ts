@@ -5,9 +5,8 @@
  * can reach. The guard resolves a name and judges its addresses. The connection uses those addresses, so a later change of the name
  * has no effect.
  */
-import { isIP } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { blockListOf } from './ranges.ts'
 
 /** The addresses of one name that fit into the time of an attempt. */
 const ADDRESSES_MAX = 4
@@ -148,3 +147,14 @@ async function resolve(host: string, resolver: NameResolver): Promise<Address[]>
 
 const v4 = (address: string): Address => ({ address, family: 4 })
 const v6 = (address: string): Address => ({ address, family: 6 })
+
+/** Builds a list that addresses can be looked up in. */
+export function blockListOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [network = '', bits] = range.split('/')
+    const family = isIP(network) === 4 ? 'ipv4' : 'ipv6'
+    list.addSubnet(network, Number(bits ?? (family === 'ipv4' ? 32 : 128)), family)
+  }
+  return list
+}

@@ -1,7 +1,12 @@
 /** /admin/abuse: the patterns that it finds in payments and transfers, and those that it does not report. */
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { clustersByAddress, clustersByRecipient, moversOf, ringsOf } from '../../src/admin/points/abuse.ts'
+import {
+  clustersByAddress,
+  clustersByRecipient,
+  moversOf,
+  ringsOf,
+} from '../../src/admin/points/abuse.page.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'

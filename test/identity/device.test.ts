@@ -6,13 +6,13 @@ import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { banMember } from '../../src/accounts/members.ts'
 import { DEVICE_GRANT, GRANT_TYPES } from '../../src/identity/apps/apps.ts'
+import { signOutEverywhere } from '../../src/identity/authorised-apps.ts'
 import {
   DEVICE_CODE_SECONDS,
   decideDevice,
   findDevice,
   WAITING_MAX,
 } from '../../src/identity/grants/devices.ts'
-import { signOutEverywhere } from '../../src/identity/sign-out-everywhere.ts'
 import { anonymise } from '../../src/privacy/anonymise.ts'
 import { exportMember } from '../../src/privacy/export.ts'
 import { makePerson, type Person } from '../harness/cast.ts'

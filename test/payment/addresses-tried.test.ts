@@ -1,7 +1,7 @@
 /** Trying an address: the result in plain words, never into the internal network, limited and on record. */
 import { sql } from 'kysely'
 import { afterAll, expect, it } from 'vitest'
-import { addressesOf } from '../../src/payment/merchant/addresses.ts'
+import { addressesOf } from '../../src/payment/merchant/addresses.page.ts'
 import { freePort } from '../harness/free-port.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'

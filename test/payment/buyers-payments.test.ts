@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { statementOf } from '../../src/ledger/wallet.ts'
-import { ordersOfPayer } from '../../src/payment/buyer/payments.ts'
+import { ordersOfPayer } from '../../src/payment/buyer/payments.page.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'

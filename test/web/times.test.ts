@@ -3,8 +3,7 @@
  * spec/pages 2.3.
  */
 import { describe, expect, it } from 'vitest'
-import { LANGUAGES, makeLocale } from '../../src/web/languages.ts'
-import { makeTimes } from '../../src/web/times.ts'
+import { LANGUAGES, makeLocale, makeTimes } from '../../src/web/languages.ts'
 
 const SHANGHAI = { en: makeTimes('en-GB', 'Asia/Shanghai'), zh: makeTimes('zh-CN', 'Asia/Shanghai') }
 const at = (text: string) => new Date(text)

@@ -12,8 +12,7 @@ import { randomToken } from '../../platform/secrets.ts'
 import { safeBack } from '../../web/back.ts'
 import { browserScope, signInUrl, startSession } from '../session/session.ts'
 import { type AnswerFault, forumOf, readAnswer, requestUrl } from './connect.ts'
-import { issueNonce, lookAtNonce, NONCE_MINUTES, type NonceFault } from './nonces.ts'
-import { signInMember } from './sign-in.ts'
+import { issueNonce, lookAtNonce, NONCE_MINUTES, type NonceFault, signInMember } from './sign-in.ts'
 
 const CALLBACK_PATH = '/sign-in/forum/callback'
 

@@ -1,9 +1,14 @@
-/** The pages that ask before points move by hand: who gains and loses what, and every balance before and after. */
+/**
+ * The pages that ask before points move by hand: who gains and loses what, and every balance before and after.
+ * Also the forms of refunds, reversals, grants and adjustments.
+ */
 import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
 import type { PointsLine } from '../../accounts/points.ts'
+import { TransactionId } from '../../payment/wire-fields/fields.ts'
+import { Reason } from '../../web/forms/reason.ts'
 import type { Locale } from '../../web/languages.ts'
 import type { PageData } from '../../web/views.ts'
-import type { PointsActForm } from './adjustment-form.ts'
 import { summaryOf } from './grants.ts'
 import type { RefundQuote, ReversalQuote } from './quotes.ts'
 
@@ -119,3 +124,38 @@ export function confirmPage(
     cancel: 'transaction_id' in form ? `/admin/adjustments?id=${form.transaction_id}` : '/admin/adjustments',
   })
 }
+
+const withFee = z.literal('on').optional()
+const key = z.string().regex(/^[\w-]{43}$/)
+const requestId = z
+  .string()
+  .regex(/^\d{1,18}$/)
+  .optional()
+
+/** The first step of an act, and the second with the key. */
+export const PointsActForm = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('refund'),
+    transaction_id: TransactionId,
+    amount: z.string().regex(/^[1-9]\d{0,15}$/),
+    with_fee: withFee,
+    reason: Reason,
+    /** The merchant's refund request that this refund accepts. */
+    request_id: requestId,
+    key: key.optional(),
+  }),
+  z.object({
+    kind: z.literal('reversal'),
+    transaction_id: TransactionId,
+    with_fee: withFee,
+    reason: Reason,
+    key: key.optional(),
+  }),
+  z.object({
+    kind: z.literal('points'),
+    lines: z.string().min(1).max(50_000),
+    reason: Reason,
+    key: key.optional(),
+  }),
+])
+export type PointsActForm = z.output<typeof PointsActForm>

@@ -18,8 +18,14 @@ import { findOrders, findTransfers } from '../find/transactions.ts'
 import type { PointsAct } from '../proposals/acts.ts'
 import { refuseEarlier } from '../proposals/proposal-words.ts'
 import { propose } from '../proposals/proposals.ts'
-import { PointsActForm } from './adjustment-form.ts'
-import { confirmPage, type Sheet, sheetOfGrant, sheetOfRefund, sheetOfReversal } from './adjustment-sheets.ts'
+import {
+  confirmPage,
+  PointsActForm,
+  type Sheet,
+  sheetOfGrant,
+  sheetOfRefund,
+  sheetOfReversal,
+} from './adjustment-sheets.ts'
 import { readGrant, summaryOf } from './grants.ts'
 import { quoteRefund, quoteReversal } from './quotes.ts'
 

@@ -3,9 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { PAGE_LINES } from '../../database/paging.ts'
-import { lastDays } from '../../ledger/closes.ts'
 import { movementsOf } from '../../ledger/journals.ts'
-import { keepProof, lastProof } from '../../ledger/proofs.ts'
+import { keepProof, lastDays, lastProof } from '../../ledger/proofs.ts'
 import { cursor, olderUrl, onePage } from '../../web/lists.ts'
 
 declare module '../../web/views.ts' {

@@ -1,3 +1,7 @@
+// This room: OAuth applications: registration, owners’ pages, secrets, access rules, reviews.
+// Verbs: registerApp, updateApp, suspendApp, addSecret, judgeSecret.
+// Tables: oauth_apps, app_secrets.
+// Clauses: spec/registry 1.1–1.4, 2.3, 3.1, 4.1–4.2.
 /** The rules of group access, without HTTP and SQL. */
 import { groupsOf, isBannedOrSuspended, type User } from '../../accounts/people/users.ts'
 import type { SigningAlgorithm } from '../keys/keys.ts'

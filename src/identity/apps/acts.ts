@@ -1,7 +1,3 @@
-// This room: OAuth applications: registration, owners’ pages, secrets, access rules, reviews.
-// Verbs: registerApp, updateApp, suspendApp, addSecret, judgeSecret.
-// Tables: oauth_apps, app_secrets.
-// Clauses: spec/registry 1.1–1.4, 2.3, 3.1, 4.1–4.2.
 /**
  * The acts of owners and administrators on registered applications. Each act is one transaction that locks the application's
  * row and writes an audit entry. An owner gets not_found for other members' applications. spec/registry 4.1 and 4.2.

@@ -16,7 +16,7 @@ import { isKeptForOwner, refusalOf } from '../apps/access.ts'
 import { type Device, decideDevice, findDevice } from '../grants/devices.ts'
 import type { IdentityDeps } from '../keys/keys.ts'
 import { findApp, type Target } from '../oauth/authorization-request.ts'
-import { type ConsentFacts, consentFacts } from '../oauth/consent.ts'
+import { type ConsentFacts, consentFacts } from '../oauth/consent.page.ts'
 import { DEVICE_PATH } from './authorization.ts'
 
 const DECISION_PATH = `${DEVICE_PATH}/decision`

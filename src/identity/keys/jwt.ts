@@ -2,9 +2,14 @@
 // Verbs: openSigningKeys, ensureSigningKeys, rotateSigningKeys, signJwt.
 // Tables: signing_keys.
 // Clauses: spec/sign-in 3.4.
-/** Signs JSON Web Tokens. */
+/** Signs JSON Web Tokens. Also the lifetimes of ID tokens and of the documents about their keys. */
 import { sign } from 'node:crypto'
 import type { SigningKey } from './keys.ts'
+
+/** How long an ID token is valid. */
+export const ID_TOKEN_SECONDS = 3_600
+/** How long clients may cache the JWKS and the discovery documents. */
+export const JWKS_CACHE_SECONDS = 300
 
 /**
  * Signs a compact JWS (RFC 7515) synchronously, in 0.3 ms at most. WebCrypto signs in the thread pool, which costs more than

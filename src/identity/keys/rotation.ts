@@ -11,6 +11,7 @@ import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import { ConfigError } from '../../platform/config.ts'
 import type { Secrets } from '../../platform/secrets.ts'
+import { ID_TOKEN_SECONDS, JWKS_CACHE_SECONDS } from './jwt.ts'
 import {
   encryptionContext,
   KEYS_FRESH_SECONDS,
@@ -19,7 +20,6 @@ import {
   type SigningAlgorithm,
   signingAt,
 } from './keys.ts'
-import { ID_TOKEN_SECONDS, JWKS_CACHE_SECONDS } from './lifetimes.ts'
 
 const RSA_BITS = 2048
 const DAY_MS = 86_400_000

@@ -1,13 +1,16 @@
 /**
- * The outbox of logout tokens. Acts write its rows; any number of processes claim them and settle their outcomes. Each
+ * The outbox of logout tokens (OpenID Connect Back-Channel Logout 1.0, section 2.4). Acts write its rows; any number of processes claim them and settle their outcomes. Each
  * application is told at least once, until it confirms or five attempts have failed. The claims and settlements are database
  * functions; the schedule is here. spec/sign-in 4.2.
  */
+
+import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 import type { LogoutOutcome } from '../../database/tables/identity.ts'
-import type { SigningAlgorithm } from '../keys/keys.ts'
-import type { Ended } from './logout-token.ts'
+import type { Config } from '../../platform/config.ts'
+import { signJwt } from '../keys/jwt.ts'
+import type { SigningAlgorithm, SigningKey } from '../keys/keys.ts'
 
 /** The delay after the end of each failed attempt except the last. */
 export const RETRY_SECONDS = [10, 60, 300, 1_800]
@@ -102,4 +105,35 @@ export async function toldApplications(db: Db, session_id: bigint): Promise<stri
     .select('app.name')
     .execute()
   return apps.map(({ name }) => name)
+}
+
+export const LOGOUT_TOKEN_TYPE = 'logout+jwt'
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
+const LIFE_SECONDS = 120
+
+/** What a logout token says: this session of the member has ended, or without `sid` all of them. */
+export type Ended = { client_id: string; user_id: bigint; sid: string | null }
+
+/**
+ * Signs a logout token. Each attempt gets its own `jti`: an application that received the first one, and whose answer was lost,
+ * would refuse the same one as a replay.
+ */
+export function signLogoutToken(
+  { client_id, user_id, sid }: Ended,
+  key: SigningKey,
+  now: Date,
+  { config }: { config: Pick<Config, 'PUBLIC_URL'> },
+): string {
+  const iat = Math.floor(now.getTime() / 1000)
+  const claims = {
+    iss: config.PUBLIC_URL,
+    aud: client_id,
+    iat,
+    exp: iat + LIFE_SECONDS,
+    jti: randomUUID(),
+    sub: user_id.toString(),
+    ...(sid === null ? {} : { sid }),
+    events: { [EVENT]: {} },
+  }
+  return signJwt(LOGOUT_TOKEN_TYPE, claims, key)
 }

@@ -16,8 +16,8 @@ import {
   findContents,
   nextAttemptAt,
   type Settlement,
+  signLogoutToken,
 } from './deliveries.ts'
-import { signLogoutToken } from './logout-token.ts'
 
 const POLL_MS = 1_000
 /** The attempts under way in this process. Acts in bulk leave some places to the acts of members. */

@@ -1,9 +1,13 @@
-/** The consent page: what it shows, and the answers to it. spec/sign-in 1.7. */
+/** The consent page: what it shows, on that of a device too, and the answers to it. spec/sign-in 1.7. */
+
+import { namedGroupsOf } from '../../accounts/people/users.ts'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
-import { sessionOf } from '../../accounts/session/session.ts'
+import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { AskedMandate, OfferOrReason } from '../../accounts/sign-in/mandate-consent.ts'
+import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
+import { countMembers, ownsApps } from '../apps/acts.ts'
 import { isOnDevice, kindOf, redirectHost } from '../apps/redirect-uris.ts'
 import { allowAndIssueCode, issueCode, type NewCode } from '../grants/codes.ts'
 import { hasConsented } from '../grants/consents.ts'
@@ -11,7 +15,6 @@ import type { Resource } from '../grants/resources.ts'
 import { storeMetadataClient } from '../metadata/clients.ts'
 import { type Authorization, addressOf, type Decision, sendCode, switchAccountUrl } from './authorization.ts'
 import { queryText, type Target } from './authorization-request.ts'
-import { type ConsentFacts, consentFacts } from './consent.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -175,4 +178,42 @@ export async function askForConsent({
     { leavesSite: redirect_uri },
   )
   return true
+}
+
+export type ConsentFacts = {
+  user: Session['user']
+  app: Target['app']
+  members: Awaited<ReturnType<typeof countMembers>>
+  ownerUrl: string | undefined
+  customGroups: string[]
+  /** Whether the application can list the applications of this member, who has some. It needs no scope for that. */
+  listsApps: boolean
+  /** Whether it could create applications in the member's name without having asked for that. */
+  couldRegister: boolean
+}
+
+type Asked = { scopes: string[]; resource: object | undefined; isOnDevice: boolean }
+
+/** Reads how many use the application, its owner's page at the forum, and what it would learn about the member. */
+export async function consentFacts(
+  { db, config }: Pick<Core, 'db' | 'config'>,
+  app: Target['app'],
+  user: Session['user'],
+  { scopes, resource, isOnDevice }: Asked,
+): Promise<ConsentFacts> {
+  // As in apps-api.ts.
+  const hasAppsAnyway =
+    app.metadata === null && !isOnDevice && resource === undefined && !scopes.includes('apps')
+  const { DISCOURSE_URL: forum } = config
+  const profile = app.owner_is_at_forum ? app.owner_username : null
+  return {
+    user,
+    app,
+    members: app.id === null ? { count: 0, isMore: false } : await countMembers(db, app.id),
+    ownerUrl:
+      forum === undefined || profile === null ? undefined : `${forum}/u/${encodeURIComponent(profile)}`,
+    customGroups: namedGroupsOf(user),
+    listsApps: hasAppsAnyway && (await ownsApps(db, user.id)),
+    couldRegister: hasAppsAnyway,
+  }
 }

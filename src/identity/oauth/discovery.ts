@@ -16,8 +16,8 @@ import {
   RESOURCE_METADATA_PATH,
 } from '../apps/addresses.ts'
 import { GRANT_TYPES } from '../apps/apps.ts'
+import { JWKS_CACHE_SECONDS } from '../keys/jwt.ts'
 import { type IdentityDeps, SIGNING_ALGORITHMS } from '../keys/keys.ts'
-import { JWKS_CACHE_SECONDS } from '../keys/lifetimes.ts'
 import { admitsDocuments } from '../metadata/client-id.ts'
 import { ACR_VALUES } from './acr.ts'
 import { DETAILS_TYPES } from './authorization-details.ts'

@@ -4,11 +4,10 @@ import { compactVerify, decodeProtectedHeader } from 'jose'
 import { z } from 'zod'
 import { sha256 } from '../../platform/secrets.ts'
 import type { IssuedTokens } from '../grants/tokens.ts'
-import { signJwt } from '../keys/jwt.ts'
+import { ID_TOKEN_SECONDS, signJwt } from '../keys/jwt.ts'
 import type { IdentityDeps, SigningKey } from '../keys/keys.ts'
-import { ID_TOKEN_SECONDS } from '../keys/lifetimes.ts'
 import { acrOf } from './acr.ts'
-import { claimsOf } from './claims.ts'
+import { claimsOf } from './userinfo.ts'
 
 const ID_TOKEN_TYPE = 'JWT'
 

@@ -25,7 +25,7 @@ import {
   signedReturn,
   stateFor,
 } from './order.ts'
-import { noteView } from './payments.ts'
+import { noteView } from './payments.page.ts'
 import { type NotifyFault, notifyAgain, shopNotificationOf } from './shop-notification.ts'
 
 /** How long the payer waits for the first notification before the return to the shop. spec/gateway 4.1. */

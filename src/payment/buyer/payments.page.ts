@@ -1,11 +1,27 @@
-/** /account/payments: the searchable list of the orders that a member has paid or opened. */
+/**
+ * /account/payments: the searchable list of the orders that a member has paid or opened, and the record of
+ * opening one.
+ */
 import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
+import {
+  amountIn,
+  containing,
+  type Looked,
+  PAGE_LINES,
+  type Page,
+  pageOf,
+  rowsWithin,
+} from '../../database/paging.ts'
+import type { Book } from '../../database/tables/columns.ts'
+import type { OrderStatus } from '../../database/tables/payments.ts'
 import { cursor, listUrl, olderUrl, searchText } from '../../web/lists.ts'
 import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'
-import { type Fate, fateOf, ordersOfPayer } from './payments.ts'
+import { isExpired } from '../orders/orders.ts'
 
 const PAGE = '/account/payments'
 
@@ -44,4 +60,99 @@ export async function payerPages(app: FastifyInstance, deps: Core): Promise<void
       before,
     })
   })
+}
+
+/** Records that a member has opened an order; only the first time counts. */
+export async function noteView(
+  db: Db,
+  view: { user_id: bigint; order_id: bigint; now: Date },
+): Promise<void> {
+  const { user_id, order_id, now: viewed_at } = view
+  await db
+    .insertInto('order_views')
+    .values({ user_id, order_id, viewed_at })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** The state of an order for a member who has paid or opened it. */
+export type Fate = 'open' | 'paid' | 'partlyRefunded' | 'refunded' | 'paidByOther' | 'expired' | 'closed'
+
+export type PayerOrder = {
+  id: bigint
+  transaction_id: string
+  order_id: string
+  description: string
+  amount: bigint
+  refunded_amount: bigint
+  status: OrderStatus
+  created_at: Date
+  expires_at: Date
+  paid_at: Date | null
+  is_payer: boolean
+  book: Book
+  app_name: string
+  app_logo_url: string | null
+}
+
+export type PayerOrderFilter = {
+  /** Words in the description, the shop's name and the order's numbers; digits also match the amount. */
+  text?: string | undefined
+  /** Paid from this moment (inclusive) until that one (exclusive). Unpaid orders count by their creation. */
+  from?: Date | undefined
+  until?: Date | undefined
+  /** Only orders older than this one. */
+  before?: bigint | undefined
+}
+
+/** A page of the orders that a member has paid or opened, the newest first. */
+export async function ordersOfPayer(
+  db: Db,
+  user_id: bigint,
+  { text, from, until, before }: PayerOrderFilter = {},
+): Promise<Page<PayerOrder>> {
+  const within = rowsWithin([text, from, until].some((value) => value !== undefined))
+  const fits = [sql`true`]
+  if (text !== undefined) fits.push(mentions(text))
+  if (from !== undefined) fits.push(sql`coalesce(o.paid_at, o.created_at) >= ${from}`)
+  if (until !== undefined) fits.push(sql`coalesce(o.paid_at, o.created_at) < ${until}`)
+  const isOlder = (id: string) => (before === undefined ? sql`true` : sql`${sql.ref(id)} < ${before}`)
+  const { rows } = await sql<(PayerOrder | { id: null }) & Looked>`
+    with mine as materialized (
+      select id from (
+        (select id from orders where payer_id = ${user_id} and ${isOlder('id')} order by id desc limit ${within})
+        union
+        (select order_id from order_views where user_id = ${user_id} and ${isOlder('order_id')} order by order_id desc limit ${within})
+      ) as either
+      order by id desc limit ${within}
+    ),
+    line as (
+      select o.id, o.transaction_id, o.order_id, o.description, o.amount, o.refunded_amount, o.status, o.created_at,
+        o.expires_at, o.paid_at, coalesce(o.payer_id = ${user_id}, false) as is_payer, o.book, app.name as app_name, app.logo_url as app_logo_url
+      from mine
+      cross join lateral (select * from orders where id = mine.id limit 1) as o
+      cross join lateral (select * from payment_apps where id = o.app_id limit 1) as app
+      where ${sql.join(fits, sql` and `)}
+      order by o.id desc limit ${PAGE_LINES + 1}
+    )
+    select line.*, looked.*, (select created_at from orders where orders.id = looked.oldest) as oldest_at
+    from (select count(*) as seen, min(id) as oldest from mine) as looked
+    left join line on true
+    order by line.id desc`.execute(db)
+  return pageOf<PayerOrder>(rows, within)
+}
+
+function mentions(text: string) {
+  return sql`(
+    concat_ws(' ', o.description, app.name, o.order_id, o.transaction_id, o.trade_no) ilike ${containing(text)}
+    or o.amount = ${amountIn(text)}::bigint
+  )`
+}
+
+/** The fate of an order at a moment. */
+export function fateOf(order: PayerOrder, now: Date): Fate {
+  if (order.paid_at !== null && !order.is_payer) return 'paidByOther'
+  if (order.status === 'paid') return order.refunded_amount > 0n ? 'partlyRefunded' : 'paid'
+  if (order.status === 'refunded' || order.status === 'closed') return order.status
+  return isExpired(order, now) ? 'expired' : 'open'
 }

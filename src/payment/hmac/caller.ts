@@ -5,8 +5,7 @@ import { makeBatcher } from '../../database/batcher.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { type TokenKeys, tokenKeys } from '../signing/hmac.ts'
-import { openKey } from '../signing/keys.ts'
-import { makeReadyKeys } from '../signing/ready-keys.ts'
+import { makeReadyKeys, openKey } from '../signing/keys.ts'
 
 export type Caller = {
   id: bigint

@@ -2,7 +2,12 @@
 // Verbs: offerMandate, acceptMandate, makeChargeMandate, revokeOwn, changeOwn, finishMandates.
 // Tables: mandates, mandate_refusals, charge_notices.
 // Clauses: spec/mandates 1.1–1.3, 2.1–2.4, 3.1–3.3.
-/** What a member does with an accepted mandate, and how a merchant or the staff ends one: spec/mandates 1.2. */
+/**
+ * What a member does with an accepted mandate, how a merchant or the staff ends one, and how its last day
+ * does: spec/mandates 1.2.
+ */
+
+import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import type { MandateNotice } from '../../database/tables/mandates.ts'
@@ -332,3 +337,16 @@ async function endAs(tx: Tx, mandate: Mandate, end: Parameters<typeof endMandate
 }
 
 const noMandate = () => new AppError('not_found', 'There is no such mandate')
+
+const SWEEP_MAX = 500
+
+/** Ends at most SWEEP_MAX mandates; several processes share the work. Returns the count. */
+export async function finishMandates({
+  db,
+  databaseTime,
+}: Pick<Core, 'db' | 'databaseTime'>): Promise<number> {
+  const now = await databaseTime()
+  const { rows } = await sql<{ count: number }>`
+    select finish_mandates(${now}::timestamptz, ${SWEEP_MAX}::integer) as count`.execute(db)
+  return rows[0]!.count
+}

@@ -5,7 +5,7 @@ import { countOutcome } from '../../core/metrics.ts'
 import { makeBatcher, skippingArguments, unlessLocked } from '../../database/batcher.ts'
 import { type RowType, rowArray } from '../../database/rows.ts'
 import { within } from '../../database/timeouts.ts'
-import { isPaused } from './maintenance.ts'
+import { isPaused } from './repeats.ts'
 import type { PaidOrder } from './return.ts'
 
 export type PayOutcome =

@@ -9,9 +9,8 @@ import type { ReceivedRequest } from '../../database/tables/payments.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
-import { requireUnpaused } from './maintenance.ts'
 import { findOrder, isExpired, type Order, statusWord } from './orders.ts'
-import { madeBefore } from './repeats.ts'
+import { madeBefore, requireUnpaused } from './repeats.ts'
 
 export type NewOrder = {
   app_id: bigint

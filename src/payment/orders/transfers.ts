@@ -15,8 +15,7 @@ import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
 import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
-import { requireUnpaused } from './maintenance.ts'
-import { madeBefore } from './repeats.ts'
+import { madeBefore, requireUnpaused } from './repeats.ts'
 
 const LEVELS = [0, 1, 2, 3, 4] as const
 
@@ -273,4 +272,30 @@ function acceptedOrThrow({ outcome, bound, have, ...transfer }: Result): Omit<Tr
     case 'too_large':
       throw new AppError('parameter_invalid', 'Invalid amount: with its fee it exceeds what can be counted')
   }
+}
+
+/** The cost of a transfer and its limits, in whole points. */
+export type TransferQuote = {
+  fee: bigint
+  /** The points that the sender's wallet needs, and its balance. */
+  need: bigint
+  have: bigint
+  min: bigint
+  max: bigint
+  /** Null without a daily limit. */
+  left_today: bigint | null
+}
+
+/** Quotes a transfer. The rules are the database function's, beside those of post_transfers. */
+export async function quoteTransfer(deps: Core, app_id: bigint, amount: bigint): Promise<TransferQuote> {
+  const settings = await deps.settings.read()
+  const { rows } = await sql<TransferQuote>`
+    select * from quote_transfer(
+      ${app_id}::bigint, ${amount}::bigint, ${deps.clock()}::timestamptz,
+      ${byLevel(settings, 'points_transfer_fee_rate')}::numeric[],
+      ${byLevel(settings, 'points_transfer_min_amount')}::bigint[],
+      ${byLevel(settings, 'points_transfer_max_amount')}::bigint[],
+      ${byLevel(settings, 'points_transfer_daily_limit')}::bigint[]
+    )`.execute(deps.db)
+  return rows[0]!
 }

@@ -9,8 +9,7 @@ import type { Db } from '../../database/connection.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { isPaymentId } from '../wire-fields/fields.ts'
-import { openKey } from './keys.ts'
-import { makeReadyKeys } from './ready-keys.ts'
+import { makeReadyKeys, openKey } from './keys.ts'
 
 const PID = /^[1-9]\d{0,17}$/
 

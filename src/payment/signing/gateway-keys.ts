@@ -7,8 +7,7 @@ import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { type FindGatewayApp, type GatewayApp, makeFindGatewayApp } from './gateway-apps.ts'
-import { newRsaPair, openKey, storeFirstKey } from './keys.ts'
-import { makeReadyKeys } from './ready-keys.ts'
+import { makeReadyKeys, newRsaPair, openKey, storeFirstKey } from './keys.ts'
 
 export type GatewayKeys = {
   /** Look-ups at the same time share a statement. */

@@ -1,4 +1,7 @@
-/** The keys of payment applications: encrypted at rest, rotated with an overlap. spec/payment-api 1.4. */
+/**
+ * The keys of payment applications: encrypted at rest, rotated with an overlap. Memory keeps decrypted keys, because
+ * decrypting one costs more than a request. spec/payment-api 1.4.
+ */
 import assert from 'node:assert/strict'
 import { createHash, generateKeyPair as generate } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -9,6 +12,9 @@ import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppKeyKind } from '../../database/tables/payment-apps.ts'
 import { ALNUM, LOWER_ALNUM, randomText, type Secrets } from '../../platform/secrets.ts'
 import { PAYMENT_ID_LENGTH } from '../wire-fields/fields.ts'
+
+/** Each key takes about 1 KB. */
+const READY_KEYS_MAX = 2_000
 
 const KEY_USE_BUCKET_MS = 60_000
 const RSA_BITS = 2048
@@ -182,4 +188,23 @@ export const KEPT_KEY = '#'
 /** The fingerprint of a key. A member who has the key can compute it, and it does not reveal the key. */
 export function keyFingerprint(key: string): string {
   return createHash('sha256').update(`tessera:${key}`).digest('hex').slice(0, FINGERPRINT_LENGTH)
+}
+
+export type ReadyKeys<Key> = {
+  find(id: bigint): Key | undefined
+  /** Keeps and returns the key. Beyond the bound, it drops the key that was kept first. */
+  keep(id: bigint, key: Key): Key
+}
+
+/** Makes a store of keys by row id. A row's key never changes, because a new key is a new row. */
+export function makeReadyKeys<Key>(): ReadyKeys<Key> {
+  const ready = new Map<bigint, Key>()
+  return {
+    find: (id) => ready.get(id),
+    keep(id, key) {
+      if (ready.size >= READY_KEYS_MAX) ready.delete(ready.keys().next().value!)
+      ready.set(id, key)
+      return key
+    },
+  }
 }

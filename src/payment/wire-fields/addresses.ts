@@ -3,8 +3,7 @@
 // Clauses: spec/payment-api 2.4; spec/gateway 1.6.
 /** Addresses: those that an application allows to call, as CIDR ranges, and those that it is called at. */
 import { isIP } from 'node:net'
-import { refusalWithoutDns } from '../../egress/guard.ts'
-import { blockListOf } from '../../egress/ranges.ts'
+import { blockListOf, refusalWithoutDns } from '../../egress/guard.ts'
 import type { Config } from '../../platform/config.ts'
 
 export const ALLOWED_ADDRESSES_MAX = 50

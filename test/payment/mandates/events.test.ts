@@ -9,6 +9,7 @@ import {
 } from '../../../src/payment/events/shapes.ts'
 import {
   changeOwn,
+  finishMandates,
   pauseOwn,
   resumeOwn,
   revokeByProgram,
@@ -17,7 +18,6 @@ import {
 } from '../../../src/payment/mandates/acts.ts'
 import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { declineMandate } from '../../../src/payment/mandates/consent.ts'
-import { finishMandates } from '../../../src/payment/mandates/finish.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import { endMandates } from '../../../src/payment/mandates/record.ts'
 import { readNotifications, redeliver } from '../../../src/payment/notifications/redelivery.ts'

@@ -13,6 +13,7 @@ import { applyForPaymentApp } from '../../../src/payment/apps/apps.ts'
 import { reviewPaymentApp } from '../../../src/payment/apps/review.ts'
 import {
   changeOwn,
+  finishMandates,
   pauseOwn,
   resumeOwn,
   revokeByProgram,
@@ -20,7 +21,6 @@ import {
 } from '../../../src/payment/mandates/acts.ts'
 import { type ChargeMandate, makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { acceptMandate, declineMandate } from '../../../src/payment/mandates/consent.ts'
-import { finishMandates } from '../../../src/payment/mandates/finish.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import { offerMandate } from '../../../src/payment/mandates/offers.ts'
 import { askMandateRight, decideMandateRight } from '../../../src/payment/mandates/right.ts'

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import {
   changeOwn,
+  finishMandates,
   pauseOwn,
   resumeOwn,
   revokeByProgram,
@@ -10,7 +11,6 @@ import {
   revokeOwn,
 } from '../../../src/payment/mandates/acts.ts'
 import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
-import { finishMandates } from '../../../src/payment/mandates/finish.ts'
 import { tellOfMandates } from '../../../src/payment/mandates/notices.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
 import { anotherProcess, useTestApp } from '../../harness/harness.ts'

@@ -8,6 +8,7 @@ import type { Core } from '../../../src/core/core.ts'
 import { balanceOf } from '../../../src/ledger/wallet.ts'
 import {
   changeOwn,
+  finishMandates,
   pauseOwn,
   resumeOwn,
   revokeByProgram,
@@ -15,7 +16,6 @@ import {
 } from '../../../src/payment/mandates/acts.ts'
 import { type ChargeRequest, makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { acceptMandate } from '../../../src/payment/mandates/consent.ts'
-import { finishMandates } from '../../../src/payment/mandates/finish.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import { expireOrders } from '../../../src/payment/orders/orders.ts'
 import { makePayOrder } from '../../../src/payment/orders/pay.ts'

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   beginNextPeriod,
   changeOwn,
+  finishMandates,
   pauseOwn,
   resumeOwn,
   revokeByProgram,
@@ -18,7 +19,6 @@ import {
   declineMandate,
   lookAtOffer,
 } from '../../../src/payment/mandates/consent.ts'
-import { finishMandates } from '../../../src/payment/mandates/finish.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import { offerMandate } from '../../../src/payment/mandates/offers.ts'
 import { askMandateRight } from '../../../src/payment/mandates/right.ts'

@@ -10,7 +10,7 @@ import { newTotpSecret, stepAt, totpCode } from '../../../src/accounts/security/
 import { propose } from '../../../src/admin/proposals/proposals.ts'
 import { GRANT_TYPES, registerApp } from '../../../src/identity/apps/apps.ts'
 import { storeMetadataClient } from '../../../src/identity/metadata/clients.ts'
-import { closeDueDays } from '../../../src/ledger/closes.ts'
+import { closeDueDays } from '../../../src/ledger/proofs.ts'
 import { applyForPaymentApp } from '../../../src/payment/apps/apps.ts'
 import { offerApplication } from '../../../src/payment/apps/handover.ts'
 import { acceptInvitation, inviteMember } from '../../../src/payment/apps/team.ts'
