@@ -57,6 +57,11 @@ export async function serve<T>(
       max: config.DATABASE_POOL_MAX,
       onBroken: (error) => log?.warn({ err: error }, 'a database connection broke'),
       onStatement: tracing && traceStatement,
+      naming: {
+        isOn: config.DATABASE_NAMED_STATEMENTS === 'on',
+        onRefused: (error) =>
+          log?.warn({ err: error }, 'named statements are off, because pgbouncer does not keep them'),
+      },
     })
     closers.push(() => db.destroy())
     const secrets = await openSecrets(config, db)

@@ -17,6 +17,7 @@ import {
   examineBooks,
   examineClock,
   examineDatabase,
+  examineNames,
   examineSchema,
   examineSecret,
   examineTimeouts,
@@ -41,6 +42,7 @@ const CHECKS: Check[] = [
   { name: DATABASE, examine: examineDatabase },
   { name: 'database writes', needs: DATABASE, examine: examineWrites },
   { name: 'timeouts', needs: DATABASE, examine: examineTimeouts },
+  { name: 'named statements', needs: DATABASE, examine: examineNames },
   { name: SCHEMA, needs: DATABASE, examine: examineSchema },
   { name: 'APP_SECRET', needs: SCHEMA, examine: examineSecret },
   { name: 'books', needs: SCHEMA, examine: examineBooks },
@@ -83,7 +85,7 @@ async function examineAll(config: Config, progress: Progress): Promise<Found[]> 
   const found: Found[] = [{ check: CONFIGURATION, ...GOOD }]
   try {
     for (const check of CHECKS) {
-      found.push({ check: check.name, ...(await examine(check, { config, clock, db, refusal }, found)) })
+      found.push({ check: check.name, ...(await examine(check, { config, clock, db, url, refusal }, found)) })
       progress(found.length - 1, CHECKS.length)
     }
   } finally {

@@ -1,7 +1,8 @@
 /** The pool and Kysely over it. `Db` may run anywhere; `Tx` must be inside a transaction. */
-import { Kysely, type Logger, PostgresDialect, type Transaction } from 'kysely'
+import { Kysely, type Logger, PostgresDialect, type PostgresPoolClient, type Transaction } from 'kysely'
 import pg from 'pg'
 import { overloaded } from '../platform/errors.ts'
+import { type Naming, nameStatements } from './named-statements.ts'
 import type { Tables } from './tables.ts'
 
 export type Db = Kysely<Tables>
@@ -47,26 +48,46 @@ export function connectionSettings(url: string): pg.ClientConfig {
 /**
  * Opens the pool. It connects on first use, and replaces a connection that breaks. A statement that gets no connection
  * within 5 seconds throws overloaded; it has not run, and the caller may try it again.
- * @param onBroken receives the error of each broken connection.
- * @param onStatement receives each finished statement.
+ * @param options.onBroken receives the error of each broken connection.
+ * @param options.onStatement receives each finished statement.
+ * @param options.naming lets the statements of batches have names. Without it none has one.
  */
 export function openDatabase(
   url: string,
-  options: { max: number; onBroken: (error: Error) => void; onStatement?: Logger | undefined },
+  options: {
+    max: number
+    onBroken: (error: Error) => void
+    onStatement?: Logger | undefined
+    naming?: Naming | undefined
+  },
 ): Db {
   const pool = new pg.Pool({ ...connectionSettings(url), max: options.max })
   // Listens on connections in use too: their queries fail anyway, but an unhandled error event ends the process.
   pool.on('connect', (client) => client.on('error', options.onBroken))
   pool.on('error', options.onBroken)
   const log = options.onStatement ?? []
-  const connect = () =>
-    pool.connect().catch((error: Error) => {
+  const wrap = makeWrap(options.naming)
+  const connect = async () => {
+    const client = await pool.connect().catch((error: Error) => {
       throw WAITED_TOO_LONG.test(error.message) ? overloaded(error) : error
     })
+    return wrap(client)
+  }
   const dialect = new PostgresDialect({ pool: { options: pool.options, connect, end: () => pool.end() } })
   const db = new Kysely<Tables>({ dialect, log })
   pools.set(db, pool)
   return db
+}
+
+/** Makes the function that gives a client of the pool the same wrapper each time. */
+function makeWrap(naming: Naming | undefined): (client: pg.PoolClient) => PostgresPoolClient {
+  if (naming === undefined) return (client) => client
+  const wrappers = new WeakMap<pg.PoolClient, PostgresPoolClient>()
+  return (client) => {
+    const wrapper = wrappers.get(client) ?? nameStatements(client, naming)
+    wrappers.set(client, wrapper)
+    return wrapper
+  }
 }
 
 /** The pool of each `Db`, because Kysely does not expose it. */

@@ -138,6 +138,7 @@ export const environment = z.object({
   TRUST_PROXY: ranges.optional(),
   DATABASE_URL: databaseUrl.optional(),
   DATABASE_POOL_MAX: wholeNumber(2, 200).default(10),
+  DATABASE_NAMED_STATEMENTS: z.enum(['on', 'off'], 'must be on or off').default('on'),
   REQUESTS_AT_ONCE_MAX: wholeNumber(16, AT_ONCE_LIMIT).default(256),
   DATA_DIR: z.string().default('.tessera'),
   APP_SECRET: appSecret.optional(),

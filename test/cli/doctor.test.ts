@@ -29,6 +29,7 @@ const CHECKS = [
   'database',
   'database writes',
   'timeouts',
+  'named statements',
   'schema',
   'APP_SECRET',
   'books',
@@ -45,7 +46,7 @@ const CHECKS = [
   'traces',
 ]
 const OF_SCHEMA = ['APP_SECRET', 'books', 'forum groups']
-const OF_DATABASE = ['database writes', 'timeouts', 'schema', ...OF_SCHEMA, 'clock']
+const OF_DATABASE = ['database writes', 'timeouts', 'named statements', 'schema', ...OF_SCHEMA, 'clock']
 
 let test: TestApp
 let environment: Record<string, string>

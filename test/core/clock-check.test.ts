@@ -287,7 +287,7 @@ describe('the doctor', () => {
   ])('names a clock %i seconds ahead', async (seconds, fault) => {
     const clock = () => new Date(Date.now() + seconds * 1000)
     const { config } = test.deps
-    const installation: Installation = { config, clock, db: test.db, refusal: undefined }
+    const installation: Installation = { config, clock, db: test.db, url: '', refusal: undefined }
     expect(await examineClock(installation)).toEqual({ state: 'fault', fault: expect.stringMatching(fault) })
   })
 })

@@ -41,6 +41,7 @@ export async function openApplication(
     max: config.DATABASE_POOL_MAX,
     onBroken: () => {},
     onStatement: tracing && traceStatement,
+    naming: { isOn: config.DATABASE_NAMED_STATEMENTS === 'on', onRefused: () => {} },
   })
   const metrics = await openMetrics({ config, db, clock })
   const deps = openParts({

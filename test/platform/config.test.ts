@@ -48,6 +48,7 @@ describe('the environment', () => {
       PUBLIC_URL: 'http://127.0.0.1:3000',
       PAYMENT_PUBLIC_URL: 'http://127.0.0.1:3000',
       DATABASE_POOL_MAX: 10,
+      DATABASE_NAMED_STATEMENTS: 'on',
       REQUESTS_AT_ONCE_MAX: 256,
       DATA_DIR: '.tessera',
       ADMIN_USERNAME: 'admin',

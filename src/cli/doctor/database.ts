@@ -1,9 +1,11 @@
 /** The doctor's checks of the database: the server, the schema, the secrets and the books. */
 import { sql } from 'kysely'
+import pg from 'pg'
 import { apartSentence, isApart, readDatabaseTime, secondsAhead } from '../../core/clock-check.ts'
 import { hasRoom } from '../../database/can-write.ts'
-import type { Db } from '../../database/connection.ts'
+import { connectionSettings, type Db } from '../../database/connection.ts'
 import { requireMigrated } from '../../database/migrate.ts'
+import { isRefused } from '../../database/named-statements.ts'
 import { connectionFault } from '../../database/operator-messages.ts'
 import { TIMEOUTS } from '../../database/timeouts.ts'
 import { openSigningKeys } from '../../identity/keys/keys.ts'
@@ -18,6 +20,7 @@ import {
   GOOD,
   type Installation,
   judged,
+  off,
   sentenceFor,
 } from './finding.ts'
 
@@ -91,6 +94,28 @@ export async function examineTimeouts({ db }: Installation): Promise<Finding> {
       )
   }
   return GOOD
+}
+
+/**
+ * Checks that names of statements reach Postgres. An old pgbouncer gives two clients one connection, which refuses the name of
+ * the second.
+ */
+export async function examineNames({ config, url }: Installation): Promise<Finding> {
+  if (config.DATABASE_NAMED_STATEMENTS === 'off') return off('DATABASE_NAMED_STATEMENTS is off')
+  const clients = [1, 2].map(() => new pg.Client(connectionSettings(url)))
+  try {
+    for (const client of clients) await client.connect()
+    for (const [n, client] of clients.entries())
+      await client.query({ name: 'tessera_doctor', text: `select ${n}` })
+    return GOOD
+  } catch (error) {
+    if (!isRefused(error)) throw error
+    return off(
+      'pgbouncer does not keep them, so statements are parsed at each call: 1.21 or newer does, with max_prepared_statements; or set DATABASE_NAMED_STATEMENTS=off',
+    )
+  } finally {
+    for (const client of clients) await client.end()
+  }
 }
 
 /** Checks that the schema is that of this program. */

@@ -12,6 +12,8 @@ export type Installation = {
   config: Config
   clock: Clock
   db: Db
+  /** The address of `db`. */
+  url: string
   /** Why the built-in Postgres does not start. Then `db` cannot be used. */
   refusal: Error | undefined
 }

@@ -7,6 +7,7 @@ import { networkOf } from '../../core/limits.ts'
 import { recordRefusal } from '../../core/refusals.ts'
 import { makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
+import { named } from '../../database/named-statements.ts'
 import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
 import type { Client } from '../apps/access.ts'
@@ -154,7 +155,7 @@ type ClientSecret = Client & {
  */
 async function findSecrets(db: Db, client_ids: string[]): Promise<ClientSecret[][]> {
   const { rows } = await sql<ClientSecret>`
-    select * from clients_with_secrets(${[...new Set(client_ids)]}::text[])`.execute(db)
+    select ${named} * from clients_with_secrets(${[...new Set(client_ids)]}::text[])`.execute(db)
   const found = Map.groupBy(rows, ({ client_id }) => client_id)
   return client_ids.map((client_id) => found.get(client_id) ?? [])
 }

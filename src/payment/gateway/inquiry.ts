@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { z } from 'zod'
 import { columnsOf, inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
+import { named } from '../../database/named-statements.ts'
 import { rowsOfApp } from '../../database/paging.ts'
 import type { OrderStatus } from '../../database/tables/payments.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
@@ -59,7 +60,7 @@ export function makeFindTrade({ db, batching }: Pick<GatewayCore, 'db' | 'batchi
     ...batching,
     run: async (looks) => {
       const { rows } = await sql<Trade & { item: number }>`
-        select * from find_trades(
+        select ${named} * from find_trades(
           ${columnsOf(looks, { id: 'bigint', book: 'text', trade_no: 'text', out_trade_no: 'text' })}
         )`.execute(db)
       return inOrder(looks, rows, (trade) => trade)

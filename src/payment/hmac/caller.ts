@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { makeBatcher } from '../../database/batcher.ts'
+import { named } from '../../database/named-statements.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { type TokenKeys, tokenKeys } from '../signing/hmac.ts'
@@ -48,7 +49,7 @@ export function makeFindCaller(deps: Core): FindCaller {
     ...deps.batching,
     run: async (payment_ids) => {
       const { rows } = await sql<Row>`
-        select * from payment_apps_with_tokens(${payment_ids}::text[], ${deps.clock()}::timestamptz)
+        select ${named} * from payment_apps_with_tokens(${payment_ids}::text[], ${deps.clock()}::timestamptz)
       `.execute(deps.db)
       const found = new Map<string, Caller>()
       for (const row of rows) {

@@ -8,6 +8,7 @@ import { countOutcome } from '../../core/metrics.ts'
 import { makeBatcher, skippingArguments, unlessLocked } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import type { LockedRow, Skipping } from '../../database/lock-waits.ts'
+import { named } from '../../database/named-statements.ts'
 import { type RowType, rowArray } from '../../database/rows.ts'
 import type { RefusalOutcome } from '../../database/tables/mandates.ts'
 import { within } from '../../database/timeouts.ts'
@@ -140,7 +141,7 @@ async function chargeMandates(
     token_hash: access_token === undefined ? null : sha256(access_token),
   }))
   const { rows } = await sql<ChargeResult & Order & { locked: string | null }>`
-    select locked, (result).*, (charge).* from charge_mandates(
+    select ${named} locked, (result).*, (charge).* from charge_mandates(
       ${within(patience_ms, rowArray(ASKED_CHARGE, asked))},
       ${settings.mandates === 'on'}::boolean,
       ${settings.points_payment_fee_rate}::numeric,

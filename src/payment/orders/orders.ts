@@ -6,6 +6,7 @@ import { type Selectable, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { columnsOf, inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
+import { named } from '../../database/named-statements.ts'
 import type { OrderStatus, OrdersTable } from '../../database/tables/payments.ts'
 
 const SWEEP_MAX = 500
@@ -61,7 +62,7 @@ export function makeFindTransaction(deps: Core): (look: OrderLook) => Promise<Or
     ...deps.batching,
     run: async (looks) => {
       const { rows } = await sql<Order & { item: number }>`
-        select item, (found).* from find_orders(
+        select ${named} item, (found).* from find_orders(
           ${columnsOf(looks, { app_id: 'bigint', transaction_id: 'text' })}
         )`.execute(deps.db)
       return inOrder(looks, rows, (order) => order)

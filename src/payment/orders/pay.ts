@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
 import { makeBatcher, skippingArguments, unlessLocked } from '../../database/batcher.ts'
+import { named } from '../../database/named-statements.ts'
 import { type RowType, rowArray } from '../../database/rows.ts'
 import { within } from '../../database/timeouts.ts'
 import { isPaused } from './repeats.ts'
@@ -57,7 +58,7 @@ export function makePay(deps: Core): Pay {
     run: async (payments, patience_ms, skipping) => {
       const { points_payment_fee_rate } = await deps.settings.read()
       const { rows } = await sql<PaidOrder & { outcome: PayOutcome; locked: string | null }>`
-        select outcome, locked, (way).* from pay_orders(
+        select ${named} outcome, locked, (way).* from pay_orders(
           ${within(patience_ms, rowArray(ASKED_PAYMENT, payments))},
           ${points_payment_fee_rate}::numeric, ${skippingArguments(skipping)}
         ) order by item`.execute(deps.db)

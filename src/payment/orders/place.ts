@@ -4,6 +4,7 @@ import type { Core } from '../../core/core.ts'
 import { makeBatcher, skippingArguments, unlessLocked } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import type { LockedRow, Skipping } from '../../database/lock-waits.ts'
+import { named } from '../../database/named-statements.ts'
 import { type RowType, rowArray } from '../../database/rows.ts'
 import type { ReceivedRequest } from '../../database/tables/payments.ts'
 import { within } from '../../database/timeouts.ts'
@@ -108,7 +109,7 @@ async function placeOrders(
     expires_at: new Date(order.now.getTime() + order_expiry_minutes * 60_000),
   }))
   const { rows } = await sql<Order & { locked: string | null }>`
-    select locked, (placed).* from receive_orders(
+    select ${named} locked, (placed).* from receive_orders(
       ${within(patience_ms, rowArray(ASKED_ORDER, asked))}, ${skippingArguments(skipping)}
     ) order by item
   `.execute(deps.db)

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { inOrder, makeBatcher } from '../../database/batcher.ts'
+import { named } from '../../database/named-statements.ts'
 import type { Order } from './orders.ts'
 
 /** The columns of the order that the link, and the page before it, need. */
@@ -47,7 +48,7 @@ export function makeFindPaidOrder(deps: Core): FindPaidOrder {
     ...deps.batching,
     run: async (transaction_ids) => {
       const { rows } = await sql<PaidOrder & { item: number }>`
-        select item, (way).* from ways_back(${transaction_ids}::text[], ${deps.clock()}::timestamptz)`.execute(
+        select ${named} item, (way).* from ways_back(${transaction_ids}::text[], ${deps.clock()}::timestamptz)`.execute(
         deps.db,
       )
       return inOrder(transaction_ids, rows, (order) => order)

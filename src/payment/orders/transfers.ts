@@ -10,6 +10,7 @@ import type { SettingValues } from '../../core/setting-values.ts'
 import { makeBatcher, skippingArguments, unlessLocked } from '../../database/batcher.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import { LockedRow, type Skipping } from '../../database/lock-waits.ts'
+import { named } from '../../database/named-statements.ts'
 import { type RowType, rowArray } from '../../database/rows.ts'
 import { within } from '../../database/timeouts.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -210,7 +211,7 @@ async function postTransfers(
     requests.map((request) => ({ ...request, transaction_id: `txn_${randomText(24, LOWER_ALNUM)}` })),
   )
   const { rows } = await sql<Result & { locked: string | null }>`
-    select locked, (result).* from post_transfers(
+    select ${named} locked, (result).* from post_transfers(
       ${batch === undefined ? asked : within(batch.patience_ms, asked)},
       ${byLevel(settings, 'points_transfer_fee_rate')}::numeric[],
       ${byLevel(settings, 'points_transfer_min_amount')}::bigint[],

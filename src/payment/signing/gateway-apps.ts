@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { columnsOf, inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
+import { named } from '../../database/named-statements.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { isPaymentId } from '../wire-fields/fields.ts'
@@ -114,7 +115,7 @@ type Name = { app_id?: bigint; pid?: bigint; payment_id?: string }
 
 async function readApps(db: Db, names: Name[], now: Date): Promise<(Row & { item: number })[]> {
   const { rows } = await sql<Row & { item: number }>`
-    select * from gateway_apps(
+    select ${named} * from gateway_apps(
       ${columnsOf(names, { app_id: 'bigint', pid: 'bigint', payment_id: 'text' })}, ${now}::timestamptz
     )`.execute(db)
   return rows
