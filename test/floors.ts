@@ -96,7 +96,7 @@ export function mayImport(file: string, imported: string): boolean {
 
 /** Says why a file may not import another, and the remedy. Undefined when it may. Both paths are relative to src. */
 export function refusalOf(file: string, imported: string): string | undefined {
-  const [from, to] = [placeOf(file), placeOf(imported)]
+  const [from, to] = [currentLink(file), currentLink(imported)]
   const isWithin = from.area === to.area
   const floors = isWithin ? ROOMS[from.area] : AREAS
   const [upper, lower] = isWithin ? [from.room, to.room] : [from.area, to.area]
@@ -115,7 +115,7 @@ export function refusalOf(file: string, imported: string): string | undefined {
   return `${refusal}, but ${named(lower)} is not below ${named(upper)}. ${move || 'Let'} a file above both pass it as an argument.`
 }
 
-function placeOf(file: string): { area: string; room: string } {
+function currentLink(file: string): { area: string; room: string } {
   const [area = '', room = '', ...rest] = file.replace(/\.ts$/, '').split('/')
   return { area, room: rest.length === 0 ? '' : room }
 }

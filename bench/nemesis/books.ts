@@ -75,7 +75,7 @@ function unasked(acts: readonly Act[], { orders, transfers }: Books): Finding[] 
   return findings
 }
 
-/** Balances other than the opening and what the standing acts moved. */
+/** Balances other than the opening and what the acts in force moved. */
 function unequal(acts: readonly Act[], books: Books, opening: Opening): Finding[] {
   const expected = new Map(opening)
   const move = (act: Act) => {

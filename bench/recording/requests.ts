@@ -293,7 +293,7 @@ async function askPaying({ payment_app }: Demo, buyer: Browser, visitor: Browser
   await ask('buyer pays again', submit(buyer, pathname, pathname, {}))
   await ask('receipt', buyer.get(pathname))
   await ask('state after', buyer.get(`${pathname}/state`))
-  await ask('way back', buyer.get(`${pathname}/return`))
+  await ask('return to the shop', buyer.get(`${pathname}/return`))
   await ask('initiate what was paid', visitor.post(path, body, { accept: '*/*' }))
 }
 

@@ -10,7 +10,7 @@ import { AppError } from '../platform/errors.ts'
 import { isBannedOrSuspended, lockUser, userColumns } from './people/users.ts'
 import { findSecondFactor } from './security/second-factor.ts'
 import { recordSecurityEvent } from './security/security-events.ts'
-import { tellOfMember } from './session/telling.ts'
+import { queueLogoutsOf } from './session/ended-sessions.ts'
 
 const DAY_MS = 86_400_000
 const EVENTS_MAX = 50
@@ -217,7 +217,7 @@ async function exclude(
   await deps.db.transaction().execute(async (tx) => {
     await lockActingAdmin(tx, { user_id, actor_id }, now)
     const detail = { reason, ...(await change(tx)) }
-    await tellOfMember(tx, { user_id, now })
+    await queueLogoutsOf(tx, { user_id, now })
     await recordSecurityEvent(tx, deps, { event, user_id, actor_id, ip, detail })
   })
 }

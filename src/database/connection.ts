@@ -109,7 +109,7 @@ export function isDeadlock(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '40P01'
 }
 
-/** Whether the database refused a statement and will refuse it again, so that it was not lost, busy or restarting. */
+/** Whether the database refused a statement and will refuse it again, so that it was not lost, overloaded or restarting. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(08|40|53|55|57|58)/.test(error.code ?? '')
 }

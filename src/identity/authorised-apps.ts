@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { MemberAct } from '../accounts/members.ts'
 import { lockUser } from '../accounts/people/users.ts'
 import { recordSecurityEvent } from '../accounts/security/security-events.ts'
+import { queueLogoutsOf } from '../accounts/session/ended-sessions.ts'
 import { endSessionsOf } from '../accounts/session/session.ts'
-import { tellOfMember } from '../accounts/session/telling.ts'
 import type { MandateConsents } from '../accounts/sign-in/mandate-consent.ts'
 import { recordAudit } from '../core/audit.ts'
 import type { Core } from '../core/core.ts'
@@ -129,7 +129,7 @@ export async function revokeAuthorisation(
     if (consent === undefined) throw notAllowed()
     const { app_id, scopes } = consent
     const grants = await endGrantsOf(tx, { user_id, app_id, now })
-    await tellOfMember(tx, { user_id, app_id, now })
+    await queueLogoutsOf(tx, { user_id, app_id, now })
     await recordAudit(tx, {
       actor_id: user_id,
       action: 'oauth_consent.revoked',

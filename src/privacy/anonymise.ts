@@ -11,8 +11,8 @@ import { type RawBuilder, sql } from 'kysely'
 import { isLastAdministrator, lockWithAdministrators, type MemberAct } from '../accounts/members.ts'
 import { lockUser } from '../accounts/people/users.ts'
 import { recordSecurityEvent } from '../accounts/security/security-events.ts'
+import { queueLogoutsOf } from '../accounts/session/ended-sessions.ts'
 import { endSessionsOf } from '../accounts/session/session.ts'
-import { tellOfMember } from '../accounts/session/telling.ts'
 import { recordAudit } from '../core/audit.ts'
 import type { Core } from '../core/core.ts'
 import { type Db, isDeadlock, type Tx } from '../database/connection.ts'
@@ -138,7 +138,7 @@ async function anonymiseWithin(tx: Tx, deps: Core, act: Anonymisation): Promise<
   await endGrantsOf(tx, { user_id, now })
   await tx.selectFrom('users').where('id', '=', user_id).select('id').forUpdate().execute()
   await endSessionsOf(tx, deps, user_id, { isTold: false })
-  await tellOfMember(tx, { user_id, now })
+  await queueLogoutsOf(tx, { user_id, now })
   await tx.deleteFrom('outgoing_mails').where('user_id', '=', user_id).execute()
   const detail = { reason, given_up: String(give_up) }
   await recordSecurityEvent(tx, deps, { event: 'anonymised', user_id, actor_id, ip, detail })

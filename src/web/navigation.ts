@@ -1,11 +1,11 @@
-/** The places of the navigation, and which of them a page belongs to. spec/pages 1.4. */
+/** The links of the navigation, and which of them a page belongs to. spec/pages 1.4. */
 import type { Messages } from './languages.ts'
 import type { AreaLink, AreaNav } from './views.ts'
 
 type Reader = { is_admin: boolean; unread_alerts: number }
 
-/** Returns the places of a member, or of a visitor. */
-export function placesOf({ common }: Messages, reader: Reader | undefined): AreaNav['groups'] {
+/** Returns the links of a member, or of a visitor. */
+export function navGroupsOf({ common }: Messages, reader: Reader | undefined): AreaNav['groups'] {
   const building: AreaLink[] = [
     { href: '/payment/applications', label: common.payments, icon: 'shop' },
     { href: '/apps', label: common.applications, icon: 'code' },
@@ -28,8 +28,8 @@ export function placesOf({ common }: Messages, reader: Reader | undefined): Area
   ]
 }
 
-/** Returns the address of the place that a page belongs to: of several, the one whose address is the longest. */
-export function placeOf(path: string, links: readonly AreaLink[]): string | undefined {
+/** Returns the address of the link that a page belongs to: of several, the longest one. */
+export function currentLink(path: string, links: readonly AreaLink[]): string | undefined {
   const pathname = path.split('?')[0]!
   return links
     .map(({ href, covers, isAlone = false }) => ({ href, over: covers ?? href, isAlone }))

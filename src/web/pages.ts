@@ -15,7 +15,7 @@ import { formViews, registerForms, showFormAgain } from './forms/forms.ts'
 import { registerKeptForms, repeatedFields, type TypedForm, typedForm } from './forms/kept-forms.ts'
 import { icon } from './icons.ts'
 import { chooseLanguageOf, LANGUAGE_COOKIE, type Language, type Locale, spaceAfter } from './languages.ts'
-import { hueOf, placeOf, placesOf } from './navigation.ts'
+import { currentLink, hueOf, navGroupsOf } from './navigation.ts'
 import { plainText } from './parameters.ts'
 import { openReports, type Report } from './report.ts'
 import { type LocalizedSite, openSite } from './site.ts'
@@ -173,8 +173,8 @@ function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report' 
     user: request.session?.user,
     path: request.url,
     thisPage: backOf(request) ?? '/',
-    places: placesOf(locale.t, request.session?.user),
-    here: (links) => placeOf(request.url, links),
+    navGroups: navGroupsOf(locale.t, request.session?.user),
+    here: (links) => currentLink(request.url, links),
     hue: hueOf,
     spark: sparkPath,
     asset: assetUrl,

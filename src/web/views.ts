@@ -16,25 +16,25 @@ import type { PeriodAsked } from './periods/periods.ts'
 import type { Report } from './report.ts'
 import type { Site } from './site.ts'
 
-/** The places of an area, which the navigation shows instead of the member's own. */
+/** The navigation of an area, which replaces that of the member. */
 export type AreaNav = {
   label: string
   /** A line in the footer of its pages. */
   note?: string
   back?: { href: string; label: string }
-  /** The application whose places these are. The link leads to the choice of another one. */
+  /** The application of these pages. The link leads to the choice of another one. */
   app?: { name: string; logo_url: string | null; note: string; href: string }
   /** A search over the pages of the area. */
   search?: Search
   groups: { title?: string; links: AreaLink[] }[]
-  /** The places in the bar at the foot of a phone. Without it, the first four. */
+  /** The links in the bar at the foot of a phone. Without it, the first four. */
   bar?: AreaLink[]
 }
 
 /** A form that searches, with what was searched for. */
 export type Search = { action: string; label: string; hint: string; query: string }
 
-/** A place, and the addresses below it. `isAlone`: its own address only. `covers`: the addresses below this one instead. */
+/** A link, and the addresses below it. `isAlone`: its own address only. `covers`: the addresses below this one instead. */
 export type AreaLink = {
   href: string
   label: string
@@ -147,8 +147,8 @@ export type Common = Omit<Locale, 'when'> & {
   thisPage: string
   /** Hidden fields of the form that the page shows again, for the switch of languages, as HTML. */
   repeated: string
-  /** The member's places, and which of some links the page belongs to. */
-  places: AreaNav['groups']
+  /** The links of the member, and which of some links the page belongs to. */
+  navGroups: AreaNav['groups']
   here(links: readonly AreaLink[]): string | undefined
   /** The class of the colour behind an initial. */
   hue(name: string): string

@@ -42,7 +42,7 @@ const HISTORY: Parameters<typeof post>[1] = [
   [3, '2025-11-30T16:00:00Z', 'the next month'],
 ]
 const rowsIn = (body: string) =>
-  [...body.matchAll(/<tr role="row">\s*<td role="cell" class="face">([\s\S]*?)<\/tr>/g)].map(([, row]) =>
+  [...body.matchAll(/<tr role="row">\s*<td role="cell" class="picture">([\s\S]*?)<\/tr>/g)].map(([, row]) =>
     textOf(row!.replace(/<span class="(hush|phone)">[\s\S]*?<\/span>/g, '')),
   )
 

@@ -168,7 +168,7 @@ describe('a batcher', () => {
     return { submit, batches, gathered, release }
   }
 
-  it('sends a lone caller after one turn of the event loop', async () => {
+  it('sends a lone caller after one tick of the event loop', async () => {
     const { submit, batches, release } = lane((items) => items)
     const answer = submit(1)
     await nextTurn()
@@ -317,7 +317,7 @@ describe('a batcher', () => {
     expect(state.tries.slice(2).map(([items]) => items)).toContainEqual([101])
   })
 
-  it('lets busy items wait in line for their row, in one statement, without the others', async () => {
+  it('queues items for their locked row, in one statement, without the others', async () => {
     const { submit, state } = busy()
     const waits = Promise.all([101, 102].map(submit))
     const isInLine = () => state.tries.some(([, how]) => how === 'row')

@@ -401,7 +401,7 @@ describe('an application', () => {
     return { CLIENT_ID: app.client_id, CLIENT_SECRET: app.client_secret! }
   }
 
-  /** Follows the application's redirect, consents if the page asks, and returns the address of the way back. */
+  /** Follows the application's redirect, consents if the page asks, and returns the address that it leads to. */
   async function consent(location: string): Promise<string> {
     const path = location.slice(url.length)
     const page = await buyer.get(path)

@@ -143,7 +143,7 @@ describe('at the authorization endpoint', () => {
   const refusedParty = (rules = {}) =>
     makeParty(test, { allow_groups: ['trust_level_3', 'Crew "ö"'], ...rules })
 
-  it('a browser is shown the rule, and a way back', async () => {
+  it('a browser sees the rule, and a link to the application', async () => {
     const party = await refusedParty()
     const client = await (await makePerson(test)).signIn()
     const page = await withoutWriting(test, () => client.get(authorizationUrl(party, { state: 'a&b' })))

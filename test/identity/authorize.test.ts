@@ -78,7 +78,7 @@ describe('faults that are never redirected', () => {
     expect(page.body).toContain('invalid_request')
   })
 
-  it('a request too long for the way back is refused at once', async () => {
+  it('a request too long to return to is refused at once', async () => {
     const others = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, 'x'.repeat(8_000)]))
     const page = await refusedRequest(others)
     expect(page.status).toBe(400)

@@ -105,7 +105,7 @@ describe('an answer in a form', () => {
     expect(posted(await ask(client, { prompt: 'none' })).code).toBeTruthy()
   })
 
-  it('is the way back from a group refusal', async () => {
+  it('leads from a group refusal to the application', async () => {
     const closed = await makeParty(test, { allow_groups: ['trust_level_4'] })
     const client = await member()
     const page = await ask(client, {}, closed)

@@ -44,9 +44,9 @@ it('are read and posted in a few statements, however many they are', async () =>
   expect(new Set(await balances(members))).toEqual(new Set([4n]))
   // Each line is a journal of its own, and no balance was below zero in between.
   const { rows } = await sql<{ kind: string; n: bigint; lowest: bigint }>`
-    select kind, count(*) as n, min(standing) as lowest
+    select kind, count(*) as n, min(balance) as lowest
     from (
-      select j.kind, sum(e.amount) over (partition by e.account_id order by e.id)::bigint as standing
+      select j.kind, sum(e.amount) over (partition by e.account_id order by e.id)::bigint as balance
       from journal as j join entries as e on e.journal_id = j.id join ledger_accounts as a on a.id = e.account_id
       where j.reference like 'hand:few:%' and a.kind = 'wallet'
     ) as line

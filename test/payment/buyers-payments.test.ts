@@ -27,7 +27,7 @@ async function pay(person: Person, description: string, amount = '10') {
 
 /** The rows of the statement, without what only phones or screen readers get. */
 const rowsOf = (body: string) =>
-  [...body.matchAll(/<tr role="row">\s*<td role="cell" class="face">([\s\S]*?)<\/tr>/g)].map(([, row]) =>
+  [...body.matchAll(/<tr role="row">\s*<td role="cell" class="picture">([\s\S]*?)<\/tr>/g)].map(([, row]) =>
     textOf(row!.replace(/<span class="(hush|phone)">[\s\S]*?<\/span>/g, '')),
   )
 /** The orders of the page, each with its description and state. */

@@ -18,7 +18,7 @@ const ENDPOINTS = ['pay/query', 'pay/close', 'merchant/info', 'merchant/orders',
 
 const trade = () => shop.trade({ money: '0.10' })
 
-/** Pays at this address, and returns the query of the way back. */
+/** Pays at this address, and returns the query of the return. */
 async function carriedBack(address: string): Promise<Fields> {
   const path = new URL(address, test.url).pathname
   const paid = await buyer.submit(await buyer.get(path), path)
@@ -39,8 +39,8 @@ function folded(fields: Fields, names: string[], unsigned: string[]): Fields {
 }
 
 async function expectNothingOpened(fields: Fields): Promise<void> {
-  const telling = ['name', 'notify_url', 'trade_status']
-  for (const sent of [fields, folded(fields, telling, ['sign', 'sign_type'])])
+  const names = ['name', 'notify_url', 'trade_status']
+  for (const sent of [fields, folded(fields, names, ['sign', 'sign_type'])])
     for (const path of ENDPOINTS) {
       const answer = (await send(test, 'POST', `/payment/api/${path}`, sent)).json() as Reply
       expect(answer, path).toMatchObject({ code: -3, msg: '签名不是为该接口生成的' })
@@ -70,8 +70,8 @@ it('a callback of the HMAC API is no request', async () => {
   const paid = await buyer.submit(await buyer.get(path), path)
   const fields = Object.fromEntries(new URL(paid.location!).searchParams)
   expect((await shop.receive(paid.location!)).isGenuine).toBe(true)
-  const telling = ['external_reference', 'merchant_points', 'paid_at', 'platform_fee', 'status']
-  for (const sent of [fields, folded(fields, telling, ['signature'])])
+  const names = ['external_reference', 'merchant_points', 'paid_at', 'platform_fee', 'status']
+  for (const sent of [fields, folded(fields, names, ['signature'])])
     for (const door of ['query', 'orders', 'transfers', 'transfer']) {
       const { status, body: refused } = await post(test, `/payment/${door}/${shop.payment_id}`, sent)
       expect(status, door).toBe(401)

@@ -76,7 +76,7 @@ describe.skipIf(isWithoutChromium)('a buyer', () => {
     expect(sign).toBe(md5(gatewayText(fields) + shop.merchant_key))
     expect(fields).toMatchObject({ trade_status: 'TRADE_SUCCESS', money: '1.20' })
 
-    // The shop opens the payment again, and the payer is signed in: the receipt, and the way back once more.
+    // The shop opens the payment again, and the payer is signed in: the receipt, and the link to the shop once more.
     await page.goto(address)
     await page.getByRole('button', { name: 'Buy' }).click()
     await page.getByRole('heading', { name: messages.en.pay.states.paid }).waitFor()

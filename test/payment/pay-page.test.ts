@@ -1,4 +1,4 @@
-/** The pay page besides paying: facts, ways out, other devices, and every state with its way back. */
+/** The pay page besides paying: details, ways out, other devices, and every state with its link to the shop. */
 import { describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { makeShop, send } from '../harness/gateway-shop.ts'

@@ -1,5 +1,5 @@
 /**
- * The payer's page: sign-in, one payment per order, a page for every state, and the signed way back.
+ * The payer's page: sign-in, one payment per order, a page for every state, and the signed return.
  * spec/points 2.1.
  */
 import { sql } from 'kysely'

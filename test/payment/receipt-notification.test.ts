@@ -78,7 +78,7 @@ describe('the receipt', () => {
   })
 })
 
-describe('telling the shop again', () => {
+describe('a repeated notification', () => {
   it('happens at once, says how it went, and is logged', async () => {
     const transaction_id = await paidAt(500)
     world.test.clock.advance(61_000)

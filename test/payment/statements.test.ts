@@ -106,7 +106,7 @@ describe('a shop', () => {
     )
     const findApp = makeFindGatewayApp(test.deps)
     const findTrade = makeFindTrade(test.deps)
-    // The verbs are called in one turn of the event loop, so all requests share a batch on any machine.
+    // The verbs are called in one tick of the event loop, so all requests share a batch on any machine.
     const [apps, toFindApps] = await statementsOf(() =>
       Promise.all(asked.map(() => findApp({ pid: shop.pidText }))),
     )

@@ -134,7 +134,7 @@ it('the page shows them', async () => {
   expect(lines).toContainEqual(expect.stringMatching(/^Tea,\d,\d+,\d+,40$/))
 })
 
-it('a crowd asking for figures waits in line with one connection', async () => {
+it('a crowd asking for figures queues for one connection', async () => {
   await expectFairQueue(test, async (process) => {
     const owner = await signIn(process, shop.owner.username, shop.owner.password)
     const at = `/payment/applications/${shop.payment_id}`

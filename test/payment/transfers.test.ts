@@ -193,7 +193,7 @@ describe('a transfer is refused', () => {
     )
   })
 
-  it('with more than the sender has, telling need and have', async () => {
+  it('with more than the sender has, naming need and have', async () => {
     const poor = await makeMerchant(test)
     await givePoints(test, poor.owner, 102n)
     await expectNothingMoved(async () =>

@@ -101,7 +101,7 @@ export async function faultsOfTexts(faults: Fault[]): Promise<string[]> {
     for (const [leaf] of leavesOf(await import(join(ROOT, 'src', file)))) homes.set(leaf, file)
   const upward = [...read].flatMap(([file, leaves]) =>
     [...leaves].flatMap((leaf) => {
-      const [place, home] = [placeOf(file), homes.get(leaf)!]
+      const [place, home] = [currentLink(file), homes.get(leaf)!]
       return areaOf(place) === areaOf(home) || mayImport(place, home)
         ? []
         : [`${file} reads a text of ${home}`]
@@ -111,7 +111,7 @@ export async function faultsOfTexts(faults: Fault[]): Promise<string[]> {
 }
 
 /** The place of a file in src: a view belongs to the room of its page, and a shared part to web. */
-function placeOf(file: string): string {
+function currentLink(file: string): string {
   const place = file.replace(/^(src|views)\//, '')
   return file.endsWith('.eta') && /^parts\/|^[^/]+$/.test(place) ? `web/${place}` : place
 }

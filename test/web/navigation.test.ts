@@ -1,10 +1,12 @@
 /** Which place of the navigation a page belongs to. spec/pages 1.4. */
 import { describe, expect, it } from 'vitest'
-import { placeOf, placesOf } from '../../src/web/navigation.ts'
+import { currentLink, navGroupsOf } from '../../src/web/navigation.ts'
 import { messages } from '../harness/messages.ts'
 
 describe('the place of a page', () => {
-  const links = placesOf(messages.en, { is_admin: false, unread_alerts: 0 }).flatMap((group) => group.links)
+  const links = navGroupsOf(messages.en, { is_admin: false, unread_alerts: 0 }).flatMap(
+    (group) => group.links,
+  )
 
   it.each([
     ['/', '/'],
@@ -17,6 +19,6 @@ describe('the place of a page', () => {
     ['/docs/merchant', '/docs'],
     ['/admin', undefined],
   ])('of %s is %s', (path, place) => {
-    expect(placeOf(path, links)).toBe(place)
+    expect(currentLink(path, links)).toBe(place)
   })
 })

@@ -55,7 +55,7 @@ describe('the words of a site', () => {
   })
 })
 
-describe('the face of a site', () => {
+describe('the name and logo of a site', () => {
   it('has its colours in a style sheet of their own', async () => {
     await set('site_accent', '#C2410C')
     const [, address] = /href="(\/brand\/[^"]+\.css)"/.exec(await pageIn('en'))!

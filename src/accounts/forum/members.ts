@@ -6,7 +6,7 @@ import { type Insertable, sql } from 'kysely'
 import { type Db, isDeadlock, type Tx, violatedConstraint } from '../../database/connection.ts'
 import type { UsersTable } from '../../database/tables/accounts.ts'
 import { isBannedOrSuspended, lockUser, type User } from '../people/users.ts'
-import { tellOfMember } from '../session/telling.ts'
+import { queueLogoutsOf } from '../session/ended-sessions.ts'
 import { type Account, auditChange, findKnown, isOutdated, lockAccount } from './account.ts'
 import type { ForumIdentity } from './connect.ts'
 import { type ForumGroup, findGroups, type GroupAliases, saveGroups, trustLevelOf } from './groups.ts'
@@ -148,7 +148,7 @@ function trustLevel({ identity, user, hasApi, aliases }: Facts): { trust_level?:
 /** Bans a member whom the forum has deleted. The account stays, because the ledger and the audit log refer to it. */
 export async function banDeletedMember(tx: Tx, user_id: bigint, now: Date): Promise<void> {
   const member = await lockUser(tx, user_id)
-  if (!isBannedOrSuspended(member, now)) await tellOfMember(tx, { user_id, now })
+  if (!isBannedOrSuspended(member, now)) await queueLogoutsOf(tx, { user_id, now })
   await tx.updateTable('users').set({ is_banned: true, updated_at: now }).where('id', '=', user_id).execute()
   await auditChange(tx, 'forum.deleted', user_id, {})
   await tx

@@ -5,7 +5,7 @@
 import type { Tx } from '../../database/connection.ts'
 import type { SuspendedBy } from '../../database/tables/forum.ts'
 import { isBannedOrSuspended } from '../people/users.ts'
-import { tellOfMember } from '../session/telling.ts'
+import { queueLogoutsOf } from '../session/ended-sessions.ts'
 import { type Account, isOutdated, type KnownMember } from './account.ts'
 import type { ForumUser } from './single-read.ts'
 
@@ -100,5 +100,5 @@ export async function tellOfExclusion(
   now: Date,
 ): Promise<void> {
   if (own === undefined || isBannedOrSuspended(own, now)) return
-  if (isBannedOrSuspended({ ...own, ...suspended }, now)) await tellOfMember(tx, { user_id: own.id, now })
+  if (isBannedOrSuspended({ ...own, ...suspended }, now)) await queueLogoutsOf(tx, { user_id: own.id, now })
 }

@@ -23,8 +23,8 @@ import {
   type User,
   userColumns,
 } from '../people/users.ts'
+import { endSessionsById } from './ended-sessions.ts'
 import { relyingPartyId } from './relying-party.ts'
-import { endAndTell } from './telling.ts'
 
 const SESSION_DAYS = 14
 const DAY_MS = 86_400_000
@@ -260,7 +260,7 @@ function rowOf(request: FastifyRequest, token: string, { clock }: Core) {
 
 /** Ends this browser's session, and tells its applications. */
 export async function endSession(request: FastifyRequest, reply: FastifyReply, deps: Core): Promise<void> {
-  if (request.session !== undefined) await endAndTell(deps.db, deps, [request.session.id])
+  if (request.session !== undefined) await endSessionsById(deps.db, deps, [request.session.id])
   reply.clearCookie(cookieName(deps.config), cookieOptions(deps.config))
 }
 
@@ -281,7 +281,7 @@ export async function endSessionsOf(
   if (except !== undefined) ending = ending.where('id', '<>', except)
   const ended = await ending.orderBy('id').select(['id', 'ip', 'agent', 'auth_time']).forUpdate().execute()
   const ids = ended.map(({ id }) => id)
-  await endAndTell(tx, deps, ids, isTold)
+  await endSessionsById(tx, deps, ids, isTold)
   return ended.map(({ ip, agent, auth_time }) => ({ ip, agent, auth_time }))
 }
 

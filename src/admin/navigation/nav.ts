@@ -29,7 +29,7 @@ export function showAdminNav(app: FastifyInstance, { db, clock, settings }: Core
   })
 }
 
-/** Returns the places of the administration. */
+/** Returns the links of the administration. */
 export function adminNav(
   t: Messages,
   { reviews, refundRequests, proposals, mandateRights }: Queues,

@@ -307,7 +307,7 @@ function eventWebhook([type, about]: [string, AboutEvent]): Webhook {
 
 const { notify_url, return_url } = SAMPLE_TRADE
 
-/** The way back from the mandate page. */
+/** The callback after the mandate page. */
 const MANDATE_CALLBACK_WEBHOOK: Webhook = {
   name: 'callback.mandate',
   area: 'payment',

@@ -13,7 +13,7 @@ import type { TeamRole } from '../../database/tables/payment-apps.ts'
 import { alerts as texts } from './alerts.texts.ts'
 
 /** The link of each alert, relative to the page of its application. */
-const PLACES: Record<Exclude<PaymentAlertKind, MandateAlertKind>, string> = {
+const LINKS: Record<Exclude<PaymentAlertKind, MandateAlertKind>, string> = {
   reviewed: '',
   notifications_failing: '/notifications',
   key_expiring: '',
@@ -37,7 +37,7 @@ export function linkOf({ kind, payment_id, facts }: Linked): string {
   if (isAboutMandate(kind)) return `/account/mandates/${facts.mandate}`
   return OUTSIDE.includes(kind)
     ? '/payment/applications'
-    : `/payment/applications/${payment_id}${PLACES[kind]}`
+    : `/payment/applications/${payment_id}${LINKS[kind]}`
 }
 
 type Linked = { kind: AlertKind; payment_id: string | null; facts: Record<string, string> }

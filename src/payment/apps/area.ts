@@ -1,5 +1,5 @@
 /**
- * The navigation of one payment application: the places that the member may open, and what needs somebody:
+ * The navigation of one payment application: the pages that the member may open, and how many things wait on each:
  * notifications that its shop has not confirmed.
  */
 import type { FastifyRequest } from 'fastify'

@@ -31,6 +31,6 @@ export type Shop = {
   /** The owner's name and trust level. */
   owner: string
   owner_level: number
-  /** The way back that proves nothing. */
+  /** The unsigned link to the shop. */
   exit: string
 }

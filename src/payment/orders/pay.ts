@@ -49,7 +49,7 @@ export function makePayOrder(deps: Core): PayOrder {
   return async (payment) => (await pay(payment)).outcome
 }
 
-/** Makes the function that pays an order and answers with its way back. Payments that arrive together share a commit. */
+/** Makes the function that pays an order and answers with its return to the shop. Payments that arrive together share a commit. */
 export function makePay(deps: Core): Pay {
   const pay = makeBatcher<Payment & { now: Date }, Judged>({
     name: 'pay orders',
@@ -62,7 +62,7 @@ export function makePay(deps: Core): Pay {
           ${within(patience_ms, rowArray(ASKED_PAYMENT, payments))},
           ${points_payment_fee_rate}::numeric, ${skippingArguments(skipping)}
         ) order by item`.execute(deps.db)
-      // Without a way back, the order is null in every column.
+      // Without a return, the order is null in every column.
       return unlessLocked(rows, ({ outcome, ...order }) =>
         order.id === null ? { outcome } : { outcome, order },
       )

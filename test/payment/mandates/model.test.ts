@@ -180,7 +180,7 @@ function nextAfter(starts: number, unit: Unit, from: number): number {
 }
 
 /** Status and reason by the clock: spec/mandates 1.2. */
-function standingOf(m: Mandate, now: number): [status: string, reason: string | null] {
+function statusOf(m: Mandate, now: number): [status: string, reason: string | null] {
   if (m.stored === 'ended') return ['ended', m.reason]
   if (m.stored === 'offered') return now < m.expiresAt ? ['pending', 'not_accepted'] : ['ended', 'lapsed']
   const day = dayOf(now)
@@ -197,7 +197,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
   const mandates: Mandate[] = []
   const charges: Charge[] = []
   const isApproved = (app: App) => !app.isSuspended && !app.owner.isBanned
-  const inForce = (m: Mandate) => ['active', 'paused'].includes(standingOf(m, now())[0])
+  const inForce = (m: Mandate) => ['active', 'paused'].includes(statusOf(m, now())[0])
   const setSetting = (name: Parameters<Core['settings']['change']>[0]['name'], value: string) =>
     deps.settings.change({ name, value, actor_id: null, ip: null, now: deps.clock() })
 
@@ -316,7 +316,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
       const isAllowed = settings.isOn && app.hasRight && !app.isChanged
       if (!isAllowed) return expect(outcome).toBe('mandates_unavailable')
       if (replaces !== undefined && !inForce(replaces)) {
-        const [status, reason] = standingOf(replaces, now())
+        const [status, reason] = statusOf(replaces, now())
         return expect(outcome).toEqual(['mandate_inactive', { status, reason }])
       }
       expect(outcome).toBe('done')
@@ -350,7 +350,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
         ...{ user_id: person.id, ip: IP, isFresh },
         ...(isLess ? { charge_max, period_max } : {}),
       })
-      const [status, reason] = standingOf(m, now())
+      const [status, reason] = statusOf(m, now())
       const notPending =
         status === 'pending'
           ? undefined
@@ -394,7 +394,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
       const m = random.pick(mandates)
       if (m === undefined) return
       const fault = await declineMandate(deps, m.mandate_id, { user_id: random.pick(people).id, ip: IP })
-      const isPending = standingOf(m, now())[0] === 'pending'
+      const isPending = statusOf(m, now())[0] === 'pending'
       expect(fault === undefined).toBe(isPending)
       if (isPending) Object.assign(m, { stored: 'ended', reason: 'declined' })
     },
@@ -411,7 +411,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
       if (m?.member === undefined) return
       const act = { user_id: m.member.id, ip: IP, isFresh: true, version: m.version }
       const fault = await resumeOwn(deps, m.mandate_id, act)
-      const [status] = standingOf(m, now())
+      const [status] = statusOf(m, now())
       const expected =
         status === 'ended'
           ? 'ended'
@@ -447,7 +447,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
       const isMore = charge_max > m.charge_max || period_max > m.period_max || ends > m.ends
       const isInTime = ends >= Math.max(today, m.starts) && (ends === m.ends || ends <= today + A_YEAR)
       const expected =
-        standingOf(m, now())[0] === 'ended'
+        statusOf(m, now())[0] === 'ended'
           ? 'ended'
           : version !== m.version
             ? 'out_of_date'
@@ -467,7 +467,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
       const isMember = m.member !== undefined && random.chance(2)
       if (isMember) await revokeOwn(deps, m.mandate_id, { user_id: m.member!.id, ip: IP })
       else await revokeByProgram(deps, { app_id: m.app.id, mandate_id: m.mandate_id, reason: 'x', ip: IP })
-      if (standingOf(m, now())[0] === 'ended') return
+      if (statusOf(m, now())[0] === 'ended') return
       Object.assign(m, { stored: 'ended', reason: isMember ? 'member' : 'merchant' })
     },
     async charge() {
@@ -490,7 +490,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
       // Sometimes two come at once, and the second finds the charge of the first.
       const asked = random.chance(4) ? [request, request] : [request]
       const outcomes = await Promise.all(asked.map((one) => chargedOr(charge(one))))
-      const [status, reason] = standingOf(m, now())
+      const [status, reason] = statusOf(m, now())
       const period = status === 'active' && reason === null ? periodOf(m.starts, m.unit, dayOf(now())) : 0
       const spent = m.sums.get(period) ?? 0n
       const lack = m.lacks.get(period)
@@ -574,7 +574,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
       Object.assign(app, { owner: to, isChanged: true })
       if (random.chance(2)) await setApp(app, { isSuspended: app.isSuspended, isChanged: false })
     },
-    async standing() {
+    async statuses() {
       const app = random.pick(apps)
       await setApp(app, { isSuspended: random.chance(3), isChanged: random.chance(3) })
       const person = random.pick(people)
@@ -603,7 +603,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
     async wait() {
       world.advance(random.pick([HOUR_MS, 7 * HOUR_MS, DAY_MS, 9 * DAY_MS, 31 * DAY_MS]))
       if (random.chance(2)) return
-      const finished = mandates.filter((m) => standingOf(m, now())[1] === 'finished' && m.stored !== 'ended')
+      const finished = mandates.filter((m) => statusOf(m, now())[1] === 'finished' && m.stored !== 'ended')
       expect(await finishMandates(deps)).toBe(finished.length)
       for (const m of finished) Object.assign(m, { stored: 'ended', reason: 'finished' })
     },
@@ -626,7 +626,7 @@ async function runHistory(world: World, random: Random): Promise<void> {
   for (const { id, balance } of people) expect(await balanceOf(db, id)).toBe(balance)
   for (const m of mandates) {
     const stored = (await findMandate(db, { mandate_id: m.mandate_id }, deps.clock()))!
-    const [status, reason] = standingOf(m, now())
+    const [status, reason] = statusOf(m, now())
     expect(stored).toMatchObject({ status, reason, charge_max: m.charge_max, period_max: m.period_max })
     if (status !== 'ended' && status !== 'pending' && dayOf(now()) >= m.starts) {
       const period = periodOf(m.starts, m.unit, dayOf(now()))

@@ -1,4 +1,4 @@
-/** The mandate page: who sees what, what a form allows, and the signed way back to the shop. spec/mandates 2.2. */
+/** The mandate page: who sees what, what a form allows, and the signed return to the shop. spec/mandates 2.2. */
 import { createHmac } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { revokeOwn } from '../../../src/payment/mandates/acts.ts'
@@ -248,7 +248,7 @@ describe('an old sign-in', () => {
 })
 
 describe('every other state', () => {
-  it('has its page, and a way back to the shop', async () => {
+  it('has its page, and a link to the shop', async () => {
     const path = await offered()
     const page = await client.get(path)
     const expectState = async (title: string, [shown, posted] = [200, 409]) => {

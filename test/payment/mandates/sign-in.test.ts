@@ -1,4 +1,4 @@
-/** One consent for sign-in and spending (RFC 9396): requests, the page and its three answers, tokens, and the way back. spec/mandates 2.4. */
+/** One consent for sign-in and spending (RFC 9396): requests, the page and its three answers, tokens, and the return. spec/mandates 2.4. */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { registerApp } from '../../../src/identity/apps/apps.ts'
 import { pauseOwn, revokeOwn } from '../../../src/payment/mandates/acts.ts'

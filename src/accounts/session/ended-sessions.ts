@@ -1,13 +1,13 @@
 /**
- * Ends sessions and tells the applications that asked for it (OpenID Connect Back-Channel Logout 1.0). The database functions
- * write a delivery for each application in the same transaction; the worker sends them.
+ * Ends sessions, and queues a logout token for each application that asked for one (OpenID Connect Back-Channel Logout 1.0). The
+ * database functions write the deliveries in the same transaction; the worker sends them.
  */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 
-/** Ends these sessions and tells their applications, unless `isTold` is false. */
-export async function endAndTell(
+/** Ends these sessions and queues the logout tokens of their applications, unless `isTold` is false. */
+export async function endSessionsById(
   db: Db,
   { clock }: Pick<Core, 'clock'>,
   ids: readonly bigint[],
@@ -17,11 +17,8 @@ export async function endAndTell(
   await sql`select end_sessions(${ids}::bigint[], ${clock()}::timestamptz, ${isTold}::boolean)`.execute(db)
 }
 
-/**
- * Tells applications that all sessions of a member end: the one whose consent the member took back, or all that the member
- * uses.
- */
-export async function tellOfMember(
+/** Queues a logout token for all sessions of a member: for one application whose consent has ended, or for all of the member. */
+export async function queueLogoutsOf(
   tx: Tx,
   { user_id, app_id, now }: { user_id: bigint; app_id?: bigint; now: Date },
 ): Promise<void> {
