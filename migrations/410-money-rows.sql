@@ -38,7 +38,7 @@ create type made_payment as (
   payer_wallet_id bigint, payee_wallet_id bigint, fee_account_id bigint, has_notify boolean, has_event boolean
 );
 -- A paid order, with what leads its payer back to the shop.
-create type way_back as (
+create type shop_return as (
   id bigint, app_id bigint, door text, order_id text, transaction_id text, description text, amount bigint, fee bigint,
   merchant_points bigint, payer_id bigint, created_at timestamptz, paid_at timestamptz, forced text, notify_url text,
   return_url text, protocol text, pid_sent text, trade_no text, type text, money text, param text,
@@ -81,7 +81,7 @@ create type refused_charge as (
 
 -- The functions that took and answered lists of single values.
 drop function if exists pay_orders(text[], bigint[], bigint[], timestamptz[], numeric, boolean, text);
-drop function if exists ways_back(text[], timestamptz);
+drop function if exists shop_returns(text[], timestamptz);
 drop function if exists post_transfers(
   bigint[], text[], text[], bigint[], text[], bigint[], timestamptz[], numeric[], bigint[], bigint[], bigint[], bigint[], boolean, text
 );

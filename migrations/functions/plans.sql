@@ -1,4 +1,4 @@
--- How Postgres plans the functions of the busy paths. `create or replace function` drops a function's settings, so this file is
+-- How Postgres plans the functions of the frequent acts. `create or replace function` drops a function's settings, so this file is
 -- applied again after any other file of functions.
 --
 -- plan_cache_mode: for a few elements of an array Postgres makes a new plan at every call, which costs more than it saves. A
@@ -13,7 +13,7 @@ declare
     'settle_notifications', 'claim_notifications', 'settle_logouts', 'claim_logouts'
   ];
   c_by_index constant text[] := array[
-    'use_sessions', 'open_wallets', 'ways_back', 'pay_orders', 'post_transfers', 'refund_order', 'reverse_transfer', 'judge_points', 'post_points',
+    'use_sessions', 'open_wallets', 'shop_returns', 'pay_orders', 'post_transfers', 'refund_order', 'reverse_transfer', 'judge_points', 'post_points',
     'receive_orders', 'find_orders', 'find_trades', 'expire_orders', 'write_order_events',
     'write_transfer_events', 'write_charge_events', 'write_refusal_events', 'write_mandate_event', 'points_of_day', 'charge_mandates', 'mandate_facts', 'payment_apps_with_tokens', 'gateway_apps',
     'exchange_codes', 'rotate_refresh_tokens', 'live_access_tokens', 'end_sessions', 'tell_of_member'

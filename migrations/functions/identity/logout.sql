@@ -105,7 +105,7 @@ begin
       order by d.app_id, d.is_bulk limit 1
     ) as next
   ),
-  busy as materialized (
+  under_way as materialized (
     select d.app_id, d.is_bulk, coalesce(logout_host(app.backchannel_logout_uri), '') as host
     from logout_deliveries as d join oauth_apps as app on app.id = d.app_id
     where d.claimed_until > p_now
@@ -117,8 +117,8 @@ begin
   ),
   counted as (
     select load.*,
-      (select count(*) from busy as b where b.host = load.host) as of_host,
-      (select count(*) from busy as b where b.app_id = load.app_id and b.is_bulk = load.is_bulk) as of_lane
+      (select count(*) from under_way as b where b.host = load.host) as of_host,
+      (select count(*) from under_way as b where b.app_id = load.app_id and b.is_bulk = load.is_bulk) as of_lane
     from load
   ),
   waiting as (
@@ -167,8 +167,8 @@ begin
 end
 $$;
 
--- One turn of a process: it records its attempts and claims the next ones, in one commit.
-create or replace function turn_logouts(
+-- One round of a process: it records its attempts and claims the next ones, in one commit.
+create or replace function settle_and_claim_logouts(
   p_attempts jsonb, p_now timestamptz, p_lease interval, p_max integer, p_bulk_max integer, p_host_max integer
 ) returns table (id bigint, claims integer, attempts smallint, interruptions smallint) language plpgsql as $$
 begin

@@ -8,7 +8,7 @@ create or replace function payment_apps_with_tokens(p_payment_ids text[], p_now 
 begin
   return query
     select app.payment_id, app.id, app.book,
-      app_standing(app.status, owner.is_banned, owner.suspended_till, p_now), app.applicant_id,
+      app_status(app.status, owner.is_banned, owner.suspended_till, p_now), app.applicant_id,
       app.allowed_addresses::text[], key.id, key.value_encrypted, key.last_used_at, key.is_former_owners
     from payment_apps as app
     join users as owner on owner.id = app.applicant_id
@@ -30,7 +30,7 @@ create or replace function gateway_apps(p_app_ids bigint[], p_pids bigint[], p_p
 begin
   return query
     select asked.item::integer, app.id, app.book, app.payment_id, app.pid, app.applicant_id,
-      app_standing(app.status, owner.is_banned, owner.suspended_till, p_now), app.exchange_rate,
+      app_status(app.status, owner.is_banned, owner.suspended_till, p_now), app.exchange_rate,
       app.allowed_addresses::text[], app.v1_enabled, app.v2_enabled, k.id, k.value_encrypted, p.id, m.id,
       coalesce(k.is_former_owners, false), coalesce(m.is_former_owners, false)
     from unnest(p_app_ids, p_pids, p_payment_ids) with ordinality as asked (app_id, pid, payment_id, item)

@@ -67,7 +67,7 @@ begin
     select i.ordinality::integer, p_asked[i.ordinality],
       lag(i.ordinality) over (partition by i.app_id, i.order_id order by i.ordinality)::integer,
       min(i.ordinality) over (partition by i.app_id, i.mandate_id)::integer,
-      app.book, app_standing(app.status, owner.is_banned, owner.suspended_till, i.now), app.applicant_id,
+      app.book, app_status(app.status, owner.is_banned, owner.suspended_till, i.now), app.applicant_id,
       app.mandate_right, app.mandate_daily_max, app.fee_rate, app.daily_payments_max, app.oauth_client_id,
       app.events_url is not null,
       m.facts, member.trust_level + 1, is_banned_or_suspended(member.is_banned, member.suspended_till, i.now),
@@ -133,13 +133,13 @@ declare
   m constant mandates := f.mandate;
   c_amount constant bigint := (f.asked).amount;
   c_now constant timestamptz := (f.asked).now;
-  c_standing constant text[] := mandate_standing(m, f.applicant_id, c_now);
+  c_status constant text[] := mandate_status(m, f.applicant_id, c_now);
   r charge_result;
 begin
   r.outcome := case
     when (f.asked).owner_id is distinct from f.applicant_id or f.app_status <> 'approved' then 'unusable'
     when not p_is_on or (f.book = 'live' and f.mandate_right <> 'granted') then 'not_allowed'
-    when c_standing[1] <> 'active' or c_standing[2] is not null then 'inactive'
+    when c_status[1] <> 'active' or c_status[2] is not null then 'inactive'
     when (m.with_token or (f.asked).token_hash is not null) and not coalesce(
       p_holder.user_id = m.user_id and p_holder.client_id = f.oauth_client_id and p_holder.owner_id = f.applicant_id, false
     ) then 'no_token'
@@ -147,7 +147,7 @@ begin
     when c_amount > m.charge_max then 'charge_limit'
     when f.book = 'live' and c_amount > p_charge_maxes[f.member_level] then 'charge_limit'
     when p_count.spent + c_amount > m.period_max then 'period_limit'
-    when p_balance is null then 'busy'
+    when p_balance is null then 'locked'
     when p_is_frozen or f.member_is_banned_or_suspended then 'wallet_frozen'
     when p_count.lacks >= c_lacks_max and p_count.lacked_at > c_now - c_lacks_wait then 'too_often'
     when p_balance < c_amount then 'insufficient'
@@ -155,8 +155,8 @@ begin
   end;
   case r.outcome
     when 'inactive' then
-      r.mandate_status := c_standing[1];
-      r.mandate_reason := c_standing[2];
+      r.mandate_status := c_status[1];
+      r.mandate_reason := c_status[2];
     when 'charge_limit' then
       r.is_exact := m.kind = 'fixed' and c_amount <> m.charge_max;
       r.bound := case
@@ -313,14 +313,14 @@ $$;
 --   signature was checked) · not_allowed (mandates are off, or the application has no right to them) · inactive · no_token
 --   · charge_limit · period_limit · wallet_frozen (the member's, or the member is banned or suspended) · too_often (ten times
 --   insufficient in this period, the last within the hour) · insufficient · daily_limit (of the application)
---   · busy (another transaction has locked the mandate or a wallet, or the application has changed hands meanwhile; `locked` names
+--   · locked (another transaction has locked the mandate or a wallet, or the application has changed hands meanwhile; `locked` names
 --   the row)
 -- p_charge_maxes has the limit of one charge by trust level 0 to 4.
 -- With p_skips it waits for no locked row, as pay_orders. Against an order that is placed at the same moment the unique key decides,
 -- and the batch is run again item by item. It judges by the sums and balances after the items before, and writes at the end.
 create or replace function charge_mandates(
   p_asked asked_charge[], p_is_on boolean, p_fee_rate numeric, p_charge_maxes bigint[], p_skips boolean default false,
-  p_awaited text default null
+  p_waits_for text default null
 ) returns table (item integer, result charge_result, charge orders, locked text) language plpgsql as $$
 declare
   v_mandate_ids bigint[];
@@ -330,7 +330,7 @@ declare
   v_counts mandate_count[];
   f charge_facts;
   m mandates;
-  -- Places in v_wallets.
+  -- Positions in v_wallets.
   v_from integer;
   v_to integer;
   v_count mandate_count;
@@ -342,7 +342,7 @@ declare
   v_made made_charge[];
   v_refused refused_charge[];
 begin
-  if p_awaited is not null then perform await_row(p_awaited); end if;
+  if p_waits_for is not null then perform await_row(p_waits_for); end if;
   v_mandate_ids := lock_mandates(p_asked, p_skips);
   v_wallets := lock_charge_wallets(p_asked, v_mandate_ids, p_skips);
   v_holders := token_holders(p_asked);
@@ -363,7 +363,7 @@ begin
       when j.charged_with is not null and f.status_before = 'refunded' then 'taken'
       when j.charged_with is not null then 'exists'
       when m.id is null then 'not_found'
-      when v_to is null or not coalesce(m.id = any (v_mandate_ids), false) then 'busy'
+      when v_to is null or not coalesce(m.id = any (v_mandate_ids), false) then 'locked'
     end;
     v_count := v_counts[f.first_of_mandate];
     if r.outcome is null then
@@ -391,7 +391,7 @@ begin
       when 'insufficient' then
         v_count.lacks := v_count.lacks + 1;
         v_count.lacked_at := greatest(v_count.lacked_at, (f.asked).now);
-      when 'busy' then
+      when 'locked' then
         j.locked := case
           when not coalesce(m.id = any (v_mandate_ids), false) then 'mandate ' || m.id
           -- Nobody waits for 0: a new owner of the application has no wallet yet, and the next run opens it.

@@ -1,4 +1,4 @@
--- Mandates: their periods, their standing, what can be told of them, and their end.
+-- Mandates: their periods, their status, what can be told of them, and their end.
 
 -- The day that many months after another one. A short month ends it early: 31 January and one month is 28 February.
 create or replace function months_after(p_day date, p_months integer) returns date language sql immutable parallel safe
@@ -55,7 +55,7 @@ end;
 
 -- Status and reason of a mandate as programs read them: spec/mandates 1.2. The clock decides, before or after the sweep. Only
 -- {active, null} can be charged.
-create or replace function mandate_standing(p_mandate mandates, p_owner_id bigint, p_now timestamptz) returns text[]
+create or replace function mandate_status(p_mandate mandates, p_owner_id bigint, p_now timestamptz) returns text[]
   language sql immutable parallel safe
 return case
   when (p_mandate).status = 'ended' then array['ended', (p_mandate).ended_reason]
@@ -80,15 +80,15 @@ create or replace function mandate_facts(p_mandate mandates, p_now timestamptz) 
 declare
   m constant mandates := p_mandate;
   c_day constant date := mandate_day(p_now, m.test_days);
-  v_standing text[];
+  v_status text[];
   v_last record;
   v_from date;
   v_next date;
 begin
-  select mandate_standing(m, app.applicant_id, p_now) into v_standing from payment_apps as app where app.id = m.app_id;
+  select mandate_status(m, app.applicant_id, p_now) into v_status from payment_apps as app where app.id = m.app_id;
   select o.mandate_period, o.mandate_spent into v_last from orders as o
   where o.mandate_id = m.id order by o.mandate_period desc, o.mandate_spent desc limit 1;
-  if v_standing[1] in ('active', 'paused') and c_day between m.starts_on and m.ends_on then
+  if v_status[1] in ('active', 'paused') and c_day between m.starts_on and m.ends_on then
     -- A charge of a process whose clock is ahead may have begun a later period.
     v_from := greatest(mandate_period(m.starts_on, m.period, c_day), v_last.mandate_period);
     v_next := next_mandate_period(m.starts_on, m.period, v_from);
@@ -96,7 +96,7 @@ begin
     remaining := greatest(m.period_max - spent, 0);
     resets_at := mandate_day_begins(v_next, m.test_days);
   end if;
-  if m.kind = 'fixed' and v_standing[1] = 'active' then
+  if m.kind = 'fixed' and v_status[1] = 'active' then
     next_charge_on := case
       when c_day < m.starts_on then m.starts_on
       when spent = 0 then c_day
@@ -108,8 +108,8 @@ begin
   app_id := m.app_id;
   book := m.book;
   reference := m.reference;
-  status := v_standing[1];
-  reason := v_standing[2];
+  status := v_status[1];
+  reason := v_status[2];
   kind := m.kind;
   purpose := m.purpose;
   charge_max := m.charge_max;

@@ -57,16 +57,16 @@ begin
       order by n.host, n.app_id limit 1
     ) as next
   ),
-  busy as materialized (
+  under_way as materialized (
     select n.host, n.app_id from notifications as n where n.claimed_until > p_now
   ),
   load as (
     select lanes.host, lanes.app_id,
       coalesce(of_host.claims, 0) as of_host, coalesce(of_app.claims, 0) as of_app, coalesce(of_lane.claims, 0) as of_lane
     from lanes
-    left join (select b.host, count(*) as claims from busy as b group by b.host) as of_host using (host)
-    left join (select b.app_id, count(*) as claims from busy as b group by b.app_id) as of_app using (app_id)
-    left join (select b.host, b.app_id, count(*) as claims from busy as b group by b.host, b.app_id) as of_lane
+    left join (select b.host, count(*) as claims from under_way as b group by b.host) as of_host using (host)
+    left join (select b.app_id, count(*) as claims from under_way as b group by b.app_id) as of_app using (app_id)
+    left join (select b.host, b.app_id, count(*) as claims from under_way as b group by b.host, b.app_id) as of_lane
       using (host, app_id)
   ),
   waiting as (
@@ -123,8 +123,8 @@ begin
 end
 $$;
 
--- One turn of a process: it records its attempts and claims the next ones, in one commit.
-create or replace function turn_notifications(
+-- One round of a process: it records its attempts and claims the next ones, in one commit.
+create or replace function settle_and_claim_notifications(
   p_attempts jsonb, p_now timestamptz, p_lease interval, p_max integer, p_host_max integer, p_app_max integer
 ) returns setof notifications language plpgsql as $$
 begin

@@ -78,14 +78,14 @@ $$;
 -- as it is. Only if it has expired, and the request asks for the same amount (of the gateway: the same money), its time begins
 -- again. Of two equal requests in one batch, the first is placed and both are answered with it. The request of each new order is
 -- kept, if there is one. With p_skips it waits for no order that begins again and that another transaction has locked: `locked`
--- names the row, and nothing was done for the item. Only for p_awaited it waits, first of all.
-create or replace function receive_orders(p_asked asked_order[], p_skips boolean default false, p_awaited text default null)
+-- names the row, and nothing was done for the item. Only for p_waits_for it waits, first of all.
+create or replace function receive_orders(p_asked asked_order[], p_skips boolean default false, p_waits_for text default null)
   returns table (item integer, placed orders, locked text) language plpgsql as $$
 declare
-  v_busy_ids bigint[];
+  v_locked_ids bigint[];
 begin
-  if p_awaited is not null then perform await_row(p_awaited); end if;
-  if insert_orders(p_asked) < cardinality(p_asked) then v_busy_ids := begin_again(p_asked, p_skips); end if;
+  if p_waits_for is not null then perform await_row(p_waits_for); end if;
+  if insert_orders(p_asked) < cardinality(p_asked) then v_locked_ids := begin_again(p_asked, p_skips); end if;
 
   return query
     with known as materialized (
@@ -105,7 +105,7 @@ begin
       -- An order that was placed before has another transaction_id than the one made for this request.
       where known.transaction_id = (known.facts).transaction_id and known.received is not null
     )
-    select known.item, known.facts, case when (known.facts).id = any (v_busy_ids) then 'order ' || (known.facts).id end
+    select known.item, known.facts, case when (known.facts).id = any (v_locked_ids) then 'order ' || (known.facts).id end
     from known;
 end
 $$;

@@ -5,7 +5,7 @@ create or replace function payment_fee(p_amount bigint, p_rate numeric) returns 
   language sql immutable parallel safe as $$ select floor(p_amount * p_rate)::bigint $$;
 
 -- The status of an application, by its own state and its owner's.
-create or replace function app_standing(p_status text, p_is_banned boolean, p_suspended_till timestamptz, p_now timestamptz)
+create or replace function app_status(p_status text, p_is_banned boolean, p_suspended_till timestamptz, p_now timestamptz)
   returns text language sql immutable parallel safe
 return case
   when p_status = 'approved' and is_banned_or_suspended(p_is_banned, p_suspended_till, p_now) then 'suspended'
@@ -56,10 +56,10 @@ end
 $$;
 
 -- Paid orders, with what leads their payers back to the shops: the addresses, the payer's name, and the keys that sign. A
--- refunded order has no signed way back, so it has no row. The token that signed an order's request signs its way back while it is
+-- refunded order has no signed return, so it has no row. The token that signed an order's request signs its return while it is
 -- valid. Otherwise the previous token signs while it is valid and no request has used the new one, because until then the merchant
 -- may not have installed the new one.
-create or replace function ways_back(p_transaction_ids text[], p_now timestamptz) returns table (item integer, way way_back)
+create or replace function shop_returns(p_transaction_ids text[], p_now timestamptz) returns table (item integer, shop_return shop_return)
   language plpgsql stable as $$
 #variable_conflict use_column
 begin
@@ -68,7 +68,7 @@ begin
       o.id, o.app_id, o.door, o.order_id, o.transaction_id, o.description, o.amount, o.fee, o.merchant_points, o.payer_id,
       o.created_at, o.paid_at, o.forced, o.notify_url, o.return_url, o.protocol, o.pid_sent, o.trade_no, o.type, o.money, o.param,
       app.callback_url, app.homepage, app.events_url, payer.username, t.value_encrypted, m.value_encrypted, p.id
-    )::way_back
+    )::shop_return
     from unnest(p_transaction_ids) with ordinality as asked (transaction_id, item)
     cross join lateral (
       select * from orders where transaction_id = asked.transaction_id and status = 'paid' offset 0
@@ -97,7 +97,7 @@ end
 $$;
 
 -- Waits for a row that another transaction has locked, and locks it as acts do: an order, a mandate or a wallet, as an act named
--- it that was busy. The caller holds no lock yet, and skips every other locked row afterwards. So it holds no lock while it waits,
+-- it that found it locked. The caller holds no lock yet, and skips every other locked row afterwards. So it holds no lock while it waits,
 -- and the order of locks stays one. Waits that no act expects, as for a new wallet of two batches, end by lock_timeout.
 create or replace function await_row(p_row text) returns void language plpgsql as $$
 declare
@@ -162,7 +162,7 @@ begin
       o.id, o.book, o.status, o.amount, o.expires_at, o.payer_id, o.app_id,
       o.frozen_at is not null, coalesce(o.id = any (p_order_ids), false),
       o.notify_url is not null, o.door = 'hmac' and app.events_url is not null,
-      app_standing(app.status, payee.is_banned, payee.suspended_till, i.now),
+      app_status(app.status, payee.is_banned, payee.suspended_till, i.now),
       app.fee_rate, app.daily_payments_max, app.applicant_id,
       is_banned_or_suspended(payer.is_banned, payer.suspended_till, i.now),
       payer_wallet.id, payee_wallet.id, fees.id
@@ -219,24 +219,24 @@ end
 $$;
 
 -- Pays orders in one transaction, in the order given, and answers in that order. An order that its payer has paid, now or
--- before, comes with its way back. So the payer's request needs no other statement. Outcomes, never raised:
+-- before, comes with its return to the shop. So the payer's request needs no other statement. Outcomes, never raised:
 --   paid · paid_before (by the same payer) · paid_by_other · expired · closed · unusable (the application is not approved, or
 --   its owner is banned or suspended) · changed (another amount than the payer saw) · insufficient
 --   · daily_limit (of the application) · not_found · order_frozen · wallet_frozen (the payer's wallet is frozen, or the payer
---   is banned or suspended) · busy (another transaction has locked the order or a wallet, or the application has changed hands
+--   is banned or suspended) · locked (another transaction has locked the order or a wallet, or the application has changed hands
 --   meanwhile; `locked` names the row)
--- With p_skips it waits for no locked row: an item whose rows are locked is busy, nothing is done for it, and it delays no other.
--- Only for p_awaited it waits, first of all.
+-- With p_skips it waits for no locked row: an item whose rows are locked is answered so, nothing is done for it, and it delays no other.
+-- Only for p_waits_for it waits, first of all.
 -- It judges each order by the balances after the orders before it in the batch, and writes at the end.
 create or replace function pay_orders(
-  p_asked asked_payment[], p_fee_rate numeric, p_skips boolean default false, p_awaited text default null
-) returns table (item integer, outcome text, locked text, way way_back) language plpgsql as $$
+  p_asked asked_payment[], p_fee_rate numeric, p_skips boolean default false, p_waits_for text default null
+) returns table (item integer, outcome text, locked text, shop_return shop_return) language plpgsql as $$
 #variable_conflict use_column
 declare
   v_order_ids bigint[];
   v_wallets locked_wallets;
   asked record;
-  -- Places in v_wallets.
+  -- Positions in v_wallets.
   v_from integer;
   v_to integer;
   v_fee bigint;
@@ -244,7 +244,7 @@ declare
   v_judged judged_payment[];
   v_made made_payment[];
 begin
-  if p_awaited is not null then perform await_row(p_awaited); end if;
+  if p_waits_for is not null then perform await_row(p_waits_for); end if;
   v_order_ids := lock_orders(p_asked, p_skips);
   v_wallets := lock_payment_wallets(p_asked, v_order_ids, p_skips);
 
@@ -257,7 +257,7 @@ begin
     j.paid_by := coalesce(v_judged[asked.same_before].paid_by, asked.paid_by);
     j.outcome := case
       when asked.order_id is null then 'not_found'
-      when not asked.is_locked then 'busy'
+      when not asked.is_locked then 'locked'
       when j.paid_by = asked.payer_id then 'paid_before'
       when j.paid_by is not null then 'paid_by_other'
       when asked.status = 'closed' then 'closed'
@@ -266,7 +266,7 @@ begin
       when asked.is_frozen then 'order_frozen'
       when asked.app_status <> 'approved' then 'unusable'
       when asked.amount <> asked.expected_amount then 'changed'
-      when v_from is null or v_to is null then 'busy'
+      when v_from is null or v_to is null then 'locked'
       when v_wallets.frozen[v_from] or asked.payer_is_banned_or_suspended then 'wallet_frozen'
       when coalesce(v_wallets.balances[v_from], 0) < asked.amount then 'insufficient'
       -- The last guard, because it counts the payments that pass.
@@ -275,7 +275,7 @@ begin
       ) is not null then 'daily_limit'
       else 'paid'
     end;
-    if j.outcome = 'busy' then
+    if j.outcome = 'locked' then
       j.locked := case
         when not asked.is_locked then 'order ' || asked.order_id
         -- Nobody waits for 0: a new owner of the application has no wallet yet, and the next run opens it.
@@ -302,9 +302,9 @@ begin
 
   -- 6. What is answered. A statement after the writes sees them.
   return query
-    select told.ordinality::integer, told.outcome, told.locked, back.way
+    select told.ordinality::integer, told.outcome, told.locked, back.shop_return
     from unnest(v_judged) with ordinality as told
-    left join ways_back(array(select transaction_id_back from unnest(v_judged)), p_asked[1].now) as back
+    left join shop_returns(array(select transaction_id_back from unnest(v_judged)), p_asked[1].now) as back
       on back.item = told.ordinality
     order by told.ordinality;
 end

@@ -74,7 +74,7 @@ begin
   return query
     select i.ordinality::integer, i.app_id, i.order_id, i.transaction_id, i.to_user_id, i.amount, i.now, i.from_user_id,
       lag(i.ordinality) over (partition by i.app_id, i.order_id order by i.ordinality)::integer,
-      app_standing(app.status, sender.is_banned, sender.suspended_till, i.now),
+      app_status(app.status, sender.is_banned, sender.suspended_till, i.now),
       app.book, app.daily_transfers_max, app.events_url is not null,
       sender.id, sender.username, from_wallet.id, sender.trust_level + 1, last.day, last.day_points,
       recipient.username, to_wallet.id, fees.id,
@@ -153,13 +153,13 @@ $$;
 --   signature was checked)
 --   · mismatch (id and username are not one member) · to_self · below_minimum · above_maximum · too_large
 --   · daily_limit (the sender's or the application's) · wallet_frozen (the sender's wallet) · insufficient
---   · busy (another transaction has locked a wallet, or the application has changed hands meanwhile; `locked` names the row)
+--   · locked (another transaction has locked a wallet, or the application has changed hands meanwhile; `locked` names the row)
 -- Rates and limits come by trust level 0 to 4. A null daily limit is none.
 -- Two requests with one order_id meet at the sender's wallet: they belong to one application, and the second finds the rows of the
 -- first. With p_skips it waits for no locked wallet, as pay_orders. It judges first and writes at the end.
 create or replace function post_transfers(
   p_asked asked_transfer[], p_rates numeric[], p_minimums bigint[], p_maximums bigint[], p_daily_limits bigint[],
-  p_skips boolean default false, p_awaited text default null
+  p_skips boolean default false, p_waits_for text default null
 ) returns table (item integer, result transfer_result, locked text) language plpgsql as $$
 declare
   c_points_max constant bigint := 9007199254740991;
@@ -169,7 +169,7 @@ declare
   -- By item: the transfer with its order_id, after the item was judged.
   v_known transfer_result[];
   asked record;
-  -- Places in v_wallets.
+  -- Positions in v_wallets.
   v_from integer;
   v_to integer;
   v_day date;
@@ -177,7 +177,7 @@ declare
   v_app_today bigint;
   v_made made_transfer[];
 begin
-  if p_awaited is not null then perform await_row(p_awaited); end if;
+  if p_waits_for is not null then perform await_row(p_waits_for); end if;
   v_wallets := lock_transfer_wallets(p_asked, p_skips);
 
   for asked in select * from transfer_facts(p_asked) loop
@@ -198,7 +198,7 @@ begin
     v_from := array_position(v_wallets.ids, asked.from_wallet_id);
     v_to := array_position(v_wallets.ids, asked.to_wallet_id);
     if v_from is null then
-      result.outcome := 'busy';
+      result.outcome := 'locked';
       -- Nobody waits for 0: a new owner or a new member has no wallet yet, and the next run opens it.
       locked := 'wallet ' || coalesce(asked.from_wallet_id, 0);
       return next;
@@ -223,7 +223,7 @@ begin
       when v_today + asked.amount > p_daily_limits[asked.level] then 'daily_limit'
       when v_wallets.frozen[v_from] then 'wallet_frozen'
       when v_wallets.balances[v_from] < asked.amount + result.fee then 'insufficient'
-      when v_to is null then 'busy'
+      when v_to is null then 'locked'
       else 'completed'
     end;
     case result.outcome
@@ -232,7 +232,7 @@ begin
       when 'daily_limit' then result.bound := p_daily_limits[asked.level]; result.have := v_today;
       when 'insufficient' then
         result.bound := asked.amount + result.fee; result.have := v_wallets.balances[v_from];
-      when 'busy' then locked := 'wallet ' || coalesce(asked.to_wallet_id, 0);
+      when 'locked' then locked := 'wallet ' || coalesce(asked.to_wallet_id, 0);
       else
     end case;
     -- The last guard, because it counts the transfers that pass.

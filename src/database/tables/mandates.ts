@@ -43,7 +43,7 @@ type MandatesTable = {
   /** The owner of the application whom the member agreed to. */
   payee_id: Nullable<bigint>
   oauth_app_id: Nullable<bigint>
-  /** As stored. The clock decides what it means: the database function mandate_standing. */
+  /** As stored. The clock decides what it means: the database function mandate_status. */
   status: Generated<'offered' | 'active' | 'paused' | 'ended'>
   ended_reason: Nullable<MandateEnd>
   accepted_at: Nullable<Date>

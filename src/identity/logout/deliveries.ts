@@ -49,7 +49,7 @@ export async function claimAndSettle(
 ): Promise<Claimed[]> {
   const { rows } = await sql<Claimed>`
     select id, claims, attempts, interruptions
-    from turn_logouts(
+    from settle_and_claim_logouts(
       ${JSON.stringify(round.settled)}::jsonb, ${round.now}::timestamptz, make_interval(secs => ${LEASE_SECONDS}),
       ${round.room}::integer, ${round.bulk_room}::integer, ${HOST_CLAIMS_MAX}::integer
     )`.execute(db)

@@ -130,7 +130,7 @@ export async function acceptOffer(deps: Core, payment_id: string, actor: Actor):
       .select(['app.id', 'offer.from_user_id', 'recipient.trust_level'])
       // Counts as suspended while the owner is banned, or an offer would evade the ban.
       .select(
-        sql<PaymentAppStatus>`app_standing(app.status, owner.is_banned, owner.suspended_till, ${now})`.as(
+        sql<PaymentAppStatus>`app_status(app.status, owner.is_banned, owner.suspended_till, ${now})`.as(
           'status',
         ),
       )

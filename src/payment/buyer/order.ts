@@ -71,7 +71,7 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
       'app.order_minutes',
       'owner.username as applicant_username',
       'owner.trust_level as applicant_trust_level',
-      sql<PaymentAppStatus>`app_standing(
+      sql<PaymentAppStatus>`app_status(
         app.status, owner.is_banned, owner.suspended_till, ${now}
       )`.as('app_status'),
       // Without trailing zeros: 100, not 100.000000.

@@ -89,7 +89,7 @@ export async function readMandateState(
       m.charge_max, m.period_max, m.starts_on, m.ends_on, m.only_user_id, m.user_id, m.payee_id, m.version,
       mandate_day(${now}::timestamptz, m.test_days) as today,
       app.applicant_id as owner_id,
-      app_standing(app.status, owner.is_banned, owner.suspended_till, ${now}::timestamptz) as app_status,
+      app_status(app.status, owner.is_banned, owner.suspended_till, ${now}::timestamptz) as app_status,
       m.book = 'test' or app.mandate_right = 'granted' as has_right,
       m.book = 'live' and app.unreviewed_change_at is not null as is_changed,
       member.trust_level as level,
@@ -102,7 +102,7 @@ export async function readMandateState(
       others.month as others_month, others.here as others_here, m.replaces,
       coalesce(
         replaced.user_id = member.id
-          and mandate_standing(replaced, app.applicant_id, ${now}::timestamptz) && array['active', 'paused'],
+          and mandate_status(replaced, app.applicant_id, ${now}::timestamptz) && array['active', 'paused'],
         false
       ) as can_replace
     from mandates as m
@@ -110,7 +110,7 @@ export async function readMandateState(
     join users as owner on owner.id = app.applicant_id
     join users as member on member.id = ${user_id}
     left join mandates as replaced on replaced.id = m.replaces
-    cross join lateral (select mandate_standing(m, app.applicant_id, ${now}::timestamptz) as words) as state
+    cross join lateral (select mandate_status(m, app.applicant_id, ${now}::timestamptz) as words) as state
     cross join lateral (
       select count(*) filter (where other.app_id = m.app_id)::integer as here,
         coalesce(sum(other.period_max * case other.period

@@ -112,7 +112,7 @@ async function acceptedWith(db: Db, user_id: bigint, client_id: string, now: Dat
     join payment_apps as app on app.id = m.app_id
     where m.oauth_app_id = (select id from oauth_apps where client_id = ${client_id}) and m.user_id = ${user_id}
       and m.status in ('active', 'paused')
-      and (mandate_standing(m, app.applicant_id, ${now}::timestamptz))[1] <> 'ended'`.execute(db)
+      and (mandate_status(m, app.applicant_id, ${now}::timestamptz))[1] <> 'ended'`.execute(db)
   return rows.map(({ id }) => id)
 }
 

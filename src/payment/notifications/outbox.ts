@@ -53,7 +53,7 @@ export async function claimAndSettle(
 ): Promise<Claimed[]> {
   const { rows } = await sql<Claimed>`
     select id, order_id, kind, attempts, claims, interruptions
-    from turn_notifications(
+    from settle_and_claim_notifications(
       ${JSON.stringify(settled)}::jsonb, ${now}::timestamptz, make_interval(secs => ${LEASE_SECONDS}),
       ${room}::integer, ${HOST_CLAIMS_MAX}::integer, ${APP_CLAIMS_MAX}::integer
     )`.execute(db)

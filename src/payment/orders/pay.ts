@@ -58,7 +58,7 @@ export function makePay(deps: Core): Pay {
     run: async (payments, patience_ms, skipping) => {
       const { points_payment_fee_rate } = await deps.settings.read()
       const { rows } = await sql<PaidOrder & { outcome: PayOutcome; locked: string | null }>`
-        select ${named} outcome, locked, (way).* from pay_orders(
+        select ${named} outcome, locked, (shop_return).* from pay_orders(
           ${within(patience_ms, rowArray(ASKED_PAYMENT, payments))},
           ${points_payment_fee_rate}::numeric, ${skippingArguments(skipping)}
         ) order by item`.execute(deps.db)

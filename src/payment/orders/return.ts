@@ -1,4 +1,4 @@
-/** Finds what a payer's return to the shop needs: a paid order, and what its signed link needs. The database function is ways_back. */
+/** Finds what a payer's return to the shop needs: a paid order, and what its signed link needs. The database function is shop_returns. */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { inOrder, makeBatcher } from '../../database/batcher.ts'
@@ -21,7 +21,7 @@ type OrderColumn =
   | ('payer_id' | 'created_at' | 'paid_at' | 'forced' | 'notify_url' | 'return_url')
   | ('protocol' | 'pid_sent' | 'trade_no' | 'type' | 'money' | 'param')
 
-/** A paid order that is not refunded, with the addresses of its shop and the keys that sign its link: the type way_back. */
+/** A paid order that is not refunded, with the addresses of its shop and the keys that sign its link: the type shop_return. */
 export type PaidOrder = Pick<Order, OrderColumn> & {
   callback_url: string
   app_homepage: string | null
@@ -48,7 +48,7 @@ export function makeFindPaidOrder(deps: Core): FindPaidOrder {
     ...deps.batching,
     run: async (transaction_ids) => {
       const { rows } = await sql<PaidOrder & { item: number }>`
-        select ${named} item, (way).* from ways_back(${transaction_ids}::text[], ${deps.clock()}::timestamptz)`.execute(
+        select ${named} item, (shop_return).* from shop_returns(${transaction_ids}::text[], ${deps.clock()}::timestamptz)`.execute(
         deps.db,
       )
       return inOrder(transaction_ids, rows, (order) => order)

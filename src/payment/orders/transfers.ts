@@ -185,7 +185,7 @@ export async function isTransfer(
   return found !== undefined
 }
 
-/** Posts one transfer. It waits for the wallets, and the caller has locked the application, so it is never busy. */
+/** Posts one transfer. It waits for the wallets, and the caller has locked the application, so its rows are never locked by others. */
 async function postAlone(
   tx: Tx,
   settings: SettingValues,
