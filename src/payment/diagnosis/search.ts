@@ -1,7 +1,7 @@
 /**
  * Finds the one mistake behind a given signature. It tries each usual mistake of the string with the right key and computation,
- * and each wrong key and computation with the right string. Pure. Its cost grows with the length of the request alone: a request
- * of the largest size has fewer than 1,500 candidates and signs fewer than 20 MB.
+ * and each wrong key and computation with the right string. Pure. The tables of mistakes and the bounds of spelling.ts bound its
+ * cost: every request has fewer than 1,500 candidates and signs fewer than 20 MB.
  */
 
 import type { Field } from '../signing/refused-requests.ts'

@@ -52,13 +52,13 @@ export type Verdict = {
 }
 
 /** Judges a request with the keys of the application. */
-export function judge(request: Request, receiver: Receiver): Verdict {
-  const parameters = Object.assign(Object.create(null), Object.fromEntries(request.fields)) as Record<
-    string,
-    string
-  >
+export function judge(asked: Request, receiver: Receiver): Verdict {
+  // JSON may hold half a character, and a kept value may be cut within one. UTF-8 cannot write a half.
+  const fields = asked.fields.map(([name, value]): Field => [name.toWellFormed(), value.toWellFormed()])
+  const request = { ...asked, fields }
+  const parameters = Object.assign(Object.create(null), Object.fromEntries(fields)) as Record<string, string>
   const door = doorOf(request, parameters)
-  const verdict = JUDGES[door](request.fields, parameters, receiver.keys)
+  const verdict = JUDGES[door](fields, parameters, receiver.keys)
   const { expected, received } = verdict
   expected.text = withoutKeys(expected.text, request, receiver.keys)
   if (received.text !== undefined) received.text = withoutKeys(received.text, request, receiver.keys)

@@ -80,6 +80,8 @@ function findMistake(
   text: string,
   tokens: readonly string[],
 ): string {
+  if ('amp;signature' in parameters)
+    return 'The parameters are joined with &amp; as in the source of a page. Join them with & alone.'
   if (received === '') return 'The parameter signature is missing.'
   if (!/^[0-9a-f]{64}$/i.test(received)) return 'A signature is 64 hexadecimal characters: hex(HMAC-SHA-256).'
   const others = text.length > HINTED_LENGTH_MAX ? [] : otherStrings(parameters)
