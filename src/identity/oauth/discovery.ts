@@ -176,14 +176,14 @@ const CLAIMS = [
   'silenced',
 ]
 
-/** A serialised document with its ETag and headers. */
-type Published = { body: Buffer; etag: string; headers: string[] }
+/** A serialised document with its ETag and headers. Node sends a text together with its headers, and a Buffer after them. */
+type Published = { body: string; etag: string; headers: string[] }
 
 function publish(document: object): Published {
-  const text = JSON.stringify(document)
-  const etag = `"${sha256(text).toString('base64url').slice(0, 22)}"`
+  const body = JSON.stringify(document)
+  const etag = `"${sha256(body).toString('base64url').slice(0, 22)}"`
   const headers = ['cache-control', `public, max-age=${JWKS_CACHE_SECONDS}`, 'etag', etag]
-  return { body: Buffer.from(text), etag, headers: [...headers, 'access-control-allow-origin', '*'] }
+  return { body, etag, headers: [...headers, 'access-control-allow-origin', '*'] }
 }
 
 /** Writes to the raw response, because Fastify's reply would serialise the document again. */
@@ -198,6 +198,7 @@ function sendPublic(
     reply.raw.writeHead(304, all).end()
     return
   }
-  const about = ['content-type', 'application/json; charset=utf-8', 'content-length', String(body.length)]
+  const length = String(Buffer.byteLength(body))
+  const about = ['content-type', 'application/json; charset=utf-8', 'content-length', length]
   reply.raw.writeHead(200, [...all, ...about]).end(body)
 }
