@@ -39,8 +39,8 @@ export const INVARIANTS = {
 
   no_journal_mixes_books: `
     select e.id as entry, j.id as journal, j.book as journal_book, e.book as entry_book, a.book as account_book,
-      e.book <> j.book or a.book <> j.book as broken
-    from entries e join journal j on j.id = e.journal_id join ledger_accounts a on a.id = e.account_id`,
+      e.book is distinct from j.book or e.book is distinct from a.book as broken
+    from entries e left join journal j on j.id = e.journal_id left join ledger_accounts a on a.id = e.account_id`,
 
   paid_orders_have_journals: `
     select o.transaction_id, o.status, o.amount, o.fee, j.id as journal,

@@ -62,6 +62,12 @@ async function continueAfterRows(client: pg.Client): Promise<void> {
   }
 }
 
+/** References that a trigger checks instead of a foreign key. */
+const CHECKED_BY_TRIGGERS = [
+  { from: 'entries', to: 'journal' },
+  { from: 'entries', to: 'ledger_accounts' },
+]
+
 /** Every archived table, each after the tables that it refers to. Throws when tables refer to each other. */
 export async function tablesInOrder(client: pg.Client): Promise<string[]> {
   // A trigger of users refuses the names in former_usernames, so these come first.
@@ -71,10 +77,11 @@ export async function tablesInOrder(client: pg.Client): Promise<string[]> {
      order by relname <> 'former_usernames', relname`,
     [Object.keys(RETENTION).filter((name) => !LEFT_OUT.includes(name))],
   )
-  const { rows: references } = await client.query<{ from: string; to: string }>(`
+  const { rows: keys } = await client.query<{ from: string; to: string }>(`
     select distinct conrelid::regclass::text as from, confrelid::regclass::text as to
     from pg_constraint
     where contype = 'f' and connamespace = 'public'::regnamespace and conrelid <> confrelid`)
+  const references = [...keys, ...CHECKED_BY_TRIGGERS]
   const ordered: string[] = []
   const visit = (name: string, path: string[]) => {
     if (ordered.includes(name)) return

@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import type pg from 'pg'
 import { lockMigrations, migrateWithin, migrationNames } from '../database/migrate.ts'
+import { INVARIANTS } from '../ledger/invariants.ts'
 import {
   type ArchiveHeader,
   continueSequences,
@@ -24,8 +25,14 @@ import type { Ask } from './secret-proof.ts'
 
 const ROWS_AT_ONCE = 1_000
 
-/** The trigger that the import disables. It requires a second administrator for a new value of a setting. */
-const RESTING = { table: 'site_settings', trigger: 'site_settings_two_people' }
+/**
+ * The triggers that the import disables. One requires a second administrator for a new value of a setting. The other keeps
+ * the platform's accounts, which those of the archive replace.
+ */
+const RESTING = [
+  { table: 'site_settings', trigger: 'site_settings_two_people' },
+  { table: 'ledger_accounts', trigger: 'ledger_accounts_not_deleted' },
+]
 
 /** The archive, or the database to fill, cannot be used. */
 export class ArchiveError extends Error {}
@@ -131,6 +138,7 @@ export async function importAll(
     await whileResting(client, () => fillAll(client, { header, lines }, onRows))
     await continueSequences(client, header)
     await migrateWithin(client)
+    await requireWholeEntries(client)
     await prove((statement) => client.query(statement))
     // Transaction IDs mean nothing in another database, so the sealing starts its search again.
     await client.query('update journal_sealing set seen_to = null, seen_before = null')
@@ -138,14 +146,26 @@ export async function importAll(
   })
 }
 
+/** No trigger has looked up the journals and accounts of an archive of an earlier version. Throws ArchiveError. */
+async function requireWholeEntries(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ entry: string }>(
+    `select entry::text from (${INVARIANTS.no_journal_mixes_books}) as looked_at where broken limit 1`,
+  )
+  if (rows.length > 0)
+    throw new ArchiveError(
+      `The archive is not whole: entry ${rows[0]!.entry} has no journal or account of its book`,
+    )
+}
+
 async function whileResting(client: pg.Client, act: () => Promise<void>): Promise<void> {
-  const { table, trigger } = RESTING
-  const { rows } = await client.query('select from pg_trigger where tgname = $1', [trigger])
+  const { rows } = await client.query<{ tgname: string }>('select tgname from pg_trigger')
   // The tables of an archive from an earlier version have no triggers yet.
-  if (rows.length === 0) return act()
-  await client.query(`alter table ${table} disable trigger ${trigger}`)
+  const resting = RESTING.filter(({ trigger }) => rows.some(({ tgname }) => tgname === trigger))
+  for (const { table, trigger } of resting)
+    await client.query(`alter table ${table} disable trigger ${trigger}`)
   await act()
-  await client.query(`alter table ${table} enable trigger ${trigger}`)
+  for (const { table, trigger } of resting)
+    await client.query(`alter table ${table} enable trigger ${trigger}`)
 }
 
 async function fillAll(client: pg.Client, { header, lines }: Archive, onRows: OnRows): Promise<void> {

@@ -102,6 +102,19 @@ describe('the proof', () => {
     expect(fees).toBeGreaterThan(0n)
   })
 
+  it.each([
+    ['journal', `insert into entries (journal_id, account_id, book, amount) values (999999, 1, 'live', 5)`],
+    [
+      'account',
+      `insert into entries (journal_id, account_id, book, amount) select max(id), 999999, 'live', 5 from journal`,
+    ],
+  ])('names an entry without its %s', async (missing, statement) => {
+    const proof = await afterBending(statement)
+    const mixing = proof.invariants.find(({ name }) => name === 'no_journal_mixes_books')!
+    expect(mixing.broken).toBe(1n)
+    expect(mixing.rows[0]).toMatchObject({ entry_book: 'live', [`${missing}_book`]: null })
+  })
+
   /** A change that breaks each invariant, and the row that the proof must name. */
   const bends: Record<
     keyof typeof INVARIANTS,

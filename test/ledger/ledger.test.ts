@@ -38,8 +38,26 @@ describe('the database refuses', () => {
     [
       'an entry in another book than its account',
       `insert into entries (journal_id, account_id, book, amount) select max(j.id), a.id, 'test', v from journal j, ledger_accounts a, (values (5), (-5)) as x(v) where a.kind = 'wallet' group by a.id, v limit 2`,
-      /entries_(journal|account)/,
+      /journal and an account/,
     ],
+    [
+      'an entry of no journal',
+      `insert into entries (journal_id, account_id, book, amount) select max(j.id) + 1, a.id, 'live', v from journal j, ledger_accounts a, (values (5), (-5)) as x(v) where a.kind = 'wallet' group by a.id, v limit 2`,
+      /journal and an account/,
+    ],
+    [
+      'an entry of no account',
+      `insert into entries (journal_id, account_id, book, amount) select max(j.id), max(a.id) + 1, 'live', v from journal j, ledger_accounts a, (values (5), (-5)) as x(v) group by v`,
+      /journal and an account/,
+    ],
+    ['to change the book of an account', `update ledger_accounts set book = 'test'`, /never change/],
+    ['to change the id of an account', 'update ledger_accounts set id = default', /never change/],
+    [
+      'to delete an account of the platform',
+      `delete from ledger_accounts where kind = 'fee'`,
+      /never deleted/,
+    ],
+    ['to truncate the accounts', 'truncate ledger_accounts', /never deleted/],
     [
       'a wallet below zero',
       `select post_journals('adjustment', 'x', array_agg(row('live', 'theft', null, now(), wallet.id, issuance.id, null, 101, 0)::posting)) from ledger_accounts as wallet, ledger_accounts as issuance where wallet.book = 'live' and wallet.kind = 'wallet' and issuance.book = 'live' and issuance.kind = 'issuance'`,

@@ -48,6 +48,6 @@ create or replace trigger mandates_not_deleted before delete on mandates
   for each row when (old.accepted_at is not null) execute function refuse_deletion();
 create or replace trigger mandates_not_truncated before truncate on mandates
   for each statement execute function refuse_deletion();
--- The platform's accounts come with the tables. The import of an archive replaces them with those of the archive.
-create or replace trigger ledger_accounts_not_deleted before delete on ledger_accounts
-  for each row when (old.kind = 'wallet') execute function refuse_deletion();
+-- The import of an archive switches this trigger off, to replace the platform's accounts with those of the archive.
+create or replace trigger ledger_accounts_not_deleted before delete or truncate on ledger_accounts
+  for each statement execute function refuse_deletion();
