@@ -24,7 +24,18 @@ export type TypedForm = {
   isOpen?: boolean
 }
 
-const at = (path: string) => () => path
+type Rest = Omit<TypedForm, 'as' | 'page' | 'fields'>
+
+/** Makes lines of the list for this sender: the page of a form, its values, and what else there is to say. */
+const sentBy =
+  (as: Role) =>
+  (page: string | TypedForm['page'], fields: Record<string, string>, rest: Rest = {}): TypedForm => ({
+    ...{ as, page: typeof page === 'string' ? () => page : page, fields },
+    ...rest,
+  })
+const [visitor, buyer, merchant] = [sentBy('visitor'), sentBy('buyer'), sentBy('merchant')]
+const [newcomer, admin] = [sentBy('newcomer'), sentBy('admin')]
+
 const shop =
   (place: string) =>
   ({ merchant }: World) =>
@@ -39,6 +50,7 @@ function isDone(error: unknown): void {
   if (!(error instanceof AppError) || error.code !== 'conflict') throw error
 }
 
+const caps = { charge_max: '1000', period_max: '2000' }
 const reason = { reason: 'Sold the same ticket twice' }
 const app = {
   name: 'Night Reading',
@@ -59,284 +71,183 @@ const shopFacts = {
 }
 
 export const FORMS: Record<string, TypedForm | TypedForm[]> = {
-  '/sign-in': { as: 'visitor', page: at('/sign-in'), fields: { username: 'somebody', password: 'wrong' } },
+  '/sign-in': visitor('/sign-in', { username: 'somebody', password: 'wrong' }),
   '/sign-in/second-factor': [
-    { as: 'visitor', page: secondStep, fields: { code: '000000' } },
-    { as: 'visitor', page: secondStep, fields: { recovery_code: 'aaaa-bbbb-cccc-dddd' } },
+    visitor(secondStep, { code: '000000' }),
+    visitor(secondStep, { recovery_code: 'aaaa-bbbb-cccc-dddd' }),
   ],
-  '/register': {
-    as: 'visitor',
-    page: at('/register'),
-    isOpen: true,
-    fields: { username: 'newcomer', password: 'correct horse battery' },
-  },
-  '/account/profile': { as: 'buyer', page: at('/account/profile'), fields: { name: 'Alice Archer' } },
-  '/account/password': {
-    as: 'buyer',
-    page: at('/account/password'),
-    fields: { current_password: 'wrong', new_password: 'correct horse battery' },
-  },
-  '/account/email': { as: 'buyer', page: at('/account/email'), fields: { email: 'alice@example.org' } },
-  '/account/recover': { as: 'visitor', page: at('/account/recover'), fields: { name: 'alice' } },
-  '/account/recover/password': {
-    as: 'visitor',
-    page: ({ links }) => `/account/recover/password?token=${links.recover_password}`,
-    fields: { new_password: 'correct horse battery' },
-  },
-  '/account/second-factor': { as: 'buyer', page: at('/account/second-factor'), fields: { code: '000000' } },
-  [PASSKEYS]: { as: 'buyer', page: at(PASSKEYS), fields: { name: 'Phone' } },
-  [`${PASSKEYS}/:id/name`]: { as: 'buyer', page: at(PASSKEYS), fields: { name: 'Phone' } },
-  '/account/data/close': {
-    as: 'newcomer',
-    page: async (_world, client) => {
+  '/register': visitor(
+    '/register',
+    { username: 'newcomer', password: 'correct horse battery' },
+    { isOpen: true },
+  ),
+  '/account/profile': buyer('/account/profile', { name: 'Alice Archer' }),
+  '/account/password': buyer('/account/password', {
+    current_password: 'wrong',
+    new_password: 'correct horse battery',
+  }),
+  '/account/email': buyer('/account/email', { email: 'alice@example.org' }),
+  '/account/recover': visitor('/account/recover', { name: 'alice' }),
+  '/account/recover/password': visitor(
+    ({ links }) => `/account/recover/password?token=${links.recover_password}`,
+    { new_password: 'correct horse battery' },
+  ),
+  '/account/second-factor': buyer('/account/second-factor', { code: '000000' }),
+  [PASSKEYS]: buyer(PASSKEYS, { name: 'Phone' }),
+  [`${PASSKEYS}/:id/name`]: buyer(PASSKEYS, { name: 'Phone' }),
+  '/account/data/close': newcomer(
+    async (_world, client) => {
       const page = await client.get('/account/data')
       return client.submit(page, '/account/data/close', { give_up: '50' })
     },
-    fields: { username: 'somebody-else' },
-  },
-  '/apps': { as: 'merchant', page: at('/apps'), fields: app },
-  '/apps/:client_id': { as: 'merchant', page: ownApp, fields: app },
-  '/apps/:client_id/preview': { as: 'merchant', page: ownApp, fields: app, button: '/preview' },
-  '/apps/:client_id/delete': { as: 'merchant', page: ownApp, fields: { typed_name: 'Chess' } },
-  '/apps/:client_id/secrets': { as: 'merchant', page: ownApp, fields: { client_secret: 'not-the-secret' } },
-  '/device': { as: 'buyer', page: at('/device'), fields: { user_code: 'BBBB-CCCC' } },
-  '/payment/mandate/:mandate_id|:payment_id': {
-    as: 'buyer',
-    page: ({ mandates }) => `/payment/mandate/${mandates.upTo}`,
-    fields: { charge_max: '1000', period_max: '2000' },
-  },
-  '/oauth2/auth/mandate': {
-    as: 'buyer',
-    page: ({ linked, mandates }) => authorizationUrl(linked, naming(mandates.upTo)),
-    fields: { charge_max: '1000', period_max: '2000' },
-  },
-  '/account/mandates/:mandate_id/terms': {
-    as: 'buyer',
-    page: ({ mandates }) => `/account/mandates/${mandates.charged}`,
-    fields: { charge_max: '1000', period_max: '2000' },
-  },
-  '/payment/applications': { as: 'merchant', page: at('/payment/applications'), fields: shopFacts },
-  '/payment/applications/:payment_id/edit': {
-    as: 'merchant',
-    page: shop('settings'),
-    fields: {
-      ...shopFacts,
-      notify_url: 'https://market.example.org/notify',
-      order_minutes: '15',
-      homepage: 'https://market.example.org/',
-      logo_url: 'https://market.example.org/logo.png',
-      exchange_rate: '100',
-      allowed_addresses: '203.0.113.0/24',
-    },
-  },
-  '/payment/applications/:payment_id/low-balance': {
-    as: 'merchant',
-    page: shop('settings'),
-    fields: { low_balance_points: '100' },
-  },
-  '/payment/applications/:payment_id/rotate': {
-    as: 'merchant',
-    page: shop('developers'),
-    fields: { overlap_hours: '24' },
-  },
-  '/payment/applications/:payment_id/public-key': {
-    as: 'merchant',
-    page: shop('developers'),
-    fields: { public_key: 'no key' },
-  },
-  '/payment/applications/:payment_id/events': {
-    as: 'merchant',
-    page: shop('events'),
-    fields: { events_url: 'https://market.example.org/events' },
-  },
-  '/payment/applications/:payment_id/events/rotate': {
-    as: 'merchant',
-    page: shop('events'),
-    fields: { overlap_hours: '24' },
-  },
-  '/payment/applications/:payment_id/team/invite': {
-    as: 'merchant',
-    page: shop('team'),
-    fields: { username: 'somebody', role: 'manager' },
-  },
-  '/payment/applications/:payment_id/handover/offer': {
-    as: 'merchant',
-    page: shop('handover'),
-    fields: { username: 'somebody' },
-  },
-  '/payment/applications/:payment_id/addresses': {
-    as: 'merchant',
-    page: shop('addresses'),
-    fields: { url: 'https://market.example.org/' },
-    takes: ['no address'],
-  },
-  '/payment/applications/:payment_id/mandates/ask': {
-    as: 'buyer',
-    page: ({ pending }) => `/payment/applications/${pending.payment_id}/mandates`,
-    fields: { purpose: 'short' },
-  },
-  '/payment/applications/:payment_id/mandates/:mandate_id/revoke': {
-    as: 'merchant',
-    page: ({ merchant, mandates }) =>
+    { username: 'somebody-else' },
+  ),
+  '/apps': merchant('/apps', app),
+  '/apps/:client_id': merchant(ownApp, app),
+  '/apps/:client_id/preview': merchant(ownApp, app, { button: '/preview' }),
+  '/apps/:client_id/delete': merchant(ownApp, { typed_name: 'Chess' }),
+  '/apps/:client_id/secrets': merchant(ownApp, { client_secret: 'not-the-secret' }),
+  '/device': buyer('/device', { user_code: 'BBBB-CCCC' }),
+  '/payment/mandate/:mandate_id|:payment_id': buyer(
+    ({ mandates }) => `/payment/mandate/${mandates.upTo}`,
+    caps,
+  ),
+  '/oauth2/auth/mandate': buyer(
+    ({ linked, mandates }) => authorizationUrl(linked, naming(mandates.upTo)),
+    caps,
+  ),
+  '/account/mandates/:mandate_id/terms': buyer(
+    ({ mandates }) => `/account/mandates/${mandates.charged}`,
+    caps,
+  ),
+  '/payment/applications': merchant('/payment/applications', shopFacts),
+  '/payment/applications/:payment_id/edit': merchant(shop('settings'), {
+    ...shopFacts,
+    notify_url: 'https://market.example.org/notify',
+    order_minutes: '15',
+    homepage: 'https://market.example.org/',
+    logo_url: 'https://market.example.org/logo.png',
+    exchange_rate: '100',
+    allowed_addresses: '203.0.113.0/24',
+  }),
+  '/payment/applications/:payment_id/low-balance': merchant(shop('settings'), {
+    low_balance_points: '100',
+  }),
+  '/payment/applications/:payment_id/rotate': merchant(shop('developers'), { overlap_hours: '24' }),
+  '/payment/applications/:payment_id/public-key': merchant(shop('developers'), {
+    public_key: 'no key',
+  }),
+  '/payment/applications/:payment_id/events': merchant(shop('events'), {
+    events_url: 'https://market.example.org/events',
+  }),
+  '/payment/applications/:payment_id/events/rotate': merchant(shop('events'), {
+    overlap_hours: '24',
+  }),
+  '/payment/applications/:payment_id/team/invite': merchant(shop('team'), {
+    username: 'somebody',
+    role: 'manager',
+  }),
+  '/payment/applications/:payment_id/handover/offer': merchant(shop('handover'), {
+    username: 'somebody',
+  }),
+  '/payment/applications/:payment_id/addresses': merchant(
+    shop('addresses'),
+    { url: 'https://market.example.org/' },
+    { takes: ['no address'] },
+  ),
+  '/payment/applications/:payment_id/mandates/ask': buyer(
+    ({ pending }) => `/payment/applications/${pending.payment_id}/mandates`,
+    { purpose: 'short' },
+  ),
+  '/payment/applications/:payment_id/mandates/:mandate_id/revoke': merchant(
+    ({ merchant, mandates }) =>
       `/payment/applications/${merchant.payment_id}/mandates?q=${mandates.accepted}`,
-    fields: { reason: 'The club has closed' },
-  },
-  '/payment/applications/:payment_id/transfers/quote': {
-    as: 'merchant',
-    page: shop('transfers'),
-    fields: { to_username: 'somebody', amount: '5', order_id: 'bonus-2' },
-  },
-  '/payment/applications/:payment_id/orders/:transaction_id/refund-request': {
-    as: 'merchant',
-    page: ({ merchant, orders }) => `/payment/applications/${merchant.payment_id}/orders/${orders.paid}`,
-    fields: { amount: '600', reason: 'One series is missing' },
-  },
-  '/payment/applications/:payment_id/signatures': {
-    as: 'merchant',
-    page: shop('signatures'),
-    fields: { text: 'nothing that can be read' },
-  },
+    { reason: 'The club has closed' },
+  ),
+  '/payment/applications/:payment_id/transfers/quote': merchant(shop('transfers'), {
+    to_username: 'somebody',
+    amount: '5',
+    order_id: 'bonus-2',
+  }),
+  '/payment/applications/:payment_id/orders/:transaction_id/refund-request': merchant(
+    ({ merchant, orders }) => `/payment/applications/${merchant.payment_id}/orders/${orders.paid}`,
+    { amount: '600', reason: 'One series is missing' },
+  ),
+  '/payment/applications/:payment_id/signatures': merchant(shop('signatures'), {
+    text: 'nothing that can be read',
+  }),
   '/admin/adjustments': [
-    {
-      as: 'admin',
-      page: ({ orders }) => `/admin/adjustments?id=${orders.paid}`,
-      hidden: { kind: 'refund' },
-      fields: { amount: '12', ...reason },
-    },
-    {
-      as: 'admin',
-      page: ({ transfer }) => `/admin/adjustments?id=${transfer}`,
+    admin(
+      ({ orders }) => `/admin/adjustments?id=${orders.paid}`,
+      { amount: '12', ...reason },
+      { hidden: { kind: 'refund' } },
+    ),
+    admin(({ transfer }) => `/admin/adjustments?id=${transfer}`, reason, {
       hidden: { kind: 'reversal' },
-      fields: reason,
-    },
-    {
-      as: 'admin',
-      page: at('/admin/adjustments'),
-      hidden: { kind: 'points' },
-      fields: { lines: 'nobody,5', ...reason },
-    },
+    }),
+    admin('/admin/adjustments', { lines: 'nobody,5', ...reason }, { hidden: { kind: 'points' } }),
   ],
-  '/admin/refund-requests/:id/decline': {
-    as: 'admin',
-    page: at('/admin/refund-requests'),
-    fields: { answer: 'The album is included' },
-  },
-  '/admin/proposals/:id/decline': { as: 'admin', page: at('/admin/proposals'), fields: reason },
-  '/admin/orders/:transaction_id/freeze': {
-    as: 'admin',
-    page: ({ orders }) => `/admin/orders/${orders.unpaid}`,
-    fields: reason,
-  },
-  '/admin/wallets/:id/freeze': {
-    as: 'admin',
-    page: ({ people }) => `/admin/wallets/${people.newcomer.id}`,
-    fields: reason,
-  },
-  '/admin/orders/:transaction_id/unfreeze': {
-    as: 'admin',
-    page: async (world, client) => {
-      await freezeOrder(world.test.deps, world.orders.dear, actOf(world)).catch(isDone)
-      return client.get(`/admin/orders/${world.orders.dear}`)
-    },
-    fields: reason,
-  },
-  '/admin/wallets/:id/unfreeze': {
-    as: 'admin',
-    page: async (world, client) => {
-      await freezeWallet(world.test.deps, world.people.careful.id, actOf(world)).catch(isDone)
-      return client.get(`/admin/wallets/${world.people.careful.id}`)
-    },
-    fields: reason,
-  },
-  '/admin/payment-applications/:payment_id/freeze': {
-    as: 'admin',
-    page: ({ merchant }) => `/admin/payment-applications/${merchant.payment_id}`,
-    fields: reason,
-  },
-  '/admin/payment-applications/:payment_id/unfreeze': {
-    as: 'admin',
-    page: ({ suspendedSeller }) => `/admin/payment-applications/${suspendedSeller.payment_id}`,
-    fields: reason,
-  },
-  '/admin/reviews/:payment_id': { as: 'admin', page: at('/admin/reviews'), fields: reason },
-  '/admin/payment-applications/:payment_id/review': {
-    as: 'admin',
-    page: ({ pending }) => `/admin/payment-applications/${pending.payment_id}`,
-    fields: reason,
-  },
-  '/admin/refund-requests/accept': {
-    as: 'admin',
-    page: at('/admin/refund-requests'),
-    fields: { amount: '12', ...reason },
-  },
-  '/admin/mandates/rights/:payment_id': {
-    as: 'admin',
-    page: ({ merchant }) => `/admin/mandates?q=${merchant.payment_id}`,
-    fields: { daily_max: '1000000', ...reason },
-  },
-  '/admin/mandates/:mandate_id/end': {
-    as: 'admin',
-    page: ({ mandates }) => `/admin/mandates?q=${mandates.accepted}`,
-    fields: reason,
-  },
-  '/admin/payment-applications/:payment_id/terms': {
-    as: 'admin',
-    page: ({ merchant }) => `/admin/payment-applications/${merchant.payment_id}`,
-    fields: { fee_rate: '2.5', daily_payments_max: '1000', daily_transfers_max: '100', ...reason },
-  },
-  '/admin/apps/:client_id/suspend': {
-    as: 'admin',
-    page: ({ oauth }) => `/admin/apps/${oauth.open.client_id}`,
-    fields: reason,
-  },
-  '/admin/apps/:client_id/reinstate': {
-    as: 'admin',
-    page: ({ oauth }) => `/admin/apps/${oauth.suspended.client_id}`,
-    fields: reason,
-  },
-  '/admin/notifications/hosts/pause': { as: 'admin', page: at('/admin/notifications'), fields: reason },
-  '/admin/notifications/hosts/resume': {
-    as: 'admin',
-    page: async (world, client) => {
-      await pauseHost(world.test.deps, { host: 'idle.example.org', ...actOf(world) }).catch(isDone)
-      return client.get('/admin/notifications')
-    },
-    fields: reason,
-  },
-  '/admin/settings': ['payments', 'transfers', 'limits', 'brand'].map((area) => ({
-    as: 'admin' as const,
-    page: at(`/admin/settings?area=${area}`),
-    fields: {},
-  })),
-  '/admin/members/new': {
-    as: 'admin',
-    page: at('/admin/members'),
-    fields: { username: 'guest-of-honour', trust_level: '2' },
-  },
+  '/admin/refund-requests/:id/decline': admin('/admin/refund-requests', {
+    answer: 'The album is included',
+  }),
+  '/admin/proposals/:id/decline': admin('/admin/proposals', reason),
+  '/admin/orders/:transaction_id/freeze': admin(({ orders }) => `/admin/orders/${orders.unpaid}`, reason),
+  '/admin/wallets/:id/freeze': admin(({ people }) => `/admin/wallets/${people.newcomer.id}`, reason),
+  '/admin/orders/:transaction_id/unfreeze': admin(async (world, client) => {
+    await freezeOrder(world.test.deps, world.orders.dear, actOf(world)).catch(isDone)
+    return client.get(`/admin/orders/${world.orders.dear}`)
+  }, reason),
+  '/admin/wallets/:id/unfreeze': admin(async (world, client) => {
+    await freezeWallet(world.test.deps, world.people.careful.id, actOf(world)).catch(isDone)
+    return client.get(`/admin/wallets/${world.people.careful.id}`)
+  }, reason),
+  '/admin/payment-applications/:payment_id/freeze': admin(
+    ({ merchant }) => `/admin/payment-applications/${merchant.payment_id}`,
+    reason,
+  ),
+  '/admin/payment-applications/:payment_id/unfreeze': admin(
+    ({ suspendedSeller }) => `/admin/payment-applications/${suspendedSeller.payment_id}`,
+    reason,
+  ),
+  '/admin/reviews/:payment_id': admin('/admin/reviews', reason),
+  '/admin/payment-applications/:payment_id/review': admin(
+    ({ pending }) => `/admin/payment-applications/${pending.payment_id}`,
+    reason,
+  ),
+  '/admin/refund-requests/accept': admin('/admin/refund-requests', { amount: '12', ...reason }),
+  '/admin/mandates/rights/:payment_id': admin(({ merchant }) => `/admin/mandates?q=${merchant.payment_id}`, {
+    daily_max: '1000000',
+    ...reason,
+  }),
+  '/admin/mandates/:mandate_id/end': admin(
+    ({ mandates }) => `/admin/mandates?q=${mandates.accepted}`,
+    reason,
+  ),
+  '/admin/payment-applications/:payment_id/terms': admin(
+    ({ merchant }) => `/admin/payment-applications/${merchant.payment_id}`,
+    { fee_rate: '2.5', daily_payments_max: '1000', daily_transfers_max: '100', ...reason },
+  ),
+  '/admin/apps/:client_id/suspend': admin(({ oauth }) => `/admin/apps/${oauth.open.client_id}`, reason),
+  '/admin/apps/:client_id/reinstate': admin(
+    ({ oauth }) => `/admin/apps/${oauth.suspended.client_id}`,
+    reason,
+  ),
+  '/admin/notifications/hosts/pause': admin('/admin/notifications', reason),
+  '/admin/notifications/hosts/resume': admin(async (world, client) => {
+    await pauseHost(world.test.deps, { host: 'idle.example.org', ...actOf(world) }).catch(isDone)
+    return client.get('/admin/notifications')
+  }, reason),
+  '/admin/settings': ['payments', 'transfers', 'limits', 'brand'].map((area) =>
+    admin(`/admin/settings?area=${area}`, {}),
+  ),
+  '/admin/members/new': admin('/admin/members', { username: 'guest-of-honour', trust_level: '2' }),
   '/admin/members/:user_id': [
-    { as: 'admin', page: member, hidden: { act: 'suspend' }, fields: { days: '7', ...reason } },
-    ...['ban', 'sign_out', 'anonymise'].map((act) => ({
-      as: 'admin' as const,
-      page: member,
-      hidden: { act },
-      fields: reason,
-    })),
+    admin(member, { days: '7', ...reason }, { hidden: { act: 'suspend' } }),
+    ...['ban', 'sign_out', 'anonymise'].map((act) => admin(member, reason, { hidden: { act } })),
   ],
-  '/admin/groups': {
-    as: 'admin',
-    page: at('/admin/groups'),
-    fields: { name: 'gardeners', description: 'They garden' },
-  },
-  '/admin/groups/:name/add': {
-    as: 'admin',
-    page: at('/admin/groups/founders'),
-    fields: { usernames: 'nobody-1' },
-  },
-  '/admin/groups/:name/delete': {
-    as: 'admin',
-    page: at('/admin/groups/founders'),
-    fields: { typed_name: 'gardeners' },
-  },
+  '/admin/groups': admin('/admin/groups', { name: 'gardeners', description: 'They garden' }),
+  '/admin/groups/:name/add': admin('/admin/groups/founders', { usernames: 'nobody-1' }),
+  '/admin/groups/:name/delete': admin('/admin/groups/founders', { typed_name: 'gardeners' }),
 }
 
 /** Forms in which people choose, or only press a button. */
