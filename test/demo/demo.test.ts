@@ -382,12 +382,16 @@ describe('a start that cannot succeed', () => {
   })
   afterAll(() => running?.close())
 
-  test.each(['PORT', 'SHOP_PORT'])('says so in one sentence when %s is taken', async (variable) => {
+  const taken: [string, (port: number) => Omit<DemoOptions, 'dataDir'>][] = [
+    ['PORT', (port) => ({ port })],
+    ['SHOP_PORT', (shopPort) => ({ shopPort })],
+    ['FORUM_PORT', (port) => ({ env: { FORUM_PORT: String(port) }, flags: WITH_FORUM })],
+  ]
+  test.each(taken)('says so in one sentence when %s is taken', async (variable, on) => {
     const dataDir = await newFolder()
     const { port, close } = await listen()
     onTestFinished(close)
-    const ports = variable === 'PORT' ? { port } : { shopPort: port }
-    expect(await failedStart({ dataDir, ...ports })).toEqual({
+    expect(await failedStart({ dataDir, ...on(port) })).toEqual({
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(new RegExp(`^.*\\b${port}\\b.*\\b${variable}\\b.*\n$`)),

@@ -1,12 +1,7 @@
 /** The demo with its forum: a sign-in there signs in here, and points follow the score. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { browserAt, type Page } from '../harness/browser.ts'
-import { removeDataDir, spawnDemo } from '../harness/demo-process.ts'
 import { messages } from '../harness/messages.ts'
-import { makeScratchFolder } from '../harness/scratch.ts'
 import { openSharedDemo } from '../harness/shared-demo.ts'
 
 /** A browser that follows every redirect. Returns the address and text of the last page. */
@@ -37,22 +32,4 @@ test('a member of the forum signs in without password, and gets points for their
 
   const wallet = async () => (await visit(`${demo.base_url}/account`)).body
   await expect.poll(wallet, { interval: 1_000 }).toContain('1,200')
-})
-
-test('the demo with a forum says which port is taken', async () => {
-  const other = createServer().listen(0, '127.0.0.1')
-  onTestFinished(() => void other.close())
-  await once(other, 'listening')
-  const { port } = other.address() as AddressInfo
-  const dataDir = await makeScratchFolder()
-  onTestFinished(() => removeDataDir(dataDir))
-  const flags = ['--demo', '--forum', '--json']
-  const child = await spawnDemo({ dataDir, env: { FORUM_PORT: String(port) }, flags })
-  let stderr = ''
-  child.stderr!.on('data', (text) => {
-    stderr += text
-  })
-  const [code] = await once(child, 'close')
-  expect(code).toBe(1)
-  expect(stderr).toMatch(new RegExp(`^.*\\b${port}\\b.*\\bFORUM_PORT\\b.*\n$`))
 })
