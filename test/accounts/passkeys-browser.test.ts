@@ -10,6 +10,7 @@ import { messages } from '../harness/messages.ts'
 import { setRows } from '../harness/rows.ts'
 
 const MINUTE_MS = 60_000
+const NAME = 'Phone'
 const t = messages.en
 
 describe.skipIf(isWithoutChromium)('in Chromium', () => {
@@ -56,8 +57,9 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
 
   async function addPasskey(page: Page) {
     await page.goto(`${test.url}/account/passkeys`)
+    await page.locator('form[action="/account/passkeys"] input[name="name"]').fill(NAME)
     await page.getByRole('button', { name: t.security.passkeys.add }).click()
-    await page.getByText('” was added').waitFor()
+    await page.getByText(t.security.passkeys.added(NAME)).waitFor()
   }
 
   async function signOut(page: Page) {
@@ -109,7 +111,7 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
 
     await page.getByRole('button', { name: t.security.passkeys.remove }).first().click()
     await page.getByRole('button', { name: t.security.passkeys.remove }).click()
-    await page.getByText('” was removed').waitFor()
+    await page.getByText(t.security.passkeys.removed(NAME)).waitFor()
     await signOut(page)
     await page.addInitScript(() => {
       const { PublicKeyCredential } = globalThis as unknown as {

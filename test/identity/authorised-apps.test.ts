@@ -84,7 +84,8 @@ describe('what an application sees and may do', () => {
       const asked = listOn(consent)
       expect(asked).toMatch(/Carol[\s\S]*c•••@example.org[\s\S]*founders/)
       expect(consent.body).toContain(t.consents.lookUpAgain)
-      expect(consent.body).toMatch(/create (and list )?applications in your name/i)
+      const { couldRegister } = t.identity.consent
+      expect(consent.body).toContain(scope === 'openid' ? couldRegister : t.consents.registerApps)
       await obtainTokens(test, client, party, { scope })
       expect(listOn(await client.get(PATH))).toEqual(asked)
       await revoke(client, party)

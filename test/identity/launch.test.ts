@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { browser, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
+import { rowOf, setRows } from '../harness/rows.ts'
 import { changeApp, makeParty, obtainTokens, type Party } from './relying-party.ts'
 
 const { launch: t } = messages.en
@@ -20,9 +21,6 @@ async function makeListed(name: string, values: Values = {}): Promise<Party> {
   await changeApp(test, app, { ...listed, ...values })
   return app
 }
-
-const ownerOf = ({ id }: Party) =>
-  test.db.selectFrom('oauth_apps').where('id', '=', id).select('owner_id').executeTakeFirstOrThrow()
 
 it('shows what is used, the last used first, then what is listed, by name', async () => {
   const [zoo, atlas] = [await makeListed('Zoo'), await makeListed('Atlas')]
@@ -58,8 +56,9 @@ it('leaves out what is unreviewed, unlisted, suspended, unconfirmed, of an exclu
     ['Banned', { is_banned: true }],
     ['Barred', { suspended_till: new Date(test.clock.now().getTime() + 86_400_000) }],
   ] as const) {
-    const { owner_id } = await ownerOf(await makeListed(name))
-    await test.db.updateTable('users').set(values).where('id', '=', owner_id).execute()
+    const { id } = await makeListed(name)
+    const { owner_id } = await rowOf(test, 'oauth_apps', { id })
+    await setRows(test, 'users', { id: owner_id! }, values)
   }
   await makeListed('Shown')
   const client = await (await makePerson(test)).signIn()
@@ -96,11 +95,9 @@ it('is a box on the page of the application, which takes the staff’s mark away
   await client.submit(await client.get(path), path, { ...fields, is_listed: 'true' })
   const page = await client.get(path)
   expect(page.body).toMatch(/name="is_listed" value="true"[^>]* checked/)
-  expect(page.body).toContain('launch page')
-  const row = await test.db
-    .selectFrom('oauth_apps')
-    .where('id', '=', app.id)
-    .select(['is_listed', 'reviewed_at'])
-    .executeTakeFirstOrThrow()
-  expect(row).toEqual({ is_listed: true, reviewed_at: null })
+  expect(page.body).toContain(messages.en.registry.fields.is_listed)
+  expect(await rowOf(test, 'oauth_apps', { id: app.id })).toMatchObject({
+    is_listed: true,
+    reviewed_at: null,
+  })
 })

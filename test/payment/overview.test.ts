@@ -112,8 +112,12 @@ it('shows failed notifications before all else, and where they failed', async ()
   expect(list).toContain(`href="${last}#notifications"`)
   expect(list).not.toContain('<details class="small" open>')
   expect((await owner.get(last)).body).toContain('<details class="small" open>')
+  const { hops, hopStates, milliseconds } = messages.en.notifications
   expect(notifications).toContain(
-    'Domain name 4 ms Connection 31 ms TLS certificate works Your program HTTP 502 Word success not reached',
+    [
+      ...[hops.dns, milliseconds('4'), hops.connect, milliseconds('31'), hops.tls, hopStates.good],
+      ...[hops.answer, 'HTTP 502', hops.confirm, hopStates.idle],
+    ].join(' '),
   )
   const late = { outcome: 'timeout', detail: 'connect', is_tls: false, step_ms: { dns: 12 } } as const
   expect(hopsOf(late)).toEqual([
