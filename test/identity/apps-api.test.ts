@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { cookieHeader } from '../harness/browser.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { startTestApp, useTestApp } from '../harness/harness.ts'
+import { rowOf, rowsOf } from '../harness/rows.ts'
 import {
   type Answer,
   exchange,
@@ -81,21 +82,11 @@ describe('POST /api/apps', () => {
     })
 
     const { client_id, client_secret } = answer.body as { client_id: string; client_secret: string }
-    const stored = await test.db
-      .selectFrom('app_secrets')
-      .innerJoin('oauth_apps', 'oauth_apps.id', 'app_secrets.app_id')
-      .where('client_id', '=', client_id)
-      .select(['secret_hash', 'owner_id'])
-      .execute()
+    const { id, owner_id } = await rowOf(test, 'oauth_apps', { client_id })
+    expect(owner_id).toBe(person.id)
     const secret_hash = createHash('sha256').update(client_secret).digest()
-    expect(stored).toEqual([{ secret_hash, owner_id: person.id }])
-
-    const trace = await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', client_id)
-      .select(['action', 'actor_id', 'ip'])
-      .execute()
-    expect(trace).toEqual([
+    expect(await rowsOf(test, 'app_secrets', { app_id: id })).toMatchObject([{ secret_hash }])
+    expect(await rowsOf(test, 'audit_log', { subject: client_id })).toMatchObject([
       { action: 'oauth_app.registered_unconfirmed', actor_id: person.id, ip: '127.0.0.1' },
     ])
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { type Browser, browser, useTestApp } from '../harness/harness.ts'
+import { type Browser, useTestApp } from '../harness/harness.ts'
 import { statementsOf } from '../harness/statements.ts'
 import { forgeries } from './hints.ts'
 import {
@@ -35,28 +35,6 @@ const member = async (): Promise<Browser> => (await makePerson(test)).signIn()
 const challenge = (verifier: string) => ({
   code_challenge: createHash('sha256').update(verifier).digest('base64url'),
   code_challenge_method: 'S256',
-})
-
-describe('a mix-up of providers', () => {
-  it('is seen by the application: every answer says whose it is', async () => {
-    const client = await member()
-    const refusing = await makeParty(test, { deny_groups: ['trust_level_0'] })
-    const consent = await client.get(authorizationUrl(party))
-    const pages = [
-      await client.submit(consent, '/oauth2/consent', { decision: 'deny' }),
-      await client.get(authorizationUrl(party, { prompt: 'none' })),
-      await client.get(authorizationUrl(refusing, { prompt: 'none' })),
-      await browser(test).get(authorizationUrl(party, { prompt: 'none' })),
-      await client.get(authorizationUrl(party, { response_type: 'token' })),
-      await client.get(authorizationUrl(party, { request: 'x' })),
-      await client.get(authorizationUrl(party, { state: undefined, scope: 'x'.repeat(2_000) })),
-      await client.submit(consent, '/oauth2/consent', { decision: 'allow' }),
-      await client.get(authorizationUrl(party)),
-    ]
-    for (const page of pages) expect(answerOf(page).iss).toBe(test.url)
-    const refusal = await client.get(authorizationUrl(refusing))
-    expect(refusal.body).toContain(`iss=${encodeURIComponent(test.url)}`)
-  })
 })
 
 describe('a credential in an address', () => {

@@ -18,12 +18,13 @@ import { revokeAuthorisation, signOutEverywhere } from '../../src/identity/autho
 import { RETRY_SECONDS } from '../../src/identity/logout/deliveries.ts'
 import { openLogoutSender } from '../../src/identity/logout/worker.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
+import { sha256 } from '../../src/platform/secrets.ts'
 import { anonymise } from '../../src/privacy/anonymise.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { startDnsServer } from '../harness/dns-server.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
-import { setRows } from '../harness/rows.ts'
+import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 import { until } from '../harness/waiting.ts'
 import { feignWrongClock } from '../harness/wrong-clock.ts'
 import { storedApp } from './owned-app.ts'
@@ -132,18 +133,12 @@ async function deliveriesFor({ id }: Person) {
   return rows.map(({ client_id, sid }) => ({ client_id, sid }))
 }
 
-const deliveryTo = ({ id }: Party) =>
-  test.db
-    .selectFrom('logout_deliveries')
-    .where('app_id', '=', id)
-    .orderBy('id', 'desc')
-    .selectAll()
-    .executeTakeFirstOrThrow()
+const deliveryTo = async ({ id }: Party) => (await rowsOf(test, 'logout_deliveries', { app_id: id })).at(-1)!
 
 /** Waits until the attempt is settled. */
 async function settled(app: Party, attempts: number) {
   test.deps.logoutSender.nudge()
-  await until(async () => (await deliveryTo(app)).attempts >= attempts)
+  await until(async () => (await deliveryTo(app))?.attempts >= attempts)
   return deliveryTo(app)
 }
 
@@ -188,10 +183,11 @@ describe('a session that ends', () => {
     'on the sessions page': async ({ person, client }) => {
       const other = await person.signIn()
       const page = await other.get('/account/sessions')
-      const { id } = await sessionOf(client)
+      const token_hash = sha256(client.cookies.get('tessera_session')!)
+      const { id } = await rowOf(test, 'sessions', { token_hash })
       const handles = [...page.body.matchAll(/name="session" value="([^"]+)"/g)].map(([, handle]) => handle!)
       for (const session of handles) {
-        if ((await rowsOf(person)).every((row) => row.id !== id)) break
+        if ((await sessionsOf(person)).every((row) => row.id !== id)) break
         await other.submit(page, '/account/sessions/end', { session, sure: '1' })
       }
     },
@@ -258,7 +254,7 @@ describe('a session that ends', () => {
     const scene = await makeScene()
     test.clock.advance(20 * DAY_MS)
     await deleteExpiredRows(test.deps)
-    expect(await rowsOf(scene.person)).toEqual([])
+    expect(await sessionsOf(scene.person)).toEqual([])
     expect(await deliveriesFor(scene.person)).toEqual([])
   })
 
@@ -281,22 +277,12 @@ describe('a session that ends', () => {
   })
 })
 
-const rowsOf = ({ id }: Person) =>
-  test.db.selectFrom('sessions').where('user_id', '=', id).selectAll().execute()
-
-async function sessionOf(client: Browser) {
-  const token = client.cookies.get('tessera_session')!
-  return test.db
-    .selectFrom('sessions')
-    .where('token_hash', '=', sql<Buffer>`sha256(${token}::bytea)`)
-    .selectAll()
-    .executeTakeFirstOrThrow()
-}
+const sessionsOf = ({ id }: Person) => rowsOf(test, 'sessions', { user_id: id })
 
 /** Stores what the forum's API says of a member whom it has suspended for a day. */
 async function suspendAtForum({ id, username }: Person): Promise<void> {
   const forum_id = 70_000n + id
-  await test.db.updateTable('users').set({ forum_id, password_hash: null }).where('id', '=', id).execute()
+  await setRows(test, 'users', { id }, { forum_id, password_hash: null })
   const now = test.clock.now()
   const user = {
     forum_id,

@@ -18,7 +18,7 @@ import { exportMember } from '../../src/privacy/export.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, setSetting, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
-import { rowOf } from '../harness/rows.ts'
+import { rowOf, rowsOf } from '../harness/rows.ts'
 import {
   changeApp,
   claimsOf,
@@ -91,15 +91,9 @@ async function decide(client: Browser, user_code: string, decision: 'allow' | 'd
 
 const signedIn = async () => (await makePerson(test)).signIn()
 const actsOn = async ({ client_id }: Party) =>
-  (
-    await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', client_id)
-      .where('action', 'like', 'oauth_device.%')
-      .orderBy('id')
-      .select(['action', 'detail'])
-      .execute()
-  ).map(({ action, detail }) => ({ action, ...(detail as object) }))
+  (await rowsOf(test, 'audit_log', { subject: client_id }))
+    .filter(({ action }) => action.startsWith('oauth_device.'))
+    .map(({ action, detail }) => ({ action, ...(detail as object) }))
 
 describe('a device', () => {
   it('gets a pair of codes, which are stored as hash and tag', async () => {
@@ -115,11 +109,7 @@ describe('a device', () => {
       interval: 5,
     })
     expect(headers).toMatchObject({ 'cache-control': 'no-store' })
-    const row = await test.db
-      .selectFrom('device_codes')
-      .where('app_id', '=', television.id)
-      .selectAll()
-      .executeTakeFirstOrThrow()
+    const row = await rowOf(test, 'device_codes', { app_id: television.id })
     const stored = JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? `${value}` : value))
     for (const secret of [body.device_code, body.user_code, String(body.user_code).replace('-', '')])
       expect(stored).not.toContain(secret)
@@ -209,12 +199,8 @@ describe('a device', () => {
     const intervals = Array.from({ length: 11 }, (_, i) => 10 + 5 * i)
     for (const interval of [...intervals, 60]) {
       expect(await polled(device_code)).toEqual([400, 'slow_down'])
-      const row = await test.db
-        .selectFrom('device_codes')
-        .where('app_id', '=', television.id)
-        .select('poll_interval')
-        .executeTakeFirstOrThrow()
-      expect(row.poll_interval).toBe(interval)
+      const { poll_interval } = await rowOf(test, 'device_codes', { app_id: television.id })
+      expect(poll_interval).toBe(interval)
     }
     test.clock.advance(60_000 - 1)
     expect(await polled(device_code)).toEqual([400, 'slow_down'])
@@ -239,12 +225,7 @@ describe('a device', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => polled(device_code)))
     expect(answers.filter(([status]) => status === 200)).toHaveLength(1)
     expect(answers.filter(([, error]) => error === 'invalid_grant')).toHaveLength(7)
-    const { families } = await test.db
-      .selectFrom('grants')
-      .where('app_id', '=', television.id)
-      .select((eb) => eb.fn.countAll<bigint>().as('families'))
-      .executeTakeFirstOrThrow()
-    expect(families).toBe(1n)
+    expect(await rowsOf(test, 'grants', { app_id: television.id })).toHaveLength(1)
   })
 
   it('of another application gets nothing from its code, and the code stays good', async () => {
@@ -380,12 +361,7 @@ describe('a code or a link that a stranger sent', () => {
       await decide(client, user_code, 'allow')
       expect((await poll(device_code)).status).toBe(200)
     }
-    const consents = await test.db
-      .selectFrom('consents')
-      .where('app_id', '=', television.id)
-      .selectAll()
-      .execute()
-    expect(consents).toEqual([])
+    expect(await rowsOf(test, 'consents', { app_id: television.id })).toEqual([])
   })
 
   it('is no form of another site', async () => {

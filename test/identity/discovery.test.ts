@@ -67,19 +67,6 @@ it('the three addresses give one document, of what exists and no more', async ()
   }
 })
 
-it('every address in the document answers', async () => {
-  const { body } = await getJson(test, ADDRESSES[0]!)
-  const path = (name: string) => String(body[name]).slice(ISSUER.length)
-  expect((await getJson(test, path('jwks_uri'))).status).toBe(200)
-  expect((await getJson(test, path('authorization_endpoint'))).status).toBe(400)
-  expect((await getJson(test, path('userinfo_endpoint'))).status).toBe(401)
-  expect((await getJson(test, path('end_session_endpoint'))).status).toBe(303)
-  for (const name of ['token_endpoint', 'revocation_endpoint', 'introspection_endpoint']) {
-    const answer = await test.app.inject({ method: 'POST', url: path(name) })
-    expect(answer.statusCode).toBe(400)
-  }
-})
-
 it('the address does not depend on who asks for it', async () => {
   const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example' }
   expect((await getJson(test, ADDRESSES[0]!, headers)).body.issuer).toBe(ISSUER)

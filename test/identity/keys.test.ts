@@ -15,6 +15,7 @@ import { ConfigError } from '../../src/platform/config.ts'
 import { makeSecrets } from '../../src/platform/secrets.ts'
 import { makePerson } from '../harness/cast.ts'
 import { anotherProcess, startTestApp, type TestApp } from '../harness/harness.ts'
+import { rowOf, rowsOf } from '../harness/rows.ts'
 import { getJson, makeParty, obtainTokens, type Party, refresh } from './relying-party.ts'
 
 const SECOND = 1_000
@@ -113,12 +114,7 @@ it('a key lives: published, signing, published still, and then only found', asyn
     expect(await kidsOf(process)).toContain(second)
     expect(await process.deps.signingKeys.find(first)).toMatchObject({ kid: first, alg: 'RS256' })
   }
-  const retired = await test.db
-    .selectFrom('signing_keys')
-    .where('kid', '=', first)
-    .select('private_encrypted')
-    .executeTakeFirst()
-  expect(retired).toEqual({ private_encrypted: null })
+  expect((await rowOf(test, 'signing_keys', { kid: first })).private_encrypted).toBeNull()
 })
 
 it('tokens from during a rotation verify with the sets around it', async () => {
@@ -193,8 +189,7 @@ it('in an emergency every key is withdrawn, and others sign at once', async () =
   }
   const rows = await test.db.selectFrom('signing_keys').where('kid', 'in', withdrawn).selectAll().execute()
   expect(rows.map((row) => row.private_encrypted)).toEqual(withdrawn.map(() => null))
-  const audit = test.db.selectFrom('audit_log').where('action', '=', 'signing_keys.replaced')
-  expect(await audit.select(['detail', 'actor_id']).execute()).toEqual([
+  expect(await rowsOf(test, 'audit_log', { action: 'signing_keys.replaced' })).toMatchObject([
     { detail: { withdrawn, made: kidsIn(made) }, actor_id: null },
   ])
 
@@ -213,12 +208,7 @@ describe('a key that was made under another APP_SECRET', () => {
     const before = (await kidsOf(test)) as string[]
     const databaseTime = async () => new Date(test.clock.now().getTime() + days * DAY)
     await rotateDueSigningKeys({ ...test.deps, secrets: STRANGE, databaseTime })
-    const rows = await test.db
-      .selectFrom('signing_keys')
-      .where('kid', 'not in', before)
-      .select('kid')
-      .execute()
-    return kidsIn(rows)
+    return kidsIn(await rowsOf(test, 'signing_keys')).filter((kid) => !before.includes(kid))
   }
 
   it('never signs or ends ours, and the next rotation withdraws it', async () => {
@@ -248,8 +238,8 @@ describe('a key that was made under another APP_SECRET', () => {
     test.clock.advance(15 * MINUTE)
     expect(await currentOf(other)).toBe(next[0]!.kid)
     expect(await rotateSigningKeys(other.deps)).toMatchObject({ withdrawn: [] })
-    const audit = test.db.selectFrom('audit_log').where('action', '=', 'signing_keys.replaced')
-    expect(await audit.select('detail').execute()).toEqual([{ detail: { withdrawn, made: [] } }])
+    const audit = await rowsOf(test, 'audit_log', { action: 'signing_keys.replaced' })
+    expect(audit.map(({ detail }) => detail)).toEqual([{ withdrawn, made: [] }])
   })
 
   it('alone signs nothing: the start says what helps, and that works', async () => {

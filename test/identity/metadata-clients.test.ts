@@ -22,6 +22,7 @@ import {
 } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { inOneProcess } from '../harness/one-process.ts'
+import { rowsOf } from '../harness/rows.ts'
 import { until } from '../harness/waiting.ts'
 import { type DocumentServer, HOST, ONE_PROCESS, startDocumentServer } from './document-server.ts'
 import {
@@ -131,16 +132,11 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
     (await exchange(client, await codeOf(client, more, by))).body as Record<string, string>
   const refresh = (client: Client, refresh_token: string | undefined) =>
     redeem(client, { grant_type: 'refresh_token', refresh_token })
-  const rowOf = ({ client_id }: Client) =>
-    test.db.selectFrom('oauth_apps').where('client_id', '=', client_id).selectAll().executeTakeFirst()
-  const actsOn = ({ client_id }: Client) =>
-    test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', client_id)
-      .where('action', 'like', 'oauth_client.%')
-      .orderBy('id')
-      .select(['action', 'actor_id', 'detail'])
-      .execute()
+  const rowOf = async ({ client_id }: Client) => (await rowsOf(test, 'oauth_apps', { client_id }))[0]
+  const actsOn = async ({ client_id }: Client) =>
+    (await rowsOf(test, 'audit_log', { subject: client_id })).filter(({ action }) =>
+      action.startsWith('oauth_client.'),
+    )
   const isRefused = (page: Page, status: number, code: string, message: string | RegExp) => {
     expect([page.status, page.location]).toEqual([status, undefined])
     expect(page.body).toContain(`<code>${code}</code>`)
@@ -375,52 +371,36 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
   describe('its document', () => {
     type Write = (response: ServerResponse, client: Client) => void
     const json = { 'content-type': 'application/json' }
+    /** Sends a document, by default that of the client, with this status and these headers. */
+    const sends =
+      (
+        status: number,
+        headers: Record<string, string>,
+        body: (document: object) => unknown = (each) => each,
+      ): Write =>
+      (response, { document }) =>
+        response.writeHead(status, headers).end(JSON.stringify(body(document)))
+    const endless: Write = (response) => {
+      response.writeHead(200, json)
+      const more = () => {
+        while (!response.destroyed && response.write('x'.repeat(1024)));
+      }
+      response.on('drain', more)
+      more()
+    }
+    const notUtf8 = Buffer.from([0x7b, 0xff, 0x7d])
+    const large = (document: object) => ({ ...document, x: 'x'.repeat(6 * 1024) })
     const faults: [string, string, Write][] = [
-      [
-        'with another status than 200',
-        'with status 203',
-        (r, c) => r.writeHead(203, json).end(JSON.stringify(c.document)),
-      ],
+      ['with another status than 200', 'with status 203', sends(203, json)],
       ['that is missing', 'with status 404', (r) => r.writeHead(404).end()],
       ['from a server that fails', 'with status 500', (r) => r.writeHead(500).end()],
-      [
-        'as a page',
-        'not sent as application/json',
-        (r, c) => r.writeHead(200, { 'content-type': 'text/html' }).end(JSON.stringify(c.document)),
-      ],
-      [
-        'without a type',
-        'not sent as application/json',
-        (r, c) => r.writeHead(200).end(JSON.stringify(c.document)),
-      ],
-      [
-        'of 6 KiB',
-        'larger than 5120 bytes',
-        (r, c) => r.writeHead(200, json).end(JSON.stringify({ ...c.document, x: 'x'.repeat(6 * 1024) })),
-      ],
-      [
-        'of endless length',
-        'larger than 5120 bytes',
-        (r) => {
-          r.writeHead(200, json)
-          const more = () => {
-            while (!r.destroyed && r.write('x'.repeat(1024)));
-          }
-          r.on('drain', more)
-          more()
-        },
-      ],
-      [
-        'that is not UTF-8',
-        'is not UTF-8',
-        (r) => r.writeHead(200, json).end(Buffer.from([0x7b, 0xff, 0x7d])),
-      ],
+      ['as a page', 'not sent as application/json', sends(200, { 'content-type': 'text/html' })],
+      ['without a type', 'not sent as application/json', sends(200, {})],
+      ['of 6 KiB', 'larger than 5120 bytes', sends(200, json, large)],
+      ['of endless length', 'larger than 5120 bytes', endless],
+      ['that is not UTF-8', 'is not UTF-8', (r) => r.writeHead(200, json).end(notUtf8)],
       ['that is not JSON', 'must be JSON', (r) => r.writeHead(200, json).end('{')],
-      [
-        'that is a list',
-        'expected object',
-        (r, c) => r.writeHead(200, json).end(JSON.stringify([c.document])),
-      ],
+      ['that is a list', 'expected object', sends(200, json, (document) => [document])],
       ['whose body is slow', 'could not be fetched in time', (r) => void r.writeHead(200, json).write('{')],
       ['from a server that is silent', 'could not be fetched in time', () => {}],
       ['from a server that hangs up', 'does not answer', (r) => r.destroy()],
@@ -727,12 +707,7 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
         ip: null,
         give_up: 0n,
       })
-      const { count: consents } = await test.db
-        .selectFrom('consents')
-        .where('user_id', '=', other.id)
-        .select((eb) => eb.fn.countAll<bigint>().as('count'))
-        .executeTakeFirstOrThrow()
-      expect(consents).toBe(0n)
+      expect(await rowsOf(test, 'consents', { user_id: other.id })).toEqual([])
       expect(await rowOf(client)).toBeDefined()
     })
   })

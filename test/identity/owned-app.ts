@@ -2,6 +2,7 @@
 
 import { makePerson, type Person } from '../harness/cast.ts'
 import type { Browser, Page, TestApp } from '../harness/harness.ts'
+import { rowsOf } from '../harness/rows.ts'
 import { makeParty, type Party, REDIRECT_URI } from './relying-party.ts'
 
 export type OwnedApp = { owner: Person; client: Browser; party: Party; path: string }
@@ -23,18 +24,14 @@ export const TYPED = {
 }
 
 export async function storedApp(test: TestApp, { client_id }: Pick<Party, 'client_id'>) {
-  return test.db.selectFrom('oauth_apps').where('client_id', '=', client_id).selectAll().executeTakeFirst()
+  return (await rowsOf(test, 'oauth_apps', { client_id }))[0]
 }
 
 /** The audit entries about an application, oldest first, without that of its registration. */
 export async function trailOf(test: TestApp, { client_id }: Pick<Party, 'client_id'>) {
-  return test.db
-    .selectFrom('audit_log')
-    .where('subject', '=', client_id)
-    .where('action', '!=', 'oauth_app.registered')
-    .orderBy('id')
-    .select(['action', 'actor_id', 'detail', 'ip'])
-    .execute()
+  return (await rowsOf(test, 'audit_log', { subject: client_id }))
+    .filter(({ action }) => action !== 'oauth_app.registered')
+    .map(({ action, actor_id, detail, ip }) => ({ action, actor_id, detail, ip }))
 }
 
 /** The secret that a page shows once. */
@@ -45,6 +42,6 @@ export function toldSecret(page: Page): string {
 }
 
 export async function countLive(test: TestApp, { id }: Party): Promise<number> {
-  const rows = await test.db.selectFrom('app_secrets').where('app_id', '=', id).select('expires_at').execute()
+  const rows = await rowsOf(test, 'app_secrets', { app_id: id })
   return rows.filter(({ expires_at }) => expires_at === null || expires_at > test.clock.now()).length
 }

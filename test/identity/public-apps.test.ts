@@ -11,7 +11,6 @@ import {
   makeVerifier,
   type Party,
   postForm,
-  userinfo,
   withoutWriting,
 } from './relying-party.ts'
 
@@ -28,44 +27,7 @@ const pkce = (verifier: string) => ({
   code_challenge_method: 'S256',
 })
 
-function redeemCode(app: Party, code: unknown, code_verifier: string | undefined) {
-  const { client_id, redirect_uri } = app
-  const grant_type = 'authorization_code'
-  return postForm(test, '/oauth2/token', {
-    grant_type,
-    client_id,
-    redirect_uri,
-    code_verifier,
-    code: code as string,
-  })
-}
-
 describe('a public application', () => {
-  it('signs people in with its client_id and PKCE, and refreshes', async () => {
-    const verifier = makeVerifier()
-    const { code } = await authorize(await member(), party, pkce(verifier))
-    const answer = await redeemCode(party, code, verifier)
-    expect(answer.status).toBe(200)
-    expect((await userinfo(test, answer.body.access_token)).status).toBe(200)
-
-    const { client_id } = party
-    const refreshed = await postForm(test, '/oauth2/token', {
-      grant_type: 'refresh_token',
-      client_id,
-      refresh_token: answer.body.refresh_token as string,
-    })
-    expect(refreshed.status).toBe(200)
-  })
-
-  it('has no secret in the database', async () => {
-    const secrets = await test.db
-      .selectFrom('app_secrets')
-      .where('app_id', '=', party.id)
-      .select('id')
-      .execute()
-    expect(secrets).toEqual([])
-  })
-
   it('is not answered without a challenge', async () => {
     const client = await member()
     const page = await withoutWriting(test, () => client.get(authorizationUrl(party)))

@@ -10,21 +10,17 @@ import {
   authorizationUrl,
   authorize,
   exchange,
-  getJson,
   makeParty,
   obtainTokens,
   postForm,
   redeem,
-  registerByApi,
   userinfo,
 } from './relying-party.ts'
 
-const EVIL = 'https://evil.example/'
 const JSON_ONLY = { accept: 'application/json' }
 
 const test = await useTestApp()
 const party = await makeParty(test)
-const closed = await makeParty(test, { deny_groups: ['trust_level_0'] })
 const client = await (await makePerson(test, { email: 'alice@example.org' })).signIn()
 
 function expectJson({ status, body, headers }: Page, expected: { status: number; error: string }): void {
@@ -45,26 +41,6 @@ function expectPage(
   expect(body).toContain(expected.error)
 }
 
-async function isRedirectUriRefused(): Promise<void> {
-  const expected = { status: 400, error: 'invalid_redirect_uri' }
-  const url = authorizationUrl(party, { redirect_uri: EVIL })
-  expectPage(await client.get(url), expected)
-  for (const accept of ['*/*', 'application/json', 'application/json, text/html;q=0.5', '']) {
-    const answer = await client.get(url, { accept })
-    expectJson(answer, expected)
-    expect(answer.location).toBeUndefined()
-  }
-  const { code } = await authorize(client, party)
-  const exchanged = await exchange(test, party, code, { redirect_uri: EVIL })
-  expect(exchanged).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } })
-  const { access_token } = await obtainTokens(test, client, party)
-  const registered = await registerByApi(test, access_token, {
-    name: 'x',
-    redirect_uris: ['http://evil.example/'],
-  })
-  expect(registered).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } })
-}
-
 async function isDenied(): Promise<void> {
   const asked = { prompt: 'consent' }
   const deny = async (headers: Record<string, string>) => {
@@ -77,16 +53,6 @@ async function isDenied(): Promise<void> {
   expectJson(byScript, { status: 403, error: 'access_denied' })
   const { redirect_to } = JSON.parse(byScript.body)
   expect(Object.fromEntries(new URL(redirect_to).searchParams)).toEqual(inBrowser)
-}
-
-async function isRefusedByGroup(): Promise<void> {
-  const expected = { status: 403, error: 'access_denied' }
-  expectPage(await client.get(authorizationUrl(closed)), expected)
-  const byScript = await client.get(authorizationUrl(closed), JSON_ONLY)
-  expectJson(byScript, expected)
-  expect(JSON.parse(byScript.body).redirect_to).toContain('error=access_denied')
-  const silent = await client.get(authorizationUrl(closed, { prompt: 'none' }))
-  expect(answerOf(silent).error).toBe('access_denied')
 }
 
 async function isUnknownClient(): Promise<void> {
@@ -130,14 +96,6 @@ async function hasFourFields(): Promise<void> {
   }
 }
 
-async function hasDefaultScope(): Promise<void> {
-  for (const scope of [undefined, '']) {
-    const tokens = await obtainTokens(test, client, party, { scope })
-    expect(tokens.scope).toBe('openid profile')
-    expect(tokens.id_token).toBeTruthy()
-  }
-}
-
 async function takesBothMethods(): Promise<void> {
   const { client_id, client_secret, redirect_uri } = party
   const grant = async () => ({
@@ -154,41 +112,15 @@ async function takesBothMethods(): Promise<void> {
 }
 
 async function echoesState(): Promise<void> {
-  for (const state of ['s', 'a b+c&d=e#f?', '状态', 'x'.repeat(8_192), '态'.repeat(2_730)]) {
-    expect((await authorize(client, party, { state })).state).toBe(state)
-  }
   for (const state of [undefined, ''])
     expect(await authorize(client, party, { state })).not.toHaveProperty('state')
 }
 
-async function isReadableJwt(): Promise<void> {
-  const { id_token } = await obtainTokens(test, client, party)
-  const parts = id_token.split('.')
-  expect(parts).toHaveLength(3)
-  for (const part of parts) expect(part).toMatch(/^[\w-]+$/)
-  const claims = JSON.parse(Buffer.from(parts[1]!, 'base64url').toString())
-  expect(claims).toMatchObject({ iss: test.url, aud: party.client_id, username: expect.any(String) })
-}
-
-async function announcesPaths(): Promise<void> {
-  const { body } = await getJson(test, '/.well-known/openid-configuration')
-  expect(body).toMatchObject({
-    authorization_endpoint: `${test.url}/oauth2/auth`,
-    token_endpoint: `${test.url}/oauth2/token`,
-    userinfo_endpoint: `${test.url}/oauth2/userinfo`,
-  })
-}
-
 it.each<[interfaceSays: string, standardSays: string, holds: () => Promise<void>]>([
-  ['invalid_redirect_uri is 400 JSON', 'never redirect, tell the user', isRedirectUriRefused],
   ['access_denied is 403 when the user refuses', 'redirect with error=access_denied', isDenied],
-  ['access_denied is 403 when a group rule refuses', 'redirect with error=access_denied', isRefusedByGroup],
   ['invalid_client is 401', '401, with a challenge if a header was used', isUnknownClient],
   ['invalid_grant and unsupported_grant_type are 400', 'the same, always JSON', isGrantRefused],
   ['userinfo always has sub, username, email, groups', 'the scope decides', hasFourFields],
-  ['scope is recommended', 'openid is needed', hasDefaultScope],
   ['Basic at the token endpoint', 'Basic and post', takesBothMethods],
-  ['state is echoed', 'state is recommended', echoesState],
-  ['the second part of the ID token is base64url JSON', 'JWS compact serialisation', isReadableJwt],
-  ['the paths are given', 'any, if discovery announces them', announcesPaths],
+  ['state is echoed, if it was sent', 'state is recommended', echoesState],
 ])('%s — %s', (_interfaceSays, _standardSays, holds) => holds())

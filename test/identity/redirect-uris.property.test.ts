@@ -3,14 +3,11 @@
  * spec/registry 1.2.
  */
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { NewAppForm } from '../../src/identity/apps/apps.ts'
 import { isRegistered, redirectHost, redirectUriFault } from '../../src/identity/apps/redirect-uris.ts'
 import { withParameters } from '../../src/identity/oauth/parameters.ts'
-import { makePerson } from '../harness/cast.ts'
-import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { times } from '../harness/thoroughness.ts'
-import { authorizationUrl, authorize, makeParty, type Party } from './relying-party.ts'
 
 const RUNS = { numRuns: times(2_000, 100) }
 
@@ -193,57 +190,6 @@ describe('registration', () => {
         else if (isCounted) expect(form.error.issues.map(({ path }) => path[1]).sort()).toEqual(faulty.sort())
       }),
       RUNS,
-    )
-  })
-
-  it('never throws, whatever is posted', () => {
-    fc.assert(
-      fc.property(fc.anything(), (body) => void NewAppForm.safeParse(body)),
-      RUNS,
-    )
-    const values = fc.record({
-      name: fc.anything(),
-      redirect_uris: fc.anything(),
-      deny_groups: fc.anything(),
-    })
-    fc.assert(
-      fc.property(values, (body) => void NewAppForm.safeParse(body)),
-      RUNS,
-    )
-  })
-})
-
-describe('over HTTP', () => {
-  let test: TestApp
-  let party: Party
-  let client: Browser
-
-  beforeAll(async () => {
-    test = await startTestApp()
-    party = await makeParty(test)
-    client = await (await makePerson(test)).signIn()
-    await authorize(client, party)
-  })
-  afterAll(() => test.close())
-
-  it('sends to the registered address only', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.oneof(
-          anything,
-          anything.map((tail) => party.redirect_uri + tail),
-        ),
-        async (redirect_uri) => {
-          const page = await client.get(
-            authorizationUrl(party, { redirect_uri: redirect_uri.toWellFormed() }),
-          )
-          // An empty value counts as absent, and then means the only registered address.
-          if (redirect_uri === party.redirect_uri || redirect_uri === '') {
-            expect(page.location?.startsWith(`${party.redirect_uri}?code=`)).toBe(true)
-          } else expect([page.status, page.location]).toEqual([400, undefined])
-        },
-      ),
-      { numRuns: times(300, 30) },
     )
   })
 })

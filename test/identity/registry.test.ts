@@ -7,6 +7,7 @@ import { changePerson, joinGroup, makePerson } from '../harness/cast.ts'
 import { sendSurely } from '../harness/confirming.ts'
 import { browser, startTestApp, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
+import { rowOf } from '../harness/rows.ts'
 import { countLive, makeOwnedApp, storedApp, TYPED, toldSecret, trailOf } from './owned-app.ts'
 import {
   authorize,
@@ -420,24 +421,19 @@ describe('secrets', () => {
 
   it('their last use is shown, to within minutes', async () => {
     const { client, party, path } = await makeOwnedApp(test)
-    const used = () =>
-      test.db
-        .selectFrom('app_secrets')
-        .where('app_id', '=', party.id)
-        .select('last_used_at')
-        .executeTakeFirst()
+    const used = async () => (await rowOf(test, 'app_secrets', { app_id: party.id })).last_used_at
     expect((await client.get(path)).body).toContain('<dd>never</dd>')
     await exchange(test, { ...party, client_secret: 'wrong' }, 'x')
-    expect(await used()).toEqual({ last_used_at: null })
+    expect(await used()).toBeNull()
     const first = test.clock.now()
     await exchange(test, party, 'x')
-    expect(await used()).toEqual({ last_used_at: first })
+    expect(await used()).toEqual(first)
     test.clock.advance(60_000)
     await exchange(test, party, 'x')
-    expect(await used()).toEqual({ last_used_at: first })
+    expect(await used()).toEqual(first)
     test.clock.advance(10 * 60_000)
     await exchange(test, party, 'x')
-    expect(await used()).toEqual({ last_used_at: test.clock.now() })
+    expect(await used()).toEqual(test.clock.now())
   })
 })
 

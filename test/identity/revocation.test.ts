@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { changePerson, makePerson } from '../harness/cast.ts'
 import { START, useTestApp } from '../harness/harness.ts'
+import { rowsOf } from '../harness/rows.ts'
 import {
   type Answer,
   basic,
@@ -56,13 +57,8 @@ describe('revocation', () => {
     for (const one of [tokens, next as Tokens])
       expect(await alive(one)).toEqual({ access: false, refresh: false })
     expect((await refresh(test, party, next.refresh_token)).body.error).toBe('invalid_grant')
-    const { detail } = await test.db
-      .selectFrom('audit_log')
-      .where('action', '=', 'oauth_grant.revoked')
-      .orderBy('id', 'desc')
-      .select('detail')
-      .executeTakeFirstOrThrow()
-    expect(detail.reason).toBe('revoked by the application')
+    const trail = await rowsOf(test, 'audit_log', { action: 'oauth_grant.revoked' })
+    expect(trail.at(-1)!.detail).toMatchObject({ reason: 'revoked by the application' })
   })
 
   it('of a refresh token that was used ends its family as well', async () => {

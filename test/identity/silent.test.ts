@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
+import { times } from '../harness/thoroughness.ts'
 import { answerOf, authorizationUrl, authorize, makeParty } from './relying-party.ts'
 
 const test = await useTestApp()
@@ -20,7 +21,7 @@ it.each(['none', 'none ', ' none', '  none  '])(
 it('an application deleted on the way is unknown, not a fault', async () => {
   const client = await (await makePerson(test)).signIn()
   const seen = new Set<number>()
-  for (let round = 0; round < 25; round += 1) {
+  for (let round = 0; round < times(25, 5); round += 1) {
     const party = await makeParty(test)
     await authorize(client, party)
     const [pages] = await Promise.all([

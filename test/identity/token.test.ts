@@ -8,7 +8,7 @@ import { issueCode } from '../../src/identity/grants/codes.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { changePerson, makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
-import { rowOf } from '../harness/rows.ts'
+import { rowsOf } from '../harness/rows.ts'
 import {
   authorize,
   basic,
@@ -68,16 +68,6 @@ describe('the answer', () => {
     const authorization = basic(party.client_id, party.client_secret)
     const answer = await postForm(test, '/oauth-provider/token', fields, { authorization })
     expect(answer.status).toBe(200)
-  })
-
-  it('only hashes of the tokens are stored', async () => {
-    const { code } = await freshCode()
-    const { body } = await exchange(test, party, code)
-    const hash = (token: unknown) => createHash('sha256').update(String(token)).digest()
-    const stored = async (table: 'access_tokens' | 'refresh_tokens', token: unknown) =>
-      (await test.db.selectFrom(table).where('token_hash', '=', hash(token)).select('id').execute()).length
-    expect(await stored('access_tokens', body.access_token)).toBe(1)
-    expect(await stored('refresh_tokens', body.refresh_token)).toBe(1)
   })
 })
 
@@ -263,25 +253,6 @@ describe('a code', () => {
     expect((await exchange(test, party, code)).status).toBe(200)
   })
 
-  it('redeemed twice revokes what the first redemption got', async () => {
-    const { code } = await freshCode()
-    const { body } = await exchange(test, party, code)
-    expect((await userinfo(test, body.access_token)).status).toBe(200)
-
-    const second = await exchange(test, party, code)
-    expect(second).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
-    expect((await userinfo(test, body.access_token)).status).toBe(401)
-    expect((await refresh(test, party, body.refresh_token)).body.error).toBe('invalid_grant')
-
-    const trace = await test.db
-      .selectFrom('audit_log')
-      .where('action', '=', 'oauth_grant.revoked')
-      .where('subject', '=', party.client_id)
-      .select('detail')
-      .execute()
-    expect(trace.at(-1)?.detail).toMatchObject({ reason: 'code replayed' })
-  })
-
   it('replayed by another client harms nobody', async () => {
     const { code } = await freshCode()
     const { body } = await exchange(test, party, code)
@@ -297,7 +268,10 @@ describe('a code', () => {
     expect(won?.status).toBe(200)
     for (const lost of others) expect(lost).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
     expect((await userinfo(test, won?.body.access_token)).status).toBe(401)
-    expect((await refresh(test, party, won?.body.refresh_token)).status).toBe(400)
+    expect((await refresh(test, party, won?.body.refresh_token)).body.error).toBe('invalid_grant')
+    const subject = party.client_id
+    const trail = await rowsOf(test, 'audit_log', { action: 'oauth_grant.revoked', subject })
+    expect(trail.at(-1)?.detail).toMatchObject({ reason: 'code replayed' })
   })
 
   describe('whose session ends', () => {
@@ -386,13 +360,6 @@ describe('the ID token', () => {
     })
   })
 
-  it('is issued for plain OAuth scopes too', async () => {
-    const person = await makePerson(test)
-    const tokens = await obtainTokens(test, await person.signIn(), party, { scope: 'email' })
-    expect(tokens.scope).toBe('email')
-    expect(claimsOf(tokens.id_token).sub).toBe(String(person.id))
-  })
-
   it.each([
     ['openid', []],
     ['openid email', ['email', 'email_verified']],
@@ -417,13 +384,5 @@ describe('the ID token', () => {
     expect([...client.cookies.values()]).not.toContain(first)
     const elsewhere = await person.signIn()
     expect(claimsOf((await obtainTokens(test, elsewhere, party)).id_token).sid).not.toBe(first)
-  })
-
-  it('names a session at random', async () => {
-    const person = await makePerson(test)
-    const client = await person.signIn()
-    const { sid } = await rowOf(test, 'sessions', { user_id: person.id })
-    expect(sid).toMatch(/^[\w-]{22}$/)
-    expect(claimsOf((await obtainTokens(test, client, party)).id_token).sid).toBe(sid)
   })
 })

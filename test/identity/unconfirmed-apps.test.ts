@@ -6,6 +6,7 @@ import { type MailedApp, startMailedApp } from '../accounts/mailed-app.ts'
 import { changePerson, makePerson, type Person } from '../harness/cast.ts'
 import { browser, setSetting, type TestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
+import { rowsOf } from '../harness/rows.ts'
 import {
   authorizationUrl,
   authorize,
@@ -58,14 +59,7 @@ function partyOf({ client_id, client_secret }: Record<string, string>): Party {
 }
 
 const auditOf = async (subject: string) =>
-  (
-    await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', subject)
-      .orderBy('id')
-      .select('action')
-      .execute()
-  ).map(({ action }) => action)
+  (await rowsOf(test, 'audit_log', { subject })).map(({ action }) => action)
 
 describe('an application that another one registers in a member’s name', () => {
   it('works at once for its owner and for other members, and waits for its owner', async () => {
@@ -109,12 +103,8 @@ describe('an application that another one registers in a member’s name', () =>
     const { access_token } = await obtainTokens(test, await owner.signIn(), bot)
     await registerWith(access_token, 'First')
     await registerWith(access_token, 'Second')
-    const mails = await test.db
-      .selectFrom('outgoing_mails')
-      .where('user_id', '=', owner.id)
-      .select('kind')
-      .execute()
-    expect(mails).toEqual([{ kind: 'app_registered' }])
+    const mails = () => rowsOf(test, 'outgoing_mails', { user_id: owner.id })
+    expect(await mails()).toMatchObject([{ kind: 'app_registered' }])
     const client = await owner.signIn()
     const alerts = await client.get('/account/alerts')
     const createdIn = (app: string) => t.alerts.mails.app_registered({ app, by: 'Builder Bot' }).text
@@ -125,12 +115,7 @@ describe('an application that another one registers in a member’s name', () =>
     test.clock.advance(DAY_MS + 1_000)
     const later = await obtainTokens(test, await owner.signIn(), bot)
     await registerWith(later.access_token, 'Third')
-    const { count } = await test.db
-      .selectFrom('outgoing_mails')
-      .where('user_id', '=', owner.id)
-      .select((eb) => eb.fn.countAll<bigint>().as('count'))
-      .executeTakeFirstOrThrow()
-    expect(count).toBe(2n)
+    expect(await mails()).toHaveLength(2)
   })
 
   it('says so on its consent page and to reviewers, until its owner confirms it', async () => {
@@ -222,13 +207,7 @@ describe('an application that another one registers in a member’s name', () =>
     await client.submit(await client.get('/apps'), `/apps/${confirmed.client_id}/confirm`, {})
     const left = async () => {
       await deleteExpiredRows(test.deps)
-      const rows = await test.db
-        .selectFrom('oauth_apps')
-        .where('owner_id', '=', owner.id)
-        .orderBy('id')
-        .select('client_id')
-        .execute()
-      return rows.map(({ client_id }) => client_id)
+      return (await rowsOf(test, 'oauth_apps', { owner_id: owner.id })).map(({ client_id }) => client_id)
     }
     test.clock.advance(29 * DAY_MS)
     expect(await left()).toEqual([unused.client_id, used.client_id, confirmed.client_id])

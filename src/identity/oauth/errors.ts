@@ -36,7 +36,7 @@ const STATUS = {
   registration_not_supported: 400,
 } satisfies Record<OAuthCode, number>
 
-/** The table, for the test that provokes every code. */
+/** The table, for the reference. */
 export const OAUTH_ERRORS: Readonly<Record<OAuthCode, number>> = STATUS
 
 export type OAuthError = AppError & { code: OAuthCode }
