@@ -153,22 +153,15 @@ describe('revoking', () => {
     expect((await revoke(client, party)).status).toBe(303)
   })
 
-  it('refuses what was not allowed, repeats, and foreign forms', async () => {
+  it('refuses what was not allowed, and repeats', async () => {
     const party = await makeParty(test)
     const client = await (await makePerson(test)).signIn()
     const tokens = await obtainTokens(test, client, party)
     const page = await client.get(PATH)
     const mallory = await (await makePerson(test, { username: 'mallory' })).signIn()
     const { form_token = '' } = (await mallory.get(PATH)).form('/sign-out')
-    for (const [who, fields, status] of [
-      [mallory, { form_token }, 404],
-      [client, { form_token }, 403],
-      [client, {}, 403],
-      [browser(test), { form_token }, 403],
-    ] as const) {
-      const answer = await withoutWriting(test, () => who.post(revokePath(party), fields))
-      expect(answer.status).toBe(status)
-    }
+    const foreign = await withoutWriting(test, () => mallory.post(revokePath(party), { form_token }))
+    expect(foreign.status).toBe(404)
     expect((await userinfo(test, tokens.access_token)).status).toBe(200)
     await sendSurely(client, page, revokePath(party))
     const again = await withoutWriting(test, () => client.submit(page, revokePath(party)))

@@ -167,16 +167,6 @@ describe('deny', () => {
 })
 
 describe('the form', () => {
-  it('sent from another site changes nothing', async () => {
-    const client = await alice()
-    const page = await client.get(authorizationUrl(party))
-    const fields = { ...page.form('/oauth2/consent'), decision: 'allow' }
-    const answer = await withoutWriting(test, () =>
-      client.post('/oauth2/consent', fields, { 'sec-fetch-site': 'cross-site' }),
-    )
-    expect(answer.status).toBe(403)
-  })
-
   it('belongs to the session it was shown to', async () => {
     const client = await alice()
     const page = await client.get(authorizationUrl(party))

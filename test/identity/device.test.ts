@@ -364,13 +364,6 @@ describe('a code or a link that a stranger sent', () => {
     expect(await rowsOf(test, 'consents', { app_id: television.id })).toEqual([])
   })
 
-  it('is no form of another site', async () => {
-    const client = await signedIn()
-    const { user_code } = await codes()
-    for (const path of ['/device', '/device/decision'])
-      expect((await client.post(path, { user_code, decision: 'allow' })).status).toBe(403)
-  })
-
   it('is allowed after a recent sign-in only, and denied at any time', async () => {
     const client = await signedIn()
     const { reauthenticate_minutes } = await test.deps.settings.read()

@@ -142,15 +142,6 @@ describe('whoever is not recognised', () => {
     expect(await isSignedIn(client)).toBe(false)
   })
 
-  it('cannot be signed out by a form of another page', async () => {
-    const { client } = await signedIn()
-    for (const headers of [{}, { 'sec-fetch-site': 'cross-site' }]) {
-      const page = await client.post('/oauth2/logout/confirm', { query: '' }, headers)
-      expect(page.status).toBe(403)
-    }
-    expect(await isSignedIn(client)).toBe(true)
-  })
-
   it('and has no session any more is sent on at once', async () => {
     const { id_token } = await signedIn()
     const page = await logout(browser(test), { id_token_hint: id_token, post_logout_redirect_uri: BYE })

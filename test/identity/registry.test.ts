@@ -55,18 +55,6 @@ describe('an application’s page', () => {
     }
     expect(await countLive(test, party)).toBe(1)
     expect((await mallory.get('/apps/nobody')).status).toBe(404)
-  })
-
-  it('takes no form without its token, and none from a stranger', async () => {
-    const { client, path } = await makeOwnedApp(test)
-    for (const form of FORMS) {
-      const forged = await withoutWriting(test, () => client.post(path + form, { ...TYPED, form_token: 'x' }))
-      expect([form, forged.status]).toEqual([form, 403])
-      const foreign = await withoutWriting(test, async () =>
-        client.post(path + form, (await client.get(path)).form(path), { 'sec-fetch-site': 'cross-site' }),
-      )
-      expect([form, foreign.status]).toEqual([form, 403])
-    }
     expect((await browser(test).get(path)).location).toBe(`/sign-in?return_to=${encodeURIComponent(path)}`)
   })
 })
