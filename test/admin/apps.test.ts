@@ -147,18 +147,6 @@ describe('a suspended application', () => {
     expect(owner.id).not.toBe(adminId)
   })
 
-  it.each(['suspend', 'reinstate'])('needs a reason to %s, and says so beside the field', async (act) => {
-    const { party } = await makeOwnedApp(test)
-    if (act === 'reinstate') await submit(party, 'suspend', { reason: 'why', confirmed: 'yes' })
-    const before = await storedApp(test, party)
-    const answer = await withoutWriting(test, () => submit(party, act, { reason: '  ' }))
-    expect(answer.status).toBe(400)
-    expect(answer.body).toContain('id="reason-problem"')
-    const long = await withoutWriting(test, () => submit(party, act, { reason: 'x'.repeat(501) }))
-    expect(long.status).toBe(400)
-    expect(await storedApp(test, party)).toEqual(before)
-  })
-
   it('cannot be suspended twice, nor reinstated twice', async () => {
     const { party } = await makeOwnedApp(test)
     const path = pathOf(party)

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { cookieHeader } from '../harness/browser.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
-import { startTestApp, useTestApp } from '../harness/harness.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { rowOf, rowsOf } from '../harness/rows.ts'
 import {
   type Answer,
@@ -229,26 +229,11 @@ describe('POST /api/apps', () => {
   })
 
   it('is not for trust levels below the setting', async () => {
-    const strict = await startTestApp()
-    try {
-      await strict.db
-        .insertInto('site_settings')
-        .values({ name: 'apps_min_trust_level', value: '2' })
-        .execute()
-      const app = await makeParty(strict)
-      const attempt = async (trust_level: number) => {
-        const client = await (await makePerson(strict, { trust_level })).signIn()
-        const { access_token } = await obtainTokens(strict, client, app)
-        const headers = { authorization: `Bearer ${access_token}` }
-        return strict.app.inject({ method: 'POST', url: '/api/apps', headers, payload: VALID })
-      }
-      const refused = await attempt(1)
-      expect(refused.statusCode).toBe(403)
-      expect(refused.json().error).toBe('access_denied')
-      expect((await attempt(2)).statusCode).toBe(201)
-    } finally {
-      await strict.close()
-    }
+    await setSetting(test, 'apps_min_trust_level', '2')
+    const attempt = async (trust_level: number) => register((await freshToken({ trust_level })).token, VALID)
+    expect(await attempt(1)).toMatchObject({ status: 403, body: { error: 'access_denied' } })
+    expect((await attempt(2)).status).toBe(201)
+    await setSetting(test, 'apps_min_trust_level', '0')
   })
 })
 

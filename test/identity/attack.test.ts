@@ -1,5 +1,4 @@
 /** Known attacks on OAuth 2.0 (RFC 6819, RFC 9700), tried against the identity area. */
-import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, useTestApp } from '../harness/harness.ts'
@@ -16,6 +15,7 @@ import {
   makeParty,
   makeVerifier,
   obtainTokens,
+  pkce,
   postForm,
   query,
   refresh,
@@ -32,10 +32,6 @@ const party = await makeParty(test, { post_logout_redirect_uris: [BYE] })
 const evil = await makeParty(test, { name: 'Evil', redirect_uris: ['https://evil.example/callback'] })
 
 const member = async (): Promise<Browser> => (await makePerson(test)).signIn()
-const challenge = (verifier: string) => ({
-  code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-  code_challenge_method: 'S256',
-})
 
 describe('a credential in an address', () => {
   it('is never looked at', async () => {
@@ -109,7 +105,7 @@ describe('what a failure tells', () => {
     const fresh = async () => (await authorize(client, party)).code!
     const [other, bound, expired] = [
       (await authorize(client, evil)).code!,
-      (await authorize(client, party, challenge(makeVerifier()))).code!,
+      (await authorize(client, party, pkce(makeVerifier()))).code!,
       await fresh(),
     ]
     test.clock.advance(61_000)

@@ -96,6 +96,11 @@ describe('faults that are never redirected', () => {
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
   })
 
+  it.each(['*/*', 'application/json, text/html;q=0.5', ''])('are JSON to who accepts %j', async (accept) => {
+    const answer = await getJson(test, authorizationUrl(party, { client_id: undefined }), { accept })
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+  })
+
   it('an empty redirect_uri counts as absent', async () => {
     const page = await refusedRequest({ redirect_uri: '', prompt: 'none' })
     expect(answerOf(page).error).toBe('login_required')
@@ -272,12 +277,6 @@ describe('signing in on the way', () => {
     })
     const page = await browser(test).get(response.headers.location!)
     expect(answerOf(page).error).toBe('invalid_request')
-  })
-
-  it('HEAD issues nothing', async () => {
-    const response = await test.app.inject({ method: 'HEAD', url: authorizationUrl(party) })
-    expect(response.statusCode).toBe(405)
-    expect(response.headers.allow).toBe('GET, POST')
   })
 })
 

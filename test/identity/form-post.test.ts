@@ -161,7 +161,6 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
   }
 
   it.each([
-    ['an https server', true, true],
     ['an https server, without JavaScript', true, false],
     ['a program on this computer', false, true],
   ])('the form reaches %s, which redirects to another origin', async (...row) => {

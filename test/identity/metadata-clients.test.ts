@@ -29,12 +29,15 @@ import {
   answerOf,
   authorizationUrl,
   basic,
+  exchangePublic,
   getJson,
   makeParty,
   makeVerifier,
   type Party,
+  pkce,
   postForm,
   query,
+  registerByApi,
   userinfo,
   withoutWriting,
 } from './relying-party.ts'
@@ -46,8 +49,6 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 const TIMEOUT_MS = 1_500
 const VERIFIER = 'a-verifier-of-at-least-43-characters-0123456789'
-/** The SHA-256 of the verifier. */
-const CHALLENGE = 'wZL8MkZejwdzHh4jB2kh79_6EBNURpiMV6pTtCVALSs'
 
 type Client = Pick<Party, 'client_id' | 'redirect_uri'> & { document: Record<string, unknown>; path: string }
 
@@ -107,8 +108,7 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
   const linkOf = (
     client: Pick<Client, 'client_id' | 'redirect_uri'>,
     more: Record<string, string | undefined> = {},
-  ) =>
-    authorizationUrl(client as Party, { code_challenge: CHALLENGE, code_challenge_method: 'S256', ...more })
+  ) => authorizationUrl(client as Party, { ...pkce(VERIFIER), ...more })
   const ask = (client: Client, more = {}, by = member) => by.get(linkOf(client, more))
   const allow = (page: Page, by = member) => by.submit(page, '/oauth2/consent', { decision: 'allow' })
   async function codeOf(client: Client, more = {}, by = member): Promise<string> {
@@ -116,22 +116,12 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
     const answer = answerOf(page.status === 200 ? await allow(page, by) : page, client.redirect_uri)
     return answer.code!
   }
-  const redeem = ({ client_id }: Client, fields: Record<string, string | undefined>) =>
-    postForm(test, '/oauth2/token', { client_id, ...fields })
-  const exchange = (client: Client, code: string, more = {}) => {
-    const { redirect_uri } = client
-    return redeem(client, {
-      grant_type: 'authorization_code',
-      code,
-      redirect_uri,
-      code_verifier: VERIFIER,
-      ...more,
-    })
-  }
+  const exchange = (client: Client, code: string, more = {}) =>
+    exchangePublic(test, client, code, { code_verifier: VERIFIER, ...more })
   const tokensOf = async (client: Client, more = {}, by = member) =>
     (await exchange(client, await codeOf(client, more, by))).body as Record<string, string>
-  const refresh = (client: Client, refresh_token: string | undefined) =>
-    redeem(client, { grant_type: 'refresh_token', refresh_token })
+  const refresh = ({ client_id }: Client, refresh_token: string | undefined) =>
+    postForm(test, '/oauth2/token', { client_id, grant_type: 'refresh_token', refresh_token })
   const rowOf = async ({ client_id }: Client) => (await rowsOf(test, 'oauth_apps', { client_id }))[0]
   const actsOn = async ({ client_id }: Client) =>
     (await rowsOf(test, 'audit_log', { subject: client_id })).filter(({ action }) =>
@@ -268,30 +258,17 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
       const call = async (scope: string) => {
         const { access_token } = await tokensOf(client, { scope, prompt: 'consent' })
         const authorization = `Bearer ${access_token}`
-        const made = await test.app.inject({
-          method: 'POST',
-          url: '/api/apps',
-          headers: { authorization },
-          payload: {
-            name: 'New',
-            redirect_uris: ['https://app.example/'],
-            allow_groups: [],
-            deny_groups: [],
-          },
-        })
+        const made = await registerByApi(test, access_token)
         const listed = await getJson(test, '/api/apps', { authorization })
         return { made, listed }
       }
       const { made, listed } = await call('openid')
-      for (const { status, headers, body } of [
-        listed,
-        { status: made.statusCode, headers: made.headers, body: made.json() },
-      ]) {
+      for (const { status, headers, body } of [listed, made]) {
         expect([status, body.error]).toEqual([403, 'insufficient_scope'])
         expect(headers['www-authenticate']).toContain('scope="apps"')
       }
       const asked = await call('openid apps')
-      expect([asked.made.statusCode, asked.made.json().status]).toEqual([201, undefined])
+      expect([asked.made.status, asked.made.body.status]).toEqual([201, undefined])
       expect(asked.listed.body).toHaveLength(1)
     })
 

@@ -2,20 +2,21 @@
  * Applications on a member's own device: free loopback ports, and private-use schemes (RFC 8252).
  * spec/sign-in 1.5.
  */
-import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, browser, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { setRows } from '../harness/rows.ts'
 import {
-  type Answer,
   answerOf,
   authorizationUrl,
   basic,
+  exchange,
+  exchangePublic,
   makeParty,
   obtainTokens,
   type Party,
+  pkce,
   postForm,
   registerByApi,
 } from './relying-party.ts'
@@ -23,8 +24,7 @@ import {
 const t = messages.en.identity
 
 const VERIFIER = 'v'.repeat(43)
-const code_challenge = createHash('sha256').update(VERIFIER).digest('base64url')
-const PKCE = { code_challenge, code_challenge_method: 'S256' }
+const PKCE = pkce(VERIFIER)
 const OPEN = { token_endpoint_auth_method: 'none' as const }
 const SCHEME = 'com.example.app:/callback'
 
@@ -44,14 +44,8 @@ async function allow(party: Party, redirect_uri: string) {
   return answerOf(sent, redirect_uri)
 }
 
-const redeem = (party: Party, code: string | undefined, redirect_uri: string): Promise<Answer> =>
-  postForm(test, '/oauth2/token', {
-    grant_type: 'authorization_code',
-    client_id: party.client_id,
-    code,
-    redirect_uri,
-    code_verifier: VERIFIER,
-  })
+const redeem = (party: Party, code: string | undefined, redirect_uri: string) =>
+  exchangePublic(test, { ...party, redirect_uri }, code, { code_verifier: VERIFIER })
 
 describe('the port of a loopback address', () => {
   it('is free for a public application, and the token request repeats it', async () => {
@@ -125,9 +119,8 @@ describe('an application with web, loopback and private-use addresses', () => {
     expect(answerOf(bare, uri).error).toBe('invalid_request')
     for (let n = 0; n < 2; n += 1) {
       const { code } = await allow(party, uri)
-      const fields = { grant_type: 'authorization_code', code, redirect_uri: uri, code_verifier: VERIFIER }
-      const authorization = basic(party.client_id, party.client_secret)
-      expect((await postForm(test, '/oauth2/token', fields, { authorization })).status).toBe(200)
+      const sent = { redirect_uri: uri, code_verifier: VERIFIER }
+      expect((await exchange(test, party, code, sent)).status).toBe(200)
     }
   })
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { sha256 } from '../../src/platform/secrets.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import {
@@ -10,6 +9,7 @@ import {
   makeParty,
   makeVerifier,
   type Party,
+  pkce,
   postForm,
   withoutWriting,
 } from './relying-party.ts'
@@ -21,11 +21,6 @@ const test = await useTestApp()
 const party = await makeParty(test, PUBLIC)
 
 const member = async () => (await makePerson(test)).signIn()
-const challengeOf = (verifier: string) => sha256(verifier).toString('base64url')
-const pkce = (verifier: string) => ({
-  code_challenge: challengeOf(verifier),
-  code_challenge_method: 'S256',
-})
 
 describe('a public application', () => {
   it('is not answered without a challenge', async () => {

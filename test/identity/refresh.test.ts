@@ -17,10 +17,12 @@ import {
   type Answer,
   authorize,
   claimsOf,
+  exchangePublic,
   makeParty,
   makeVerifier,
   obtainTokens,
   type Party,
+  pkce,
   postForm,
   refresh,
   type Tokens,
@@ -183,12 +185,8 @@ describe('refreshes that come at once', () => {
   /** The tokens of a sign-in to an application without a secret. */
   async function publicTokens(app: Party): Promise<Tokens> {
     const code_verifier = makeVerifier()
-    const code_challenge = sha256(code_verifier).toString('base64url')
-    const client = await (await makePerson(test)).signIn()
-    const { code } = await authorize(client, app, { code_challenge, code_challenge_method: 'S256' })
-    const { client_id, redirect_uri } = app
-    const form = { grant_type: 'authorization_code', client_id, code, redirect_uri, code_verifier }
-    return (await postForm(test, '/oauth2/token', form)).body as Tokens
+    const { code } = await authorize(await (await makePerson(test)).signIn(), app, pkce(code_verifier))
+    return (await exchangePublic(test, app, code, { code_verifier })).body as Tokens
   }
 
   const send = (app: Party, refresh_token: unknown, process = test) =>

@@ -1,5 +1,5 @@
 /** An application's server, as Tessera sees it: it sends people to sign in, and redeems their codes. */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { sql, type Updateable } from 'kysely'
 import type { Tables } from '../../src/database/tables.ts'
 import { type NewApp, registerApp } from '../../src/identity/apps/apps.ts'
@@ -226,4 +226,21 @@ const text = (_: string, value: unknown) => (typeof value === 'bigint' ? value.t
 /** A PKCE verifier. */
 export function makeVerifier(): string {
   return randomBytes(32).toString('base64url')
+}
+
+/** What an authorization request says of its verifier. */
+export function pkce(verifier: string) {
+  const code_challenge = createHash('sha256').update(verifier).digest('base64url')
+  return { code_challenge, code_challenge_method: 'S256' }
+}
+
+/** Redeems a code as an application without a secret. */
+export function exchangePublic(
+  test: TestApp,
+  { client_id, redirect_uri }: Pick<Party, 'client_id' | 'redirect_uri'>,
+  code: string | undefined,
+  more: Parameters,
+): Promise<Answer> {
+  const grant_type = 'authorization_code'
+  return postForm(test, '/oauth2/token', { grant_type, client_id, redirect_uri, code, ...more })
 }

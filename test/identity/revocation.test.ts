@@ -180,12 +180,4 @@ describe.each(['/oauth2/revoke', '/oauth2/introspect'])('%s', (path) => {
       expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
     }
   })
-
-  it('is a form, posted', async () => {
-    const json = await postForm(test, path, '{"token":"x"}', { 'content-type': 'application/json' })
-    expect(json).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
-    const got = await test.app.inject({ url: path })
-    expect(got.statusCode).toBe(405)
-    expect(got.headers.allow).toMatch(/\bPOST$/)
-  })
 })

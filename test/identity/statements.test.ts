@@ -1,5 +1,4 @@
 /** The number of SQL statements of frequent requests. Each statement is a round trip. */
-import { createHash } from 'node:crypto'
 import { storeMetadataClient } from '../../src/identity/metadata/clients.ts'
 import { makePerson } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
@@ -9,9 +8,11 @@ import {
   authorizationUrl,
   authorize,
   exchange,
+  exchangePublic,
   makeParty,
   makeVerifier,
   type Party,
+  pkce,
   postForm,
   refresh,
   userinfo,
@@ -45,35 +46,16 @@ itCounts('a client that is known by its document takes as many', async () => {
   const [client_id, redirect_uri] = ['https://agent.example/client.json', 'https://agent.example/callback']
   const now = test.clock.now()
   const document = { client_name: 'Agent', redirect_uris: [redirect_uri], homepage: null }
-  const fresh_until = new Date(now.getTime() + 3_600_000)
-  const meeting = {
-    client_id,
-    document,
-    fetched_at: now,
-    fresh_until,
-    user_id: person.id,
-    ip: '127.0.0.1',
-    now,
-  }
+  const times = { fetched_at: now, fresh_until: new Date(now.getTime() + 3_600_000), now }
+  const meeting = { client_id, document, user_id: person.id, ip: '127.0.0.1', ...times }
   await test.db.transaction().execute((tx) => storeMetadataClient(tx, meeting))
   const agent = { client_id, redirect_uri } as Party
   const code_verifier = makeVerifier()
-  const challenge = {
-    code_challenge: createHash('sha256').update(code_verifier).digest('base64url'),
-    code_challenge_method: 'S256',
-  }
+  const challenge = pkce(code_verifier)
   await authorize(client, agent, challenge)
   const page = await expectStatements(4, () => client.get(authorizationUrl(agent, challenge)), 303)
   const { code } = answerOf(page, redirect_uri)
-  const exchanged = await expectStatements(2, () =>
-    postForm(test, '/oauth2/token', {
-      grant_type: 'authorization_code',
-      client_id,
-      code,
-      redirect_uri,
-      code_verifier,
-    }),
-  )
+  const exchanged = await expectStatements(2, () => exchangePublic(test, agent, code, { code_verifier }))
   const { refresh_token } = exchanged.body as Record<string, string>
   const refreshed = await expectStatements(2, () =>
     postForm(test, '/oauth2/token', { grant_type: 'refresh_token', client_id, refresh_token }),
