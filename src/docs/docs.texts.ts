@@ -208,6 +208,10 @@ export const docs = {
   sentIn: {
     query: { en: 'Query', zh: '查询参数' },
     form: { en: 'Form body', zh: '表单' },
+    either: {
+      en: 'Form body, or the same as one JSON object of strings and integers',
+      zh: '表单，或内容相同的 JSON 对象，值为字符串或整数',
+    },
     json: { en: 'JSON body', zh: 'JSON' },
   },
   optional: { en: 'optional', zh: '选填' },
@@ -225,7 +229,7 @@ export const docs = {
   debugger: { en: 'signature debugger', zh: '签名调试器' },
   redirected: { en: 'redirect', zh: '跳转' },
   ofRedirect: {
-    en: 'At /oauth2/auth an error returns to the redirect URI as error and error_description, with state and iss. The visitor sees a page instead if the client or the redirect URI is unknown, or a parameter is too long or sent twice.',
-    zh: '/oauth2/auth 的错误以 error 和 error_description 带回回调地址，同时带有 state 和 iss。客户端或回调地址未知时，访问者看到的是错误页面。',
+    en: 'At /oauth2/auth an error returns to the redirect URI as error and error_description, with state and iss. If the client or the redirect URI is unknown, missing or sent twice, the visitor sees a page instead. So it is for a suspended application, and for a request that cannot be read: a value over 8,192 bytes, over 28,672 bytes in all, more than 100 parameters, or text that is not UTF-8.',
+    zh: '/oauth2/auth 的错误以 error 和 error_description 带回回调地址，同时带有 state 和 iss。客户端或回调地址未知、缺失或重复时，访问者看到的是错误页面；应用被停用，或请求无法读取时也一样：某个值超过 8,192 字节、合计超过 28,672 字节、参数超过 100 个，或文本不是 UTF-8。',
   },
 } satisfies Texts

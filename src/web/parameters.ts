@@ -82,8 +82,8 @@ function collect(pairs: Iterable<[string, unknown]>): Parameters {
     if (name.length > NAME_LENGTH_MAX)
       throw malformed(`A parameter name is longer than ${NAME_LENGTH_MAX} characters`)
     const bytesMax = ADDRESS_FIELDS.includes(name) ? ADDRESS_BYTES_MAX : VALUE_BYTES_MAX
-    if (Buffer.byteLength(value) > bytesMax) throw malformed(`${name} is longer than ${bytesMax} bytes`)
     if (!isCleanText(name) || !isCleanText(value)) throw new NotUtf8('A parameter')
+    if (Buffer.byteLength(value) > bytesMax) throw malformed(`${name} is longer than ${bytesMax} bytes`)
     const before = parameters[name]
     parameters[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
   }

@@ -14,7 +14,13 @@ import { gatewayCodes } from '../../src/docs/operations/codes.ts'
 import { jsonSchema, type Operation } from '../../src/docs/operations/operation.ts'
 import { madeUpSamples, NOW } from '../../src/docs/operations/samples.ts'
 import { WEBHOOKS } from '../../src/docs/operations/webhooks.ts'
-import { AREAS, OPERATIONS, openApiDocument, operationId } from '../../src/docs/reference/openapi.ts'
+import {
+  AREAS,
+  OPERATIONS,
+  openApiDocument,
+  operationId,
+  takesJsonToo,
+} from '../../src/docs/reference/openapi.ts'
 import { GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { setEventsUrl } from '../../src/payment/events/events.ts'
 import { GATEWAY_ERRORS } from '../../src/payment/gateway/errors.ts'
@@ -136,33 +142,33 @@ describe('the document', () => {
     }
   })
 
-  it('names the methods that each address accepts, and none takes a compressed body', async () => {
-    const { paths } = await documentIn('en')
-    for (const [path, operations] of Object.entries(paths)) {
+  it('describes the refusals of other methods and of compressed bodies', async () => {
+    type Json = { 'application/json': { schema: object } }
+    type Described = { responses: Record<string, { $ref?: string }> }
+    const document = await documentIn('en')
+    const { responses } = document.components as { responses: Record<string, { content: Json }> }
+
+    /** Expects the body that the operation describes for the status. */
+    function expectDescribed(operation: unknown, response: { statusCode: number; json(): unknown }): void {
+      const { $ref } = (operation as Described).responses[response.statusCode]!
+      const { schema } = responses[$ref!.split('/').at(-1)!]!.content['application/json']
+      const validate = ajv.compile(schema)
+      expect(validate(response.json()), ajv.errorsText(validate.errors)).toBe(true)
+    }
+    for (const [path, operations] of Object.entries(document.paths)) {
       const url = path.replace('{payment_id}', shop.payment_id)
       const accepted = []
-      const answers = new Map<number, string>()
       for (const method of ['get', 'post', 'put', 'patch', 'delete'] as const) {
-        const { statusCode, body } = await test.app.inject({ method: method.toUpperCase() as 'GET', url })
-        if (statusCode === 405) answers.set(405, body)
-        else accepted.push(method)
+        const response = await test.app.inject({ method: method.toUpperCase() as 'GET', url })
+        if (response.statusCode !== 405) accepted.push(method)
+        else for (const operation of Object.values(operations)) expectDescribed(operation, response)
       }
       expect([path, Object.keys(operations).sort()]).toEqual([path, accepted])
-      if (accepted.includes('post')) {
-        const headers = { 'content-encoding': 'gzip' }
-        const { statusCode, body } = await test.app.inject({ method: 'POST', url, headers })
-        answers.set(statusCode, body)
-      }
-      expect([path, ...answers.keys()]).toEqual([path, 405, ...(accepted.includes('post') ? [415] : [])])
-      const told: Operation['answers'] = Object.assign(
-        {},
-        ...described.filter((each) => each.path === path).map((each) => each.answers),
-      )
-      for (const [status, body] of answers)
-        if (told[status]!.schema !== undefined)
-          expect([path, faultsOf('output', told[status]!.schema, JSON.parse(body))]).toEqual([path, ''])
-      const own = Object.keys(told).filter((status) => ['405', '415'].includes(status))
-      expect([path, own]).toEqual([path, [...answers.keys()].map(String)])
+      if (operations.post === undefined) continue
+      const headers = { 'content-encoding': 'gzip' }
+      const response = await test.app.inject({ method: 'POST', url, headers })
+      expect([path, response.statusCode]).toEqual([path, 415])
+      expectDescribed(operations.post, response)
     }
   })
 
@@ -305,6 +311,10 @@ describe('the service', () => {
     if (described.schema === undefined) return
     const body = response.json()
     expect(faultsOf('output', described.schema, body)).toBe('')
+    if (takesJsonToo(operation)) {
+      const again = await send({ ...operation, request: { ...operation.request!, in: 'json' } }, fields)
+      expect([again.statusCode, again.json().code]).toEqual([first, body.code])
+    }
     const example = described.example as { code?: number } | undefined
     if (operation.area === 'v1' || operation.area === 'v2') expect(body.code).toBe(example!.code)
     if (body.access_token) known.access_token = body.access_token
@@ -314,6 +324,36 @@ describe('the service', () => {
       known.opened ??= String(fields.order_id)
     }
     if (body.out_trade_no || body.payurl) known.out_trade_no ??= String(fields.out_trade_no)
+  })
+
+  const atV1 = named.filter(([, { answers, area }]) => area === 'v1' && answers[200] !== undefined)
+  it.each(atV1)('signs what it answers to RSA at an address of V1: %s', async (_id, operation) => {
+    const { key: _, sign: __, sign_type: ___, ...fields } = asSent(operation).fields as Fields
+    const own = fields.name === undefined ? {} : { out_trade_no: 'by-rsa' }
+    const act = Object.fromEntries(new URLSearchParams(operation.path.split('?')[1]))
+    const timestamp = String(Math.floor(test.clock.now().getTime() / 1000))
+    const sent = shop.signRsa({ ...fields, ...own, ...act, timestamp })
+    expect(faultsOf('input', operation.request!.schema, sent)).toBe('')
+    const body = (await send(operation, sent)).json()
+    expect(body).toMatchObject({ code: 1, timestamp, sign: expect.any(String), sign_type: 'RSA' })
+    expect(faultsOf('output', operation.answers[200]!.schema!, body)).toBe('')
+  })
+
+  const created = OPERATIONS.find((each) => operationId(each) === 'post_payment_api_pay_create')!
+
+  it('answers MD5 at an address of V2 with the fields of V2, signed', async () => {
+    const { sign: _, sign_type: __, ...fields } = asSent(created).fields as Fields
+    const body = (await send(created, shop.signMd5({ ...fields, out_trade_no: 'by-md5' }))).json()
+    expect(body).toMatchObject({ code: 0, pay_info: expect.any(String), sign_type: 'RSA' })
+    expect(faultsOf('output', created.answers[200]!.schema!, body)).toBe('')
+  })
+
+  it('leaves refusals before the pid is known unsigned', async () => {
+    const { fields } = asSent(created)
+    for (const unknown of [{}, { ...fields, pid: '999999' }])
+      expect((await send(created, unknown)).json()).not.toHaveProperty('sign')
+    const refused = (await send(created, { ...fields, sign: 'x' })).json()
+    expect(refused).toMatchObject({ code: -3, sign_type: 'RSA' })
   })
 
   it.each(named)('answers nothing at all as described: %s', async (_id, operation) => {

@@ -230,7 +230,8 @@ describe('a state of 8 KiB', () => {
 
   it('is the longest: one byte more is refused', async () => {
     const answer = await getJson(test, authorizationUrl(party, { state: 's'.repeat(8_193) }), JSON_CALLER)
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+    const error_description = expect.stringContaining('state')
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request', error_description } })
   })
 })
 

@@ -797,6 +797,18 @@ describe('paying', () => {
     )
   })
 
+  it('leads to the callback address with its own query, which is unsigned', async () => {
+    const asking = await makeShop(test)
+    const callback_url = `${asking.callbackUrl}?shop=7`
+    await test.db.updateTable('payment_apps').set({ callback_url }).where('id', '=', asking.id).execute()
+    const fields = asking.trade({ return_url: '' })
+    await ask(MAPI, asking.signMd5(fields))
+    const back = await pay(fields.out_trade_no!, asking)
+    expect(back.href.startsWith(`${callback_url}&`)).toBe(true)
+    const { sign, sign_type: _, ...signed } = without(Object.fromEntries(back.searchParams), 'shop')
+    expect(sign).toBe(asking.signMd5(signed).sign)
+  })
+
   it('signs nothing for a trade that is not paid, whoever asks how', async () => {
     const fields = trade()
     await createV1(fields)

@@ -134,8 +134,8 @@ const PAYMENT_MEANINGS: Record<Exclude<PaymentWireCode, 'application_not_found'>
     '参数无效，或写在了 URL 里而不在请求体中；或订单已存在，但金额或收款人不同。',
   ),
   malformed_request: text(
-    'The body cannot be read: a repeated or nested parameter, text that is not UTF-8, another Content-Type, or a Content-Encoding (HTTP 415).',
-    '请求体无法读取：参数重复或嵌套、不是 UTF-8、Content-Type 不对，或带有 Content-Encoding（HTTP 415）。',
+    'The body cannot be read: a repeated or nested parameter, text that is not UTF-8, a Content-Type that is neither of a form nor JSON, or a Content-Encoding (HTTP 415).',
+    '请求体无法读取：参数重复或嵌套、不是 UTF-8、Content-Type 既不是表单也不是 JSON，或带有 Content-Encoding（HTTP 415）。',
   ),
   method_not_allowed: text(
     'The address takes another method, which Allow names (HTTP 405).',
@@ -271,8 +271,8 @@ const GATEWAY_MEANINGS: Record<GatewayWireCode, Text> = {
     '请求体的 Content-Type 既不是表单类型也不是 JSON，或请求体带有 Content-Encoding（HTTP 415）。',
   ),
   malformed_request: text(
-    'A parameter is repeated or nested, or the body cannot be read as a form.',
-    '参数重复或嵌套，或请求体无法按表单读取。',
+    'A parameter is repeated or nested, or the body cannot be read as what its Content-Type says.',
+    '参数重复或嵌套，或请求体无法按 Content-Type 读取。',
   ),
   method_not_allowed: text(
     'The address takes another method, which Allow names (HTTP 405).',
@@ -282,8 +282,8 @@ const GATEWAY_MEANINGS: Record<GatewayWireCode, Text> = {
   order_not_found: text('The application has no such trade.', '该应用没有此订单。'),
   order_changed: text('The out_trade_no exists with other money.', '该商户订单号已存在，但金额不同。'),
   order_exists: text(
-    'The trade is closed or refunded; or it is paid and can no longer be closed.',
-    '订单已关闭或已退款；或已付款而无法关闭。',
+    'The trade is closed or refunded. pay/close: it is paid (msg 订单已支付) or refunded, and can no longer be closed.',
+    '订单已关闭或已退款。pay/close：订单已付款（msg 为“订单已支付”）或已退款，不能再关闭。',
   ),
   not_supported: text(
     'The endpoint exists only in the protocol: refunds are made by an administrator, transfers by the HMAC API.',

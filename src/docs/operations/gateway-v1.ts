@@ -12,31 +12,35 @@ import {
   TradeRequest,
   TradeV1,
 } from '../../payment/gateway/shapes.ts'
-import { answered, NAMED, newTrade, PAGE, PID, REFUSALS, TIMED, TRADE } from './gateway.ts'
+import {
+  ABOUT_TRADE,
+  ANSWER_SIGNED,
+  answered,
+  NAMED,
+  newTrade,
+  PAGE,
+  PID,
+  REDIRECTED,
+  TIMED,
+  TRADE,
+  TRADE_EXAMPLE,
+} from './gateway.ts'
 import { described, type Operation, text } from './operation.ts'
 import { SAMPLE_TRADES } from './samples.ts'
 
-const TRADE_TEXTS = {
+/** How a caller of api.php proves itself. */
+const PROVEN = {
+  key: text('The KEY itself, or a sign instead.', '商户 KEY，或改用 sign。'),
+  ...TIMED,
+}
+const ROW = { ...TRADE_EXAMPLE, param: '' }
+const ABOUT_ROW = {
+  ...ABOUT_TRADE,
   status: text('1 paid, 0 anything else.', '1 已付款，0 其他。'),
   refunded: text(
     '1 if the order was refunded in full; otherwise absent.',
     '全额退款后为 1；否则没有该字段。',
   ),
-}
-
-const TRADE_EXAMPLE = {
-  trade_no: '1767323045123456789',
-  out_trade_no: 'mug-1001',
-  api_trade_no: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
-  type: 'alipay',
-  pid: 1001,
-  addtime: '2026-01-02 11:04:05',
-  endtime: '2026-01-02 11:05:00',
-  name: 'Mug',
-  money: '9.90',
-  status: 1,
-  param: '',
-  buyer: 'alice',
 }
 
 export const v1Operations: Operation[] = [
@@ -51,16 +55,7 @@ export const v1Operations: Operation[] = [
       zh: '商店用已签名的参数把买家的浏览器跳转到这里。服务创建订单并显示支付页。',
     },
     request: { in: 'query', schema: described(TradeRequest, { ...TRADE, ...TIMED }), example: newTrade },
-    answers: {
-      302: { about: { en: 'To the pay page.', zh: '跳转到支付页。' } },
-      400: {
-        about: {
-          en: 'A page that says what is wrong; JSON with code and msg for a caller that does not ask for HTML.',
-          zh: '说明错误的页面；调用方未请求 HTML 时，返回含 code 和 msg 的 JSON。',
-        },
-        schema: REFUSALS.v1,
-      },
-    },
+    answers: REDIRECTED,
   },
   {
     area: 'v1',
@@ -75,7 +70,7 @@ export const v1Operations: Operation[] = [
     request: { in: 'form', schema: described(TradeRequest, { ...TRADE, ...TIMED }), example: newTrade },
     answers: answered(
       'v1',
-      OpenedV1,
+      described(OpenedV1, ANSWER_SIGNED),
       {
         code: 1,
         msg: 'success',
@@ -100,19 +95,15 @@ export const v1Operations: Operation[] = [
       in: 'form',
       schema: described(OrderActRequest, {
         pid: PID,
-        key: text('The KEY itself, or a sign instead.', '商户 KEY，或改用 sign。'),
         ...NAMED,
+        ...PROVEN,
       }),
       example: () => ({ out_trade_no: SAMPLE_TRADES.asked }),
     },
     answers: answered(
       'v1',
-      described(OrderActAnswer, TRADE_TEXTS),
-      {
-        code: 1,
-        msg: 'success',
-        ...TRADE_EXAMPLE,
-      },
+      described(OrderActAnswer, { ...ABOUT_ROW, ...ANSWER_SIGNED }),
+      { code: 1, msg: 'success', ...ROW },
       'Times are of China (+08:00).',
       '时间为北京时间。',
     ),
@@ -124,13 +115,13 @@ export const v1Operations: Operation[] = [
     path: '/payment/api/api.php?act=query',
     about: { en: 'Test credentials', zh: '测试凭据' },
     introduction: {
-      en: 'Answers with the balance and the number of orders if pid and KEY belong together, so it shows whether the shop is set up correctly.',
-      zh: 'pid 与 KEY 匹配时返回余额和订单数，可用来检查商店的配置。',
+      en: 'Answers with the balance and the number of paid orders if pid and KEY belong together, so it shows whether the shop is set up correctly.',
+      zh: 'pid 与 KEY 匹配时返回余额和已付款的订单数，可用来检查商店的配置。',
     },
-    request: { in: 'form', schema: described(QueryActRequest, { pid: PID }), example: () => ({}) },
+    request: { in: 'form', schema: described(QueryActRequest, { pid: PID, ...PROVEN }), example: () => ({}) },
     answers: answered(
       'v1',
-      QueryActAnswer,
+      described(QueryActAnswer, ANSWER_SIGNED),
       {
         code: 1,
         pid: 1001,
@@ -162,13 +153,13 @@ export const v1Operations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: described(OrdersActRequest, { pid: PID, ...PAGE }),
+      schema: described(OrdersActRequest, { pid: PID, ...PAGE, ...PROVEN }),
       example: () => ({ limit: '10' }),
     },
     answers: answered(
       'v1',
-      OrdersActAnswer.extend({ data: z.array(described(TradeV1, TRADE_TEXTS)) }),
-      { code: 1, msg: 'success', count: 1, data: [TRADE_EXAMPLE] },
+      described(OrdersActAnswer.extend({ data: z.array(described(TradeV1, ABOUT_ROW)) }), ANSWER_SIGNED),
+      { code: 1, msg: 'success', count: 1, data: [ROW] },
       'The newest first.',
       '最新的在前。',
     ),
@@ -183,10 +174,10 @@ export const v1Operations: Operation[] = [
       en: 'Some plugins ask for it. The list is always empty: points stay in the wallet and are not paid out.',
       zh: '部分插件会查询。列表始终为空：积分留在钱包里，没有结算。',
     },
-    request: { in: 'form', schema: described(QueryActRequest, { pid: PID }), example: () => ({}) },
+    request: { in: 'form', schema: described(QueryActRequest, { pid: PID, ...PROVEN }), example: () => ({}) },
     answers: answered(
       'v1',
-      SettleActAnswer,
+      described(SettleActAnswer, ANSWER_SIGNED),
       { code: 1, msg: 'success', data: [] },
       'Always an empty list.',
       '始终为空列表。',

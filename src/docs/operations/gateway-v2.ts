@@ -14,30 +14,30 @@ import {
   TradesRequest,
   TradeV2,
 } from '../../payment/gateway/shapes.ts'
-import { answered, NAMED, newTrade, PAGE, PID, REFUSALS, TIMED, TRADE } from './gateway.ts'
+import {
+  ABOUT_TRADE,
+  ANSWER_SIGNED,
+  answered,
+  NAMED,
+  newTrade,
+  PAGE,
+  PID,
+  REDIRECTED,
+  TIMED,
+  TRADE,
+  TRADE_EXAMPLE,
+} from './gateway.ts'
 import { described, type Operation, text } from './operation.ts'
 import { SAMPLE_TRADES } from './samples.ts'
 
 const ABOUT_V2 = {
+  ...ABOUT_TRADE,
   status: text('0 not paid, 1 paid, 2 refunded.', '0 未付款，1 已付款，2 已退款。'),
   refundmoney: text('The amount refunded, in your currency.', '已退金额（商户货币）。'),
 }
 const signature = { timestamp: '1767323045', sign: 'bGlrZSB0aGlz…', sign_type: 'RSA' }
 
-const TRADE_EXAMPLE = {
-  trade_no: '1767323045123456789',
-  out_trade_no: 'mug-2001',
-  api_trade_no: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
-  type: 'alipay',
-  pid: 1001,
-  addtime: '2026-01-02 11:04:05',
-  endtime: '2026-01-02 11:05:00',
-  name: 'Mug',
-  money: '9.90',
-  status: 1,
-  trade_status: 'TRADE_SUCCESS',
-  buyer: 'alice',
-}
+const ROW = { ...TRADE_EXAMPLE, trade_status: 'TRADE_SUCCESS' }
 
 export const v2Operations: Operation[] = [
   {
@@ -55,16 +55,7 @@ export const v2Operations: Operation[] = [
       schema: described(TradeRequest, { ...TRADE, ...TIMED }),
       example: newTrade,
     },
-    answers: {
-      302: { about: { en: 'To the pay page.', zh: '跳转到支付页。' } },
-      400: {
-        about: {
-          en: 'A page that says what is wrong; JSON with code and msg for a caller that does not ask for HTML.',
-          zh: '说明错误的页面；调用方未请求 HTML 时，返回含 code 和 msg 的 JSON。',
-        },
-        schema: REFUSALS.v2,
-      },
-    },
+    answers: REDIRECTED,
   },
   {
     area: 'v2',
@@ -82,7 +73,7 @@ export const v2Operations: Operation[] = [
     },
     answers: answered(
       'v2',
-      OpenedV2,
+      described(OpenedV2, ANSWER_SIGNED),
       {
         code: 0,
         msg: 'success',
@@ -114,11 +105,11 @@ export const v2Operations: Operation[] = [
     },
     answers: answered(
       'v2',
-      described(TradeAnswer, ABOUT_V2),
+      described(TradeAnswer, { ...ABOUT_V2, ...ANSWER_SIGNED }),
       {
         code: 0,
         msg: 'success',
-        ...TRADE_EXAMPLE,
+        ...ROW,
         ...signature,
       },
       'Empty fields are left out.',
@@ -141,7 +132,7 @@ export const v2Operations: Operation[] = [
     },
     answers: answered(
       'v2',
-      ClosedAnswer,
+      described(ClosedAnswer, ANSWER_SIGNED),
       { code: 0, msg: 'success', ...signature },
       'Closed, now or before. A paid trade is refused with code -1 and the msg 订单已支付.',
       '已关闭（本次或之前）。已付款的订单返回 code -1，msg 为“订单已支付”。',
@@ -153,8 +144,8 @@ export const v2Operations: Operation[] = [
     path: '/payment/api/merchant/info',
     about: { en: 'Get the merchant’s details', zh: '查询商户信息' },
     introduction: {
-      en: 'Returns the state of the application, its balance, and the numbers and amounts of its orders.',
-      zh: '返回应用的状态、余额，以及订单数和金额。',
+      en: 'Returns the state of the application, its balance, and the numbers and amounts of its paid orders.',
+      zh: '返回应用的状态、余额，以及已付款的订单数和金额。',
     },
     request: {
       in: 'form',
@@ -163,7 +154,7 @@ export const v2Operations: Operation[] = [
     },
     answers: answered(
       'v2',
-      ApplicationAnswer,
+      described(ApplicationAnswer, ANSWER_SIGNED),
       {
         code: 0,
         msg: 'success',
@@ -199,8 +190,8 @@ export const v2Operations: Operation[] = [
     },
     answers: answered(
       'v2',
-      TradesAnswer.extend({ data: z.array(described(TradeV2, ABOUT_V2)) }),
-      { code: 0, msg: 'success', count: 1, data: [TRADE_EXAMPLE], ...signature },
+      described(TradesAnswer.extend({ data: z.array(described(TradeV2, ABOUT_V2)) }), ANSWER_SIGNED),
+      { code: 0, msg: 'success', count: 1, data: [ROW], ...signature },
       'data itself is not part of what is signed.',
       'data 不参与签名。',
     ),
@@ -221,7 +212,7 @@ export const v2Operations: Operation[] = [
     },
     answers: answered(
       'v2',
-      BalanceAnswer,
+      described(BalanceAnswer, ANSWER_SIGNED),
       { code: 0, msg: 'success', available_money: '10.00', transfer_rate: '3', ...signature },
       'available_money is in your currency, transfer_rate in percent. The HMAC API makes the transfers.',
       'available_money 为商户货币，transfer_rate 为百分比。转账请使用 HMAC 接口。',

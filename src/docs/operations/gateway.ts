@@ -1,5 +1,6 @@
 /** The descriptions that both versions of the gateway share. */
 import { z } from 'zod'
+import { GATEWAY_ERRORS } from '../../payment/gateway/errors.ts'
 import { NAME_BYTES_MAX, Refusal, TRADES_DEFAULT, TRADES_MAX } from '../../payment/gateway/shapes.ts'
 import { DRIFT_SECONDS_MAX } from '../../payment/wire-fields/fields.ts'
 import { gatewayCodes } from './codes.ts'
@@ -39,8 +40,8 @@ export const TRADE = {
   ),
   out_trade_no: OUT_TRADE_NO,
   notify_url: text(
-    'An absolute http or https address. The service sends a GET there when the trade is paid; the last line of the answer must be success. Without it the service uses the notification address of the application. With neither it notifies nobody, and the query tells. The port is 80, 443, or 1024 and above. A private IP address is refused here; a name that leads to one is refused when the service calls it. A query of its own is not signed, so give it none.',
-    'http 或 https 的完整地址；付款后以 GET 通知，响应的最后一行须为 success。未填写时使用应用的异步通知地址；两者都没有则不通知，可主动查询。端口须为 80、443 或不小于 1024。内网 IP 地址在此被拒绝；指向内网的域名在通知时被拒绝。请不要自带查询参数：它不参与签名。',
+    'An absolute http or https address. The service sends a GET there when the trade is paid; the last line of the answer must be success. Without it the service uses the notification address of the application. With neither it notifies nobody, and the query tells. The port is 80, 443, or 1024 and above. A private IP address is refused here, except one of this machine outside production. A name that leads to one is refused when the service calls it. A query of its own is not signed, so give it none.',
+    'http 或 https 的完整地址；付款后以 GET 通知，响应的最后一行须为 success。未填写时使用应用的异步通知地址；两者都没有则不通知，可主动查询。端口须为 80、443 或不小于 1024。内网 IP 地址在此被拒绝，非生产环境下本机地址除外；指向内网的域名在通知时被拒绝。请不要自带查询参数：它不参与签名。',
   ),
   return_url: text(
     'The buyer returns here after paying. Without it the buyer returns to the callback URL of the application. A query of its own is not signed, in either address.',
@@ -66,6 +67,42 @@ export const NAMED = {
   ),
   out_trade_no: OUT_TRADE_NO,
 }
+/** The fields of a trade in answers, lists and messages. */
+export const ABOUT_TRADE = {
+  pid: text('As the shop sent it.', '与下单时相同。'),
+  trade_no: text('The number of the platform.', '平台订单号。'),
+  out_trade_no: text('Your number.', '商户订单号。'),
+  api_trade_no: text('The transaction_id of the order.', '订单的交易号。'),
+  type: text('As the shop sent it.', '与下单时相同。'),
+  name: text('As the shop sent it, cut to its length.', '与下单时相同（超长部分已截断）。'),
+  money: text('As the shop sent it. Compare it with your order.', '与下单时相同；请与订单核对。'),
+  trade_status: text('Paid.', '已付款。'),
+  param: text('As the shop sent it.', '与下单时相同。'),
+  addtime: text('When it was created, in China (+08:00).', '创建时间（北京时间）。'),
+  endtime: text('When it was paid, in China (+08:00).', '付款时间（北京时间）。'),
+  buyer: text('The username of the buyer.', '买家用户名。'),
+}
+export const TRADE_EXAMPLE = {
+  trade_no: '1767323045123456789',
+  out_trade_no: 'mug-1001',
+  api_trade_no: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
+  type: 'alipay',
+  pid: 1001,
+  addtime: '2026-01-02 11:04:05',
+  endtime: '2026-01-02 11:05:00',
+  name: 'Mug',
+  money: '9.90',
+  status: 1,
+  buyer: 'alice',
+}
+/** The fields that sign an answer. */
+export const ANSWER_SIGNED = {
+  timestamp: text('When the answer was signed, in seconds since 1970.', '响应签名时的秒数（1970 年以来）。'),
+  sign: text(
+    'By the platform key of the application, over every non-empty value but lists, sign and sign_type.',
+    '用应用的平台密钥对除列表、sign、sign_type 外的全部非空字段签名。',
+  ),
+}
 export const newTrade = () => ({ ...SAMPLE_TRADE, out_trade_no: `mug-${NOW}` })
 
 /** Describes the answer of a JSON endpoint. The status is always 200, and `code` names the outcome. */
@@ -86,7 +123,25 @@ const refusalOf = (version: 'v1' | 'v2') => {
       .join('\n')
   return described(Refusal, { code: text(lines('en'), lines('zh')) })
 }
-export const REFUSALS = { v1: refusalOf('v1'), v2: refusalOf('v2') }
+const REFUSALS = { v1: refusalOf('v1'), v2: refusalOf('v2') }
+
+/** A refusal with another HTTP status than 200. The schema of each operation explains the codes. */
+export const AnyRefusal = described(Refusal, {
+  code: text('Negative, of the table of error codes.', '负数，见错误码表。'),
+  msg: text('What is wrong, in Chinese.', '错误说明（中文）。'),
+})
+/** The answers of an address that a buyer's browser opens. */
+export const REDIRECTED: Record<number, Answer> = {
+  302: { about: { en: 'To the pay page.', zh: '跳转到支付页。' } },
+  400: {
+    about: {
+      en: 'A page that says what is wrong. A caller that does not ask for HTML gets JSON; without a pid, any caller gets a text.',
+      zh: '说明错误的页面。调用方未请求 HTML 时返回 JSON；没有 pid 时一律返回纯文本。',
+    },
+    schema: AnyRefusal,
+    example: { code: -3, msg: GATEWAY_ERRORS.invalid_signature!.msg },
+  },
+}
 
 export const PAGE = {
   limit: text(

@@ -116,8 +116,8 @@ export const identityOperations: Operation[] = [
       },
       400: {
         about: {
-          en: 'A page. The redirect URI is unknown, the client metadata document cannot be used, or a parameter is too long or sent twice, so there is no redirect.',
-          zh: '页面：回调地址未知、客户端元数据文档无法使用，或参数过长、重复，因此不会跳转。',
+          en: 'A page. The redirect URI is unknown, the client metadata document cannot be used, the request cannot be read (a value over 8,192 bytes, for example), or client_id or redirect_uri is sent twice, so there is no redirect.',
+          zh: '页面：回调地址未知、客户端元数据文档无法使用、请求无法读取（例如某个值超过 8,192 字节），或 client_id、redirect_uri 重复，因此不会跳转。',
         },
       },
       401: {

@@ -35,32 +35,6 @@ export type Operation = {
   answers: Record<number, Answer>
 }
 
-/** The answers that every operation of an area may give. `takesBody` tells whether one of its methods has a body. */
-export function answersAnywhere(schema: z.ZodType | undefined, takesBody: boolean): Record<number, Answer> {
-  const of = (about: Text): Answer => (schema === undefined ? { about } : { about, schema })
-  return {
-    405: of(
-      text('The address takes another method, which Allow names.', '请求方法不正确，Allow 列出允许的方法。'),
-    ),
-    ...(takesBody && {
-      415: of(text('The body has a Content-Encoding.', '请求体带有 Content-Encoding。')),
-    }),
-    429: of(
-      text(
-        'Too many requests. Try again after Retry-After seconds.',
-        '请求过多，请在 Retry-After 秒后重试。',
-      ),
-    ),
-    500: of(text('A fault of the service. Send the request again.', '服务内部错误，请重发。')),
-    503: of(
-      text(
-        'The service is too busy, or is being maintained. Try again after Retry-After seconds.',
-        '服务繁忙或维护中，请在 Retry-After 秒后重试。',
-      ),
-    ),
-  }
-}
-
 export const SECURITY = {
   client: { type: 'http', scheme: 'basic' },
   bearer: { type: 'http', scheme: 'bearer' },

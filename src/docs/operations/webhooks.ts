@@ -21,6 +21,7 @@ import { PAYMENT_ERRORS } from '../../payment/hmac/errors.ts'
 import { ATTEMPTS_MAX, RETRY_MINUTES } from '../../payment/notifications/outbox.ts'
 import { Callback, MandateCallback, signedCallbackUrl } from '../../payment/signing/hmac.ts'
 import type { Text } from '../../web/languages.ts'
+import { ABOUT_TRADE } from './gateway.ts'
 import { CHARGED, Charged, ENDED_MANDATE, MANDATE, Mandate } from './mandates.ts'
 import { described, text } from './operation.ts'
 import { ORDER, Order, TRANSFER, Transfer } from './payment.ts'
@@ -83,29 +84,15 @@ const MANDATE_CALLBACK = described(MandateCallback, {
   ),
 })
 
-const ABOUT_MESSAGE = {
-  pid: text('As the shop sent it.', '与下单时相同。'),
-  trade_no: text('The number of the platform.', '平台订单号。'),
-  out_trade_no: text('Your number.', '商户订单号。'),
-  type: text('As the shop sent it.', '与下单时相同。'),
-  name: text('As the shop sent it, cut to its length.', '与下单时相同（超长部分已截断）。'),
-  money: text('As the shop sent it. Compare it with your order.', '与下单时相同；请与订单核对。'),
-  trade_status: text('Paid.', '已付款。'),
-  param: text('As the shop sent it.', '与下单时相同。'),
-}
 const MESSAGE_V1 = described(MessageV1, {
-  ...ABOUT_MESSAGE,
+  ...ABOUT_TRADE,
   sign: text(
     'The lower-case MD5 of all non-empty parameters but sign and sign_type, decoded, sorted, joined as a=1&b=2, with the KEY behind.',
     '除 sign、sign_type 外的全部非空参数（解码后）排序拼成 a=1&b=2，直接接上 KEY 后的小写 MD5。',
   ),
 })
 const MESSAGE_V2 = described(MessageV2, {
-  ...ABOUT_MESSAGE,
-  api_trade_no: text('The transaction_id of the order.', '订单的交易号。'),
-  addtime: text('When it was created, in China (+08:00).', '创建时间（北京时间）。'),
-  endtime: text('When it was paid, in China (+08:00).', '付款时间（北京时间）。'),
-  buyer: text('The username of the buyer.', '买家用户名。'),
+  ...ABOUT_TRADE,
   timestamp: text(
     'Seconds since 1970 when this message was signed: each attempt is signed anew.',
     '签名时的秒数；每次重试都重新签名。',
@@ -166,16 +153,16 @@ const ACCEPTED: Text = {
 const notify = (version: 'V1' | 'V2'): Pick<Webhook, 'title' | 'about' | 'answer'> => ({
   title: { en: `Notification of ${version}`, zh: `${version} 异步通知` },
   about: {
-    en: `The service sends it to the notify_url of a paid trade, else to the notification address of the application, from its server, at once after the payment. Verify the sign over every non-empty parameter, since fields may be added. Check that trade_status is TRADE_SUCCESS and that the money is that of your order, and do nothing for an order that is done. ${SCHEDULE.en}`,
-    zh: `付款后立即由服务器发送到订单的 notify_url，没有则发送到应用的异步通知地址。请对全部非空参数验签（今后可能增加字段），核对 trade_status 为 TRADE_SUCCESS、money 与订单一致；已处理的订单不再处理。${SCHEDULE.zh}`,
+    en: `The service sends it to the notify_url of a paid trade, else to the notification address of the application, from its server, at once after the payment. Verify the sign over every non-empty parameter, since fields may be added, but not over a query that the address had before. Check that trade_status is TRADE_SUCCESS and that the money is that of your order, and do nothing for an order that is done. ${SCHEDULE.en}`,
+    zh: `付款后立即由服务器发送到订单的 notify_url，没有则发送到应用的异步通知地址。请对全部非空参数验签（今后可能增加字段；地址原有的查询参数不参与签名），核对 trade_status 为 TRADE_SUCCESS、money 与订单一致；已处理的订单不再处理。${SCHEDULE.zh}`,
   },
   answer: ANSWER_SUCCESS,
 })
 const comeBack = (version: 'V1' | 'V2'): Pick<Webhook, 'title' | 'about' | 'answer'> => ({
   title: { en: `Return of ${version}`, zh: `${version} 同步返回` },
   about: {
-    en: 'The browser of the buyer comes to return_url with the parameters of the notification. It may never come, or come twice: deliver by the notification or a query.',
-    zh: '买家的浏览器带着与通知相同的参数来到 return_url。它可能不来或来两次，请以通知或查询结果为准。',
+    en: 'The browser of the buyer comes to return_url, or without one to the callback URL of the application, with the parameters of the notification. A query that the address had stays in it and is not signed. It may never come, or come twice: deliver by the notification or a query.',
+    zh: '买家的浏览器带着与通知相同的参数来到 return_url，未填写时来到应用的回调地址。地址原有的查询参数会保留，但不参与签名。它可能不来或来两次，请以通知或查询结果为准。',
   },
   answer: SHOWS_A_PAGE,
 })

@@ -5,10 +5,11 @@
 import { escapeHtml } from '../../web/html.ts'
 import type { Text } from '../../web/languages.ts'
 import { type Answer, type Area, jsonSchema, type Operation } from '../operations/operation.ts'
+import { otherRefusals } from '../operations/refusals.ts'
 import type { Samples } from '../operations/samples.ts'
 import type { Webhook } from '../operations/webhooks.ts'
 import { highlighted } from './highlight.ts'
-import { OPERATIONS, operationId } from './openapi.ts'
+import { OPERATIONS, operationId, takesJsonToo } from './openapi.ts'
 
 /** A field. `pattern` is the expression that its text fits. */
 export type Field = {
@@ -52,7 +53,10 @@ const isRefusal = ([status, { schema }]: [string, Answer]) => Number(status) >= 
 
 /** Describes an operation in one language. */
 export function describeOperation(operation: Operation, language: keyof Text) {
-  const all = Object.entries(operation.answers)
+  const all = Object.entries<Answer>({
+    ...Object.fromEntries(otherRefusals(operation)),
+    ...operation.answers,
+  })
   const answered = all.filter(([status]) => Number(status) < 400)
   const refused = all.filter(([status]) => Number(status) >= 400)
   return {
@@ -63,7 +67,7 @@ export function describeOperation(operation: Operation, language: keyof Text) {
     introduction: operation.introduction[language],
     security: operation.security,
     sent: operation.request && {
-      in: operation.request.in,
+      in: takesJsonToo(operation) ? ('either' as const) : operation.request.in,
       fields: fieldsOf(jsonSchema(operation.request.schema, 'input', language), language),
     },
     answers: answered.map(([status, answer]) => ({
@@ -105,6 +109,9 @@ function describeBody({ schema, example }: Answer, language: keyof Text) {
   }
 }
 
+/** The list of a refusal, whose codes have a page of their own. */
+const CODED = 'errors'
+
 /** The fields of an object, or those of the first object of a union. The fields of a list's rows follow the list. */
 function fieldsOf(schema: Schema, language: keyof Text, before = ''): Field[] {
   const { properties = {}, required = [] } = schema.anyOf?.[0] ?? schema.items ?? schema
@@ -116,7 +123,9 @@ function fieldsOf(schema: Schema, language: keyof Text, before = ''): Field[] {
       pattern: patternOf(field),
       about: field.description ?? '',
     },
-    ...(name === 'data' && field.items !== undefined ? fieldsOf(field.items, language, 'data[].') : []),
+    ...(field.items === undefined || name === CODED
+      ? []
+      : fieldsOf(field.items, language, `${before}${name}[].`)),
   ])
 }
 

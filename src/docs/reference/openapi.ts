@@ -1,50 +1,27 @@
 /** Builds one OpenAPI 3.1 document from the operations, the webhooks and their schemas. */
-import type { z } from 'zod'
 import type { Config } from '../../platform/config.ts'
 import { VERSION } from '../../platform/version.ts'
 import type { Text } from '../../web/languages.ts'
-import { REFUSALS } from '../operations/gateway.ts'
 import { v1Operations } from '../operations/gateway-v1.ts'
 import { v2Operations } from '../operations/gateway-v2.ts'
-import { AnyRefusal as AnyOAuthRefusal, identityOperations } from '../operations/identity.ts'
+import { identityOperations } from '../operations/identity.ts'
 import { mandateOperations } from '../operations/mandates.ts'
-import {
-  type Answer,
-  type Area,
-  answersAnywhere,
-  jsonSchema,
-  type Operation,
-  SECURITY,
-} from '../operations/operation.ts'
-import { AnyRefusal as AnyPaymentRefusal, paymentOperations } from '../operations/payment.ts'
+import { type Answer, type Area, jsonSchema, type Operation, SECURITY } from '../operations/operation.ts'
+import { paymentOperations } from '../operations/payment.ts'
+import { otherRefusals, refusalsAnywhere } from '../operations/refusals.ts'
 import type { Samples } from '../operations/samples.ts'
 import { WEBHOOKS, type Webhook } from '../operations/webhooks.ts'
 import { callOf, signedExample } from '../programs/call.ts'
 import { scriptOf } from '../programs/programs.ts'
 
 export const AREAS: Area[] = ['identity', 'payment', 'v1', 'v2']
-/** The refusals of an area as JSON. */
-const REFUSED: Record<Area, z.ZodType> = {
-  identity: AnyOAuthRefusal,
-  payment: AnyPaymentRefusal,
-  ...REFUSALS,
-}
-
 export const OPERATIONS: Operation[] = [
   ...identityOperations,
   ...paymentOperations,
   ...mandateOperations,
   ...v1Operations,
   ...v2Operations,
-].map(withAnswersAnywhere)
-
-/** Adds the answers that any operation may give. The refusals of a page for browsers may be pages. */
-function withAnswersAnywhere(operation: Operation): Operation {
-  const { area, method, alsoBy, answers } = operation
-  const isPage = Object.values(answers)[0]!.schema === undefined
-  const anywhere = answersAnywhere(isPage ? undefined : REFUSED[area], [method, alsoBy].includes('post'))
-  return { ...operation, answers: { ...anywhere, ...answers } }
-}
+]
 
 const MEDIA = { form: 'application/x-www-form-urlencoded', json: 'application/json' }
 
@@ -80,9 +57,7 @@ export async function openApiDocument(
       description: introduction[language],
       servers: [{ url: server }],
       ...(security === undefined ? {} : { security: [{ [security]: [] }] }),
-      responses: Object.fromEntries(
-        Object.entries(operation.answers).map(([code, answer]) => [code, describeAnswer(answer, language)]),
-      ),
+      responses: describeAnswers(operation, language),
     }
     paths[path] ??= {}
     paths[path][method] = {
@@ -110,7 +85,7 @@ export async function openApiDocument(
     tags: AREAS.map((name) => ({ name })),
     paths,
     webhooks: Object.fromEntries(webhooks),
-    components: { securitySchemes: SECURITY },
+    components: { securitySchemes: SECURITY, responses: describeRefusals(language) },
   }
 }
 
@@ -131,12 +106,18 @@ function sentBy(method: 'get' | 'post', operation: Operation): Operation {
     : { ...operation, request: { ...request, in: method === 'get' ? 'query' : 'form' } }
 }
 
+/** Whether a form may also be sent as JSON. The doors of payments take both. */
+export function takesJsonToo({ area, request }: Operation): boolean {
+  return area !== 'identity' && request?.in === 'form'
+}
+
 function describeRequest(
-  { path, request }: Operation,
+  operation: Operation,
   example: Record<string, unknown>,
   { payment_id }: Samples,
   language: keyof Text,
 ) {
+  const { path, request } = operation
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
@@ -151,7 +132,10 @@ function describeRequest(
     ...(inPath.length === 0 ? {} : { parameters: inPath }),
     requestBody: {
       required: true,
-      content: { [MEDIA[request.in]]: { schema, example } },
+      content: {
+        [MEDIA[request.in]]: { schema, example },
+        ...(takesJsonToo(operation) && { [MEDIA.json]: { schema } }),
+      },
     },
   }
 }
@@ -195,6 +179,31 @@ async function describeWebhook(webhook: Webhook, samples: Samples, language: key
     },
   }
 }
+
+/** The answers of an operation. The refusals of its whole area stand once, in the components. */
+function describeAnswers(operation: Operation, language: keyof Text) {
+  const own = Object.entries(operation.answers).map(([status, answer]) => [
+    status,
+    describeAnswer(answer, language),
+  ])
+  const shared = otherRefusals(operation).map(([status]) => [
+    status,
+    { $ref: `#/components/responses/${sharedName(operation.area, status)}` },
+  ])
+  return Object.fromEntries([...own, ...shared])
+}
+
+function describeRefusals(language: keyof Text) {
+  const shared = AREAS.flatMap((area) =>
+    refusalsAnywhere(area).map(([status, answer]) => [
+      sharedName(area, status),
+      describeAnswer(answer, language),
+    ]),
+  )
+  return Object.fromEntries(shared)
+}
+
+const sharedName = (area: Area, status: string) => `${area}_${status}`
 
 function describeAnswer({ about, schema, example }: Answer, language: keyof Text) {
   const description = about[language]

@@ -17,6 +17,8 @@ const Pid = z.string()
 const signed = { sign: z.string(), sign_type: z.enum(['MD5', 'RSA']).optional() }
 /** V2 requires the timestamp. */
 const timed = { timestamp: Timestamp.optional(), ...signed }
+/** api.php takes the Merchant KEY or a signature. */
+const proven = z.object({ key: z.string(), ...timed }).partial().shape
 
 /** The fields of a new trade. */
 const trade = {
@@ -37,7 +39,7 @@ export const CreateRequest = z.object({ ...trade, method: z.string().optional(),
 
 /** The fields that name a trade. */
 const named = { trade_no: z.string().optional(), out_trade_no: OutTradeNo.optional() }
-export const OrderActRequest = z.object({ pid: Pid, key: z.string().optional(), ...named })
+export const OrderActRequest = z.object({ pid: Pid, ...named, ...proven })
 export const NamedTradeRequest = z.object({ pid: Pid, ...named, ...timed })
 
 const Count = z
@@ -45,10 +47,10 @@ const Count = z
   .regex(/^\d{1,7}$/)
   .optional()
 const page = { limit: Count, offset: Count, page: Count, status: z.enum(['0', '1', '2']).optional() }
-export const OrdersActRequest = z.object({ pid: Pid, key: z.string(), ...page })
+export const OrdersActRequest = z.object({ pid: Pid, ...page, ...proven })
 export const TradesRequest = z.object({ pid: Pid, ...page, ...timed })
 
-export const QueryActRequest = z.object({ pid: Pid, key: z.string() })
+export const QueryActRequest = z.object({ pid: Pid, ...proven })
 export const ApplicationRequest = z.object({ pid: Pid, ...timed })
 
 /** A pid as JSON: the number, or the Payment ID if the merchant sent that. */
@@ -56,8 +58,9 @@ const PidAnswer = z.union([z.int(), z.string()])
 
 /** The fields of a signed reply: every reply of V2, and a V1 reply to a request with sign_type=RSA. */
 export const signature = { timestamp: z.string(), sign: z.string(), sign_type: z.literal('RSA') }
-/** V1 signs a reply only if the request has sign_type=RSA. */
-const signedIfAsked = z.object(signature).partial().shape
+/** V1 signs an answer only if the request has sign_type=RSA. */
+const answerV1 = <Members extends z.ZodRawShape>(members: Members) =>
+  z.strictObject({ code: z.literal(1), ...members, ...z.object(signature).partial().shape })
 const answerV2 = <Members extends z.ZodRawShape>(members: Members) =>
   z.strictObject({ code: z.literal(0), msg: z.string(), ...members, ...signature })
 
@@ -79,28 +82,10 @@ export const TradeV1 = z.strictObject({
   param: z.string(),
   buyer: z.string(),
 })
-export const OpenedV1 = z.strictObject({
-  code: z.literal(1),
-  msg: z.string(),
-  trade_no: z.string(),
-  payurl: z.url(),
-  ...signedIfAsked,
-})
-export const OrderActAnswer = z.strictObject({
-  code: z.literal(1),
-  msg: z.string(),
-  ...TradeV1.shape,
-  ...signedIfAsked,
-})
-export const OrdersActAnswer = z.strictObject({
-  code: z.literal(1),
-  msg: z.string(),
-  count: z.int(),
-  data: z.array(TradeV1),
-  ...signedIfAsked,
-})
-export const QueryActAnswer = z.strictObject({
-  code: z.literal(1),
+export const OpenedV1 = answerV1({ msg: z.string(), trade_no: z.string(), payurl: z.url() })
+export const OrderActAnswer = answerV1({ msg: z.string(), ...TradeV1.shape })
+export const OrdersActAnswer = answerV1({ msg: z.string(), count: z.int(), data: z.array(TradeV1) })
+export const QueryActAnswer = answerV1({
   pid: PidAnswer,
   key: z.string(),
   active: z.int(),
@@ -113,15 +98,9 @@ export const QueryActAnswer = z.strictObject({
   orders_today: z.int(),
   order_lastday: z.int(),
   orders_lastday: z.int(),
-  ...signedIfAsked,
 })
 /** The answer of act=settle, which is always an empty list. */
-export const SettleActAnswer = z.strictObject({
-  code: z.literal(1),
-  msg: z.string(),
-  data: z.array(z.never()),
-  ...signedIfAsked,
-})
+export const SettleActAnswer = answerV1({ msg: z.string(), data: z.array(z.never()) })
 
 export const TradeV2 = z.strictObject({
   trade_no: z.string(),
