@@ -46,6 +46,9 @@ describe('markdown', () => {
     '```html\n<b>&</b>\n```',
     '| <b>a</b> |\n|---|\n| <i>b</i> |',
     '[<b>x</b>](https://a.example/"><script>)',
+    '![<b>x</b>](https://a.example/x.png)',
+    '- <b>a</b>\n- [ ] <img src=x onerror=alert(1)>',
+    '> ## <b>a</b>',
   ])('shows raw HTML as text: %s', (markdown) => {
     const tags = [...written(markdown).matchAll(/<\/?([a-z0-9]+)/g)].map(([, name]) => name)
     for (const name of ['script', 'img', 'b', 'i']) expect(tags).not.toContain(name)
@@ -56,6 +59,15 @@ describe('markdown', () => {
     'makes no link of %s',
     (href) => expect(written(`[word](${href})`)).toBe('<p>word</p>'),
   )
+
+  it('opens at each heading, whose link names its text', () => {
+    expect(written('## What **it** `costs`?\n\n##### 余额 2')).toBe(
+      [
+        '<h2 id="what-it-costs"><a href="#what-it-costs">What <strong>it</strong> <code>costs</code>?</a></h2>',
+        '<h4 id="余额-2"><a href="#余额-2">余额 2</a></h4>',
+      ].join('\n'),
+    )
+  })
 
   it('leads from guide to guide, and to places in them', () => {
     expect(written('[a](merchant.md) [b](start.md#next)')).toBe(

@@ -1,8 +1,8 @@
 /**
- * Reads the markdown of a guide with `marked`, and writes its HTML here. Only what this file writes reaches a page: raw HTML
- * in a guide is shown as text.
+ * Reads and writes the markdown of a guide with `marked`. The renderer shows raw HTML and images as text, and it links only to
+ * addresses that the page accepts.
  */
-import { lexer, type MarkedToken, type Token, type Tokens } from 'marked'
+import { lexer, type MarkedToken, Parser, Renderer, type Token, type Tokens } from 'marked'
 import { escapeHtml } from '../../web/html.ts'
 import { type Sample, type TabWords, writeTabs } from '../reference/tabs.ts'
 
@@ -91,13 +91,14 @@ function wordsOf(block: MarkedToken): string {
 
 /** Writes the blocks of a guide as HTML. */
 export function writeDocument({ blocks }: Document, writer: Writer): string {
+  const parser = new Parser({ renderer: new GuideRenderer(writer) })
   const pieces: string[] = []
   for (let i = 0; i < blocks.length; ) {
     const { samples, blockCount } = samplesAt(blocks, i, writer)
     pieces.push(
       blockCount > 0
         ? writeTabs(samples, `sample-${pieces.length}`, { write: writer.code, words: writer.words })
-        : writeBlock(blocks[i] as MarkedToken, writer),
+        : parser.parse([blocks[i]!]).trimEnd(),
     )
     i += blockCount || 1
   }
@@ -147,82 +148,60 @@ function onlyToken(block: Token | undefined, type: 'strong' | 'link'): Token | u
   return kind === 'paragraph' && tokens?.length === 1 && tokens[0]!.type === type ? tokens[0] : undefined
 }
 
-function writeBlock(block: MarkedToken, writer: Writer): string {
-  switch (block.type) {
-    case 'heading': {
-      const level = `h${Math.min(block.depth, 4)}`
-      const id = idOf(plain(block.tokens))
-      return `<${level} id="${id}"><a href="#${id}">${writeInline(block.tokens, writer)}</a></${level}>`
-    }
-    case 'paragraph':
-      return `<p>${writeInline(block.tokens, writer)}</p>`
-    case 'list':
-      return writeList(block, writer)
-    case 'table':
-      return writeTable(block, writer)
-    case 'code':
-      return `<pre class="plain" tabindex="0"><code>${writer.code(block.text)}</code></pre>`
-    case 'blockquote':
-      return `<div class="inset">${block.tokens.map((inner) => writeBlock(inner as MarkedToken, writer)).join('')}</div>`
-    case 'hr':
-      return '<hr>'
-    case 'space':
-      return ''
-    case 'text':
-      return block.tokens ? writeInline(block.tokens, writer) : writer.prose(block.text)
-    default:
-      return `<p>${escapeHtml(block.raw)}</p>`
+/** Renders as `marked` does, except what the site writes in its own way. */
+class GuideRenderer extends Renderer {
+  readonly #writer: Writer
+
+  constructor(writer: Writer) {
+    super()
+    this.#writer = writer
   }
-}
 
-function writeList({ ordered, start, items }: Tokens.List, writer: Writer): string {
-  const name = ordered ? 'ol' : 'ul'
-  const first = ordered && start !== 1 ? ` start="${Number(start)}"` : ''
-  const rows = items.map(
-    ({ tokens }) => `<li>${tokens.map((inner) => writeBlock(inner as MarkedToken, writer)).join('')}</li>`,
-  )
-  return `<${name}${first}>${rows.join('')}</${name}>`
-}
+  override heading({ tokens, depth }: Tokens.Heading): string {
+    const level = `h${Math.min(depth, 4)}`
+    const id = idOf(plain(tokens))
+    return `<${level} id="${id}"><a href="#${id}">${this.parser.parseInline(tokens)}</a></${level}>\n`
+  }
 
-function writeTable({ header, rows }: Tokens.Table, writer: Writer): string {
-  const head = header.map(({ tokens }) => `<th scope="col">${writeInline(tokens, writer)}</th>`)
-  const body = rows.map((cells) => {
-    const written = cells.map(({ tokens }) => `<td>${writeInline(tokens, writer)}</td>`)
-    return `<tr>${written.join('')}</tr>`
-  })
-  const label = escapeHtml(plain(header[0]?.tokens))
-  return [
-    `<div class="panel flush scroll" tabindex="0" role="group" aria-label="${label}"><table>`,
-    `<thead><tr>${head.join('')}</tr></thead><tbody>${body.join('')}</tbody></table></div>`,
-  ].join('')
-}
+  override code({ text }: Tokens.Code): string {
+    return `<pre class="plain" tabindex="0"><code>${this.#writer.code(text)}</code></pre>\n`
+  }
 
-function writeInline(tokens: Token[], writer: Writer): string {
-  return (tokens as MarkedToken[]).map((token) => writeToken(token, writer)).join('')
-}
+  override blockquote({ tokens }: Tokens.Blockquote): string {
+    return `<div class="inset">${this.parser.parse(tokens)}</div>\n`
+  }
 
-function writeToken(token: MarkedToken, writer: Writer): string {
-  switch (token.type) {
-    case 'strong':
-      return `<strong>${writeInline(token.tokens, writer)}</strong>`
-    case 'em':
-      return `<em>${writeInline(token.tokens, writer)}</em>`
-    case 'codespan': {
-      const code = `<code>${writer.code(token.text)}</code>`
-      return PAGE_PATH.test(token.text) ? `<a href="${token.text}">${code}</a>` : code
-    }
-    case 'link': {
-      const href = writer.link(token.href)
-      const text = writeInline(token.tokens, writer)
-      return href === undefined ? text : `<a href="${escapeHtml(href)}">${text}</a>`
-    }
-    case 'br':
-      return '<br>'
-    case 'escape':
-      return escapeHtml(token.text)
-    case 'text':
-      return writer.prose(token.text)
-    default:
-      return escapeHtml(token.raw)
+  override table(token: Tokens.Table): string {
+    const label = escapeHtml(plain(token.header[0]?.tokens))
+    return `<div class="panel flush scroll" tabindex="0" role="group" aria-label="${label}">${super.table(token)}</div>\n`
+  }
+
+  override tablecell({ tokens, header }: Tokens.TableCell): string {
+    const text = this.parser.parseInline(tokens)
+    return header ? `<th scope="col">${text}</th>` : `<td>${text}</td>`
+  }
+
+  override html({ raw, block }: Tokens.HTML | Tokens.Tag): string {
+    return block ? `<p>${escapeHtml(raw)}</p>\n` : escapeHtml(raw)
+  }
+
+  override image({ raw }: Tokens.Image): string {
+    return escapeHtml(raw)
+  }
+
+  override codespan({ text }: Tokens.Codespan): string {
+    const code = `<code>${this.#writer.code(text)}</code>`
+    return PAGE_PATH.test(text) ? `<a href="${text}">${code}</a>` : code
+  }
+
+  override link({ href, tokens }: Tokens.Link): string {
+    const address = this.#writer.link(href)
+    const text = this.parser.parseInline(tokens)
+    return address === undefined ? text : `<a href="${escapeHtml(address)}">${text}</a>`
+  }
+
+  override text(token: Tokens.Text | Tokens.Escape): string {
+    if (token.type === 'escape') return escapeHtml(token.text)
+    return token.tokens ? this.parser.parseInline(token.tokens) : this.#writer.prose(token.text)
   }
 }
