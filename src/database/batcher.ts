@@ -84,7 +84,7 @@ export function makeBatcher<Item, Outcome>(
     while (waiting.length > 0) {
       await gather()
       const callers = waiting.splice(0, itemsMax)
-      // Another lane may have taken them.
+      // Another run may have taken them.
       if (callers.length > 0) await settle(callers)
     }
     running -= 1

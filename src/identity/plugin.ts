@@ -89,7 +89,7 @@ function takeFormsOnly(app: FastifyInstance): void {
   })
 }
 
-/** Named in the answer when a client sends one of them. Other text of the sender is not repeated. */
+/** The media types that a refusal names. It repeats no other text of the sender. */
 const OTHER_MEDIA_TYPES = [
   'application/json',
   'application/xml',

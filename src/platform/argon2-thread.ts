@@ -5,7 +5,7 @@ import { argon2Sync } from 'node:crypto'
 import { availableParallelism, constants, getPriority, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 
-/** How much nicer than the process this thread is where one core serves all. A hash then keeps a quarter of a busy core. */
+/** The niceness of this thread above the process on one core. A hash then gets a quarter of the core while others need it. */
 const NICER = 5
 
 export type HashJob = {

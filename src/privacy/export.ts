@@ -13,10 +13,10 @@ import { AppError } from '../platform/errors.ts'
 const ROWS_MAX = 500
 
 /**
- * A query for rows after a place, in the order of `place`, which the document leaves out. By its index it reads only the
+ * A query for rows after a position, in the order of `position`, which the document leaves out. By its index it reads only the
  * rows that it returns.
  */
-type List = (user_id: bigint, after: bigint) => RawBuilder<Record<string, unknown> & { place: bigint }>
+type List = (user_id: bigint, after: bigint) => RawBuilder<Record<string, unknown> & { position: bigint }>
 
 /** Returns a from clause with `e`: the member's next entries after this one, ROWS_MAX of each wallet at most. */
 function entriesOf(user_id: bigint, after: bigint, and: RawBuilder<unknown> = sql``): RawBuilder<unknown> {
@@ -33,58 +33,58 @@ const mandateOf = (order: string) =>
 
 const LISTS: Record<string, List> = {
   sessions: (id, after) => sql`
-    select id as place, auth_time as signed_in_at, amr as methods, ip as address, agent as browser, last_seen_at, expires_at,
+    select id as position, auth_time as signed_in_at, amr as methods, ip as address, agent as browser, last_seen_at, expires_at,
       sid
     from sessions where user_id = ${id} and id > ${after}`,
   passkeys: (id, after) => sql`
-    select id as place, name, rp_id as site, transports, is_backup_eligible as may_sync, is_backed_up as is_synced,
+    select id as position, name, rp_id as site, transports, is_backup_eligible as may_sync, is_backed_up as is_synced,
       is_user_verified, is_discoverable, created_at, last_used_at
     from passkeys where user_id = ${id} and id > ${after}`,
   authorised_applications: (id, after) => sql`
-    select app.id as place, app.client_id, app.name, c.scopes, c.created_at as first_allowed_at, c.updated_at as last_changed_at
+    select app.id as position, app.client_id, app.name, c.scopes, c.created_at as first_allowed_at, c.updated_at as last_changed_at
     from consents as c join oauth_apps as app on app.id = c.app_id where c.user_id = ${id} and app.id > ${after}`,
   application_sign_ins: (id, after) => sql`
-    select g.id as place, app.client_id, app.name, g.scopes, g.auth_time as signed_in_at, g.created_at, g.expires_at,
+    select g.id as position, app.client_id, app.name, g.scopes, g.auth_time as signed_in_at, g.created_at, g.expires_at,
       g.revoked_at, g.is_on_device as on_device
     from grants as g join oauth_apps as app on app.id = g.app_id where g.user_id = ${id} and g.id > ${after}`,
   device_decisions: (id, after) => sql`
-    select code.id as place, app.client_id, app.name, code.scopes, code.ip as asked_from, code.agent as program, code.created_at,
+    select code.id as position, app.client_id, app.name, code.scopes, code.ip as asked_from, code.agent as program, code.created_at,
       code.allowed_at, code.denied_at, code.redeemed_at
     from device_codes as code join oauth_apps as app on app.id = code.app_id where code.user_id = ${id} and code.id > ${after}`,
   local_groups: (id, after) => sql`
-    select local.id as place, local.name, member.created_at as added_at
+    select local.id as position, local.name, member.created_at as added_at
     from user_groups as member join local_groups as local on local.id = member.local_group_id
     where member.user_id = ${id} and local.id > ${after}`,
   sign_outs_sent: (id, after) => sql`
-    select d.id as place, app.client_id, app.name, d.sid, d.created_at, d.attempts, d.outcome, d.ended_at
+    select d.id as position, app.client_id, app.name, d.sid, d.created_at, d.attempts, d.outcome, d.ended_at
     from logout_deliveries as d join oauth_apps as app on app.id = d.app_id where d.user_id = ${id} and d.id > ${after}`,
   own_oauth_applications: (id, after) => sql`
-    select id as place, client_id, name, description, redirect_uris, post_logout_redirect_uris, backchannel_logout_uri,
+    select id as position, client_id, name, description, redirect_uris, post_logout_redirect_uris, backchannel_logout_uri,
       allow_groups, deny_groups, grant_types, resource_uri, homepage, logo_url, suspended_at, suspended_reason, created_at,
       confirmed_at
     from oauth_apps where owner_id = ${id} and id > ${after}`,
   own_payment_applications: (id, after) => sql`
-    select id as place, payment_id, pid, book, name, description, callback_url, homepage, logo_url, status, review_reason,
+    select id as position, payment_id, pid, book, name, description, callback_url, homepage, logo_url, status, review_reason,
       exchange_rate, allowed_addresses::text[] as allowed_addresses, order_minutes, notify_url, events_url,
       low_balance_points, mandate_right, mandate_right_purpose, mandate_daily_max, oauth_client_id, created_at
     from payment_apps where applicant_id = ${id} and id > ${after}`,
   teams: (id, after) => sql`
-    select app.id as place, app.payment_id, app.name, m.role, m.invited_at, m.accepted_at
+    select app.id as position, app.payment_id, app.name, m.role, m.invited_at, m.accepted_at
     from payment_app_members as m join payment_apps as app on app.id = m.app_id where m.user_id = ${id} and app.id > ${after}`,
   wallet_entries: (id, after) => sql`
-    select e.id as place, e.book, j.id as journal, j.kind, j.reference, j.reason, e.amount, j.posted_at
+    select e.id as position, e.book, j.id as journal, j.kind, j.reference, j.reason, e.amount, j.posted_at
     from ${entriesOf(id, after)} join journal as j on j.id = e.journal_id`,
   orders_bought: (id, after) => sql`
-    select o.id as place, o.transaction_id, o.book, app.name as application, o.order_id, o.description, o.amount, o.status,
+    select o.id as position, o.transaction_id, o.book, app.name as application, o.order_id, o.description, o.amount, o.status,
       o.refunded_amount, o.created_at, o.paid_at, ${mandateOf('o')} as mandate_id
     from orders as o join payment_apps as app on app.id = o.app_id where o.payer_id = ${id} and o.id > ${after}`,
   orders_opened: (id, after) => sql`
-    select v.order_id as place, o.transaction_id, app.name as application, o.description, o.amount, v.viewed_at
+    select v.order_id as position, o.transaction_id, app.name as application, o.description, o.amount, v.viewed_at
     from order_views as v join orders as o on o.id = v.order_id join payment_apps as app on app.id = o.app_id
     where v.user_id = ${id} and v.order_id > ${after}`,
   // Orders of the member's current applications. Payments through former ones are among the entries.
   orders_sold: (id, after) => sql`
-    select o.id as place, o.transaction_id, o.trade_no, o.book, app.payment_id, o.door, o.order_id, o.description, o.money,
+    select o.id as position, o.transaction_id, o.trade_no, o.book, app.payment_id, o.door, o.order_id, o.description, o.money,
       o.amount, o.fee, o.merchant_points, o.status, o.refunded_amount, o.created_at, o.expires_at, o.paid_at,
       ${mandateOf('o')} as mandate_id
     from payment_apps as app
@@ -93,13 +93,13 @@ const LISTS: Record<string, List> = {
     ) as o
     where app.applicant_id = ${id}`,
   mandates: (id, after) => sql`
-    select m.id as place, m.mandate_id, app.payment_id, app.name as application, m.book, m.kind, m.purpose, m.period,
+    select m.id as position, m.mandate_id, app.payment_id, app.name as application, m.book, m.kind, m.purpose, m.period,
       m.asked_charge_max, m.asked_period_max, m.charge_max, m.period_max, m.starts_on, m.ends_on, m.with_token, m.status,
       m.ended_reason, m.notice, m.accepted_at, m.agreed_on, m.ended_at
     from mandates as m join payment_apps as app on app.id = m.app_id where m.user_id = ${id} and m.id > ${after}`,
   // Offers too. Of the members who accepted, what the page of the application shows.
   mandates_of_own_applications: (id, after) => sql`
-    select m.id as place, m.mandate_id, app.payment_id, m.reference, m.book, m.kind, m.purpose, m.period, m.charge_max,
+    select m.id as position, m.mandate_id, app.payment_id, m.reference, m.book, m.kind, m.purpose, m.period, m.charge_max,
       m.period_max, m.starts_on, m.ends_on, m.with_token, m.status, m.ended_reason, m.created_at, m.accepted_at, m.ended_at,
       m.user_id, member.username
     from payment_apps as app
@@ -110,12 +110,12 @@ const LISTS: Record<string, List> = {
     where app.applicant_id = ${id}`,
   refused_charges: (id, after) => sql`
     select * from (
-      select row_number() over (order by r.mandate_id, r.period, r.outcome) as place, m.mandate_id, r.period, r.outcome,
+      select row_number() over (order by r.mandate_id, r.period, r.outcome) as position, m.mandate_id, r.period, r.outcome,
         r.times, r.last_amount, r.first_at, r.last_at
       from mandates as m join mandate_refusals as r on r.mandate_id = m.id where m.user_id = ${id}
-    ) as numbered where place > ${after}`,
+    ) as numbered where position > ${after}`,
   transfers: (id, after) => sql`
-    select t.id as place, t.transaction_id, t.book, app.name as application,
+    select t.id as position, t.transaction_id, t.book, app.name as application,
       case when t.from_user_id = ${id} then t.order_id end as order_id, t.status, t.amount,
       case when t.from_user_id = ${id} then t.fee end as fee,
       name_now(t.from_user_id, t.from_username) as from_username, name_now(t.to_user_id, t.to_username) as to_username, t.paid_at
@@ -129,23 +129,23 @@ const LISTS: Record<string, List> = {
       (select * from transfers where to_user_id = ${id} and id > ${after} order by id limit ${ROWS_MAX})
     ) as t join payment_apps as app on app.id = t.app_id`,
   refunds: (id, after) => sql`
-    select e.id as place, o.transaction_id, r.book, r.amount, r.reason, r.refunded_at
+    select e.id as position, o.transaction_id, r.book, r.amount, r.reason, r.refunded_at
     from ${entriesOf(id, after, sql`and exists (select from refunds where journal_id = entries.journal_id)`)}
     join refunds as r on r.journal_id = e.journal_id join orders as o on o.id = r.order_id`,
   refund_requests: (id, after) => sql`
-    select r.id as place, o.transaction_id, r.amount, r.reason, r.status, r.asked_at, r.answer, r.decided_at
+    select r.id as position, o.transaction_id, r.amount, r.reason, r.status, r.asked_at, r.answer, r.decided_at
     from refund_requests as r join orders as o on o.id = r.order_id where r.asked_by = ${id} and r.id > ${after}`,
   alerts: (id, after) => sql`
-    select alerts.id as place, app.payment_id, alerts.kind, alerts.facts, alerts.raised_at, alerts.read_at
+    select alerts.id as position, app.payment_id, alerts.kind, alerts.facts, alerts.raised_at, alerts.read_at
     from alerts join payment_apps as app on app.id = alerts.app_id where alerts.user_id = ${id} and alerts.id > ${after}`,
   mails: (id, after) => sql`
-    select id as place, recipient, kind, subject, created_at, sent_at, given_up_at
+    select id as position, recipient, kind, subject, created_at, sent_at, given_up_at
     from outgoing_mails where user_id = ${id} and id > ${after}`,
   security_events: (id, after) => sql`
-    select id as place, kind, address, at from security_events where user_id = ${id} and id > ${after}`,
+    select id as position, kind, address, at from security_events where user_id = ${id} and id > ${after}`,
   // Acts of the member and acts on the account, without the names and addresses of the staff.
   audit: (id, after) => sql`
-    select id as place, action, created_at as at,
+    select id as position, action, created_at as at,
       case when actor_id = ${id} then 'member' when actor_id is null then 'service' else 'staff' end as "by",
       case when actor_id = ${id} then subject end as subject, case when actor_id = ${id} then ip end as address
     from audit_log
@@ -169,12 +169,14 @@ export async function* exportMember(deps: Core, user_id: bigint): AsyncGenerator
     yield `,\n${JSON.stringify(name)}:[`
     let after = 0n
     for (let isFirst = true; ; isFirst = false) {
-      const { rows } = await sql<Record<string, unknown> & { place: bigint }>`
-        select * from (${list(user_id, after)}) as listed order by place limit ${ROWS_MAX}`.execute(deps.db)
+      const { rows } = await sql<Record<string, unknown> & { position: bigint }>`
+        select * from (${list(user_id, after)}) as listed order by position limit ${ROWS_MAX}`.execute(
+        deps.db,
+      )
       if (rows.length > 0)
-        yield (isFirst ? '\n' : ',\n') + rows.map(({ place: _, ...row }) => textOf(row)).join(',\n')
+        yield (isFirst ? '\n' : ',\n') + rows.map(({ position: _, ...row }) => textOf(row)).join(',\n')
       if (rows.length < ROWS_MAX) break
-      after = rows.at(-1)!.place
+      after = rows.at(-1)!.position
     }
     yield ']'
   }

@@ -2,7 +2,7 @@
 
 const WIDTH = 600
 const HEIGHT = 160
-/** The share of a bar's place that the bar fills; the rest is a gap. */
+/** The share of a bar's slot that the bar fills; the rest is a gap. */
 const BAR_SHARE = 0.72
 /** Up to this value at the top, bars consist of tiles, one for each counted thing. */
 const TILES_MAX = 20
@@ -28,16 +28,16 @@ export type BarChart = {
  */
 export function barChart(values: { whole: number; part: number }[]): BarChart {
   const top = roundUp(Math.max(...values.map(({ whole }) => whole), 1))
-  const place = WIDTH / values.length
+  const slot = WIDTH / values.length
   const bar = (value: number, i: number) =>
-    value === 0 ? '' : `M${round((i + 0.5) * place)} ${HEIGHT}v-${round((value / top) * HEIGHT)}`
+    value === 0 ? '' : `M${round((i + 0.5) * slot)} ${HEIGHT}v-${round((value / top) * HEIGHT)}`
   return {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
     lines: [0, HEIGHT / 2, HEIGHT].map((y) => `M0 ${y}h${WIDTH}`).join(''),
     top,
     whole: values.map(({ whole }, i) => bar(whole, i)).join(''),
     part: values.map(({ part }, i) => bar(part, i)).join(''),
-    width: round(place * BAR_SHARE),
+    width: round(slot * BAR_SHARE),
     dashes: top > TILES_MAX ? undefined : `${round(HEIGHT / top - TILE_GAP)} ${TILE_GAP}`,
   }
 }

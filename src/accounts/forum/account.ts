@@ -47,7 +47,7 @@ export async function lockAccount(tx: Tx, forum_id: bigint): Promise<Account | u
     .executeTakeFirst()
 }
 
-/** Finds what the forum has said about the member of a locked account. */
+/** Finds what the forum has stated about the member of a locked account. */
 export async function findKnown(tx: Tx, user_id: bigint): Promise<KnownMember | undefined> {
   return tx
     .selectFrom('forum_members')

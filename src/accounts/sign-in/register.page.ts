@@ -84,7 +84,7 @@ export function registrationRoutes(app: FastifyInstance, deps: Core): void {
   })
 }
 
-/** The page of a registration form, which is again about to lead to the same place. */
+/** The page of a registration form, which is again about to lead to the same page. */
 function registerPage({ body }: FastifyRequest): string {
   const back = safeBack((body as Record<string, unknown> | undefined)?.return_to)
   return registerUrl(back)

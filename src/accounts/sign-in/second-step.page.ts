@@ -178,7 +178,7 @@ async function showAgain(
   return show(request, reply, pending, { problem: 'locked', lockedSeconds, status: 429 }, deps)
 }
 
-/** Begins the sign-in again, on the way to the same place. */
+/** Begins the sign-in again, on the way to the same page. */
 function startOver(reply: FastifyReply, back: unknown): FastifyReply {
   const path = safeBack(back)
   return reply.redirect(path === '/' ? '/sign-in' : signInUrl(path), 303)

@@ -212,7 +212,7 @@ async function showAgain(
   return show(request, reply, { ...shown, problem: 'locked', lockedSeconds, status: 429 }, deps)
 }
 
-/** The page of a sign-in form, which is again about to lead to the same place, with the username that was typed. */
+/** The page of a sign-in form, which is again about to lead to the same page, with the username that was typed. */
 function signInPage({ body }: FastifyRequest): string {
   const { return_to, username } = (body ?? {}) as Record<string, unknown>
   const url = signInUrl(safeBack(return_to))

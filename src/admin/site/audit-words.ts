@@ -97,7 +97,7 @@ function keyOf(action: string, name: string): string {
 
 /**
  * Returns the details of an entry in words, flat: the values before and after of what changed, those of what was deleted,
- * and the rest as it is. A value that stayed the same is said once, and a detail without a value is left out.
+ * and the rest as it is. A value that stayed the same is shown once, and a detail without a value is left out.
  */
 export function factsOf(locale: Locale, entry: Entry, names: Map<string, string>): AuditFact[] {
   const { action, subject, detail } = entry

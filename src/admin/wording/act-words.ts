@@ -1,4 +1,4 @@
-// This room: says acts of the audit log, settings and their values in the words of pages.
+// This room: the words of pages for acts of the audit log, settings and their values.
 // Verbs: actWords, settingLabel, settingValue.
 /** Acts of the audit log and refusals of the security record, in the words of a page. */
 import type { Messages } from '../../web/languages.ts'

@@ -142,7 +142,7 @@ type RefreshTokensTable = {
   id: Identity
   token_hash: Buffer
   grant_id: bigint
-  /** Its place in the family: 0 is the token issued for the code. */
+  /** Its position in the family: 0 is the token issued for the code. */
   generation: Generated<number>
   expires_at: Date
   used_at: Nullable<Date>

@@ -6,7 +6,7 @@
 /** Sources of expressions, by the element that marks what they match. */
 type Parts = { em?: string; i?: string; var?: string; b?: string }
 
-/** One expression with a group per element. The first that matches at a place wins. */
+/** One expression with a group per element. The first that matches at a position wins. */
 function grammar(parts: Parts): RegExp {
   const groups = Object.entries(parts).map(([name, source]) => `(?<${name}>${source})`)
   return new RegExp(groups.join('|'), 'gm')

@@ -31,7 +31,7 @@ export async function revokeGrant(db: Db, grant_id: bigint, reason: string, now:
 
 /**
  * Revokes all codes and families of a member, or those of one application, and returns the number of families. Codes go
- * first: this waits for an exchange that holds a code, so the next statement also sees the family that the exchange makes.
+ * first: this waits for an exchange that has locked a code, so the next statement also sees the family that the exchange makes.
  * Allowed device codes are denied.
  */
 export async function endGrantsOf(

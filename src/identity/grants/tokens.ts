@@ -37,7 +37,7 @@ export function newTokens(refresh_token = randomToken()) {
 export type NewTokens = ReturnType<typeof newTokens>
 export type Issued = Omit<IssuedTokens, 'access_token' | 'refresh_token'>
 
-/** The row of a successful claim: its place in the batch, and the data of its token family. */
+/** The row of a successful claim: its position in the batch, and the data of its token family. */
 export type Claimed = {
   item: number
   session_id: bigint | null

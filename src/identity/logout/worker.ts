@@ -20,7 +20,7 @@ import {
 } from './deliveries.ts'
 
 const POLL_MS = 1_000
-/** The attempts under way in this process. Acts in bulk leave some places to the acts of members. */
+/** The attempts under way in this process. Acts in bulk leave some of them to the acts of members. */
 const UNDER_WAY_MAX = 16
 const BULK_UNDER_WAY_MAX = 12
 /** An attempt that has crashed this many processes in a row counts as failed. */

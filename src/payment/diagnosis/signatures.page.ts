@@ -58,7 +58,7 @@ const SHOWN_LENGTH = 8
 const SIGNATURES = ['sign', 'signature']
 const PAYMENT_ID_IN_PATH = new RegExp(`/(${PAYMENT_ID_PATTERN})(?:/|$)`)
 
-/** A refused request to explain, or the place where the list continues. */
+/** A refused request to explain, or where the list continues. */
 const Query = z.object({ refused: cursor, before: cursor })
 
 /** GET and POST /payment/applications/:payment_id/signatures. */

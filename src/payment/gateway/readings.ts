@@ -15,7 +15,7 @@ export type Reader = {
 
 export type Reading = Readonly<Record<string, string>>
 
-/** The maximum number of places at which a parameter may begin. */
+/** The maximum number of positions at which a parameter may begin. */
 export const STARTS_MAX = 256
 
 /** The names of the protocol in creates and notifications. */
@@ -49,7 +49,7 @@ export function withHeld(reading: Reading): Reading {
 
 type Start = { at: number; name: string; value_at: number; rank: number }
 
-/** The places where a parameter may begin: the front, and after each `&` that a name and `=` follow. */
+/** The positions where a parameter may begin: the front, and after each `&` that a name and `=` follow. */
 function startsOf(text: string, isName: (name: string) => boolean): Start[] {
   const starts: Start[] = []
   for (let at = 0, next = 0; next !== -1; at = next + 1) {

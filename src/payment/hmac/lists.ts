@@ -46,7 +46,7 @@ type ListRequest<Word extends string> = z.ZodObject<
 /** An order with the public id of its mandate, if it is a charge. */
 type ListedOrder = Order & { public_mandate_id: string | null }
 
-/** The filter, order and place of a page. */
+/** The filter, order and cursor of a page. */
 type Page<Word> = {
   limit: number
   /** Whether the oldest comes first, for clients that follow new rows. */

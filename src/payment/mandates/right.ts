@@ -1,6 +1,6 @@
 /**
  * The right of a payment application to hold mandates, apart from its approval: spec/mandates 1.3. Its team asks, an
- * administrator decides. And the sign-in application whose tokens may come with charges: spec/mandates 2.4.
+ * administrator decides. The team also names the sign-in application whose tokens may come with charges: spec/mandates 2.4.
  */
 import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'

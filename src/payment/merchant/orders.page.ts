@@ -86,7 +86,7 @@ const PATH = '/payment/applications/:payment_id/orders'
 const EXPORTED_MAX = 50_000
 /** The notifications that the page of one order shows. */
 const NOTIFICATIONS_MAX = 20
-/** A notification that is due within this time is awaited on the page. */
+/** The page waits for a notification that is due within this time. */
 const SOON_MS = 90_000
 
 /** An amount with or without separators. */

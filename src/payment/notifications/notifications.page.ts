@@ -27,7 +27,7 @@ const SINCE_HOURS = [1, 24, 168, 720]
 const HOUR_MS = 3_600_000
 /** How long the answer to a redelivery waits for the shop. Most shops answer within it. */
 const PATIENCE_MS = 3_000
-/** A notification that is due within this time is awaited on the page. */
+/** The page waits for a notification that is due within this time. */
 const SOON_MS = 90_000
 
 const Filter = z.object({
@@ -70,7 +70,7 @@ declare module '../../web/views.ts' {
       mayRedeliver: boolean
       now: Date
       owned?: Permitted
-      /** The page is about its order, so the product is said already. */
+      /** The page is about its order, so it names the product already. */
       isOfPage?: boolean
       /** Shows the attempts, because the reader asked for this notification. */
       isOpen?: boolean

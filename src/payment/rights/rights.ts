@@ -15,7 +15,7 @@ const ROLES: readonly Role[] = ['owner', 'manager', 'operator', 'viewer']
 
 /** The lowest role with each right. Only the owner may move points from the owner's wallet or hand the application over. */
 const RIGHTS = {
-  /** Its facts, its terms and its team. */
+  /** Its details, its terms and its team. */
   'application.read': 'viewer',
   /** Orders, transfers, notifications and statistics. */
   'orders.read': 'viewer',
@@ -93,7 +93,7 @@ export async function lockPermitted(
   { user_id }: Actor,
   right: Right,
 ): Promise<Permitted> {
-  // A statement of its own: the read of the role must see commits from while this waited.
+  // A separate statement, which sees the role as others committed it while this one waited.
   await tx
     .selectFrom('payment_apps')
     .where('payment_id', '=', payment_id)
