@@ -3,9 +3,11 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
+import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson } from '../harness/cast.ts'
+import { givePoints, makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
+import { lockRows } from '../harness/rows.ts'
 
 const test = await useTestApp()
 await makePerson(test, { points: 100n })
@@ -159,4 +161,25 @@ describe('a grant', () => {
     expect(done.filter(Boolean)).toHaveLength(1)
     expect(await balanceOf(test.db, alice.id)).toBe(70n)
   })
+})
+
+it('wallets are locked by id, so acts that want two of them never wait for each other', async () => {
+  const [first, second] = [await makePerson(test, { points: 1n }), await makePerson(test, { points: 1n })]
+  // Postgres now stores the first wallet's row behind the second, and reads the rows as they are stored.
+  await givePoints(test, first, 1n)
+  const lock = () =>
+    test.db.transaction().execute(async (other) => {
+      for (const scan of ['indexscan', 'bitmapscan'])
+        await sql`set local ${sql.raw(`enable_${scan}`)} = off`.execute(other)
+      const members = sql`array[${second.id}, ${first.id}]::bigint[]`
+      await sql`select from lock_wallets(${members}, '{live, live}')`.execute(other)
+    })
+  const held = await test.db.transaction().execute(async (tx) => {
+    await lockRows(tx, 'ledger_accounts', { user_id: first.id })
+    const locked = lock()
+    await untilBlocked(tx)
+    await sql`select from ledger_accounts where user_id = ${second.id} for update nowait`.execute(tx)
+    return { locked }
+  })
+  await held.locked
 })

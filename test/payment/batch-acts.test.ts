@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openSettings } from '../../src/core/settings.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
+import { makeChargeMandate } from '../../src/payment/mandates/charge.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makeCreateOrder, makePlaceOrder } from '../../src/payment/orders/place.ts'
 import { makePostTransfer, type Transfer, type TransferRequest } from '../../src/payment/orders/transfers.ts'
@@ -10,9 +11,11 @@ import { AppError } from '../../src/platform/errors.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
+import { chargeOf, makeMandate, makeMandateMerchant, outcomeOf, switchMandates } from '../harness/mandates.ts'
 import { type Merchant, makeMerchant, recipient } from '../harness/merchant.ts'
 import { makeRandom } from '../harness/random.ts'
 import { rowsOf, setRows } from '../harness/rows.ts'
+import { statementsOf } from '../harness/statements.ts'
 
 const DAILY_LIMIT = 400n
 
@@ -123,6 +126,58 @@ describe('a batch', () => {
     expect(new Set(told[0]!.outcomes)).toEqual(
       new Set(['paid', 'paid_before', 'paid_by_other', 'changed', 'insufficient']),
     )
+  })
+})
+
+describe('acts of one number in one batch', () => {
+  /** Runs acts that arrive together. They must share one statement: the function's own guard saw the repeats. */
+  async function inOneStatement(name: string, acts: (() => Promise<unknown>)[]): Promise<unknown[]> {
+    const [outcomes, statements] = await statementsOf(() => Promise.all(acts.map((act) => outcomeOf(act()))))
+    expect(statements.filter((text) => text.includes(`${name}(`))).toHaveLength(1)
+    return outcomes
+  }
+  /** A process whose settings are at hand, so that its callers meet in one batch. */
+  async function ready() {
+    const values = await test.deps.settings.read()
+    return { ...lane(64), settings: { ...test.deps.settings, read: async () => values } }
+  }
+
+  it('are one transfer', async () => {
+    const [merchant, friend] = [await makeMerchant(test), await makePerson(test)]
+    await givePoints(test, merchant.owner, 1_000n)
+    const post = makePostTransfer(await ready())
+    const acts = [10n, 10n, 20n].map((amount) => () => post(request(merchant, friend, 'twin', amount)))
+    expect(await inOneStatement('post_transfers', acts)).toEqual(['done', 'done', 'parameter_invalid'])
+    expect(await balanceOf(test.db, friend.id)).toBe(10n)
+  })
+
+  it('are one charge', async () => {
+    await switchMandates(test)
+    const [merchant, member] = [await makeMandateMerchant(test), await makePerson(test, { points: 100n })]
+    const mandate_id = await makeMandate(test, merchant, member)
+    const charge = makeChargeMandate(await ready())
+    const acts = [10n, 10n, 20n].map(
+      (amount) => () => charge(chargeOf(merchant, mandate_id, amount, { order_id: 'twin' })),
+    )
+    expect(await inOneStatement('charge_mandates', acts)).toEqual(['done', 'done', 'parameter_invalid'])
+    expect(await balanceOf(test.db, member.id)).toBe(90n)
+  })
+
+  it('are one payment', async () => {
+    const [merchant, buyer] = [await makeMerchant(test), await makePerson(test, { points: 100n })]
+    const other = await makePerson(test, { points: 100n })
+    const order = { app_id: merchant.id, order_id: 'twin', description: 'Tea', amount: 10n }
+    const { transaction_id } = await makeCreateOrder(test.deps)(order)
+    const pay = makePayOrder(await ready())
+    const outcomes: unknown[] = []
+    const acts = [buyer, buyer, other].map(
+      ({ id: payer_id }) =>
+        async () =>
+          outcomes.push(await pay({ transaction_id, payer_id, expected_amount: 10n })),
+    )
+    await inOneStatement('pay_orders', acts)
+    expect(outcomes).toEqual(['paid', 'paid_before', 'paid_by_other'])
+    expect([await balanceOf(test.db, buyer.id), await balanceOf(test.db, other.id)]).toEqual([90n, 100n])
   })
 })
 
