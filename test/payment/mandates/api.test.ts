@@ -9,7 +9,7 @@ import { givePoints, makePerson, type Person } from '../../harness/cast.ts'
 import { setSetting, useTestApp } from '../../harness/harness.ts'
 import { decideRight, IP, makeMandateMerchant, switchMandates } from '../../harness/mandates.ts'
 import { type Answer, type Merchant, makeMerchant, merchantSign, post } from '../../harness/merchant.ts'
-import { setRows } from '../../harness/rows.ts'
+import { rowOf, setRows } from '../../harness/rows.ts'
 
 let merchant: Merchant
 let member: Person
@@ -117,12 +117,25 @@ describe('an offer', () => {
     [{ starts_on: '20260201' }, 1005, 'Invalid starts_on: a day as YYYY-MM-DD'],
     [{ starts_on: '2026-04-02' }, 1005, 'Invalid starts_on: a day from 2026-01-01 to 2026-04-01'],
     [{ ends_on: '2025-12-31' }, 1005, 'Invalid ends_on: a day from 2026-01-01 to 2027-01-02'],
+    [{ starts_on: '2025-12-31' }, 1005, 'Invalid starts_on: a day from 2026-01-01 to 2026-04-01'],
+    [{ ends_on: '2027-01-03' }, 1005, 'Invalid ends_on: a day from 2026-01-01 to 2027-01-02'],
+    [{ starts_on: '2026-02-01', ends_on: '2026-01-31' }, 1005, /^Invalid ends_on: /],
+    [{ starts_on: '2026-02-01', ends_on: '2027-02-03' }, 1005, /^Invalid ends_on: /],
     [{ user_id: 'alice' }, 1005, /^Invalid user_id: /],
     [{ user_id: '999999999' }, 1005, /no such member/],
     [{ with_token: 'no' }, 1005, 'Invalid with_token: yes, or absent'],
     [{ replaces: 'mdt_000000000000000000000000' }, 1021, 'Mandate not found'],
   ])('with %o is refused', async (over, code, text) => {
     expectRefusal(await send('offer', terms(over as Fields)), { code, text })
+  })
+
+  it.each([
+    [{ starts_on: '2026-04-01' }],
+    [{ starts_on: '2026-02-01', ends_on: '2027-02-02' }],
+    [{ ends_on: '2027-01-02' }],
+    [{ ends_on: '2026-01-01' }],
+  ])('with %o is accepted', async (over) => {
+    await accepted(over as Fields)
   })
 
   it('keeps its purpose as sent, at the bounds', async () => {
@@ -304,6 +317,8 @@ describe('a charge', () => {
     await send('charge', chargeOf(mandate_id, '50'))
     expect((await send('charge', fields)).body).toEqual(body)
     const { transaction_id } = body
+    const posted = await rowOf(test, 'journal', { reference: String(transaction_id) })
+    expect(posted).toMatchObject({ kind: 'payment', actor_id: null })
     const queried = await merchant.query({ transaction_id: String(transaction_id) })
     expect(queried.body).toMatchObject({ transaction_id, mandate_id, status: 'completed' })
     // The way above a cap is an ordinary payment, and one order_id is paid once.

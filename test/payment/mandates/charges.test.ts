@@ -7,7 +7,6 @@ import { balanceOf } from '../../../src/ledger/wallet.ts'
 import { pauseOwn, resumeOwn, revokeOwn } from '../../../src/payment/mandates/acts.ts'
 import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
-import { makePayOrder } from '../../../src/payment/orders/pay.ts'
 import { makeCreateOrder } from '../../../src/payment/orders/place.ts'
 import { randomToken, sha256 } from '../../../src/platform/secrets.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
@@ -73,39 +72,6 @@ async function makeToken(owner: Person, holder: Person): Promise<{ client_id: st
 }
 
 describe('a charge', () => {
-  it('moves the points, less the fee, and tells the period', async () => {
-    const mandate_id = await makeMandate(test, merchant, member)
-    const request = chargeOf(merchant, mandate_id, 100n)
-    const made = await charge(request)
-    expect(made).toMatchObject({
-      mandate_id,
-      period_from: '2026-01-01',
-      spent: 100n,
-      left: 150n,
-      resets_at: new Date('2026-01-31T16:00:00Z'),
-      order: {
-        status: 'paid',
-        amount: 100n,
-        fee: 5n,
-        merchant_points: 95n,
-        payer_id: member.id,
-        door: 'hmac',
-      },
-    })
-    expect(await balanceOf(test.db, member.id)).toBe(900n)
-    expect(await balanceOf(test.db, merchant.owner.id)).toBe(95n)
-    const { actor_id, kind, reference } = await rowOf(test, 'journal', { id: made.order.journal_id! })
-    expect({ actor_id, kind, reference }).toEqual({
-      actor_id: null,
-      kind: 'payment',
-      reference: made.order.transaction_id,
-    })
-    await charge(chargeOf(merchant, mandate_id, 50n))
-    expect(await charge(request)).toMatchObject({ spent: 100n, left: 150n, order: { id: made.order.id } })
-    const notices = await rowsOf(test, 'charge_notices')
-    expect(notices.map(({ order_id }) => order_id)).toContain(made.order.id)
-  })
-
   it('is refused for the first reason in the order of the specification', async () => {
     const mandate_id = await makeMandate(test, merchant, member, {
       caps: { charge_max: 50n, period_max: 60n },
@@ -212,22 +178,6 @@ describe('a charge', () => {
     expect(await ask(30n)).toMatchObject(['mandate_limit_reached', { spent: 30, left: 0 }])
   })
 
-  it('is above the limit of the member’s level now', async () => {
-    const mandate_id = await makeMandate(test, merchant, member)
-    await sql`update users set trust_level = 0 where id = ${member.id}`.execute(test.db)
-    expect(await chargedOr(charge(chargeOf(merchant, mandate_id, 1n)))).toEqual([
-      'charge_too_large',
-      { limit: 0, exactly: false },
-    ])
-    await setSetting(test, 'mandate_charge_max_tl0', '40')
-    expect(await chargedOr(charge(chargeOf(merchant, mandate_id, 41n)))).toMatchObject([
-      'charge_too_large',
-      { limit: 40 },
-    ])
-    expect(await chargedOr(charge(chargeOf(merchant, mandate_id, 40n)))).toBe(40n)
-    await setSetting(test, 'mandate_charge_max_tl0', '0')
-  })
-
   it('needs a live token of the member and of the linked application, if one is sent', async () => {
     const mandate_id = await makeMandate(test, merchant, member)
     const mine = await makeToken(merchant.owner, member)
@@ -248,20 +198,6 @@ describe('a charge', () => {
     await setApp({ oauth_client_id: mine.client_id })
     await sql`update access_tokens set expires_at = ${test.clock.now()}`.execute(test.db)
     expect(await ask(mine.token)).toBe('access_token_required')
-  })
-
-  it('of a member who is poor too often waits an hour', async () => {
-    const poor = await makePerson(test, { points: 5n })
-    const mandate_id = await makeMandate(test, merchant, poor)
-    const ask = () => chargedOr(charge(chargeOf(merchant, mandate_id, 6n)))
-    for (let times = 0; times < 10; times += 1)
-      expect(await ask()).toEqual(['insufficient_points', { need: 6 }])
-    expect(await ask()).toBe('too_many_attempts')
-    await givePoints(test, poor, 100n)
-    expect(await ask()).toBe('too_many_attempts')
-    test.clock.advance(3_600_000)
-    expect(await ask()).toBe(6n)
-    expect(await refusalsOf(mandate_id)).toMatchObject([{ outcome: 'insufficient', times: 10 }])
   })
 
   it('counts in its month from the first day, and none before it or after the last', async () => {
@@ -401,16 +337,5 @@ describe('a batch of charges', () => {
       'insufficient_points',
     ])
       expect(codes).toContain(code)
-  })
-})
-
-describe('paying a charge', () => {
-  it('by hand finds it paid', async () => {
-    const mandate_id = await makeMandate(test, merchant, member)
-    const { order } = await charge(chargeOf(merchant, mandate_id, 10n))
-    const pay = makePayOrder(test.deps)
-    const payment = { transaction_id: order.transaction_id, expected_amount: 10n }
-    expect(await pay({ ...payment, payer_id: member.id })).toBe('paid_before')
-    expect(await pay({ ...payment, payer_id: admin.id })).toBe('paid_by_other')
   })
 })

@@ -2,23 +2,19 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { registerApp } from '../../../src/identity/apps/apps.ts'
 import { pauseOwn, revokeOwn } from '../../../src/payment/mandates/acts.ts'
-import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { acceptMandate } from '../../../src/payment/mandates/consent.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import type { OfferedTerms } from '../../../src/payment/mandates/offers.ts'
 import { linkSignInApp } from '../../../src/payment/mandates/right.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
 import { changePerson, makePerson, type Person, setFrozen } from '../../harness/cast.ts'
-import { anotherProcess, type Browser, browser, setSetting, useTestApp } from '../../harness/harness.ts'
+import { type Browser, browser, setSetting, useTestApp } from '../../harness/harness.ts'
 import {
-  chargedOr,
-  chargeOf,
   decideRight,
   IP,
   makeMandate,
   makeMandateMerchant,
   offer,
-  outcomeOf,
   switchMandates,
 } from '../../harness/mandates.ts'
 import { textOf } from '../../harness/markup.ts'
@@ -204,15 +200,18 @@ describe('a mandate', () => {
   const refused = async (identifier: string, by = client) =>
     answerOf(await withoutWriting(test, () => ask(identifier, {}, by))).error
 
-  it('is refused that has ended, or is another member’s', async () => {
+  it('is refused that has ended or lapsed, or is another member’s', async () => {
     const bob = await makePerson(test)
     const declined = await offered()
     await decide(declined, 'only')
     const revoked = await makeMandate(test, merchant, alice)
     await revokeOwn(test.deps, revoked, { user_id: alice.id, ip: IP })
+    const lapsed = await offered()
+    await setRows(test, 'mandates', { mandate_id: lapsed }, { offer_expires_at: test.clock.now() })
     for (const mandate_id of [
       declined,
       revoked,
+      lapsed,
       await offered({ user_id: bob.id }),
       await makeMandate(test, merchant, bob),
     ])
@@ -338,17 +337,6 @@ describe('sign in and allow charges', () => {
     expect(ended.body.authorization_details).toEqual([
       detailsOf(mandate_id, { status: 'ended', reason: 'member' }),
     ])
-  })
-
-  it('lets its token come with charges that need one', async () => {
-    const charge = makeChargeMandate(test.deps)
-    const mandate_id = await offered({ with_token: true })
-    const tokens = await allowed(mandate_id)
-    const access_token = String(tokens.access_token)
-    const ask = (token?: string) =>
-      chargedOr(charge(chargeOf(merchant, mandate_id, 60n, { access_token: token })))
-    expect(await ask()).toBe('access_token_required')
-    expect(await ask(access_token)).toBe(60n)
   })
 
   it('permits less where the member lowers the terms, and shows what is wrong with them', async () => {
@@ -494,32 +482,6 @@ describe('taking the application back', () => {
     const done = await client.submit(asked, path())
     expect(textOf((await client.get(done.location!)).body)).not.toContain('mandates ended')
   })
-
-  it('puts each of many charges wholly before or after it', async () => {
-    const elsewhere = await anotherProcess(test)
-    const mandate_id = await offered({ caps: { charge_max: 10n, period_max: 1_000n } })
-    await allowed(mandate_id)
-    const charges = [test, elsewhere].map(({ deps }) => makeChargeMandate(deps))
-    const list = await client.get('/account/applications')
-    const asked = await client.submit(list, path())
-    const [done, ...outcomes] = await Promise.all([
-      client.submit(asked, path()),
-      ...Array.from({ length: 24 }, (_, n) =>
-        outcomeOf(charges[n % 2]!(chargeOf(merchant, mandate_id, 10n))),
-      ),
-    ])
-    expect(done.status).toBe(303)
-    const inactive = ['mandate_inactive', { status: 'ended', reason: 'member' }]
-    for (const outcome of outcomes) expect(['done', inactive]).toContainEqual(outcome)
-    const mandate = (await stored(mandate_id))!
-    expect(mandate).toMatchObject({ status: 'ended', reason: 'member' })
-    const late = await outcomeOf(charges[0]!(chargeOf(merchant, mandate_id, 10n)))
-    expect(late).toEqual(inactive)
-    expect(await rowsOf(test, 'orders', { mandate_id: mandate.id })).toHaveLength(
-      outcomes.filter((outcome) => outcome === 'done').length,
-    )
-    await elsewhere.close()
-  })
 })
 
 describe('at once', () => {
@@ -579,11 +541,4 @@ describe('at once', () => {
     expect(textOf(again.body)).toContain(messages.en.identity.consent.title('Tea House'))
     expect(textOf(again.body)).not.toContain(messages.en.identity.consent.allowBoth)
   })
-})
-
-it('an offer that has lapsed is refused', async () => {
-  const mandate_id = await offered()
-  test.clock.advance(24 * HOUR_MS)
-  client = await alice.signIn()
-  expect(answerOf(await ask(mandate_id)).error).toBe('invalid_authorization_details')
 })
