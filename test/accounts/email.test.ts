@@ -14,6 +14,7 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { certificateOf } from '../harness/certificate.ts'
 import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
+import { rowOf } from '../harness/rows.ts'
 import { type ReceivedMail, type SmtpServer, type SmtpTls, startSmtpServer } from '../harness/smtp-server.ts'
 import { type MailedApp, startMailedApp } from './mailed-app.ts'
 
@@ -37,19 +38,14 @@ beforeAll(async () => {
 afterAll(() => mailed.close())
 
 const newAddress = () => `member${++count}@mail.test`
-const rowOf = (recipient: string) =>
+const mailTo = (recipient: string) =>
   test.db
     .selectFrom('outgoing_mails')
     .where('recipient', '=', recipient)
     .selectAll()
     .orderBy('id', 'desc')
     .executeTakeFirst()
-const userOf = (person: Person) =>
-  test.db
-    .selectFrom('users')
-    .where('id', '=', person.id)
-    .select(['email', 'email_verified'])
-    .executeTakeFirstOrThrow()
+const userOf = (person: Person) => rowOf(test, 'users', { id: person.id }, ['email', 'email_verified'])
 
 /** Sends what is due, and returns the mails to an address. */
 async function mailsTo(recipient: string): Promise<ReceivedMail[]> {
@@ -118,10 +114,10 @@ describe('the outbox', () => {
         throw new Error('the act failed')
       }),
     ).rejects.toThrow('the act failed')
-    expect(await rowOf(recipient)).toBeUndefined()
+    expect(await mailTo(recipient)).toBeUndefined()
 
     await enqueue(recipient)
-    const waiting = await rowOf(recipient)
+    const waiting = await mailTo(recipient)
     expect(waiting!.text_encrypted!.toString('latin1')).not.toContain('a line')
     const [mail] = await mailsTo(recipient)
     expect(mail).toMatchObject({ from: 'no-reply@tessera.test', to: [recipient], subject: 'A test' })
@@ -130,7 +126,11 @@ describe('the outbox', () => {
     )
     expect(mail!.headers['auto-submitted']).toBe('auto-generated')
     expect(mail!.headers['content-type']).toMatch(/^text\/plain/)
-    expect(await rowOf(recipient)).toMatchObject({ text_encrypted: null, next_attempt_at: null, attempts: 1 })
+    expect(await mailTo(recipient)).toMatchObject({
+      text_encrypted: null,
+      next_attempt_at: null,
+      attempts: 1,
+    })
     expect(await mailsTo(recipient)).toEqual([])
   })
 
@@ -155,7 +155,7 @@ describe('the outbox', () => {
     smtp.onMessage = () => '250 taken'
     test.clock.advance(24 * 60 * MINUTE_MS)
     expect(await mailsTo(recipient)).toEqual([])
-    const row = await rowOf(recipient)
+    const row = await mailTo(recipient)
     expect(row).toMatchObject({ attempts: 5, text_encrypted: null, next_attempt_at: null, sent_at: null })
     expect(row!.last_error).toContain('not now')
     const record = test.db.selectFrom('audit_log').where('action', '=', 'mail.given_up').select('detail')
@@ -205,11 +205,11 @@ describe('the outbox', () => {
     await enqueue(late, new Date(test.clock.now().getTime() + MINUTE_MS))
     test.clock.advance(MINUTE_MS)
     expect(await mailsTo(late)).toEqual([])
-    expect(await rowOf(late)).toMatchObject({ text_encrypted: null, sent_at: null, next_attempt_at: null })
+    expect(await mailTo(late)).toMatchObject({ text_encrypted: null, sent_at: null, next_attempt_at: null })
     await enqueue(early)
     const config = { ...test.deps.config, SMTP_URL: 'smtp://127.0.0.1:9' }
     await sendDueMail({ ...test.deps, config })
-    expect((await rowOf(early))!.last_error).toContain('ECONNREFUSED')
+    expect((await mailTo(early))!.last_error).toContain('ECONNREFUSED')
     test.clock.advance(MINUTE_MS)
     expect(await mailsTo(early)).toHaveLength(1)
   })
@@ -247,7 +247,7 @@ describe('the outbox', () => {
       const SMTP_URL = server.url.replace('//127.0.0.1', `//name:password@${ELSEWHERE}`)
       await sendDueMail({ ...test.deps, config: { ...test.deps.config, SMTP_URL } })
       await server.close()
-      const { last_error } = (await rowOf(recipient))!
+      const { last_error } = (await mailTo(recipient))!
       await test.db.deleteFrom('outgoing_mails').where('recipient', '=', recipient).execute()
       return { ...server, last_error }
     }
@@ -404,7 +404,7 @@ describe('notices', () => {
     expect((await mailsTo(alice.email)).map((mail) => mail.subject)).toEqual([
       t.notices['second_factor.reset'].subject,
     ])
-    expect(await rowOf(bob.email)).toBeUndefined()
+    expect(await mailTo(bob.email)).toBeUndefined()
   })
 })
 

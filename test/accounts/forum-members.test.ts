@@ -16,7 +16,7 @@ import { type ForumWorld, startForumWorld } from '../harness/forum-world.ts'
 import { type Browser, browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { messages } from '../harness/messages.ts'
-import { setRows } from '../harness/rows.ts'
+import { rowsOf, setRows } from '../harness/rows.ts'
 import { makeParty, obtainTokens, userinfo } from '../identity/relying-party.ts'
 
 const t = messages.en
@@ -135,11 +135,7 @@ describe('names', () => {
     const user = await userOf(member)
     expect(user.username).toBe(`${local.username.toUpperCase()}~${member.id}`)
     expect((await (await local.signIn()).get('/account')).body).toContain(`@${local.username}`)
-    const audit = await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', `user:${user.id}`)
-      .select(['action', 'detail'])
-      .execute()
+    const audit = await rowsOf(test, 'audit_log', { subject: `user:${user.id}` }, ['action', 'detail'])
     expect(audit).toEqual([
       {
         action: 'forum.name_taken',
@@ -677,11 +673,7 @@ describe('the sweep', () => {
     await sweep()
     await emit('user', 'user_suspended', { id: member.id })
     const until = new Date(test.clock.now().getTime() + 60_000)
-    await test.db
-      .updateTable('forum_members')
-      .set({ claimed_until: until })
-      .where('user_id', '=', (await userOf(member)).id)
-      .execute()
+    await setRows(test, 'forum_members', { user_id: (await userOf(member)).id }, { claimed_until: until })
     expect(await checkNextMember(test.deps)).toBe(false)
     test.clock.advance(60_000)
     expect(await checkNextMember(test.deps)).toBe(true)
@@ -695,11 +687,12 @@ describe('the sweep', () => {
     await emit('user', 'user_suspended', { id: member.id })
     const asking = checkNextMember(test.deps)
     test.clock.advance(1)
-    await test.db
-      .updateTable('forum_members')
-      .set({ hinted_at: test.clock.now() })
-      .where('user_id', '=', (await userOf(member)).id)
-      .execute()
+    await setRows(
+      test,
+      'forum_members',
+      { user_id: (await userOf(member)).id },
+      { hinted_at: test.clock.now() },
+    )
     await asking
     expect((await memberOf(member)).hinted_at).not.toBeNull()
     await sweep()

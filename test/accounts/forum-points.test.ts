@@ -239,11 +239,7 @@ describe('an import', () => {
 
 describe('an answer without a score', () => {
   const dueOf = async ({ user_id }: { user_id: bigint }) =>
-    test.db
-      .selectFrom('forum_members')
-      .where('user_id', '=', user_id)
-      .select(['score_due_at', 'score_tries'])
-      .executeTakeFirstOrThrow()
+    rowOf(test, 'forum_members', { user_id }, ['score_due_at', 'score_tries'])
   const tomorrow = () =>
     new Date(`${new Date(test.clock.now().getTime() + DAY_MS).toISOString().slice(0, 10)}T00:00:00Z`)
 
@@ -316,10 +312,7 @@ describe('an answer without a score', () => {
     }
     expect(await importNextScore(test.deps)).toBe(true)
     expect(await dueOf(member)).toEqual({ score_due_at: tomorrow(), score_tries: 0 })
-    const { paused_until } = await test.db
-      .selectFrom('forum_api')
-      .select('paused_until')
-      .executeTakeFirstOrThrow()
+    const { paused_until } = await rowOf(test, 'forum_api', {}, ['paused_until'])
     expect(paused_until === null || paused_until < test.clock.now()).toBe(true)
     forum.fault = undefined
     nextDay()

@@ -19,7 +19,7 @@ import {
 import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { inOneProcess, ONE_TIMER } from '../harness/one-process.ts'
-import { setRows } from '../harness/rows.ts'
+import { rowsOf, setRows } from '../harness/rows.ts'
 import { until } from '../harness/waiting.ts'
 
 const t = messages.en
@@ -152,11 +152,7 @@ describe('the handshake', () => {
     expect(await groupsOf(member.id)).toEqual(['developers', '茶友'])
     expect(await memberOf(member.id)).toMatchObject({ checked_at: test.clock.now(), failure: null })
     const user = (await userOf(member.id))!
-    const [session] = await test.db
-      .selectFrom('sessions')
-      .where('user_id', '=', user.id)
-      .select(['amr', 'auth_time'])
-      .execute()
+    const [session] = await rowsOf(test, 'sessions', { user_id: user.id }, ['amr', 'auth_time'])
     expect(session).toEqual({ amr: ['forum'], auth_time: test.clock.now() })
     const account = await client.get('/account/profile')
     expect(account.body).toContain('@Ångström')
@@ -179,11 +175,7 @@ describe('the handshake', () => {
   it('keeps only hashes of the nonce and of the browser', async () => {
     const client = browser(test)
     const start = await client.get('/sign-in/forum')
-    const rows = await test.db
-      .selectFrom('forum_nonces')
-      .where('nonce_hash', '=', sha256(nonceOf(start.location!)))
-      .selectAll()
-      .execute()
+    const rows = await rowsOf(test, 'forum_nonces', { nonce_hash: sha256(nonceOf(start.location!)) })
     expect(rows).toHaveLength(1)
     expect(rows[0]!.browser_hash).toEqual(sha256(client.cookies.get('tessera_forum')!))
   })
@@ -210,11 +202,7 @@ describe('the handshake', () => {
     const first = client.cookies.get('tessera_session')
     const user = (await userOf(member.id))!
     const sessions = () =>
-      test.db
-        .selectFrom('sessions')
-        .where('user_id', '=', user.id)
-        .select(['id', 'sid', 'auth_time', 'renewals'])
-        .execute()
+      rowsOf(test, 'sessions', { user_id: user.id }, ['id', 'sid', 'auth_time', 'renewals'])
     const [before] = await sessions()
     test.clock.advance(5_000)
     await signInAtForum(test, forum, member, { client })
@@ -557,11 +545,7 @@ describe('an application that demands a new sign-in', () => {
     // The service asks for consent, and not for another sign-in.
     expect((await client.get(back.location!)).status).toBe(200)
     const user = (await userOf(member.id))!
-    const sessions = await test.db
-      .selectFrom('sessions')
-      .where('user_id', '=', user.id)
-      .select('auth_time')
-      .execute()
+    const sessions = await rowsOf(test, 'sessions', { user_id: user.id }, ['auth_time'])
     expect(sessions).toEqual([{ auth_time: test.clock.now() }])
   })
 })

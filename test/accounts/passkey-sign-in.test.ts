@@ -19,7 +19,7 @@ import {
   useTestApp,
 } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
-import { setRows } from '../harness/rows.ts'
+import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 import {
   answerOf,
   authorizationUrl,
@@ -143,11 +143,7 @@ describe('signing in', () => {
     expect(page.status).toBe(401)
     expect(page.body).toContain(t.signIn.passkeyUnverified)
     expect(await isSignedIn(client)).toBe(false)
-    const events = await test.db
-      .selectFrom('security_events')
-      .where('user_id', '=', person.id)
-      .select(['kind', 'detail'])
-      .execute()
+    const events = await rowsOf(test, 'security_events', { user_id: person.id }, ['kind', 'detail'])
     // An answer from a frame is not read, so it names no member.
     const refused = [{ kind: 'passkey_refused', detail: { page: 'sign_in' } }]
     expect(events).toEqual(forgery.crossOrigin ? [] : refused)
@@ -156,11 +152,7 @@ describe('signing in', () => {
 
   it('refuses the handle of another member', async () => {
     const [mine, theirs] = [await holder(), await holder()]
-    const other = await test.db
-      .selectFrom('users')
-      .where('id', '=', theirs.person.id)
-      .select('passkey_handle')
-      .executeTakeFirstOrThrow()
+    const other = await rowOf(test, 'users', { id: theirs.person.id }, ['passkey_handle'])
     const userHandle = other.passkey_handle!.toString('base64url')
     expect((await signIn(mine, { userHandle })).page.status).toBe(401)
   })
@@ -220,11 +212,7 @@ describe('signing in', () => {
       ),
     )
     expect(sent.filter(({ statusCode }) => statusCode === 303)).toHaveLength(1)
-    const sessions = await test.db
-      .selectFrom('sessions')
-      .where('user_id', '=', person.id)
-      .select('id')
-      .execute()
+    const sessions = await rowsOf(test, 'sessions', { user_id: person.id }, ['id'])
     expect(sessions).toHaveLength(1)
     await second.close()
   })
@@ -235,12 +223,12 @@ describe('signing in', () => {
     for (const counter of [7, 6, 0]) {
       expect((await signIn({ authenticator }, { counter })).page.status).toBe(401)
     }
-    const audited = await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', `user:${person.id}`)
-      .where('action', '=', 'account.passkey_counter')
-      .select('actor_id')
-      .execute()
+    const audited = await rowsOf(
+      test,
+      'audit_log',
+      { subject: `user:${person.id}`, action: 'account.passkey_counter' },
+      ['actor_id'],
+    )
     expect(audited).toEqual([{ actor_id: null }, { actor_id: null }, { actor_id: null }])
     expect((await signIn({ authenticator }, { counter: 100 })).page.status).toBe(303)
   })

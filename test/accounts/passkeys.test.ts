@@ -6,7 +6,7 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { authenticatorCertificate } from '../harness/certificate.ts'
 import { anotherProcess, browser, startTestApp, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
-import { rowOf } from '../harness/rows.ts'
+import { rowOf, rowsOf } from '../harness/rows.ts'
 import { answer, giveKey, optionsOn, PASSKEYS, register, WITH_DOMAIN } from './passkey-holder.ts'
 
 const t = messages.en.security.passkeys
@@ -18,12 +18,7 @@ const test = await useTestApp(WITH_DOMAIN)
 const keysOf = ({ id }: Person) =>
   test.db.selectFrom('passkeys').where('user_id', '=', id).orderBy('id').selectAll().execute()
 const actsOf = async ({ id }: Person) => {
-  const rows = await test.db
-    .selectFrom('audit_log')
-    .where('subject', '=', `user:${id}`)
-    .orderBy('id')
-    .select('action')
-    .execute()
+  const rows = await rowsOf(test, 'audit_log', { subject: `user:${id}` }, ['action'])
   return rows.map(({ action }) => action)
 }
 const refusalsOf = ({ id }: Person) =>
@@ -359,11 +354,7 @@ describe('the list', () => {
     const { id } = await mailed.db.selectFrom('passkeys').select('id').executeTakeFirstOrThrow()
     await client.submit(list, `${PASSKEYS}/${id}/name`, { name: 'Phone' })
     await client.submit(list, `${PASSKEYS}/${id}/remove`, { sure: '1' })
-    const mails = await mailed.db
-      .selectFrom('outgoing_mails')
-      .orderBy('id')
-      .select(['kind', 'recipient'])
-      .execute()
+    const mails = await rowsOf(mailed, 'outgoing_mails', {}, ['kind', 'recipient'])
     expect(mails).toEqual(
       ['passkey_added', 'passkey_counter', 'passkey_removed'].map((kind) => ({
         kind,

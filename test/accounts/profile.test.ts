@@ -4,6 +4,7 @@ import { isHonestProse, isHonestText } from '../../src/web/parameters.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
+import { rowsOf } from '../harness/rows.ts'
 
 const t = messages.en
 
@@ -14,13 +15,7 @@ const test = await useTestApp()
 const nameOf = async ({ id }: { id: bigint }) =>
   (await test.db.selectFrom('users').where('id', '=', id).select('name').executeTakeFirstOrThrow()).name
 const trailOf = ({ id }: { id: bigint }) =>
-  test.db
-    .selectFrom('audit_log')
-    .where('subject', '=', `user:${id}`)
-    .where('action', '=', 'account.renamed')
-    .orderBy('id')
-    .select(['actor_id', 'detail'])
-    .execute()
+  rowsOf(test, 'audit_log', { subject: `user:${id}`, action: 'account.renamed' }, ['actor_id', 'detail'])
 
 it('a name is changed, removed, and logged once a change', async () => {
   const alice = await makePerson(test, { name: 'Alice' })

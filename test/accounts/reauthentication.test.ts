@@ -11,7 +11,7 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, type Page, startTestApp, useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
-import { setRows } from '../harness/rows.ts'
+import { rowsOf, setRows } from '../harness/rows.ts'
 import { makeOwnedApp, storedApp, TYPED } from '../identity/owned-app.ts'
 
 const t = messages.en
@@ -133,11 +133,7 @@ describe('the page of the second factor', () => {
     expect(signInLink(refused)).toContain('return_to=%2Faccount%2Fsecond-factor&')
     for (const path of ['/off', '/recovery-codes'])
       expect((await client.post(SECOND_FACTOR + path, page.form(SECOND_FACTOR))).status).toBe(409)
-    const factors = await test.db
-      .selectFrom('second_factors')
-      .where('user_id', '=', member.id)
-      .selectAll()
-      .execute()
+    const factors = await rowsOf(test, 'second_factors', { user_id: member.id })
     expect(factors).toEqual([])
   })
 

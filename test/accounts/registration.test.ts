@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
 import { browser, setSetting, startTestApp, useTestApp } from '../harness/harness.ts'
+import { rowOf } from '../harness/rows.ts'
 
 const PATH = '/register'
 const PASSWORD = 'correct horse battery'
@@ -41,11 +42,7 @@ it('makes an ordinary account, signs it in, and leads on', async () => {
   const { client, answer } = await register({ username: 'Nova.1' }, undefined, '?return_to=/account/sessions')
   expect([answer.status, answer.location]).toEqual([303, '/account/sessions'])
   expect((await client.get('/account/sessions')).status).toBe(200)
-  const row = await test.db
-    .selectFrom('users')
-    .where('username', '=', 'Nova.1')
-    .selectAll()
-    .executeTakeFirstOrThrow()
+  const row = await rowOf(test, 'users', { username: 'Nova.1' })
   expect(row).toMatchObject({ trust_level: 0, is_admin: false, must_change_password: false, forum_id: null })
   const entry = test.db.selectFrom('audit_log').where('subject', '=', `user:${row.id}`)
   expect(await entry.select(['action', 'actor_id', 'ip']).execute()).toEqual([

@@ -5,7 +5,7 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { sendSurely } from '../harness/confirming.ts'
 import { type Browser, browser, type Page, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
-import { setRows } from '../harness/rows.ts'
+import { rowsOf, setRows } from '../harness/rows.ts'
 
 const t = messages.en
 
@@ -34,12 +34,11 @@ const handlesIn = ({ body }: Page) =>
   [...body.matchAll(/name="session" value="([^"]+)" aria-label/g)].map((match) => match[1]!)
 const isSignedIn = async (client: Browser) => (await client.get('/account')).status === 200
 const auditOf = ({ id }: Person) =>
-  test.db
-    .selectFrom('audit_log')
-    .where('subject', '=', `user:${id}`)
-    .where('action', '=', 'account.sessions_ended')
-    .select(['actor_id', 'detail', 'ip'])
-    .execute()
+  rowsOf(test, 'audit_log', { subject: `user:${id}`, action: 'account.sessions_ended' }, [
+    'actor_id',
+    'detail',
+    'ip',
+  ])
 
 describe('the list', () => {
   it('names each browser and its address, and marks this one', async () => {

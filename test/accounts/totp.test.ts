@@ -21,6 +21,7 @@ import {
 } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { readQr } from '../harness/qr.ts'
+import { rowsOf } from '../harness/rows.ts'
 
 const t = messages.en
 
@@ -149,11 +150,7 @@ describe('setting up', () => {
     expect(codesOn(on)[0]).toMatch(/^[a-z0-9]{4}(-[a-z0-9]{4}){3}$/)
     const factor = await factorOf(alice)
     expect(factor!.secret_encrypted!.toString('latin1')).not.toContain(secret)
-    const rows = await test.db
-      .selectFrom('recovery_codes')
-      .where('user_id', '=', alice.id)
-      .selectAll()
-      .execute()
+    const rows = await rowsOf(test, 'recovery_codes', { user_id: alice.id })
     expect(rows.map((row) => row.code_hash.length)).toEqual(Array(10).fill(32))
     expect((await elsewhere.get('/account')).status).toBe(303)
     expect((await sessionsOf(alice)).map((row) => row.amr)).toEqual([['pwd', 'otp']])

@@ -29,6 +29,7 @@ import { makeMandate, switchMandates } from '../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
 import { environmentOf, type Outcome, tesseraAt, toldAt } from '../harness/operator.ts'
+import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 import { makeParty } from '../identity/relying-party.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/cli/main.ts')
@@ -209,11 +210,7 @@ describe('accounts', () => {
 
   it('of the forum have no password to reset', async () => {
     const person = await makePerson(test)
-    await test.db
-      .updateTable('users')
-      .set({ forum_id: 77n, password_hash: null })
-      .where('id', '=', person.id)
-      .execute()
+    await setRows(test, 'users', { id: person.id }, { forum_id: 77n, password_hash: null })
     const refused = await tessera('user', 'reset-password', person.username)
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('forum') })
   })
@@ -353,11 +350,12 @@ describe('applications', () => {
   it('are approved as they are at that moment, waiting or changed since', async () => {
     const merchant = await makeMerchant(test, { approved: false })
     for (const name of ['Renamed while it waited', 'Renamed in use']) {
-      await test.db
-        .updateTable('payment_apps')
-        .set({ name, updated_at: test.clock.now() })
-        .where('payment_id', '=', merchant.payment_id)
-        .execute()
+      await setRows(
+        test,
+        'payment_apps',
+        { payment_id: merchant.payment_id },
+        { name, updated_at: test.clock.now() },
+      )
       const { out } = await tessera('payment-app', 'list')
       const state = name.includes('waited') ? 'pending' : 'changed'
       expect(out.match(new RegExp(`^${merchant.payment_id}.*$`, 'gm'))).toEqual([
@@ -514,18 +512,17 @@ describe('notifications', () => {
     world.receiver.answer = (_request, response) => void response.writeHead(500).end()
     const one = await world.payOne(`${world.receiver.url}/gone`)
     await world.told([one])
-    await world.test.db
-      .updateTable('notifications')
-      .set({ status: 'failed', next_attempt_at: null })
-      .execute()
+    await setRows(world.test, 'notifications', {}, { status: 'failed', next_attempt_at: null })
 
     const listed = await tesseraAt(there, 'notifications', 'list', '--status', 'failed', '--json')
     expect(JSON.parse(listed.out)).toMatchObject([{ transaction_id: one, log: [{ response_status: 500 }] }])
     expect(listed.out).not.toContain('sign=')
-    await world.test.db
-      .updateTable('notification_attempts')
-      .set({ detail: '\u001b[31mPaid\u0007\ntxn_false  delivered' })
-      .execute()
+    await setRows(
+      world.test,
+      'notification_attempts',
+      {},
+      { detail: '\u001b[31mPaid\u0007\ntxn_false  delivered' },
+    )
     const shown = await tesseraAt(there, 'notifications', 'list', '--status', 'failed')
     expect(shown.out.trimEnd().split('\n')).toHaveLength(1)
     expect(shown.out).toContain(String.raw`\u001b[31mPaid\u0007\u000atxn_false`)
@@ -790,18 +787,16 @@ describe('the rest', () => {
     const set = (value: string) => told('setting', 'set', 'second_approver', value)
     expect(await set('on')).toEqual({ name: 'second_approver', value: 'on' })
     await set('off')
-    const { value, updated_by } = await test.db
-      .selectFrom('site_settings')
-      .where('name', '=', 'second_approver')
-      .select(['value', 'updated_by'])
-      .executeTakeFirstOrThrow()
+    const { value, updated_by } = await rowOf(test, 'site_settings', { name: 'second_approver' }, [
+      'value',
+      'updated_by',
+    ])
     expect([value, updated_by]).toEqual(['off', null])
-    const trail = await test.db
-      .selectFrom('audit_log')
-      .where('subject', '=', 'second_approver')
-      .orderBy('id')
-      .select(['actor_id', 'detail', 'ip'])
-      .execute()
+    const trail = await rowsOf(test, 'audit_log', { subject: 'second_approver' }, [
+      'actor_id',
+      'detail',
+      'ip',
+    ])
     expect(trail.at(-1)).toEqual({
       actor_id: null,
       detail: { before: 'on', after: 'off' },

@@ -4,19 +4,14 @@ import { makePerson } from '../harness/cast.ts'
 import { startTestForum } from '../harness/fake-forum.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { environmentOf, tesseraAt, toldAt } from '../harness/operator.ts'
+import { rowsOf } from '../harness/rows.ts'
 import { makeParty } from '../identity/relying-party.ts'
 
 const test = await useTestApp()
 
 const tessera = (...words: string[]) => tesseraAt(environmentOf(test), ...words)
 const told = (...words: string[]) => toldAt(environmentOf(test), ...words)
-const acts = (subject: string) =>
-  test.db
-    .selectFrom('audit_log')
-    .where('subject', '=', subject)
-    .orderBy('id')
-    .select(['action', 'actor_id'])
-    .execute()
+const acts = (subject: string) => rowsOf(test, 'audit_log', { subject }, ['action', 'actor_id'])
 
 describe('local groups', () => {
   it('are created, listed, filled, emptied and deleted, each act in the audit log', async () => {

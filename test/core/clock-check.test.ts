@@ -23,6 +23,7 @@ import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { giveRight, makeMandate, switchMandates } from '../harness/mandates.ts'
 import { makeMerchant } from '../harness/merchant.ts'
+import { setRows } from '../harness/rows.ts'
 
 const DAY_SECONDS = 86_400
 const AHEAD_SECONDS = 400 * DAY_SECONDS
@@ -187,11 +188,7 @@ describe('a process 400 days ahead', () => {
   ): Promise<bigint> {
     const { id, username } = await makePerson(test)
     const now = test.clock.now()
-    await test.db
-      .updateTable('users')
-      .set({ is_admin: true, forum_id, password_hash: null })
-      .where('id', '=', id)
-      .execute()
+    await setRows(test, 'users', { id }, { is_admin: true, forum_id, password_hash: null })
     await test.db
       .insertInto('forum_members')
       .values({

@@ -13,6 +13,7 @@ import { makePerson } from '../harness/cast.ts'
 import { anotherProcess, type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { COUNTED_APART, inOneProcess } from '../harness/one-process.ts'
+import { rowsOf } from '../harness/rows.ts'
 import {
   authorizationUrl,
   authorize,
@@ -50,11 +51,7 @@ async function set(values: Record<string, number>): Promise<void> {
 }
 /** The number of pages that all processes together have counted. */
 async function countOfPages(): Promise<number> {
-  const rows = await test.db
-    .selectFrom('limit_counters')
-    .where('scope', '=', 'pages')
-    .select('count')
-    .execute()
+  const rows = await rowsOf(test, 'limit_counters', { scope: 'pages' }, ['count'])
   return rows.reduce((sum, { count }) => sum + Number(count), 0)
 }
 const eventsOf = async (kind: string) =>
@@ -184,11 +181,7 @@ describe('the record of refusals', () => {
       statuses.push((await redeem(test, invented(n), form, from(n))).status)
     }
     expect(statuses).toEqual([...Array(60).fill(401), ...Array(20).fill(429)])
-    const counters = await test.db
-      .selectFrom('limit_counters')
-      .where('scope', '=', 'token_failures')
-      .select('key')
-      .execute()
+    const counters = await rowsOf(test, 'limit_counters', { scope: 'token_failures' }, ['key'])
     expect(counters).toHaveLength(1)
     expect(await eventsOf('client_refused')).toHaveLength(60)
     // Requests of unknown clients do not delay known clients.

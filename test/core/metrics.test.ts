@@ -14,6 +14,7 @@ import { freePort } from '../harness/free-port.ts'
 import { browser } from '../harness/harness.ts'
 import { chargedOr, chargeOf, giveRight, IP, makeMandate, switchMandates } from '../harness/mandates.ts'
 import { type NotifyWorld, startNotifyWorld } from '../harness/notify-world.ts'
+import { setRows } from '../harness/rows.ts'
 import { ROOT } from '../harness/server-process.ts'
 
 let world: NotifyWorld
@@ -147,11 +148,7 @@ describe('GET /metrics', () => {
 
   it('tells of a ledger that does not hold', async () => {
     const { test } = world
-    await test.db
-      .updateTable('ledger_accounts')
-      .set({ balance: 1n })
-      .where('user_id', '=', world.buyer.id)
-      .execute()
+    await setRows(test, 'ledger_accounts', { user_id: world.buyer.id }, { balance: 1n })
     expect((await keepProof(test.deps)).isSound).toBe(false)
     expect(figures(await scrape(), 'tessera_ledger_broken_rows')['']).toBeGreaterThan(0)
   })

@@ -9,6 +9,7 @@ import type { Db } from '../../src/database/connection.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { askMandateRight, decideMandateRight } from '../../src/payment/mandates/right.ts'
 import { expectSoundBooks } from '../harness/books.ts'
+import { setRows } from '../harness/rows.ts'
 import type { Visits } from './visits.ts'
 import {
   type Buyer,
@@ -31,11 +32,7 @@ async function openClub(db: Db): Promise<{ shop: Shop; buyers: Buyer[] }> {
   await askMandateRight(deps, shop.payment_id, 'Charges under faults', owner)
   const granted = { decision: 'grant', reason: 'test', daily_max: START_POINTS } as const
   await decideMandateRight(deps, shop.payment_id, granted, { actor_id: null, ip: null })
-  await db
-    .updateTable('payment_apps')
-    .set({ events_url: 'http://127.0.0.1:9/events' })
-    .where('id', '=', shop.id)
-    .execute()
+  await setRows({ db }, 'payment_apps', { id: shop.id }, { events_url: 'http://127.0.0.1:9/events' })
   return { shop, buyers: await makeBuyers(db, 'member') }
 }
 

@@ -5,6 +5,7 @@
 import { expect } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expectSoundBooks } from '../harness/books.ts'
+import { rowsOf } from '../harness/rows.ts'
 import { type ShopWorld, START_POINTS, type Told } from './world.ts'
 
 const PRICE = 100n
@@ -55,12 +56,7 @@ export function openVisits(world: ShopWorld): Visits {
       world.withDatabase(async (db) => {
         await expectSoundBooks(db)
         const [paid, transfers] = await Promise.all([
-          db
-            .selectFrom('orders')
-            .where('app_id', '=', world.shop.id)
-            .where('status', '=', 'paid')
-            .select('id')
-            .execute(),
+          rowsOf({ db }, 'orders', { app_id: world.shop.id, status: 'paid' }, ['id']),
           db.selectFrom('transfers').select('id').execute(),
         ])
         expect([paid.length, transfers.length]).toEqual([count, count])

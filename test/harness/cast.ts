@@ -3,6 +3,7 @@ import { sql, type Updateable } from 'kysely'
 import { createUser, type NewUser } from '../../src/accounts/people/users.ts'
 import type { Tables } from '../../src/database/tables.ts'
 import { adjustPoints, grantPoints } from '../../src/ledger/points.ts'
+import { setRows } from '../harness/rows.ts'
 import { type Browser, browser, type TestApp } from './harness.ts'
 import { PASSWORD, PASSWORD_HASH } from './password.ts'
 
@@ -67,11 +68,7 @@ export async function setFrozen(
 ): Promise<void> {
   const freeze = { frozen_at: clock.now(), frozen_by: id, frozen_reason: 'A test' }
   const none = { frozen_at: null, frozen_by: null, frozen_reason: null }
-  await db
-    .updateTable('ledger_accounts')
-    .set(isFrozen ? freeze : none)
-    .where('user_id', '=', id)
-    .execute()
+  await setRows({ db }, 'ledger_accounts', { user_id: id }, isFrozen ? freeze : none)
 }
 
 /** Makes the member one of the local group, which is created if need be. */

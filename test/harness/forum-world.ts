@@ -1,6 +1,7 @@
 /** The example forum and the application that it sends webhooks to: what tests do at the forum, and what they look at here. */
 import { expect } from 'vitest'
 import { checkNextMember } from '../../src/accounts/forum/sweep.ts'
+import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 import { signInAtForum, startTestForum, type TestForum, WEBHOOK_SECRET } from './fake-forum.ts'
 import { type Browser, startTestApp, type TestApp } from './harness.ts'
 
@@ -38,11 +39,7 @@ function looks({ db }: TestApp) {
     nameOf: async (member: Member) => (await userOf(member)).username,
     /** The member's row of forum_members. */
     memberOf: async (member: Member) =>
-      db
-        .selectFrom('forum_members')
-        .where('user_id', '=', (await userOf(member)).id)
-        .selectAll()
-        .executeTakeFirstOrThrow(),
+      rowOf({ db }, 'forum_members', { user_id: (await userOf(member)).id }),
     /** The names of the member's groups, in order. */
     groupsOf: async (member: Member) =>
       (
@@ -55,12 +52,7 @@ function looks({ db }: TestApp) {
       ).map((row) => row.name),
     /** The acts of the audit log about the member, oldest first. */
     auditOf: async (member: Member) =>
-      db
-        .selectFrom('audit_log')
-        .where('subject', '=', `user:${(await userOf(member)).id}`)
-        .orderBy('id')
-        .select(['action', 'detail'])
-        .execute(),
+      rowsOf({ db }, 'audit_log', { subject: `user:${(await userOf(member)).id}` }, ['action', 'detail']),
     hints: async () =>
       (await db.selectFrom('forum_members').where('hinted_at', 'is not', null).select('user_id').execute())
         .length,
@@ -81,10 +73,7 @@ function acts(test: TestApp, forum: TestForum, hookUrl: string) {
     isIn: async (client: Browser) => (await client.get('/account')).status === 200,
     /** Gives sign-ins and the worker their requests of a minute again. */
     resetBudget: () =>
-      test.db
-        .updateTable('forum_api')
-        .set({ requests: [], sign_in_requests: [], paused_until: null })
-        .execute(),
+      setRows(test, 'forum_api', {}, { requests: [], sign_in_requests: [], paused_until: null }),
     /** Asks about every due member, one minute of the budget at a time. */
     async sweep() {
       for (let minute = 0; minute < 20; minute += 1) {

@@ -7,23 +7,28 @@ import type { TestApp } from './harness.ts'
 type Table = keyof Tables & string
 type Row<T extends Table> = Selectable<Tables[T]>
 
-/** Returns the rows of a table with these values, in the order of their ids. */
-export async function rowsOf<T extends Table>(
+/** Returns the rows of a table with these values, in the order of their ids, whole or only these columns of them. */
+export async function rowsOf<T extends Table, C extends keyof Row<T> = keyof Row<T>>(
   { db }: Pick<TestApp, 'db'>,
   table: T,
   values: Partial<Row<T>> = {},
-): Promise<Row<T>[]> {
+  columns?: C[],
+): Promise<Pick<Row<T>, C>[]> {
   const query = sql<Row<T>>`select * from ${sql.table(table)} where ${have(values)} order by 1`
-  return (await query.execute(db)).rows
+  const { rows } = await query.execute(db)
+  if (columns === undefined) return rows
+  const pick = (row: Row<T>) => Object.fromEntries(columns.map((name) => [name, row[name]]))
+  return rows.map((row) => pick(row) as Pick<Row<T>, C>)
 }
 
 /** Returns the first such row. Throws when there is none. */
-export async function rowOf<T extends Table>(
+export async function rowOf<T extends Table, C extends keyof Row<T> = keyof Row<T>>(
   test: Pick<TestApp, 'db'>,
   table: T,
   values: Partial<Row<T>>,
-): Promise<Row<T>> {
-  const [row] = await rowsOf(test, table, values)
+  columns?: C[],
+): Promise<Pick<Row<T>, C>> {
+  const [row] = await rowsOf(test, table, values, columns)
   if (row === undefined) throw new Error(`No row of ${table} has ${Object.keys(values)}`)
   return row
 }

@@ -28,6 +28,7 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { createDatabase, setSetting, type TestApp, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
+import { setRows } from '../harness/rows.ts'
 
 const EVENTS_URL = 'http://127.0.0.1:9/events'
 const NOTIFY_URL = 'http://127.0.0.1:9/notify'
@@ -100,11 +101,12 @@ async function live(): Promise<void> {
   await pay(await order(testing))
   await refillPlayPoints(deps, buyer.id)
   const [told, slow] = await makeGatewayOrders(test, shop, { count: 2, notify_url: NOTIFY_URL })
-  await test.db
-    .updateTable('orders')
-    .set({ app_id: testing.id, book: 'test', forced: 'notify_slow' })
-    .where('transaction_id', '=', slow!)
-    .execute()
+  await setRows(
+    test,
+    'orders',
+    { transaction_id: slow! },
+    { app_id: testing.id, book: 'test', forced: 'notify_slow' },
+  )
   await pay(told!)
   await pay(slow!)
 

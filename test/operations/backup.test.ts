@@ -22,6 +22,7 @@ import type { TestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { POSTGRES_15, startPostgres15 } from '../harness/postgres-15.ts'
 import { longTimeouts } from '../harness/role-timeouts.ts'
+import { rowOf } from '../harness/rows.ts'
 import { ROOT } from '../harness/server-process.ts'
 import { until } from '../harness/waiting.ts'
 
@@ -86,11 +87,7 @@ describe.skipIf(POSTGRES_15 === undefined)('a backup', () => {
 
   /** Pays orders, several at a time, until it is told to stop; `paid` are those that were acknowledged. */
   async function startPaying() {
-    const { id: app_id } = await test.db
-      .selectFrom('payment_apps')
-      .where('payment_id', '=', merchant.payment_id)
-      .select('id')
-      .executeTakeFirstOrThrow()
+    const { id: app_id } = await rowOf(test, 'payment_apps', { payment_id: merchant.payment_id }, ['id'])
     const [place, pay] = [makePlaceOrder(test.deps), makePayOrder(test.deps)]
     const paid: string[] = []
     let isOver = false
@@ -131,10 +128,7 @@ describe.skipIf(POSTGRES_15 === undefined)('a backup', () => {
     expect(await readdir(folder)).toEqual([dump.slice(folder.length + 1)])
     const { mode, size } = await stat(dump)
     expect(mode & 0o777).toBe(0o600)
-    const told = await test.db
-      .selectFrom('last_backup')
-      .select(['finished_at', 'bytes'])
-      .executeTakeFirstOrThrow()
+    const told = await rowOf(test, 'last_backup', {}, ['finished_at', 'bytes'])
     expect(told.bytes).toBe(BigInt(size))
     expect(told.finished_at.getTime()).toBeGreaterThanOrEqual(began)
     expect(told.finished_at.getTime()).toBeLessThanOrEqual(Date.now())

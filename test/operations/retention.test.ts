@@ -9,6 +9,7 @@ import { BATCH, deleteBatch, deleteExpiredRows, RETENTION, SWEPT } from '../../s
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
+import { setRows } from '../harness/rows.ts'
 
 const test = await useTestApp()
 
@@ -166,11 +167,12 @@ describe('a round', () => {
     const { token_id } = await order.executeTakeFirstOrThrow()
     expect(token_id).not.toBeNull()
     const token = test.db.selectFrom('payment_app_keys').where('id', '=', token_id!).select('id')
-    await test.db
-      .updateTable('payment_app_keys')
-      .set({ valid_to: new Date(test.clock.now().getTime() - 91 * DAY_MS) })
-      .where('id', '=', token_id!)
-      .execute()
+    await setRows(
+      test,
+      'payment_app_keys',
+      { id: token_id! },
+      { valid_to: new Date(test.clock.now().getTime() - 91 * DAY_MS) },
+    )
     await deleteExpiredRows(test.deps)
     expect(await token.execute()).toEqual([])
     expect(await order.execute()).toEqual([{ token_id }])

@@ -22,6 +22,7 @@ import { APP_SECRET as OLD } from '../harness/global-setup.ts'
 import { anotherProcess, browser, type TestApp, useTestApp } from '../harness/harness.ts'
 import { makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { tesseraAt } from '../harness/operator.ts'
+import { rowOf, setRows } from '../harness/rows.ts'
 import { ROOT } from '../harness/server-process.ts'
 import { until } from '../harness/waiting.ts'
 
@@ -213,11 +214,12 @@ describe('what neither opens', () => {
       await post(both, `/payment/pay/${merchant.payment_id}/process`, { order_id, signature: 'none' })
     const kept = () => refusedRequests(both.deps, app_id, {}, 10)
     const [newest, ...others] = await kept()
-    await test.db
-      .updateTable('refused_requests')
-      .set({ fields_encrypted: makeSecrets(STRANGE).encrypt(refusedContext(app_id), '[]') })
-      .where('id', '=', newest!.id)
-      .execute()
+    await setRows(
+      test,
+      'refused_requests',
+      { id: newest!.id },
+      { fields_encrypted: makeSecrets(STRANGE).encrypt(refusedContext(app_id), '[]') },
+    )
     expect(others.length).toBeGreaterThan(0)
     expect(await kept()).toEqual(others)
     await test.db.deleteFrom('refused_requests').where('id', '=', newest!.id).execute()
@@ -262,10 +264,6 @@ describe('afterwards, under the new APP_SECRET alone', () => {
 })
 
 async function appId(): Promise<bigint> {
-  const { id } = await test.db
-    .selectFrom('payment_apps')
-    .where('payment_id', '=', merchant.payment_id)
-    .select('id')
-    .executeTakeFirstOrThrow()
+  const { id } = await rowOf(test, 'payment_apps', { payment_id: merchant.payment_id }, ['id'])
   return id
 }

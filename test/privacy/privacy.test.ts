@@ -25,6 +25,7 @@ import { signInAtForum, startTestForum } from '../harness/fake-forum.ts'
 import { anotherProcess, browser, startTestApp, useTestApp } from '../harness/harness.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
+import { rowOf, setRows } from '../harness/rows.ts'
 import { authorize, exchange, makeParty, obtainTokens, refresh, userinfo } from '../identity/relying-party.ts'
 
 const t = messages.en.ownData.obstacles
@@ -37,8 +38,7 @@ const test = await useTestApp()
 const root = await makePerson(test, { username: 'root', is_admin: true })
 const shop = await makeMerchant(test)
 
-const rowOf = (id: bigint) =>
-  test.db.selectFrom('users').where('id', '=', id).selectAll().executeTakeFirstOrThrow()
+const userOf = (id: bigint) => rowOf(test, 'users', { id })
 const leave = ({ id }: Pick<Person, 'id'>, give_up = 0n, on = test) =>
   anonymise(on.deps, { user_id: id, actor_id: id, reason: 'test', ip: IP, give_up })
 const obstacles = async ({ id }: Person) => (await obstaclesOf(test.db, id, test.clock.now())).obstacles
@@ -101,17 +101,17 @@ describe('a member who leaves', () => {
     expect(page.status).toBe(200)
     expect(page.body).toContain('75')
     const refused = await client.submit(page, `${PAGE}/close`, { username: alice.username })
-    expect([refused.status, (await rowOf(alice.id)).username]).toEqual([409, alice.username])
+    expect([refused.status, (await userOf(alice.id)).username]).toEqual([409, alice.username])
     const told = await client.submit(page, `${PAGE}/close`, { give_up: '75' })
     expect(told.status).toBe(200)
     expect(told.body).toContain('75')
     const mistyped = await client.submit(told, `${PAGE}/close`, { username: 'another' })
-    expect([mistyped.status, (await rowOf(alice.id)).username]).toEqual([400, alice.username])
+    expect([mistyped.status, (await userOf(alice.id)).username]).toEqual([400, alice.username])
     const done = await client.submit(mistyped, `${PAGE}/close`, { username: alice.username })
     expect(done.status).toBe(200)
     expect(done.headers['set-cookie']).toBeDefined()
 
-    expect(await rowOf(alice.id)).toMatchObject({
+    expect(await userOf(alice.id)).toMatchObject({
       username: `deleted-${alice.id}`,
       name: null,
       email: null,
@@ -202,12 +202,12 @@ describe('a member who leaves', () => {
 describe('what stands in the way', () => {
   const expectRefused = async (person: Person, ...names: string[]) => {
     expect(await obstacles(person)).toEqual(names)
-    const before = await rowOf(person.id)
+    const before = await userOf(person.id)
     await expect(leave(person)).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining(names.join(', ')),
     })
-    expect(await rowOf(person.id)).toEqual(before)
+    expect(await userOf(person.id)).toEqual(before)
   }
 
   it('of a merchant: payable or refundable orders, and requested refunds', async () => {
@@ -231,11 +231,7 @@ describe('what stands in the way', () => {
     await test.db.updateTable('payment_apps').where('payment_id', '=', payment_id).set(addresses).execute()
     await leave(owner, 38n)
 
-    const app = await test.db
-      .selectFrom('payment_apps')
-      .where('payment_id', '=', payment_id)
-      .select(['status', 'events_url', 'notify_url'])
-      .executeTakeFirstOrThrow()
+    const app = await rowOf(test, 'payment_apps', { payment_id }, ['status', 'events_url', 'notify_url'])
     expect(app).toEqual({ status: 'suspended', events_url: null, notify_url: null })
     const late = await seller.process({ amount: '1', description: 'x', order_id: 'late' })
     expect(late.body.success ?? false).toBe(false)
@@ -251,11 +247,7 @@ describe('what stands in the way', () => {
     expect(await obstacles(bob)).toEqual([])
     await acceptInvitation(test.deps, shop.payment_id, { user_id: bob.id, ip: IP })
     const { client_id } = await makeParty(test)
-    await test.db
-      .updateTable('oauth_apps')
-      .set({ owner_id: bob.id })
-      .where('client_id', '=', client_id)
-      .execute()
+    await setRows(test, 'oauth_apps', { client_id }, { owner_id: bob.id })
     const { body } = await (await bob.signIn()).get(PAGE)
     expect(body).toContain(`${t.oauth_apps} <a href="/apps">`)
     expect(body).toContain(`${t.team_roles} <a href="/payment/applications">`)
@@ -267,11 +259,7 @@ describe('what stands in the way', () => {
     await leaveTeam(test.deps, shop.payment_id, { user_id: bob.id, ip: IP })
     await unfreezeWallet(test.deps, bob.id, { reason: 'x', actor_id: root.id, ip: IP })
     await test.db.deleteFrom('oauth_apps').where('owner_id', '=', bob.id).execute()
-    await test.db
-      .updateTable('forum_scores')
-      .set({ pending_amount: null })
-      .where('user_id', '=', bob.id)
-      .execute()
+    await setRows(test, 'forum_scores', { user_id: bob.id }, { pending_amount: null })
     await leave(bob)
   })
 
@@ -368,7 +356,7 @@ describe('at the same moment', () => {
         exchange(second, party, code),
         leave(person),
       ])
-      expect((await rowOf(person.id)).anonymised_at).not.toBeNull()
+      expect((await userOf(person.id)).anonymised_at).not.toBeNull()
       for (const table of ['sessions', 'grants', 'authorization_codes'] as const)
         expect(
           await test.db.selectFrom(table).where('user_id', '=', person.id).select('id').execute(),
