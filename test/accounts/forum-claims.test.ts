@@ -3,37 +3,24 @@
  * needed. All else is unknown then, so nobody gains or loses anything by it.
  */
 import { createHmac } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
 import { CONNECT_SECRET, forgedAnswer, nonceOf, type TestForum } from '../harness/fake-forum.ts'
-import { type ForumWorld, startForumWorld } from '../harness/forum-world.ts'
+import { useForumWorld } from '../harness/forum-world.ts'
 import { type Browser, browser } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { authorizationUrl, makeParty } from '../identity/relying-party.ts'
 
 const BROKEN = '\uFFFD'
 
-let world: ForumWorld
-let alone: ForumWorld
-let forum: TestForum
-beforeAll(async () => {
-  const groups = [
-    { id: 41, name: 'developers' },
-    { id: 42, name: 'writers' },
-  ]
-  ;[world, alone] = await Promise.all([
-    startForumWorld({ groups }),
-    startForumWorld({ groups }, { DISCOURSE_API_KEY: undefined }),
-  ])
-  ;({ forum } = world)
-})
-afterAll(async () => {
-  await world.close()
-  await alone.close()
-})
-beforeEach(async () => {
+const groups = ['developers', 'writers'].map((name, n) => ({ id: 41 + n, name }))
+const [world, alone] = await Promise.all([
+  useForumWorld({ groups }),
+  useForumWorld({ groups }, { DISCOURSE_API_KEY: undefined }),
+])
+const { forum } = world
+beforeEach(() => {
   forum.fault = undefined
-  await world.resetBudget()
 })
 
 type Member = ReturnType<TestForum['join']>

@@ -2,27 +2,19 @@
  * Webhooks of the forum: which events act, what their signed bodies take away, and that they give nothing.
  * spec/accounts 5.4.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkNextMember } from '../../src/accounts/forum/sweep.ts'
 import { openMetrics } from '../../src/core/metrics.ts'
 import type { TestForum } from '../harness/fake-forum.ts'
-import { type ForumWorld, startForumWorld } from '../harness/forum-world.ts'
-import type { TestApp } from '../harness/harness.ts'
+import { type ForumWorld, startForumWorld, useForumWorld } from '../harness/forum-world.ts'
 import { setRows } from '../harness/rows.ts'
 import { makeParty, obtainTokens, refresh } from '../identity/relying-party.ts'
 
 const FOREVER = '3017-01-01T00:00:00.000Z'
 const UNTIL = '2050-01-01T00:00:00.000Z'
 
-let world: ForumWorld
-let forum: TestForum
-let test: TestApp
-beforeAll(async () => {
-  world = await startForumWorld({ groups: [{ id: 41, name: 'developers' }] })
-  ;({ forum, test } = world)
-})
-afterAll(() => world.close())
-beforeEach(() => world.resetBudget())
+const world = await useForumWorld({ groups: [{ id: 41, name: 'developers' }] })
+const { forum, test } = world
 
 type Member = ReturnType<TestForum['join']>
 

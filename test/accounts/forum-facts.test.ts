@@ -3,30 +3,18 @@
  * a role or a group from being learned, and a fact in no right form is unknown, never false.
  * spec/accounts 5.2 and 5.3.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { checkNextMember } from '../../src/accounts/forum/sweep.ts'
 import type { TestForum } from '../harness/fake-forum.ts'
-import { type ForumWorld, startForumWorld } from '../harness/forum-world.ts'
-import type { TestApp } from '../harness/harness.ts'
+import { useForumWorld } from '../harness/forum-world.ts'
 
 const DAY_MS = 86_400_000
 const MIB = 1_048_576
 const BROKEN = '\uFFFD'
 
-let world: ForumWorld
-let forum: TestForum
-let test: TestApp
-beforeAll(async () => {
-  world = await startForumWorld({
-    groups: [
-      { id: 41, name: 'developers' },
-      { id: 42, name: 'writers' },
-    ],
-  })
-  ;({ forum, test } = world)
-})
-afterAll(() => world.close())
-beforeEach(() => world.resetBudget())
+const groups = ['developers', 'writers'].map((name, n) => ({ id: 41 + n, name }))
+const world = await useForumWorld({ groups })
+const { forum, test } = world
 
 type Member = ReturnType<TestForum['join']>
 

@@ -5,15 +5,15 @@
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { checkNextMember, syncWithForum } from '../../src/accounts/forum/sweep.ts'
 import { createGroup, deleteGroup } from '../../src/accounts/local-groups.ts'
 import { groupsOf as allGroupsOf } from '../../src/accounts/people/users.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { joinGroup, makePerson } from '../harness/cast.ts'
-import { type TestForum, WEBHOOK_SECRET } from '../harness/fake-forum.ts'
-import { type ForumWorld, startForumWorld } from '../harness/forum-world.ts'
-import { type Browser, browser, setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { WEBHOOK_SECRET } from '../harness/fake-forum.ts'
+import { useForumWorld } from '../harness/forum-world.ts'
+import { browser, setSetting, startTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { messages } from '../harness/messages.ts'
 import { rowsOf, setRows } from '../harness/rows.ts'
@@ -24,36 +24,9 @@ const t = messages.en
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-let world: ForumWorld
-let forum: TestForum
-let test: TestApp
-let hookUrl: string
-beforeAll(async () => {
-  world = await startForumWorld({
-    groups: [
-      { id: 41, name: 'developers' },
-      { id: 42, name: 'writers' },
-      { id: 43, name: 'painters' },
-    ],
-  })
-  ;({ forum, test, hookUrl } = world)
-})
-afterAll(() => world.close())
-
-/** Each test gets a fresh request budget. */
-beforeEach(() => world.resetBudget())
-
-type Member = { id: number }
-const userOf = (member: Member) => world.userOf(member)
-const nameOf = (member: Member) => world.nameOf(member)
-const memberOf = (member: Member) => world.memberOf(member)
-const groupsOf = (member: Member) => world.groupsOf(member)
-const signIn = (member: Member) => world.signIn(member)
-const isIn = (client: Browser) => world.isIn(client)
-const emit: ForumWorld['emit'] = (...event) => world.emit(...event)
-const sweep = () => world.sweep()
-const hints = () => world.hints()
-const events = () => world.events()
+const groups = ['developers', 'writers', 'painters'].map((name, n) => ({ id: 41 + n, name }))
+const { forum, test, hookUrl, ...world } = await useForumWorld({ groups })
+const { userOf, nameOf, memberOf, groupsOf, signIn, isIn, emit, sweep, hints, events } = world
 const hook = (secret?: string) => ({ url: hookUrl, ...(secret === undefined ? {} : { secret }) })
 
 describe('names', () => {

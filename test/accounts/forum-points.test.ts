@@ -2,29 +2,20 @@
  * The points bridge: the grants for a changing score, over days, with concurrent imports and failures.
  * spec/accounts 5.7.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { countScore, grantPending, importNextScore } from '../../src/accounts/forum/points.ts'
 import { checkNextMember, syncWithForum } from '../../src/accounts/forum/sweep.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { signInAtForum, startTestForum, type TestForum } from '../harness/fake-forum.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { startForumWorld } from '../harness/forum-world.ts'
 import { rowOf, setRows } from '../harness/rows.ts'
 
 const DAY_MS = 86_400_000
 
-let forum: TestForum
-let test: TestApp
-beforeAll(async () => {
-  forum = await startTestForum()
-  test = await startTestApp(forum.env)
-  await set('forum_points_bridge', 'on')
-})
-afterAll(async () => {
-  await test.close()
-  await forum.close()
-})
+const world = await startForumWorld()
+const { forum, test } = world
+afterAll(() => world.close())
 afterEach(() => expectSoundBooks(test.db))
 
 async function set(name: string, value: string) {
@@ -37,14 +28,14 @@ async function set(name: string, value: string) {
   test.deps.settings = openSettings(test.db)
 }
 
+await set('forum_points_bridge', 'on')
+
 type Member = { id: number; score?: number }
 
 async function join(score?: number): Promise<Member & { user_id: bigint }> {
   const member = forum.join(score === undefined ? {} : { score })
-  const { page } = await signInAtForum(test, forum, member)
-  expect(page.status).toBe(303)
-  const { id } = await rowOf(test, 'users', { forum_id: BigInt(member.id) })
-  return Object.assign(member, { user_id: id })
+  await world.signIn(member)
+  return Object.assign(member, { user_id: (await world.userOf(member)).id })
 }
 
 /** Imports every due score, at any hour of the current day. */
@@ -55,6 +46,14 @@ async function importAll() {
   }
 }
 const nextDay = () => test.clock.advance(DAY_MS)
+const balance = (member: { user_id: bigint }) => balanceOf(test.db, member.user_id)
+/** Imports this score the next day. Returns the member's balance then. */
+async function imported(member: Awaited<ReturnType<typeof join>>, score: number): Promise<bigint> {
+  member.score = score
+  nextDay()
+  await importAll()
+  return balance(member)
+}
 const grants = async ({ user_id }: { user_id: bigint }) =>
   (
     await test.db
@@ -127,7 +126,7 @@ describe('an import', () => {
       [120n, `forum:${member.id}:${first}`],
       [80n, `forum:${member.id}:${today()}`],
     ])
-    expect(await balanceOf(test.db, member.user_id)).toBe(200n)
+    expect(await balance(member)).toBe(200n)
   })
 
   it('never takes points back: later gains pay off a falling score', async () => {
@@ -136,7 +135,7 @@ describe('an import', () => {
     for (const score of [100, 150, 90, 140, 150, 155, 0, 155, 156]) {
       member.score = score
       await importAll()
-      balances.push(await balanceOf(test.db, member.user_id))
+      balances.push(await balance(member))
       nextDay()
     }
     expect(balances).toEqual([0n, 50n, 50n, 50n, 50n, 55n, 55n, 55n, 56n])
@@ -148,12 +147,9 @@ describe('an import', () => {
     const [rich, negative] = [await join(300), await join(-20)]
     await importAll()
     await set('forum_points_for_past_score', 'off')
-    expect(await balanceOf(test.db, rich.user_id)).toBe(300n)
+    expect(await balance(rich)).toBe(300n)
     expect(await scoreOf(negative)).toMatchObject({ score: -20n, debt: 20n })
-    negative.score = 5
-    nextDay()
-    await importAll()
-    expect(await balanceOf(test.db, negative.user_id)).toBe(5n)
+    expect(await imported(negative, 5)).toBe(5n)
   })
 
   it('does nothing while the bridge is off, then catches up', async () => {
@@ -167,7 +163,7 @@ describe('an import', () => {
     expect(forum.calls.length).toBe(calls)
     await set('forum_points_bridge', 'on')
     await importAll()
-    expect(await balanceOf(test.db, member.user_id)).toBe(25n)
+    expect(await balance(member)).toBe(25n)
   })
 
   it('counts for nobody else when a name has changed hands', async () => {
@@ -177,15 +173,12 @@ describe('an import', () => {
     const name = found.get(old.id)!.username
     found.get(old.id)!.username = 'renamed-lately'
     found.get(heir.id)!.username = name
-    old.score = 17
-    nextDay()
-    await importAll()
-    expect(await balanceOf(test.db, old.user_id)).toBe(0n)
+    expect(await imported(old, 17)).toBe(0n)
     for (let count = 0; count < 100 && (await checkNextMember(test.deps)); count += 1);
     test.clock.advance(3_600_000)
     await importAll()
-    expect(await balanceOf(test.db, old.user_id)).toBe(7n)
-    expect(await balanceOf(test.db, heir.user_id)).toBe(0n)
+    expect(await balance(old)).toBe(7n)
+    expect(await balance(heir)).toBe(0n)
   })
 
   it('waits for members who are barred, and for those without a score', async () => {
@@ -196,11 +189,11 @@ describe('an import', () => {
     unscored.score = 50
     nextDay()
     await importAll()
-    expect(await balanceOf(test.db, barred.user_id)).toBe(0n)
+    expect(await balance(barred)).toBe(0n)
     expect(await scoreOf(unscored)).toMatchObject({ score: 50n })
     await test.db.updateTable('users').set({ is_banned: false }).where('id', '=', barred.user_id).execute()
     await importAll()
-    expect(await balanceOf(test.db, barred.user_id)).toBe(50n)
+    expect(await balance(barred)).toBe(50n)
   })
 
   it('of a silent forum is made up for when it answers', async () => {
@@ -211,10 +204,10 @@ describe('an import', () => {
     forum.fault = 'down'
     await importAll()
     forum.fault = undefined
-    expect(await balanceOf(test.db, member.user_id)).toBe(0n)
+    expect(await balance(member)).toBe(0n)
     test.clock.advance(60_000)
     await importAll()
-    expect(await balanceOf(test.db, member.user_id)).toBe(2n)
+    expect(await balance(member)).toBe(2n)
   })
 
   it('by many processes at once grants each day once, within the budget', async () => {
@@ -231,7 +224,7 @@ describe('an import', () => {
       await importAll()
     }
     for (const member of members) {
-      expect(await balanceOf(test.db, member.user_id)).toBe(40n)
+      expect(await balance(member)).toBe(40n)
       expect(await grants(member)).toHaveLength(4)
     }
   })
@@ -247,29 +240,17 @@ describe('an answer without a score', () => {
     const member = await join(0)
     await importAll()
     expect(await scoreOf(member)).toBeUndefined()
-    member.score = 5_000
-    nextDay()
-    await importAll()
-    expect(await balanceOf(test.db, member.user_id)).toBe(0n)
-    member.score = 5_010
-    nextDay()
-    await importAll()
-    expect(await balanceOf(test.db, member.user_id)).toBe(10n)
+    expect(await imported(member, 5_000)).toBe(0n)
+    expect(await imported(member, 5_010)).toBe(10n)
   })
 
   it('of 0 changes nothing that was counted: a fall to 0 and back grants nothing', async () => {
     const member = await join(5_000)
     await importAll()
     for (const score of [0, 5_000, 0, 0, 4_000, 0, 5_000]) {
-      member.score = score
-      nextDay()
-      await importAll()
-      expect(await balanceOf(test.db, member.user_id)).toBe(0n)
+      expect(await imported(member, score)).toBe(0n)
     }
-    member.score = 5_007
-    nextDay()
-    await importAll()
-    expect(await balanceOf(test.db, member.user_id)).toBe(7n)
+    expect(await imported(member, 5_007)).toBe(7n)
   })
 
   it('of a suspended member whom we do not know to be suspended begins no counting', async () => {
@@ -280,7 +261,7 @@ describe('an answer without a score', () => {
     delete forum.community.members.get(member.id)!.suspended_till
     nextDay()
     await importAll()
-    expect(await balanceOf(test.db, member.user_id)).toBe(0n)
+    expect(await balance(member)).toBe(0n)
     expect(await scoreOf(member)).toMatchObject({ score: 5_000n })
   })
 
@@ -365,7 +346,7 @@ describe('a process that dies', () => {
     await importAll()
     await setRows(test, 'forum_scores', { user_id: member.user_id }, { pending_amount: 9n })
     await syncWithForum(test.deps, () => false)
-    expect(await balanceOf(test.db, member.user_id)).toBe(9n)
+    expect(await balance(member)).toBe(9n)
     expect(await scoreOf(member)).toMatchObject({ pending_amount: null })
   })
 
@@ -377,10 +358,10 @@ describe('a process that dies', () => {
     const held = new Date(test.clock.now().getTime() + 3_600_000)
     await setRows(test, 'forum_members', { user_id: member.user_id }, { score_due_at: held })
     await importAll()
-    expect(await balanceOf(test.db, member.user_id)).toBe(0n)
+    expect(await balance(member)).toBe(0n)
     test.clock.advance(3_600_000)
     await importAll()
-    expect(await balanceOf(test.db, member.user_id)).toBe(4n)
+    expect(await balance(member)).toBe(4n)
   })
 
   it('or a grant that the ledger refuses holds up nobody else', async () => {
@@ -400,7 +381,7 @@ describe('a process that dies', () => {
       )
     // The issuance account has already granted points, so it cannot grant the maximum.
     await expect(grantPending(test.deps)).rejects.toThrow('grants of the points bridge failed')
-    expect(await balanceOf(test.db, fine.user_id)).toBe(5n)
-    expect(await balanceOf(test.db, full.user_id)).toBe(0n)
+    expect(await balance(fine)).toBe(5n)
+    expect(await balance(full)).toBe(0n)
   })
 })

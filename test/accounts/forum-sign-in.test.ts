@@ -1,6 +1,6 @@
 /** Sign-in through the forum, in a browser against a real forum, and every refused answer. spec/accounts 5.1. */
 import { createHmac } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openSettings } from '../../src/core/settings.ts'
 import { registerApp } from '../../src/identity/apps/apps.ts'
 import { sha256 } from '../../src/platform/secrets.ts'
@@ -13,10 +13,9 @@ import {
   logIn,
   nonceOf,
   signInAtForum,
-  startTestForum,
-  type TestForum,
 } from '../harness/fake-forum.ts'
-import { type Browser, browser, startTestApp, type TestApp } from '../harness/harness.ts'
+import { useForumWorld } from '../harness/forum-world.ts'
+import { type Browser, browser, startTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { inOneProcess, ONE_TIMER } from '../harness/one-process.ts'
 import { rowsOf, setRows } from '../harness/rows.ts'
@@ -24,26 +23,8 @@ import { until } from '../harness/waiting.ts'
 
 const t = messages.en
 
-let forum: TestForum
-let test: TestApp
-beforeAll(async () => {
-  forum = await startTestForum({
-    groups: [
-      { id: 41, name: 'developers' },
-      { id: 42, name: '茶友' },
-    ],
-  })
-  test = await startTestApp(forum.env)
-})
-afterAll(async () => {
-  await test.close()
-  await forum.close()
-})
-
-/** Each test gets a fresh request budget. */
-beforeEach(() =>
-  test.db.updateTable('forum_api').set({ requests: [], sign_in_requests: [], paused_until: null }).execute(),
-)
+const groups = ['developers', '茶友'].map((name, n) => ({ id: 41 + n, name }))
+const { forum, test } = await useForumWorld({ groups })
 
 const userOf = (id: number) =>
   test.db.selectFrom('users').where('forum_id', '=', BigInt(id)).selectAll().executeTakeFirst()
@@ -67,26 +48,14 @@ const memberOf = (id: number) =>
 
 /** The state that a refusal must not change. */
 async function state() {
-  const count = async (table: 'users' | 'sessions' | 'forum_members' | 'user_groups' | 'audit_log') => {
-    const { n } = await test.db
-      .selectFrom(table)
-      .select((eb) => eb.fn.countAll<bigint>().as('n'))
-      .executeTakeFirstOrThrow()
-    return n
-  }
+  const tables = ['users', 'sessions', 'forum_members', 'user_groups', 'audit_log'] as const
+  const counts = tables.map(async (table) => (await rowsOf(test, table)).length)
   const used = await test.db
     .selectFrom('forum_nonces')
     .where('used_at', 'is not', null)
     .select('nonce_hash')
     .execute()
-  return [
-    await count('users'),
-    await count('sessions'),
-    await count('forum_members'),
-    await count('user_groups'),
-    await count('audit_log'),
-    used.length,
-  ]
+  return [...(await Promise.all(counts)), used.length]
 }
 
 describe('the sign-in page', () => {

@@ -2,28 +2,21 @@
  * Rights of the forum's staff: they lapse when the forum has not confirmed them for long, and return when it does.
  * spec/accounts 5.6.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { ConnectError } from '../../examples/forum/connect.js'
 import { syncWithForum } from '../../src/accounts/forum/sweep.ts'
 import { setAdministrator } from '../../src/accounts/operator.ts'
 import { makePerson } from '../harness/cast.ts'
 import type { TestForum } from '../harness/fake-forum.ts'
-import { type ForumWorld, startForumWorld } from '../harness/forum-world.ts'
-import type { Browser, TestApp } from '../harness/harness.ts'
+import { startForumWorld, useForumWorld } from '../harness/forum-world.ts'
+import type { Browser } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-let world: ForumWorld
-let forum: TestForum
-let test: TestApp
-beforeAll(async () => {
-  world = await startForumWorld()
-  ;({ forum, test } = world)
-})
-afterAll(() => world.close())
-beforeEach(() => world.resetBudget())
+const world = await useForumWorld()
+const { forum, test } = world
 afterEach(() => {
   forum.instead.clear()
   forum.fault = undefined

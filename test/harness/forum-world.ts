@@ -1,5 +1,5 @@
 /** The example forum and the application that it sends webhooks to: what tests do at the forum, and what they look at here. */
-import { expect } from 'vitest'
+import { afterAll, beforeEach, expect } from 'vitest'
 import { checkNextMember } from '../../src/accounts/forum/sweep.ts'
 import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 import { signInAtForum, startTestForum, type TestForum, WEBHOOK_SECRET } from './fake-forum.ts'
@@ -28,6 +28,17 @@ export async function startForumWorld(
       await forum.close()
     },
   }
+}
+
+/**
+ * Starts both for all tests of a file, and closes them after it. Each test has the whole budget of requests. Awaited at the
+ * top of the file.
+ */
+export async function useForumWorld(...options: Parameters<typeof startForumWorld>): Promise<ForumWorld> {
+  const world = await startForumWorld(...options)
+  afterAll(() => world.close())
+  beforeEach(() => world.resetBudget())
+  return world
 }
 
 /** What the application has stored. */
