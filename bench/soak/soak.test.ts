@@ -9,11 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { hashPassword } from '../../src/accounts/security/password.ts'
-import { gatewayText } from '../harness/gateway-shop.ts'
-import { merchantSign } from '../harness/merchant.ts'
-import { type Receiver, startReceiver } from '../harness/notify-receiver.ts'
-import { until } from '../harness/waiting.ts'
-import { openVisits, type Visit } from './visits.ts'
+import { openVisits, type Visit } from '../../test/faults/visits.ts'
 import {
   askUntilAnswered,
   type Buyer,
@@ -22,7 +18,11 @@ import {
   makeShop,
   type Shop,
   startFaultWorld,
-} from './world.ts'
+} from '../../test/faults/world.ts'
+import { gatewayText } from '../../test/harness/gateway-shop.ts'
+import { merchantSign } from '../../test/harness/merchant.ts'
+import { type Receiver, startReceiver } from '../../test/harness/notify-receiver.ts'
+import { until } from '../../test/harness/waiting.ts'
 
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 0)
 const VISITORS = 4
