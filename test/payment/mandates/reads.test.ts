@@ -12,7 +12,7 @@ const GROWING = [
   ...['orders', 'mandates', 'mandate_refusals', 'charge_notices', 'journal', 'entries', 'ledger_accounts'],
   ...['notifications', 'users', 'payment_apps', 'payment_app_days', 'access_tokens'],
 ]
-const CHARGES = 3_000
+const CHARGES = 1_000
 const CAPS = { charge_max: 1n, period_max: 10_000n }
 
 const test = await useTestApp()
@@ -45,7 +45,7 @@ async function readsOf(mandate_id: string): Promise<Reads[]> {
   })
 }
 
-it('a charge reads no table whole, and no more rows after thousands of charges', async () => {
+it('a charge reads no table whole, and no more rows after a thousand charges', async () => {
   const mandates = await Promise.all(
     Array.from({ length: 20 }, async () =>
       makeMandate(test, merchant, await makePerson(test, { points: 10_000n }), { caps: CAPS }),
