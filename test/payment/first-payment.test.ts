@@ -13,6 +13,7 @@ import { freePort } from '../harness/free-port.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { rowsOf } from '../harness/rows.ts'
+import { thisPart } from '../harness/thoroughness.ts'
 
 const { en } = messages
 const SHOP = join(import.meta.dirname, '../../examples/gateway-shop/shop.js')
@@ -51,7 +52,8 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
     return `http://127.0.0.1:${port}`
   }
 
-  it.each([true, false])(
+  // Without scripts, which no page needs. `npm run test:all` also walks with them.
+  it.each(thisPart('LOOKS', [false], [true]))(
     `gets a test payment and an approved application (clicks: ${CLICKS_MAX}, scripts: %s)`,
     async (javaScriptEnabled) => {
       const newcomer = await makePerson(test, { username: 'newcomer', trust_level: 1 })
