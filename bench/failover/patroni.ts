@@ -8,10 +8,10 @@ import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { type OsUser, serverUser, spawnOptions } from '../../src/database/embedded/user.ts'
-import { freePort } from '../harness/free-port.ts'
-import { makeScratchFolder } from '../harness/scratch.ts'
-import { WAIT_MS_MAX, waitUntil } from '../harness/waiting.ts'
-import { ask } from './world.ts'
+import { ask } from '../../test/faults/world.ts'
+import { freePort } from '../../test/harness/free-port.ts'
+import { makeScratchFolder } from '../../test/harness/scratch.ts'
+import { WAIT_MS_MAX, waitUntil } from '../../test/harness/waiting.ts'
 
 const PROGRAMS = ['/usr/bin/etcd', '/usr/bin/patroni', '/usr/sbin/haproxy']
 export const HAS_PATRONI = PROGRAMS.every((program) => existsSync(program))

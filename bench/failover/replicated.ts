@@ -7,9 +7,9 @@ import { sql } from 'kysely'
 import type { Db } from '../../src/database/connection.ts'
 import { startServer } from '../../src/database/embedded/server.ts'
 import { run, serverUser } from '../../src/database/embedded/user.ts'
-import { makeScratchFolder } from '../harness/scratch.ts'
-import { until } from '../harness/waiting.ts'
-import { ask, postmaster } from './world.ts'
+import { ask, postmaster } from '../../test/faults/world.ts'
+import { makeScratchFolder } from '../../test/harness/scratch.ts'
+import { until } from '../../test/harness/waiting.ts'
 
 export type Replicated = {
   /** The database on the server that is the primary now. */

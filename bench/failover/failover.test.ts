@@ -4,15 +4,15 @@
  * this one to `npm run faults`.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { POSTGRES_15 } from '../harness/postgres-15.ts'
-import { makeScratchFolder } from '../harness/scratch.ts'
-import { until } from '../harness/waiting.ts'
-import { openChargeVisits } from './charge-visits.ts'
+import { openChargeVisits } from '../../test/faults/charge-visits.ts'
+import { IS_FULL } from '../../test/faults/rounds.ts'
+import { openVisits, type Visits } from '../../test/faults/visits.ts'
+import { type ShopWorld, startShopWorld, type Told } from '../../test/faults/world.ts'
+import { POSTGRES_15 } from '../../test/harness/postgres-15.ts'
+import { makeScratchFolder } from '../../test/harness/scratch.ts'
+import { until } from '../../test/harness/waiting.ts'
 import { HAS_PATRONI, startPatroni } from './patroni.ts'
 import { startReplicated } from './replicated.ts'
-import { IS_FULL } from './rounds.ts'
-import { openVisits, type Visits } from './visits.ts'
-import { type ShopWorld, startShopWorld, type Told } from './world.ts'
 
 const CALLERS = 8
 
