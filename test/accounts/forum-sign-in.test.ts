@@ -24,27 +24,7 @@ import { until } from '../harness/waiting.ts'
 const t = messages.en
 
 const groups = ['developers', '茶友'].map((name, n) => ({ id: 41 + n, name }))
-const { forum, test } = await useForumWorld({ groups })
-
-const userOf = (id: number) =>
-  test.db.selectFrom('users').where('forum_id', '=', BigInt(id)).selectAll().executeTakeFirst()
-const groupsOf = async (id: number) =>
-  (
-    await test.db
-      .selectFrom('user_groups')
-      .innerJoin('users', 'users.id', 'user_groups.user_id')
-      .where('forum_id', '=', BigInt(id))
-      .orderBy('user_groups.name')
-      .select('user_groups.name')
-      .execute()
-  ).map((row) => row.name)
-const memberOf = (id: number) =>
-  test.db
-    .selectFrom('forum_members')
-    .innerJoin('users', 'users.id', 'forum_members.user_id')
-    .where('forum_id', '=', BigInt(id))
-    .selectAll('forum_members')
-    .executeTakeFirst()
+const { forum, test, userOf, groupsOf, memberOf } = await useForumWorld({ groups })
 
 /** The state that a refusal must not change. */
 async function state() {
@@ -105,7 +85,7 @@ describe('the handshake', () => {
     const page = await client.get(await answerOf(forum, member, start.location!))
     expect(page).toMatchObject({ status: 303, location: '/account' })
 
-    expect(await userOf(member.id)).toMatchObject({
+    expect(await userOf(member)).toMatchObject({
       username: 'Ångström',
       name: 'Anders Ångström',
       email: member.email,
@@ -118,9 +98,9 @@ describe('the handshake', () => {
       is_banned: false,
       password_hash: null,
     })
-    expect(await groupsOf(member.id)).toEqual(['developers', '茶友'])
-    expect(await memberOf(member.id)).toMatchObject({ checked_at: test.clock.now(), failure: null })
-    const user = (await userOf(member.id))!
+    expect(await groupsOf(member)).toEqual(['developers', '茶友'])
+    expect(await memberOf(member)).toMatchObject({ checked_at: test.clock.now(), failure: null })
+    const user = await userOf(member)
     const [session] = await rowsOf(test, 'sessions', { user_id: user.id }, ['amr', 'auth_time'])
     expect(session).toEqual({ amr: ['forum'], auth_time: test.clock.now() })
     const account = await client.get('/account/profile')
@@ -169,7 +149,7 @@ describe('the handshake', () => {
     const member = forum.join()
     const { client } = await signInAtForum(test, forum, member)
     const first = client.cookies.get('tessera_session')
-    const user = (await userOf(member.id))!
+    const user = await userOf(member)
     const sessions = () =>
       rowsOf(test, 'sessions', { user_id: user.id }, ['id', 'sid', 'auth_time', 'renewals'])
     const [before] = await sessions()
@@ -389,7 +369,7 @@ describe('an answer is refused, and nothing is written,', () => {
     await expectRefusal(page, 403, 'suspended')
     expect(client.cookies.has('tessera_session')).toBe(false)
     // The forum does not know a ban by the service, and does not lift it.
-    expect((await userOf(member.id))!.is_banned).toBe(true)
+    expect((await userOf(member)).is_banned).toBe(true)
   })
 })
 
@@ -412,15 +392,15 @@ describe('the API at sign-in', () => {
       ]
       forum.fault = undefined
       expect(pages.map((page) => page.status)).toEqual([303, 303])
-      expect(await userOf(member.id)).toMatchObject({ trust_level: 3, email: 'new@example.org' })
-      expect(await userOf(newcomer.id)).toMatchObject({ trust_level: 0, email_verified: true })
-      expect(await groupsOf(newcomer.id)).toEqual(['developers'])
-      expect(await memberOf(member.id)).toMatchObject({
+      expect(await userOf(member)).toMatchObject({ trust_level: 3, email: 'new@example.org' })
+      expect(await userOf(newcomer)).toMatchObject({ trust_level: 0, email_verified: true })
+      expect(await groupsOf(newcomer)).toEqual(['developers'])
+      expect(await memberOf(member)).toMatchObject({
         checked_at: asked_at,
         failure: expect.any(String),
         hinted_at: test.clock.now(),
       })
-      expect(await memberOf(newcomer.id)).toMatchObject({ checked_at: null, failure: expect.any(String) })
+      expect(await memberOf(newcomer)).toMatchObject({ checked_at: null, failure: expect.any(String) })
     },
   )
 
@@ -513,7 +493,7 @@ describe('an application that demands a new sign-in', () => {
     expect(back.location).toMatch(/^\/oauth2\/auth\?/)
     // The service asks for consent, and not for another sign-in.
     expect((await client.get(back.location!)).status).toBe(200)
-    const user = (await userOf(member.id))!
+    const user = await userOf(member)
     const sessions = await rowsOf(test, 'sessions', { user_id: user.id }, ['auth_time'])
     expect(sessions).toEqual([{ auth_time: test.clock.now() }])
   })

@@ -54,10 +54,6 @@ const at = ({ deps }: TestApp, moment: number): Core => ({
   batching: { itemsMax: 4, lanes: 5 },
   clock: () => new Date(moment),
 })
-const chargesAt = (here: number, there: number) => [
-  makeChargeMandate(at(test, here)),
-  makeChargeMandate(at(elsewhere, there)),
-]
 
 const makeSeller = () => makeMandateMerchant(test)
 
@@ -79,7 +75,7 @@ function expectFull(outcomes: unknown[], amount: bigint): void {
   }
 }
 
-const charges = chargesAt(test.clock.now().getTime(), test.clock.now().getTime())
+const charges = [test, elsewhere].map((each) => makeChargeMandate(at(each, test.clock.now().getTime())))
 const admin = await makePerson(test, { is_admin: true })
 
 describe('64 charges at once, from two processes', () => {
@@ -100,29 +96,6 @@ describe('64 charges at once, from two processes', () => {
       expectFull(outcomes, 7n)
       expect(await sumsOf(mandate_id)).toEqual({ '2026-01-01': fitting * 7 })
     }
-  })
-
-  it.each([
-    ['both before and after midnight', [-1, 1]],
-    ['one clock ahead of the other', [-200, 200]],
-    ['the other way round', [200, -200]],
-  ])('over midnight, with %s, fill each period at most', async (_name, [here, there]) => {
-    const merchant = await makeSeller()
-    const member = await makePerson(test, { points: 10_000n })
-    const midnight = Date.UTC(2026, 0, 1, 16)
-    const caps = { charge_max: 11n, period_max: 250n }
-    const mandate_id = await makeMandate(test, merchant, member, { period: 'day', caps })
-    const own = chargesAt(midnight + here!, midnight + there!)
-    const outcomes = await Promise.all(
-      Array.from({ length: 64 }, (_, i) => chargedOr(own[i % 2]!(chargeOf(merchant, mandate_id, 11n)))),
-    )
-    expectFull(outcomes, 11n)
-    const sums = await sumsOf(mandate_id)
-    for (const sum of Object.values(sums)) expect(sum).toBeLessThanOrEqual(250)
-    // Half of the charges come after midnight, and are more than a period holds.
-    expect(sums['2026-01-02']).toBe(242)
-    const total = Object.values(sums).reduce((sum, one) => sum + one, 0)
-    expect(await balanceOf(test.db, member.id)).toBe(10_000n - BigInt(total))
   })
 
   it('beyond the points of a member take what there is', async () => {

@@ -199,14 +199,10 @@ describe('accepting', () => {
     await setApp({ mandate_right: 'granted' })
     await fault('app_changed')
     await setApp({ unreviewed_change_at: null })
-    await sql`update mandates set offer_expires_at = ${test.clock.now()} where mandate_id = ${mandate_id}`.execute(
-      test.db,
-    )
+    await setRows(test, 'mandates', { mandate_id }, { offer_expires_at: test.clock.now() })
     await fault('lapsed')
     const later = new Date(test.clock.now().getTime() + DAY_MS)
-    await sql`update mandates set offer_expires_at = ${later} where mandate_id = ${mandate_id}`.execute(
-      test.db,
-    )
+    await setRows(test, 'mandates', { mandate_id }, { offer_expires_at: later })
     await fault('other_member')
     as = admin.id
     await fault('wallet_frozen')
