@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
-import { claimAndSettle } from '../../src/payment/notifications/outbox.ts'
+import { type Claimed, claimAndSettle, findContents } from '../../src/payment/notifications/outbox.ts'
 import {
   outboxFigures,
   readNotifications,
@@ -17,6 +17,7 @@ import { messages } from '../harness/messages.ts'
 import { succeed } from '../harness/notify-receiver.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
 import { rowsOf, setRows } from '../harness/rows.ts'
+import { statementsOf } from '../harness/statements.ts'
 import { until } from '../harness/waiting.ts'
 
 const MINUTE_MS = 60_000
@@ -43,6 +44,20 @@ function hold(names: (host: string) => boolean) {
     },
   }
 }
+
+it('orders of notifications are read by one text of a statement, however many they are', async () => {
+  const read = async (count: number) => {
+    const claimed = Array.from(
+      { length: count },
+      (_, n) => ({ id: BigInt(n), kind: 'gateway', order_id: BigInt(n) }) as Claimed,
+    )
+    const [, texts] = await statementsOf(() => findContents(test.deps, claimed))
+    return texts.filter((text) => text.includes('"orders"."id" ='))
+  }
+  const one = await read(1)
+  expect(one).toHaveLength(1)
+  expect(await read(3)).toEqual(one)
+})
 
 describe('a slow host', () => {
   it('has 16 attempts under way at most, and delays nobody else', async () => {

@@ -98,7 +98,7 @@ async function findPaidOrders(db: Db, notifies: readonly Claimed[]): Promise<[bi
   if (notifies.length === 0) return []
   const byOrder = new Map(notifies.map(({ id, order_id }) => [order_id!, id]))
   const orders = await paidTrades(db)
-    .where('orders.id', 'in', [...byOrder.keys()])
+    .where('orders.id', '=', sql<bigint>`any(${[...byOrder.keys()]}::bigint[])`)
     .execute()
   return orders.map((order) => [byOrder.get(order.id)!, { order }])
 }

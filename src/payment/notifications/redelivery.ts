@@ -160,7 +160,7 @@ async function attemptsOf(db: Db, notification_ids: bigint[]) {
           .as('latest'),
       (join) => join.onTrue(),
     )
-    .where('notifications.id', 'in', notification_ids)
+    .where('notifications.id', '=', sql<bigint>`any(${notification_ids}::bigint[])`)
     .orderBy('latest.notification_id')
     .orderBy('latest.claim')
     .selectAll('latest')
