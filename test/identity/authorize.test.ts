@@ -38,16 +38,14 @@ function refusedRequest(parameters: Record<string, string | undefined>): Promise
 }
 
 describe('faults that are never redirected', () => {
+  const EVIL = 'https://evil.example/callback'
+  const TWICE = REDIRECT_URI.replace('callback', 'c%61llback')
   const wrong = {
     'a missing client_id': [{ client_id: undefined }, 400, 'invalid_request'],
     'an unknown client_id': [{ client_id: 'nobody' }, 401, 'invalid_client'],
-    'an unregistered redirect_uri': [
-      { redirect_uri: 'https://evil.example/callback' },
-      400,
-      'invalid_redirect_uri',
-    ],
+    'an unregistered redirect_uri': [{ redirect_uri: EVIL }, 400, 'invalid_redirect_uri'],
     'a redirect_uri that only decoding twice would match': [
-      { redirect_uri: REDIRECT_URI.replace('callback', 'c%61llback') },
+      { redirect_uri: TWICE },
       400,
       'invalid_redirect_uri',
     ],
@@ -108,6 +106,7 @@ describe('faults that are never redirected', () => {
 })
 
 describe('faults that the application learns by redirect', () => {
+  const PKCE = { code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' }
   const wrong = {
     'no response_type': [{ response_type: undefined }, 'invalid_request'],
     'response_type token': [{ response_type: 'token' }, 'unsupported_response_type'],
@@ -119,19 +118,10 @@ describe('faults that the application learns by redirect', () => {
     'a scope over 1 KB': [{ scope: `openid ${'x'.repeat(1_024)}` }, 'invalid_scope'],
     'a nonce over 1 KB': [{ nonce: 'x'.repeat(1_025) }, 'invalid_request'],
     'a challenge without a method': [{ code_challenge: 'x'.repeat(43) }, 'invalid_request'],
-    'a challenge of method plain': [
-      { code_challenge: 'x'.repeat(43), code_challenge_method: 'plain' },
-      'invalid_request',
-    ],
-    'a challenge of method s256': [
-      { code_challenge: 'x'.repeat(43), code_challenge_method: 's256' },
-      'invalid_request',
-    ],
+    'a challenge of method plain': [{ ...PKCE, code_challenge_method: 'plain' }, 'invalid_request'],
+    'a challenge of method s256': [{ ...PKCE, code_challenge_method: 's256' }, 'invalid_request'],
     'a method without a challenge': [{ code_challenge_method: 'S256' }, 'invalid_request'],
-    'a short challenge': [
-      { code_challenge: 'x'.repeat(42), code_challenge_method: 'S256' },
-      'invalid_request',
-    ],
+    'a short challenge': [{ ...PKCE, code_challenge: 'x'.repeat(42) }, 'invalid_request'],
     'an unknown prompt': [{ prompt: 'signup' }, 'invalid_request'],
     'prompt none beside another': [{ prompt: 'none login' }, 'invalid_request'],
     'a negative max_age': [{ max_age: '-1' }, 'invalid_request'],

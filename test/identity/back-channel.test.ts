@@ -106,10 +106,16 @@ beforeEach(() => {
 
 let count = 0
 /** An application that is told. */
-async function makeListener(rules: Parameters<typeof makeParty>[1] = {}): Promise<Party & { path: string }> {
+async function makeListener(
+  rules: Parameters<typeof makeParty>[1] = {},
+  owner?: Person,
+): Promise<Party & { path: string }> {
   count += 1
   const path = `/${count}`
-  return { ...(await makeParty(test, { backchannel_logout_uri: receiver.url + path, ...rules })), path }
+  return {
+    ...(await makeParty(test, { backchannel_logout_uri: receiver.url + path, ...rules }, owner)),
+    path,
+  }
 }
 
 const tokensTo = ({ path }: { path: string }) =>
@@ -545,8 +551,7 @@ describe('the address of the back channel', () => {
 
   it('is changed on the application’s page, which lists the last deliveries without names', async () => {
     const owner = await makePerson(test)
-    const app = await makeListener()
-    await changeApp(test, app, { owner_id: owner.id })
+    const app = await makeListener({}, owner)
     const person = await makePerson(test)
     const member = await person.signIn()
     await obtainTokens(test, member, app)

@@ -1,13 +1,19 @@
 /** What the consent page says, in its order and in both languages, for each kind of application (spec/sign-in 1.7). */
 import { describe, expect, it } from 'vitest'
 import { GRANT_TYPES } from '../../src/identity/apps/apps.ts'
-import { storeMetadataClient } from '../../src/identity/metadata/clients.ts'
 import type { Language } from '../../src/web/languages.ts'
 import { makePerson } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
 import { unescaped } from '../harness/markup.ts'
 import { messages } from '../harness/messages.ts'
-import { authorizationUrl, changeApp, makeParty, type Party, postForm } from './relying-party.ts'
+import {
+  authorizationUrl,
+  changeApp,
+  makeParty,
+  type Party,
+  postForm,
+  storeDocumentClient,
+} from './relying-party.ts'
 
 const SERVICE = 'https://tools.example/mcp'
 const PKCE = { code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' }
@@ -65,24 +71,7 @@ const onDevice = (redirect_uri: string) =>
 /** A client that is known by its document, which is fresh. */
 async function byDocument(): Promise<Party> {
   await setSetting(test, 'client_id_metadata_documents', 'any')
-  const [client_id, redirect_uri] = ['https://agent.example/client.json', 'https://agent.example/callback']
-  const now = test.clock.now()
-  await test.db.transaction().execute((tx) =>
-    storeMetadataClient(tx, {
-      client_id,
-      document: {
-        client_name: 'Reading Agent',
-        redirect_uris: [redirect_uri],
-        homepage: 'https://agent.example/',
-      },
-      fetched_at: now,
-      fresh_until: new Date(now.getTime() + 3_600_000),
-      user_id: person.id,
-      ip: '127.0.0.1',
-      now,
-    }),
-  )
-  return { client_id, redirect_uri } as Party
+  return (await storeDocumentClient(test, person)) as Party
 }
 
 /** A device that waits, and the page of its code. */

@@ -19,6 +19,7 @@ import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, setSetting, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { rowOf, rowsOf } from '../harness/rows.ts'
+import { makeOwnedApp } from './owned-app.ts'
 import {
   changeApp,
   claimsOf,
@@ -526,11 +527,8 @@ describe('a sign-in on a device', () => {
 
 describe('the switch', () => {
   it('is a box on the page of the application, and takes the staff’s mark away', async () => {
-    const owner = await makePerson(test)
-    const app = await makeParty(test)
-    await changeApp(test, app, { owner_id: owner.id, reviewed_at: new Date(), reviewed_by: owner.id })
-    const client = await owner.signIn()
-    const path = `/apps/${app.client_id}`
+    const { owner, client, party: app, path } = await makeOwnedApp(test)
+    await changeApp(test, app, { reviewed_at: new Date(), reviewed_by: owner.id })
     const fields = {
       name: 'Reading Club',
       description: 'Books, every Thursday',

@@ -4,6 +4,7 @@ import { makePerson } from '../harness/cast.ts'
 import { browser, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { rowOf, setRows } from '../harness/rows.ts'
+import { makeOwnedApp } from './owned-app.ts'
 import { changeApp, makeParty, obtainTokens, type Party } from './relying-party.ts'
 
 const { launch: t } = messages.en
@@ -82,11 +83,8 @@ it('judges the group rules of now, also for what the member uses', async () => {
 })
 
 it('is a box on the page of the application, which takes the staff’s mark away', async () => {
-  const owner = await makePerson(test)
-  const app = await makeListed('Own', { is_listed: false })
-  await changeApp(test, app, { owner_id: owner.id })
-  const client = await owner.signIn()
-  const path = `/apps/${app.client_id}`
+  const { client, party: app, path } = await makeOwnedApp(test)
+  await changeApp(test, app, { reviewed_at: test.clock.now(), reviewed_by: staff })
   const fields = {
     name: 'Own',
     redirect_uris: 'https://app.example/callback',

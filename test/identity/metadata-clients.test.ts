@@ -22,7 +22,7 @@ import {
 } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { inOneProcess } from '../harness/one-process.ts'
-import { rowsOf } from '../harness/rows.ts'
+import { rowsOf, setRows } from '../harness/rows.ts'
 import { until } from '../harness/waiting.ts'
 import { type DocumentServer, HOST, ONE_PROCESS, startDocumentServer } from './document-server.ts'
 import {
@@ -150,19 +150,11 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
         expect(page.body).not.toContain(text)
 
       const { code } = answerOf(await allow(page), client.redirect_uri)
+      const redirect_uris = [client.redirect_uri]
       expect(await rowOf(client)).toMatchObject({
-        name: host,
-        owner_id: null,
-        document_url: client.client_id,
-        document: {
-          client_name: 'Reading Agent',
-          redirect_uris: [client.redirect_uri],
-          homepage: server.at('/about'),
-        },
-        redirect_uris: [client.redirect_uri],
-        token_endpoint_auth_method: 'none',
-        logo_url: null,
-        reviewed_at: null,
+        ...{ name: host, owner_id: null, document_url: client.client_id, redirect_uris },
+        document: { client_name: 'Reading Agent', redirect_uris, homepage: server.at('/about') },
+        ...{ token_endpoint_auth_method: 'none', logo_url: null, reviewed_at: null },
       })
       expect(await actsOn(client)).toMatchObject([{ action: 'oauth_client.met', actor_id: person.id }])
 
@@ -190,12 +182,8 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
       expect(first.location).toMatch(/^\/sign-in\?return_to=%2Foauth2%2Fauth/)
       // The page of the sign-in does not know the client yet.
       expect((await visitor.get(first.location!)).status).toBe(200)
-      isRefused(
-        await visitor.get(linkOf(client, { prompt: 'none' })),
-        401,
-        'invalid_client',
-        'No application',
-      )
+      const unknown = await visitor.get(linkOf(client, { prompt: 'none' }))
+      isRefused(unknown, 401, 'invalid_client', 'No application')
       expect(server.requests).toEqual([])
 
       // With the document in memory, visitors get the answers of any other client.
@@ -218,16 +206,11 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
       const client = publish()
       const without = await ask(client, { code_challenge: undefined, code_challenge_method: undefined })
       expect(answerOf(without, client.redirect_uri).error).toBe('invalid_request')
-      isRefused(
-        await ask(client, { redirect_uri: undefined }),
-        400,
-        'invalid_request',
-        'redirect_uri is missing',
-      )
+      const nowhere = await ask(client, { redirect_uri: undefined })
+      isRefused(nowhere, 400, 'invalid_request', 'redirect_uri is missing')
       const code = await codeOf(client)
-      expect((await exchange(client, code, { code_verifier: makeVerifier() })).body.error).toBe(
-        'invalid_grant',
-      )
+      const wrong = await exchange(client, code, { code_verifier: makeVerifier() })
+      expect(wrong.body.error).toBe('invalid_grant')
       expect((await exchange(client, code)).status).toBe(200)
     })
 
@@ -434,43 +417,27 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
       expect(server.requests).toEqual([])
     })
 
+    const MANY = Array.from({ length: 21 }, (_, i) => `https://${HOST}/${i}`)
+    const KEY = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y' }
+    const by = (token_endpoint_auth_method: string) => ({ token_endpoint_auth_method })
+
     it.each<[string, Record<string, unknown>, string]>([
-      [
-        'the client_id of another',
-        { client_id: 'https://other.test/client.json' },
-        'client_id: must be the address',
-      ],
+      ['the client_id of another', { client_id: 'https://other.test/x' }, 'client_id: must be the address'],
       ['no client_id', { client_id: undefined }, 'client_id: '],
       ['no name', { client_name: undefined }, 'client_name: '],
       ['an empty name', { client_name: ' ' }, 'client_name: '],
       ['a name of 61 characters', { client_name: 'x'.repeat(61) }, 'client_name: '],
       ['a name that turns text around', { client_name: 'Reading\u202eAgent' }, 'client_name: '],
       ['no redirect URIs', { redirect_uris: [] }, 'redirect_uris: '],
-      [
-        '21 redirect URIs',
-        { redirect_uris: Array.from({ length: 21 }, (_, i) => `https://${HOST}/${i}`) },
-        'redirect_uris: ',
-      ],
+      ['21 redirect URIs', { redirect_uris: MANY }, 'redirect_uris: '],
       ['a redirect URI that runs code', { redirect_uris: ['javascript:alert(1)'] }, 'redirect_uris.0: '],
       ['a redirect URI without TLS', { redirect_uris: ['http://client.test/'] }, 'redirect_uris.0: '],
       ['a redirect URI with a wildcard', { redirect_uris: ['https://*.client.test/'] }, 'redirect_uris.0: '],
       ['a shared secret', { client_secret: 'x' }, 'client_secret: must not be there'],
       ['the end of a secret', { client_secret_expires_at: 0 }, 'client_secret: must not be there'],
-      [
-        'a method with a secret',
-        { token_endpoint_auth_method: 'client_secret_basic' },
-        'token_endpoint_auth_method: must be none',
-      ],
-      [
-        'a method with a key',
-        { token_endpoint_auth_method: 'private_key_jwt' },
-        'token_endpoint_auth_method: must be none',
-      ],
-      [
-        'a private key',
-        { jwks: { keys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y', d: 'd' }] } },
-        'jwks: must not hold private keys',
-      ],
+      ['a method with a secret', by('client_secret_basic'), 'token_endpoint_auth_method: must be none'],
+      ['a method with a key', by('private_key_jwt'), 'token_endpoint_auth_method: must be none'],
+      ['a private key', { jwks: { keys: [{ ...KEY, d: 'd' }] } }, 'jwks: must not hold private keys'],
       ['other grants', { grant_types: ['client_credentials'] }, 'grant_types: must hold authorization_code'],
       ['other response types', { response_types: ['token'] }, 'response_types: must hold code'],
     ])('with %s is a page that says so, and not kept', async (_, more, message) => {
@@ -485,7 +452,7 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
         token_endpoint_auth_method: 'none',
         grant_types: ['authorization_code', 'refresh_token'],
         response_types: ['code'],
-        jwks: { keys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y' }] },
+        jwks: { keys: [KEY] },
         software_statement: 'x',
       })
       expect((await ask(client)).status).toBe(200)
@@ -677,13 +644,8 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
       const client = publish()
       const other = await makePerson(test)
       await codeOf(client, {}, await other.signIn())
-      await anonymise(test.deps, {
-        user_id: other.id,
-        actor_id: null,
-        reason: 'asked',
-        ip: null,
-        give_up: 0n,
-      })
+      const asked = { actor_id: null, reason: 'asked', ip: null, give_up: 0n }
+      await anonymise(test.deps, { user_id: other.id, ...asked })
       expect(await rowsOf(test, 'consents', { user_id: other.id })).toEqual([])
       expect(await rowOf(client)).toBeDefined()
     })
@@ -750,15 +712,8 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
       })
       const resource = 'https://service.example/mcp'
       const { access_token: token } = await tokensOf(client, { resource, prompt: 'consent' })
-      const introspect = async () =>
-        (
-          await postForm(
-            test,
-            '/oauth2/introspect',
-            { token },
-            { authorization: basic(owner.client_id, owner.client_secret) },
-          )
-        ).body
+      const headers = { authorization: basic(owner.client_id, owner.client_secret) }
+      const introspect = async () => (await postForm(test, '/oauth2/introspect', { token }, headers)).body
       expect(await introspect()).toMatchObject({ active: true, client_id: client.client_id, aud: resource })
 
       for (const end of [() => admit('off'), () => admit('listed', 'other.test')]) {
@@ -882,11 +837,8 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
     await refused(sql`token_endpoint_auth_method = 'client_secret_basic'`)
     await refused(sql`is_listed = true`)
     const party = await makeParty(test)
-    await expect(
-      sql`update oauth_apps set client_id = ${`${client.client_id}x`} where id = ${party.id}`.execute(
-        test.db,
-      ),
-    ).rejects.toThrow('oauth_apps_document_url')
+    const taken = setRows(test, 'oauth_apps', { id: party.id }, { client_id: `${client.client_id}x` })
+    await expect(taken).rejects.toThrow('oauth_apps_document_url')
   })
 })
 

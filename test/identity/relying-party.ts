@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { sql, type Updateable } from 'kysely'
 import type { Tables } from '../../src/database/tables.ts'
 import { type NewApp, registerApp } from '../../src/identity/apps/apps.ts'
+import { storeMetadataClient } from '../../src/identity/metadata/clients.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import type { Browser, Page, TestApp } from '../harness/harness.ts'
 
@@ -48,6 +49,21 @@ export async function changeApp(
 /** Suspends an application as its own owner would not. */
 export const suspendApp = (test: TestApp, { id }: Pick<Party, 'id'>): Promise<void> =>
   changeApp(test, { id }, { suspended_at: test.clock.now(), suspended_by: 1n, suspended_reason: 'test' })
+
+/** Stores a client that is known by a fresh document at this origin, as if a member had allowed it. */
+export async function storeDocumentClient(
+  test: TestApp,
+  { id: user_id }: Pick<Person, 'id'>,
+  { origin = 'https://agent.example', client_name = 'Reading Agent' } = {},
+): Promise<Pick<Party, 'client_id' | 'redirect_uri'>> {
+  const client = { client_id: `${origin}/client.json`, redirect_uri: `${origin}/callback` }
+  const document = { client_name, redirect_uris: [client.redirect_uri], homepage: `${origin}/` }
+  const now = test.clock.now()
+  const times = { fetched_at: now, fresh_until: new Date(now.getTime() + 86_400_000), now }
+  const meeting = { client_id: client.client_id, document, user_id, ip: '127.0.0.1', ...times }
+  await test.db.transaction().execute((tx) => storeMetadataClient(tx, meeting))
+  return client
+}
 
 type Parameters = Record<string, string | undefined>
 

@@ -8,12 +8,12 @@ import { DEVICE_GRANT, GRANT_TYPES } from '../../src/identity/apps/apps.ts'
 import { makePerson } from '../harness/cast.ts'
 import { startTestApp, type TestApp, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
+import { makeOwnedApp } from './owned-app.ts'
 import {
   answerOf,
   authorizationUrl,
   authorize,
   basic,
-  changeApp,
   claimsOf,
   exchange,
   getJson,
@@ -247,12 +247,9 @@ describe('the address of a service', () => {
   })
 
   it('stays known while its application changes, until it changes itself', async () => {
-    const owner = await makePerson(test)
     const resource_uri = 'https://kept.example/api'
     const redirect_uris = ['https://kept.example/cb']
-    const app = await makeParty(test, { redirect_uris, resource_uri }, owner)
-    const client = await owner.signIn()
-    const path = `/apps/${app.client_id}`
+    const { client, path } = await makeOwnedApp(test, { redirect_uris, resource_uri })
     const fields = { name: 'Kept', redirect_uris: redirect_uris.join('\n') }
     const save = async (uri: string) =>
       client.submit(await client.get(path), path, { ...fields, resource_uri: uri })
@@ -290,11 +287,7 @@ describe('the address of a service', () => {
   })
 
   it('is set on the page of the application, which says when it is another one’s', async () => {
-    const owner = await makePerson(test)
-    const app = await makeParty(test, { redirect_uris: ['https://tools.example/callback'] })
-    await changeApp(test, app, { owner_id: owner.id })
-    const client = await owner.signIn()
-    const path = `/apps/${app.client_id}`
+    const { client, path } = await makeOwnedApp(test, { redirect_uris: ['https://tools.example/callback'] })
     const fields = { name: 'Shed', redirect_uris: 'https://tools.example/callback' }
     const save = async (resource_uri: string) =>
       client.submit(await client.get(path), path, { ...fields, resource_uri })

@@ -1,5 +1,3 @@
-/** The number of SQL statements of frequent requests. Each statement is a round trip. */
-import { storeMetadataClient } from '../../src/identity/metadata/clients.ts'
 import { makePerson } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
 import { expectStatements, itCounts } from '../harness/statements.ts'
@@ -15,6 +13,7 @@ import {
   pkce,
   postForm,
   refresh,
+  storeDocumentClient,
   userinfo,
 } from './relying-party.ts'
 
@@ -43,13 +42,8 @@ itCounts('a client that is known by its document takes as many', async () => {
   await setSetting(test, 'client_id_metadata_documents', 'any')
   const person = await makePerson(test)
   const client = await person.signIn()
-  const [client_id, redirect_uri] = ['https://agent.example/client.json', 'https://agent.example/callback']
-  const now = test.clock.now()
-  const document = { client_name: 'Agent', redirect_uris: [redirect_uri], homepage: null }
-  const times = { fetched_at: now, fresh_until: new Date(now.getTime() + 3_600_000), now }
-  const meeting = { client_id, document, user_id: person.id, ip: '127.0.0.1', ...times }
-  await test.db.transaction().execute((tx) => storeMetadataClient(tx, meeting))
-  const agent = { client_id, redirect_uri } as Party
+  const agent = (await storeDocumentClient(test, person)) as Party
+  const { client_id, redirect_uri } = agent
   const code_verifier = makeVerifier()
   const challenge = pkce(code_verifier)
   await authorize(client, agent, challenge)

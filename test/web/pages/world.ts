@@ -9,7 +9,6 @@ import { turnOnSecondFactor } from '../../../src/accounts/security/second-factor
 import { newTotpSecret, stepAt, totpCode } from '../../../src/accounts/security/totp.ts'
 import { propose } from '../../../src/admin/proposals/proposals.ts'
 import { GRANT_TYPES, registerApp } from '../../../src/identity/apps/apps.ts'
-import { storeMetadataClient } from '../../../src/identity/metadata/clients.ts'
 import { closeDueDays } from '../../../src/ledger/proofs.ts'
 import { applyForPaymentApp } from '../../../src/payment/apps/apps.ts'
 import { offerApplication } from '../../../src/payment/apps/handover.ts'
@@ -35,6 +34,7 @@ import {
   type Party,
   postForm,
   REDIRECT_URI,
+  storeDocumentClient,
 } from '../../identity/relying-party.ts'
 
 /** The viewer of a page. `visitor` has not signed in; `stale` is the merchant with an old sign-in. */
@@ -552,26 +552,10 @@ export const PKCE = { code_challenge: 'x'.repeat(43), code_challenge_method: 'S2
 /** A client that is known by its document, which is fresh. */
 export async function knownByDocument({ test, people }: World) {
   await setSetting(test, 'client_id_metadata_documents', 'any')
-  const origin = 'https://agent-of-a-rather-long-name.example'
-  const client = { client_id: `${origin}/client.json`, redirect_uri: `${origin}/callback` }
-  const now = test.clock.now()
-  const document = {
+  return storeDocumentClient(test, people.merchant, {
+    origin: 'https://agent-of-a-rather-long-name.example',
     client_name: 'Reading Agent, which calls itself by a long name too',
-    redirect_uris: [client.redirect_uri],
-    homepage: `${origin}/`,
-  }
-  await test.db.transaction().execute((tx) =>
-    storeMetadataClient(tx, {
-      client_id: client.client_id,
-      document,
-      fetched_at: now,
-      fresh_until: new Date(now.getTime() + DAY_MS),
-      user_id: people.merchant.id,
-      ip: '127.0.0.1',
-      now,
-    }),
-  )
-  return client
+  })
 }
 
 /** A program on the member's own device. */
