@@ -761,6 +761,27 @@ describe('a paste', () => {
       expect(await notesOn('hmac', request('hmac', { order_id }, H))).toEqual([
         { code: 'field_form', what: 'order_id' },
       ])
+    const asked: [path: string, fields: Fields, notes: Mistake[]][] = [
+      ['pay/ID/process', { order_id: 'a', amount: '5' }, [{ code: 'field_missing', what: 'description' }]],
+      [
+        'transfer/ID',
+        { to_user_id: '7', amount: '5' },
+        [{ code: 'field_missing', what: 'to_username, order_id' }],
+      ],
+      [
+        'transfer/ID',
+        { to_user_id: 'x', to_username: 'a', points: '5', order_id: 'a' },
+        [{ code: 'field_form', what: 'to_user_id' }],
+      ],
+      ['orders/ID', { limit: '900' }, [{ code: 'field_form', what: 'limit' }]],
+    ]
+    for (const [to, given, notes] of asked) {
+      const fields = { ...given, signature: H(joined(given)) }
+      const url = `/payment/${to.replace('ID', shop.payment_id)}`
+      const { error } = (await send(test, 'POST', url, fields)).json()
+      for (const { what } of notes) expect(error).toContain(what)
+      expect(await notesOn('hmac', fields)).toEqual(notes)
+    }
     const { name, sign, ...rest } = request('v1', {}, M)
     expect(await notesOn('v1', { ...rest, sign: M(joined(rest)) })).toEqual([
       { code: 'field_missing', what: 'name' },

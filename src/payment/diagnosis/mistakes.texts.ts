@@ -253,8 +253,8 @@ export const mistakes = {
     zh: `金额 ${what} 换算后不足 1 ${POINTS}，会被拒绝。`,
   }),
   field_missing: (what) => ({
-    en: `A new order needs these parameters too: ${what}.`,
-    zh: `新订单还需要这些参数：${what}。`,
+    en: `The request needs these parameters too: ${what}.`,
+    zh: `请求还需要这些参数：${what}。`,
   }),
   field_form: (what) => ({
     en: `${what} is refused for its form, whatever the signature is. Its operation in the documentation says what is accepted.`,

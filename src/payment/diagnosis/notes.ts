@@ -1,37 +1,45 @@
 /** The problems of a request besides its signature, such as its clock and its amounts. */
-import type { z } from 'zod'
+import { z } from 'zod'
 import { deceptiveIn } from '../../web/parameters.ts'
 import { TradeRequest } from '../gateway/shapes.ts'
+import { ChargeRequest, OfferRequest, RevokeRequest } from '../hmac/mandate-shapes.ts'
+import { ProcessRequest, page, QueryRequest, TransferRequest } from '../hmac/shapes.ts'
 import { callRefusal, isMerchantUrl } from '../wire-fields/addresses.ts'
-import {
-  Amount,
-  Description,
-  DRIFT_SECONDS_MAX,
-  MandateId,
-  NewTradeNo,
-  OrderId,
-  OutTradeNo,
-  Timestamp,
-  TradeName,
-  TransactionId,
-  UserId,
-  withoutBlanks,
-} from '../wire-fields/fields.ts'
+import { DRIFT_SECONDS_MAX, OutTradeNo, Timestamp, withoutBlanks } from '../wire-fields/fields.ts'
 import { isMoney, pointsOf } from '../wire-fields/money.ts'
-import type { Mistake } from './mistakes.ts'
+import type { Mistake, NoteCode } from './mistakes.ts'
 import type { Door, Receiver, Request } from './request.ts'
 
 const HOUR_SECONDS = 3_600
 const SHOWN_MAX = 40
-/** Fields of the HMAC API that mean the same in all its requests. */
-const AMOUNTS = ['amount', 'charge_max', 'period_max', 'points']
-const FIELDS = {
-  order_id: OrderId,
-  transaction_id: TransactionId,
-  description: Description,
-  to_user_id: UserId,
-  mandate_id: MandateId,
+
+/** The fields whose faults have texts of their own. */
+const FORMS: Record<string, NoteCode> = {
+  amount: 'amount_form',
+  charge_max: 'amount_form',
+  period_max: 'amount_form',
+  money: 'amount_form',
+  out_trade_no: 'out_trade_no_form',
+  name: 'name_form',
+  notify_url: 'url_form',
+  return_url: 'url_form',
 }
+
+/** The shapes of the HMAC API's requests, each by parameters that tell it from those below. */
+const HMAC_SHAPES: [names: string[], shape: z.ZodObject][] = [
+  [['purpose'], OfferRequest],
+  [['to_user_id'], TransferRequest],
+  [['to_username'], TransferRequest],
+  [['reason'], RevokeRequest],
+  [['mandate_id', 'amount'], ChargeRequest],
+  [['mandate_id', 'order_id'], ChargeRequest],
+  [['amount'], ProcessRequest],
+  [['description'], ProcessRequest],
+  [['order_id'], QueryRequest],
+  [['limit'], z.object(page)],
+  [['since'], z.object(page)],
+  [['until'], z.object(page)],
+]
 
 /** Notes every problem that would refuse the request even with a valid signature. */
 export function notesOn(
@@ -68,39 +76,57 @@ export function notesOn(
 }
 
 /**
- * The fields of a gateway trade that are refused whatever the signature is. Only a new trade has a name or money. The gateway
- * reads a blank field as absent, so only a new trade may lack it.
+ * The fields of a gateway trade that are refused whatever the signature is. Only a new trade has a name or money, and it alone
+ * needs both. The gateway reads a blank field as absent.
  */
 function tradeFaults(
   parameters: Record<string, string>,
   { allowedCidrs: NOTIFY_ALLOW_CIDRS, exchange_rate }: Receiver,
 ): Mistake[] {
-  const notes: Mistake[] = []
   const present = withoutBlanks(parameters)
-  const { notify_url, return_url } = present
+  const { money, notify_url } = present
   // Answers and notifications have a trade_no.
-  const isNew = present.trade_no === undefined && (present.name !== undefined || present.money !== undefined)
-  const { out_trade_no, name, money } = isNew ? parameters : present
-  const missing = ['out_trade_no', 'name', 'money'].filter((field) => parameters[field] === undefined)
-  if (isNew && missing.length > 0) notes.push({ code: 'field_missing', what: missing.join(', ') })
-  if (money !== undefined && !isMoney(money))
-    notes.push({ code: 'amount_form', what: money.slice(0, SHOWN_MAX) })
-  else if (money !== undefined && pointsOf(money, exchange_rate) < 1n)
+  const isNew = present.trade_no === undefined && (present.name !== undefined || money !== undefined)
+  const notes = isNew
+    ? formFaults(TradeRequest, present)
+    : formFaults(z.object({ out_trade_no: OutTradeNo.optional() }), present)
+  if (money !== undefined && isMoney(money) && pointsOf(money, exchange_rate) < 1n)
     notes.push({ code: 'amount_too_small', what: money })
-  for (const field of ['type', 'param'] as const)
-    if (!TradeRequest.shape[field].safeParse(present[field]).success)
-      notes.push({ code: 'field_form', what: field })
-  const shape = isNew ? NewTradeNo : OutTradeNo
-  if (out_trade_no !== undefined && !shape.safeParse(out_trade_no).success)
-    notes.push({ code: 'out_trade_no_form', what: out_trade_no.slice(0, SHOWN_MAX) })
-  if (name !== undefined && !TradeName.safeParse(name).success) notes.push({ code: 'name_form' })
-  for (const [field, url] of Object.entries({ notify_url, return_url })) {
-    if (url === undefined) continue
-    if (!isMerchantUrl(url)) notes.push({ code: 'url_form', what: field })
-    else if (field === 'notify_url' && callRefusal(url, { NOTIFY_ALLOW_CIDRS }) !== undefined)
-      notes.push({ code: 'url_never_called', what: new URL(url).host })
-  }
+  const isAddress = notify_url !== undefined && isMerchantUrl(notify_url)
+  if (isAddress && callRefusal(notify_url, { NOTIFY_ALLOW_CIDRS }) !== undefined)
+    notes.push({ code: 'url_never_called', what: new URL(notify_url).host })
   return notes
+}
+
+/** The fields of a request of the HMAC API that are refused whatever the signature is. It reads an empty field as absent. */
+function fieldFaults(parameters: Record<string, string>): Mistake[] {
+  const present = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''))
+  // Orders and transfers as answers and callbacks describe them have a transaction_id.
+  if (present.transaction_id !== undefined) return []
+  // Some clients call the amount of a transfer points.
+  const { amount = present.points } = present
+  const named = amount === undefined ? present : { ...present, amount }
+  const [, shape] = HMAC_SHAPES.find(([names]) => names.every((name) => name in named)) ?? []
+  return shape === undefined ? [] : formFaults(shape, named)
+}
+
+/** The parameters that the door refuses by this shape: the absent ones together, and each one of a wrong form. */
+function formFaults(shape: z.ZodObject, present: Readonly<Record<string, string>>): Mistake[] {
+  const issues = shape.safeParse(present).error?.issues ?? []
+  const faulty = [...new Set(issues.map(({ path }) => String(path[0])))].filter(
+    // Notes of their own tell of the clock and the application; the verdict tells of the signature.
+    (name) => !['timestamp', 'pid', 'sign', 'sign_type', 'signature'].includes(name),
+  )
+  const missing = faulty.filter((name) => present[name] === undefined)
+  const wrong = faulty.filter((name) => present[name] !== undefined)
+  return [
+    ...(missing.length === 0 ? [] : [{ code: 'field_missing' as const, what: missing.join(', ') }]),
+    ...wrong.map((name): Mistake => {
+      const code = FORMS[name] ?? 'field_form'
+      const isShown = code === 'amount_form' || code === 'out_trade_no_form'
+      return { code, what: isShown ? present[name]!.slice(0, SHOWN_MAX) : name }
+    }),
+  ]
 }
 
 function clockOf(timestamp: string | undefined, door: Door, now: Date): Mistake[] {
@@ -116,19 +142,5 @@ function clockOf(timestamp: string | undefined, door: Door, now: Date): Mistake[
     hours !== 0 && Math.abs(hours) <= 14 && Math.abs(behind - hours * HOUR_SECONDS) <= DRIFT_SECONDS_MAX
   return [
     isWhole ? { code: 'time_zone', what: String(hours) } : { code: 'stale_clock', what: String(behind) },
-  ]
-}
-
-/** The fields of a request of the HMAC API that are refused whatever the signature is. */
-function fieldFaults(parameters: Record<string, string>): Mistake[] {
-  const isBad = (field: string, schema: z.ZodType) =>
-    parameters[field] !== undefined && !schema.safeParse(parameters[field]).success
-  const amount = AMOUNTS.find((field) => isBad(field, Amount))
-  const bad = Object.entries(FIELDS).filter(([field, schema]) => isBad(field, schema))
-  return [
-    ...(amount === undefined
-      ? []
-      : [{ code: 'amount_form' as const, what: parameters[amount]!.slice(0, SHOWN_MAX) }]),
-    ...bad.map(([field]) => ({ code: 'field_form' as const, what: field })),
   ]
 }
