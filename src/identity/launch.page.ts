@@ -46,7 +46,7 @@ type Row = Omit<LaunchApp, 'homepage'> &
  * Returns what the member uses, the last used first, and what is listed and reviewed, by name; both only with a homepage, where
  * the group rules admit the member now, and neither the application nor its owner is suspended. Unconfirmed ones are left out.
  */
-export async function launchApps(
+async function launchApps(
   db: Db,
   user: MemberStatus & { id: bigint },
   now: Date,

@@ -5,6 +5,7 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../platform/errors.ts'
 import { refuseOtherMethods } from '../web/methods.ts'
+import type { Parameters } from '../web/parameters.ts'
 import { AUTHORIZATION_PATH, AUTHORIZATION_PATHS, USERINFO_PATHS } from './apps/addresses.ts'
 import { appPages } from './apps/apps.page.ts'
 import { listAppsRoute, registerAppRoute } from './apps-api.ts'
@@ -14,6 +15,7 @@ import { devicePages } from './devices/device.page.ts'
 import type { IdentityDeps } from './keys/keys.ts'
 import { launchPage } from './launch.page.ts'
 import type { AuthorizeDeps } from './oauth/authorization.ts'
+import { QUERY_BYTES_MAX, queryText } from './oauth/authorization-request.ts'
 import { authorizePages, mandateAnswer } from './oauth/authorize.page.ts'
 import { makeGetBearer, nameResourceMetadata } from './oauth/bearer.ts'
 import { makeAuthenticateClient } from './oauth/clients.ts'
@@ -25,7 +27,6 @@ import { LOGOUT_PATH, logoutPages } from './oauth/logout.page.ts'
 import { REVOCATION_PATH, revocationRoute } from './oauth/revocation.ts'
 import { TOKEN_PATHS, tokenRoutes } from './oauth/token.ts'
 import { userinfoRoutes } from './oauth/userinfo.ts'
-import { repeatAsGet } from './repeat-as-get.ts'
 import { webFingerRoute } from './webfinger.ts'
 
 /** Mounts the browser scope and the machine scope of the area. */
@@ -98,3 +99,28 @@ const OTHER_MEDIA_TYPES = [
   'text/plain',
   'text/xml',
 ]
+
+/**
+ * Redirects POST requests of other sites to the same request as GET (OIDC Core 3.1.2.1, RP-Initiated Logout 2), because
+ * browsers send no session cookie with such a POST. It does nothing else, so it needs no form token. It throws invalid_request for a
+ * request that is too long.
+ */
+async function repeatAsGet(
+  app: FastifyInstance,
+  { from, to }: { from: readonly string[]; to: string },
+): Promise<void> {
+  app.removeContentTypeParser(['application/json', 'text/plain'])
+  for (const path of from) {
+    app.post<{ Querystring: Parameters; Body: Parameters | undefined }>(path, async (request, reply) => {
+      const query = [request.query, request.body ?? {}]
+        .map(queryText)
+        .filter((text) => text !== '')
+        .join('&')
+      // A longer request would exceed the header limit, and no page could explain that.
+      if (query.length > QUERY_BYTES_MAX) {
+        throw new AppError('invalid_request', `The request is longer than ${QUERY_BYTES_MAX} bytes`)
+      }
+      return reply.header('cache-control', 'no-store').redirect(`${to}?${query}`, 303)
+    })
+  }
+}

@@ -108,7 +108,7 @@ export async function lookAtNonce(
 }
 
 /** Uses the nonce. Of any number of requests with one nonce, only one succeeds. */
-export async function claimNonce(tx: Tx, { nonce, browser }: NonceUse, now: Date): Promise<boolean> {
+async function claimNonce(tx: Tx, { nonce, browser }: NonceUse, now: Date): Promise<boolean> {
   const claimed = await tx
     .updateTable('forum_nonces')
     .set({ used_at: now })

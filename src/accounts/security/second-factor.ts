@@ -37,13 +37,8 @@ export async function turnOnSecondFactor(
   if (last_step === undefined) return undefined
   const codes = newRecoveryCodes()
   await deps.db.transaction().execute(async (tx) => {
-    const made = await tx
-      .insertInto('second_factors')
-      .values({ user_id, secret_encrypted: deps.secrets.encrypt(factorContext(user_id), secret), last_step })
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirst()
-    if (made.numInsertedOrUpdatedRows !== 1n)
-      throw new AppError('conflict', 'There is a second factor already')
+    const secret_encrypted = deps.secrets.encrypt(factorContext(user_id), secret)
+    await insertFactor(tx, { user_id, secret_encrypted, last_step })
     await insertRecoveryCodes(tx, user_id, codes)
     await endSessionsOf(tx, deps, user_id, { except: session_id })
     await tx
@@ -72,19 +67,24 @@ export async function turnOnWithPasskeys(deps: Core, { user_id, session_id, ip }
       .forShare()
       .execute()
     if (passkeys.length === 0) throw new AppError('conflict', 'Add a passkey first')
-    const made = await tx
-      .insertInto('second_factors')
-      .values({ user_id })
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirst()
-    if (made.numInsertedOrUpdatedRows !== 1n)
-      throw new AppError('conflict', 'There is a second factor already')
+    await insertFactor(tx, { user_id })
     await insertRecoveryCodes(tx, user_id, codes)
     await endSessionsOf(tx, deps, user_id, { except: session_id })
     const detail = { passkeys: passkeys.length }
     await recordSecurityEvent(tx, deps, { event: 'second_factor.on', user_id, actor_id: user_id, ip, detail })
   })
   return codes
+}
+
+type NewFactor = { user_id: bigint; secret_encrypted?: Buffer; last_step?: bigint }
+
+async function insertFactor(tx: Tx, factor: NewFactor): Promise<void> {
+  const made = await tx
+    .insertInto('second_factors')
+    .values(factor)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  if (made.numInsertedOrUpdatedRows !== 1n) throw new AppError('conflict', 'There is a second factor already')
 }
 
 /** Turns the factor off. Throws conflict when it is off already. */

@@ -1,6 +1,7 @@
 /** Rows of OAuth applications, consents, codes, tokens and signing keys. */
 import type { ColumnType, Generated, JSONColumnType } from 'kysely'
 import type { CreatedAt, Identity, Nullable } from './columns.ts'
+import type { AttemptOutcome } from './notifications.ts'
 
 type OauthAppsTable = {
   id: Identity
@@ -152,22 +153,7 @@ type RefreshTokensTable = {
 }
 
 /** How an attempt to send a logout token ended. All but `delivered` are failures. */
-export type LogoutOutcome =
-  | 'delivered'
-  | 'bad_status'
-  | 'redirect'
-  | 'bad_address'
-  | 'blocked'
-  | 'dns'
-  | 'refused'
-  | 'unreachable'
-  | 'tls'
-  | 'timeout'
-  | 'cut'
-  | 'malformed'
-  | 'withdrawn'
-  | 'internal'
-  | 'interrupted'
+export type LogoutOutcome = Exclude<AttemptOutcome, 'wrong_body' | 'too_large'>
 
 type LogoutDeliveriesTable = {
   id: Identity

@@ -40,7 +40,7 @@ export function isCallbackUrl(text: string, production: boolean): boolean {
  * Whether the text is a callback address. It may have a query, which the signature covers. The query's names are neither
  * ours nor doubled, and no value contains `&`, so the signed string has one reading.
  */
-export function isSignedCallbackUrl(text: string, production: boolean): boolean {
+function isSignedCallbackUrl(text: string, production: boolean): boolean {
   const [address = '', query, ...rest] = text.split('?')
   if (rest.length > 0 || !isCallbackUrl(address, production)) return false
   if (query === undefined) return true

@@ -106,7 +106,7 @@ export type Trouble = {
 }
 
 /** Reads what is wrong with an application's notifications. Undefined if nothing is. */
-export async function troubleOf(db: Db, app_id: bigint): Promise<Trouble | undefined> {
+async function troubleOf(db: Db, app_id: bigint): Promise<Trouble | undefined> {
   const { rows } = await sql<Trouble>`
     select (count(*) over ())::integer as failing, (count(*) filter (where status = 'failed') over ())::integer as given_up,
       host, outcome, detail, response_status, is_tls, step_ms, min(first_at) over (partition by host) as since, id

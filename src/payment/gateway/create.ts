@@ -174,7 +174,7 @@ function readNewTrade(parameters: FlatParameters): NewTrade {
 /**
  * Throws parameter_ambiguous if the request's signed text, or that of the later notification, has two readings. Pure.
  */
-export function requireOneMeaning(
+function requireOneMeaning(
   { parameters, protocol, signed }: Authenticated,
   trade: NewTrade,
   now: Date,

@@ -18,12 +18,12 @@ import { formerSince } from '../signing/keys.ts'
 import type { FlatParameters } from '../wire-fields/fields.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
 import { type Authenticate, type Authenticated, requireReadable } from './authenticate.ts'
-import { readerOf } from './reading.ts'
 import {
   LIMIT_DEFAULT,
   type OrderPage,
   OrdersRequest,
   type Route,
+  readerOf,
   type TransferPage,
   TransfersRequest,
 } from './shapes.ts'

@@ -31,8 +31,7 @@ import {
   OfferRequest,
   RevokeRequest,
 } from './mandate-shapes.ts'
-import { readerOf } from './reading.ts'
-import { LIMIT_DEFAULT, type Route } from './shapes.ts'
+import { LIMIT_DEFAULT, type Route, readerOf } from './shapes.ts'
 
 /** POST /payment/mandate/:payment_id/offer, …/query, …/revoke, …/charge, and POST /payment/mandates/:payment_id. */
 export function mandateRoutes(app: FastifyInstance, deps: Core, authenticate: Authenticate): void {

@@ -23,13 +23,14 @@ import {
 import { sendPaymentError } from './errors.ts'
 import { listRoutes } from './lists.ts'
 import { mandateRoutes } from './mandates.ts'
-import { checked, readerOf } from './reading.ts'
 import {
+  checked,
   type OpenedOrder,
   type OrderAnswer,
   ProcessRequest,
   QueryRequest,
   type Route,
+  readerOf,
   type TransferAnswer,
   TransferRequest,
 } from './shapes.ts'

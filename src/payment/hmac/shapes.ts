@@ -1,11 +1,13 @@
 /**
  * The shapes of the requests and answers of the HMAC API. Routes read requests and type answers by them, the reference
- * describes them, and tests check every answer against them. spec/payment-api 2.4.
+ * describes them, and tests check every answer against them. A reader takes the parameters of a request by its shape. spec/payment-api 2.4.
  */
 import { z } from 'zod'
+import { AppError } from '../../platform/errors.ts'
 import {
   Amount,
   Description,
+  type FlatParameters,
   MandateId,
   OrderId,
   Timestamp,
@@ -159,4 +161,39 @@ export type Route<Answer extends z.ZodType> = { Params: { payment_id: string }; 
 /** One of several words, which the message of a refusal lists. */
 export function oneOf<const Words extends readonly string[]>(words: Words) {
   return z.enum(words, `one of ${words.join(', ')}`)
+}
+
+type Members = Readonly<Record<string, z.ZodType>>
+type ReadMember<Shape extends Members> = <Name extends string & keyof Shape>(
+  name: Name,
+) => z.output<Shape[Name]>
+
+/**
+ * Makes the reader of one request, which checks and returns one parameter. An empty parameter counts as absent. Throws
+ * parameter_missing with the names of all absent required parameters; the reader throws what `checked` throws.
+ */
+export function readerOf<Shape extends Members>(
+  { shape }: { shape: Shape },
+  parameters: FlatParameters,
+): ReadMember<Shape> {
+  const missing = Object.entries(shape)
+    .filter(([name, schema]) => !parameters[name] && !isOptional(schema))
+    .map(([name]) => name)
+  if (missing.length > 0) throw new AppError('parameter_missing', `Missing parameter: ${missing.join(', ')}`)
+  return (name) => checked(name, shape[name]!, parameters[name] || undefined)
+}
+
+/** Checks a value by its schema. Throws parameter_invalid with the parameter's name and its rule. */
+export function checked<Schema extends z.ZodType>(
+  name: string,
+  schema: Schema,
+  value: string | undefined,
+): z.output<Schema> {
+  const { success, data, error } = schema.safeParse(value)
+  if (!success) throw new AppError('parameter_invalid', `Invalid ${name}: ${error.issues[0]!.message}`)
+  return data
+}
+
+function isOptional(schema: z.ZodType): boolean {
+  return schema._zod.optin === 'optional'
 }

@@ -33,7 +33,7 @@ export function spanOf(asked: PeriodAsked, { now, zone }: { now: Date; zone: str
 }
 
 /** Whether the reader chose days. */
-export function isOwnDays({ from, until }: PeriodAsked): boolean {
+function isOwnDays({ from, until }: PeriodAsked): boolean {
   return from !== undefined || until !== undefined
 }
 
