@@ -119,7 +119,7 @@ function makeLook(
     idle: gauge('tessera_database_pool_idle', 'Connections that do nothing.'),
     waiting: gauge('tessera_database_pool_waiting', 'Callers that wait for a connection.'),
   }
-  const hashes = gauge('tessera_password_hashes_waiting', 'Hashes of passwords that wait for their turn.')
+  const hashes = gauge('tessera_password_hashes_waiting', 'Hashes of passwords that wait for a thread.')
   const facts = {
     notifications_due: gauge('tessera_notifications_due', 'Notifications whose time has come.'),
     oldest_due_seconds: gauge('tessera_notification_oldest_due_seconds', 'For how long the oldest is due.'),

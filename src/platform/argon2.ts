@@ -22,7 +22,7 @@ const waiting: (() => void)[] = []
 export async function argon2id(job: HashJob): Promise<Buffer> {
   if (running < THREADS_MAX) running += 1
   else if (waiting.length >= HASHES_WAITING_MAX) throw overloaded()
-  // A hash that ends passes its turn on, so the count stays.
+  // A hash that ends starts the next one, so the count stays.
   else await new Promise<void>((resolve) => waiting.push(resolve))
   try {
     return await hashIn(idle.pop() ?? startThread(), job)
@@ -33,7 +33,7 @@ export async function argon2id(job: HashJob): Promise<Buffer> {
   }
 }
 
-/** The number of hashes that wait for their turn. */
+/** The number of hashes that wait for a thread. */
 export function hashesWaiting(): number {
   return waiting.length
 }

@@ -1,6 +1,6 @@
 // This room: the signature debugger, which finds the mistake of a pasted or refused request.
 // Verbs: readPasted, explain, judge.
-/** Judges requests in turn, because an unexplained one occupies the process for some tens of milliseconds. */
+/** Judges one request at a time, because an unexplained one occupies the process for some tens of milliseconds. */
 import { openFairQueue } from '../../platform/fair-queue.ts'
 import type { Receiver, Request } from './request.ts'
 import { judge, type Verdict } from './verdict.ts'

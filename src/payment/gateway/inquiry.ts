@@ -76,8 +76,8 @@ export function makeFindTrade({ db, batching }: Pick<GatewayCore, 'db' | 'batchi
 }
 
 /**
- * Lists trades, the newest first, by `limit` (at most 50), `offset` or `page` (from 1), and `status`. Lists are read in
- * turns, because far or rare pages scan many orders. A former owner's key sees only trades that were created before the
+ * Lists trades, the newest first, by `limit` (at most 50), `offset` or `page` (from 1), and `status`. One list is read at
+ * a time, because far or rare pages scan many orders. A former owner's key sees only trades that were created before the
  * handover and not paid since. Throws parameter_invalid and overloaded.
  */
 export async function listedTrades(

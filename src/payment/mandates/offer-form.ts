@@ -140,7 +140,7 @@ async function lookWithin(
   let looked = await lookAtOffer(deps, mandate_id, acceptance)
   let lower: Chosen = {}
   // Each of the two limits may lower the terms once.
-  for (let turn = 0; turn < 2; turn += 1) {
+  for (let round = 0; round < 2; round += 1) {
     const { judged, state } = looked
     if (!('fault' in judged) || state?.kind !== 'up_to') break
     if (judged.fault !== 'charge_max' && judged.fault !== 'month_max') break
