@@ -13,12 +13,6 @@ export const FORMAT = 'tessera archive 1'
 /** Not archived, because the import migrates the new database itself. */
 const LEFT_OUT = ['schema_migrations', 'schema_functions']
 
-/** The sequences of pids, one for each book. */
-const PIDS = [
-  ['live', 'payment_apps_pid'],
-  ['test', 'payment_apps_test_pid'],
-]
-
 /** The next value of every sequence. */
 export async function sequencesOf(client: pg.Client): Promise<Record<string, string>> {
   const { rows } = await client.query<{ name: string }>(`
@@ -36,30 +30,8 @@ export async function sequencesOf(client: pg.Client): Promise<Record<string, str
 
 /** Sets every sequence to its archived value, so no number is given twice, not even the number of a deleted row. */
 export async function continueSequences(client: pg.Client, { sequences }: ArchiveHeader): Promise<void> {
-  if (sequences === undefined) return continueAfterRows(client)
   for (const [name, next] of Object.entries(sequences))
     await client.query('select setval($1, $2, false)', [quoted(name), next])
-}
-
-/** Sets the sequences of an archive without their values: each continues after the highest number in the rows. */
-async function continueAfterRows(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ table: string; column: string; sequence: string }>(`
-    select c.relname as table, a.attname as column, pg_get_serial_sequence(quote_ident(c.relname), a.attname) as sequence
-    from pg_class as c join pg_attribute as a on a.attrelid = c.oid
-    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attidentity <> ''`)
-  for (const { table, column, sequence } of rows) {
-    await client.query(
-      `select setval($1, coalesce((select max(${quoted(column)}) from ${quoted(table)}), 1),
-         exists (select from ${quoted(table)}))`,
-      [sequence],
-    )
-  }
-  for (const [book, sequence] of PIDS) {
-    await client.query(
-      `select setval($1, max(pid)) from payment_apps where book = $2 having max(pid) is not null`,
-      [sequence, book],
-    )
-  }
 }
 
 /** References that a trigger checks instead of a foreign key. */
@@ -134,8 +106,8 @@ export const Header = z.object({
   migrations: z.array(z.string()),
   /** The tables, in the order in which they can be filled, with their number of rows. */
   tables: z.array(z.object({ name: z.string(), rows: z.number() })),
-  /** The next value of every sequence. Archives of the first versions have none. */
-  sequences: z.record(z.string(), z.string()).optional(),
+  /** The next value of every sequence. */
+  sequences: z.record(z.string(), z.string()),
 })
 
 export type ArchiveHeader = z.output<typeof Header>

@@ -325,19 +325,4 @@ describe('an archive', () => {
     await expect(importInto(there.url, path)).rejects.toThrow('The archive is not whole: entry 1')
     await Promise.all([old.drop(), there.drop()])
   })
-
-  it('without the places of its sequences goes on after its rows', async () => {
-    const path = await exportFrom(test.deps.config.DATABASE_URL!)
-    const fresh = await createDatabase()
-    await withArchive(path, ({ header: { sequences: _, ...header }, lines }) =>
-      importAll(fresh.url, { header, lines }, { onRows: () => {}, prove: async () => {} }),
-    )
-    const db = openDatabase(fresh.url, { max: 1, onBroken: () => {} })
-    const sequences = await sequencesOf(db)
-    const { max } = (await sql<{ max: bigint }>`select max(id) from journal`.execute(db)).rows[0]!
-    expect(sequences.journal_id_seq).toBe(max + 1n)
-    expect(sequences.payment_apps_pid).toBe(sold.pid + 1n)
-    await db.destroy()
-    await fresh.drop()
-  })
 })
