@@ -1,6 +1,6 @@
 /** `tessera setting …` changes a site setting. It needs no second administrator. */
 
-import { SETTING_NAMES } from '../core/setting-values.ts'
+import { isSetting } from '../core/setting-values.ts'
 import { AppError } from '../platform/errors.ts'
 import { type Command, UsageError, withDeps } from './command.ts'
 
@@ -11,8 +11,8 @@ export const settingCommands: Command[] = [
     summary:
       'Changes a site setting, without the second administrator that the pages require: the operator can change the database anyway.',
     async run({ config, arguments: [typed, value] }) {
-      const name = SETTING_NAMES.find((each) => each === typed)
-      if (name === undefined) throw new UsageError(`There is no setting ${typed}`)
+      const name = typed!
+      if (!isSetting(name)) throw new UsageError(`There is no setting ${typed}`)
       await withDeps(config, async ({ settings, clock }) => {
         const change = { name, value: value!, actor_id: null, ip: 'command line', now: clock() }
         await settings.change(change).catch(asTyped)

@@ -2,21 +2,19 @@
  * Site settings, which administrators change while the service runs. Each has a name, a default and a schema. Values are
  * text in Postgres, validated when written and when read.
  */
-import assert from 'node:assert/strict'
 import { sql } from 'kysely'
-import { z } from 'zod'
-import { type Db, type Tx, violatedConstraint } from '../database/connection.ts'
+import type { Db, Tx } from '../database/connection.ts'
 import { AppError } from '../platform/errors.ts'
 import { recordAudit } from './audit.ts'
+import type { SettingControl } from './setting-kinds.ts'
 import {
   crossedBounds,
-  definitions,
-  ENTERED,
-  type EnteredKind,
   SETTING_NAMES,
   type SettingName,
   type SettingValues,
   schema,
+  settingOf,
+  standardOf,
   widensBounds,
 } from './setting-values.ts'
 
@@ -25,14 +23,11 @@ const FRESH_MS = 2_000
 
 const HISTORY_MAX = 200
 
-/** The lock of changes of transfer bounds. functions/guards/transfer-bounds.sql takes it too. */
-const BOUNDS_LOCK = 7305128844
-
-/** The defaults. */
-const STANDARD = schema.parse({})
-
-/** The constraint of settings that one administrator cannot change alone (functions/guards/second-approver.sql). */
-const TWO_PEOPLE = 'site_settings_two_people'
+/**
+ * The lock of settings: exclusive for a change, shared for an act that depends on them to its end. Each takes it before any
+ * row. functions/guards/transfer-bounds.sql takes it too.
+ */
+const SETTINGS_LOCK = 7305128844
 
 export type SettingChange = {
   name: SettingName
@@ -69,11 +64,17 @@ export type Settings = {
   changeWithin(tx: Tx, change: SettingChange): Promise<void>
 }
 
-/** The form control of a setting. */
-export type SettingControl =
-  | { kind: 'choice'; options: readonly string[] }
-  | { kind: 'number'; min: number; max: number }
-  | { kind: EnteredKind; max?: number }
+/** A smallest transfer would exceed the largest one. */
+export class BoundsCrossed extends AppError {
+  readonly least: SettingName
+  readonly most: SettingName
+
+  constructor(code: 'invalid_form' | 'conflict', least: SettingName, most: SettingName) {
+    super(code, `${least} must not exceed ${most}`)
+    this.least = least
+    this.most = most
+  }
+}
 
 /** A setting as an administrator sees it. `history` has its former values, newest first. */
 export type SettingState = {
@@ -91,7 +92,7 @@ export type SettingState = {
  */
 export function openSettings(db: Db, elapsed_ms = () => performance.now()): Settings {
   let cached: { values: Promise<SettingValues>; at: number } | undefined
-  let latest = STANDARD
+  let latest = schema.parse({})
   return {
     latest: () => latest,
     read() {
@@ -113,17 +114,12 @@ export function openSettings(db: Db, elapsed_ms = () => performance.now()): Sett
     },
     async change(change) {
       const checked = { ...change, value: validated(change.name, change.value) }
-      try {
-        await db.transaction().execute(async (tx) => {
-          await requireBounds(tx, [checked], 'invalid_form')
-          await store(tx, checked)
-        })
-      } catch (error) {
-        if (violatedConstraint(error) === TWO_PEOPLE) return false
-        throw error
-      }
+      const isStored = await db.transaction().execute(async (tx) => {
+        await requireBounds(tx, [checked], 'invalid_form')
+        return storeAlone(tx, checked)
+      })
       cached = undefined
-      return true
+      return isStored
     },
     async changeAll(changes, propose) {
       const checked = changes.map((change) => ({ ...change, value: validated(change.name, change.value) }))
@@ -131,10 +127,12 @@ export function openSettings(db: Db, elapsed_ms = () => performance.now()): Sett
       if (first === undefined) return
       await db.transaction().execute(async (tx) => {
         const textOf = await requireBounds(tx, checked, 'invalid_form', first.now)
-        // Wider bounds come first, because the database compares both bounds at each write.
-        const widens = ({ name, value }: SettingChange) => Number(widensBounds(name, textOf(name), value))
-        for (const change of checked.toSorted((a, b) => widens(b) - widens(a)))
-          if (!(await isStored(tx, change))) await propose(tx, change)
+        // Wider bounds come first, because the database compares both bounds at each write. The rule of two administrators
+        // begins after the other changes.
+        const rank = ({ name, value }: SettingChange) =>
+          name === 'second_approver' ? 2 : Number(!widensBounds(name, textOf(name), value))
+        for (const change of checked.toSorted((a, b) => rank(a) - rank(b)))
+          if (!(await storeAlone(tx, change))) await propose(tx, change)
       })
       cached = undefined
     },
@@ -146,17 +144,31 @@ export function openSettings(db: Db, elapsed_ms = () => performance.now()): Sett
   }
 }
 
-/** Stores a change, unless it needs the approval of a second administrator. */
-async function isStored(tx: Tx, change: SettingChange): Promise<boolean> {
-  await sql`savepoint setting`.execute(tx)
-  try {
-    await store(tx, change)
-  } catch (error) {
-    if (violatedConstraint(error) !== TWO_PEOPLE) throw error
-    await sql`rollback to savepoint setting`.execute(tx)
-    return false
+/** Waits for the changes of settings, and holds off others until the end of the transaction. Call it before any other lock. */
+export async function lockSettings(tx: Tx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${SETTINGS_LOCK})`.execute(tx)
+}
+
+/**
+ * Holds off changes of settings until the end of the transaction, and returns whether the rule of two administrators is on.
+ * Call it before any other lock.
+ */
+export async function lockTwoPeopleRule(tx: Tx): Promise<boolean> {
+  await sql`select pg_advisory_xact_lock_shared(${SETTINGS_LOCK})`.execute(tx)
+  // A statement of its own, because a statement sees what was committed before it began.
+  const { rows } = await sql<{ is_on: boolean }>`select needs_two_people() as is_on`.execute(tx)
+  return rows[0]!.is_on
+}
+
+/** Stores a change, and returns true, unless it needs a second administrator. The caller has locked the settings. */
+async function storeAlone(tx: Tx, change: SettingChange): Promise<boolean> {
+  const { name, value, actor_id } = change
+  if (settingOf(name).approval !== undefined) {
+    const { rows } = await sql<{ needs_two: boolean }>`
+      select setting_needs_two(${name}, ${value}, ${actor_id}::bigint) as needs_two`.execute(tx)
+    if (rows[0]!.needs_two) return false
   }
-  await sql`release savepoint setting`.execute(tx)
+  await store(tx, change)
   return true
 }
 
@@ -174,11 +186,11 @@ async function requireBounds(
   code: 'invalid_form' | 'conflict',
   now?: Date,
 ): Promise<(name: SettingName) => string> {
-  await sql`select pg_advisory_xact_lock(${BOUNDS_LOCK})`.execute(tx)
+  await lockSettings(tx)
   const stored = await tx.selectFrom('site_settings').select(['name', 'value']).execute()
   const over = (...layers: Values[]) => {
     const values = new Map(layers.flat().map(({ name, value }) => [name, value]))
-    return (name: SettingName) => values.get(name) ?? String(STANDARD[name])
+    return (name: SettingName) => values.get(name) ?? standardOf(name)
   }
   const waiting = now === undefined ? [] : await waitingSettings(tx, now)
   for (const textOf of [over(stored, changes), over(stored, waiting, changes)]) {
@@ -186,7 +198,7 @@ async function requireBounds(
       changes.map(({ name }) => name),
       textOf,
     )
-    if (crossed !== undefined) throw new AppError(code, `${crossed[0]} must not exceed ${crossed[1]}`)
+    if (crossed !== undefined) throw new BoundsCrossed(code, ...crossed)
   }
   return over(stored)
 }
@@ -204,24 +216,15 @@ export function waitingSettings(db: Db, now: Date): Promise<Values> {
 
 /** Returns the text to store. Throws invalid_form. */
 export function validated(name: SettingName, value: string): string {
+  const { schema, control } = settingOf(name)
   const text = value.trim()
   // Number() would read an empty text as 0, which turns a limit off, and 0x10 as 16.
-  if (controlOf(name).kind === 'number' && !/^\d{1,16}$/.test(text)) {
+  if (control.kind === 'number' && !/^\d{1,16}$/.test(text)) {
     throw new AppError('invalid_form', `${name} must be a whole number`)
   }
-  const result = definitions[name].safeParse(text)
+  const result = schema.safeParse(text)
   if (!result.success) throw new AppError('invalid_form', `${name} ${result.error.issues[0]!.message}`)
   return text
-}
-
-/** Returns the form control for the schema of a setting. */
-export function controlOf(name: SettingName): SettingControl {
-  const schema: z.ZodType = definitions[name].unwrap()
-  if (schema instanceof z.ZodEnum) return { kind: 'choice', options: schema.options.map(String) }
-  if (schema instanceof z.ZodNumber) return { kind: 'number', min: schema.minValue!, max: schema.maxValue! }
-  const entered = ENTERED.get(schema)
-  assert(entered !== undefined)
-  return entered
 }
 
 async function store(tx: Tx, { name, value, actor_id, ip, now }: SettingChange): Promise<void> {
@@ -261,9 +264,9 @@ export async function describeSettings(db: Db): Promise<SettingState[]> {
   const values = new Map(stored.map((row) => [row.name, row.value]))
   return SETTING_NAMES.map((name) => ({
     name,
-    control: controlOf(name),
-    value: values.get(name) ?? String(STANDARD[name]),
-    standard: String(STANDARD[name]),
+    control: settingOf(name).control,
+    value: values.get(name) ?? standardOf(name),
+    standard: standardOf(name),
     history: changes.filter((change) => change.name === name),
   }))
 }

@@ -1,9 +1,14 @@
 /** Acts by two administrators: one proposes the act, another approves it, and it runs once. spec/points 2.5. */
 import { sql } from 'kysely'
 import { afterEach, expect, it } from 'vitest'
+import { SETTING_NAMES, settingOf } from '../../src/core/setting-values.ts'
+import { lockSettings } from '../../src/core/settings.ts'
+import type { Tx } from '../../src/database/connection.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
+import { setTermsWithin } from '../../src/payment/apps/terms.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { askRefund } from '../../src/payment/orders/refund-requests.ts'
+import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, setSetting, useTestApp } from '../harness/harness.ts'
@@ -77,6 +82,18 @@ async function decide(
   const { form_token = '' } = (await client.get(PATH)).form('/language')
   return client.post(`${PATH}/${id}/${act}`, { form_token, ...fields })
 }
+
+it('each setting’s row and the database agree on who must approve', async () => {
+  const cases = SETTING_NAMES.flatMap((name) => {
+    const { approval, control } = settingOf(name)
+    const values = control.kind === 'choice' ? control.options : ['7']
+    return values.map((value) => ({ name, value, needs_two: approval === 'every' || approval === value }))
+  })
+  const { rows } = await sql`
+    select name, value, setting_needs_two(name, value, ${first.id}) as needs_two
+    from json_to_recordset(${JSON.stringify(cases)}) as change (name text, value text)`.execute(test.db)
+  expect(rows).toEqual(cases)
+})
 
 it('a refund moves nothing until another administrator approves it, and then once', async () => {
   const transaction_id = await paidOrder()
@@ -362,6 +379,68 @@ it('two administrators set an application’s terms, one proposal at a time', as
   }
   // Other columns of an application can be changed as before.
   await sql`update payment_apps set updated_at = updated_at where id = ${merchant.id}`.execute(test.db)
+})
+
+it('the database refuses changes that skip the question whether they need two', async () => {
+  const by = { actor_id: first.id, ip: null, now: test.clock.now() }
+  const change = { name: 'points_transfer_fee_rate_tl4', value: '0.5', ...by } as const
+  const terms = { fee_rate: '0.5', daily_payments_max: null, daily_transfers_max: null, reason: '' }
+  const inOne = (act: (tx: Tx) => Promise<void>) => test.db.transaction().execute(act)
+  await expect(inOne((tx) => test.deps.settings.changeWithin(tx, change))).rejects.toMatchObject({
+    constraint: 'site_settings_two_people',
+  })
+  await expect(inOne((tx) => setTermsWithin(tx, merchant.payment_id, terms, by))).rejects.toMatchObject({
+    constraint: 'payment_apps_two_people',
+  })
+})
+
+it('an act becomes a proposal when the rule begins while the act waits', async () => {
+  await setSetting(test, 'second_approver', 'off')
+  const transaction_id = await paidOrder()
+  const { form_token = '' } = (await proposer.get('/admin')).form('/language')
+  const act = { kind: 'refund', transaction_id, amount: '100', with_fee: 'on', reason: 'Broken' }
+  const sheet = await proposer.post('/admin/adjustments', { form_token, ...act })
+  const page = `/admin/payment-applications/${merchant.payment_id}`
+  const shown = await proposer.get(page)
+  const terms = { fee_rate: '9', daily_payments_max: '', daily_transfers_max: '', reason: 'x' }
+  const before = await rowOf(test, 'payment_apps', { id: merchant.id })
+  const answers = await test.db.transaction().execute(async (tx) => {
+    await lockSettings(tx)
+    const sent = Promise.all([
+      proposer.submit(sheet, '/admin/adjustments'),
+      proposer.submit(shown, `${page}/terms`, terms),
+      set({ points_transfer_fee_rate_tl3: '9' }),
+    ])
+    await untilBlocked(tx, 3)
+    await sql`update site_settings set value = 'on' where name = 'second_approver'`.execute(tx)
+    return { sent }
+  })
+  for (const answer of await answers.sent) expect(answer).toMatchObject({ status: 303, location: PATH })
+  expect((await merchant.query({ transaction_id })).body).toMatchObject({ refunded_amount: 0 })
+  expect(await rowOf(test, 'payment_apps', { id: merchant.id })).toEqual(before)
+  expect(await rowsOf(test, 'site_settings', { name: 'points_transfer_fee_rate_tl3' })).toEqual([])
+  const open = await rowsOf(test, 'proposals', { decision: null })
+  expect(
+    open
+      .slice(-3)
+      .map(({ kind }) => kind)
+      .sort(),
+  ).toEqual(['refund', 'setting', 'terms'])
+})
+
+it('an approval and another proposal of the same setting do not block each other', async () => {
+  const name = 'points_transfer_fee_rate_tl1'
+  expect((await set({ [name]: '1' })).status).toBe(303)
+  const proposal = await latest()
+  const answers = await test.db.transaction().execute(async (tx) => {
+    await lockSettings(tx)
+    const proposed = set({ [name]: '2' })
+    await untilBlocked(tx)
+    const approved = decide(approver, proposal, 'approve')
+    await untilBlocked(tx, 2)
+    return { sent: Promise.all([proposed, approved]) }
+  })
+  expect((await answers.sent).map(({ status }) => status)).toEqual([409, 303])
 })
 
 it('the database refuses approval alone, late, twice, or of something else', async () => {

@@ -7,7 +7,6 @@ import Fastify, { type FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
 import { lapseRights } from '../../src/accounts/forum/staff.ts'
-import { propose } from '../../src/admin/proposals/proposals.ts'
 import { examineClock } from '../../src/cli/doctor/database.ts'
 import type { Installation } from '../../src/cli/doctor/finding.ts'
 import { APART_SECONDS_MAX, openClockCheck, readDatabaseTime } from '../../src/core/clock-check.ts'
@@ -23,6 +22,7 @@ import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { giveRight, makeMandate, switchMandates } from '../harness/mandates.ts'
 import { makeMerchant } from '../harness/merchant.ts'
+import { propose } from '../harness/proposals.ts'
 import { setRows } from '../harness/rows.ts'
 
 const DAY_SECONDS = 86_400
@@ -145,7 +145,7 @@ describe('a process 400 days ahead', () => {
     const mandate_id = await makeMandate(test, merchant, member)
     await merchant.process({ amount: '5', description: 'x', order_id: 'one' })
     const staff_id = await makeForumStaff(7n, {})
-    const act = { kind: 'setting', setting: 'mandates', value: 'off', reason: '', key: 'one' } as const
+    const act = { kind: 'setting', setting: 'mandates', value: 'off' } as const
     const actor = { actor_id: staff_id, ip: '127.0.0.1' }
     await propose(test.deps, act, actor)
     await deleteExpiredRows(test.deps)

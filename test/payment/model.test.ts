@@ -10,7 +10,7 @@ import { adjustPoints, grantPoints } from '../../src/ledger/points.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { applyForPaymentApp } from '../../src/payment/apps/apps.ts'
 import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
-import { setTerms } from '../../src/payment/apps/terms.ts'
+import { setTermsWithin } from '../../src/payment/apps/terms.ts'
 import { expireOrders } from '../../src/payment/orders/orders.ts'
 import { makePayOrder, type PayOrder } from '../../src/payment/orders/pay.ts'
 import { type CreateOrder, makeCreateOrder } from '../../src/payment/orders/place.ts'
@@ -140,7 +140,8 @@ async function limit(deps: Core, actor: Actor, limits: Limits, admin: bigint): P
   actor.limits = limits
   const { payments: daily_payments_max, transfers: daily_transfers_max } = limits
   const terms = { fee_rate: null, daily_payments_max, daily_transfers_max, reason: 'model' }
-  await setTerms(deps, actor.payment_id, terms, { actor_id: admin, ip: '127.0.0.1' })
+  const by = { actor_id: admin, ip: '127.0.0.1', now: deps.clock() }
+  await deps.db.transaction().execute((tx) => setTermsWithin(tx, actor.payment_id, terms, by))
 }
 
 /** floor(a × b ÷ c) and ceil in integers, without the code under test. */

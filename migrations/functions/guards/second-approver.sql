@@ -29,20 +29,24 @@ create or replace trigger proposals_kept before update on proposals
 create or replace function needs_two_people() returns boolean language sql stable
 return exists (select from site_settings where name = 'second_approver' and value = 'on');
 
--- The settings that one administrator cannot change alone: this rule, the fee of payments, the rates and bounds of transfers, and
--- whether the forum's scores become points. Switching the forum bridge off needs one administrator. The change must equal the
--- last approved proposal: its value, its proposer, and the time of its approval. So one approval allows one change. The command
--- line acts alone and names no member. An upsert first tries a new row, so an insert of the value in force passes.
+-- Whether a change of a setting needs a second administrator: of this rule, of the fee of payments, of the rates and bounds of
+-- transfers, and of whether the forum's scores become points. Switching the forum bridge off needs one administrator. The command
+-- line acts alone and names no member. The value in force needs nobody: an upsert first tries a new row.
+create or replace function setting_needs_two(p_name text, p_value text, p_actor_id bigint) returns boolean
+language sql stable
+return p_actor_id is not null and needs_two_people()
+  and (
+    p_name = 'second_approver' and p_value <> 'on'
+    or p_name in ('forum_points_bridge', 'forum_points_for_past_score') and p_value = 'on'
+    or p_name = 'points_payment_fee_rate' or p_name like 'points\_transfer\_%'
+  )
+  and not exists (select from site_settings where name = p_name and value = p_value);
+
+-- The backstop of setting_needs_two, which the service asks before it writes. The change must equal the last approved proposal: its
+-- value, its proposer, and the time of its approval. So one approval allows one change.
 create or replace function keep_second_approver() returns trigger language plpgsql as $$
 begin
-  if new.updated_by is null or not needs_two_people()
-    or not (
-      new.name = 'second_approver' and new.value <> 'on'
-      or new.name in ('forum_points_bridge', 'forum_points_for_past_score') and new.value = 'on'
-      or new.name = 'points_payment_fee_rate' or new.name like 'points\_transfer\_%'
-    )
-    or exists (select from site_settings where name = new.name and value = new.value)
-  then
+  if not setting_needs_two(new.name, new.value, new.updated_by) then
     return new;
   end if;
   if not exists (
@@ -61,10 +65,20 @@ $$;
 create or replace trigger site_settings_two_people before insert or update on site_settings
   for each row execute function keep_second_approver();
 
--- The same for the terms of an application.
+-- Whether new terms of an application need a second administrator.
+create or replace function terms_need_two(
+  p_payment_id text, p_fee_rate numeric, p_daily_payments_max bigint, p_daily_transfers_max bigint
+) returns boolean language sql stable
+return needs_two_people() and exists (
+  select from payment_apps
+  where payment_id = p_payment_id and (fee_rate, daily_payments_max, daily_transfers_max)
+    is distinct from (p_fee_rate, p_daily_payments_max, p_daily_transfers_max)
+);
+
+-- The backstop of terms_need_two.
 create or replace function keep_terms() returns trigger language plpgsql as $$
 begin
-  if needs_two_people() and not exists (
+  if terms_need_two(new.payment_id, new.fee_rate, new.daily_payments_max, new.daily_transfers_max) and not exists (
     select from (
       select * from proposals
       where kind = 'terms' and act ->> 'payment_id' = new.payment_id and decision = 'approved' order by id desc limit 1
@@ -81,8 +95,4 @@ begin
 end
 $$;
 create or replace trigger payment_apps_two_people before update of fee_rate, daily_payments_max, daily_transfers_max on payment_apps
-  for each row when (
-    (old.fee_rate, old.daily_payments_max, old.daily_transfers_max)
-      is distinct from (new.fee_rate, new.daily_payments_max, new.daily_transfers_max)
-  )
-  execute function keep_terms();
+  for each row execute function keep_terms();

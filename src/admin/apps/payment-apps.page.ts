@@ -8,10 +8,10 @@ import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { HISTORY_LINES } from '../../database/paging.ts'
 import { getPaymentApp } from '../../payment/apps/review.ts'
-import { setTerms, type Terms, type TermsInForce, termsForm, termsOf } from '../../payment/apps/terms.ts'
+import { type Terms, type TermsInForce, termsForm, termsOf, textsOf } from '../../payment/apps/terms.ts'
 import { readForm } from '../../web/forms/forms.ts'
-import { refuseEarlier } from '../proposals/proposal-words.ts'
-import { proposeTerms } from '../proposals/proposals.ts'
+import { answerProposed } from '../proposals/proposal-words.ts'
+import { actOrPropose } from '../proposals/proposals.ts'
 import { percentOf, shareOf } from '../wording/percent.ts'
 import { checkAddresses, lastChecks } from './address-check.ts'
 import { likeNamed } from './like-named.ts'
@@ -58,15 +58,11 @@ export function paymentAppAdminPages(app: FastifyInstance, deps: Core): void {
     const { t } = request.locale
     const terms = readForm(request, TermsForm, t.console.appTerms.problems)
     const { payment_id } = request.params
-    const by = actorOf(request)
-    if (await setTerms(deps, payment_id, terms, by)) {
-      const { name } = await getPaymentApp(deps.db, payment_id)
-      return reply.done(pathOf(request), {
-        text: t.console.appTerms.done(name, writtenTerms(request, terms)),
-      })
-    }
-    refuseEarlier(request.locale, await proposeTerms(deps, payment_id, terms, by))
-    return reply.done('/admin/proposals', { text: t.console.proposals.proposed, tone: 'warn' })
+    const act = { kind: 'terms', payment_id, terms: textsOf(terms), reason: terms.reason } as const
+    const outcome = await actOrPropose(deps, act, actorOf(request))
+    if (outcome.state === 'proposed') return answerProposed(reply, outcome.earlier)
+    const { name } = await getPaymentApp(deps.db, payment_id)
+    return reply.done(pathOf(request), { text: t.console.appTerms.done(name, writtenTerms(request, terms)) })
   })
 
   app.post(`${PATH}/check`, async (request: OneApp, reply) => {

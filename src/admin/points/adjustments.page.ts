@@ -5,19 +5,17 @@
  */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { postLines } from '../../accounts/points.ts'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { actorOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
-import { refundOrder, reverseTransfer } from '../../payment/orders/refunds.ts'
 import { randomToken } from '../../platform/secrets.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import type { Locale } from '../../web/languages.ts'
 import { findOrders, findTransfers } from '../find/transactions.ts'
 import type { PointsAct } from '../proposals/acts.ts'
-import { refuseEarlier } from '../proposals/proposal-words.ts'
-import { propose } from '../proposals/proposals.ts'
+import { answerProposed } from '../proposals/proposal-words.ts'
+import { actOrPropose } from '../proposals/proposals.ts'
 import {
   confirmPage,
   PointsActForm,
@@ -64,10 +62,12 @@ export function adjustmentPages(app: FastifyInstance, deps: Core): void {
       const { key } = form
       if (key === undefined) return preview(request, reply, deps, form)
       const act = await readPointsAct(request, deps, { ...form, key })
-      if (!(await needsApproval(deps))) return carryOut(request, reply, deps, { form, act })
-      const { proposals } = request.locale.t.console
-      refuseEarlier(request.locale, await propose(deps, act, actorOf(request)))
-      return reply.done('/admin/proposals', { text: proposals.proposed, tone: 'warn' })
+      // The answer has the figures from before the act.
+      const { path, ...done } = await answerOf(request, deps, act)
+      const outcome = await actOrPropose(deps, act, actorOf(request))
+      if (outcome.state === 'proposed') return answerProposed(reply, outcome.earlier)
+      const { repeated } = request.locale.t.adjustments.done
+      return reply.done(path, outcome.state === 'done' ? done : { ...done, text: repeated })
     })
 }
 
@@ -139,43 +139,28 @@ async function readPointsAct(
   return { kind: form.kind, ...act, ...request, amount: BigInt(form.amount) }
 }
 
-/** Acts, and says what was done. */
-async function carryOut(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: Core,
-  { form, act: { kind: _, ...facts } }: { form: PointsActForm; act: PointsAct },
-): Promise<FastifyReply> {
-  const { t, points } = request.locale
+type Answer = { path: string; text: string; link?: { href: string; label: string } }
+
+/** Returns where an act leads, and what the page there says of it. */
+async function answerOf({ locale }: FastifyRequest, { db }: Core, act: PointsAct): Promise<Answer> {
+  const { t, points } = locale
   const { done } = t.adjustments
-  const act = { ...facts, ...actorOf(request) }
-  if ('lines' in act) {
-    const isNew = await postLines(deps, act.lines, act)
+  if (act.kind === 'points') {
     const { granted, taken, members } = summaryOf(act.lines)
+    const text = done.points(points(granted), points(taken), members.length)
     const [only] = members
-    const text = isNew ? done.points(points(granted), points(taken), members.length) : done.repeated
-    const link = members.length === 1 && {
-      href: `/admin/wallets/${only!.user_id}`,
-      label: `@${only!.username}`,
-    }
-    return reply.done(PATH, link ? { text, link } : { text })
+    if (only === undefined || members.length > 1) return { path: PATH, text }
+    return { path: PATH, text, link: { href: `/admin/wallets/${only.user_id}`, label: `@${only.username}` } }
   }
-  if ('amount' in act) {
-    const quote = await quoteRefund(deps.db, act)
-    const isNew = await refundOrder(deps, act)
+  if (act.kind === 'refund') {
+    const quote = await quoteRefund(db, act)
     const { payer = '', app_name = '', left = 0n, amount: whole = 0n } = quote ?? {}
-    const text = isNew
-      ? done.refunded(points(act.amount), points(whole), payer, app_name, points(left - act.amount))
-      : done.repeated
-    const order = `/admin/orders/${act.transaction_id}`
-    if (form.kind !== 'refund' || form.request_id === undefined) return reply.done(order, { text })
-    return reply.done('/admin/refund-requests', { text, link: { href: order, label: t.adjustments.toOrder } })
+    const text = done.refunded(points(act.amount), points(whole), payer, app_name, points(left - act.amount))
+    const path = `/admin/orders/${act.transaction_id}`
+    if (act.request_id === undefined) return { path, text }
+    return { path: '/admin/refund-requests', text, link: { href: path, label: t.adjustments.toOrder } }
   }
-  const quote = await quoteReversal(deps.db, act)
-  const isNew = await reverseTransfer(deps, act)
-  const { recipient = '', sender = '', amount = 0n, fee_part = 0n } = quote ?? {}
-  const text = isNew
-    ? done.reversed(recipient, points(amount), sender, points(amount + fee_part))
-    : done.repeated
-  return reply.done(`/admin/transfers/${act.transaction_id}`, { text })
+  const { recipient = '', sender = '', amount = 0n, fee_part = 0n } = (await quoteReversal(db, act)) ?? {}
+  const text = done.reversed(recipient, points(amount), sender, points(amount + fee_part))
+  return { path: `/admin/transfers/${act.transaction_id}`, text }
 }

@@ -1,5 +1,5 @@
 // This room: acts that wait for a second administrator, while the setting second_approver is on.
-// Verbs: propose, approveProposal, declineProposal.
+// Verbs: actOrPropose, proposeWithin, approveProposal, declineProposal.
 // Tables: proposals.
 // Clauses: spec/points 2.5.
 /** The acts that one administrator proposes and another approves, each kind with its shape. Numbers are decimal text. */
@@ -41,35 +41,39 @@ export type StoredAct = z.output<typeof StoredAct>
 
 export type Terms = z.output<typeof Terms>['terms']
 
-type Named = { reason: string; key: string }
+/** A refund, a reversal, or lines of grants and adjustments. Amounts are whole points. The same key acts once. */
+export type PointsAct = { reason: string; key: string } & (
+  | { kind: 'refund'; transaction_id: string; amount: bigint; with_fee: boolean; request_id?: bigint }
+  | { kind: 'reversal'; transaction_id: string; with_fee: boolean }
+  | { kind: 'points'; lines: PointsLine[] }
+)
 
-/** A refund, a reversal, or lines of grants and adjustments. Amounts are whole points. */
-export type PointsAct = Named &
-  (
-    | { kind: 'refund'; transaction_id: string; amount: bigint; with_fee: boolean; request_id?: bigint }
-    | { kind: 'reversal'; transaction_id: string; with_fee: boolean }
-    | { kind: 'points'; lines: PointsLine[] }
-  )
+export type TermsChange = { kind: 'terms'; payment_id: string; terms: Terms; reason: string }
 
 /** A setting that one administrator cannot change alone. */
-type SettingChange = Named & { kind: 'setting'; setting: SettingName; value: string }
-
-type TermsChange = Named & { kind: 'terms'; payment_id: string; terms: Terms }
+type SettingChange = { kind: 'setting'; setting: SettingName; value: string }
 
 export type ProposedAct = PointsAct | SettingChange | TermsChange
 
 /** Returns the act as it is stored. Throws invalid_form for an invalid line. */
-export function storedAct(proposed: ProposedAct): StoredAct {
-  const { reason: _, key: __, ...act } = proposed
+export function storedAct(act: ProposedAct): StoredAct {
   switch (act.kind) {
     case 'refund': {
-      const { request_id, ...refund } = act
+      const { reason: _, key: __, request_id, ...refund } = act
       const request = request_id === undefined ? {} : { request_id: String(request_id) }
       return { ...refund, amount: String(act.amount), ...request }
     }
+    case 'reversal': {
+      const { reason: _, key: __, ...reversal } = act
+      return reversal
+    }
     case 'points':
       return { kind: act.kind, lines: act.lines.map(storedLine) }
-    default:
+    case 'terms': {
+      const { reason: _, ...change } = act
+      return change
+    }
+    case 'setting':
       return act
   }
 }
@@ -79,15 +83,44 @@ function storedLine({ user_id, username, amount, fault }: PointsLine) {
   return { user_id: String(user_id), username, amount: String(amount) }
 }
 
+/** Returns the act of a proposal as it is carried out. */
+export function proposedAct({ reason, key, ...row }: Proposed): ProposedAct {
+  const act = readAct(row)
+  switch (act.kind) {
+    case 'refund': {
+      const { amount, request_id, ...refund } = act
+      const request = request_id === undefined ? {} : { request_id: BigInt(request_id) }
+      return { ...refund, ...request, amount: BigInt(amount), reason, key }
+    }
+    case 'reversal':
+      return { ...act, reason, key }
+    case 'points':
+      return { kind: act.kind, lines: act.lines.map(resolvedLine), reason, key }
+    case 'terms':
+      return { ...act, reason }
+    case 'setting':
+      return { ...act, setting: act.setting as SettingName }
+  }
+}
+
+function resolvedLine(
+  { user_id, username, amount }: ReturnType<typeof storedLine>,
+  index: number,
+): PointsLine {
+  const text = `${username},${amount}`
+  return {
+    line: index + 1,
+    username,
+    text,
+    amount: BigInt(amount),
+    user_id: BigInt(user_id),
+    fault: undefined,
+  }
+}
+
+type Proposed = { kind: string; act: unknown; reason: string; key: string }
+
 /** Reads a stored act. */
 export function readAct(row: { kind: string; act: unknown }): StoredAct {
   return StoredAct.parse({ kind: row.kind, ...(row.act as object) })
-}
-
-/**
- * The key of a proposal. At most one with the same key is open or approved, so a request of a merchant is proposed for
- * acceptance once, whoever proposes it.
- */
-export function keyOf(act: ProposedAct): string {
-  return act.kind === 'refund' && act.request_id !== undefined ? `request-${act.request_id}` : act.key
 }

@@ -1,4 +1,5 @@
 /** Proposals in words: what each one would do, in figures. */
+import type { FastifyReply } from 'fastify'
 import type { SettingName } from '../../core/setting-values.ts'
 import { FormRefused } from '../../web/forms/forms.ts'
 import type { Locale } from '../../web/languages.ts'
@@ -81,6 +82,13 @@ export function proposedFacts(locale: Locale, act: StoredAct): ProposedFact[] {
       ]
     }
   }
+}
+
+/** Answers an act that became a proposal. Throws FormRefused if another proposal blocks it. */
+export function answerProposed(reply: FastifyReply, earlier: EarlierProposal | undefined): FastifyReply {
+  const { locale } = reply.request
+  refuseEarlier(locale, earlier)
+  return reply.done('/admin/proposals', { text: locale.t.console.proposals.proposed, tone: 'warn' })
 }
 
 /** Throws FormRefused if another proposal is open. `what` names it on a page of several. */

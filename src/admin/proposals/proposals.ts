@@ -5,17 +5,25 @@
  * spec/points 2.5.
  */
 import { type Selectable, sql } from 'kysely'
-import { type PointsLine, postLinesWithin } from '../../accounts/points.ts'
+import { postLinesWithin } from '../../accounts/points.ts'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
-import type { SettingName } from '../../core/setting-values.ts'
+import { lockSettings, lockTwoPeopleRule } from '../../core/settings.ts'
 import { type Db, type Tx, violatedConstraint } from '../../database/connection.ts'
 import { type Counts, countEach } from '../../database/counts.ts'
 import type { ProposalsTable } from '../../database/tables/payments.ts'
-import { setTermsWithin, type Terms, termsOfTexts, textsOf } from '../../payment/apps/terms.ts'
+import { setTermsWithin, termsNeedTwo, termsOfTexts } from '../../payment/apps/terms.ts'
 import { refundWithin, reverseWithin } from '../../payment/orders/refunds.ts'
 import { AppError } from '../../platform/errors.ts'
-import { keyOf, type ProposedAct, readAct, type StoredAct, storedAct } from './acts.ts'
+import {
+  type PointsAct,
+  type ProposedAct,
+  proposedAct,
+  readAct,
+  type StoredAct,
+  storedAct,
+  type TermsChange,
+} from './acts.ts'
 
 const OPEN_DAYS = 7
 const DAY_MS = 86_400_000
@@ -30,32 +38,45 @@ type NewProposal = Pick<Proposal, 'kind' | 'reason' | 'key' | 'proposed_by'> & {
 /** Another proposal with the same key, which blocks a new one. */
 export type EarlierProposal = { proposer: string; decision: 'approved' | null }
 
+/** `repeated`: the same act was done before. `earlier`: another proposal blocks this one. */
+export type Outcome =
+  | { state: 'done' | 'repeated' }
+  | { state: 'proposed'; earlier: EarlierProposal | undefined }
+
 /**
- * Writes a proposal. A repeated call with the same key and content writes nothing. Returns another proposal with the
- * same key that is open or approved, and writes nothing then. Throws invalid_form for an invalid line, and conflict when
- * that other proposal was decided meanwhile.
+ * Carries out an act, or proposes it where it needs a second administrator. The rule cannot change in between. Throws as the
+ * act and `proposeWithin` do.
  */
-export async function propose(
-  { db, databaseTime }: Core,
-  proposed: ProposedAct,
+export async function actOrPropose(
+  { db, clock, settings, databaseTime }: Core,
+  act: PointsAct | TermsChange,
   actor: Actor,
-): Promise<EarlierProposal | undefined> {
-  const now = await databaseTime()
-  return db.transaction().execute((tx) => proposeWithin(tx, proposed, actor, now))
+): Promise<Outcome> {
+  const [now, proposed_at] = [clock(), await databaseTime()]
+  return db.transaction().execute(async (tx) => {
+    const needsTwo = (await lockTwoPeopleRule(tx)) && (act.kind !== 'terms' || (await changesTerms(tx, act)))
+    if (needsTwo) return { state: 'proposed', earlier: await proposeWithin(tx, act, actor, proposed_at) }
+    return { state: (await carryOut(tx, settings, act, { ...actor, now })) ? 'done' : 'repeated' }
+  })
+}
+
+function changesTerms(tx: Tx, { payment_id, terms }: TermsChange): Promise<boolean> {
+  return termsNeedTwo(tx, payment_id, termsOfTexts(terms))
 }
 
 /**
- * Does the work of `propose` in a larger transaction. `now` is the database's time, because it closes an expired proposal for
- * good.
+ * Writes a proposal. A repeated call with the same key and content writes nothing. Returns another proposal with the
+ * same key that is open or approved, and writes nothing then. Throws invalid_form for an invalid line, and conflict when
+ * that other proposal was decided meanwhile. `now` is the database's time, because it closes an expired proposal for good.
  */
-async function proposeWithin(
+export async function proposeWithin(
   tx: Tx,
   proposed: ProposedAct,
   { actor_id, ip }: Actor,
   now: Date,
 ): Promise<EarlierProposal | undefined> {
-  const { reason } = proposed
-  const key = keyOf(proposed)
+  const reason = 'reason' in proposed ? proposed.reason : ''
+  const key = await keyOf(tx, proposed)
   const act = storedAct(proposed)
   const { kind, ...facts } = act
   const proposal = { kind, reason, key, act: JSON.stringify(facts), proposed_by: actor_id }
@@ -116,47 +137,22 @@ async function findOther(
 }
 
 /**
- * Proposes a change of a setting within a transaction. The key names the last change of the setting, so one proposal is
- * open at a time, and another is possible after the next change. Returns and throws as `propose` does.
+ * Returns the key of a proposal. At most one with the same key is open or approved: one for a merchant's request, whoever
+ * proposes it, and one after each change of a setting or of an application's terms.
  */
-export async function proposeSettingWithin(
-  tx: Tx,
-  { name, value, now }: { name: SettingName; value: string; now: Date },
-  actor: Actor,
-): Promise<EarlierProposal | undefined> {
-  const set = await tx
-    .selectFrom('site_settings')
-    .where('name', '=', name)
-    .select('updated_at')
-    .executeTakeFirst()
-  const key = `setting-${name}-${set?.updated_at.getTime() ?? 'default'}`
-  return proposeWithin(
-    tx,
-    { kind: 'setting', setting: name, value: value.trim(), reason: '', key },
-    actor,
-    now,
-  )
-}
-
-/**
- * Proposes the terms of an application. The key names the last approved terms, so one proposal is open at a time, and
- * the same terms can be proposed again later. Returns and throws as `propose` does.
- */
-export async function proposeTerms(
-  deps: Core,
-  payment_id: string,
-  { reason, ...terms }: Terms,
-  actor: Actor,
-): Promise<EarlierProposal | undefined> {
-  const last = await deps.db
-    .selectFrom('proposals')
-    .where('kind', '=', 'terms')
-    .where(sql`act ->> 'payment_id'`, '=', payment_id)
-    .where('decision', '=', 'approved')
-    .select((eb) => eb.fn.max('id').as('id'))
-    .executeTakeFirstOrThrow()
-  const key = `terms-${payment_id}-${last.id ?? 'first'}`
-  return propose(deps, { kind: 'terms', payment_id, terms: textsOf(terms), reason, key }, actor)
+async function keyOf(tx: Tx, act: ProposedAct): Promise<string> {
+  if (act.kind === 'setting') {
+    const { rows } = await sql<{ updated_at: Date }>`
+      select updated_at from site_settings where name = ${act.setting}`.execute(tx)
+    return `setting-${act.setting}-${rows[0]?.updated_at.getTime() ?? 'default'}`
+  }
+  if (act.kind === 'terms') {
+    const { rows } = await sql<{ id: bigint | null }>`
+      select max(id) as id from proposals
+      where kind = 'terms' and act ->> 'payment_id' = ${act.payment_id} and decision = 'approved'`.execute(tx)
+    return `terms-${act.payment_id}-${rows[0]?.id ?? 'first'}`
+  }
+  return act.kind === 'refund' && act.request_id !== undefined ? `request-${act.request_id}` : act.key
 }
 
 /**
@@ -167,12 +163,14 @@ export async function proposeTerms(
 export async function approveProposal(deps: Core, id: bigint, actor: Actor): Promise<void> {
   const now = deps.clock()
   await deps.db.transaction().execute(async (tx) => {
+    await lockSettings(tx)
     const proposal = await lockOpen(tx, id)
     if (proposal.proposed_by === actor.actor_id)
       throw new AppError('forbidden', 'Another administrator has to approve this')
     if (proposal.expires_at <= now) throw new AppError('conflict', 'The time to approve this is over')
     await decide(tx, id, 'approved', actor, now)
-    await carryOut(tx, deps, proposal, now)
+    const { proposed_by: proposer_id } = proposal
+    await carryOut(tx, deps.settings, proposedAct(proposal), { actor_id: proposer_id, ip: null, now })
     await recordDecision(tx, proposal, 'approve', actor, '')
   })
 }
@@ -228,51 +226,26 @@ function explainAlone(error: unknown): never {
   throw new AppError('conflict', 'The proposer of this is no longer an administrator', { cause: error })
 }
 
-/** Carries out the act of a proposal, with the proposer as actor and with the proposer's reason. */
-async function carryOut(tx: Tx, { settings }: Core, proposal: Proposal, now: Date): Promise<void> {
-  const { reason, key, proposed_by: actor_id } = proposal
-  const by = { reason, actor_id, ip: null }
-  const act = readAct(proposal)
+/** Carries out an act. Returns false for a repeated one, which does nothing. */
+async function carryOut(
+  tx: Tx,
+  settings: Core['settings'],
+  act: ProposedAct,
+  by: { actor_id: bigint; ip: string | null; now: Date },
+): Promise<boolean> {
   switch (act.kind) {
-    case 'setting': {
-      const name = act.setting as SettingName
-      return settings.changeWithin(tx, { name, value: act.value, actor_id, ip: null, now })
-    }
+    case 'setting':
+      await settings.changeWithin(tx, { name: act.setting, value: act.value, ...by })
+      return true
     case 'terms':
-      return setTermsWithin(
-        tx,
-        act.payment_id,
-        { ...termsOfTexts(act.terms), reason },
-        { actor_id, ip: null, now },
-      )
+      await setTermsWithin(tx, act.payment_id, { ...termsOfTexts(act.terms), reason: act.reason }, by)
+      return true
     case 'points':
-      await postLinesWithin(tx, act.lines.map(resolvedLine), { ...by, key, now })
-      return
-    case 'refund': {
-      const { kind: _, amount, request_id, ...order } = act
-      const request = request_id === undefined ? {} : { request_id: BigInt(request_id) }
-      await refundWithin(tx, { ...order, ...by, ...request, amount: BigInt(amount), key }, now)
-      return
-    }
-    case 'reversal': {
-      const { transaction_id, with_fee } = act
-      await reverseWithin(tx, { transaction_id, with_fee, ...by }, now)
-      return
-    }
-  }
-}
-
-function resolvedLine(
-  { user_id, username, amount }: { user_id: string; username: string; amount: string },
-  index: number,
-): PointsLine {
-  return {
-    line: index + 1,
-    username,
-    text: `${username},${amount}`,
-    amount: BigInt(amount),
-    user_id: BigInt(user_id),
-    fault: undefined,
+      return postLinesWithin(tx, act.lines, { ...act, ...by })
+    case 'refund':
+      return refundWithin(tx, { ...act, ...by }, by.now)
+    case 'reversal':
+      return reverseWithin(tx, { ...act, ...by }, by.now)
   }
 }
 

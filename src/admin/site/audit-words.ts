@@ -3,7 +3,7 @@
 /** Entries of the audit log in words: what an act was about, and its details. */
 import { sql } from 'kysely'
 import { findUserByUsername } from '../../accounts/people/users.ts'
-import { SETTING_NAMES, type SettingName } from '../../core/setting-values.ts'
+import { isSetting, type SettingName } from '../../core/setting-values.ts'
 import type { Db } from '../../database/connection.ts'
 import type { Locale } from '../../web/languages.ts'
 import { percentOf } from '../wording/percent.ts'
@@ -62,10 +62,6 @@ export function aboutSubject(
   }
   if (name !== undefined) return { label: name, href: `/admin/apps/${encodeURIComponent(subject)}` }
   return { label: subject }
-}
-
-function isSetting(name: string): name is SettingName {
-  return SETTING_NAMES.some((each) => each === name)
 }
 
 /** A detail of an entry, with its name in the log. `stored` is the value in the log if the words are others. */

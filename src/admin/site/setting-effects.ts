@@ -1,7 +1,7 @@
 /** What important changes of settings do, in words. The page asks once more before it saves them. */
+import { baseOf } from '../../core/setting-values.ts'
 import type { Locale } from '../../web/languages.ts'
 import { percentOf } from '../wording/percent.ts'
-import { baseOf } from '../wording/setting-groups.ts'
 import type { SettingDraft } from './setting-form.ts'
 
 /** Points of the example of a fee. */

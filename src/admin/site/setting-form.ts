@@ -1,7 +1,8 @@
 /** Reads the form of a group of settings: values as people type them, such as 5 for 5%, and as they are stored. */
 import { z } from 'zod'
+import type { SettingControl } from '../../core/setting-kinds.ts'
 import { crossedBounds, type SettingName } from '../../core/setting-values.ts'
-import { type SettingControl, type SettingState, validated } from '../../core/settings.ts'
+import { type SettingState, validated } from '../../core/settings.ts'
 import { AppError } from '../../platform/errors.ts'
 import { percentOf, shareOf } from '../wording/percent.ts'
 

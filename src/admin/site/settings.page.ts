@@ -8,31 +8,25 @@ import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { actorOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import { SETTING_NAMES, type SettingName } from '../../core/setting-values.ts'
+import type { SettingControl, Unit } from '../../core/setting-kinds.ts'
 import {
-  describeSettings,
-  type SettingControl,
-  type SettingState,
-  waitingSettings,
-} from '../../core/settings.ts'
+  baseOf,
+  type Group,
+  isSetting,
+  placeOf,
+  SETTING_NAMES,
+  type Section,
+  type SettingBaseName,
+  type SettingName,
+  settingOf,
+} from '../../core/setting-values.ts'
+import { describeSettings, type SettingState, waitingSettings } from '../../core/settings.ts'
 import { AppError } from '../../platform/errors.ts'
 import { FormRefused, type FormView } from '../../web/forms/forms.ts'
 import { listUrl, searchText } from '../../web/lists.ts'
 import { POINT, POINTS } from '../../web/site-words.ts'
 import { refuseEarlier } from '../proposals/proposal-words.ts'
-import { proposeSettingWithin } from '../proposals/proposals.ts'
-import {
-  baseOf,
-  GROUP_NAMES,
-  GROUPS,
-  type Group,
-  groupOf,
-  namesOf,
-  type Section,
-  type SettingBaseName,
-  type Unit,
-  unitOf,
-} from '../wording/setting-groups.ts'
+import { proposeWithin } from '../proposals/proposals.ts'
 import { names } from '../wording/setting-names.texts.ts'
 import { settingLabel, settingValue, typedValue } from '../wording/setting-words.ts'
 import { effectOf } from './setting-effects.ts'
@@ -47,6 +41,7 @@ import {
 } from './setting-form.ts'
 
 const PATH = '/admin/settings'
+const GROUP_NAMES = [...new Set(SETTING_NAMES.map((name) => placeOf(name).group))]
 const Asked = z.object({ area: z.enum(GROUP_NAMES).catch('brand') })
 const Searched = z.object({ q: searchText })
 
@@ -126,19 +121,10 @@ const pathOf = (group: Group) => listUrl(PATH, { area: group })
 function groupIn(fields: Fields): Group {
   const { area } = Asked.parse(fields)
   if (fields.area === area) return area
-  for (const name of Object.keys(fields)) {
-    const found = GROUP_NAMES.find((group) => isIn(group, name.replace(SHOWN, '')))
-    if (found !== undefined) return found
-  }
-  return area
-}
-
-function isIn(group: Group, name: string): boolean {
-  return basesOf(group).some((base) => namesOf(base).some((each) => each === name))
-}
-
-function basesOf(group: Group): SettingBaseName[] {
-  return Object.values<readonly SettingBaseName[]>(GROUPS[group]).flat()
+  const first = Object.keys(fields)
+    .map((name) => name.replace(SHOWN, ''))
+    .find(isSetting)
+  return first === undefined ? area : placeOf(first).group
 }
 
 function effectsOf({ locale }: FastifyRequest, changes: SettingDraft[]): string[] {
@@ -191,14 +177,11 @@ async function save(
   const now = await databaseTime()
   const by = actorOf(request)
   const proposed = new Set<SettingName>()
-  // The rule of two administrators begins after the other changes of its own form.
-  const ordered = changes.toSorted(
-    (a, b) => Number(a.name === 'second_approver') - Number(b.name === 'second_approver'),
-  )
   await settings.changeAll(
-    ordered.map(({ name, after }) => ({ name, value: after, ...by, now })),
+    changes.map(({ name, after }) => ({ name, value: after, ...by, now })),
     async (tx, { name, value }) => {
-      const earlier = await proposeSettingWithin(tx, { name, value, now }, by)
+      const change = { kind: 'setting', setting: name, value } as const
+      const earlier = await proposeWithin(tx, change, by, now)
       refuseEarlier(request.locale, earlier, settingLabel(request.locale, name))
       proposed.add(name)
     },
@@ -258,14 +241,15 @@ function refuseFaults({ locale }: FastifyRequest, { problems }: Draft, settings:
 }
 
 function show(reply: FastifyReply, settings: SettingState[], group: Group): FastifyReply {
-  const states = new Map(settings.map((state) => [state.name, state]))
-  const line = (base: SettingBaseName): Line => ({
-    base,
-    fields: namesOf(base).map((name) => fieldOf(reply, states.get(name)!)),
-  })
-  const sections = Object.entries<readonly SettingBaseName[]>(GROUPS[group]).map(([name, bases]) => ({
-    name: name as Section,
-    lines: bases.map(line),
+  const shown = settings.filter(({ name }) => placeOf(name).group === group)
+  const lines = (states: SettingState[]): Line[] =>
+    [...Map.groupBy(states, ({ name }) => baseOf(name))].map(([base, levels]) => ({
+      base,
+      fields: levels.map((state) => fieldOf(reply, state)),
+    }))
+  const sections = [...Map.groupBy(shown, ({ name }) => placeOf(name).section)].map(([name, states]) => ({
+    name,
+    lines: lines(states),
   }))
   return reply.page('admin/site/settings', { group, sections, shownPrefix: SHOWN })
 }
@@ -278,7 +262,7 @@ function fieldOf(
   return {
     name,
     control,
-    unit: unitOf(name),
+    unit: settingOf(name).unit,
     value,
     typed: typedValue(locale, name, value),
     standard:
@@ -292,9 +276,9 @@ function showFound(reply: FastifyReply, settings: SettingState[], q: string): Fa
   const values = new Map(settings.map(({ name, value }) => [name, value]))
   const found = findSettings(q).map((name) => ({
     name,
-    group: groupOf(name),
+    group: placeOf(name).group,
     label: settingLabel(locale, name),
-    hint: locale.t.settings.names[name.replace(/_tl\d$/, '') as SettingBaseName].hint,
+    hint: locale.t.settings.names[baseOf(name)].hint,
     value: settingValue(locale, name, values.get(name)!),
   }))
   return reply.page('admin/site/settings-found', { q, found })

@@ -1,8 +1,9 @@
 /** Texts of the page of site settings. The settings themselves are in setting-names.texts.ts. */
+import type { Unit } from '../../core/setting-kinds.ts'
+import type { Group, Section } from '../../core/setting-values.ts'
 import type { Text, Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 import { POINT, POINTS } from '../../web/site-words.ts'
-import type { Group, Section, Unit } from '../wording/setting-groups.ts'
 import { names } from '../wording/setting-names.texts.ts'
 
 type Bounds = { min: string; max: string }

@@ -1,7 +1,7 @@
 /** The site settings in words: what each is called, and what it does. */
+import type { SettingBaseName } from '../../core/setting-values.ts'
 import type { Text } from '../../web/languages.ts'
 import { POINT, POINTS } from '../../web/site-words.ts'
-import type { SettingBaseName } from './setting-groups.ts'
 
 type Named = { label: Text; hint: Text }
 

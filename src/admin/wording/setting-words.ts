@@ -1,9 +1,7 @@
 /** Settings and their values in the words of a page. */
-import type { SettingName } from '../../core/setting-values.ts'
-import { controlOf } from '../../core/settings.ts'
+import { baseOf, levelOf, type SettingName, settingOf } from '../../core/setting-values.ts'
 import type { Locale } from '../../web/languages.ts'
 import { percentOf } from './percent.ts'
-import { baseOf, levelOf, unitOf } from './setting-groups.ts'
 
 /** Returns what a setting is called, with its trust level if it has one. */
 export function settingLabel({ t }: Locale, name: SettingName): string {
@@ -16,17 +14,18 @@ export function settingLabel({ t }: Locale, name: SettingName): string {
 export function settingValue(locale: Locale, name: SettingName, value: string): string {
   const { t } = locale
   if (value === '') return t.settings.empty
-  const unit = unitOf(name)
+  const { unit, control } = settingOf(name)
   if (unit === 'percent') return `${percentOf(value)}%`
-  if (controlOf(name).kind === 'choice') return wordOf(t.settings.choices, value)
+  if (control.kind === 'choice') return wordOf(t.settings.choices, value)
   const figure = /^\d{1,18}$/.test(value) ? locale.points(BigInt(value)) : value
   return unit === undefined ? figure : `${figure} ${t.settings.units[unit]}`
 }
 
 /** Returns a stored value as people type it, without its unit. */
 export function typedValue(locale: Locale, name: SettingName, value: string): string {
-  if (unitOf(name) === 'percent') return percentOf(value)
-  return unitOf(name) !== undefined && value !== '' ? locale.points(BigInt(value)) : value
+  const { unit } = settingOf(name)
+  if (unit === 'percent') return percentOf(value)
+  return unit !== undefined && value !== '' ? locale.points(BigInt(value)) : value
 }
 
 /** Returns the word for a choice, or the choice itself. */

@@ -6,8 +6,8 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
-import { rate } from '../../core/setting-values.ts'
-import { type Tx, violatedConstraint } from '../../database/connection.ts'
+import { rate } from '../../core/setting-kinds.ts'
+import type { Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { pointsOf } from '../wire-fields/money.ts'
 
@@ -16,8 +16,6 @@ const EXAMPLE_MONEY = '9.90'
 const UNIT_MONEY = '1.00'
 /** Points for one unit of currency above which a rate is probably a mistake. The default rate is 100. */
 const UNUSUAL_POINTS = 1_000n
-/** The database's rule that some terms need a second administrator (functions/guards/second-approver.sql). */
-const TWO_PEOPLE = 'payment_apps_two_people'
 
 const dailyMax = z
   .string()
@@ -31,7 +29,7 @@ export const termsForm = z.object({
   fee_rate: z
     .string()
     .trim()
-    .pipe(z.union([rate, z.literal('')]))
+    .pipe(z.union([rate.schema, z.literal('')]))
     .transform((text) => text || null),
   daily_payments_max: dailyMax,
   daily_transfers_max: dailyMax,
@@ -42,42 +40,29 @@ export type Terms = z.output<typeof termsForm>
 
 type TermsAct = { actor_id: bigint; ip: string | null; now: Date }
 
-/**
- * Sets all terms of an application and writes the audit log. Returns false without a change if the terms need the approval
- * of a second administrator. Throws not_found.
- */
-export async function setTerms(
-  { db, clock }: Core,
+/** Whether these terms of an application need a second administrator. The caller has locked the rule. */
+export async function termsNeedTwo(
+  tx: Tx,
   payment_id: string,
-  terms: Terms,
-  by: { actor_id: bigint; ip: string },
+  terms: Omit<Terms, 'reason'>,
 ): Promise<boolean> {
-  try {
-    await db.transaction().execute((tx) => setTermsWithin(tx, payment_id, terms, { ...by, now: clock() }))
-    return true
-  } catch (error) {
-    if (violatedConstraint(error) === TWO_PEOPLE) return false
-    throw error
-  }
+  await lockTerms(tx, payment_id)
+  const { fee_rate, daily_payments_max, daily_transfers_max } = terms
+  const { rows } = await sql<{ needs_two: boolean }>`
+    select terms_need_two(
+      ${payment_id}, ${fee_rate}::numeric, ${daily_payments_max}::bigint, ${daily_transfers_max}::bigint
+    ) as needs_two`.execute(tx)
+  return rows[0]!.needs_two
 }
 
-/** Sets the terms within the transaction that approves them. Throws not_found. */
+/** Sets all terms of an application and writes the audit log. Throws not_found. */
 export async function setTermsWithin(
   tx: Tx,
   payment_id: string,
   { reason, ...terms }: Terms,
   { actor_id, ip, now }: TermsAct,
 ): Promise<void> {
-  const app = await tx
-    .selectFrom('payment_apps')
-    .where('payment_id', '=', payment_id)
-    .select(['id', 'daily_payments_max', 'daily_transfers_max'])
-    .select(sql<string | null>`trim_scale(fee_rate)::text`.as('fee_rate'))
-    // Concurrent transfers lock the row's key.
-    .forNoKeyUpdate()
-    .executeTakeFirst()
-  if (app === undefined) throw new AppError('not_found', 'There is no such payment application')
-  const { id, ...before } = app
+  const { id, ...before } = await lockTerms(tx, payment_id)
   await tx
     .updateTable('payment_apps')
     .set({ ...terms, updated_at: now })
@@ -87,6 +72,19 @@ export async function setTermsWithin(
   await tx.deleteFrom('payment_app_days').where('app_id', '=', id).execute()
   const detail = { before: textsOf(before), after: textsOf(terms), reason }
   await recordAudit(tx, { actor_id, action: 'payment_app.terms', subject: payment_id, detail, ip })
+}
+
+async function lockTerms(tx: Tx, payment_id: string) {
+  const app = await tx
+    .selectFrom('payment_apps')
+    .where('payment_id', '=', payment_id)
+    .select(['id', 'daily_payments_max', 'daily_transfers_max'])
+    .select(sql<string | null>`trim_scale(fee_rate)::text`.as('fee_rate'))
+    // Concurrent transfers lock the row's key.
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (app === undefined) throw new AppError('not_found', 'There is no such payment application')
+  return app
 }
 
 /** The terms as texts. */

@@ -7,7 +7,6 @@ import { banMember } from '../../../src/accounts/members.ts'
 import { issueLink, type LinkPurpose } from '../../../src/accounts/security/account-links.ts'
 import { turnOnSecondFactor } from '../../../src/accounts/security/second-factor.ts'
 import { newTotpSecret, stepAt, totpCode } from '../../../src/accounts/security/totp.ts'
-import { propose } from '../../../src/admin/proposals/proposals.ts'
 import { GRANT_TYPES, registerApp } from '../../../src/identity/apps/apps.ts'
 import { closeDueDays } from '../../../src/ledger/proofs.ts'
 import { applyForPaymentApp } from '../../../src/payment/apps/apps.ts'
@@ -27,6 +26,7 @@ import { setSetting, startTestApp, type TestApp } from '../../harness/harness.ts
 import { chargeOf, giveRight, makeMandate, offer, switchMandates } from '../../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { makeGatewayOrders } from '../../harness/notify-receiver.ts'
+import { propose } from '../../harness/proposals.ts'
 import {
   authorize,
   exchange,
@@ -387,8 +387,8 @@ async function makeProposals(
   const lines = [{ line: 1, text: '', user_id, username, amount: 25n, fault: undefined }]
   const points = { kind: 'points', reason: 'Won the quiz', key: 'b' } as const
   await propose(test.deps, { ...points, lines }, { actor_id: people.admin.id, ip })
-  const rule = { setting: 'second_approver', value: 'off', reason: '', key: 'c' } as const
-  await propose(test.deps, { kind: 'setting', ...rule }, { actor_id: colleague, ip })
+  const rule = { kind: 'setting', setting: 'second_approver', value: 'off' } as const
+  await propose(test.deps, rule, { actor_id: colleague, ip })
 }
 
 async function makeMandates(
