@@ -298,7 +298,19 @@ it('bounds of transfers are judged over the form when proposed, and again when a
   const { [least]: smallest, [most]: largest } = Object.fromEntries(
     (await rowsOf(test, 'proposals', { decision: null })).map((row) => [Object(row.act).setting, row]),
   )
-  expect((await decide(approver, smallest!, 'approve')).status).toBe(409)
+  const { form_token = '' } = (await approver.get(PATH)).form('/language')
+  for (const language of ['en', 'zh-CN'] as const) {
+    const { settings, common, console } = messages[language]
+    const nameOf = (bound: 'points_transfer_min_amount' | 'points_transfer_max_amount') =>
+      settings.ofLevel(settings.names[bound].label, common.trustLevel(0))
+    const words = console.proposals.crossed(
+      nameOf('points_transfer_min_amount'),
+      nameOf('points_transfer_max_amount'),
+    )
+    const headers = { 'accept-language': language }
+    const refused = await approver.post(`${PATH}/${smallest!.id}/approve`, { form_token }, headers)
+    expect([refused.status, refused.body.includes(words)]).toEqual([409, true])
+  }
   expect((await decide(approver, largest!, 'approve')).status).toBe(303)
   expect((await decide(approver, smallest!, 'approve')).status).toBe(303)
 })

@@ -5,12 +5,14 @@ import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { actorOf, type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import { BoundsCrossed } from '../../core/settings.ts'
 import type { Counts } from '../../database/counts.ts'
 import { PAGE_LINES } from '../../database/paging.ts'
-import { readForm } from '../../web/forms/forms.ts'
+import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { ReasonForm } from '../../web/forms/reason.ts'
 import type { Locale } from '../../web/languages.ts'
 import { cursor, idIn, listUrl, olderUrl, onePage } from '../../web/lists.ts'
+import { settingLabel } from '../wording/setting-words.ts'
 import { type ProposedFact, proposedFacts, proposedTitle } from './proposal-words.ts'
 import { approveProposal, countProposals, declineProposal, readProposal, readProposals } from './proposals.ts'
 
@@ -54,7 +56,9 @@ export function proposalPages(app: FastifyInstance, deps: Core): void {
   const preHandler = requireFreshSignIn(deps)
   app.post(`${PATH}/:id/approve`, { preHandler }, async (request: OneProposal, reply) => {
     const id = idOf(request)
-    await approveProposal(deps, id, actorOf(request))
+    await approveProposal(deps, id, actorOf(request)).catch((error: unknown) => {
+      throw error instanceof BoundsCrossed ? crossedRefusal(request.locale, error) : error
+    })
     const { t } = request.locale
     return reply.done(ALL, { text: t.console.proposals.done.approved(await titleOf(request, deps, id)) })
   })
@@ -66,6 +70,12 @@ export function proposalPages(app: FastifyInstance, deps: Core): void {
     const { done } = request.locale.t.console.proposals
     return reply.done(ALL, { text: done[decision](await titleOf(request, deps, id)) })
   })
+}
+
+/** Returns the refusal of an approval that leaves no transfer possible. It names both settings. */
+function crossedRefusal(locale: Locale, { least, most }: BoundsCrossed): FormRefused {
+  const { crossed } = locale.t.console.proposals
+  return new FormRefused({ '': crossed(settingLabel(locale, least), settingLabel(locale, most)) }, 'conflict')
 }
 
 function idOf({ params }: OneProposal): bigint {

@@ -58,6 +58,10 @@ export const proposals = {
     }),
     terms: { en: 'Terms of an application', zh: '应用条款' },
   },
+  crossed: (least: string, most: string) => ({
+    en: `“${least}” would exceed “${most}”. Approve the change of the other one first, or decline this one.`,
+    zh: `“${least}”会超过“${most}”。请先批准另一项的更改，或拒绝此项。`,
+  }),
   states: {
     open: { en: 'Waiting', zh: '待批准' },
     approved: { en: 'Approved', zh: '已批准' },
