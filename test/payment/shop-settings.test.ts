@@ -136,6 +136,9 @@ describe('the life of an application’s orders', () => {
     const fields = trade()
     await createV1(fields)
     expect(await leftOf(fields.out_trade_no!)).toBe(10)
+    expect((await owner.get(settings)).body).toContain(t.paymentApps.own.orderMinutesLowered(10))
+    expect((await saveSettings({ order_minutes: '20' })).status).toBe(303)
+    expect((await saveSettings({ order_minutes: '19' })).status).toBe(400)
     await setSetting(test, 'order_expiry_minutes', '30')
   })
 

@@ -108,6 +108,10 @@ export const paymentApps = {
       en: `From ${min} to ${max} minutes, for new orders. Empty: ${max} minutes, as the site sets.`,
       zh: `${min} 至 ${max} 分钟，对新订单生效；留空则为站点设定的 ${max} 分钟。`,
     }),
+    orderMinutesLowered: (max: number) => ({
+      en: `The site now allows ${max} minutes at most, so new orders can be paid for ${max} minutes.`,
+      zh: `站点现在最多允许 ${max} 分钟，因此新订单的付款期限为 ${max} 分钟。`,
+    }),
     orderMinutesWrong: (min: number, max: number) => ({
       en: `Enter ${min} to ${max} minutes, or leave it empty.`,
       zh: `须为 ${min} 至 ${max} 分钟，或留空。`,

@@ -16,9 +16,10 @@ const EXCHANGE_RATE = /^\d{1,6}(\.\d{1,6})?$/
 
 /**
  * The form that edits an application.
- * @param order_minutes_max the site's order_expiry_minutes. An empty field means as long as that.
+ * @param minutes.max the site's order_expiry_minutes. An empty field means as long as that.
+ * @param minutes.stored the application's own. It may exceed a lower maximum; orders then last as long as the site sets.
  */
-export const paymentAppEdit = (production: boolean, order_minutes_max: number) =>
+export const paymentAppEdit = (production: boolean, minutes: { max: number; stored: number | null }) =>
   paymentAppForm(production).extend({
     notify_url: z
       .string()
@@ -44,7 +45,8 @@ export const paymentAppEdit = (production: boolean, order_minutes_max: number) =
       .regex(/^\d{0,5}$/)
       .transform((text) => (text === '' ? null : Number(text)))
       .refine(
-        (minutes) => minutes === null || (minutes >= ORDER_MINUTES_MIN && minutes <= order_minutes_max),
+        (typed) =>
+          typed === null || typed === minutes.stored || (typed >= ORDER_MINUTES_MIN && typed <= minutes.max),
       ),
     allowed_addresses: z
       .string()

@@ -98,15 +98,15 @@ export function settingsPages(app: FastifyInstance, deps: Core): void {
   app.get(PAGE, async (request: OwnedRequest, reply) => showSettings(request, reply, deps))
 
   app.post(`${APPLICATION}/edit`, { config }, async (request: OwnedRequest, reply) => {
-    const { order_expiry_minutes } = await deps.settings.read()
-    const order_minutes = request.locale.t.paymentApps.own.orderMinutesWrong(
-      ORDER_MINUTES_MIN,
-      order_expiry_minutes,
-    )
+    const [before, { order_expiry_minutes: max }] = await Promise.all([
+      ownedFor(request, deps, 'settings.edit'),
+      deps.settings.read(),
+    ])
+    const order_minutes = request.locale.t.paymentApps.own.orderMinutesWrong(ORDER_MINUTES_MIN, max)
     const words = { ...wordsOf(request), order_minutes }
-    const facts = readForm(request, paymentAppEdit(deps.config.production, order_expiry_minutes), words)
+    const form = paymentAppEdit(deps.config.production, { max, stored: before.order_minutes })
+    const facts = readForm(request, form, words)
     requireCallable(request, deps, 'notify_url', facts.notify_url)
-    const before = await ownedFor(request, deps, 'settings.edit')
     if (isSensitive(before, facts)) {
       await askFreshSignIn(request, reply)
       if (reply.sent) return reply
