@@ -16,7 +16,7 @@ function behind(seconds: string): Text {
   }
 }
 
-/** The text of one mistake. `what` gives the detail: names of parameters, a character set, a number. */
+/** The text of one mistake. `what` gives the detail: names of parameters, a number. */
 type Told = (what: string) => Text
 
 export const mistakes = {
@@ -312,9 +312,9 @@ export const mistakes = {
     en: `There are invisible characters in ${what}. They are signed like all others.`,
     zh: `参数中有不可见字符：${what}。它们与其他字符一样参与签名。`,
   }),
-  sent_charset: (what) => ({
-    en: `The parameters were sent in ${what}. Send UTF-8; other character sets are refused.`,
-    zh: `参数以 ${what} 发送。请使用 UTF-8，其他字符集不被接受。`,
+  not_utf8: () => ({
+    en: 'The parameters are not UTF-8 text. Send UTF-8; other character sets are refused.',
+    zh: '参数不是有效的 UTF-8 文本。请使用 UTF-8，其他字符集不被接受。',
   }),
   version_off: (what) => ({
     en: `${what === 'v1' ? 'V1' : 'V2'} is switched off for this application, or its key is missing.`,

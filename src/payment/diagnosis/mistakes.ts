@@ -79,7 +79,7 @@ export type NoteCode =
   | 'doubled'
   | 'nested'
   | 'unseen'
-  | 'sent_charset'
+  | 'not_utf8'
   | 'version_off'
   | 'signed_by_us'
 
@@ -92,7 +92,7 @@ export type MistakeCode =
   | NoteCode
   | 'unexplained'
 
-/** `what` gives the detail: names of parameters, a character set, a number of seconds. Never a key. */
+/** `what` gives the detail: names of parameters, a number of seconds. Never a key. */
 export type Mistake = { code: MistakeCode; what?: string | undefined }
 
 /** One way to do a step of signing. The right way has no mistake. */

@@ -1,6 +1,6 @@
 /** The problems of a request besides its signature, such as its clock and its amounts. */
 import { z } from 'zod'
-import { deceptiveIn } from '../../web/parameters.ts'
+import { deceptiveIn, isCleanText } from '../../web/parameters.ts'
 import { TradeRequest } from '../gateway/shapes.ts'
 import { ChargeRequest, OfferRequest, RevokeRequest } from '../hmac/mandate-shapes.ts'
 import { ProcessRequest, page, QueryRequest, TransferRequest } from '../hmac/shapes.ts'
@@ -43,7 +43,7 @@ const HMAC_SHAPES: [names: string[], shape: z.ZodObject][] = [
 
 /** Notes every problem that would refuse the request even with a valid signature. */
 export function notesOn(
-  { fields, payment_id, charset, nested = [], isUnescaped = false }: Request,
+  { fields, payment_id, nested = [], isUnescaped = false }: Request,
   parameters: Record<string, string>,
   door: Door,
   receiver: Receiver,
@@ -52,7 +52,7 @@ export function notesOn(
   const notes: Mistake[] = []
   const names = fields.map(([name]) => name)
   const doubled = [...new Set(names.filter((name, i) => names.indexOf(name) !== i))]
-  if (charset !== undefined) notes.push({ code: 'sent_charset', what: charset })
+  if (!fields.flat().every(isCleanText)) notes.push({ code: 'not_utf8' })
   if (doubled.length > 0) notes.push({ code: 'doubled', what: doubled.join(', ') })
   if (nested.length > 0) notes.push({ code: 'nested', what: nested.join(', ') })
   const escaped = names.filter((name) => name.startsWith('amp;'))

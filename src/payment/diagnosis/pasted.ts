@@ -10,8 +10,6 @@ const FIELDS_MAX = 100
 
 export type Pasted = {
   fields: Field[]
-  /** The character set of the percent-encoded bytes, unless it is UTF-8. */
-  charset?: string | undefined
   /** Names of lists and objects, which no signature covers. */
   nested: string[]
   /** The Payment ID in the address, if any. */
@@ -61,7 +59,6 @@ function together(parts: (Pasted | undefined)[]): Pasted | undefined {
   if (read.length === 0) return undefined
   return {
     fields: read.flatMap(({ fields }) => fields),
-    charset: read.find(({ charset }) => charset !== undefined)?.charset,
     nested: read.flatMap(({ nested }) => nested),
     payment_id: read.find(({ payment_id }) => payment_id !== undefined)?.payment_id,
     isUnescaped: read.some(({ isUnescaped }) => isUnescaped),
@@ -84,31 +81,10 @@ function readAddress(text: string): Pasted | undefined {
   return { ...readForm(query), payment_id: PAYMENT_ID.exec(path)?.[1] }
 }
 
+/** Reads a form as the doors do, after `&amp;` became `&`. */
 function readForm(text: string): Pasted {
-  const isUnescaped = text.includes('&amp;')
-  const pairs = text
-    .replaceAll('&amp;', '&')
-    .split('&')
-    .filter((part) => part !== '')
-  let charset: string | undefined
-  const decode = (part: string) => {
-    const { text: decoded, charset: found } = decodeText(percentDecoded(part.replaceAll('+', ' ')))
-    charset ??= found
-    return decoded
-  }
-  const fields = pairs.map((pair): Field => {
-    const at = pair.indexOf('=')
-    return at === -1 ? [decode(pair), ''] : [decode(pair.slice(0, at)), decode(pair.slice(at + 1))]
-  })
-  return { fields, charset, nested: [], isUnescaped }
-}
-
-/** Decodes percent-encoding. A stray `%` stays, as the service reads it. */
-function percentDecoded(text: string): Buffer {
-  const parts = text.split(/((?:%[0-9a-f]{2})+)/i)
-  return Buffer.concat(
-    parts.map((part, i) => (i % 2 === 0 ? Buffer.from(part) : Buffer.from(part.replaceAll('%', ''), 'hex'))),
-  )
+  const fields: Field[] = [...new URLSearchParams(text.replaceAll('&amp;', '&'))]
+  return { fields, nested: [], isUnescaped: text.includes('&amp;') }
 }
 
 function readJson(text: string): Pasted | undefined {
@@ -170,17 +146,4 @@ function readLines(text: string): Pasted | undefined {
     return name === undefined ? [] : [[name, rest!.trimEnd().replace(/[,;]$/, '')]]
   })
   return fields.length === 0 ? undefined : { fields, nested: [] }
-}
-
-/** Decodes bytes. Names their character set unless it is UTF-8. */
-function decodeText(bytes: Buffer): { text: string; charset?: string } {
-  for (const [encoding, charset] of [['utf-8'], ['gbk', 'GBK']] as const) {
-    try {
-      const text = new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes)
-      return charset === undefined ? { text } : { text, charset }
-    } catch {
-      // The bytes are in another character set.
-    }
-  }
-  return { text: bytes.toString('latin1'), charset: 'Latin-1' }
 }

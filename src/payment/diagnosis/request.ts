@@ -11,7 +11,6 @@ export type Request = {
   door?: 'hmac' | 'gateway' | undefined
   /** The Payment ID in the address. */
   payment_id?: string | undefined
-  charset?: string | undefined
   nested?: readonly string[]
   /** The paste had `&amp;` between its parameters. */
   isUnescaped?: boolean | undefined

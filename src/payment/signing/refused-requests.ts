@@ -73,7 +73,8 @@ function fieldsOf(received: unknown): Field[] {
   return entries.flatMap(([name, value]) =>
     [value].flat().map((each): Field => {
       const text = name === 'key' ? `${KEPT_KEY}${keyFingerprint(String(each))}` : String(each)
-      const kept = text.slice(0, Math.max(0, left - name.length))
+      // Half of a character at the cut goes too.
+      const kept = text.slice(0, Math.max(0, left - name.length)).replace(/[\uD800-\uDBFF]$/, '')
       left -= name.length + kept.length
       return [name.slice(0, PATH_LENGTH_MAX), kept.length < text.length ? `${kept}…` : kept]
     }),
