@@ -70,18 +70,6 @@ const scoreOf = ({ user_id }: { user_id: bigint }) =>
 const today = () => test.clock.now().toISOString().slice(0, 10)
 
 describe('counting', () => {
-  it.each([
-    [{ score: 100n, debt: 0n }, 130n, { score: 130n, debt: 0n, granted: 30n }],
-    [{ score: 100n, debt: 0n }, 100n, { score: 100n, debt: 0n, granted: 0n }],
-    [{ score: 100n, debt: 0n }, 70n, { score: 70n, debt: 30n, granted: 0n }],
-    [{ score: 70n, debt: 30n }, 90n, { score: 90n, debt: 10n, granted: 0n }],
-    [{ score: 70n, debt: 30n }, 100n, { score: 100n, debt: 0n, granted: 0n }],
-    [{ score: 70n, debt: 30n }, 101n, { score: 101n, debt: 0n, granted: 1n }],
-    [{ score: 10n, debt: 0n }, -5n, { score: -5n, debt: 15n, granted: 0n }],
-  ])('from %o to %s', (before, score, after) => {
-    expect(countScore(before, score)).toEqual(after)
-  })
-
   it('grants the highest score ever seen less its start, by any way', () => {
     let seed = 7
     const random = (n: number) => {
