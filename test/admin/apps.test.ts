@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { type Browser, type Page, useTestApp } from '../harness/harness.ts'
+import { type Page, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { setRows } from '../harness/rows.ts'
 import { countLive, makeOwnedApp, storedApp, TYPED, toldSecret, trailOf } from '../identity/owned-app.ts'
@@ -198,24 +198,6 @@ describe('a reset secret', () => {
     expect(
       (await withoutWriting(test, () => admin.submit(before, action, { confirmed: 'yes' }))).status,
     ).toBe(409)
-  })
-
-  it('of two at once leaves one that works', async () => {
-    const { party } = await makeOwnedApp(test)
-    const windows = [await root.signIn(), await root.signIn()]
-    const reset = async (window: Browser) => {
-      const action = `${pathOf(party)}/reset-secret`
-      const page = await window.get(pathOf(party))
-      const { location } = await window.submit(page, action, { confirmed: 'yes' })
-      return window.get(location!)
-    }
-    const answers = await Promise.all(windows.map(reset))
-    const statuses = []
-    for (const client_secret of answers.map(toldSecret)) {
-      statuses.push((await exchange(test, { ...party, client_secret }, 'x')).status)
-    }
-    expect(statuses.sort()).toEqual([400, 401])
-    expect(await countLive(test, party)).toBe(1)
   })
 })
 

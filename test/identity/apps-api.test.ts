@@ -5,16 +5,7 @@ import { cookieHeader } from '../harness/browser.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
 import { rowOf, rowsOf } from '../harness/rows.ts'
-import {
-  type Answer,
-  exchange,
-  getJson,
-  makeParty,
-  obtainTokens,
-  type Party,
-  userinfo,
-  withoutWriting,
-} from './relying-party.ts'
+import { type Answer, exchange, getJson, makeParty, obtainTokens, withoutWriting } from './relying-party.ts'
 
 const test = await useTestApp()
 const party = await makeParty(test)
@@ -93,14 +84,6 @@ describe('POST /api/apps', () => {
     const { status, body } = await list(token)
     expect(status).toBe(200)
     expect(JSON.stringify(body)).not.toContain(client_secret)
-  })
-
-  it('what it tells can be used at once', async () => {
-    const { token, person } = await freshToken()
-    const { body } = await register(token, VALID)
-    const app = { ...body, redirect_uri: VALID.redirect_uris[0] } as unknown as Party
-    const tokens = await obtainTokens(test, await person.signIn(), app)
-    expect((await userinfo(test, tokens.access_token)).status).toBe(200)
   })
 
   it('registers its way of speaking the protocol, and public ones without secret', async () => {

@@ -329,18 +329,6 @@ describe('secrets', () => {
     expect(JSON.stringify(entry!.detail)).not.toContain(party.client_secret)
   })
 
-  it('the old one may end at once', async () => {
-    const owned = await makeOwnedApp(test)
-    const renewed = {
-      ...owned.party,
-      client_secret: toldSecret(await addedBy(owned, { overlap_hours: '0' })),
-    }
-    const { code } = await authorize(owned.client, owned.party)
-    expect((await exchange(test, owned.party, code)).status).toBe(401)
-    expect((await exchange(test, renewed, code)).status).toBe(200)
-    expect(await countLive(test, owned.party)).toBe(1)
-  })
-
   it.each([
     ['a wrong one is presented', { client_secret: 'x'.repeat(48) }],
     ['none is presented', { client_secret: '' }],
