@@ -31,13 +31,13 @@ export const PLANTS: Plant[] = [
     edits: [
       {
         file: `${FUNCTIONS}/payment/orders.sql`,
-        from: `  order by asked.app_id, asked.door, asked.order_id, asked.item
+        from: `  order by asked.app_id, asked.door, asked.order_id, asked.ordinality
   on conflict on constraint orders_order_id_key do nothing;`,
         to: `  where not exists (
     select from orders as o
     where o.app_id = asked.app_id and o.book = app.book and o.door = asked.door and o.order_id = asked.order_id
   )
-  order by asked.app_id, asked.door, asked.order_id, asked.item;`,
+  order by asked.app_id, asked.door, asked.order_id, asked.ordinality;`,
       },
     ],
     migration: 'alter table orders drop constraint orders_order_id_key;',
