@@ -15,7 +15,7 @@ import { chargeOf, makeMandate, makeMandateMerchant, outcomeOf, switchMandates }
 import { type Merchant, makeMerchant, recipient } from '../harness/merchant.ts'
 import { makeRandom } from '../harness/random.ts'
 import { rowsOf, setRows } from '../harness/rows.ts'
-import { statementsOf } from '../harness/statements.ts'
+import { itCounts, statementsOf } from '../harness/statements.ts'
 
 const DAILY_LIMIT = 400n
 
@@ -142,7 +142,7 @@ describe('acts of one number in one batch', () => {
     return { ...lane(64), settings: { ...test.deps.settings, read: async () => values } }
   }
 
-  it('are one transfer', async () => {
+  itCounts('are one transfer', async () => {
     const [merchant, friend] = [await makeMerchant(test), await makePerson(test)]
     await givePoints(test, merchant.owner, 1_000n)
     const post = makePostTransfer(await ready())
@@ -151,7 +151,7 @@ describe('acts of one number in one batch', () => {
     expect(await balanceOf(test.db, friend.id)).toBe(10n)
   })
 
-  it('are one charge', async () => {
+  itCounts('are one charge', async () => {
     await switchMandates(test)
     const [merchant, member] = [await makeMandateMerchant(test), await makePerson(test, { points: 100n })]
     const mandate_id = await makeMandate(test, merchant, member)
@@ -163,7 +163,7 @@ describe('acts of one number in one batch', () => {
     expect(await balanceOf(test.db, member.id)).toBe(90n)
   })
 
-  it('are one payment', async () => {
+  itCounts('are one payment', async () => {
     const [merchant, buyer] = [await makeMerchant(test), await makePerson(test, { points: 100n })]
     const other = await makePerson(test, { points: 100n })
     const order = { app_id: merchant.id, order_id: 'twin', description: 'Tea', amount: 10n }
