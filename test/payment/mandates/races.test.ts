@@ -17,6 +17,7 @@ import {
 import { type ChargeRequest, makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { acceptMandate } from '../../../src/payment/mandates/consent.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
+import { endMandates } from '../../../src/payment/mandates/record.ts'
 import { expireOrders } from '../../../src/payment/orders/orders.ts'
 import { makePayOrder } from '../../../src/payment/orders/pay.ts'
 import { makeCreateOrder } from '../../../src/payment/orders/place.ts'
@@ -39,6 +40,7 @@ import {
 } from '../../harness/mandates.ts'
 import { type Merchant, recipient } from '../../harness/merchant.ts'
 import { makeRandom } from '../../harness/random.ts'
+import { rowOf } from '../../harness/rows.ts'
 
 /** Charges of two processes, each with small batches in several lanes, so that they meet in every order. */
 
@@ -143,6 +145,23 @@ describe('64 charges at once, from two processes', () => {
     for (const answer of answers) expect(answer).toEqual(answers[0])
     expect(await balanceOf(test.db, member.id)).toBe(990n)
   })
+})
+
+it('a charge waits for a revocation that has begun, and obeys it', async () => {
+  const merchant = await makeSeller()
+  const member = await makePerson(test, { points: 1_000n })
+  const mandate_id = await makeMandate(test, merchant, member)
+  const { id } = await rowOf(test, 'mandates', { mandate_id })
+  const begun = await test.db.transaction().execute(async (tx) => {
+    const end = { reason: 'member', now: test.clock.now(), actor_id: member.id, ip: IP, detail: {} } as const
+    await endMandates(tx, [id], end)
+    const charge = outcomeOf(charges[0]!(chargeOf(merchant, mandate_id, 10n)))
+    const early = charge.then((outcome) => expect(outcome).toBe('waiting for the revocation'))
+    await Promise.race([untilBlocked(tx), early])
+    return { charge }
+  })
+  expect(await begun.charge).toMatchObject(['mandate_inactive', {}])
+  expect(await balanceOf(test.db, member.id)).toBe(1_000n)
 })
 
 it('a charge and an order of one order_id are one of the two', async () => {
