@@ -148,6 +148,16 @@ describe('the life of an application’s orders', () => {
     await createV1(fields)
     expect(await leftOf(fields.out_trade_no!)).toBe(30)
   })
+
+  it('can only be the site’s where that is below the least of an application', async () => {
+    await setSetting(test, 'order_expiry_minutes', '3')
+    const hint = t.paymentApps.own.orderMinutesHint(5, 3)
+    expect(hint).not.toContain('5')
+    expect((await owner.get(settings)).body).toContain(hint)
+    expect((await saveSettings({ order_minutes: '4' })).body).toContain(hint)
+    expect((await saveSettings({ order_minutes: '' })).status).toBe(303)
+    await setSetting(test, 'order_expiry_minutes', '30')
+  })
 })
 
 it('a notification address may have its scheme in capitals', async () => {

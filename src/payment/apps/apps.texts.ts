@@ -3,6 +3,12 @@ import type { Texts } from '../../web/languages.ts'
 import { pointsOf } from '../../web/plurals.ts'
 import { POINT, POINTS } from '../../web/site-words.ts'
 
+/** The time to pay on a site that sets less than an application may. */
+const onlyEmpty = (max: number) => ({
+  en: `Leave it empty: the site sets ${max} minutes, and no other time is allowed.`,
+  zh: `请留空：站点设定为 ${max} 分钟，不能使用其他期限。`,
+})
+
 export const paymentApps = {
   title: { en: 'Payment applications', zh: '收款应用' },
   lead: {
@@ -104,18 +110,24 @@ export const paymentApps = {
     },
     orderMinutes: { en: 'Time to pay an order', zh: '订单付款期限' },
     minutesUnit: { en: 'minutes', zh: '分钟' },
-    orderMinutesHint: (min: number, max: number) => ({
-      en: `From ${min} to ${max} minutes, for new orders. Empty: ${max} minutes, as the site sets.`,
-      zh: `${min} 至 ${max} 分钟，对新订单生效；留空则为站点设定的 ${max} 分钟。`,
-    }),
+    orderMinutesHint: (min: number, max: number) =>
+      max < min
+        ? onlyEmpty(max)
+        : {
+            en: `From ${min} to ${max} minutes, for new orders. Empty: ${max} minutes, as the site sets.`,
+            zh: `${min} 至 ${max} 分钟，对新订单生效；留空则为站点设定的 ${max} 分钟。`,
+          },
     orderMinutesLowered: (max: number) => ({
       en: `The site now allows ${max} minutes at most, so new orders can be paid for ${max} minutes.`,
       zh: `站点现在最多允许 ${max} 分钟，因此新订单的付款期限为 ${max} 分钟。`,
     }),
-    orderMinutesWrong: (min: number, max: number) => ({
-      en: `Enter ${min} to ${max} minutes, or leave it empty.`,
-      zh: `须为 ${min} 至 ${max} 分钟，或留空。`,
-    }),
+    orderMinutesWrong: (min: number, max: number) =>
+      max < min
+        ? onlyEmpty(max)
+        : {
+            en: `Enter ${min} to ${max} minutes, or leave it empty.`,
+            zh: `须为 ${min} 至 ${max} 分钟，或留空。`,
+          },
     addresses: { en: 'Servers that may call the API', zh: '允许调用接口的服务器地址' },
     addressesHint: {
       en: 'One IP address or range per line. Empty: any server may call.',
