@@ -125,8 +125,8 @@ export const docs = {
     v2: {
       title: { en: 'Gateway V2', zh: '网关 V2' },
       text: {
-        en: 'The epay protocol with RSA. Every response is signed, except before the pid is known, and those with another HTTP status than 200.',
-        zh: '易支付协议（RSA）。响应都带签名，但 pid 无法识别时，以及 HTTP 状态不是 200 时除外。',
+        en: 'The epay protocol with RSA. Every response with HTTP status 200 is signed once the pid is known. Of the others, only refusals of pay/submit in JSON are.',
+        zh: '易支付协议（RSA）。pid 已识别且 HTTP 状态为 200 的响应都带签名；其他状态中只有 pay/submit 以 JSON 返回的拒绝带签名。',
       },
     },
     notifications: {
@@ -229,7 +229,7 @@ export const docs = {
   debugger: { en: 'signature debugger', zh: '签名调试器' },
   redirected: { en: 'redirect', zh: '跳转' },
   ofRedirect: {
-    en: 'At /oauth2/auth an error returns to the redirect URI as error and error_description, with state and iss. If the client or the redirect URI is unknown, missing or sent twice, the visitor sees a page instead. So it is for a suspended application, and for a request that cannot be read: a value over 8,192 bytes, over 28,672 bytes in all, more than 100 parameters, or text that is not UTF-8.',
-    zh: '/oauth2/auth 的错误以 error 和 error_description 带回回调地址，同时带有 state 和 iss。客户端或回调地址未知、缺失或重复时，访问者看到的是错误页面；应用被停用，或请求无法读取时也一样：某个值超过 8,192 字节、合计超过 28,672 字节、参数超过 100 个，或文本不是 UTF-8。',
+    en: 'At /oauth2/auth an error returns to the redirect URI as error and error_description, with state and iss. The visitor sees a page instead if the client is unknown or missing, if the redirect URI is unknown, or if either is sent twice. A redirect URI may be missing only where one web address is registered. A suspended application, one that its owner has not confirmed where the site requires it, and a request that cannot be read get a page too: a value over 8,192 bytes, over 28,672 bytes in all, more than 100 parameters, or text that is not UTF-8.',
+    zh: '/oauth2/auth 的错误以 error 和 error_description 带回回调地址，同时带有 state 和 iss。客户端未知或缺失、回调地址未知，或两者之一重复时，访问者看到的是错误页面；只登记了一个网站地址时，回调地址才可省略。应用被停用、本站要求确认而所有者尚未确认，或请求无法读取时也一样：某个值超过 8,192 字节、合计超过 28,672 字节、参数超过 100 个，或文本不是 UTF-8。',
   },
 } satisfies Texts

@@ -205,8 +205,8 @@ function gatewayRules(settings: SettingValues, say: Say): Rules {
         'V1 位于 /payment/api/，V2 位于 /payment/api/pay/ 与 /payment/api/merchant/。/payment/ 是 V1 的别名，/payment/api/api/ 是两者的别名，pay/submit.php 是 submit.php 的别名。',
       ),
       say(
-        'sign_type=RSA makes a request V2 at every address, and its answer is signed. Any other value makes it V1. The address alone sets the shape of the answer: mapi.php answers code 1 and payurl to both, pay/create answers code 0 and pay_info to both.',
-        '任何地址上 sign_type=RSA 的请求都按 V2 验签，响应带签名；其他一律按 V1 验签。响应的格式只取决于地址：mapi.php 总是返回 code 1 与 payurl，pay/create 总是返回 code 0 与 pay_info。',
+        'sign_type=RSA makes a request V2 at every address, and its answer is signed. Any other value makes it V1. The address alone sets the shape of the answer: for a new trade mapi.php answers code 1 and payurl to both, and pay/create answers code 0 and pay_info to both.',
+        '任何地址上 sign_type=RSA 的请求都按 V2 验签，响应带签名；其他一律按 V1 验签。响应的格式只取决于地址：下单成功时，mapi.php 对两种签名都返回 code 1 与 payurl，pay/create 对两种签名都返回 code 0 与 pay_info。',
       ),
       settings.gateway_at_root === 'on'
         ? say('The same paths work at the root of the host too.', '主机根路径下也有同样的地址。')

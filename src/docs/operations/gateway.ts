@@ -74,7 +74,10 @@ export const ABOUT_TRADE = {
   out_trade_no: text('Your number.', '商户订单号。'),
   api_trade_no: text('The transaction_id of the order.', '订单的交易号。'),
   type: text('As the shop sent it.', '与下单时相同。'),
-  name: text('As the shop sent it, cut to its length.', '与下单时相同（超长部分已截断）。'),
+  name: text(
+    `As the shop sent it, cut to ${NAME_BYTES_MAX} bytes.`,
+    `与下单时相同，超过 ${NAME_BYTES_MAX} 字节的部分会被截断。`,
+  ),
   money: text('As the shop sent it. Compare it with your order.', '与下单时相同；请与订单核对。'),
   trade_status: text('Paid.', '已付款。'),
   param: text('As the shop sent it.', '与下单时相同。'),

@@ -336,7 +336,7 @@ export const identityOperations: Operation[] = [
       },
       400: {
         about: {
-          en: 'A page; JSON for a caller that does not ask for HTML. The address is not registered, or the ID token is not of this site or of another application. The browser is not redirected.',
+          en: 'A page; JSON for a caller that does not ask for HTML. The address is not registered, or the ID token is of another site or another application. The browser is not redirected.',
           zh: '页面；调用方未请求 HTML 时返回 JSON。地址未登记，或 ID 令牌不是本站签发的，或属于另一个应用。不会跳转。',
         },
         schema: AnyRefusal,

@@ -153,7 +153,7 @@ const ACCEPTED: Text = {
 const notify = (version: 'V1' | 'V2'): Pick<Webhook, 'title' | 'about' | 'answer'> => ({
   title: { en: `Notification of ${version}`, zh: `${version} 异步通知` },
   about: {
-    en: `The service sends it to the notify_url of a paid trade, else to the notification address of the application, from its server, at once after the payment. Verify the sign over every non-empty parameter, since fields may be added, but not over a query that the address had before. Check that trade_status is TRADE_SUCCESS and that the money is that of your order, and do nothing for an order that is done. ${SCHEDULE.en}`,
+    en: `The service sends it to the notify_url of a paid trade, else to the notification address of the application, from its server, at once after the payment. Verify the sign over every non-empty parameter, since fields may be added. Leave out parameters of the address’s own query. Check that trade_status is TRADE_SUCCESS and that the money is that of your order, and do nothing for an order that is done. ${SCHEDULE.en}`,
     zh: `付款后立即由服务器发送到订单的 notify_url，没有则发送到应用的异步通知地址。请对全部非空参数验签（今后可能增加字段；地址原有的查询参数不参与签名），核对 trade_status 为 TRADE_SUCCESS、money 与订单一致；已处理的订单不再处理。${SCHEDULE.zh}`,
   },
   answer: ANSWER_SUCCESS,

@@ -249,16 +249,16 @@ export const mistakes = {
     zh: `金额 ${what} 不被接受。HMAC 接口使用整数${POINTS}，如 10；网关的金额用普通数字书写，如 9.90，最多 20 位小数。`,
   }),
   amount_too_small: (what) => ({
-    en: `The money ${what} is worth less than one of the ${POINTS}, so it is refused.`,
-    zh: `金额 ${what} 换算后不足 1 ${POINTS}，会被拒绝。`,
+    en: `The money ${what} rounds to 0 ${POINTS}, so it is refused.`,
+    zh: `金额 ${what} 换算后四舍五入为 0 ${POINTS}，会被拒绝。`,
   }),
   field_missing: (what) => ({
     en: `The request needs these parameters too: ${what}.`,
     zh: `请求还需要这些参数：${what}。`,
   }),
   field_form: (what) => ({
-    en: `${what} is refused for its form, whatever the signature is. Its operation in the documentation says what is accepted.`,
-    zh: `${what} 的格式不被接受，与签名无关；可填的内容见文档中的该接口。`,
+    en: `${what} has a form that is refused, even with a correct signature. The documentation of this operation says what is accepted.`,
+    zh: `${what} 的格式不被接受，与签名无关；可接受的格式见该接口的文档。`,
   }),
   out_trade_no_form: (what) => ({
     en: `The out_trade_no ${what} is not accepted. Use 1 to 128 letters, digits and . _ - | but not 0 alone.`,
