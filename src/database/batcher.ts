@@ -7,6 +7,7 @@
  * statement takes them all. Before each statement, the batch gathers the callers that the event loop has at hand. There is
  * no timer, so a lone caller waits for one tick of the event loop.
  */
+import assert from 'node:assert/strict'
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
 import { AT_ONCE_LIMIT } from '../platform/environment.ts'
@@ -162,6 +163,8 @@ export function makeBatcher<Item, Outcome>(
   ): Promise<void> {
     if (callers.length === 0) return
     const outcomes = await inBatch(options.name, callers, () => run(itemsOf(callers), patience_ms, skipping))
+    // A missing outcome would give each later caller that of its neighbour.
+    assert.equal(outcomes.length, callers.length)
     for (const [index, caller] of callers.entries()) {
       const outcome = outcomes[index]!
       if (outcome instanceof LockedRow) lockQueues.enter(caller, outcome.row)

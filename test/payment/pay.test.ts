@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expireOrders } from '../../src/payment/orders/orders.ts'
+import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { givePoints, makePerson, type Person, signIn } from '../harness/cast.ts'
@@ -168,6 +169,19 @@ describe('an order that cannot be paid', () => {
     await expectRefused(await client.submit(page, path), transaction_id, messages.en.pay.states.expiredText)
     expect((await client.get(path)).body).toContain('>Back to Shop of')
     expect(await balance(alice)).toBe(before)
+  })
+
+  it('was asked to be paid in time and marked expired meanwhile: it changed last when it was marked', async () => {
+    const { transaction_id } = await order()
+    const { amount, expires_at } = await rowOf(test, 'orders', { transaction_id })
+    test.clock.advance(30 * 60_000)
+    expect(await expireOrders(test.deps)).toBeGreaterThan(0)
+    const marked = await rowOf(test, 'orders', { transaction_id })
+    const inTime = new Date(expires_at.getTime() - 1)
+    const pay = makePayOrder({ ...test.deps, clock: () => inTime })
+    expect(await pay({ transaction_id, payer_id: alice.id, expected_amount: amount })).toBe('paid')
+    const paid = await rowOf(test, 'orders', { transaction_id })
+    expect([paid.paid_at, paid.updated_at]).toEqual([inTime, marked.updated_at])
   })
 
   it('was paid by another member: the page gives no signed link', async () => {

@@ -306,7 +306,7 @@ end
 $$;
 
 -- Charges under mandates in one transaction, in the order given, and answers in that order, each with its order if there is one.
--- Outcomes, never raised, in the order in which they are looked at:
+-- Outcomes, never raised:
 --   completed · exists (charged before, with this mandate and amount) · changed (charged before with another mandate or amount)
 --   · taken (the order_id is an order paid by hand or still open, or a charge refunded in full) · not_found · unusable (the
 --   application is not approved, its owner is banned or suspended, a former owner knows the key, or it changed hands since the

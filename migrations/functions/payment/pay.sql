@@ -206,7 +206,9 @@ declare
 begin
   update orders as o
   set status = 'paid', payer_id = made.payer_id, payee_id = made.payee_id, fee = made.fee,
-      merchant_points = o.amount - made.fee, paid_at = made.at, journal_id = made.journal_id, updated_at = made.at
+      merchant_points = o.amount - made.fee, paid_at = made.at, journal_id = made.journal_id,
+      -- A payment that came in time may have waited until after the order was marked expired. Its event is the later one.
+      updated_at = greatest(made.at, o.updated_at)
   from unnest(v_journal_ids, p_made) as made (journal_id)
   where o.id = made.order_id;
   -- The trigger notification_route of events.sql fills in the application and the host.

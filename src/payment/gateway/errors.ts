@@ -49,7 +49,7 @@ const WIRE = {
   wrong_content_type: {
     v1: -1,
     v2: -1,
-    msg: '不支持该 Content-Type，请使用 application/x-www-form-urlencoded 或 JSON',
+    msg: '不支持该 Content-Type，请使用 application/x-www-form-urlencoded',
   },
   malformed_request: { v1: -1, v2: -1, msg: '请求参数重复或格式无效' },
   amount_too_small: { v1: -1, v2: -1, msg: '金额不足一积分' },
@@ -84,8 +84,7 @@ const IN_ENGLISH = {
   parameter_invalid: 'Something in the shop’s request is not valid.',
   parameter_ambiguous: 'The shop’s request can be read in two ways.',
   not_utf8: 'The shop’s request is not UTF-8 text.',
-  wrong_content_type:
-    'The shop’s request has a Content-Type that is not supported: it must be a form or JSON.',
+  wrong_content_type: 'The shop’s request has a Content-Type that is not supported: it must be a form or JSON.',
   malformed_request: 'Something in the shop’s request is doubled or not valid.',
   amount_too_small: 'The price is less than one point.',
   order_not_found: 'There is no such order.',

@@ -55,7 +55,7 @@ export type Charge = {
   resets_at: Date
 }
 
-/** The outcomes of spec/mandates 3.1, in the order in which the database looks at them. */
+/** The outcomes of spec/mandates 3.1. */
 export type ChargeOutcome =
   | 'completed'
   | 'exists'
