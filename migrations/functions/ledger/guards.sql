@@ -54,8 +54,8 @@ $$;
 create or replace trigger journal_number_transaction before insert on journal
   for each statement execute function number_transaction();
 
--- The functions check a frozen wallet themselves. This trigger checks it again. The row is locked, so the newest journal of
--- the account is the one that moves its points now.
+-- The functions check a frozen wallet themselves. This trigger checks it again. post_journals writes the entries before the
+-- balances, and the account is locked, so its newest entry is the one that moves its points now.
 create or replace function refuse_spending_frozen() returns trigger language plpgsql as $$
 begin
   if (

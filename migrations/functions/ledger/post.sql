@@ -99,7 +99,8 @@ begin
   ) as line (account_id, amount)
   where line.amount <> 0;
 
-  -- The fee account stores no balance: every payment would wait for its row.
+  -- After the entries, because ledger_accounts_frozen_spends_nothing reads them. The fee account stores no balance: every payment
+  -- would wait for its row.
   update ledger_accounts as account
   set balance = account.balance + moved.amount
   from (

@@ -40,8 +40,8 @@ begin
 end
 $$;
 
--- 2. The holder of each item's access token, by item. A banned member's token counts, so that the outcome does not tell a ban from a
--- frozen wallet.
+-- 2. The holder of each item's access token, by item. The token of a banned member counts too. Otherwise the outcome
+-- would show whether the member is banned or the wallet is frozen.
 create or replace function token_holders(p_asked asked_charge[]) returns token_holder[] language plpgsql stable as $$
 begin
   if not exists (select from unnest(p_asked) as i where i.token_hash is not null) then return null; end if;
@@ -89,7 +89,7 @@ begin
       select mandate_period, mandate_spent from orders where mandate_id = (m.facts).id
       order by mandate_period desc, mandate_spent desc limit 1
     ) as last on true
-    -- A period has begun when the first process says so, and an earlier one never opens again.
+    -- The clocks of processes differ. A period begins for all when it begins for the first, and none opens again.
     cross join lateral (
       select greatest(
         mandate_period((m.facts).starts_on, (m.facts).period, mandate_day(i.now, (m.facts).test_days)), last.mandate_period

@@ -33,8 +33,8 @@ begin
 end
 $$;
 
--- Gives those of these orders that have expired, and that are asked for with the same amount, their time again. Answers with the
--- orders that it could not lock, as with p_skips it does not wait.
+-- Opens expired orders that are asked for again with the same amount, for another window. With p_skips it waits for no locked order,
+-- and answers with those that it has left out.
 create or replace function begin_again(p_asked asked_order[], p_skips boolean) returns bigint[] language plpgsql as $$
 declare
   v_again bigint[];

@@ -12,9 +12,9 @@ return case
   else p_status
 end;
 
--- The points of an application's acts of one kind in a day so far. The caller has locked the owner's wallet, which every payment
--- to the application, every charge and every transfer of it locks, so the first count of a day misses none. The day's row is
--- locked from the first read: an administrator who changes the limit deletes the row, and a count would otherwise be lost.
+-- The points of an application's acts of one kind in a day so far. Every payment to the application, every charge and every
+-- transfer of it locks the owner's wallet, and so has the caller. So the first count of a day misses none. The day's row is locked
+-- from the first read: an administrator who changes the limit deletes it, and count_for_day would then update no row.
 create or replace function points_of_day(p_act text, p_app_id bigint, p_book text, p_now timestamptz) returns bigint
   language plpgsql as $$
 declare
@@ -40,8 +40,8 @@ begin
 end
 $$;
 
--- Counts points towards an application's limit of the day. Answers null once they are counted, or the points used so far when
--- they do not fit; then nothing is counted.
+-- Counts points towards an application's limit of the day. Answers null when they fit and are counted. When they do not fit, it
+-- counts nothing, and answers the points used so far.
 create or replace function count_for_day(
   p_act text, p_app_id bigint, p_book text, p_amount bigint, p_max bigint, p_now timestamptz
 ) returns bigint language plpgsql as $$
@@ -96,9 +96,9 @@ begin
 end
 $$;
 
--- Waits for a row that another transaction has locked, and locks it as acts do: an order, a mandate or a wallet, as an act named
--- it that found it locked. The caller holds no lock yet, and skips every other locked row afterwards. So it holds no lock while it waits,
--- and the order of locks stays one. Waits that no act expects, as for a new wallet of two batches, end by lock_timeout.
+-- Waits for a row that another transaction has locked, and locks it as acts do. An act that found the row locked named it: an order,
+-- a mandate or a wallet. The caller holds no lock yet, so it holds none while it waits here. Afterwards it skips every other locked
+-- row. It may still wait for a wallet that another batch opens, and for the issuance of play points; lock_timeout ends such waits.
 create or replace function await_row(p_row text) returns void language plpgsql as $$
 declare
   v_id constant bigint := split_part(p_row, ' ', 2)::bigint;
@@ -146,7 +146,7 @@ end
 $$;
 
 -- 2. What each item is judged by, read under the locks: a payment that waited sees a ban or suspension since. `same_before` is the
--- last item before with the same order.
+-- nearest earlier item with the same order.
 create or replace function payment_facts(p_asked asked_payment[], p_order_ids bigint[]) returns table (
   item integer, transaction_id text, payer_id bigint, expected_amount bigint, now timestamptz, same_before integer,
   order_id bigint, book text, status text, amount bigint, expires_at timestamptz, paid_by bigint, app_id bigint,
@@ -227,8 +227,8 @@ $$;
 --   · daily_limit (of the application) · not_found · order_frozen · wallet_frozen (the payer's wallet is frozen, or the payer
 --   is banned or suspended) · locked (another transaction has locked the order or a wallet, or the application has changed hands
 --   meanwhile; `locked` names the row)
--- With p_skips it waits for no locked row: an item whose rows are locked is answered so, nothing is done for it, and it delays no other.
--- Only for p_waits_for it waits, first of all.
+-- With p_skips it waits for no locked order or wallet: an item whose rows are locked is answered so, nothing is done for it, and it
+-- delays no other. Only for p_waits_for it waits, first of all.
 -- It judges each order by the balances after the orders before it in the batch, and writes at the end.
 create or replace function pay_orders(
   p_asked asked_payment[], p_fee_rate numeric, p_skips boolean default false, p_waits_for text default null

@@ -60,7 +60,7 @@ begin
 end
 $$;
 
--- 2. What each item is judged by, read under the locks. `same_before` is the last item before with the same order_id, and `before` the
+-- 2. What each item is judged by, read under the locks. `same_before` is the nearest earlier item with the same order_id, and `before` the
 -- transfer that has it already. `level` counts trust levels from 1.
 create or replace function transfer_facts(p_asked asked_transfer[]) returns table (
   item integer, app_id bigint, order_id text, transaction_id text, to_user_id bigint, amount bigint, now timestamptz,
@@ -154,7 +154,7 @@ $$;
 --   · mismatch (id and username are not one member) · to_self · below_minimum · above_maximum · too_large
 --   · daily_limit (the sender's or the application's) · wallet_frozen (the sender's wallet) · insufficient
 --   · locked (another transaction has locked a wallet, or the application has changed hands meanwhile; `locked` names the row)
--- Rates and limits come by trust level 0 to 4. A null daily limit is none.
+-- Rates and limits are lists by trust level, 0 to 4. A null daily limit is none.
 -- Two requests with one order_id meet at the sender's wallet: they belong to one application, and the second finds the rows of the
 -- first. With p_skips it waits for no locked wallet, as pay_orders. It judges first and writes at the end.
 create or replace function post_transfers(
