@@ -84,7 +84,8 @@ const IN_ENGLISH = {
   parameter_invalid: 'Something in the shop’s request is not valid.',
   parameter_ambiguous: 'The shop’s request can be read in two ways.',
   not_utf8: 'The shop’s request is not UTF-8 text.',
-  wrong_content_type: 'The shop’s request has a Content-Type that is not supported: it must be a form or JSON.',
+  wrong_content_type:
+    'The shop’s request has a Content-Type that is not supported: it must be a form or JSON.',
   malformed_request: 'Something in the shop’s request is doubled or not valid.',
   amount_too_small: 'The price is less than one point.',
   order_not_found: 'There is no such order.',
