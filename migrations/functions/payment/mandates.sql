@@ -1,4 +1,4 @@
--- Mandates: their periods, their status, what can be told of them, and their end.
+-- Mandates: their periods, their status, their figures, and their end.
 
 -- The day that many months after another one. A short month ends it early: 31 January and one month is 28 February.
 create or replace function months_after(p_day date, p_months integer) returns date language sql immutable parallel safe

@@ -137,8 +137,8 @@ async function findOther(
 }
 
 /**
- * Returns the key of a proposal. At most one with the same key is open or approved: one for a merchant's request, whoever
- * proposes it, and one after each change of a setting or of an application's terms.
+ * Returns the key of a proposal. At most one with the same key is open or approved. A merchant's request has one key for all
+ * proposers. A setting, and the terms of an application, have a new key after each change.
  */
 async function keyOf(tx: Tx, act: ProposedAct): Promise<string> {
   if (act.kind === 'setting') {
