@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { Parts } from '../parts.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
-import { refuseTakenPort } from '../platform/ports.ts'
+import { refuseTakenLocalhost, refuseTakenPort } from '../platform/ports.ts'
 import { randomToken } from '../platform/secrets.ts'
 import { type Running, serve } from '../serve.ts'
 import { type Demo, forumUrl, PEOPLE, seedDemo } from './world.ts'
@@ -59,6 +59,8 @@ async function refusePorts(config: Config, withForum: boolean): Promise<void> {
     seen.push(name)
   }
   for (const name of examples) await refuseTakenPort(name, config.HOST, config[name])
+  if (new URL(config.PUBLIC_URL).hostname !== 'localhost') return
+  for (const name of ['PORT', ...examples] as const) await refuseTakenLocalhost(name, config[name])
 }
 
 /** The forum stores nothing, so every start makes new shared secrets. */

@@ -33,8 +33,12 @@ export class ConfigError extends Error {
 /**
  * Reads and validates the environment. Throws ConfigError with every fault found.
  * @param env by default the environment of the process, completed by `.env`.
+ * @param loopback the host of PUBLIC_URL where the environment names none.
  */
-export function loadConfig(env: Environment = processEnvironment()): Config {
+export function loadConfig(
+  env: Environment = processEnvironment(),
+  loopback: '127.0.0.1' | 'localhost' = '127.0.0.1',
+): Config {
   const given: Environment = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   )
@@ -51,7 +55,7 @@ export function loadConfig(env: Environment = processEnvironment()): Config {
   for (const { path, message } of parsed.error?.issues ?? []) faults.set(path.join('.'), message)
   if (!parsed.success || faults.size > 0) throw new ConfigError(inOrder(faults))
   const values = parsed.data
-  const publicUrl = values.PUBLIC_URL ?? `http://127.0.0.1:${values.PORT}`
+  const publicUrl = values.PUBLIC_URL ?? `http://${loopback}:${values.PORT}`
   return Object.freeze({
     ...values,
     PUBLIC_URL: publicUrl,
@@ -71,13 +75,15 @@ export function loadDemoConfig(env: Environment = processEnvironment()): Config 
       names.map((name) => `${name} must be loopback or absent: --demo is for this machine only`),
     )
   }
-  return loadConfig({
+  const whole = {
     ...env,
     DATABASE_URL: undefined,
     LOG_LEVEL: env.LOG_LEVEL || 'warn',
     // The demo's shops receive notifications on loopback.
     NOTIFY_ALLOW_CIDRS: env.NOTIFY_ALLOW_CIDRS || '127.0.0.0/8,::1',
-  })
+  }
+  // Browsers keep no passkeys for an IP address.
+  return loadConfig(whole, 'localhost')
 }
 
 /** Loads `.env` from the working directory. Variables that are already set keep their values. */

@@ -26,6 +26,16 @@ export async function refuseTakenPort(variable: string, host: string, port: numb
   await once(probe, 'close')
 }
 
+/**
+ * Throws ListenError when another program listens at the port of `::1`, where a browser that opens `localhost` may look first.
+ * A machine without IPv6 has no such address.
+ */
+export async function refuseTakenLocalhost(variable: string, port: number): Promise<void> {
+  await refuseTakenPort(variable, '::1', port).catch((error: ListenError) => {
+    if ((error.cause as NodeJS.ErrnoException).code === 'EADDRINUSE') throw error
+  })
+}
+
 function sentence(
   variable: string,
   host: string,

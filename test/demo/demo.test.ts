@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -65,13 +66,20 @@ async function failedStart(options: DemoOptions): Promise<{ code: number; stdout
   return { code, ...texts }
 }
 
+/** Browsers may look at this address for `localhost` first. Some machines have no IPv6. */
+const OTHER_LOOPBACK = Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ address }) => address === '::1'),
+)
+  ? '::1'
+  : '127.0.0.1'
+
 /** A listener that counts its callers. */
-async function listen(): Promise<{ port: number; calls(): number; close(): void }> {
+async function listen(host = '127.0.0.1'): Promise<{ port: number; calls(): number; close(): void }> {
   let calls = 0
   const server: Server = createServer((socket) => {
     calls += 1
     socket.destroy()
-  }).listen(0, '127.0.0.1')
+  }).listen(0, host)
   await once(server, 'listening')
   return {
     port: (server.address() as { port: number }).port,
@@ -124,10 +132,10 @@ describe('a first start', () => {
       expect(password).toMatch(new RegExp(`^${username}-[a-z2-9]{6}$`))
     expect(new Set(Object.values(passwords)).size).toBe(5)
     expect(demo).toEqual({
-      base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      shop_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      gateway_shop_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      forum_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      base_url: expect.stringMatching(/^http:\/\/localhost:\d+$/),
+      shop_url: expect.stringMatching(/^http:\/\/localhost:\d+$/),
+      gateway_shop_url: expect.stringMatching(/^http:\/\/localhost:\d+$/),
+      forum_url: expect.stringMatching(/^http:\/\/localhost:\d+$/),
       people: expect.any(Array),
       oauth_app: {
         client_id: expect.any(String),
@@ -235,9 +243,9 @@ test('a first start that was killed half-way is completed by the next', async ()
   for await (const line of createInterface({ input: child.stdout! })) if (lines.push(line) === 13) break
   const { passwords } = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'))
   expect(lines).toEqual([
-    expect.stringMatching(/^Tessera {3}http:\/\/127\.0\.0\.1:\d+$/),
-    expect.stringMatching(/^Shop {6}http:\/\/127\.0\.0\.1:\d+$/),
-    expect.stringMatching(/^Mug shop {2}http:\/\/127\.0\.0\.1:\d+$/),
+    expect.stringMatching(/^Tessera {3}http:\/\/localhost:\d+$/),
+    expect.stringMatching(/^Shop {6}http:\/\/localhost:\d+$/),
+    expect.stringMatching(/^Mug shop {2}http:\/\/localhost:\d+$/),
     '',
     expect.stringMatching(/^sign in as {3}password {7}points {3}trust {3}/),
     expect.stringMatching(`^alice {8}${passwords.alice} {4}5,000 {3}TL2 {5}`),
@@ -382,14 +390,14 @@ describe('a start that cannot succeed', () => {
   })
   afterAll(() => running?.close())
 
-  const taken: [string, (port: number) => Omit<DemoOptions, 'dataDir'>][] = [
-    ['PORT', (port) => ({ port })],
-    ['SHOP_PORT', (shopPort) => ({ shopPort })],
-    ['FORUM_PORT', (port) => ({ env: { FORUM_PORT: String(port) }, flags: WITH_FORUM })],
+  const taken: [string, string, (port: number) => Omit<DemoOptions, 'dataDir'>][] = [
+    ['PORT', '127.0.0.1', (port) => ({ port })],
+    ['SHOP_PORT', OTHER_LOOPBACK, (shopPort) => ({ shopPort })],
+    ['FORUM_PORT', '127.0.0.1', (port) => ({ env: { FORUM_PORT: String(port) }, flags: WITH_FORUM })],
   ]
-  test.each(taken)('says so in one sentence when %s is taken', async (variable, on) => {
+  test.each(taken)('says so in one sentence when %s is taken at %s', async (variable, host, on) => {
     const dataDir = await newFolder()
-    const { port, close } = await listen()
+    const { port, close } = await listen(host)
     onTestFinished(close)
     expect(await failedStart({ dataDir, ...on(port) })).toEqual({
       code: 1,

@@ -19,7 +19,7 @@ function follower(base: string) {
 test('a member of the forum signs in without password, and gets points for their score', async () => {
   const { demo, close } = await openSharedDemo()
   onTestFinished(close)
-  expect(demo.forum_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  expect(demo.forum_url).toMatch(/^http:\/\/localhost:\d+$/)
   const visit = follower(demo.base_url)
   const atForum = await visit(`${demo.base_url}/sign-in/forum?return_to=%2Faccount`)
   expect(atForum.url).toBe(`${demo.forum_url}/login`)
