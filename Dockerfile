@@ -19,7 +19,7 @@ COPY views views
 COPY docs/en docs/en
 COPY docs/zh-CN docs/zh-CN
 COPY src src
-RUN ln -s /app/src/cli/main.ts /usr/local/bin/tessera
+RUN ln -s /app/src/cli/tessera.js /usr/local/bin/tessera
 # The version of package.json, which a label cannot read. test/platform/version.test.ts compares the two.
 LABEL org.opencontainers.image.title="Tessera"
 LABEL org.opencontainers.image.version="0.1.0"
@@ -32,4 +32,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # A small young generation saves tens of megabytes, because the service keeps few objects for long.
-CMD ["node", "src/server.ts"]
+CMD ["node", "src/start.js"]

@@ -1,4 +1,4 @@
-/** The main program: starts the service or the demo, and stops it on a signal. */
+/** Runs the main program, once start.js has checked Node: starts the service or the demo, and stops it on a signal. */
 import { parseArgs } from 'node:util'
 import type { Db } from './database/connection.ts'
 import { ensureAdministrator } from './operations/first-start.ts'
@@ -73,9 +73,7 @@ function onOrphaned(act: () => void): void {
   watch.unref()
 }
 
-if (import.meta.main) {
-  main().catch((error: unknown) => {
-    process.stderr.write(`${sentenceFor(error) ?? (error as Error).stack}\n`)
-    process.exit(1)
-  })
-}
+main().catch((error: unknown) => {
+  process.stderr.write(`${sentenceFor(error) ?? (error as Error).stack}\n`)
+  process.exit(1)
+})

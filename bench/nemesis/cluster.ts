@@ -94,7 +94,7 @@ export async function startCluster({ processes, diskMb, root = ROOT }: ClusterOp
       },
     })
     closers.push(() => patroni.close())
-    await run(process.execPath, ['src/cli/main.ts', 'migrate'], {
+    await run(process.execPath, ['src/cli/tessera.js', 'migrate'], {
       cwd: root,
       env: { PATH: process.env.PATH, DATABASE_URL: patroni.url, APP_SECRET },
     })

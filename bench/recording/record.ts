@@ -75,7 +75,7 @@ function command(checkout: string, dataDir: string, words: string[], plain: (tex
   const env = { PATH: process.env.PATH, DATA_DIR: dataDir, ...PORTS }
   const name = `tessera ${words.join(' ')}`
   try {
-    const output = execFileSync(process.execPath, ['src/cli/main.ts', ...words], {
+    const output = execFileSync(process.execPath, ['src/cli/tessera.js', ...words], {
       cwd: checkout,
       env,
       encoding: 'utf8',

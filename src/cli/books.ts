@@ -68,13 +68,19 @@ function linesOf({ name, checked, broken, rows }: Invariant, words: SiteWords): 
   const rule = withWords(books.invariants[name].en, words)
   if (checked === null) return [`open    ${rule}: not checked, because APP_SECRET is missing`]
   const head = `${broken === 0n ? 'ok    ' : 'BROKEN'}  ${rule}: ${checked} checked, ${broken} broken`
-  const shown = rows.map((row) => `          ${Object.entries(row).map(wordsOf).join(', ')}`)
+  const shown = rows.map(
+    (row) =>
+      `          ${Object.entries(row)
+        .map((each) => wordsOf(each, words))
+        .join(', ')}`,
+  )
   const more = broken - BigInt(rows.length)
   return [head, ...shown, ...(more > 0n ? [`          and ${more} more`] : [])]
 }
 
-function wordsOf([name, value]: [string, string | null]): string {
-  return name === 'fault' ? (books.faults[value!]?.en ?? value!) : `${name} ${value ?? '–'}`
+function wordsOf([name, value]: [string, string | null], words: SiteWords): string {
+  if (name !== 'fault') return `${name} ${value ?? '–'}`
+  return withWords(books.faults[value!]?.en ?? value!, words)
 }
 
 function sealLines(

@@ -74,6 +74,20 @@ export function requiredOption(options: OptionValues, name: string): string {
   return value.trim()
 }
 
+/** Reads a number of whole points from 1. Throws UsageError. */
+export function readAmount(text: string): bigint {
+  if (!/^[1-9]\d{0,15}$/.test(text)) throw new UsageError('The amount is a whole number of points from 1')
+  return BigInt(text)
+}
+
+/** Reads how many rows `--limit` asks for, from 1 to `max`. Throws UsageError. */
+export function readLimit({ limit }: OptionValues, standard: number, max: number): number {
+  if (limit === undefined) return standard
+  if (!/^\d{1,6}$/.test(String(limit)) || Number(limit) < 1 || Number(limit) > max)
+    throw new UsageError(`--limit is 1 to ${max}`)
+  return Number(limit)
+}
+
 /**
  * Finds the administrator that `--by` names. The ledger and the audit log record this member as the actor. Throws
  * UsageError without `--by`, not_found for an unknown member, and forbidden for a member who is no administrator.

@@ -28,10 +28,11 @@ export const keyCommands: Command[] = [
   },
 ]
 
-const PRICE = `Every ID token signed before is refused from now on. The service refuses it as a hint; running processes follow
+const PRICE = `\
+Every ID token signed before is refused from now on. The service refuses it as a hint; running processes follow
 within a minute. Each application refuses it once it has fetched the keys again, which takes most of them up to 5 minutes.
 Until then an application may refuse a sign-in, and the member has to start it again. Members stay signed in here, and
-access tokens and refresh tokens stay valid.`
+access tokens and refresh tokens stay valid.`.split('\n')
 
 const lineOf = ({ alg, kid, signs_from }: NextKey) => `${alg}  ${kid} signs from ${signs_from.toISOString()}`
 
@@ -42,7 +43,7 @@ function rotatedResult({ next, withdrawn }: { next: NextKey[]; withdrawn: string
 
 function replacedResult({ made, withdrawn }: { made: NextKey[]; withdrawn: string[] }): Result {
   const gone = withdrawn.map((kid) => `       ${kid} is withdrawn`)
-  return { lines: [...made.map(lineOf), ...gone, PRICE], data: { made, withdrawn } }
+  return { lines: [...made.map(lineOf), ...gone, ...PRICE], data: { made, withdrawn } }
 }
 
 async function reencrypt(deps: Parts, options: OptionValues, progress: Progress): Promise<Result> {

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /**
  * `npx tessera …`: the commands of operators. Exit codes: 0 done; 1 failed or refused, for example for a member who does
  * not exist; 2 wrongly typed or configured; 3 a check found a fault.
@@ -10,27 +9,35 @@ import { type Config, ConfigError, loadConfig } from '../platform/config.ts'
 import { VERSION } from '../platform/version.ts'
 import { applicationCommands } from './applications.ts'
 import { archiveCommands } from './archive.ts'
+import { auditCommands } from './audit.ts'
 import { bookCommands } from './books.ts'
 import { type Command, type Progress, type Result, requiredOption, UsageError } from './command.ts'
 import { doctorCommands } from './doctor.ts'
+import { freezeCommands } from './freezes.ts'
 import { groupCommands } from './groups.ts'
 import { keyCommands } from './keys.ts'
 import { mandateCommands } from './mandates.ts'
 import { migrateCommands } from './migrate.ts'
 import { notificationCommands } from './notifications.ts'
 import { pointCommands } from './points.ts'
+import { refundCommands } from './refunds.ts'
 import { settingCommands } from './settings.ts'
+import { userListCommands } from './user-lists.ts'
 import { userCommands } from './users.ts'
 
 const COMMANDS: Command[] = [
+  ...userListCommands,
   ...userCommands,
   ...groupCommands,
   ...applicationCommands,
   ...mandateCommands,
   ...pointCommands,
+  ...refundCommands,
+  ...freezeCommands,
   ...notificationCommands,
   ...bookCommands,
   ...settingCommands,
+  ...auditCommands,
   ...keyCommands,
   ...archiveCommands,
   ...migrateCommands,
@@ -181,11 +188,4 @@ function sentenceFor(error: Error & { code?: unknown }): string | undefined {
   if (fault !== undefined) return fault
   // Errors with a code are about something that the operator named: a member, a file, the database.
   return error.code !== undefined || error instanceof ArchiveError ? error.message : undefined
-}
-
-if (import.meta.main) {
-  process.exitCode = await tessera(process.argv.slice(2), {
-    out: (text) => process.stdout.write(text),
-    err: (text) => process.stderr.write(text),
-  })
 }

@@ -12,6 +12,7 @@ import {
   type OptionValues,
   type Result,
   type Run,
+  readAmount,
   requiredOption,
   UsageError,
   withDeps,
@@ -48,8 +49,7 @@ export const pointCommands: Command[] = [
 ]
 
 async function grant({ config, arguments: [username, digits], options }: Run) {
-  if (!/^[1-9]\d{0,15}$/.test(digits!)) throw new UsageError('The amount is a whole number of points from 1')
-  const amount = BigInt(digits!)
+  const amount = readAmount(digits!)
   const reason = requiredOption(options, 'reason')
   const key = givenOption(options, 'key')
   const isMoved = await withDeps(config, async (deps) => {

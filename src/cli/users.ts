@@ -109,7 +109,7 @@ export const userCommands: Command[] = [
         await recordExport(deps, { user_id, actor_id: null, ip: null })
         let text = ''
         for await (const piece of exportMember(deps, user_id)) text += piece
-        return { lines: [text.trimEnd()], data: JSON.parse(text) }
+        return { lines: text.trimEnd().split('\n'), data: JSON.parse(text) }
       })
     },
   },

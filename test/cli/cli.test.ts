@@ -1,5 +1,5 @@
 /** `tessera …` as operators run it, over a database of the service, and once as a process. */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -29,10 +29,11 @@ import { makeMandate, switchMandates } from '../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
 import { environmentOf, type Outcome, tesseraAt, toldAt } from '../harness/operator.ts'
+import { payOrder, placeOrder } from '../harness/orders.ts'
 import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 import { makeParty } from '../identity/relying-party.ts'
 
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts')
+const MAIN = join(import.meta.dirname, '../../src/cli/tessera.js')
 
 /** The username of an administrator. */
 
@@ -58,6 +59,8 @@ function start(...words: string[]) {
 
 const audited = (action: string) =>
   test.db.selectFrom('audit_log').where('action', '=', action).select(['subject', 'actor_id']).execute()
+
+type Listed = { username: string; is_admin: boolean }
 
 /** Runs an act while the audit log refuses an entry of this action. */
 async function withoutAudit(action: string, act: () => Promise<void>): Promise<void> {
@@ -503,6 +506,58 @@ describe('points', () => {
   })
 })
 
+describe('refunds and freezes', () => {
+  it('give back a part, then all that is left, once a key', async () => {
+    const merchant = await makeMerchant(test)
+    const payer = await makePerson(test, { points: 100n })
+    const order = await placeOrder(merchant, { amount: '60' })
+    await payOrder(test, order, payer)
+    const { transaction_id } = order
+    // The merchant bears the fee of the second part.
+    await told('points', 'grant', merchant.owner.username, '5', '--by', root, '--reason', 'Fee')
+    const because = [transaction_id, '--by', root, '--reason', 'Broken']
+    const refund = (...more: string[]) => told('refund', ...because, ...more)
+    expect(await refund('--amount', '10', '--key', 'a')).toEqual({
+      transaction_id,
+      amount: 10,
+      is_moved: true,
+    })
+    expect(await refund('--amount', '10', '--key', 'a')).toMatchObject({ is_moved: false })
+    expect(await refund('--keep-fee')).toMatchObject({ amount: 50, is_moved: true })
+    expect(await balanceOf(test.db, payer.id)).toBe(100n)
+    expect(await tessera('refund', ...because)).toMatchObject({ code: 1 })
+    const actors = (await audited('order.refund')).map(({ subject, actor_id }) => [
+      subject,
+      actor_id !== null,
+    ])
+    expect(actors).toEqual([
+      [transaction_id, true],
+      [transaction_id, true],
+    ])
+    await expectSoundBooks(test.db)
+  })
+
+  it('stop a wallet and an order, and let them go', async () => {
+    const merchant = await makeMerchant(test)
+    const payer = await makePerson(test, { points: 5n })
+    const { transaction_id } = await placeOrder(merchant)
+    const because = ['--by', root, '--reason', 'Looked into']
+    const isFrozen = async () => [
+      await rowOf(test, 'ledger_accounts', { user_id: payer.id }, ['frozen_reason']),
+      await rowOf(test, 'orders', { transaction_id }, ['frozen_reason']),
+    ]
+    for (const [act, frozen_reason] of [
+      ['freeze', 'Looked into'],
+      ['unfreeze', null],
+    ] as const) {
+      await told(act, 'wallet', payer.username, ...because)
+      await told(act, 'order', transaction_id, ...because)
+      expect(await isFrozen()).toEqual([{ frozen_reason }, { frozen_reason }])
+      expect(await tessera(act, 'order', transaction_id, ...because)).toMatchObject({ code: 1 })
+    }
+  })
+})
+
 describe('notifications', () => {
   it('that failed are listed without their signed addresses, and begin anew', async () => {
     const world = await startNotifyWorld()
@@ -809,6 +864,44 @@ describe('the rest', () => {
       expect(await tessera('setting', 'set', ...words)).toMatchObject({ code: 2 })
   })
 
+  it('lists settings, and prints one', async () => {
+    const { code, out } = await tessera('setting', 'list')
+    expect(code).toBe(0)
+    expect(out.split('\n')).toContain('  order_expiry_minutes = 30')
+    await told('setting', 'set', 'order_expiry_minutes', '45')
+    expect((await tessera('setting', 'list')).out.split('\n')).toContain('* order_expiry_minutes = 45')
+    expect(await tessera('setting', 'get', 'order_expiry_minutes')).toEqual({ code: 0, out: '45\n', err: '' })
+    expect(await told('setting', 'get', 'order_expiry_minutes')).toMatchObject({
+      default: '30',
+      is_default: false,
+    })
+    await told('setting', 'set', 'order_expiry_minutes', '30')
+    expect(await tessera('setting', 'get', 'no_such')).toMatchObject({ code: 2 })
+  })
+
+  it('lists and shows members, and the acts of the audit log', async () => {
+    const { username } = await makePerson(test, { points: 12n })
+    const found = await tessera('user', 'list', '--search', username.slice(1))
+    expect(found.out).toMatch(new RegExp(`^${username} `, 'm'))
+    const admins = JSON.parse((await tessera('user', 'list', '--status', 'admins', '--json')).out) as Listed[]
+    expect(admins.map((each) => each.username)).toContain(root)
+    expect(admins.every(({ is_admin }) => is_admin)).toBe(true)
+    expect(await told('user', 'show', username)).toMatchObject({ username, balance: 12, is_admin: false })
+    expect((await tessera('user', 'show', root)).out).toMatch(/^is_admin +yes$/m)
+
+    await told('points', 'grant', username, '1', '--by', root, '--reason', 'Welcome', '--key', 'shown')
+    const acts = await tessera('audit', '--action', 'points', '--actor', `@${root}`, '--limit', '1')
+    expect(acts.out).toMatch(new RegExp(`  ${root}  points\\.post  command line:shown  .*Welcome`))
+    expect(acts.out.trimEnd().split('\n')).toHaveLength(1)
+    expect(await tessera('audit', '--until', '2020-01-01T00:00:00Z')).toEqual({ code: 0, out: '\n', err: '' })
+    for (const words of [
+      ['audit', '--since', 'yesterday'],
+      ['audit', '--limit', '0'],
+      ['user', 'list', '--status', 'banned'],
+    ])
+      expect(await tessera(...words), words.join(' ')).toMatchObject({ code: 2 })
+  })
+
   it('rotates keys, and finds that the address is not served', async () => {
     expect((await told('keys', 'rotate')).next).toHaveLength(2)
     const nowhere = async () => `http://127.0.0.1:${await freePort()}`
@@ -920,11 +1013,28 @@ describe('the rest', () => {
       [['user', 'export', 'nope'], member],
       [['user', 'anonymise', 'nope', ...reason], member],
       [['points', 'grant', 'nope', '1', ...by, ...reason], member],
+      [['user', 'show', 'nope'], member],
+      [['freeze', 'wallet', 'nope', ...by, ...reason], member],
+      [['refund', 'nope', ...by, ...reason], 'There is no order nope'],
       [['payment-app', 'approve', 'nope', '--by', 'nope'], member],
       [['payment-app', 'approve', 'nope', ...by], 'There is no application nope'],
     ]
     for (const [words, why] of refusals)
       expect(await tessera(...words), words.join(' ')).toEqual({ code: 1, out: '', err: `${why}\n` })
+  })
+
+  it('says which Node it needs, before an older one reads TypeScript', async () => {
+    // Stands for an older Node: the version is all that the check reads.
+    const older = 'Object.defineProperty(process, "versions", { value: { node: "20.11.1" } })'
+    for (const program of ['src/start.js', 'src/cli/tessera.js']) {
+      const words = ['--import', `data:text/javascript,${encodeURIComponent(older)}`, program]
+      const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' })
+      expect({ status, stdout, stderr }).toEqual({
+        status: 2,
+        stdout: '',
+        stderr: 'Tessera needs Node 24.7 or newer. This is Node 20.11.1.\n',
+      })
+    }
   })
 
   it('tells its version without a configuration', async () => {

@@ -247,7 +247,7 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
 
 /** The answer of `npm run books` beside the running demo. */
 async function verifyBooks(dataDir: string): Promise<unknown> {
-  const command = ['src/cli/main.ts', 'books', 'verify', '--json']
+  const command = ['src/cli/tessera.js', 'books', 'verify', '--json']
   const { stdout } = await promisify(execFile)(process.execPath, command, {
     cwd: join(import.meta.dirname, '../..'),
     env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir },

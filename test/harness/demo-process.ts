@@ -34,7 +34,7 @@ export type DemoOptions = {
 /** Starts the process without waiting for it. */
 export async function spawnDemo(options: DemoOptions): Promise<ChildProcess> {
   const { dataDir, port, shopPort, env = {}, flags = ['--demo', '--json'] } = options
-  return spawn(process.execPath, ['src/server.ts', ...flags], {
+  return spawn(process.execPath, ['src/start.js', ...flags], {
     cwd: ROOT,
     env: {
       PATH: process.env.PATH ?? '',

@@ -9,7 +9,7 @@ export const ROOT = join(import.meta.dirname, '../..')
 export type ServerProcess = { child: ChildProcess; url: string; output: () => string }
 
 /**
- * Starts src/server.ts, on a free port unless `env` names one, and resolves once `probe` answers 200: by default, once it is
+ * Starts src/start.js, on a free port unless `env` names one, and resolves once `probe` answers 200: by default, once it is
  * ready. It gets only `env` and the compile cache. `root` is the folder of another copy of the project.
  */
 export async function startServer(
@@ -17,7 +17,7 @@ export async function startServer(
   { root = ROOT, probe = '/readyz' }: { root?: string; probe?: '/readyz' | '/healthz' | undefined } = {},
 ): Promise<ServerProcess> {
   const port = env.PORT ?? (await freePort())
-  const child = spawn(process.execPath, ['src/server.ts'], {
+  const child = spawn(process.execPath, ['src/start.js'], {
     cwd: root,
     env: {
       PATH: process.env.PATH,

@@ -217,7 +217,7 @@ describe('the first start', () => {
 describe('the second start', () => {
   it('makes no administrator, and ends with the shell that npm started', async () => {
     const port = String(await freePort())
-    const shell = spawn('/bin/sh', ['-c', `"${process.execPath}" src/server.ts; :`], {
+    const shell = spawn('/bin/sh', ['-c', `"${process.execPath}" src/start.js; :`], {
       cwd: ROOT,
       env: {
         PATH: process.env.PATH,

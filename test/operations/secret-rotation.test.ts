@@ -64,7 +64,7 @@ afterAll(async () => {
 })
 
 function command(env: Record<string, string>, ...words: string[]): ChildProcess {
-  return spawn(process.execPath, ['src/cli/main.ts', ...words, '--json'], {
+  return spawn(process.execPath, ['src/cli/tessera.js', ...words, '--json'], {
     cwd: ROOT,
     env: {
       DATABASE_URL: test.deps.config.DATABASE_URL!,

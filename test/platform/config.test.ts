@@ -397,7 +397,7 @@ describe('the server process', () => {
       APP_SECRET: 'a-secret-too-short',
       ADMIN_PASSWORD: 'letmein',
     }
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['src/server.ts'], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['src/start.js'], {
       cwd: ROOT,
       env,
       encoding: 'utf8',
