@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /**
  * `npx tessera …`: the commands of operators. Exit codes: 0 done; 1 failed or refused, for example for a member who does
  * not exist; 2 wrongly typed or configured; 3 a check found a fault.
@@ -189,3 +190,14 @@ function sentenceFor(error: Error & { code?: unknown }): string | undefined {
   // Errors with a code are about something that the operator named: a member, a file, the database.
   return error.code !== undefined || error instanceof ArchiveError ? error.message : undefined
 }
+
+/** Runs the command that the process was started with. */
+export async function main(): Promise<void> {
+  process.exitCode = await tessera(process.argv.slice(2), {
+    out: (text) => process.stdout.write(text),
+    err: (text) => process.stderr.write(text),
+  })
+}
+
+// npx keeps the path of a program that it linked once, and earlier versions named this file.
+if (import.meta.main) await main()

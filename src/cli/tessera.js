@@ -2,8 +2,5 @@
 /** The program `tessera`. An older Node stops here and says which one is needed. */
 import '../needed-node.js'
 
-const { tessera } = await import('./main.ts')
-process.exitCode = await tessera(process.argv.slice(2), {
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
-})
+const { main } = await import('./main.ts')
+await main()
