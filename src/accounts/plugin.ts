@@ -12,6 +12,7 @@ import { recoveryRoutes } from './security/recovery.page.ts'
 import { secondFactorPages } from './security/second-factor.page.ts'
 import { browserScope, requireUser } from './session/session.ts'
 import { sessionPages } from './session/sessions.page.ts'
+import { keepAccessPages } from './sign-in/keep-access.page.ts'
 import { signInRoutes } from './sign-in/sign-in.page.ts'
 import { walletPage } from './wallet.page.ts'
 
@@ -31,6 +32,7 @@ async function memberPages(app: FastifyInstance, deps: Core): Promise<void> {
   await app.register(passkeyPages, deps)
   await app.register(emailAddressPages, deps)
   await app.register(recoveryRoutes, deps)
+  await app.register(keepAccessPages, deps)
 
   await app.register(async (own) => {
     own.addHook('preHandler', requireUser)

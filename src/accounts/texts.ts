@@ -8,12 +8,14 @@ import { profile } from './profile.texts.ts'
 import { mails, messages } from './security/mails.texts.ts'
 import { emailAddress, password, recovery, secondFactor, security } from './security/security.texts.ts'
 import { sessions, signInAgain } from './session/sessions.texts.ts'
+import { keepAccess } from './sign-in/keep-access.texts.ts'
 import { mandates, register, secondStep, signIn, signInLink } from './sign-in/sign-in.texts.ts'
 import { wallet } from './wallet.texts.ts'
 
 export const texts = {
   signIn,
   register,
+  keepAccess,
   mandates,
   account: wallet,
   profile,

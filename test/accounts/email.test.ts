@@ -10,13 +10,22 @@ import { resetSecondFactor } from '../../src/accounts/security/second-factor.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { sha256 } from '../../src/platform/secrets.ts'
+import { makeAuthenticator } from '../harness/authenticator.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { certificateOf } from '../harness/certificate.ts'
-import { type Browser, browser, type Page, startTestApp, type TestApp } from '../harness/harness.ts'
+import {
+  type Browser,
+  browser,
+  type Page,
+  setSetting,
+  startTestApp,
+  type TestApp,
+} from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
-import { rowOf } from '../harness/rows.ts'
+import { rowOf, setRows } from '../harness/rows.ts'
 import { type ReceivedMail, type SmtpServer, type SmtpTls, startSmtpServer } from '../harness/smtp-server.ts'
 import { type MailedApp, startMailedApp } from './mailed-app.ts'
+import { optionsOn } from './passkey-holder.ts'
 
 const t = messages.en.mails
 
@@ -405,6 +414,77 @@ describe('notices', () => {
       t.notices['second_factor.reset'].subject,
     ])
     expect(await mailTo(bob.email)).toBeUndefined()
+  })
+})
+
+describe('after registering', () => {
+  const ASKED = '/account/keep-access'
+  const [ADDRESS, PASSKEY] = [`${ASKED}/email`, `${ASKED}/passkey`]
+
+  async function register(): Promise<{ client: Browser; asked: Page }> {
+    await setSetting(test, 'registration', 'open')
+    const client = browser(test)
+    const form = await client.get('/register?return_to=/account/sessions')
+    const fields = { username: `new${++count}`, password: 'correct horse battery' }
+    const registered = await client.submit(form, '/register', fields)
+    return { client, asked: await client.get(registered.location!) }
+  }
+
+  /** Where the page leads a member on. */
+  const leadsOn = (page: Page) => /class="button[^"]*" href="([^"]*)"/.exec(page.body)?.[1]
+
+  it('a member who puts it off goes on to where the registration was going', async () => {
+    const { client, asked } = await register()
+    expect([asked.status, leadsOn(asked)]).toEqual([200, '/account/sessions'])
+    expect((await client.get('/account/sessions')).status).toBe(200)
+  })
+
+  it('a member adds an address, confirms it, and goes on', async () => {
+    const { client, asked } = await register()
+    const email = newAddress()
+    const wrong = await client.submit(asked, ADDRESS, { email: 'nope' })
+    expect([wrong.status, leadsOn(wrong)]).toEqual([400, '/account/sessions'])
+    expect(wrong.body).toContain('value="nope"')
+    const sent = await client.get((await client.submit(wrong, ADDRESS, { email })).location!)
+    expect(sent.body).toContain(messages.en.keepAccess.waiting(email))
+    expect(leadsOn(sent)).toBe('/account/sessions')
+    const [mail] = await mailsTo(email)
+    const confirm = await client.get(linkIn(mail!))
+    await client.submit(confirm, CONFIRM)
+    const kept = await client.get(`${ASKED}?return_to=/apps`)
+    expect(kept.body).toContain(messages.en.keepAccess.titleDone)
+    expect(kept.body).not.toContain(ADDRESS)
+    expect(leadsOn(kept)).toBe('/apps')
+  })
+
+  it('a member adds a passkey and goes on', async () => {
+    const { client, asked } = await register()
+    const credential = makeAuthenticator(test.url).create(optionsOn(asked, PASSKEY))
+    const added = await client.submit(asked, PASSKEY, { credential })
+    const kept = await client.get(added.location!)
+    expect(kept.body).toContain(messages.en.keepAccess.titleDone)
+    expect(kept.body).not.toContain(PASSKEY)
+    expect(leadsOn(kept)).toBe('/account/sessions')
+  })
+
+  it('a stolen session adds no way in', async () => {
+    const { client, asked } = await register()
+    test.clock.advance(11 * MINUTE_MS)
+    const email = newAddress()
+    for (const [action, fields] of [
+      [ADDRESS, { email }],
+      [PASSKEY, { credential: '{}' }],
+    ] as const)
+      expect((await client.submit(asked, action, fields)).status).toBe(409)
+    expect(await mailTo(email)).toBeUndefined()
+  })
+
+  it('a member of the forum is asked for nothing', async () => {
+    const person = await makePerson(test)
+    const client = await person.signIn()
+    await setRows(test, 'users', { id: person.id }, { password_hash: null, forum_id: 77n })
+    const asked = await client.get(`${ASKED}?return_to=/apps`)
+    expect([asked.status, asked.location]).toEqual([303, '/apps'])
   })
 })
 

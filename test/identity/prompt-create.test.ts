@@ -1,12 +1,18 @@
 /** prompt=create (Initiating User Registration 1.0): an application sends a visitor to make an account. */
 import { expect, it } from 'vitest'
 import { makePerson } from '../harness/cast.ts'
-import { browser, setSetting, useTestApp } from '../harness/harness.ts'
+import { type Browser, browser, setSetting, useTestApp } from '../harness/harness.ts'
 import { answerOf, authorizationUrl, exchange, makeParty } from './relying-party.ts'
 
 const test = await useTestApp()
 const party = await makeParty(test)
 const url = authorizationUrl(party, { prompt: 'create' })
+
+/** Follows a new member past the page that asks for ways back in. */
+async function goOn(client: Browser, registered: { location: string | undefined }) {
+  const { location } = await client.get(registered.location!)
+  return client.get(location!)
+}
 
 const NEW = { username: 'Nova.1', password: 'correct horse battery' }
 
@@ -22,7 +28,7 @@ it('leads a visitor to registration, and the new member on to the application', 
   const { location } = await client.get(url)
   expect(location).toMatch(/^\/register\?return_to=/)
   const registered = await client.submit(await client.get(location!), '/register', NEW)
-  const consent = await client.get(registered.location!)
+  const consent = await goOn(client, registered)
   expect(consent.status).toBe(200)
   const { code } = answerOf(await client.submit(consent, '/oauth2/consent', { decision: 'allow' }))
   expect((await exchange(test, party, code)).status).toBe(200)
@@ -40,7 +46,7 @@ it('brings a state of 8 KiB back after a refused form and a switch of the langua
   const page = await client.get(switched.location!)
   expect(page.body).toContain('value="-"')
   const registered = await client.submit(page, '/register', { ...NEW, username: 'Nova.2' })
-  const consent = await client.get(registered.location!)
+  const consent = await goOn(client, registered)
   const answer = answerOf(await client.submit(consent, '/oauth2/consent', { decision: 'allow' }))
   expect(answer.state === state).toBe(true)
 })

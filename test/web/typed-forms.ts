@@ -87,6 +87,7 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
     new_password: 'correct horse battery',
   }),
   '/account/email': buyer('/account/email', { email: 'alice@example.org' }),
+  '/account/keep-access/email': buyer('/account/keep-access', { email: 'alice@example.org' }),
   '/account/recover': visitor('/account/recover', { name: 'alice' }),
   '/account/recover/password': visitor(
     ({ links }) => `/account/recover/password?token=${links.recover_password}`,
@@ -252,6 +253,7 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
 
 /** Forms in which people choose, or only press a button. */
 export const BUTTONS = [
+  '/account/keep-access/passkey',
   '/account/passkeys/:id/remove',
   '/account/second-factor/passkeys',
   '/account/second-factor/recovery-codes',

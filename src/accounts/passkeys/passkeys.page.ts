@@ -40,13 +40,27 @@ const CODES = {
   needed: 'conflict',
 } as const
 
+/** How a passkey is added here, or why it is not. */
+export type WayToAdd =
+  | { options: string; handle: string; name: string }
+  | 'full'
+  | 'no-domain'
+  | { at: string }
+
 declare module '../../web/views.ts' {
   interface PageData {
     'accounts/passkeys/passkeys': {
       user: Session['user']
       passkeys: (OwnPasskey & { isElsewhere: boolean })[]
-      /** How a passkey is added here, or why it is not. */
-      adding: { options: string; handle: string; name: string } | 'full' | 'no-domain' | { at: string }
+      adding: WayToAdd
+    }
+  }
+  interface PartData {
+    'accounts/passkeys/add': {
+      adding: WayToAdd
+      action: string
+      hidden?: Record<string, string>
+      isShort: boolean
     }
   }
 }
@@ -59,13 +73,8 @@ export async function passkeyPages(app: FastifyInstance, deps: Core): Promise<vo
   app.get(PASSKEYS, async (request, reply) => show(request, reply, deps))
 
   app.post(PASSKEYS, { config: { admission: 'slow' } }, async (request, reply) => {
-    const { added, problems } = request.locale.t.security.passkeys
-    const words = { name: problems.badName, handle: problems.unverified, credential: problems.unverified }
-    const form = readForm(request, NewPasskeyForm, words)
-    const name = form.name || nameOfBrowser(request)
-    const outcome = await addPasskey(deps, request, { ...form, name })
-    if (outcome !== 'added') refuse(request, outcome)
-    return reply.done(PASSKEYS, { text: added(name) })
+    const name = await addSentPasskey(request, deps)
+    return reply.done(PASSKEYS, { text: request.locale.t.security.passkeys.added(name) })
   })
 
   app.post<{ Params: { id: string } }>(`${PASSKEYS}/:id/name`, async (request, reply) => {
@@ -85,6 +94,17 @@ export async function passkeyPages(app: FastifyInstance, deps: Core): Promise<vo
   })
 }
 
+/** Reads the form with a passkey, adds it for the signed-in member, and returns its name. Throws FormRefused. */
+export async function addSentPasskey(request: FastifyRequest, deps: Core): Promise<string> {
+  const { problems } = request.locale.t.security.passkeys
+  const words = { name: problems.badName, handle: problems.unverified, credential: problems.unverified }
+  const form = readForm(request, NewPasskeyForm, words)
+  const name = form.name || nameOfBrowser(request)
+  const outcome = await addPasskey(deps, request, { ...form, name })
+  if (outcome !== 'added') refuse(request, outcome)
+  return name
+}
+
 /** Throws FormRefused. */
 function refuse({ locale }: FastifyRequest, problem: keyof typeof CODES): never {
   throw new FormRefused({ '': locale.t.security.passkeys.problems[problem] }, CODES[problem])
@@ -97,11 +117,12 @@ async function show(request: FastifyRequest, reply: FastifyReply, deps: Core): P
     ...passkey,
     isElsewhere: passkey.rp_id !== rp_id,
   }))
-  const adding = await waysToAdd(request, passkeys.length, deps)
+  const adding = await wayToAdd(request, passkeys.length, deps)
   return reply.page('accounts/passkeys/passkeys', { user, passkeys, adding })
 }
 
-async function waysToAdd(request: FastifyRequest, count: number, deps: Core) {
+/** Returns how a member with this many passkeys adds another one. */
+export async function wayToAdd(request: FastifyRequest, count: number, deps: Core): Promise<WayToAdd> {
   const here = passkeysAt(request.host, deps.config)
   if (here === undefined) return 'no-domain'
   if (count >= PASSKEYS_MAX) return 'full'

@@ -1,5 +1,5 @@
 /** /account/email: the pages that change and confirm the address of a local account. */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
@@ -46,23 +46,29 @@ async function changePages(app: FastifyInstance, deps: Core): Promise<void> {
   )
 
   app.post(PAGE, async (request, reply) => {
-    const { user } = sessionOf(request)
-    const { malformed, same } = request.locale.t.security.email
-    const { email } = readForm(request, AddressForm, { email: malformed })
-    if (user.email_verified && user.email === email) throw new FormRefused({ email: same })
-    const { ip, locale } = request
-    await registerAttempt(deps, {
-      account: `address of ${user.id}`,
-      address: `address from ${networkOf(ip)}`,
-      accountMax: REQUESTS_MAX,
-    })
-    await requestAddress(deps, { user, email, language: locale.language, ip })
+    const email = await sendConfirmation(request, deps)
     return reply.page('accounts/security/message', {
       message: 'confirmationSent',
       email,
       minutes: LINK_MINUTES,
     })
   })
+}
+
+/** Reads the form with the new address of the signed-in member, mails the link to it, and returns it. Throws FormRefused. */
+export async function sendConfirmation(request: FastifyRequest, deps: Core): Promise<string> {
+  const { user } = sessionOf(request)
+  const { malformed, same } = request.locale.t.security.email
+  const { email } = readForm(request, AddressForm, { email: malformed })
+  if (user.email_verified && user.email === email) throw new FormRefused({ email: same })
+  const { ip, locale } = request
+  await registerAttempt(deps, {
+    account: `address of ${user.id}`,
+    address: `address from ${networkOf(ip)}`,
+    accountMax: REQUESTS_MAX,
+  })
+  await requestAddress(deps, { user, email, language: locale.language, ip })
+  return email
 }
 
 function confirmPages(app: FastifyInstance, deps: Core): void {

@@ -4,6 +4,7 @@
  * spec/accounts 4.1.
  */
 import type { Core } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
 import type { Language } from '../../web/languages.ts'
 import { enqueueMail } from '../people/email.ts'
 import type { User } from '../people/users.ts'
@@ -46,6 +47,21 @@ export async function requestAddress(
       useless_at: expires_at,
     })
   })
+}
+
+/** Returns the address to which a usable link of the member was sent last. */
+export async function pendingAddress(db: Db, user_id: bigint, now: Date): Promise<string | undefined> {
+  const link = await db
+    .selectFrom('account_links')
+    .where('user_id', '=', user_id)
+    .where('purpose', '=', 'confirm_email')
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', now)
+    .select('email')
+    .orderBy('expires_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return link?.email
 }
 
 /** Sets the link's address, mails the old address, and returns the new one. Returns undefined for an unusable link. */

@@ -1,7 +1,3 @@
-// This room: the ways in for local accounts: password, passkey, link, second step, registration.
-// Verbs: finishSignIn, beginSecondStep, endSecondStep, useSignInLink.
-// Tables: pending_sign_ins.
-// Clauses: spec/accounts 2.1–2.2, 2.5–2.7; spec/mandates 2.4.
 /**
  * A link from the command line that signs in once, for when the forum is down, or a password is lost on a site without
  * mail. It replaces the password only: the second factor is still required. Its button uses the link. Opening the link does

@@ -14,6 +14,7 @@ import { createUser, isUsername } from '../people/users.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../security/password.ts'
 import { rememberBrowser } from '../session/known-browser.ts'
 import { startSession } from '../session/session.ts'
+import { keepAccessUrl } from './keep-access.page.ts'
 
 const REGISTER = '/register'
 
@@ -80,7 +81,7 @@ export function registrationRoutes(app: FastifyInstance, deps: Core): void {
     if (user_id === undefined) throw new FormRefused({ username: r.taken }, 'conflict')
     await startSession(request, reply, user_id, ['pwd'], deps)
     rememberBrowser(request, reply, user_id, deps)
-    return reply.redirect(safeBack(return_to), 303)
+    return reply.redirect(keepAccessUrl(safeBack(return_to)), 303)
   })
 }
 

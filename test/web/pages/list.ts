@@ -82,6 +82,8 @@ export const PAGES: ListedPage[] = [
   visitor('docs/rules', '/docs/rules'),
   visitor('accounts/sign-in/sign-in', '/sign-in'),
   visitor('accounts/sign-in/register', ({ open }) => `${open.url}/register`),
+  newcomer('accounts/sign-in/keep-access', '/account/keep-access?return_to=/apps'),
+  careful('accounts/sign-in/keep-access sent', '/account/keep-access?return_to=/apps'),
   buyer('accounts/sign-in/sign-in again', '/sign-in?reason=again'),
   visitor('accounts/sign-in/sign-in wrong', '/sign-in', [
     { to: '/sign-in', typed: { username: 'nobody', password: 'wrong' } },
