@@ -17,7 +17,7 @@ export const wallet = {
     en: `Every payment, refund, transfer and reward will be listed here, with your balance after it.`,
     zh: '付款、退款、转账和奖励都会列在这里，并附上变动后的余额。',
   },
-  toHome: { en: `How to earn ${POINTS}`, zh: `怎样赚${POINTS}` },
+  toHome: { en: `Where ${POINTS} come from`, zh: `${POINTS}从哪里来` },
   searchHint: { en: 'Product, shop, member or amount', zh: '商品、商家、成员、编号或金额' },
   kind: { en: 'Type', zh: '类型' },
   /** The kinds of journals, for administrators and merchants too. */

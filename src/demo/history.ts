@@ -94,7 +94,8 @@ function openPast(deps: Parts): Past {
 async function grantOpening({ deps }: Past, { buyers }: HistoryCast, now: Date): Promise<void> {
   for (const [username, user_id] of Object.entries(buyers)) {
     const reference = `demo-opening:${username}`
-    const reason = '论坛活跃 · Forum score'
+    // The service writes this reason in the reader's language.
+    const reason = `Forum score of ${now.toISOString().slice(0, 10)}`
     const amount = username === 'alice' ? OPENING_POINTS_OF_ALICE : OPENING_POINTS
     await grantPoints(deps.db, { user_id, amount, reference, reason, actor_id: null, now })
   }

@@ -163,9 +163,11 @@ async function settlePoints(
 ): Promise<void> {
   const amount = points - (await balanceOf(db, user_id))
   if (amount === 0n) return
-  const reason = amount > 0n ? '论坛活跃 · Forum score' : '捐给社区基金 · Gift to the community fund'
+  const now = clock()
+  const reason =
+    amount > 0n ? `Forum score of ${now.toISOString().slice(0, 10)}` : 'Gift to the community fund'
   const lines = [{ user_id, amount, reference: `demo:${username}` }]
-  await postPoints(db, { lines, reason, actor_id: null, now: clock() })
+  await postPoints(db, { lines, reason, actor_id: null, now })
 }
 
 async function describePerson(db: Db, id: bigint, password: string): Promise<DemoPerson> {

@@ -2,6 +2,7 @@
 // Verbs: homePages, ordersToPay, appsFor.
 /** The front page of visitors, a member's home, and the choice of language. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { earningForum } from '../accounts/forum/points.ts'
 import { describeMovement, type Movement } from '../accounts/movements.ts'
 import { chooseLanguage } from '../accounts/people/users.ts'
 import { describeDevice } from '../accounts/session/device.ts'
@@ -35,7 +36,8 @@ declare module '../web/views.ts' {
       used: HomeApp[]
       offered: HomeApp[]
       sessions: OtherSessions & { device: string }
-      earning: { isBridged: boolean; forum: string | undefined; mayBuild: boolean }
+      /** `forum` is the address of the forum where members earn points. */
+      earning: { forum: string | undefined; mayBuild: boolean }
     }
   }
   interface PartData {
@@ -111,8 +113,7 @@ async function showHome(
     ...apps,
     sessions: { ...sessions, device: describeDevice(sessions.last?.agent ?? '', t) },
     earning: {
-      isBridged: settings.forum_points_bridge !== 'off' && deps.config.DISCOURSE_API_KEY !== undefined,
-      forum: settings.link_forum || deps.config.DISCOURSE_URL,
+      forum: earningForum(deps.config, settings),
       mayBuild: user.trust_level >= settings.payment_apps_min_trust_level,
     },
   })

@@ -7,8 +7,8 @@ export const front = {
   title: { en: 'Home', zh: '首页' },
   welcome: { en: 'Welcome', zh: '欢迎' },
   lead: {
-    en: `Sign in to community apps with your ${SITE} account, and pay in their shops with the ${POINTS} you earn.`,
-    zh: `用 ${SITE} 账号登录社区里的应用，用你赚到的${POINTS}向商家付款。`,
+    en: `Sign in to community apps with your ${SITE} account, and pay in their shops with your ${POINTS}.`,
+    zh: `用 ${SITE} 账号登录社区里的应用，用${POINTS}向商家付款。`,
   },
   signIn: { en: 'Sign in', zh: '登录' },
   register: { en: 'Create an account', zh: '注册账号' },
@@ -78,7 +78,7 @@ export const front = {
     en: 'Your first reward or payment will appear here.',
     zh: '收到的第一笔奖励或完成的第一笔付款会显示在这里。',
   },
-  earn: { en: `How to earn ${POINTS}`, zh: `怎样赚${POINTS}` },
+  earn: { en: `Where ${POINTS} come from`, zh: `${POINTS}从哪里来` },
   toForum: { en: 'Go to the forum', zh: '去论坛' },
   byForum: { en: 'Take part in the forum', zh: '参与论坛' },
   byForumText: {

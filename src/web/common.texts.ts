@@ -6,7 +6,12 @@ import { POINT, POINTS } from './site-words.ts'
 
 export const common = {
   tagline: { en: 'One sign-in and one wallet for the community', zh: `社区的统一登录与${POINTS}钱包` },
-  headline: { en: 'One account. One wallet. The whole community.', zh: '一个账号，一个钱包，连接整个社区' },
+  /** Lines break between these parts only. */
+  headline: [
+    { en: 'One account.', zh: '一个账号，' },
+    { en: 'One wallet.', zh: '一个钱包，' },
+    { en: 'The whole community.', zh: '连接整个社区' },
+  ],
   skipToContent: { en: 'Skip to content', zh: '跳到正文' },
   menu: { en: 'Menu', zh: '菜单' },
   shortMenu: { en: 'Short menu', zh: '快捷菜单' },

@@ -14,8 +14,14 @@ const MINUTE_MS = 60_000
 const test = await useTestApp({
   DISCOURSE_URL: 'https://forum.example.org',
   DISCOURSE_SECRET: 'a-secret-of-it',
+  DISCOURSE_API_KEY: 'a-key-of-it',
 })
 const merchant = await makeMerchant(test)
+
+const bridge = (value: 'on' | 'off') => ({
+  ...({ name: 'forum_points_bridge', value, actor_id: null, ip: null } as const),
+  now: test.clock.now(),
+})
 
 let count = 0
 async function order(description: string, amount: string, shop = merchant) {
@@ -133,11 +139,14 @@ describe('a member’s home', () => {
   it('says how points are earned here, and no other way', async () => {
     const client = await (await makePerson(test, { trust_level: 0 })).signIn()
     const { body } = await client.get('/')
-    expect(body).toContain('href="https://forum.example.org"')
     expect(body).toContain(t.byGrant)
     // The bridge is off, and this member may not sell.
-    expect(body).not.toContain(t.byForum)
-    expect(body).not.toContain(t.bySelling)
+    for (const text of [t.toEarning, t.toForum, t.byForum, t.bySelling]) expect(body).not.toContain(text)
+    await test.deps.settings.change(bridge('on'))
+    const bridged = (await client.get('/')).body
+    expect(bridged).toContain(`<a href="https://forum.example.org">${t.toForum}`)
+    for (const text of [t.toEarning, t.byForum]) expect(bridged).toContain(text)
+    await test.deps.settings.change(bridge('off'))
     expect((await (await makePerson(test)).signIn().then((own) => own.get('/'))).body).toContain(t.bySelling)
   })
 

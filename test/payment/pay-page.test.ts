@@ -13,7 +13,13 @@ import { setRows } from '../harness/rows.ts'
 const t = messages.en.pay
 const FORUM = 'https://forum.example.org'
 
-const test = await useTestApp({ DISCOURSE_URL: FORUM, DISCOURSE_SECRET: 'a-secret-of-the-forum' })
+const test = await useTestApp({
+  ...{
+    DISCOURSE_URL: FORUM,
+    DISCOURSE_SECRET: 'a-secret-of-the-forum',
+    DISCOURSE_API_KEY: 'a-key-of-the-forum',
+  },
+})
 const merchant = await makeMerchant(test)
 const alice = await makePerson(test, { points: 5_000n })
 
@@ -38,10 +44,15 @@ describe('before paying', () => {
     await setShop({ logo_url: null })
   })
 
-  it('leads a short payer to earn points, and everyone back', async () => {
+  it('leads a short payer to earn points where a forum gives them, and everyone back', async () => {
     const poor = await makePerson(test, { points: 5n })
     const { path } = await order()
     const client = await poor.signIn()
+    const nowhere = await client.get(path)
+    expect(nowhere.body).not.toContain(t.earnLink)
+    expect(nowhere.body).toContain(t.comeBack)
+    const bridge = { name: 'forum_points_bridge', value: 'on', actor_id: null, ip: null } as const
+    await test.deps.settings.change({ ...bridge, now: test.clock.now() })
     const page = await client.get(path)
     expect(page.body).toContain(`href="${FORUM}">${t.earnLink}`)
     expect(page.body).toContain(`href="${new URL(merchant.callbackUrl).origin}"`)

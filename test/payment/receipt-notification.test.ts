@@ -71,7 +71,9 @@ describe('the receipt', () => {
     const { path } = await placeOrder(world.merchant)
     await buyer.submit(await buyer.get(path), path)
     const receipt = await buyer.get(path)
-    expect(saidOn(receipt.body)).toContain(messages.en.pay.notification.byBrowser)
+    expect(saidOn(receipt.body)).toContain(
+      messages.en.pay.notification.byBrowser(`Shop of ${world.merchant.owner.username}`),
+    )
     expect(receipt.body).not.toContain(`${path}/tell`)
     const { form_token } = receipt.form('/language')
     expect((await buyer.post(`${path}/tell`, { form_token: form_token! })).status).toBe(404)

@@ -23,8 +23,8 @@ export const forum = {
     bad_signature: {
       title: { en: 'This response is not from the forum', zh: '该响应并非来自论坛' },
       text: {
-        en: 'Its signature is wrong, so you were not signed in. Start again; if it happens again, an administrator should compare the secret here with the one at the forum.',
-        zh: '签名不正确，因此未登录任何账号。请重新登录；若仍然如此，请管理员核对两边的密钥。',
+        en: 'Its signature is wrong, so we did not accept it. Start again; if it happens again, an administrator should compare the secret here with the one at the forum.',
+        zh: '签名不正确，因此没有接受。请重新登录；若仍然如此，请管理员核对两边的密钥。',
       },
     },
     unknown: {
@@ -55,8 +55,8 @@ export const forum = {
     suspended: {
       title: { en: 'Your account is suspended', zh: '你的账号已被停用' },
       text: {
-        en: 'You were not signed in. The forum, or an administrator here, has suspended this account. Ask at the forum for details.',
-        zh: '没有登录。该账号已被论坛或本站管理员停用，详情请到论坛查看。',
+        en: 'The forum, or an administrator here, has suspended this account, so it cannot sign in. Ask at the forum for details.',
+        zh: '该账号已被论坛或本站管理员停用，无法登录。详情请到论坛查看。',
       },
     },
   },

@@ -14,7 +14,9 @@
  */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
+import type { SettingValues } from '../../core/setting-values.ts'
 import { grantPoints } from '../../ledger/points.ts'
+import type { Config } from '../../platform/config.ts'
 import { type ForumFailure, fetchScore, isOfAll } from './api.ts'
 
 const DAY_MS = 86_400_000
@@ -24,6 +26,15 @@ const PENDING_MAX = 50
 /** How often a member's score is asked for again while the forum computes it, before the next day. */
 const NOT_READY_TRIES_MAX = 8
 const NOT_READY_MS = 900_000
+
+/** Returns the address of the forum where members earn points, or undefined if they earn none there. */
+export function earningForum(
+  { DISCOURSE_URL, DISCOURSE_API_KEY }: Config,
+  { forum_points_bridge, link_forum }: SettingValues,
+): string | undefined {
+  const isBridged = forum_points_bridge !== 'off' && DISCOURSE_API_KEY !== undefined
+  return isBridged ? link_forum || DISCOURSE_URL : undefined
+}
 
 export type ScoreState = { score: bigint; debt: bigint }
 
@@ -39,8 +50,8 @@ type DueMember = { user_id: bigint; forum_id: bigint; username: string; score_tr
 
 /** Imports the score of one due member. Returns whether more may be due. */
 export async function importNextScore(deps: Core): Promise<boolean> {
-  const { forum_points_bridge, forum_points_for_past_score } = await deps.settings.read()
-  if (forum_points_bridge === 'off' || deps.config.DISCOURSE_API_KEY === undefined) return false
+  const settings = await deps.settings.read()
+  if (earningForum(deps.config, settings) === undefined) return false
   const member = await claimDueMember(deps)
   if (member === undefined) return false
   const answer = await fetchScore(deps, member)
@@ -53,7 +64,7 @@ export async function importNextScore(deps: Core): Promise<boolean> {
     return true
   }
   if ('failure' in answer) return tryLater(deps, member, answer.failure)
-  const isPastCounted = forum_points_for_past_score === 'on'
+  const isPastCounted = settings.forum_points_for_past_score === 'on'
   await grantPending(deps, member.user_id)
   await decideGrant(deps, member, answer.score, isPastCounted)
   await grantPending(deps, member.user_id)

@@ -44,8 +44,8 @@ export const signIn = {
   },
   barred: { en: 'This account is suspended and cannot sign in.', zh: '这个账号已被停用，无法登录。' },
   expired: {
-    en: 'You were not signed in, because this page was open for too long. Please enter your password again.',
-    zh: '页面打开太久，没有登录成功。请再次输入密码。',
+    en: 'This page was open for too long. Please enter your password again.',
+    zh: '页面打开太久，请再次输入密码。',
   },
   busy: {
     en: 'Many members are signing in right now. Please enter your password again in a moment.',
@@ -66,8 +66,8 @@ export const signIn = {
     zh: '无法验证这个通行密钥。请重试，或使用密码。',
   },
   passkeyExpired: {
-    en: 'You were not signed in, because this page was open for too long. Please use your passkey once more.',
-    zh: '页面打开太久，没有登录成功。请再次使用通行密钥。',
+    en: 'This page was open for too long. Please use your passkey once more.',
+    zh: '页面打开太久，请再次使用通行密钥。',
   },
   passkeyAtForum: {
     en: 'This account signs in with the forum. Its passkey only confirms that it is you once you are signed in.',

@@ -23,8 +23,8 @@ export const refused = {
 export const suspended = {
   title: (app: string) => ({ en: `${app} is suspended`, zh: `${app} 已被停用` }),
   text: {
-    en: 'You were not signed in, and it received no information about you. An administrator has suspended this app.',
-    zh: '你没有登录到该应用，它也没有获得你的任何信息。管理员已停用此应用。',
+    en: 'It received no information about you. An administrator has suspended this app.',
+    zh: '它没有获得你的任何信息。管理员已停用此应用。',
   },
   forOwner: {
     en: 'Its owner can see the reason on the application’s page.',
@@ -36,8 +36,8 @@ export const suspended = {
 export const unconfirmed = {
   title: (app: string) => ({ en: `${app} is not confirmed yet`, zh: `${app} 尚未确认` }),
   text: {
-    en: 'You were not signed in, and it received no information about you. Its owner has not confirmed this application yet.',
-    zh: '你没有登录到该应用，它也没有获得你的任何信息。应用所有者尚未确认此应用。',
+    en: 'It received no information about you. Its owner has not confirmed this application yet.',
+    zh: '它没有获得你的任何信息。应用所有者尚未确认此应用。',
   },
   forOwner: {
     en: 'If it is yours, sign in as its owner and confirm it under Sign-in applications.',
@@ -56,24 +56,24 @@ export const errors = {
   },
   advice: {
     invalid_client: {
-      en: 'You were not signed in. No application is registered under the client_id of this link.',
-      zh: '没有登录。此链接中的 client_id 没有对应的应用。',
+      en: 'No application is registered under the client_id of this link. Nobody received anything about you.',
+      zh: '此链接中的 client_id 没有对应的应用。你的信息没有提供给任何人。',
     },
     invalid_redirect_uri: {
-      en: 'You were not signed in. The link leads to an address that the application has not registered, so we did not follow it.',
-      zh: '没有登录。此链接指向应用未登记的地址，为了安全没有跳转。',
+      en: 'The link leads to an address that the application has not registered, so we did not follow it. Nobody received anything about you.',
+      zh: '此链接指向应用未登记的地址，为了安全没有跳转。你的信息没有提供给任何人。',
     },
     invalid_request: {
-      en: 'You were not signed in. The application sent a request that we cannot answer.',
-      zh: '没有登录。应用发来的请求无法处理。',
+      en: 'The application sent a request that we cannot answer. It received nothing about you.',
+      zh: '应用发来的请求无法处理。它没有获得你的任何信息。',
     },
     access_denied: {
       en: 'The application was not allowed to sign you in.',
       zh: '该应用未获准让你登录。',
     },
     other: {
-      en: 'You were not signed in. The application sent a request that we cannot answer.',
-      zh: '没有登录。应用发来的请求无法处理。',
+      en: 'The application sent a request that we cannot answer. It received nothing about you.',
+      zh: '应用发来的请求无法处理。它没有获得你的任何信息。',
     },
   },
   forOwner: {

@@ -247,7 +247,6 @@ export const merchantGateway = {
       zh: '这是上方的平台公钥，请粘贴你自己的公钥。',
     },
   },
-  versions: { en: 'Versions', zh: '协议版本' },
   takeV1: { en: 'Accept V1 requests (MD5)', zh: '接受 V1 请求（MD5）' },
   takeV2: { en: 'Accept V2 requests (RSA)', zh: '接受 V2 请求（RSA）' },
   versionsHint: {

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { encodeQR } from 'qr'
 import { z } from 'zod'
+import { earningForum } from '../../accounts/forum/points.ts'
 import { isFresh, signInAgainUrl } from '../../accounts/session/reauthentication.ts'
 import { browserScope, requireUser, type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { SettingValues } from '../../core/setting-values.ts'
@@ -240,7 +241,7 @@ async function showOrder(
     now,
     countdownSeconds: minutesOf(order, settings) * 60 * COUNTDOWN_SHARE,
     payUrl: payUrl(deps, order.transaction_id),
-    earnUrl: deps.config.DISCOURSE_URL,
+    earnUrl: earningForum(deps.config, settings),
     hasChanged: refused === 'changed',
     isPaused: settings.payments_read_only === 'on',
     signInUrl: isStale ? signInAgainUrl(session, path) : undefined,

@@ -11,13 +11,16 @@ const sum = (formatted: string, amount: bigint, isTest = false) => ({
   zh: `${formatted} ${isTest ? '虚拟' : ''}${POINTS}`,
 })
 
+/** The button of a receipt, which another text names. */
+const returnToShop = (shop: string) => ({ en: `Back to ${shop}`, zh: `返回 ${shop}` })
+
 /** Texts about the notification to the shop, below a receipt. */
 export const notification = {
   title: { en: 'No response from the shop?', zh: '商家没有响应？' },
-  byBrowser: {
-    en: 'This shop learns of your payment when you return to it. Use the button above: its link proves the payment.',
-    zh: '你返回商家时，商家才会得知这笔付款。请使用上方的按钮返回，链接中带有付款证明。',
-  },
+  byBrowser: (shop: string) => ({
+    en: `This shop learns of your payment when you return to it. Use “${returnToShop(shop).en}”: its link proves the payment.`,
+    zh: `你返回商家时，商家才会得知这笔付款。请点按“${returnToShop(shop).zh}”，链接中带有付款证明。`,
+  }),
   delivered: {
     en: 'The shop has confirmed your payment.',
     zh: '商家已确认收到付款。',
@@ -106,6 +109,10 @@ export const pay = {
     en: `You earn ${POINTS} by taking part in the forum. Then come back: this order is under My payments.`,
     zh: `参与论坛活动即可获得${POINTS}。攒够后可在“我的付款”中回到这笔订单。`,
   },
+  comeBack: {
+    en: 'Come back when you have enough: until it expires, this order is under My payments.',
+    zh: '余额足够后可再来付款：过期之前，这笔订单都在“我的付款”中。',
+  },
   earnLink: { en: `Earn ${POINTS}`, zh: `去赚${POINTS}` },
   submit: (formatted: string, amount: bigint, isTest: boolean) => {
     const { en, zh } = sum(formatted, amount, isTest)
@@ -154,7 +161,7 @@ export const pay = {
     const { en, zh } = sum(formatted, amount, isTest)
     return { en: `${en} refunded to your wallet`, zh: `已退回 ${zh}到你的钱包` }
   },
-  returnToShop: (shop: string) => ({ en: `Back to ${shop}`, zh: `返回 ${shop}` }),
+  returnToShop,
   returning: { en: 'You return to the shop in a few seconds.', zh: '几秒后将自动返回商家。' },
   support: {
     en: `If ${POINTS} have left your wallet, this number helps us to find the payment:`,

@@ -58,7 +58,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await page.goto(path)
     await page.getByRole('heading', { name: t.pay.states.paid }).waitFor()
     await page.getByText(t.pay.notification.title).click()
-    await page.getByText(t.pay.notification.byBrowser).waitFor()
+    await page.getByText(t.pay.notification.byBrowser(world.walkShop)).waitFor()
     await page.getByRole('link', { name: t.pay.returnToShop(world.walkShop) }).click()
     await page.getByText('"isGenuine":true').waitFor()
 
