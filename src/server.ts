@@ -1,4 +1,4 @@
-/** Runs the main program, once start.js has checked Node: starts the service or the demo, and stops it on a signal. */
+/** Starts the service or the demo, and stops it on a signal. start.js loads this module after it has checked Node. */
 import { parseArgs } from 'node:util'
 import type { Db } from './database/connection.ts'
 import { ensureAdministrator } from './operations/first-start.ts'

@@ -1,5 +1,11 @@
 /** `tessera freeze …` and `tessera unfreeze …`: wallets and orders. spec/points 2.6. */
-import { freezeOrder, freezeWallet, unfreezeOrder, unfreezeWallet } from '../admin/points/freezes.ts'
+import {
+  type FreezeAct,
+  freezeOrder,
+  freezeWallet,
+  unfreezeOrder,
+  unfreezeWallet,
+} from '../admin/points/freezes.ts'
 import type { Core } from '../core/core.ts'
 import { actorOf, type Command, findMember, requiredOption, withDeps } from './command.ts'
 
@@ -34,7 +40,7 @@ type Subject = {
   /** What names it. */
   takes: string
   summary: Record<Act, string>
-  run(deps: Core, name: string, by: Parameters<typeof freezeOrder>[2]): Promise<void>
+  run(deps: Core, name: string, by: FreezeAct): Promise<void>
 }
 
 function command(act: Act, { thing, takes, summary, run }: Subject): Command {

@@ -31,7 +31,7 @@ export const userListCommands: Command[] = [
           name: member.name,
           trust_level: member.trust_level,
           is_admin: member.is_admin,
-          is_barred: isBannedOrSuspended(member, now),
+          is_suspended_or_banned: isBannedOrSuspended(member, now),
         }))
       })
       return { lines: members.map(lineOf), data: members }
@@ -46,10 +46,19 @@ export const userListCommands: Command[] = [
   },
 ]
 
-type Listed = { username: string; id: bigint; trust_level: number; is_admin: boolean; is_barred: boolean }
+type Listed = {
+  username: string
+  id: bigint
+  trust_level: number
+  is_admin: boolean
+  is_suspended_or_banned: boolean
+}
 
-function lineOf({ username, id, trust_level, is_admin, is_barred }: Listed): string {
-  const marks = [...(is_admin ? ['administrator'] : []), ...(is_barred ? ['suspended or banned'] : [])]
+function lineOf({ username, id, trust_level, is_admin, is_suspended_or_banned }: Listed): string {
+  const marks = [
+    ...(is_admin ? ['administrator'] : []),
+    ...(is_suspended_or_banned ? ['suspended or banned'] : []),
+  ]
   return [username.padEnd(30), String(id).padStart(8), `trust level ${trust_level}`, ...marks].join('  ')
 }
 
@@ -72,7 +81,7 @@ async function show(deps: Parts, username: string): Promise<Result> {
     forum_id: member.forum_id,
     trust_level: member.trust_level,
     is_admin: member.is_admin,
-    is_barred: isBannedOrSuspended(member, now),
+    is_suspended_or_banned: isBannedOrSuspended(member, now),
     joined_at: member.created_at,
     balance,
     local_groups: groups,

@@ -469,6 +469,7 @@ describe('after registering', () => {
 
   it('a stolen session adds no way in', async () => {
     const { client, asked } = await register()
+    const { id } = await rowOf(test, 'users', { username: `new${count}` }, ['id'])
     test.clock.advance(11 * MINUTE_MS)
     const email = newAddress()
     for (const [action, fields] of [
@@ -477,6 +478,7 @@ describe('after registering', () => {
     ] as const)
       expect((await client.submit(asked, action, fields)).status).toBe(409)
     expect(await mailTo(email)).toBeUndefined()
+    expect(await test.db.selectFrom('passkeys').where('user_id', '=', id).select('id').execute()).toEqual([])
   })
 
   it('a member of the forum is asked for nothing', async () => {
