@@ -3,13 +3,13 @@ const ANNOUNCED = [300, 60]
 const QUIET_POLL_MS = 15_000
 const POLL_MS = 2_000
 
-const page = document.querySelector('[data-expires]')
-const { dataset } = page
+const line = document.querySelector('[data-expires]')
+const { dataset } = line
 // The server's clock decides, so the difference to the local clock is taken into account.
 const ahead = Date.now() - Date.parse(dataset.now)
 const left = () => Math.ceil((Date.parse(dataset.expires) - Date.now() + ahead) / 1000)
-const clock = page.querySelector('[data-clock]')
-const voice = page.querySelector('[role="status"]')
+const clock = line.querySelector('[data-clock]')
+const voice = line.querySelector('[role="status"]')
 const fill = (text, value) => text.replace('{}', value)
 // The answer to a sent form leads on, most often to the shop. Loading this page again would cancel it.
 const isLeaving = () => document.querySelector('form[data-sent]') !== null
@@ -32,7 +32,7 @@ setInterval(tick, 1_000)
 tick()
 
 // A payer may pay on another device, and this page must show that.
-const elsewhere = page.querySelector('[data-elsewhere]')
+const elsewhere = document.querySelector('[data-elsewhere]')
 let asked = Date.now()
 async function look() {
   const pause = elsewhere.open ? POLL_MS : QUIET_POLL_MS

@@ -99,6 +99,7 @@ export const pay = {
   payingAs: { en: 'Paying as', zh: '付款账号' },
   balanceNow: { en: 'Balance', zh: '当前余额' },
   playBalance: { en: 'Play balance', zh: '虚拟余额' },
+  thisPayment: { en: 'This payment', zh: '本次付款' },
   balanceAfter: { en: 'Balance after', zh: '付款后余额' },
   short: { en: 'Still needed', zh: '还差' },
   missing: (formatted: string, amount: bigint) => ({

@@ -11,7 +11,7 @@ import { authorizationUrl, type Party, REDIRECT_URI } from '../../identity/relyi
 import { stopsOn, tabThrough } from './keyboard.ts'
 import { PAGES } from './list.ts'
 import { reach } from './ways.ts'
-import { LOOKS, type Look, openWindow, PHONE } from './windows.ts'
+import { DESK, LOOKS, type Look, openWindow, PHONE } from './windows.ts'
 import { knownByDocument, makeWorld, naming, onDevice, PKCE, type Role, type World } from './world.ts'
 
 type Language = Look['language']
@@ -279,6 +279,11 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await page.clock.fastForward('24:30')
     await clock.waitFor()
     expect([pay.timeLeft('5:30'), pay.timeLeft('5:29')]).toContain(await clock.textContent())
+    // The moment and the countdown share a line.
+    const lines = await page
+      .locator('[data-expires]')
+      .evaluate((line) => line.clientHeight / Number.parseFloat(getComputedStyle(line).lineHeight))
+    expect(lines).toBeLessThan(2)
     await page.clock.fastForward('00:40')
     await page.getByRole('status').getByText(pay.minutesLeft('5')).waitFor({ state: 'attached' })
     await page.clock.fastForward('04:00')
@@ -286,6 +291,20 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await world.expire(transaction_id)
     await page.clock.fastForward('01:00')
     await page.getByRole('heading', { name: pay.states.expired }).waitFor()
+  })
+
+  test('the payee, the price and the time to pay stay in view beside unfolded details', async () => {
+    const page = await openWalk('buyer', 'en', { viewport: DESK })
+    const { path } = await world.order('20')
+    await page.goto(path)
+    for (const fold of await page.locator('main summary').all()) await fold.click()
+    await page.getByRole('link', { name: pay.elsewhere.save }).scrollIntoViewIfNeeded()
+    expect(await page.evaluate(() => scrollY)).toBeGreaterThan(0)
+    for (const shown of ['.payee', '.amount', '[data-expires]']) {
+      const { y, height } = (await page.locator(shown).boundingBox())!
+      expect(y).toBeGreaterThanOrEqual(0)
+      expect(y + height).toBeLessThanOrEqual(DESK.height)
+    }
   })
 
   test('a menu that is higher than the window shows the current place', async () => {
