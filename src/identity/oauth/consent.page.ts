@@ -28,11 +28,15 @@ declare module '../../web/views.ts' {
       /** The version of the client's document that this page shows, if it has one. */
       seen: string | undefined
       switchAccountUrl: string
-      redirect: { host: string; kind: 'web' | 'loopback' | 'scheme' }
+      redirect: ConsentRedirect
     }
   }
   interface PartData {
     'identity/oauth/consent-app': Pick<ConsentFacts, 'user' | 'app' | 'members' | 'ownerUrl'>
+    'identity/oauth/consent-both': Pick<ConsentFacts, 'user' | 'app' | 'members' | 'ownerUrl'>
+    'identity/oauth/consent-owner': Pick<ConsentFacts, 'app' | 'ownerUrl'>
+    'identity/oauth/consent-notes': Pick<ConsentFacts, 'app' | 'members'>
+    'identity/oauth/consent-destination': { redirect: ConsentRedirect }
     'identity/oauth/consent-sees': Pick<ConsentFacts, 'user' | 'customGroups' | 'listsApps'>
     'identity/oauth/consent-may': {
       user: ConsentFacts['user']
@@ -179,6 +183,9 @@ export async function askForConsent({
   )
   return true
 }
+
+/** Where the answer to a consent page goes. */
+type ConsentRedirect = { host: string; kind: 'web' | 'loopback' | 'scheme' }
 
 export type ConsentFacts = {
   user: Session['user']

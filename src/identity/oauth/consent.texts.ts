@@ -4,6 +4,7 @@ import { POINTS, SITE } from '../../web/site-words.ts'
 
 export const consent = {
   title: (app: string) => ({ en: `Sign in to ${app}`, zh: `登录 ${app}` }),
+  titleBoth: (app: string) => ({ en: `${app} has two requests`, zh: `${app} 有两个请求` }),
   by: { en: 'by', zh: '提供者' },
   firstUse: { en: 'not used by any member yet', zh: '尚无成员使用' },
   reviewed: { en: 'Reviewed by our staff', zh: '已由本站审核' },
@@ -25,6 +26,8 @@ export const consent = {
   signedInAs: { en: 'Signed in as', zh: '当前账号' },
   notYou: { en: 'Not you?', zh: '不是你？' },
   learns: { en: 'It will see', zh: '它将看到' },
+  /** Heads the sign-in where an application asks for charges, too. */
+  signsIn: { en: 'It signs you in, and will see', zh: '用你的账号登录，它将看到' },
   who: { en: 'Identity', zh: '身份' },
   email: { en: 'Email', zh: '邮箱' },
   noEmail: { en: 'none on file', zh: '未登记' },

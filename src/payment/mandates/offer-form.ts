@@ -21,7 +21,6 @@ export type Chosen = Partial<Pick<MandateTerms, 'charge_max' | 'period_max' | 'e
 declare module '../../web/views.ts' {
   interface PartData {
     'payment/mandates/amount': Pick<OfferShown, 'mandate' | 'shop' | 'terms'> & {
-      lead: string
       /** The page names the owner above. An application that signs in and the shop that it charges for have one owner. */
       isOwnerNamed?: true
     }

@@ -6,10 +6,10 @@ import { POINT, POINTS } from '../../web/site-words.ts'
 export const mandateOffer = {
   title: (shop: string) => ({ en: `Let ${shop} charge you`, zh: `允许 ${shop} 扣款` }),
   lead: { en: 'wants to charge you later, without asking again:', zh: '希望以后直接扣款，不再逐次询问：' },
-  /** On the consent page of a sign-in. */
+  /** Heads the terms on the consent page of a sign-in. */
   mayCharge: {
-    en: 'And may charge you later, without asking again:',
-    zh: '并且以后可以直接扣款，不再逐次询问：',
+    en: 'It may charge you later, without asking again',
+    zh: '以后可以直接扣款，不再逐次询问',
   },
   days: { en: 'Valid', zh: '有效期' },
   most: { en: 'Most in total', zh: '累计最多' },

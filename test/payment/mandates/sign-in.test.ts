@@ -241,9 +241,12 @@ describe('the page', () => {
   it('shows sign-in and charges together, with three answers', async () => {
     const { body } = await ask(await offered({ purpose: 'Daily <tea>', with_token: true }))
     const words = textOf(body)
-    expect(words).toContain(identity.consent.title('Tea House'))
+    expect(words).toContain(identity.consent.titleBoth('Tea House'))
     const most = `250${mandates.unitUpTo(250n, 'month', false)}`
-    expect(words).toContain(`${t.mayCharge} ${most}`)
+    const { approved } = messages.en.pay
+    expect(words).toContain(`1 ${t.mayCharge} `)
+    expect(words).toContain(`${approved} ${most}`)
+    expect(words).toContain(`2 ${identity.consent.signsIn} ${identity.consent.who} `)
     expect(words).toContain(`${most} ${mandates.each('100', 100n, false)} Daily <tea>`)
     expect(words).toContain(`${t.most} 3,000 ${t.balance} 5,000 ${t.month} ${t.ofAllowed('250', '10,000')}`)
     expect(words).toContain(`${t.as} @${alice.username}. ${t.withToken}`)

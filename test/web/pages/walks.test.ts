@@ -2,7 +2,7 @@
  * Ways through several pages: to the end of a purchase, by keyboard alone, and while time passes.
  * spec/pages 1.1.
  */
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { isWithoutChromium, sharedChromium } from '../../harness/chromium.ts'
 import { messages } from '../../harness/messages.ts'
@@ -128,28 +128,29 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
   })
 
   test.each(LANGUAGES)(
-    'consent to charges shows the amount, its notices and all its answers at once on a phone: %s',
+    'consent to charges shows its amount at once on a phone, and all its terms before its answers: %s',
     async (language) => {
       const page = await openWalk('buyer', language, { viewport: PHONE })
       const { allowBoth, signInOnly, deny } = messages[language].identity.consent
       for (const state of ['upTo', 'fixed'] as const) {
         await page.goto(world.test.url + authorizationUrl(world.linked, naming(world.mandates[state])))
-        await expectAnswersInView(page, language, state, [allowBoth, deny, signInOnly])
-        const amount = (await page.locator('.amount').boundingBox())!
-        const first = (await page.getByRole('button', { name: allowBoth }).boundingBox())!
-        expect(amount.y + amount.height, state).toBeLessThanOrEqual(first.y)
+        expect(await bottomOf(page.locator('.amount')), state).toBeLessThanOrEqual(PHONE.height)
+        const answers = [allowBoth, deny, signInOnly].map((name) =>
+          page.getByRole('button', { name, exact: true }),
+        )
+        const top = (await answers[0]!.boundingBox())!.y
+        for (const term of await page.locator('main .flash, main form dd, main .sees > li').all())
+          expect(await bottomOf(term), state).toBeLessThanOrEqual(top)
+        // Playwright scrolls each into view, and fails if something covers it.
+        for (const answer of answers) await answer.click({ trial: true })
       }
     },
   )
 
   /** All answers of a consent page and all its notices are in view, and nothing covers the answers. */
-  async function expectAnswersInView(
-    page: Page,
-    language: Look['language'],
-    kind?: string,
-    names = [messages[language].identity.consent.deny, messages[language].identity.consent.allow],
-  ) {
-    for (const name of names) {
+  async function expectAnswersInView(page: Page, language: Look['language'], kind?: string) {
+    const { deny, allow } = messages[language].identity.consent
+    for (const name of [deny, allow]) {
       const button = page.getByRole('button', { name, exact: true })
       const { y, height } = (await button.boundingBox())!
       expect(y + height, kind).toBeLessThanOrEqual(PHONE.height)
@@ -157,11 +158,14 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     }
     const { y } = (await page.getByRole('heading', { level: 1 }).boundingBox())!
     expect(y, kind).toBeGreaterThan(0)
-    const answers = (await page.getByRole('button', { name: names[0]!, exact: true }).boundingBox())!
-    for (const notice of await page.locator('main .flash').all()) {
-      const { y: top, height } = (await notice.boundingBox())!
-      expect(top + height, kind).toBeLessThanOrEqual(answers.y)
-    }
+    const answers = (await page.getByRole('button', { name: deny, exact: true }).boundingBox())!
+    for (const notice of await page.locator('main .flash').all())
+      expect(await bottomOf(notice), kind).toBeLessThanOrEqual(answers.y)
+  }
+
+  async function bottomOf(part: Locator): Promise<number> {
+    const { y, height } = (await part.boundingBox())!
+    return y + height
   }
 
   test.each(LANGUAGES)(
@@ -304,6 +308,35 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
       const { y, height } = (await page.locator(shown).boundingBox())!
       expect(y).toBeGreaterThanOrEqual(0)
       expect(y + height).toBeLessThanOrEqual(DESK.height)
+    }
+  })
+
+  test('forced colours tell Pay from Cancel, and Allow from Deny', async () => {
+    const page = await openWalk('buyer', 'en', { forcedColors: 'active' })
+    const lookOf = (part: Locator) =>
+      part.evaluate((element) => {
+        const { backgroundColor, color, forcedColorAdjust, outlineStyle } = getComputedStyle(element)
+        return { backgroundColor, color, forcedColorAdjust, outlineStyle }
+      })
+    await page.goto((await world.order('21')).path)
+    const paying = await lookOf(page.getByRole('button', { name: pay.submit('21', 21n, false) }))
+    const cancelling = await lookOf(page.getByRole('link', { name: pay.cancel }))
+    expect(paying.backgroundColor).not.toBe(cancelling.backgroundColor)
+    // Else the browser paints the colour of the page behind the words.
+    expect(paying.forcedColorAdjust).toBe('none')
+    expect(paying.color).not.toBe(paying.backgroundColor)
+    const { allow, allowBoth, deny } = messages.en.identity.consent
+    const joint = authorizationUrl(world.linked, naming(world.mandates.upTo))
+    for (const [address, name] of [
+      [authorizationUrl(world.linked), allow],
+      [joint, allowBoth],
+      [`/payment/mandate/${world.mandates.upTo}`, allow],
+    ] as const) {
+      await page.goto(world.test.url + address)
+      const [yes, no] = await Promise.all(
+        [name, deny].map((each) => lookOf(page.getByRole('button', { name: each, exact: true }))),
+      )
+      expect([yes!.outlineStyle, no!.outlineStyle]).toEqual(['solid', 'none'])
     }
   })
 
