@@ -1,5 +1,6 @@
 /** Texts of the launch page. */
 import type { Texts } from '../web/languages.ts'
+import { SITE } from '../web/site-words.ts'
 
 export const launch = {
   title: { en: 'All apps', zh: '全部应用' },
@@ -8,7 +9,7 @@ export const launch = {
   listed: { en: 'More apps', zh: '更多应用' },
   none: { en: 'No apps yet', zh: '还没有应用' },
   noneText: {
-    en: 'Apps that you sign in to are shown here, and those that the staff has reviewed.',
+    en: `Apps that you sign in to are shown here, and those that ${SITE} has reviewed.`,
     zh: '你登录过的应用，以及经本站审核的应用，会显示在这里。',
   },
 } satisfies Texts

@@ -2,7 +2,7 @@
 import type { Text, Texts } from './languages.ts'
 import type { Period } from './periods/periods.ts'
 import { counted } from './plurals.ts'
-import { POINT, POINTS } from './site-words.ts'
+import { POINT, POINTS, SITE } from './site-words.ts'
 
 export const common = {
   tagline: { en: 'One sign-in and one wallet for the community', zh: `社区的统一登录与${POINTS}钱包` },
@@ -39,6 +39,9 @@ export const common = {
     zh: `${formatted} ${POINTS}`,
   }),
   pointsUnit: (amount: bigint | number) => ({ en: counted(amount, POINT, POINTS), zh: POINTS }),
+  /** The mark of a review of either kind of application. */
+  reviewed: { en: `Reviewed by ${SITE}`, zh: '已由本站审核' },
+  unreviewed: { en: `Not reviewed by ${SITE}`, zh: '未经本站审核' },
   trustLevel: (level: number) => ({ en: `Trust level ${level}`, zh: `信任等级 ${level}` }),
   cancel: { en: 'Cancel', zh: '取消' },
   backToStart: { en: 'Back to the start page', zh: '返回首页' },

@@ -3,6 +3,7 @@
  * say them, and exactly, without line breaks within a day: spec/pages 2.3.
  */
 import { type SiteWords, withWords } from './site-words.ts'
+import { markName, markNames, withNameSpaces } from './spacing.ts'
 
 const DAY_MS = 86_400_000
 /** A space at which no line breaks. */
@@ -65,14 +66,21 @@ export function translate<T extends object>(texts: T, language: Language, words:
 }
 
 function inLanguage(value: unknown, key: keyof Text, words: SiteWords): unknown {
-  if (typeof value === 'function') return (...args: unknown[]) => inLanguage(value(...args), key, words)
+  if (typeof value === 'function') {
+    const named = (args: unknown[]) => (key === 'zh' ? args.map(markNames) : args)
+    return (...args: unknown[]) => inLanguage(value(...named(args)), key, words)
+  }
   if (Array.isArray(value)) return value.map((item) => inLanguage(item, key, words))
   const table = value as Record<string, unknown>
-  if (typeof table[key] === 'string') return withWords(table[key], words)
+  if (typeof table[key] === 'string') return inWords(table[key], key, words)
   return Object.fromEntries(
     Object.entries(table).map(([name, inner]) => [name, inLanguage(inner, key, words)]),
   )
 }
+
+/** Writes the words of the site into a text, and in Chinese the spaces beside them and beside marked names. */
+export const inWords = (text: string, key: keyof Text, words: SiteWords) =>
+  key === 'zh' ? withNameSpaces(withWords(text, words, markName)) : withWords(text, words)
 
 /** Makes the locale of one language. Callers keep it, because Intl formatters are expensive. */
 export function makeLocale(language: Language, texts: object, { words, timeZone }: LocaleOptions): Locale {
@@ -132,14 +140,6 @@ export function chooseLanguageOf(
 function languageOf(tag: string): Language | undefined {
   const [primary = ''] = tag.toLowerCase().split('-')
   return primary === 'zh' ? 'zh-CN' : primary === 'en' ? 'en' : undefined
-}
-
-/** Returns the space after a text or bold text: none after Chinese punctuation, which has its own. */
-export const spaceAfter = (text: string) =>
-  /[，。、；：！？（）“”](<\/strong>)?$/.test(text.slice(-10)) ? '' : ' '
-
-export function joinSentences(sentences: readonly string[]): string {
-  return sentences.reduce((text, sentence) => text + (text && spaceAfter(text)) + sentence, '')
 }
 
 export type Times = {

@@ -14,11 +14,12 @@ import { FORM_TOKEN_FIELD, formToken } from './forms/form-guard.ts'
 import { formViews, registerForms, showFormAgain } from './forms/forms.ts'
 import { registerKeptForms, repeatedFields, type TypedForm, typedForm } from './forms/kept-forms.ts'
 import { icon } from './icons.ts'
-import { chooseLanguageOf, LANGUAGE_COOKIE, type Language, type Locale, spaceAfter } from './languages.ts'
+import { chooseLanguageOf, LANGUAGE_COOKIE, type Language, type Locale } from './languages.ts'
 import { currentLink, hueOf, navGroupsOf } from './navigation.ts'
 import { plainText } from './parameters.ts'
 import { openReports, type Report } from './report.ts'
 import { type LocalizedSite, openSite } from './site.ts'
+import { spaceAfter } from './spacing.ts'
 import type { Common, PageData } from './views.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')

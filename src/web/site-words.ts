@@ -35,12 +35,13 @@ const SENTENCE_BEGINS = /(^|[.!?]\s+)$/
 /**
  * Replaces the marks in a text. A point's word at the beginning of a sentence gets a capital letter; a word alone does not,
  * because it follows an amount.
+ * @param as writes a word, to mark it.
  */
-export function withWords(text: string, words: SiteWords): string {
+export function withWords(text: string, words: SiteWords, as = (word: string) => word): string {
   return text.replace(MARKS, (mark, offset: number) => {
-    if (mark === SITE) return words.site
+    if (mark === SITE) return as(words.site)
     const word = mark === POINT ? words.point : words.points
     const begins = text.length > 1 && SENTENCE_BEGINS.test(text.slice(0, offset))
-    return begins ? word[0]!.toUpperCase() + word.slice(1) : word
+    return as(begins ? word[0]!.toUpperCase() + word.slice(1) : word)
   })
 }

@@ -210,7 +210,7 @@ describe('the mark of the staff', () => {
       reviewed_by: adminId,
     })
     await withoutWriting(test, () => submit(party, 'review', { reviewed: 'yes' }))
-    expect((await client.get(`/apps/${party.client_id}`)).body).toContain(registry.reviewed)
+    expect((await client.get(`/apps/${party.client_id}`)).body).toContain(messages.en.common.reviewed)
     await submit(party, 'review', { reviewed: 'no' })
     expect(await storedApp(test, party)).toMatchObject({ reviewed_at: null, reviewed_by: null })
     expect((await trailOf(test, party)).map(({ action, detail }) => [action, detail])).toEqual([

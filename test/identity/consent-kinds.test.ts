@@ -96,7 +96,7 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
   }
 
   const title = [c.title('Reading Club'), line(c.by, '@OWNER ·', common.trustLevel(2))]
-  const unknown = [line(c.unreviewed, '·', c.unreviewedText), line(c.since, 'TIME ·', c.firstUse)]
+  const unknown = [line(common.unreviewed, '·', c.unreviewedText), line(c.since, 'TIME ·', c.firstUse)]
   const goesTo = (...place: string[]) => line(c.destination, ...place)
   /** What every page says of the member. */
   const sees = [
@@ -119,7 +119,7 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
 
   it('of a reviewed application says nothing that frightens', async () => {
     const party = await reviewed()
-    const known = [line(c.reviewed, '· TIME'), unknown[1]]
+    const known = [line(common.reviewed, '· TIME'), unknown[1]]
     const about = [c.remembered, couldRegister, c.about, 'Books, every Thursday', ...technical(party)]
     expect(await shown(party)).toEqual([
       ...[...title, ...known, goesTo('app.example'), ...sees, ...may, ...end, ...about],
@@ -172,7 +172,7 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
     const party = await byDocument()
     expect(await shown(party, PKCE)).toEqual([
       ...[c.title('agent.example'), consents.callsItself('Reading Agent')],
-      line(c.unreviewed, '·', c.unregistered('agent.example')),
+      line(common.unreviewed, '·', c.unregistered('agent.example')),
       ...[line(c.firstAllowed, 'TIME ·', c.firstUse), goesTo('agent.example'), ...sees, ...may, ...end],
       ...[c.remembered, c.homepage, 'agent.example', ...technical(party)],
     ])

@@ -60,17 +60,15 @@ describe('the page', () => {
     expect(first.body).toContain('href="https://books.example/about?a=1&amp;b=2"')
     expect(first.body).toContain('>books.example</a>')
     expect(first.body).toContain('src="https://books.example/logo.png"')
-    expect(first.body).toContain(t.identity.consent.unreviewed)
+    expect(first.body).toContain(t.common.unreviewed)
     expect(first.body).toContain(t.identity.consent.firstUse)
 
     const owner = await makePerson(test)
     await set({ reviewed_at: test.clock.now(), reviewed_by: owner.id })
     await authorize(await alice(), known)
     const second = await (await alice()).get(authorizationUrl(known))
-    expect(second.body).toMatch(
-      new RegExp(`${t.identity.consent.reviewed}</strong> · <time datetime="2026-01-01`),
-    )
-    expect(second.body).not.toContain(t.identity.consent.unreviewed)
+    expect(second.body).toMatch(new RegExp(`${t.common.reviewed}</strong> · <time datetime="2026-01-01`))
+    expect(second.body).not.toContain(t.common.unreviewed)
     expect(second.body).toContain(t.registry.members('1', 1, false))
   })
 

@@ -580,7 +580,7 @@ describe('the page of a device', () => {
     const label = messages.en.identity.device.program
     expect(page.body.includes(`<dt>${label}</dt><dd><bdi>${shown}</bdi></dd>`)).toBe(shown !== undefined)
     expect(page.body.includes(label)).toBe(shown !== undefined)
-    expect(page.body).not.toContain(messages.en.registry.reviewed)
+    expect(page.body).not.toContain(messages.en.common.reviewed)
   })
 
   it('decides once, whoever comes first', async () => {

@@ -141,7 +141,7 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
       const host = new URL(client.client_id).host
       expect(page.body).toContain(`<h1><bdi>${t.consent.title(host)}</bdi></h1>`)
       expect(page.body).toContain(consents.callsItself('Reading Agent'))
-      expect(page.body).toContain(t.consent.unreviewed)
+      expect(page.body).toContain(messages.en.common.unreviewed)
       expect(page.body).toContain(t.consent.unregistered(host))
       expect(page.body).toContain(`href="${server.at('/about')}"`)
       expect(page.body).not.toMatch(/logo\.png|by @/)

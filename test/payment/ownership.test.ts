@@ -127,13 +127,13 @@ describe('editing', () => {
       const { body } = await owner.get(`${page}/settings`)
       expect(body).toContain(messages.en.paymentApps.own.losesMark)
       await edit({ exchange_rate: '10' })
-      expect((await payPage()).body).toContain(messages.en.pay.approved)
+      expect((await payPage()).body).toContain(messages.en.common.reviewed)
 
       await edit({ [field]: value })
       expect((await owner.get(`${page}/settings`)).body).toContain(messages.en.paymentApps.own.unreviewed)
       const shown = await payPage()
       expect(shown.body).toContain(messages.en.pay.unreviewed)
-      expect(shown.body).not.toContain(messages.en.pay.approved)
+      expect(shown.body).not.toContain(messages.en.common.reviewed)
 
       const admin = await (await makePerson(test, { is_admin: true })).signIn()
       const review = `/admin/reviews/${merchant.payment_id}`
@@ -142,9 +142,9 @@ describe('editing', () => {
       test.clock.advance(1)
       await edit({ [field]: value.replace('o', '0') })
       expect((await admin.submit(seen, review, { decision: 'approve' })).status).toBe(409)
-      expect((await payPage()).body).not.toContain(messages.en.pay.approved)
+      expect((await payPage()).body).not.toContain(messages.en.common.reviewed)
       expect(await decideReview(admin, merchant, { decision: 'approve' })).toBe(303)
-      expect((await payPage()).body).toContain(messages.en.pay.approved)
+      expect((await payPage()).body).toContain(messages.en.common.reviewed)
       const again = { ...(await admin.get('/admin/reviews')).form('/language'), decision: 'approve' }
       expect((await admin.post(review, again)).status).toBe(409)
       const acts = ['edit', 'edit', 'change_unreviewed', 'edit', 'change_unreviewed', 'approve']

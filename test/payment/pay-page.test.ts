@@ -33,7 +33,9 @@ describe('before paying', () => {
     const client = await alice.signIn()
     const { body } = await client.get(path)
     const facts = textOf(body)
-    expect(facts).toContain(`Shop of ${merchant.owner.username} ${t.approved} @${merchant.owner.username} · `)
+    expect(facts).toContain(
+      `Shop of ${merchant.owner.username} ${messages.en.common.reviewed} @${merchant.owner.username} · `,
+    )
     expect(facts).toContain('120 points Stickers <b>')
     expect(facts).toContain(`${t.payingAs} @${alice.username}`)
     expect(facts).toContain(`${t.balanceNow} 5,000 ${t.thisPayment} −120 ${t.balanceAfter} 4,880`)

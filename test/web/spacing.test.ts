@@ -1,6 +1,8 @@
 /** What stands between a text and what follows it, in each language. */
-import { expect, it } from 'vitest'
-import { joinSentences } from '../../src/web/languages.ts'
+import { describe, expect, it } from 'vitest'
+import { texts } from '../../src/texts.ts'
+import { translate } from '../../src/web/languages.ts'
+import { joinSentences } from '../../src/web/spacing.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
@@ -35,6 +37,42 @@ it('a label has the colon of its language', async () => {
   expect(await read(`/admin/members/${id}`, 'zh-CN')).toContain(
     `${messages['zh-CN'].common.reason}：<bdi>Spam`,
   )
+})
+
+describe('a name in a Chinese text', () => {
+  const site = (name: string) => ({ site: name, point: '积分', points: '积分' })
+  const signInTo = (name: string) => translate(texts, 'zh-CN', site(name)).signIn.title
+
+  it.each([
+    ['星火论坛', '登录星火论坛'],
+    ['Spark', '登录 Spark'],
+    ['7 号论坛', '登录 7 号论坛'],
+    ['🔥火', '登录🔥火'],
+    ['《星 火》', '登录《星 火》'],
+  ])('%s: a space only beside Latin and digits', (name, title) => {
+    expect(signInTo(name)).toBe(title)
+    expect(messages['zh-CN'].identity.consent.title(name)).toBe(title)
+  })
+
+  it('has the space of each of its edges', () => {
+    const { leave } = messages['zh-CN'].team.ask
+    expect([leave('星火'), leave('Spark 商店'), leave('商店 Spark')]).toEqual([
+      '退出星火的团队？',
+      '退出 Spark 商店的团队？',
+      '退出商店 Spark 的团队？',
+    ])
+  })
+
+  it('keeps its spaces beside signs, numbers and other names', () => {
+    const { change } = messages['zh-CN'].settings
+    expect(change('手续费', '关闭', '开启')).toBe('手续费 关闭 → 开启')
+    expect(messages.en.identity.consent.title('星火')).toBe('Sign in to 星火')
+  })
+
+  it('gets spaces where a site calls its points in Latin letters', () => {
+    const { lead } = translate(texts, 'zh-CN', { site: '星火', point: 'Coin', points: 'Coin' }).front
+    expect(lead).toBe('用星火账号登录社区里的应用，用 Coin 向商家付款。')
+  })
 })
 
 it('sentences are joined as their language does', () => {

@@ -8,8 +8,8 @@ import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import { type Config, isLoopback } from '../../platform/config.ts'
-import { type Language, type Text, textKey } from '../../web/languages.ts'
-import { siteWords, withWords } from '../../web/site-words.ts'
+import { inWords, type Language, type Text, textKey } from '../../web/languages.ts'
+import { siteWords } from '../../web/site-words.ts'
 import { letter } from './email.texts.ts'
 
 /** Waits after failed attempts, in order. After the last one the mail is given up. */
@@ -65,10 +65,10 @@ export async function enqueueMail(
       user_id: mail.user_id,
       recipient: mail.recipient,
       kind: mail.kind,
-      subject: withWords(subject[key], words),
+      subject: inWords(subject[key], key, words),
       text_encrypted: deps.secrets.encrypt(
         mailContext(mail.recipient),
-        withWords(`${paragraphs.join('\n\n')}\n`, words),
+        inWords(`${paragraphs.join('\n\n')}\n`, key, words),
       ),
       useless_at: mail.useless_at,
       next_attempt_at: deps.clock(),

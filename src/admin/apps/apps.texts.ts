@@ -1,4 +1,5 @@
 /** Texts of the pages of this room: OAuth applications, and payment applications with their reviews and mandates. */
+import { common } from '../../web/common.texts.ts'
 import type { Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
@@ -137,8 +138,8 @@ export const admin = {
   },
   changed: { en: 'Changed', zh: '有修改' },
   changedText: {
-    en: 'You approved this before, and the owner has changed it since. The pay page does not show “Approved by staff” until you approve it again. Sales continue. The history shows the earlier values.',
-    zh: '此前已通过审核，之后有过修改：在你重新通过前，买家看不到“已通过审核”，收款照常。之前的内容见历史。',
+    en: `You approved this before, and the owner has changed it since. The pay page does not show “${common.reviewed.en}” until you approve it again. Sales continue. The history shows the earlier values.`,
+    zh: `此前已通过审核，之后有过修改：在你重新通过前，买家看不到“${common.reviewed.zh}”，收款照常。之前的内容见历史。`,
   },
   reasonMissing: {
     en: 'Enter a reason, so that the owner can correct it.',

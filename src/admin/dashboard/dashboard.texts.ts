@@ -1,6 +1,6 @@
 /** Texts of the dashboard. */
 import type { Texts } from '../../web/languages.ts'
-import { counted } from '../../web/plurals.ts'
+import { counted, pointsOf } from '../../web/plurals.ts'
 import { POINT, POINTS } from '../../web/site-words.ts'
 
 export const dashboard = {
@@ -14,13 +14,13 @@ export const dashboard = {
   }),
   onDay: (day: string, points: string) => ({ en: `${day}: ${points}`, zh: `${day}：${points}` }),
   signedIn: { en: 'Signed in today', zh: '今日登录' },
-  joined: (count: string, total: string) => ({
-    en: `${count} new, ${total} members`,
+  joined: (count: string, total: string, n: number) => ({
+    en: `${count} new, ${total} ${counted(n, 'member', 'members')}`,
     zh: `新增 ${count} 人，共 ${total} 人`,
   }),
   about: (figure: string) => ({ en: `about ${figure}`, zh: `约 ${figure}` }),
   newMembers: { en: 'New members, last 30 days', zh: '近 30 天新增成员' },
-  circulating: { en: 'In members’ wallets', zh: '成员钱包合计' },
+  circulating: { en: `${POINTS} in circulation`, zh: `流通中的${POINTS}` },
   asOf: { en: 'As of', zh: '截至' },
   unproven: { en: 'Known after the first check of the books', zh: '首次核验账本后可知' },
   fees: { en: 'Fees today', zh: '今日手续费' },
@@ -32,7 +32,7 @@ export const dashboard = {
   since: { en: 'oldest since', zh: '最早提交于' },
   reviews: { en: 'Payment applications to review', zh: '待审核的收款应用' },
   refundRequests: { en: 'Refund requests', zh: '退款申请' },
-  inAll: (points: string) => ({ en: `${points} ${POINTS} in total`, zh: `合计 ${points} ${POINTS}` }),
+  inAll: (points: string) => ({ en: `${pointsOf(points)} in total`, zh: `合计 ${points} ${POINTS}` }),
   proposals: { en: 'Approvals', zh: '待审批的操作' },
   proposedBy: (username: string) => ({ en: `Proposed by @${username}`, zh: `由 @${username} 提交` }),
   nothing: { en: 'Nothing waiting', zh: '没有待处理的事项' },
@@ -58,7 +58,7 @@ export const dashboard = {
   booksSound: { en: 'Balanced', zh: '平衡' },
   booksBroken: { en: 'Do not balance', zh: '不平衡' },
   booksNever: { en: 'Not checked yet', zh: '尚未核验' },
-  seals: { en: 'Seals', zh: '校验链' },
+  seals: { en: 'Audit seals', zh: '审计校验链' },
   sealsDone: { en: 'Up to date', zh: '已是最新' },
   sealsLate: { en: 'Behind since', zh: '滞后，始于' },
   notifications: { en: 'Notifications', zh: '通知' },

@@ -1,6 +1,6 @@
 /** Texts of refunds, reversals, grants and adjustments. */
 import type { Texts } from '../../web/languages.ts'
-import { counted } from '../../web/plurals.ts'
+import { counted, pointsOf } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const adjustments = {
@@ -28,8 +28,8 @@ export const adjustments = {
   refundedSoFar: { en: 'Refunded so far', zh: '已退款' },
   withFee: { en: 'The platform returns its part of the fee', zh: '平台同时退还相应手续费' },
   reasonHint: { en: 'Both members see it.', zh: '双方都能看到。' },
-  toRefund: { en: 'Review the refund', zh: '核对退款' },
-  toReversal: { en: 'Review the reversal', zh: '核对冲正' },
+  toRefund: { en: 'Next: check the refund', zh: '下一步：核对退款' },
+  toReversal: { en: 'Next: check the reversal', zh: '下一步：核对冲正' },
   points: { en: 'Manual adjustments', zh: '手动调整' },
   pointsLead: {
     en: `Grant ${POINTS} to members, or deduct them.`,
@@ -40,7 +40,7 @@ export const adjustments = {
     en: 'Write username,amount on each line. A negative amount deducts. You see the total before anything moves.',
     zh: '每行写“用户名,金额”，负数为扣除。执行前会显示合计供你核对。',
   },
-  check: { en: 'Review', zh: '核对' },
+  check: { en: 'Next: check', zh: '下一步：核对' },
   balanceOf: (username: string) => ({ en: `Balance of @${username}`, zh: `@${username} 的余额` }),
   feeBack: { en: 'From the platform’s fee', zh: '平台退还手续费' },
   none: { en: 'none', zh: '无' },
@@ -49,24 +49,27 @@ export const adjustments = {
   granted: { en: 'Granted in total', zh: '发放合计' },
   taken: { en: 'Deducted in total', zh: '扣除合计' },
   members: { en: 'Members', zh: '成员数' },
-  moreLines: (count: string) => ({ en: `and ${count} more lines`, zh: `另有 ${count} 行` }),
+  moreLines: (count: string) => ({
+    en: `and ${count} more ${count === '1' ? 'line' : 'lines'}`,
+    zh: `另有 ${count} 行`,
+  }),
   toOrder: { en: 'See the order', zh: '查看订单' },
   sheets: {
     refund: {
       title: (points: string, payer: string) => ({
-        en: `Refund ${points} ${POINTS} to @${payer}?`,
+        en: `Refund ${pointsOf(points)} to @${payer}?`,
         zh: `向 @${payer} 退还 ${points} ${POINTS}？`,
       }),
       lead: (app: string, whole: string) => ({
-        en: `For an order of ${whole} ${POINTS} at ${app}.`,
+        en: `For an order of ${pointsOf(whole)} at ${app}.`,
         zh: `${app} 的订单，共 ${whole} ${POINTS}。`,
       }),
       read: { en: 'The buyer and the merchant see the reason.', zh: '买家和商户都能看到理由。' },
-      button: (points: string) => ({ en: `Refund ${points} ${POINTS}`, zh: `退还 ${points} ${POINTS}` }),
+      button: (points: string) => ({ en: `Refund ${pointsOf(points)}`, zh: `退还 ${points} ${POINTS}` }),
     },
     reversal: {
       title: (points: string, sender: string) => ({
-        en: `Return ${points} ${POINTS} to @${sender}?`,
+        en: `Return ${pointsOf(points)} to @${sender}?`,
         zh: `将 ${points} ${POINTS} 退回 @${sender}？`,
       }),
       lead: (app: string) => ({
@@ -74,7 +77,7 @@ export const adjustments = {
         zh: `冲正 ${app} 发起的整笔转账。`,
       }),
       read: { en: 'Both members see the reason.', zh: '双方都能看到理由。' },
-      button: (points: string) => ({ en: `Reverse ${points} ${POINTS}`, zh: `冲正 ${points} ${POINTS}` }),
+      button: (points: string) => ({ en: `Reverse ${pointsOf(points)}`, zh: `冲正 ${points} ${POINTS}` }),
     },
     points: {
       title: (n: number) => ({
@@ -93,19 +96,19 @@ export const adjustments = {
     refunded: (points: string, whole: string, payer: string, app: string, rest: string) =>
       rest === '0'
         ? {
-            en: `Refunded ${points} of ${whole} ${POINTS} to @${payer}. The order is now refunded in full.`,
+            en: `Refunded ${points} of ${pointsOf(whole)} to @${payer}. The order is now refunded in full.`,
             zh: `已向 @${payer} 退还 ${points} ${POINTS}（共 ${whole}），此订单已全额退款。`,
           }
         : {
-            en: `Refunded ${points} of ${whole} ${POINTS} to @${payer}. ${app} keeps ${rest}.`,
+            en: `Refunded ${points} of ${pointsOf(whole)} to @${payer}. ${app} keeps ${rest}.`,
             zh: `已向 @${payer} 退还 ${points} ${POINTS}（共 ${whole}），${app} 保留 ${rest}。`,
           },
     reversed: (recipient: string, points: string, sender: string, back: string) => ({
-      en: `Reversed: @${recipient} returned ${points} ${POINTS}, and @${sender} got ${back} back.`,
+      en: `Reversed: @${recipient} returned ${pointsOf(points)}, and @${sender} got ${back} back.`,
       zh: `已冲正：@${recipient} 退回 ${points} ${POINTS}，@${sender} 收回 ${back}。`,
     }),
     points: (granted: string, taken: string, n: number) => ({
-      en: `Adjusted ${n} ${counted(n, 'wallet', 'wallets')}: ${granted} ${POINTS} granted, ${taken} deducted.`,
+      en: `Adjusted ${n} ${counted(n, 'wallet', 'wallets')}: ${pointsOf(granted)} granted, ${taken} deducted.`,
       zh: `已调整 ${n} 个钱包：发放 ${granted} ${POINTS}，扣除 ${taken}。`,
     }),
     repeated: { en: 'This was already done. Nothing moved again.', zh: '此操作之前已执行，没有重复变动。' },
@@ -123,11 +126,11 @@ export const adjustments = {
     noTransfer: { en: 'There is no transfer with this number.', zh: '没有此编号的转账。' },
     reversed: { en: 'This transfer is already reversed.', zh: '此转账已冲正。' },
     tooMuch: (left: string, whole: string) => ({
-      en: `Only ${left} of ${whole} ${POINTS} can still be refunded.`,
+      en: `Only ${left} of ${pointsOf(whole)} can still be refunded.`,
       zh: `此订单共 ${whole} ${POINTS}，只剩 ${left} 可退。`,
     }),
     tooPoor: (username: string, have: string, need: string) => ({
-      en: `@${username} has only ${have} ${POINTS}, and would have to return ${need}.`,
+      en: `@${username} has only ${pointsOf(have)}, and would have to return ${need}.`,
       zh: `@${username} 只有 ${have} ${POINTS}，不够退回 ${need}。`,
     }),
   },

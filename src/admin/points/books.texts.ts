@@ -30,7 +30,7 @@ export const books = {
   more: (count: string) => ({ en: `and ${count} more`, zh: `另有 ${count} 条` }),
   figures: { en: 'Totals', zh: '合计' },
   at: { en: 'As of', zh: '截至' },
-  wallets: { en: 'In members’ wallets', zh: '成员钱包合计' },
+  wallets: { en: `${POINTS} in circulation`, zh: `流通中的${POINTS}` },
   fees: { en: 'Fees', zh: '手续费收入' },
   issued: { en: 'Issued', zh: '发行总额' },
   play: {
@@ -41,7 +41,7 @@ export const books = {
     en: `${wallets} in wallets, ${fees} in fees`,
     zh: `钱包 ${wallets}，手续费 ${fees}`,
   }),
-  sealed: { en: 'Last seal', zh: '最新校验链' },
+  sealed: { en: 'Last audit seal', zh: '最新审计校验链' },
   sealedHint: {
     en: 'Keep this line in another place. Later, npm run books -- --sealed with this line shows whether the chain before it was shortened or rewritten.',
     zh: '请把这一行保存在别处：日后运行 npm run books -- --sealed 并附上它，即可查出此前的校验链是否被截断或重写。',

@@ -1,5 +1,6 @@
 /** Texts of the pages of wallets and orders: freezes, movements, suspicious patterns, refund requests. */
 import type { Texts } from '../../web/languages.ts'
+import { counted, pointsOf } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const freeze = {
@@ -137,7 +138,7 @@ export const abuse = {
   },
   round: (points: string) => ({ en: `at least ${points} each`, zh: `每次至少 ${points}` }),
   movements: (count: string, n: number) => ({
-    en: `${count} ${n === 1 ? 'movement' : 'movements'}`,
+    en: `${count} ${counted(n, 'movement', 'movements')}`,
     zh: `${count} 笔`,
   }),
   velocity: { en: 'Most movements', zh: '变动最多的成员' },
@@ -169,11 +170,11 @@ export const refundDecisions = {
     zh: '商户申请退款后会显示在这里。',
   },
   declined: (app: string, points: string) => ({
-    en: `Declined: ${app} asked to refund ${points} ${POINTS}. The merchant and the buyer see your answer.`,
+    en: `Declined: ${app} asked to refund ${pointsOf(points)}. The merchant and the buyer see your answer.`,
     zh: `已拒绝 ${app} 退还 ${points} ${POINTS} 的申请，商户和买家会看到你的答复。`,
   }),
   canReturn: (left: string, wallet: string, fee: string, payee: string) => ({
-    en: `${left} ${POINTS} of this order can be refunded: ${wallet} from ${payee}, ${fee} from the fee.`,
+    en: `${pointsOf(left)} of this order can be refunded: ${wallet} from ${payee}, ${fee} from the fee.`,
     zh: `此订单还可退 ${left} ${POINTS}：${payee} 承担 ${wallet}，手续费退还 ${fee}。`,
   }),
   holds: (have: string) => ({ en: `That wallet has ${have}.`, zh: `该钱包现有 ${have}。` }),

@@ -1,6 +1,6 @@
 /** Texts of acts that wait for a second administrator. */
 import type { Texts } from '../../web/languages.ts'
-import { counted } from '../../web/plurals.ts'
+import { counted, pointsOf } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const proposals = {
@@ -38,18 +38,18 @@ export const proposals = {
     zh: '启用双人审批后，操作会显示在这里。',
   },
   titles: {
-    refund: (points: string) => ({ en: `Refund ${points} ${POINTS}`, zh: `退款 ${points} ${POINTS}` }),
+    refund: (points: string) => ({ en: `Refund ${pointsOf(points)}`, zh: `退款 ${points} ${POINTS}` }),
     reversal: { en: 'Reverse a transfer', zh: '冲正转账' },
     points: (granted: string, taken: string, n: number) => ({
       en: `Adjust ${n} ${counted(n, 'wallet', 'wallets')}: grant ${granted}, deduct ${taken}`,
       zh: `调整 ${n} 个钱包：发放 ${granted}，扣除 ${taken}`,
     }),
     grant: (granted: string, n: number) => ({
-      en: `Grant ${granted} ${POINTS} to ${n} ${counted(n, 'member', 'members')}`,
+      en: `Grant ${pointsOf(granted)} to ${n} ${counted(n, 'member', 'members')}`,
       zh: `向 ${n} 位成员发放 ${granted} ${POINTS}`,
     }),
     deduct: (taken: string, n: number) => ({
-      en: `Deduct ${taken} ${POINTS} from ${n} ${counted(n, 'member', 'members')}`,
+      en: `Deduct ${pointsOf(taken)} from ${n} ${counted(n, 'member', 'members')}`,
       zh: `从 ${n} 位成员扣除 ${taken} ${POINTS}`,
     }),
     setting: (name: string, value: string) => ({

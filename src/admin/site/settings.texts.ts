@@ -1,6 +1,7 @@
 /** Texts of the page of site settings. The settings themselves are in setting-names.texts.ts. */
 import type { Unit } from '../../core/setting-kinds.ts'
 import type { Group, Section } from '../../core/setting-values.ts'
+import { common } from '../../web/common.texts.ts'
 import type { Text, Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 import { POINT, POINTS } from '../../web/site-words.ts'
@@ -245,8 +246,8 @@ export const settings = {
     },
     client_id_metadata_documents: {
       any: {
-        en: 'Any website can then ask members for consent without anyone having registered it. Its consent page shows its host, and says that the staff has not reviewed it.',
-        zh: '此后任何网站无需注册即可向成员请求授权。授权页面会显示其主机名，并注明未经本站审核。',
+        en: `Any website can then ask members for consent without anyone having registered it. Its consent page shows its host and “${common.unreviewed.en}”.`,
+        zh: `此后任何网站无需注册即可向成员请求授权。授权页面会显示其主机名，并注明“${common.unreviewed.zh}”。`,
       },
       off: {
         en: 'These programs can no longer sign members in, and their tokens stop working at the next use.',

@@ -1,4 +1,5 @@
 /** The acts of the audit log and the refusals of the security record, in words. Pages show the key beside them. */
+import { common } from '../../web/common.texts.ts'
 import type { Text, Texts } from '../../web/languages.ts'
 import { POINTS } from '../../web/site-words.ts'
 
@@ -182,7 +183,7 @@ export const acts = {
     scopes: { en: 'Scopes', zh: '授权范围' },
     secrets: { en: 'Client secrets', zh: '客户端密钥' },
     suspended: { en: 'Suspended', zh: '停用' },
-    reviewed: { en: 'Reviewed by staff', zh: '已由本站审核' },
+    reviewed: { en: common.reviewed.en, zh: common.reviewed.zh },
     confirmed: { en: 'Confirmed', zh: '确认' },
     grants: { en: 'Sign-ins', zh: '应用登录' },
     grant_id: { en: 'Sign-in', zh: '应用登录' },

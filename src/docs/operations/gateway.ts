@@ -62,8 +62,8 @@ export const TRADE = {
 }
 export const NAMED = {
   trade_no: text(
-    'The number of the platform: at most 19 digits. One of the two numbers is required; trade_no wins.',
-    '平台订单号，最多 19 位数字。两个订单号至少填一个，同时填写时以 trade_no 为准。',
+    'The number of the platform: at most 19 digits. Send trade_no or out_trade_no; trade_no wins.',
+    '平台订单号，最多 19 位数字。填写 trade_no 或 out_trade_no；同时填写时以 trade_no 为准。',
   ),
   out_trade_no: OUT_TRADE_NO,
 }

@@ -253,7 +253,7 @@ export const mandateOperations: Operation[] = [
     request: {
       in: 'form',
       schema: described(MandateQueryRequest, {
-        mandate_id: text('One of the two must be given.', '两者填其一。'),
+        mandate_id: text('Send mandate_id or reference.', '填写 mandate_id 或 reference。'),
         reference: REFERENCE,
         ...SIGNED,
       }),

@@ -255,7 +255,7 @@ export function reviewedVersion(app: Pick<AppValues, (typeof REVIEWED_FIELDS)[nu
 }
 
 /**
- * Gives or withdraws the mark "reviewed by staff", and with it the right to its resource. An existing mark keeps its date.
+ * Gives or withdraws the mark of a review, and with it the right to its resource. An existing mark keeps its date.
  * Throws not_found, and conflict when the application differs from the version that the administrator has `seen`, nobody owns
  * it, or another reviewed application has its resource.
  */

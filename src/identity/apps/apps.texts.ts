@@ -1,5 +1,6 @@
 /** Texts of the list of own applications and of registering one. */
 import type { Texts } from '../../web/languages.ts'
+import { SITE } from '../../web/site-words.ts'
 
 export const apps = {
   title: { en: 'Sign-in applications', zh: '登录应用' },
@@ -53,12 +54,12 @@ export const apps = {
   },
   listed: { en: 'Show it on the page of all apps', zh: '在全部应用页面展示' },
   listedHint: {
-    en: 'Members who may use it see it there, once the staff has reviewed it and it has a homepage.',
+    en: `Members who may use it see it there, once ${SITE} has reviewed it and it has a homepage.`,
     zh: '经本站审核且填写了主页后，有权使用的成员会在该页面看到它。',
   },
   resource: { en: 'Address of your service', zh: '服务地址' },
   resourceHint: {
-    en: 'If other applications call your service with tokens made for it (RFC 8707). At the host of a redirect URI; needs a secret, and works after the staff has reviewed the application.',
+    en: `If other applications call your service with tokens made for it (RFC 8707). At the host of a redirect URI; needs a secret, and works once ${SITE} has reviewed the application.`,
     zh: '其他应用用专门的令牌调用你的服务时填写（RFC 8707）。须与某个回调地址同域名，应用有密钥，并经本站审核后生效。',
   },
   device: { en: 'Sign-in on devices without a browser', zh: '允许在没有浏览器的设备上登录' },

@@ -1,4 +1,5 @@
 /** Texts of the page of one registered application. */
+import { common } from '../../web/common.texts.ts'
 import type { Text, Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 
@@ -8,8 +9,8 @@ export const registry = {
   nothingChanged: { en: 'There were no changes to save.', zh: '内容没有变化，无需保存。' },
   savedFields: (fields: string) => ({ en: `Saved: ${fields}.`, zh: `已保存：${fields}。` }),
   savedWithoutMark: (fields: string) => ({
-    en: `Saved: ${fields}. The mark “Reviewed by staff” is removed until the next review.`,
-    zh: `已保存：${fields}。“已由本站审核”标记已移除，等待重新审核。`,
+    en: `Saved: ${fields}. The mark “${common.reviewed.en}” is removed until the next review.`,
+    zh: `已保存：${fields}。“${common.reviewed.zh}”标记已移除，等待重新审核。`,
   }),
   members: (formatted: string, count: number, isMore: boolean) => {
     if (count === 0) return { en: 'not used by any member yet', zh: '尚无成员使用' }
@@ -17,8 +18,6 @@ export const registry = {
       ? { en: `used by more than ${formatted} members`, zh: `超过 ${formatted} 位成员在使用` }
       : { en: `used by ${formatted} ${counted(count, 'member', 'members')}`, zh: `${formatted} 位成员在使用` }
   },
-  reviewed: { en: 'Reviewed by staff', zh: '已由本站审核' },
-  unreviewed: { en: 'Not reviewed', zh: '未经审核' },
   suspended: { en: 'Suspended', zh: '已停用' },
   suspendedText: {
     en: 'An administrator has suspended this application. Members cannot sign in to it, and its tokens are refused.',
@@ -35,8 +34,8 @@ export const registry = {
   reason: { en: 'Reason', zh: '理由' },
   details: { en: 'Settings', zh: '应用设置' },
   detailsText: {
-    en: 'Any change here, except to groups, removes the mark “Reviewed by staff”.',
-    zh: '除用户组外，修改任何内容都会移除“已由本站审核”标记。',
+    en: `Any change here, except to groups, removes the mark “${common.reviewed.en}”.`,
+    zh: `除用户组外，修改任何内容都会移除“${common.reviewed.zh}”标记。`,
   },
   identifiers: { en: 'For your program', zh: '接入信息' },
   next: { en: 'Next', zh: '下一步' },
@@ -198,10 +197,10 @@ export const registry = {
     secret_reset: { en: 'Secret reset', zh: '重置了密钥' },
     suspended: { en: 'Suspended', zh: '已停用' },
     reinstated: { en: 'Reinstated', zh: '已恢复' },
-    reviewed: { en: 'Marked as reviewed by staff', zh: '标记为“已由本站审核”' },
+    reviewed: { en: `Marked “${common.reviewed.en}”`, zh: `标记为“${common.reviewed.zh}”` },
     review_withdrawn: {
-      en: 'Mark “Reviewed by staff” removed',
-      zh: '取消了“已由本站审核”标记',
+      en: `Mark “${common.reviewed.en}” removed`,
+      zh: `取消了“${common.reviewed.zh}”标记`,
     },
     deleted: { en: 'Deleted', zh: '已删除' },
   } as Record<string, Text>,

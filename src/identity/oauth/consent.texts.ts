@@ -7,8 +7,6 @@ export const consent = {
   titleBoth: (app: string) => ({ en: `${app} has two requests`, zh: `${app} 有两个请求` }),
   by: { en: 'by', zh: '提供者' },
   firstUse: { en: 'not used by any member yet', zh: '尚无成员使用' },
-  reviewed: { en: 'Reviewed by our staff', zh: '已由本站审核' },
-  unreviewed: { en: 'Not reviewed by our staff', zh: '未经本站审核' },
   unreviewedText: {
     en: 'Continue only if you know and trust its owner.',
     zh: '仅在你了解并信任其所有者时继续。',
@@ -83,14 +81,13 @@ export const consent = {
 export const consents = {
   by: { en: 'by', zh: '提供者' },
   callsItself: (name: string) => ({ en: `calls itself “${name}”`, zh: `自称“${name}”` }),
-  reviewed: { en: 'Reviewed by our staff', zh: '已由本站审核' },
   picture: { en: 'picture', zh: '头像' },
   confirmed: { en: 'confirmed', zh: '已验证' },
   number: (id: string) => ({ en: `member number\u00a0${id}`, zh: `成员编号 ${id}` }),
   may: { en: 'It may also', zh: '它还可以' },
   lookUpAgain: {
-    en: 'Look this up again while you are away, for up to 30 days after each sign-in',
-    zh: '在你离开后再次读取以上信息，每次登录后最多 30 天',
+    en: 'Check these again without you, for 30 days after each sign-in',
+    zh: '你不在时再次读取以上信息，每次登录后 30 天内有效',
   },
   registerApps: { en: 'Create and list applications in your name', zh: '以你的名义创建和查看应用' },
   mayRegister: {

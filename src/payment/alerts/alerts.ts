@@ -10,6 +10,7 @@ import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import type { AlertKind, MandateAlertKind } from '../../database/tables/notifications.ts'
 import type { TeamRole } from '../../database/tables/payment-apps.ts'
+import { markNames } from '../../web/spacing.ts'
 import { alerts as texts } from './alerts.texts.ts'
 
 /** The link of each alert, relative to the page of its application. */
@@ -116,13 +117,14 @@ async function mailAlert(
     .select(['username', 'email', 'language'])
     .executeTakeFirst()
   if (user === undefined || user.email === null) return
+  const language = user.language ?? 'en'
   await enqueueMail(tx, deps, {
     user_id,
     recipient: user.email,
     username: user.username,
-    language: user.language ?? 'en',
+    language,
     kind: `alert.${kind}`,
-    content: texts.mails[kind](facts),
+    content: texts.mails[kind](language === 'en' ? facts : markNames(facts)),
     link: linkOf({ kind, payment_id, facts }),
   })
 }

@@ -1,11 +1,14 @@
 /** Texts of the list of payment applications, of applying for one, of its pages, settings and terms. */
+import { common } from '../../web/common.texts.ts'
 import type { Texts } from '../../web/languages.ts'
-import { pointsOf } from '../../web/plurals.ts'
+import { counted, pointsOf } from '../../web/plurals.ts'
 import { POINT, POINTS } from '../../web/site-words.ts'
+
+const minutes = (n: number) => `${n} ${counted(n, 'minute', 'minutes')}`
 
 /** The time to pay on a site that sets less than an application may. */
 const onlyEmpty = (max: number) => ({
-  en: `Leave it empty: the site sets ${max} minutes, and no other time is allowed.`,
+  en: `Leave it empty: the site sets ${minutes(max)}, and no other time is allowed.`,
   zh: `请留空：站点设定为 ${max} 分钟，不能使用其他期限。`,
 })
 
@@ -68,8 +71,8 @@ export const paymentApps = {
   token: { en: 'Token', zh: 'Token' },
   secretKey: { en: 'Secret Key', zh: 'Secret Key' },
   secretKeyHint: {
-    en: 'The SHA-256 of the token. Sign requests and verify callbacks with it.',
-    zh: '即 Token 的 SHA-256，用于请求签名和回调验签。',
+    en: 'Sign requests and verify callbacks with it. It is the SHA-256 of the token.',
+    zh: '用它为请求签名、为回调验签。它是 Token 的 SHA-256。',
   },
   whichTitle: { en: 'Which of the two does my program need?', zh: '我的程序该填哪一个？' },
   which: {
@@ -114,18 +117,18 @@ export const paymentApps = {
       max < min
         ? onlyEmpty(max)
         : {
-            en: `From ${min} to ${max} minutes, for new orders. Empty: ${max} minutes, as the site sets.`,
+            en: `From ${min} to ${minutes(max)}, for new orders. Empty: ${minutes(max)}, as the site sets.`,
             zh: `${min} 至 ${max} 分钟，对新订单生效；留空则为站点设定的 ${max} 分钟。`,
           },
     orderMinutesLowered: (max: number) => ({
-      en: `The site now allows ${max} minutes at most, so new orders can be paid for ${max} minutes.`,
+      en: `The site now allows ${minutes(max)} at most, so new orders can be paid for ${minutes(max)}.`,
       zh: `站点现在最多允许 ${max} 分钟，因此新订单的付款期限为 ${max} 分钟。`,
     }),
     orderMinutesWrong: (min: number, max: number) =>
       max < min
         ? onlyEmpty(max)
         : {
-            en: `Enter ${min} to ${max} minutes, or leave it empty.`,
+            en: `Enter ${min} to ${minutes(max)}, or leave it empty.`,
             zh: `须为 ${min} 至 ${max} 分钟，或留空。`,
           },
     addresses: { en: 'Servers that may call the API', zh: '允许调用接口的服务器地址' },
@@ -150,12 +153,12 @@ export const paymentApps = {
     }),
     lowBalanceOff: { en: 'The low balance alert is off.', zh: '余额不足提醒已关闭。' },
     losesMark: {
-      en: 'If you change the name, description, callback address, homepage or logo, the pay page no longer shows “Approved by staff” until the next review. Sales continue.',
-      zh: '修改名称、简介、回调地址、主页或图标后，付款页将不再显示“已通过审核”，直到再次审核；其间照常收款。',
+      en: `If you change the name, description, callback address, homepage or logo, the pay page no longer shows “${common.reviewed.en}” until the next review. Sales continue.`,
+      zh: `修改名称、简介、回调地址、主页或图标后，付款页将不再显示“${common.reviewed.zh}”，直到再次审核；其间照常收款。`,
     },
     unreviewed: {
-      en: 'Changed since it was approved. The pay page does not show “Approved by staff” until the next review. Sales continue.',
-      zh: '审核通过后有过修改：再次审核前，付款页不显示“已通过审核”；照常收款。',
+      en: `Changed since it was approved. The pay page does not show “${common.reviewed.en}” until the next review. Sales continue.`,
+      zh: `审核通过后有过修改：再次审核前，付款页不显示“${common.reviewed.zh}”；照常收款。`,
     },
     handOver: { en: 'Hand over the application', zh: '移交应用' },
     handOverText: {
@@ -271,7 +274,7 @@ export const terms = {
   unlimited: (used: string) => ({ en: `no limit; ${used} today`, zh: `不限；今日 ${used}` }),
   example: { en: 'For example', zh: '举例' },
   exampleText: (money: string, points: string, fee: string, received: string) => ({
-    en: `a price of ${money} becomes ${points} ${POINTS}: the buyer pays ${points}, the fee is ${fee}, the merchant receives ${received}.`,
+    en: `a price of ${money} becomes ${pointsOf(points)}: the buyer pays ${points}, the fee is ${fee}, the merchant receives ${received}.`,
     zh: `标价 ${money} 即 ${points} ${POINTS}：买家支付 ${points}，手续费 ${fee}，商户收到 ${received}。`,
   }),
   rateHigh: (points: string) => ({

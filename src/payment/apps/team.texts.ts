@@ -1,4 +1,5 @@
 /** Texts of the team of a payment application, and of its next owner. */
+import { common } from '../../web/common.texts.ts'
 import type { Texts } from '../../web/languages.ts'
 import { POINTS } from '../../web/site-words.ts'
 
@@ -154,8 +155,8 @@ export const handover = {
       zh: '原所有者不再担任任何角色，团队也随之解散，由新所有者重新邀请。转账按新所有者的信任等级执行。',
     },
     {
-      en: 'The pay page no longer shows “Approved by staff” until an administrator approves the application again. Sales continue.',
-      zh: '管理员重新审核前，付款页不显示“已通过审核”；照常收款。',
+      en: `The pay page no longer shows “${common.reviewed.en}” until an administrator approves the application again. Sales continue.`,
+      zh: `管理员重新审核前，付款页不显示“${common.reviewed.zh}”；照常收款。`,
     },
     { en: 'Its test application is handed over too.', zh: '对应的测试应用随之一并移交。' },
   ],

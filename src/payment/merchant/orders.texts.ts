@@ -231,7 +231,7 @@ export const merchantMandates = {
   },
   testRight: { en: 'A test application needs no right.', zh: '测试应用无需申请。' },
   dailyMax: (formatted: string) => ({
-    en: `All charges of a day: up to ${formatted} ${POINTS}.`,
+    en: `All charges of a day: up to ${pointsOf(formatted)}.`,
     zh: `每日扣款合计最多 ${formatted} ${POINTS}。`,
   }),
   withdrawnText: {

@@ -1,4 +1,5 @@
 /** Texts of the overview of an application, and of its statistics. */
+import { common } from '../../web/common.texts.ts'
 import type { Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
@@ -11,7 +12,7 @@ export const overview = {
     en: `${paid} ${counted(n, 'payment', 'payments')}, ${received} received after the fee`,
     zh: `${paid} 笔，扣除手续费后到账 ${received}`,
   }),
-  rate: { en: 'Paid, of ended orders', zh: '付款率（已结束的订单）' },
+  rate: { en: 'Payment rate', zh: '付款成功率' },
   rateText: (paid: string, ended: string, open: string, share: string) => ({
     en: `30 days: ${paid} of ${ended} ended orders. ${open} still open, not counted. Of all created: ${share}`,
     zh: `30 天内结束 ${ended} 笔，付款 ${paid} 笔；${open} 笔仍可付款，未计入。占全部创建订单的 ${share}`,
@@ -58,8 +59,8 @@ export const overview = {
   eventsGoneText: { en: 'Your address answered 410 Gone:', zh: '你的地址返回了 410 Gone：' },
   unreviewed: { en: 'Changed since the last review', zh: '审核后有过修改' },
   unreviewedText: {
-    en: 'Sales continue. The pay page shows “Approved by staff” again after the next review.',
-    zh: '照常收款；再次审核后，付款页会重新显示“已通过审核”。',
+    en: `Sales continue. The pay page shows “${common.reviewed.en}” again after the next review.`,
+    zh: `照常收款；再次审核后，付款页会重新显示“${common.reviewed.zh}”。`,
   },
   review: {
     pending: { en: 'This application waits for its review', zh: '正在等待管理员审核' },
@@ -146,7 +147,7 @@ export const statistics = {
   created: { en: 'Orders created', zh: '创建的订单' },
   paid: { en: 'Paid', zh: '已付款' },
   notPaid: { en: 'Not paid', zh: '未付款' },
-  rate: { en: 'Paid, of ended orders', zh: '付款率（已结束的订单）' },
+  rate: { en: 'Payment rate', zh: '付款成功率' },
   rateText: (paid: string, ended: string, open: string, opened: number) => ({
     en: `${paid} of ${ended} that were paid, expired or cancelled. ${opened === 0 ? 'No order is still open.' : `${open} still open, not counted.`}`,
     zh: `已付款、过期或取消的 ${ended} 笔中付款 ${paid} 笔。${opened === 0 ? '没有仍可付款的订单。' : `另有 ${open} 笔仍可付款，未计入。`}`,

@@ -33,10 +33,10 @@ export const notifications = {
   now: { en: 'Being sent', zh: '正在发送' },
   refresh: { en: 'Check again', zh: '刷新' },
   attempt: (n: number) => ({ en: ` (${n} of 6)`, zh: `（第 ${n} 次，共 6 次）` }),
-  confirmed: (seconds: string) => ({
-    en: `Confirmed in ${seconds} s`,
-    zh: `已确认，用时 ${seconds} 秒`,
-  }),
+  confirmed: (ms: number) =>
+    ms < 1000
+      ? { en: `Confirmed within ${ms} ms`, zh: `${ms} 毫秒内确认` }
+      : { en: `Confirmed within ${(ms / 1000).toFixed(1)} s`, zh: `${(ms / 1000).toFixed(1)} 秒内确认` },
   redeliver: { en: 'Notify the shop again', zh: '重新通知商店' },
   failedCount: (formatted: string, n: number) => ({
     en: `${formatted} ${counted(n, 'notification', 'notifications')} failed and ${counted(n, 'is', 'are')} not sent again unless you ask`,
@@ -48,7 +48,7 @@ export const notifications = {
     zh: '以下时间内失败的全部通知',
   },
   hours: (n: number) => ({ en: `${n} ${counted(n, 'hour', 'hours')}`, zh: `${n} 小时` }),
-  days: (n: number) => ({ en: `${n} days`, zh: `${n} 天` }),
+  days: (n: number) => ({ en: `${n} ${counted(n, 'day', 'days')}`, zh: `${n} 天` }),
   done: {
     sent: {
       en: 'The notification is being sent. This page shows the response when it arrives.',

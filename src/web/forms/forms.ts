@@ -8,7 +8,8 @@ import type { z } from 'zod'
 import { AppError, type PageCode } from '../../platform/errors.ts'
 import { type PageFailure, pageRouteOf } from '../back.ts'
 import { escapeHtml } from '../html.ts'
-import { joinSentences, type Locale, type Messages } from '../languages.ts'
+import type { Locale, Messages } from '../languages.ts'
+import { joinSentences } from '../spacing.ts'
 import { FORM_TOKEN_FIELD } from './form-guard.ts'
 
 declare module 'fastify' {

@@ -82,7 +82,7 @@ describe('an offer', () => {
     expect(status).toBe(200)
     const words = textOf(body)
     expect(words).toContain(
-      `Shop of ${merchant.owner.username} ${messages.en.pay.approved} @${merchant.owner.username} · `,
+      `Shop of ${merchant.owner.username} ${messages.en.common.reviewed} @${merchant.owner.username} · `,
     )
     expect(words).toContain(
       `250${mandates.unitUpTo(250n, 'month', false)} ${mandates.each('100', 100n, false)} Daily <tea>`,

@@ -243,9 +243,9 @@ describe('the page', () => {
     const words = textOf(body)
     expect(words).toContain(identity.consent.titleBoth('Tea House'))
     const most = `250${mandates.unitUpTo(250n, 'month', false)}`
-    const { approved } = messages.en.pay
+    const { reviewed } = messages.en.common
     expect(words).toContain(`1 ${t.mayCharge} `)
-    expect(words).toContain(`${approved} ${most}`)
+    expect(words).toContain(`${reviewed} ${most}`)
     expect(words).toContain(`2 ${identity.consent.signsIn} ${identity.consent.who} `)
     expect(words).toContain(`${most} ${mandates.each('100', 100n, false)} Daily <tea>`)
     expect(words).toContain(`${t.most} 3,000 ${t.balance} 5,000 ${t.month} ${t.ofAllowed('250', '10,000')}`)

@@ -1,0 +1,48 @@
+/** The spaces between the parts of a text, as each language sets them: spec/pages 2.2. */
+
+/** Marks around a name in a text, until its spaces are set. They are private characters of Unicode, as those of site-words.ts. */
+const [BEGIN, END] = ['\uE003', '\uE004']
+
+/** Characters that no space separates from Chinese: Chinese itself, its punctuation and emoji. */
+const CLOSE = String.raw`[\p{Script=Han}\u3000-\u30FF\uFF00-\uFF60“”‘’\p{Emoji_Presentation}]`
+const SPACED = String.raw`[\p{Script=Latin}\p{N}]`
+
+const IS_CLOSE = new RegExp(`^${CLOSE}|${CLOSE}$`, 'u')
+const NEEDLESS = new RegExp(
+  `(?<=${CLOSE}) (?=${BEGIN}${CLOSE})|(?<=${CLOSE}${END}) (?=${CLOSE})|[${BEGIN}${END}]`,
+  'gu',
+)
+const MISSING = new RegExp(
+  String.raw`(?<=\p{Script=Han})(?=${BEGIN}${SPACED})|(?<=${SPACED}${END})(?=\p{Script=Han})`,
+  'gu',
+)
+
+/** Marks a name that a Chinese text contains, for `withNameSpaces`. */
+export const markName = (name: string) => `${BEGIN}${name}${END}`
+
+/** Marks the Chinese names in the arguments of a text. Other strings stay as they are, because a text may compare them. */
+export function markNames<T>(value: T): T {
+  return markedNames(value) as T
+}
+
+function markedNames(value: unknown): unknown {
+  if (typeof value === 'string') return IS_CLOSE.test(value) ? markName(value) : value
+  if (Array.isArray(value)) return value.map(markedNames)
+  if (value === null || typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype)
+    return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, markedNames(inner)]))
+}
+
+/**
+ * Sets the spaces beside the marked names of a Chinese text, and removes the marks. A space stands only where the name begins
+ * or ends with a letter or a digit that is not Chinese: 登录 Tessera, but 登录星火论坛.
+ */
+export const withNameSpaces = (text: string) => text.replace(MISSING, ' ').replace(NEEDLESS, '')
+
+/** Returns the space after a text or bold text: none after Chinese punctuation, which has its own. */
+export const spaceAfter = (text: string) =>
+  /[，。、；：！？（）“”](<\/strong>)?$/.test(text.slice(-10)) ? '' : ' '
+
+export function joinSentences(sentences: readonly string[]): string {
+  return sentences.reduce((text, sentence) => text + (text && spaceAfter(text)) + sentence, '')
+}
