@@ -12,6 +12,7 @@ import type { Parts } from './parts.ts'
 import { raiseDueAlerts } from './payment/apps/due-alerts.ts'
 import { finishMandates } from './payment/mandates/acts.ts'
 import { tellOfMandates } from './payment/mandates/notices.ts'
+import { countTakings } from './payment/merchant/takings.ts'
 import { expireOrders } from './payment/orders/orders.ts'
 
 const CLOCK_ROUND_MS = 60_000
@@ -24,6 +25,7 @@ const SWEEP_ROUND_MS = 60_000
 const MAIL_ROUND_MS = 5_000
 const BOOKS_ROUND_MS = 60_000
 const ALERTS_ROUND_MS = 60_000
+const TAKINGS_ROUND_MS = 60_000
 
 export type Worker = {
   /** Resolves once the rounds in progress have ended. */
@@ -70,6 +72,7 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger, reportClock: ()
       await raiseDueAlerts(deps)
       await tellOfMandates(deps)
     }),
+    repeat(TAKINGS_ROUND_MS, (isStopped) => countTakings(deps, isStopped)),
     repeat(FORUM_ROUND_MS, (isStopped) => syncWithForum(deps, isStopped)),
     repeat(KEYS_ROUND_MS, async () => {
       await rotateDueSigningKeys(deps)

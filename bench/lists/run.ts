@@ -21,8 +21,10 @@ import type { Tables } from '../../src/database/tables.ts'
 import { movementsOf } from '../../src/ledger/journals.ts'
 import { countKinds, statementOf } from '../../src/ledger/wallet.ts'
 import { ordersOfPayer } from '../../src/payment/buyer/payments.page.ts'
+import { latencyOf, newestOf } from '../../src/payment/merchant/newest.ts'
 import { countFates, type OrderFilter, ordersOfApp } from '../../src/payment/merchant/orders.ts'
 import { lastDays, periodsOf, topProducts } from '../../src/payment/merchant/statistics.ts'
+import { countTakings, takingsBetween } from '../../src/payment/merchant/takings.ts'
 import { transfersOfApp } from '../../src/payment/merchant/transfers.ts'
 import { countNotifications, readNotifications } from '../../src/payment/notifications/redelivery.ts'
 
@@ -77,6 +79,20 @@ const LISTS: List[] = [
   { name: 'notifications, counts', page: (db) => countNotifications(db, PAYMENT_ID) },
   { name: 'notifications, all', page: (db) => countNotifications(db, undefined) },
   { name: 'members, counts', page: (db) => countMembers(db, now) },
+  {
+    name: 'overview, takings',
+    page: (db) =>
+      takingsBetween(
+        db,
+        APP,
+        Array.from({ length: 31 }, (_, i) => daysAgo(30 - i)),
+      ),
+  },
+  {
+    name: 'overview, newest',
+    page: (db) => newestOf(db, APP, { since: daysAgo(30), now, products: 3 }),
+  },
+  { name: 'overview, latency', page: (db) => latencyOf(db, APP) },
   {
     name: 'statistics, days',
     page: (db) => periodsOf(db, APP, lastDays(ZONE, now, 30), now),
@@ -153,6 +169,7 @@ async function fill(db: Db): Promise<Member> {
   await run(sql`
     insert into audit_log (actor_id, action, subject)
     select ${merchant}, 'payment_app.edit', 'user:' || i % 100 from generate_series(1, ${ROWS}::int) as i`)
+  await countTakings({ db, databaseTime: async () => now })
   await run(sql`analyze`)
   return { id: payer }
 }

@@ -13,16 +13,18 @@ export const TABLE_LINES = 50
 export const HISTORY_LINES = 50
 const LOOKED_THROUGH_MAX = 1_000
 
+/** An id, or a subquery that returns one. */
+type Id = bigint | RawBuilder<bigint>
+
 /**
  * Selects the rows of one application between two ids, both excluded. The condition is a range of pairs, so that Postgres
  * uses the index on (app_id, id). With `app_id = …` Postgres may walk the rows of all applications.
  * @param table the table's name in the query.
- * @param app_id the id, or a subquery that returns it.
  */
 export function rowsOfApp(
   table: string,
-  app_id: bigint | RawBuilder<bigint>,
-  { after = 0n, before = BIGGEST_ID }: { after?: bigint | undefined; before?: bigint | undefined } = {},
+  app_id: Id,
+  { after = 0n, before = BIGGEST_ID }: { after?: Id | undefined; before?: Id | undefined } = {},
 ): RawBuilder<SqlBool> {
   const pair = sql`(${sql.ref(`${table}.app_id`)}, ${sql.ref(`${table}.id`)})`
   return sql`${pair} > (${app_id}::bigint, ${after}::bigint) and ${pair} < (${app_id}::bigint, ${before}::bigint)`

@@ -37,6 +37,7 @@ export const RETENTION = {
   journal_seals: 'record',
   ledger_accounts: 'record',
   books_days: 'record',
+  payment_app_takings: 'record',
   orders: 'record',
   order_requests: 'record',
   refunds: 'record',

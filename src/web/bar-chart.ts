@@ -4,21 +4,26 @@ const WIDTH = 600
 const HEIGHT = 160
 /** The share of a bar's slot that the bar fills; the rest is a gap. */
 const BAR_SHARE = 0.72
-/** Up to this value at the top, bars consist of tiles, one for each counted thing. */
+/** The distance of two lines of the scale is one of these times a power of ten. */
+const STEPS = [1, 2, 2.5, 5, 10]
+/** At most so many steps, so that each line of the scale has a label. */
+const STEPS_MAX = 4
+/** Up to this value at the top, each tile of a bar is one counted thing. Above, a step of the scale has two tiles, or five if it is odd. */
 const TILES_MAX = 20
 const TILE_GAP = 2
 
 export type BarChart = {
   viewBox: string
-  /** The value of the top line: 1, 2 or 5 times a power of ten. */
-  top: number
+  /** The values of the lines, the highest first. The last one is 0. */
+  scale: number[]
+  /** How much one tile stands for. */
+  tile: number
   /** All bars as the lines of one path, and all parts as another, because an element for each bar would make a heavy page. */
   whole: string
   part: string
-  /** The width of these lines, and their dashes if bars consist of tiles. */
+  /** The width of these lines, and their dashes, which make tiles of them. */
   width: number
-  dashes: string | undefined
-  /** The lines at the top, in the middle and at the bottom. */
+  dashes: string
   lines: string
 }
 
@@ -27,19 +32,34 @@ export type BarChart = {
  * @param values of the bars, none below zero, each with the part that is drawn in full colour.
  */
 export function barChart(values: { whole: number; part: number }[]): BarChart {
-  const top = roundUp(Math.max(...values.map(({ whole }) => whole), 1))
+  const most = Math.max(...values.map(({ whole }) => whole), 1)
+  const step = stepFor(most)
+  const steps = Math.ceil(most / step)
+  const top = steps * step
   const slot = WIDTH / values.length
   const bar = (value: number, i: number) =>
     value === 0 ? '' : `M${round((i + 0.5) * slot)} ${HEIGHT}v-${round((value / top) * HEIGHT)}`
+  const scale = Array.from({ length: steps + 1 }, (_, i) => top - i * step)
+  const tile = top > TILES_MAX ? step / (step % 2 === 0 ? 2 : 5) : 1
   return {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-    lines: [0, HEIGHT / 2, HEIGHT].map((y) => `M0 ${y}h${WIDTH}`).join(''),
-    top,
+    lines: scale.map((_, i) => `M0 ${round((i / steps) * HEIGHT)}h${WIDTH}`).join(''),
+    scale,
+    tile,
     whole: values.map(({ whole }, i) => bar(whole, i)).join(''),
     part: values.map(({ part }, i) => bar(part, i)).join(''),
     width: round(slot * BAR_SHARE),
-    dashes: top > TILES_MAX ? undefined : `${round(HEIGHT / top - TILE_GAP)} ${TILE_GAP}`,
+    dashes: `${round((HEIGHT * tile) / top - TILE_GAP)} ${TILE_GAP}`,
   }
+}
+
+/** The least whole step with which STEPS_MAX steps reach a value. */
+function stepFor(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(most / STEPS_MAX))
+  const step = STEPS.map((each) => each * power).find(
+    (each) => each * STEPS_MAX >= most && Number.isInteger(each),
+  )
+  return step ?? 1
 }
 
 /** The view box of a spark is 100 wide and 20 high; its line keeps one unit from the edges. */
@@ -56,12 +76,6 @@ export function sparkPath(values: readonly number[]): string {
         `${i === 0 ? 'M' : 'L'}${round(i * step)} ${round(SPARK.height - SPARK.edge - (value - least) * rise)}`,
     )
     .join('')
-}
-
-function roundUp(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(value))
-  const step = [1, 2, 5, 10].find((each) => each * power >= value)!
-  return step * power
 }
 
 const round = (value: number) => Math.round(value * 100) / 100

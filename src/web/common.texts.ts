@@ -77,6 +77,10 @@ export const common = {
   hide: { en: 'Hide', zh: '隐藏' },
   openGuide: { en: 'Open the guide with these values', zh: '打开指南（已填入以上的值）' },
   print: { en: 'Print', zh: '打印' },
+  /** The figure of a day or week, in a chart. */
+  figureOf: (day: string, figure: string) => ({ en: `${day}: ${figure}`, zh: `${day}：${figure}` }),
+  /** In the legend of a chart whose bars consist of tiles. */
+  tile: (value: string) => ({ en: `1 tile = ${value}`, zh: `每格 ${value}` }),
 } satisfies Texts
 
 /** Texts of searching and turning pages in a list. */

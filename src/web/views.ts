@@ -77,11 +77,16 @@ export interface PartData {
   }
   'parts/app-logo': { app: { name: string; logo_url: string | null }; size?: 's' | 'l' }
   'parts/avatar': { user: { username: string; avatar_url: string | null }; size?: 's' | 'l' }
-  /** The page has two colours: of the whole bar and, in it, of the part. */
+  /**
+   * The page has two colours: of the whole bar and, in it, of the part. `tips` has the figures of each bar, and `name` no other
+   * chart of the page has.
+   */
   'parts/bar-chart': {
     chart: BarChart
+    name: string
     label: string
-    legend: { whole: string; part: string }
+    tips: string[]
+    legend: { whole?: string; part?: string }
     from: string
     to: string
   }

@@ -50,18 +50,17 @@ it('leads a new application to its first payment', async () => {
   expect(await shown()).not.toContain(t.steps.live)
 })
 
-it('says of each rate what it divides, and what it leaves out', async () => {
+it('says of the rate what it divides, and what it leaves out', async () => {
   test.clock.advance(40 * 60_000)
   await order('30', false)
   const text = await shown()
-  expect(text).toContain(`${t.rate} 50.0% ${t.rateText('1', '2', '1', '33.3%')}`)
-  expect(text).toContain(`${t.today} 100 points ${t.todayText('1', 1, '95')}`)
-  expect(text).toContain(`${t.refunds} 0 points ${messages.en.statistics.noRefunds}`)
+  expect(text).toContain(`${t.rate} 50.0% ${t.rateText('1', '2', 2)}`)
+  expect(text).toContain(`${t.newest.days} ${t.stillOpen('1', 1)}`)
 })
 
 it('begins the day in the time zone of the site', async () => {
-  const { today } = await overviewOf(test.deps, appOf(shop))
-  expect(today.paid).toBe(1)
+  const { takings } = await overviewOf(test.deps, appOf(shop))
+  expect(takings.days.map(({ day }) => day).at(-1)).toBe(dayIn('Asia/Shanghai', test.clock.now()))
   const now = test.clock.now()
   for (const zone of ['Asia/Shanghai', 'America/St_Johns', 'UTC']) {
     const day = dayIn(zone, now)
@@ -81,7 +80,7 @@ it('begins the day in the time zone of the site', async () => {
 })
 
 it('shows failed notifications before all else, and where they failed', async () => {
-  expect(await shown()).not.toContain(t.trouble(1, '1'))
+  expect((await owner.get(page)).body).not.toContain('class="flash bad"')
   const [transaction_id] = await makeGatewayOrders(test, shop, {
     notify_url: 'https://shop.example.org/notify',
   })
@@ -103,8 +102,13 @@ it('shows failed notifications before all else, and where they failed', async ()
     })
     .execute()
   const { body } = await owner.get(page)
-  expect(textOf(body)).toContain(`${t.trouble(1, '1')} shop.example.org: ${t.status(502)}`)
-  expect(body.indexOf(t.trouble(1, '1'))).toBeLessThan(body.indexOf(t.today))
+  const { order_id } = await rowOf(test, 'orders', { transaction_id: transaction_id! })
+  expect(textOf(body)).toContain(
+    `${t.paidUnconfirmed(order_id)} shop.example.org: ${t.status(502)} ${t.tries(6)}`,
+  )
+  expect(textOf(body)).toContain(t.noMoreTries)
+  expect(body).toContain(`action="${page}/notifications/${transaction_id}/redeliver"`)
+  expect(body.indexOf(t.paidUnconfirmed(order_id))).toBeLessThan(body.indexOf(t.today))
   expect(body).toContain('<b class="count warn">1</b>')
   const list = (await owner.get(`${page}/notifications`)).body
   const notifications = textOf(list)
@@ -159,4 +163,32 @@ it('is in the words and the zone of the site', async () => {
   expect(text).not.toMatch(/\d points/)
   await setSetting(test, 'time_zone', 'Asia/Shanghai')
   await setSetting(test, 'point_many_en', '')
+})
+
+it('compares today with yesterday at this time, and shows thirty days and the last five orders', async () => {
+  const other = await makeMerchant(test)
+  const at = async () =>
+    (await (await other.owner.signIn()).get(`/payment/applications/${other.payment_id}`)).body
+  const pay = (amount: string) => order(amount, true, other)
+  // Eleven in the morning in China, so the next hours are of the same day.
+  const { time_zone: zone } = await test.deps.settings.read()
+  const now = test.clock.now()
+  const elevens = startOfDay(dayIn(zone, now), zone).getTime() + 35 * 3_600_000
+  test.clock.advance(elevens - now.getTime())
+  await pay('100')
+  test.clock.advance(3_600_000)
+  await pay('40')
+  test.clock.advance(23 * 3_600_000)
+  for (const amount of ['70', '5', '15', '10']) await pay(amount)
+  const html = await at()
+  const text = textOf(html)
+  expect(text).toContain(`${t.today} 100 points ${t.same} ${t.todayText('4', 4, '97')}`)
+  expect(text).toContain(`${t.compare.today} 100 ${t.compare.soFar} 100 ${t.compare.yesterday} 140`)
+  expect(text).toContain(`${t.chart} 240 points`)
+  // The head of the table and five orders.
+  expect(html.match(/<tr role="row">/g)).toHaveLength(6)
+  await pay('1')
+  expect(textOf(await at())).toContain(t.more('1'))
+  test.clock.advance(3_600_000)
+  expect(textOf(await at())).toContain(t.less('39'))
 })

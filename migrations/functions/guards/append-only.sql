@@ -20,6 +20,8 @@ create or replace trigger journal_seals_append_only before update or delete or t
   for each statement execute function refuse_change();
 create or replace trigger books_days_append_only before update or delete or truncate on books_days
   for each statement execute function refuse_change();
+create or replace trigger payment_app_takings_append_only before update or delete or truncate on payment_app_takings
+  for each statement execute function refuse_change();
 create or replace trigger order_requests_append_only before update or delete or truncate on order_requests
   for each statement execute function refuse_change();
 create or replace trigger refunds_append_only before update or delete or truncate on refunds

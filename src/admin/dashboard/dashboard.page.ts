@@ -29,8 +29,8 @@ declare module '../../web/views.ts' {
       /** Closed days, the oldest first. */
       days: Day[]
       chart: BarChart | undefined
-      /** The first day of the chart, and how many it has. */
-      chartFrom: string
+      /** The days of the chart. On those before the first closed day nothing was paid. */
+      chartBars: Bar[]
       chartDays: number
       /** The newest proof of the books, and the points in members' wallets at that moment. */
       proof: Proof | undefined
@@ -63,11 +63,12 @@ export function dashboardPages(app: FastifyInstance, deps: Core): void {
       readChecklist(deps, admin_id),
     ])
     const days = newest.toReversed()
+    const bars = barsOf(days)
     const circulating = proof && BigInt(proof.proof.held.wallets)
     return reply.page('admin/dashboard/dashboard', {
       ...{ now, today, members, days, proof, circulating, queues: request.queues, waiting, health, steps },
-      chart: days.length === 0 ? undefined : chartOf(days),
-      chartFrom: days.length === 0 ? '' : dayBefore(days.at(-1)!.day, DAYS_SHOWN - 1),
+      chart: bars.length === 0 ? undefined : barChart(bars),
+      chartBars: bars,
       chartDays: DAYS_SHOWN,
       trends: {
         paid: days.map(({ paid }) => Number(paid)),
@@ -82,17 +83,26 @@ export function dashboardPages(app: FastifyInstance, deps: Core): void {
   })
 }
 
+type Bar = { day: string; whole: number; part: number }
+
 /**
- * Draws the last days. On days before the first one nothing was paid. A day's refunds may exceed its payments, because they
- * return points that were paid on earlier days.
+ * The bars of the last days, or none before the first close. A day's refunds may exceed its payments, because they return points
+ * that were paid on earlier days.
  */
-function chartOf(days: Day[]): BarChart {
-  const before = Array.from({ length: DAYS_SHOWN - days.length }, () => ({ whole: 0, part: 0 }))
-  const bars = days.map(({ paid, given_back }) => ({
+function barsOf(days: Day[]): Bar[] {
+  const last = days.at(-1)?.day
+  if (last === undefined) return []
+  const before = Array.from({ length: DAYS_SHOWN - days.length }, (_, i) => ({
+    day: dayBefore(last, DAYS_SHOWN - 1 - i),
+    whole: 0,
+    part: 0,
+  }))
+  const closed = days.map(({ day, paid, given_back }) => ({
+    day,
     whole: Number(paid),
     part: Math.max(Number(paid - given_back), 0),
   }))
-  return barChart([...before, ...bars])
+  return [...before, ...closed]
 }
 
 /** Returns the day so many days before another one, both as `yyyy-mm-dd`. */

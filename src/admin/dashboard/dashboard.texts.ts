@@ -12,7 +12,6 @@ export const dashboard = {
     en: `${count} ${counted(n, 'payment', 'payments')}`,
     zh: `${count} 笔`,
   }),
-  onDay: (day: string, points: string) => ({ en: `${day}: ${points}`, zh: `${day}：${points}` }),
   signedIn: { en: 'Signed in today', zh: '今日登录' },
   joined: (count: string, total: string, n: number) => ({
     en: `${count} new, ${total} ${counted(n, 'member', 'members')}`,

@@ -102,6 +102,16 @@ type PaymentAppDaysTable = {
   created_at: CreatedAt
 }
 
+/** Only src/payment/merchant/takings.ts uses it. Rows are never changed. */
+type PaymentAppTakingsTable = {
+  app_id: bigint
+  until: Date
+  payments: bigint
+  points: string
+  merchant_points: string
+  created_at: CreatedAt
+}
+
 export type PaymentAppKeyKind =
   | 'token'
   | 'merchant_key'
@@ -132,4 +142,5 @@ export interface PaymentAppTables {
   payment_app_members: PaymentAppMembersTable
   payment_app_offers: PaymentAppOffersTable
   payment_app_roles: PaymentAppRolesView
+  payment_app_takings: PaymentAppTakingsTable
 }

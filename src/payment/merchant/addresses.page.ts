@@ -1,5 +1,6 @@
 // This room: a merchant’s pages: orders, transfers, mandates, statistics, addresses.
-// Verbs: ordersOfApp, countOrders, transfersOfApp, periodsOf, tryAddress.
+// Verbs: ordersOfApp, countOrders, transfersOfApp, takingsBetween, countTakings, periodsOf, tryAddress.
+// Tables: payment_app_takings.
 // Clauses: spec/mandates 3.4.
 /**
  * …/addresses: a merchant tests whether the shop's addresses can be reached. The test sends one empty request with the guard and

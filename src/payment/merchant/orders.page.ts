@@ -34,6 +34,7 @@ import {
   FATES,
   type Fate,
   fateOf,
+  type ListedOrder,
   type OrderFilter,
   ordersOfApp,
 } from './orders.ts'
@@ -43,7 +44,7 @@ declare module '../../web/views.ts' {
     'payment/merchant/orders': PartData['parts/pager'] & {
       owned: Permitted
       nav: AreaNav
-      orders: (Awaited<ReturnType<typeof ordersOfApp>>['rows'][number] & { fate: Fate })[]
+      orders: PartData['payment/merchant/order-rows']['orders']
       asked: Asked
       /** The states, each with the address of the list that shows only them. The first one is all. */
       fates: { fate: Fate | undefined; href: string }[]
@@ -77,6 +78,11 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
+    'payment/merchant/order-rows': {
+      orders: (ListedOrder & { fate: Fate })[]
+      address: string
+      isBrief?: boolean
+    }
     'payment/merchant/order-refund': PageData['payment/merchant/order']
     'payment/merchant/order-course': PageData['payment/merchant/order']
   }

@@ -6,28 +6,34 @@ import type { FairQueue } from '../../platform/fair-queue.ts'
 import { type BarChart, barChart } from '../../web/bar-chart.ts'
 import { areaOf, type Trouble } from '../apps/area.ts'
 import { ownedFor } from '../apps/settings.page.ts'
+import { readNotifications } from '../notifications/redelivery.ts'
 import { APPLICATION, type OwnedRequest } from '../rights/owned.ts'
+import { fateOf } from './orders.ts'
 import { type Overview, overviewOf } from './overview.ts'
+
+type Owned = Awaited<ReturnType<typeof ownedFor>>
+
+/** What is wrong with the notifications, and the one that failed last. */
+type Failing = Trouble & { last: Awaited<ReturnType<typeof readNotifications>>[number] }
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'payment/merchant/overview': Overview & {
-      owned: Awaited<ReturnType<typeof ownedFor>>
+    'payment/merchant/overview': Omit<Overview, 'orders'> & {
+      owned: Owned
       nav: AreaNav
-      trouble: Trouble | undefined
+      failing: Failing | undefined
+      orders: PartData['payment/merchant/order-rows']['orders']
       chart: BarChart
       now: Date
     }
   }
   interface PartData {
-    'payment/merchant/overview-needs': {
-      owned: Awaited<ReturnType<typeof ownedFor>>
-      needs: Overview['needs']
-    }
-    'payment/merchant/overview-steps': {
-      owned: Awaited<ReturnType<typeof ownedFor>>
-      progress: Overview['progress']
-    }
+    'payment/merchant/overview-needs': { owned: Owned; needs: Overview['needs'] }
+    'payment/merchant/overview-steps': { owned: Owned; progress: Overview['progress'] }
+    'payment/merchant/overview-failing': { owned: Owned; failing: Failing }
+    'payment/merchant/overview-today': Pick<Overview, 'takings'>
+    'payment/merchant/overview-takings': Pick<Overview, 'takings' | 'range'> & { chart: BarChart }
+    'payment/merchant/overview-newest': Pick<Overview, 'newest' | 'latency'>
   }
 }
 
@@ -35,17 +41,33 @@ declare module '../../web/views.ts' {
 export function overviewPage(app: FastifyInstance, deps: Core, queue: FairQueue): void {
   app.get(APPLICATION, async (request: OwnedRequest, reply) => {
     const owned = await ownedFor(request, deps, 'application.read')
+    const { user } = sessionOf(request)
     const [{ nav, trouble }, overview] = await Promise.all([
       areaOf(deps, request, owned),
-      queue.run(sessionOf(request).user.id, () => overviewOf(deps, owned)),
+      queue.run(user.id, () => overviewOf(deps, owned)),
     ])
+    const now = deps.clock()
+    // The chart may round figures beyond 2^53; the table shows them exactly.
+    const bars = overview.takings.days.map(({ points }) => ({ whole: Number(points), part: Number(points) }))
     return reply.page('payment/merchant/overview', {
       ...overview,
       owned,
       nav,
-      trouble,
-      chart: barChart(overview.periods.map(({ orders, paid }) => ({ whole: orders, part: paid }))),
-      now: deps.clock(),
+      failing:
+        trouble && (await failingOf(deps, trouble, { user_id: user.id, payment_id: owned.payment_id })),
+      orders: overview.orders.map((order) => ({ ...order, fate: fateOf(order, now) })),
+      chart: barChart(bars),
+      now,
     })
   })
+}
+
+async function failingOf(
+  { db }: Core,
+  trouble: Trouble,
+  { user_id, payment_id }: { user_id: bigint; payment_id: string },
+): Promise<Failing | undefined> {
+  const filter = { payment_id, before: trouble.id + 1n }
+  const [last] = await readNotifications(db, { role: 'team', user_id }, filter, 1)
+  return last && { ...trouble, last }
 }

@@ -12,30 +12,81 @@ export const overview = {
     en: `${paid} ${counted(n, 'payment', 'payments')}, ${received} received after the fee`,
     zh: `${paid} 笔，扣除手续费后到账 ${received}`,
   }),
+  more: (points: string) => ({
+    en: `${points} more than yesterday at this time`,
+    zh: `比昨天此时多 ${points}`,
+  }),
+  less: (points: string) => ({
+    en: `${points} less than yesterday at this time`,
+    zh: `比昨天此时少 ${points}`,
+  }),
+  same: { en: 'As much as yesterday at this time', zh: '与昨天此时相同' },
+  compared: { en: 'Today against yesterday', zh: '今天与昨天' },
+  compare: {
+    today: { en: 'Today', zh: '今天' },
+    soFar: { en: 'Yesterday by this time', zh: '昨天此时' },
+    yesterday: { en: 'Yesterday in all', zh: '昨天全天' },
+  },
   rate: { en: 'Payment rate', zh: '付款成功率' },
-  rateText: (paid: string, ended: string, open: string, share: string) => ({
-    en: `30 days: ${paid} of ${ended} ended orders. ${open} still open, not counted. Of all created: ${share}`,
-    zh: `30 天内结束 ${ended} 笔，付款 ${paid} 笔；${open} 笔仍可付款，未计入。占全部创建订单的 ${share}`,
+  rateText: (paid: string, finished: string, n: number) => ({
+    en: `${paid} of ${finished} finished ${counted(n, 'order', 'orders')}`,
+    zh: `${finished} 笔已结束的订单中付款 ${paid} 笔`,
+  }),
+  noRate: { en: 'No order has finished yet', zh: '还没有已结束的订单' },
+  newest: {
+    days: { en: 'Orders created in the last 30 days.', zh: '近 30 天创建的订单。' },
+    cut: (looked: string) => ({ en: `The newest ${looked} orders.`, zh: `最近 ${looked} 笔订单。` }),
+  },
+  stillOpen: (formatted: string, n: number) => ({
+    en: `${formatted} ${counted(n, 'is', 'are')} still open and not counted.`,
+    zh: `${formatted} 笔仍可付款，未计入。`,
   }),
   latency: { en: 'Time to confirm', zh: '商店确认耗时' },
-  latencyText: (share: string) => ({ en: `${share} at the first attempt`, zh: `${share} 首次通知即确认` }),
-  noLatency: { en: 'No notification confirmed yet', zh: '还没有已确认的通知' },
-  refunds: { en: 'Refunded, 30 days', zh: '30 天退款' },
-  refundsText: (orders: string, n: number, share: string) => ({
-    en: `on ${orders} ${counted(n, 'order', 'orders')}, ${share} of what was paid`,
-    zh: `${orders} 笔，占收款的 ${share}`,
+  median: (delivered: string, n: number) => ({
+    en: `Median of the newest ${delivered} confirmed ${counted(n, 'notification', 'notifications')}`,
+    zh: `最近 ${delivered} 条已确认通知的中位数`,
   }),
-  chart: { en: 'Orders, last 30 days', zh: '近 30 天订单' },
+  retried: (retried: string, delivered: string) => ({
+    en: `${retried} of ${delivered} needed a retry`,
+    zh: `${delivered} 条中有 ${retried} 条经过重试`,
+  }),
+  noneRetried: (delivered: string, n: number) => ({
+    en: `${n === 1 ? 'It was' : `All ${delivered} were`} confirmed at the first attempt`,
+    zh: `${delivered} 条都在首次通知时确认`,
+  }),
+  chart: { en: 'Paid in 30 days', zh: '近 30 天收款' },
+  chartLabel: (from: string, until: string, sum: string) => ({
+    en: `${POINTS} paid each day from ${from} to ${until}: ${sum} in all. The table below has the figures.`,
+    zh: `${from} 至 ${until} 每天的收款，共 ${sum}。数字见下方表格。`,
+  }),
+  payments: { en: 'Payments', zh: '付款笔数' },
   figures: { en: 'Show the figures', zh: '查看数字' },
-  trouble: (n: number, formatted: string) => ({
-    en: `${formatted} ${counted(n, 'notification was', 'notifications were')} not confirmed`,
-    zh: `${formatted} 条通知未确认`,
+  lastOrders: { en: 'Last orders', zh: '最近订单' },
+  allOrders: { en: 'All orders', zh: '全部订单' },
+  bestSellers: { en: 'Best sellers', zh: '热销商品' },
+  paidUnconfirmed: (order: string) => ({
+    en: `${order} is paid, but your shop has not confirmed it`,
+    zh: `${order} 已付款，但商店尚未确认`,
   }),
-  troubleText: (host: string, answer: string) => ({
-    en: `${host}: ${answer} Your buyers have paid, but your shop may not know yet.`,
-    zh: `${host}：${answer}买家已付款，但商店可能还不知道。`,
+  unconfirmed: (kind: string, order: string) => ({
+    en: `Your shop has not confirmed an event: ${kind}, ${order}`,
+    zh: `商店尚未确认事件：${kind}，${order}`,
   }),
-  troubleLink: { en: 'Review and send again', zh: '查看并重发' },
+  troubleText: (host: string, answer: string) => ({ en: `${host}: ${answer}`, zh: `${host}：${answer}` }),
+  buyerWaits: (points: string) => ({
+    en: `A buyer paid ${points} and may be waiting.`,
+    zh: `买家已支付 ${points}，可能正在等待。`,
+  }),
+  tries: (attempts: number) => ({ en: `${attempts} of 6 attempts`, zh: `已尝试 ${attempts} 次，共 6 次` }),
+  noMoreTries: {
+    en: 'It is not sent again unless you ask.',
+    zh: '不会再自动重发。',
+  },
+  troubleLink: { en: 'What it answered', zh: '查看响应' },
+  otherTrouble: (n: number, formatted: string) => ({
+    en: `${formatted} other ${counted(n, 'notification is', 'notifications are')} not confirmed`,
+    zh: `另有 ${formatted} 条通知未确认`,
+  }),
   status: (code: number) => ({ en: `HTTP ${code}.`, zh: `HTTP ${code}。` }),
   needs: { en: 'Needs attention', zh: '需要处理' },
   request: { en: 'A refund request waits for an administrator', zh: '退款申请等待管理员处理' },
@@ -152,6 +203,10 @@ export const statistics = {
     en: `${paid} of ${ended} that were paid, expired or cancelled. ${opened === 0 ? 'No order is still open.' : `${open} still open, not counted.`}`,
     zh: `已付款、过期或取消的 ${ended} 笔中付款 ${paid} 笔。${opened === 0 ? '没有仍可付款的订单。' : `另有 ${open} 笔仍可付款，未计入。`}`,
   }),
+  paidOf: (paid: string, orders: string) => ({
+    en: `${paid} of ${orders} paid`,
+    zh: `${orders} 笔中付款 ${paid} 笔`,
+  }),
   ofCreated: (paid: string, share: string) => ({
     en: `${paid} paid, ${share} of all created`,
     zh: `已付款 ${paid} 笔，占全部创建订单的 ${share}`,
@@ -169,11 +224,6 @@ export const statistics = {
   }),
   noRefunds: { en: 'No order was refunded', zh: '没有退款' },
   notRefunded: { en: 'Net received', zh: '净收款' },
-  latency: { en: 'Time to confirm', zh: '商店确认耗时' },
-  latencyOf: (delivered: string, atOnce: string) => ({
-    en: `average of the last ${delivered} confirmed notifications; ${atOnce} at the first attempt`,
-    zh: `最近 ${delivered} 条已确认通知的平均值；${atOnce} 首次即确认`,
-  }),
   ordersChart: (from: string, until: string) => ({
     en: `Orders from ${from} to ${until}, paid and not paid. The table below has the figures.`,
     zh: `${from} 至 ${until} 的订单数，已付款与未付款。数字见下方表格。`,

@@ -5,23 +5,14 @@ import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/paging.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
-import { dayIn, startOfDay } from '../../web/periods/days.ts'
-import {
-  type Latency,
-  lastDays,
-  latencyOf,
-  type Period,
-  type Product,
-  periodsOf,
-  type Range,
-  type Sales,
-  type Takings,
-  takingsSince,
-  topProducts,
-  totalsOf,
-} from './statistics.ts'
+import { daysBetween, daysLater, startOfDay } from '../../web/periods/days.ts'
+import { type Latency, latencyOf, type Newest, newestOf } from './newest.ts'
+import { type ListedOrder, ordersOfApp } from './orders.ts'
+import { lastDays, type Range } from './statistics.ts'
+import { type Takings, takingsBetween } from './takings.ts'
 
 const DAYS = 30
+const ORDERS_SHOWN = 5
 const PRODUCTS_SHOWN = 3
 const REQUESTS_SHOWN = 3
 /** The open requests of the site that are looked through. Administrators keep the queue short. */
@@ -33,11 +24,10 @@ export type Step = { what: 'created' | 'tested' | 'reviewed' | 'ordered' | 'paid
 
 export type Overview = {
   range: Range
-  today: Takings
-  periods: Period[]
-  totals: Sales
+  takings: Compared
+  newest: Newest
+  orders: ListedOrder[]
   latency: Latency
-  products: Product[]
   progress: Progress
   needs: Needs
 }
@@ -45,20 +35,55 @@ export type Overview = {
 /** The application of an overview. */
 type Shown = { id: bigint; book: Book; status: PaymentAppStatus }
 
-/** Reads the overview. The figures of 30 days may take a second for a big shop. */
+/** Reads the overview. Each part reads as many rows for a shop with a million orders as for one with hundreds. */
 export async function overviewOf({ db, clock, settings }: Core, app: Shown): Promise<Overview> {
   const { time_zone: zone } = await settings.read()
   const now = clock()
   const range = lastDays(zone, now, DAYS)
-  const periods = await periodsOf(db, app.id, range, now)
-  const [today, latency, products, progress, needs] = await Promise.all([
-    takingsSince(db, app.id, startOfDay(dayIn(zone, now), zone)),
+  const [takings, newest, { rows: orders }, latency, progress, needs] = await Promise.all([
+    comparedTakings(db, app.id, range, now),
+    newestOf(db, app.id, { since: range.start, now, products: PRODUCTS_SHOWN }),
+    ordersOfApp(db, app.id, {}, now),
     latencyOf(db, app.id),
-    topProducts(db, app.id, range, PRODUCTS_SHOWN),
     progressOf(db, app),
     needsOf(db, app.id, now),
   ])
-  return { range, today, periods, totals: totalsOf(periods), latency, products, progress, needs }
+  return { range, takings, newest, orders: orders.slice(0, ORDERS_SHOWN), latency, progress, needs }
+}
+
+/** The takings of each day of a range, the oldest first, and those of yesterday at the same time of the day. */
+export type Compared = {
+  days: (Takings & { day: string })[]
+  today: Takings
+  yesterday: Takings
+  yesterdaySoFar: Takings
+}
+
+async function comparedTakings(
+  db: Db,
+  app_id: bigint,
+  { zone, from, until }: Range,
+  now: Date,
+): Promise<Compared> {
+  const names = Array.from({ length: daysBetween(from, until) }, (_, i) => daysLater(from, i))
+  const starts = names.map((day) => startOfDay(day, zone))
+  const [yesterdayStart, todayStart] = [starts.at(-2)!, starts.at(-1)!]
+  // A payment of this very moment counts.
+  const end = new Date(now.getTime() + 1)
+  // A day on which the clocks change is shorter or longer than today.
+  const sameTime = new Date(
+    Math.min(yesterdayStart.getTime() + end.getTime() - todayStart.getTime(), todayStart.getTime()),
+  )
+  const edges = [...starts.slice(0, -1), sameTime, todayStart, end]
+  const parts = await takingsBetween(db, app_id, edges)
+  const [yesterdaySoFar, rest, today] = parts.slice(-3) as [Takings, Takings, Takings]
+  const yesterday = {
+    payments: yesterdaySoFar.payments + rest.payments,
+    points: yesterdaySoFar.points + rest.points,
+    merchant_points: yesterdaySoFar.merchant_points + rest.merchant_points,
+  }
+  const days = [...parts.slice(0, -3), yesterday, today].map((each, i) => ({ ...each, day: names[i]! }))
+  return { days, today, yesterday, yesterdaySoFar }
 }
 
 /** How far an application is. `twin` is the Payment ID of its test application. */

@@ -11,9 +11,7 @@ import { navFor } from '../apps/area.ts'
 import { type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
 import {
-  type Latency,
   lastDays,
-  latencyOf,
   type Period,
   type Product,
   periodsOf,
@@ -36,7 +34,6 @@ declare module '../../web/views.ts' {
       ranges: typeof RANGES
       periods: Period[]
       products: Product[]
-      latency: Latency
       totals: Sales
       ordersChart: BarChart
       pointsChart: BarChart
@@ -74,7 +71,7 @@ export function statisticsPage(app: FastifyInstance, deps: Core, queue: FairQueu
       navFor(deps, request, owned),
       askedRange(deps, request.query),
     ])
-    const { periods, products, latency } = await queue.run(user.id, () => figuresOf(deps, owned.id, range))
+    const { periods, products } = await queue.run(user.id, () => figuresOf(deps, owned.id, range))
     const address = `${pathOf(request)}/statistics`
     return reply.page('payment/merchant/statistics', {
       owned,
@@ -84,7 +81,6 @@ export function statisticsPage(app: FastifyInstance, deps: Core, queue: FairQueu
       ranges: RANGES,
       periods,
       products,
-      latency,
       totals: totalsOf(periods),
       ordersChart: barChart(periods.map(({ orders, paid }) => ({ whole: orders, part: paid }))),
       // The chart may round figures beyond 2^53; the table shows them exactly.
@@ -129,5 +125,5 @@ async function askedRange({ settings, clock }: Core, query: unknown) {
 async function figuresOf({ db, clock }: Core, app_id: bigint, range: Range) {
   const periods = await periodsOf(db, app_id, range, clock())
   const products = await topProducts(db, app_id, range, PRODUCTS_SHOWN)
-  return { periods, products, latency: await latencyOf(db, app_id) }
+  return { periods, products }
 }

@@ -1,6 +1,7 @@
-/** Statistics of an application: sales by period and by product, and the latency of notifications. All are set queries. */
-import { sql } from 'kysely'
+/** Statistics of an application: sales by period and by product. All are set queries. */
+import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
+import { rowsOfApp } from '../../database/paging.ts'
 import { dayIn, daysBetween, daysLater, startOfDay } from '../../web/periods/days.ts'
 import { lowestIdAfter, lowestIdSince } from '../orders/lowest-id.ts'
 
@@ -60,7 +61,7 @@ export type Period = Sales & { begins: string }
 
 /** The periods of a range, the oldest first, including periods without orders. */
 export async function periodsOf(db: Db, app_id: bigint, range: Range, now: Date): Promise<Period[]> {
-  const { zone, from, until, unit, start, end } = range
+  const { zone, from, until, unit } = range
   const { rows } = await sql<Period>`
     with period as (
       select generate_series(${from}::timestamp, ${until}::timestamp, ${sql.raw(`interval '1 ${unit}'`)}) as begins
@@ -72,9 +73,7 @@ export async function periodsOf(db: Db, app_id: bigint, range: Range, now: Date)
         sum(amount) filter (where paid_at is not null) as points,
         sum(merchant_points) as merchant_points, sum(refunded_amount) as refunded
       from orders
-      where app_id = ${app_id}
-        and id >= ${lowestIdSince(app_id, start)} and id < ${lowestIdAfter(app_id, end)}
-        and created_at >= ${start} and created_at < ${end}
+      where ${createdWithin(app_id, range)}
       group by 1
     )
     select to_char(begins, 'yyyy-mm-dd') as begins,
@@ -85,6 +84,15 @@ export async function periodsOf(db: Db, app_id: bigint, range: Range, now: Date)
     from period left join sold using (begins)
     order by begins`.execute(db)
   return rows
+}
+
+/** Selects an application's orders of a range. They are its own rows between two ids, so no other shop's rows are read. */
+function createdWithin(app_id: bigint, { start, end }: Pick<Range, 'start' | 'end'>) {
+  const between = rowsOfApp('orders', app_id, {
+    after: sql<bigint>`${lowestIdSince(app_id, start)} - 1`,
+    before: sql<bigint>`${lowestIdAfter(app_id, end)}`,
+  })
+  return sql<SqlBool>`${between} and created_at >= ${start} and created_at < ${end}`
 }
 
 /** Adds periods up. */
@@ -104,18 +112,6 @@ export function totalsOf(periods: readonly Sales[]): Sales {
   )
 }
 
-/** What was paid since a moment, by the time of the payment. */
-export type Takings = { paid: number; points: bigint; merchant_points: bigint }
-
-/** Sums the payments since a moment, for the figures of today. */
-export async function takingsSince(db: Db, app_id: bigint, since: Date): Promise<Takings> {
-  const { rows } = await sql<Takings>`
-    select count(*)::integer as paid, coalesce(sum(amount), 0)::bigint as points,
-      coalesce(sum(merchant_points), 0)::bigint as merchant_points
-    from orders where app_id = ${app_id} and paid_at >= ${since}`.execute(db)
-  return rows[0]!
-}
-
 export type Product = {
   description: string
   paid: number
@@ -128,46 +124,16 @@ export type Product = {
 export async function topProducts(
   db: Db,
   app_id: bigint,
-  { start, end }: Pick<Range, 'start' | 'end'>,
+  range: Pick<Range, 'start' | 'end'>,
   max: number,
 ): Promise<Product[]> {
   const { rows } = await sql<Product>`
     select description, count(*)::integer as paid, sum(amount)::bigint as points,
       sum(merchant_points)::bigint as merchant_points, sum(refunded_amount)::bigint as refunded
     from orders
-    where app_id = ${app_id} and paid_at is not null
-      and id >= ${lowestIdSince(app_id, start)} and id < ${lowestIdAfter(app_id, end)}
-      and created_at >= ${start} and created_at < ${end}
+    where ${createdWithin(app_id, range)} and paid_at is not null
     group by description
     order by points desc, description
     limit ${max}`.execute(db)
   return rows
-}
-
-/** Enough for an average, and bounded for every shop. */
-const NOTIFICATIONS_MAX = 1_000
-
-/** The time from the payment to the end of the attempt that the shop confirmed; null without such an attempt. */
-export type Latency = { delivered: number; at_once: number; average_ms: number | null }
-
-/** Reads the latency of the latest payment notifications. */
-export async function latencyOf(db: Db, app_id: bigint): Promise<Latency> {
-  const { rows } = await sql<Latency>`
-    select count(*)::integer as delivered,
-      count(*) filter (where attempts <= 1)::integer as at_once,
-      round(extract(epoch from avg(confirmed_at - paid_at)) * 1000)::integer as average_ms
-    from (
-      select orders.paid_at, latest.attempts, attempt.started_at + attempt.duration_ms * interval '1 ms' as confirmed_at
-      from (
-        select id, order_id, attempts from notifications
-        where app_id = ${app_id} and status = 'delivered' and kind in ('gateway', 'order.paid')
-        order by id desc limit ${NOTIFICATIONS_MAX}
-      ) as latest
-      join orders on orders.id = latest.order_id
-      cross join lateral (
-        select started_at, duration_ms from notification_attempts
-        where notification_id = latest.id and outcome = 'delivered' order by claim limit 1
-      ) as attempt
-    ) as confirmed`.execute(db)
-  return rows[0]!
 }

@@ -75,6 +75,7 @@ declare module '../../web/views.ts' {
       /** Shows the attempts, because the reader asked for this notification. */
       isOpen?: boolean
     }
+    'payment/notifications/confirmed': { each: Notification; address: string; owned?: Permitted }
   }
 }
 

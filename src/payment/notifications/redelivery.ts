@@ -95,6 +95,7 @@ export async function readNotifications(
       'notifications.event_id',
       'orders.trade_no',
       'orders.description',
+      'orders.amount',
       'payment_apps.payment_id',
       'payment_apps.name as app_name',
     ])

@@ -135,9 +135,12 @@ async function weigh(
   }
 }
 
+/** Leaves out the bars of a chart: they share its width, and the page has their figures in a table too. */
 async function smallTargets(page: Page): Promise<string[]> {
   return page.evaluate((min) => {
-    const shown = [...document.querySelectorAll('a[href], button, input, select, textarea, summary')]
+    const shown = [
+      ...document.querySelectorAll('a[href], button, input:not(.tips *), select, textarea, summary'),
+    ]
     return shown
       .filter((element) => element.checkVisibility() && getComputedStyle(element).display !== 'inline')
       .map((element) => element.closest('label') ?? element)
