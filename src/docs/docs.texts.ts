@@ -96,9 +96,34 @@ export const docs = {
     createLink: { en: 'Create an application', zh: '创建应用' },
   },
   api: { en: 'API documentation', zh: '接口文档' },
-  machine: (link: string) => ({
-    en: `For programs: ${link} (OpenAPI 3.1).`,
-    zh: `供程序读取：${link}（OpenAPI 3.1）。`,
+  machine: (openapi: string, list: string) => ({
+    en: `For programs: ${openapi} (OpenAPI 3.1). For agents: ${list} lists every page in Markdown.`,
+    zh: `供程序读取：${openapi}（OpenAPI 3.1）。供智能体读取：${list} 列出全部 Markdown 页面。`,
+  }),
+  /** Pages of other areas, which the guides name by their paths. */
+  otherPages: {
+    '/account/applications': { en: 'Authorised apps', zh: '已授权应用' },
+    '/account/data': { en: 'Your data', zh: '你的数据' },
+    '/account/mandates': { en: 'My mandates', zh: '我的预授权' },
+    '/admin': { en: 'Administration', zh: '站点管理' },
+    '/admin/apps': { en: 'Sign-in applications', zh: '登录应用' },
+    '/admin/forum': { en: 'Forum', zh: '论坛' },
+    '/admin/groups': { en: 'Local groups', zh: '本站用户组' },
+    '/admin/mandates': { en: 'Mandates', zh: '预授权' },
+    '/admin/members': { en: 'Members', zh: '成员' },
+    '/admin/settings': { en: 'Site settings', zh: '站点设置' },
+    '/apps': { en: 'Sign-in applications', zh: '登录应用' },
+    '/payment/applications': { en: 'Payment applications', zh: '收款应用' },
+  },
+  inMarkdown: { en: 'This page in Markdown', zh: '本页的 Markdown 版本' },
+  /** The head of the list of pages for agents. */
+  forAgents: {
+    en: `How programs sign members in with their forum account, take payments in ${POINTS} and send ${POINTS}.`,
+    zh: `程序如何让成员用论坛账号登录、收取${POINTS}、转出${POINTS}。`,
+  },
+  otherForms: (origin: string) => ({
+    en: `All pages in one file: ${origin}/docs/llms-full.txt. The API as OpenAPI 3.1: ${origin}/docs/openapi.json.`,
+    zh: `全部页面合为一个文件：${origin}/docs/llms-full.txt。接口的 OpenAPI 3.1 文档：${origin}/docs/openapi.json。`,
   }),
   areas: {
     identity: {

@@ -19,7 +19,7 @@ import {
 } from './guides/guides.ts'
 import { type Heading, writeDocument } from './guides/markdown.ts'
 import { CHOICE_COOKIE, findReader, type Reader, valuesOf, withTestApp } from './guides/reader.ts'
-import { docsNav, type Link, type Ways } from './navigation.ts'
+import { docsNav, type Link, markdownPath, titleOf, type Ways } from './navigation.ts'
 import type { Samples } from './operations/samples.ts'
 import { callOf } from './programs/call.ts'
 import { type Program, programsOf } from './programs/programs.ts'
@@ -135,6 +135,7 @@ function writeGuide(deps: Core, { locale }: FastifyRequest, name: GuideName, rea
     prose: (text) => escapeHtml(inWords(text)),
     code: (text) => filled(text, values),
     link: linkOf,
+    page: (path) => titleOf(path, locale),
     programs: programsAt,
     words: tabWords(locale),
   })
@@ -160,7 +161,11 @@ function waysFrom(deps: Core, { locale }: FastifyRequest, name: GuideName): Ways
       title: inSiteWords(guideIn(locale.language, guide).title, words),
     }
   const at = alike.indexOf(name)
-  return { previous: linkTo(alike[at - 1]), next: linkTo(alike[at + 1]) }
+  return {
+    previous: linkTo(alike[at - 1]),
+    next: linkTo(alike[at + 1]),
+    markdown: markdownPath(guidePath(name)),
+  }
 }
 
 const ADDRESS = 'https://YOUR-TESSERA-PAYMENTS'

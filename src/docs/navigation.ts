@@ -3,13 +3,13 @@
 import type { Icon } from '../web/icons.ts'
 import { type Locale, textKey } from '../web/languages.ts'
 import type { AreaNav } from '../web/views.ts'
-import { CHAPTERS, type Chapter, type GuideName, guidePath } from './guides/guides.ts'
+import { CHAPTERS, type Chapter, GUIDES, type GuideName, guidePath } from './guides/guides.ts'
 import { WEBHOOKS } from './operations/webhooks.ts'
 import { AREAS, OPERATIONS, operationId } from './reference/openapi.ts'
 
 export type Link = { href: string; title: string }
-/** The pages before and after a page. */
-export type Ways = { previous: Link | undefined; next: Link | undefined }
+/** The pages before and after a page, and the address of the page in Markdown. */
+export type Ways = { previous: Link | undefined; next: Link | undefined; markdown: string }
 
 /** The pages of the API, in the order of the navigation. */
 export const SECTIONS = [...AREAS, 'notifications', 'codes', 'rules'] as const
@@ -69,14 +69,39 @@ const guideLink = (name: GuideName, { docs }: Locale['t']) => ({
   isAlone: name === 'start',
 })
 
+/** Returns the title of a page, for a text that names it by its path. Undefined for any other text. */
+export function titleOf(path: string, locale: Locale): string | undefined {
+  const [page = ''] = path.split('#')
+  const others: Record<string, string> = locale.t.docs.otherPages
+  return others[page] ?? docsPages(locale).find(({ href }) => href === page)?.title
+}
+
 /** Returns the pages before and after a page of the API. */
-export function waysInApi(path: string, { t, language }: Locale): Ways {
+export function waysInApi(path: string, locale: Locale): Ways {
+  const pages = apiPages(locale)
+  const at = pages.findIndex(({ href }) => href === path)
+  return { previous: pages[at - 1], next: pages[at + 1], markdown: markdownPath(path) }
+}
+
+/** The address of a page in Markdown. */
+export function markdownPath(href: string): string {
+  const [page = '', place] = href.split('#')
+  return `${page === '/docs' ? '/docs/start' : page}.md${place ? `#${place}` : ''}`
+}
+
+const docsPages = (locale: Locale): Link[] => [
+  ...GUIDES.map((name) => ({ href: guidePath(name), title: locale.t.docs.guides[name] })),
+  ...apiPages(locale),
+]
+
+/** The pages of the API in their order. */
+function apiPages({ t, language }: Locale): Link[] {
   const key = textKey(language)
   const section = (name: (typeof SECTIONS)[number]) => ({
     href: `/docs/${name}`,
     title: t.docs.areas[name].title,
   })
-  const pages = SECTIONS.flatMap((name): Link[] => [
+  return SECTIONS.flatMap((name): Link[] => [
     section(name),
     ...OPERATIONS.filter(({ area }) => area === name).map((operation) => ({
       href: `/docs/${name}/${operationId(operation)}`,
@@ -87,6 +112,4 @@ export function waysInApi(path: string, { t, language }: Locale): Ways {
       title: webhook.title[key],
     })),
   ])
-  const at = pages.findIndex(({ href }) => href === path)
-  return { previous: pages[at - 1], next: pages[at + 1] }
 }

@@ -1,9 +1,10 @@
-/** The documentation: guides and the API for people, GET /docs/openapi.json for programs. The examples are signed at each request. */
+/** The documentation: guides and the API for people, GET /docs/openapi.json and Markdown for programs. The examples are signed at each request. */
 import type { FastifyInstance } from 'fastify'
 import { browserScope } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
 import { textKey } from '../web/languages.ts'
 import { guidePages } from './guides.page.ts'
+import { markdownPages } from './markdown.page.ts'
 import { type FindSamples, madeUpSamples } from './operations/samples.ts'
 import { openApiDocument } from './reference/openapi.ts'
 import { referencePages } from './reference.page.ts'
@@ -32,6 +33,7 @@ export async function docsPlugin(app: FastifyInstance, deps: DocsDeps): Promise<
     )
   })
 
+  await app.register(async (pages) => markdownPages(pages, deps))
   await app.register(async (pages) => {
     browserScope(pages, deps)
     await guidePages(pages, deps)

@@ -15,6 +15,7 @@ import { callOf } from './programs/call.ts'
 import { programsOf } from './programs/programs.ts'
 import { settingEnvironment } from './programs/shell.ts'
 import { describeArea, describeOperation, describeWebhook, type Field } from './reference/describe.ts'
+import { exampleInColours } from './reference/highlight.ts'
 import { AREAS, OPERATIONS, operationId, serverOf } from './reference/openapi.ts'
 import { tabWords, writeTabs } from './reference/tabs.ts'
 import { rulesOf } from './rules.ts'
@@ -36,7 +37,7 @@ declare module '../web/views.ts' {
     'docs/notifications': {
       nav: AreaNav
       ways: Ways
-      webhooks: { id: string; title: string }[]
+      webhooks: { id: string; title: string; when: string }[]
       schedule: string
     }
     'docs/notification': {
@@ -72,7 +73,8 @@ export async function referencePages(
   for (const area of AREAS) {
     app.get(`/docs/${area}`, async (request, reply) => {
       const { nav, ways, language } = frame(request)
-      return reply.page('docs/area', { nav, ways, area, ...describeArea(area, language) })
+      const { operations, refusal } = describeArea(area, language)
+      return reply.page('docs/area', { nav, ways, area, operations, refusal: refusal && coloured(refusal) })
     })
   }
   for (const operation of OPERATIONS) {
@@ -85,8 +87,10 @@ export async function referencePages(
       const call = callOf(operation, samples, server)
       const tabs = { write: (code: string) => withMarks(code, own), words: tabWords(request.locale) }
       const environment = settingEnvironment(call)
+      const { answers, ...about } = describeOperation(operation, language)
       const described = {
-        ...describeOperation(operation, language),
+        ...about,
+        answers: answers.map(coloured),
         environment: environment && writeTabs([{ language: 'sh', code: environment }], 'environment', tabs),
         programs: writeTabs(programsOf(call), 'sample', tabs),
       }
@@ -97,14 +101,18 @@ export async function referencePages(
   }
   app.get('/docs/notifications', async (request, reply) => {
     const { nav, ways, language } = frame(request)
-    const webhooks = WEBHOOKS.map(({ name, title }) => ({ id: name, title: title[language] }))
+    const webhooks = WEBHOOKS.map(({ name, title, when }) => ({
+      id: name,
+      title: title[language],
+      when: when[language],
+    }))
     return reply.page('docs/notifications', { nav, ways, webhooks, schedule: SCHEDULE[language] })
   })
   for (const webhook of WEBHOOKS) {
     app.get(`/docs/notifications/${webhook.name}`, async (request, reply) => {
       const { nav, ways, language } = frame(request)
       const described = await describeWebhook(webhook, language, await findSamples())
-      return reply.page('docs/notification', { nav, ways, webhook: described })
+      return reply.page('docs/notification', { nav, ways, webhook: coloured(described) })
     })
   }
   app.get('/docs/codes', async (request, reply) => {
@@ -130,6 +138,11 @@ export async function referencePages(
     return reply.page('docs/rules', { nav, ways, rules })
   })
 }
+
+const coloured = <Body extends { example?: string | undefined }>(body: Body): Body => ({
+  ...body,
+  example: body.example && exampleInColours(body.example),
+})
 
 function inLanguage<Code extends { about: Text }>(
   codes: readonly Code[],

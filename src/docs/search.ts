@@ -156,11 +156,15 @@ function apiEntries(language: Language, words: SiteWords): Entry[] {
       path,
     })
   })
-  const messages = WEBHOOKS.map(({ name, title, about, answer, schema }) =>
-    entry(section('notifications'), [about[key], answer[key], ...Object.keys(schema.shape)].join(' '), {
-      href: `/docs/notifications/${name}`,
-      title: title[key],
-    }),
+  const messages = WEBHOOKS.map(({ name, title, when, about, answer, schema }) =>
+    entry(
+      section('notifications'),
+      [when[key], about[key], answer[key], ...Object.keys(schema.shape)].join(' '),
+      {
+        href: `/docs/notifications/${name}`,
+        title: title[key],
+      },
+    ),
   )
   const codes = [
     ...OAUTH_CODES.map(({ code, about }) => ({ id: code, title: code, about })),

@@ -25,6 +25,7 @@ const writer = {
   prose: escapeHtml,
   code: escapeHtml,
   link: linkOf,
+  page: (path: string) => (path === '/docs/rules' ? 'Rules' : undefined),
   programs: (href: string) => ['sh', 'js', 'php'].map((language) => ({ language, code: href })),
   words: { copy: 'Copy', copied: 'Copied', sample: 'Sample' },
 }
@@ -275,4 +276,87 @@ it('a site’s own name and points are in the guides of developers', async () =>
   const { title } = guideIn('en', 'operator')
   expect(title).toContain('Tessera')
   expect(await read('/docs/operator')).toContain(`<h1>${title}</h1>`)
+})
+
+describe.each(LANGUAGES)('for agents, in %s,', (language) => {
+  const { docs } = messages[language]
+
+  it('the list names every page, which is there in Markdown and in the file of all', async () => {
+    const list = await read('/docs/llms.txt', language)
+    const all = await read('/docs/llms-full.txt', language)
+    const paths = [...list.matchAll(/\]\(http:\/\/127\.0\.0\.1:\d+(\/docs\/\S+\.md)\)/g)].map(
+      ([, path]) => path!,
+    )
+    const { paths: described } = (await test.app.inject('/docs/openapi.json')).json<{ paths: object }>()
+    expect(paths.length).toBeGreaterThan(GUIDES.length + Object.keys(described).length)
+    for (const path of paths) {
+      const { headers, statusCode, body } = await test.app.inject({
+        url: path,
+        headers: { 'accept-language': language },
+      })
+      expect([statusCode, headers['content-type']], path).toEqual([200, 'text/markdown; charset=utf-8'])
+      expect(all, path).toContain(body.split('\n')[0])
+      expect(body.split('\n').filter((line) => line.startsWith('```')).length % 2, path).toBe(0)
+      for (const [, href] of body.matchAll(/\]\((\/docs[^)#\s]*)/g)) await read(href!, language)
+    }
+    expect(all).toContain(docs.areas.rules.title)
+  })
+
+  it('a page names its Markdown, which has the values of the site and no HTML of the page', async () => {
+    const page = await read('/docs/gateway-clients', language)
+    expect(page).toContain('href="/docs/gateway-clients.md"')
+    const markdown = await read('/docs/gateway-clients.md', language)
+    expect(markdown).toContain(`# ${guideIn(language, 'gateway-clients').title}`)
+    expect(markdown).toMatch(/http:\/\/127\.0\.0\.1:\d+/)
+    expect(markdown).not.toMatch(/<mark>|&amp;|YOUR-TESSERA/)
+  })
+
+  it('an operation has its programs; the file of all has those for a shell', async () => {
+    const page = await read('/docs/v1/post_payment_api_mapi_php.md', language)
+    expect(page).toContain('```python')
+    const all = await read('/docs/llms-full.txt', language)
+    expect(all).toContain('```sh')
+    expect(all).not.toContain('```java\n')
+  })
+})
+
+describe.each(LANGUAGES)('a path of a page in %s', (language) => {
+  const t = messages[language]
+
+  it('is shown as the title of the page', async () => {
+    const start = await read('/docs', language)
+    expect(start).toContain(`<a href="/docs/codes">${t.docs.areas.codes.title}</a>`)
+    for (const name of GUIDES) {
+      const html = await read(guidePath(name), language)
+      expect(
+        html.match(/<code>\/(?:docs|apps|admin|account|payment\/applications)[a-z/-]*<\/code>/g),
+        name,
+      ).toBeNull()
+    }
+  })
+
+  it('has the title that its own page has in the navigation', () => {
+    expect(t.docs.otherPages).toEqual({
+      '/account/applications': t.common.authorisedApps,
+      '/account/data': t.profile.ownData,
+      '/account/mandates': t.ownMandates.title,
+      '/admin': t.common.administration,
+      '/admin/apps': t.registeredApps.title,
+      '/admin/forum': t.console.forum.title,
+      '/admin/groups': t.localGroups.title,
+      '/admin/mandates': t.console.mandateReview.title,
+      '/admin/members': t.members.title,
+      '/admin/settings': t.settings.title,
+      '/apps': t.common.applications,
+      '/payment/applications': t.common.payments,
+    })
+  })
+})
+
+it('the bar has the search, the other language and the sign-in of a visitor', async () => {
+  const html = await read('/docs')
+  const bar = html.slice(html.indexOf('<header'), html.indexOf('</header>'))
+  expect(bar).toContain('action="/docs/search"')
+  expect(bar).toContain('action="/language"')
+  expect(bar).toContain('href="/sign-in"')
 })

@@ -22,6 +22,11 @@ export function filled(text: string, values: Values): string {
   return marked(text, STANDING_IN, (word) => values[word as keyof Values])
 }
 
+/** Puts in the values that are known. */
+export function filledText(text: string, values: Values): string {
+  return text.replace(STANDING_IN, (word) => values[word as keyof Values] ?? word)
+}
+
 const escapeExpression = (text: string) => text.replaceAll(/[^\w]/g, '\\$&')
 
 /** Writes a text as HTML, and marks each of these values in it. */

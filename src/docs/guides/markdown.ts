@@ -17,6 +17,8 @@ export type Writer = {
   code(text: string): string
   /** The address of a link, or undefined for one that leads to no page of the site. */
   link(href: string): string | undefined
+  /** The title of a page of the site, which stands for its path. Undefined for any other code. */
+  page(path: string): string | undefined
   /** The programs of the operation that a link leads to, one per language. */
   programs(href: string): readonly Sample[]
   words: TabWords
@@ -24,9 +26,6 @@ export type Writer = {
 
 /** The title of a link to an operation that the page replaces by its programs: all of them, or those in some languages. */
 const SAMPLES = /^samples(?: in ([a-z, ]+))?$/
-
-/** A path of a page in code, which becomes a link. */
-const PAGE_PATH = /^\/(?:docs|apps|admin|account|payment\/applications)(?:\/[a-z0-9_/-]*)?(?:#[a-z0-9-]+)?$/
 
 /** A line break between two characters of Chinese. HTML would show it as a space. */
 const BREAK_IN_CHINESE = /(?<=[\p{Script=Han}，。；：、）”？])\n[ ]*(?=[\p{Script=Han}（“])/gu
@@ -112,7 +111,7 @@ type Group = { samples: readonly Sample[]; blockCount: number }
  * The samples that begin at a block: code blocks that follow each other, each below its name in bold type, or a link to an
  * operation in place of its programs.
  */
-function samplesAt(blocks: Token[], from: number, { programs }: Pick<Writer, 'programs'>): Group {
+export function samplesAt(blocks: Token[], from: number, { programs }: Pick<Writer, 'programs'>): Group {
   const { title, href } = (onlyToken(blocks[from], 'link') ?? {}) as Partial<Tokens.Link>
   const [isPrograms, languages] = SAMPLES.exec(title ?? '') ?? []
   if (isPrograms) {
@@ -190,8 +189,9 @@ class GuideRenderer extends Renderer {
   }
 
   override codespan({ text }: Tokens.Codespan): string {
-    const code = `<code>${this.#writer.code(text)}</code>`
-    return PAGE_PATH.test(text) ? `<a href="${text}">${code}</a>` : code
+    const title = this.#writer.page(text)
+    if (title !== undefined) return `<a href="${escapeHtml(text)}">${escapeHtml(title)}</a>`
+    return `<code>${this.#writer.code(text)}</code>`
   }
 
   override link({ href, tokens }: Tokens.Link): string {

@@ -14,8 +14,10 @@ import {
 } from '../../payment/gateway/shapes.ts'
 import {
   ABOUT_TRADE,
-  ANSWER_SIGNED,
+  ANSWERED,
   answered,
+  BALANCE,
+  COUNT,
   NAMED,
   newTrade,
   PAGE,
@@ -24,6 +26,7 @@ import {
   TIMED,
   TRADE,
   TRADE_EXAMPLE,
+  TRADES,
 } from './gateway.ts'
 import { described, type Operation, text } from './operation.ts'
 import { SAMPLE_TRADES } from './samples.ts'
@@ -70,7 +73,11 @@ export const v1Operations: Operation[] = [
     request: { in: 'form', schema: described(TradeRequest, { ...TRADE, ...TIMED }), example: newTrade },
     answers: answered(
       'v1',
-      described(OpenedV1, ANSWER_SIGNED),
+      described(OpenedV1, {
+        ...ANSWERED.v1,
+        trade_no: ABOUT_TRADE.trade_no,
+        payurl: text('Send the buyer here.', '把买家带到这里。'),
+      }),
       {
         code: 1,
         msg: 'success',
@@ -102,7 +109,7 @@ export const v1Operations: Operation[] = [
     },
     answers: answered(
       'v1',
-      described(OrderActAnswer, { ...ABOUT_ROW, ...ANSWER_SIGNED }),
+      described(OrderActAnswer, { ...ABOUT_ROW, ...ANSWERED.v1 }),
       { code: 1, msg: 'success', ...ROW },
       'Times are of China (+08:00).',
       '时间为北京时间。',
@@ -121,7 +128,21 @@ export const v1Operations: Operation[] = [
     request: { in: 'form', schema: described(QueryActRequest, { pid: PID, ...PROVEN }), example: () => ({}) },
     answers: answered(
       'v1',
-      described(QueryActAnswer, ANSWER_SIGNED),
+      described(QueryActAnswer, {
+        ...ANSWERED.v1,
+        pid: ABOUT_TRADE.pid,
+        key: text('The KEY that was sent.', '请求中的 KEY。'),
+        active: text('1 while the application can be paid, else 0.', '应用可以收款时为 1，否则为 0。'),
+        money: BALANCE,
+        type: text('Always 1. Points need no settlement.', '固定为 1；积分无需结算。'),
+        account: text('Always empty.', '固定为空。'),
+        username: text('Always empty.', '固定为空。'),
+        orders: text('Paid orders in all.', '已付款的订单总数。'),
+        order_today: text('Those of today.', '今天的订单数。'),
+        orders_today: text('The same, under its other name.', '与 order_today 相同。'),
+        order_lastday: text('Those of yesterday.', '昨天的订单数。'),
+        orders_lastday: text('The same, under its other name.', '与 order_lastday 相同。'),
+      }),
       {
         code: 1,
         pid: 1001,
@@ -158,7 +179,11 @@ export const v1Operations: Operation[] = [
     },
     answers: answered(
       'v1',
-      described(OrdersActAnswer.extend({ data: z.array(described(TradeV1, ABOUT_ROW)) }), ANSWER_SIGNED),
+      described(OrdersActAnswer.extend({ data: z.array(described(TradeV1, ABOUT_ROW)) }), {
+        ...ANSWERED.v1,
+        count: COUNT,
+        data: TRADES,
+      }),
       { code: 1, msg: 'success', count: 1, data: [ROW] },
       'The newest first.',
       '最新的在前。',
@@ -177,7 +202,10 @@ export const v1Operations: Operation[] = [
     request: { in: 'form', schema: described(QueryActRequest, { pid: PID, ...PROVEN }), example: () => ({}) },
     answers: answered(
       'v1',
-      described(SettleActAnswer, ANSWER_SIGNED),
+      described(SettleActAnswer, {
+        ...ANSWERED.v1,
+        data: text('Always empty. Points need no settlement.', '固定为空；积分无需结算。'),
+      }),
       { code: 1, msg: 'success', data: [] },
       'Always an empty list.',
       '始终为空列表。',

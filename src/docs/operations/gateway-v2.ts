@@ -16,8 +16,10 @@ import {
 } from '../../payment/gateway/shapes.ts'
 import {
   ABOUT_TRADE,
-  ANSWER_SIGNED,
+  ANSWERED,
   answered,
+  BALANCE,
+  COUNT,
   NAMED,
   newTrade,
   PAGE,
@@ -26,6 +28,7 @@ import {
   TIMED,
   TRADE,
   TRADE_EXAMPLE,
+  TRADES,
 } from './gateway.ts'
 import { described, type Operation, text } from './operation.ts'
 import { SAMPLE_TRADES } from './samples.ts'
@@ -73,7 +76,15 @@ export const v2Operations: Operation[] = [
     },
     answers: answered(
       'v2',
-      described(OpenedV2, ANSWER_SIGNED),
+      described(OpenedV2, {
+        ...ANSWERED.v2,
+        trade_no: ABOUT_TRADE.trade_no,
+        pay_type: text('pay_info is an address.', 'pay_info 是网址。'),
+        pay_info: text('Send the buyer here.', '把买家带到这里。'),
+        pid: ABOUT_TRADE.pid,
+        out_trade_no: ABOUT_TRADE.out_trade_no,
+        money: ABOUT_TRADE.money,
+      }),
       {
         code: 0,
         msg: 'success',
@@ -105,7 +116,7 @@ export const v2Operations: Operation[] = [
     },
     answers: answered(
       'v2',
-      described(TradeAnswer, { ...ABOUT_V2, ...ANSWER_SIGNED }),
+      described(TradeAnswer, { ...ABOUT_V2, ...ANSWERED.v2 }),
       {
         code: 0,
         msg: 'success',
@@ -132,7 +143,7 @@ export const v2Operations: Operation[] = [
     },
     answers: answered(
       'v2',
-      described(ClosedAnswer, ANSWER_SIGNED),
+      described(ClosedAnswer, ANSWERED.v2),
       { code: 0, msg: 'success', ...signature },
       'Closed, now or before. A paid trade is refused with code -1 and the msg 订单已支付.',
       '已关闭（本次或之前）。已付款的订单返回 code -1，msg 为“订单已支付”。',
@@ -154,7 +165,19 @@ export const v2Operations: Operation[] = [
     },
     answers: answered(
       'v2',
-      described(ApplicationAnswer, ANSWER_SIGNED),
+      described(ApplicationAnswer, {
+        ...ANSWERED.v2,
+        pid: ABOUT_TRADE.pid,
+        status: text('1 while the application can be paid, else 0.', '应用可以收款时为 1，否则为 0。'),
+        pay_status: text('1 while the application can be paid, else 0.', '应用可以收款时为 1，否则为 0。'),
+        settle_status: text('Always 0. Points need no settlement.', '固定为 0；积分无需结算。'),
+        money: BALANCE,
+        order_num: text('Paid orders in all.', '已付款的订单总数。'),
+        order_num_today: text('Those of today.', '今天的订单数。'),
+        order_num_lastday: text('Those of yesterday.', '昨天的订单数。'),
+        order_money_today: text('What they brought today, in your currency.', '今天收到的金额（商户货币）。'),
+        order_money_lastday: text('What they brought yesterday.', '昨天收到的金额（商户货币）。'),
+      }),
       {
         code: 0,
         msg: 'success',
@@ -190,7 +213,11 @@ export const v2Operations: Operation[] = [
     },
     answers: answered(
       'v2',
-      described(TradesAnswer.extend({ data: z.array(described(TradeV2, ABOUT_V2)) }), ANSWER_SIGNED),
+      described(TradesAnswer.extend({ data: z.array(described(TradeV2, ABOUT_V2)) }), {
+        ...ANSWERED.v2,
+        count: COUNT,
+        data: TRADES,
+      }),
       { code: 0, msg: 'success', count: 1, data: [ROW], ...signature },
       'data itself is not part of what is signed.',
       'data 不参与签名。',
@@ -212,7 +239,11 @@ export const v2Operations: Operation[] = [
     },
     answers: answered(
       'v2',
-      described(BalanceAnswer, ANSWER_SIGNED),
+      described(BalanceAnswer, {
+        ...ANSWERED.v2,
+        available_money: BALANCE,
+        transfer_rate: text('The fee of a transfer, in percent.', '转账手续费率（%）。'),
+      }),
       { code: 0, msg: 'success', available_money: '10.00', transfer_rate: '3', ...signature },
       'available_money is in your currency, transfer_rate in percent. The HMAC API makes the transfers.',
       'available_money 为商户货币，transfer_rate 为百分比。转账请使用 HMAC 接口。',

@@ -84,6 +84,7 @@ export const ABOUT_TRADE = {
   addtime: text('When it was created, in China (+08:00).', '创建时间（北京时间）。'),
   endtime: text('When it was paid, in China (+08:00).', '付款时间（北京时间）。'),
   buyer: text('The username of the buyer.', '买家用户名。'),
+  sign_type: text('The kind of the signature.', '签名算法。'),
 }
 export const TRADE_EXAMPLE = {
   trade_no: '1767323045123456789',
@@ -100,12 +101,29 @@ export const TRADE_EXAMPLE = {
 }
 /** The fields that sign an answer. */
 export const ANSWER_SIGNED = {
+  sign_type: text('Present if the answer is signed.', '响应带签名时才有。'),
   timestamp: text('When the answer was signed, in seconds since 1970.', '响应签名时的秒数（1970 年以来）。'),
   sign: text(
     'By the platform key of the application, over every non-empty value but lists, sign and sign_type.',
     '用应用的平台密钥对除列表、sign、sign_type 外的全部非空字段签名。',
   ),
 }
+/** The fields that every answer of a version has. */
+export const ANSWERED = {
+  v1: {
+    code: text('1: the request was carried out.', '1：请求成功。'),
+    msg: text('The outcome in a word.', '结果说明。'),
+    ...ANSWER_SIGNED,
+  },
+  v2: {
+    code: text('0: the request was carried out.', '0：请求成功。'),
+    msg: text('The outcome in a word.', '结果说明。'),
+    ...ANSWER_SIGNED,
+  },
+}
+export const COUNT = text('How many rows data has.', 'data 中的条数。')
+export const TRADES = text('The trades, newest first.', '交易列表，最新的在前。')
+export const BALANCE = text('The balance of the owner, in your currency.', '所有者的余额，折算成商户货币。')
 export const newTrade = () => ({ ...SAMPLE_TRADE, out_trade_no: `mug-${NOW}` })
 
 /** Describes the answer of a JSON endpoint. The status is always 200, and `code` names the outcome. */

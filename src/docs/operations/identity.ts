@@ -27,12 +27,20 @@ import {
   WebFinger,
   WebFingerRequest,
 } from '../../identity/oauth/shapes.ts'
+import {
+  ABOUT_APP,
+  ABOUT_DISCOVERY,
+  ABOUT_LISTED,
+  ABOUT_REGISTERED,
+  ABOUT_TOKEN,
+  AboutLiveToken,
+  CLIENT,
+  Granted,
+} from './identity-fields.ts'
 import { described, type Operation, text } from './operation.ts'
 
-const CLIENT = {
-  client_id: text('Instead of HTTP Basic, with client_secret.', '代替 HTTP Basic，与 client_secret 一起。'),
-}
 export const AnyRefusal = described(Refusal, {
+  error_description: text('What is wrong, in English.', '错误说明（英文）。'),
   error: text(
     'A code of RFC 6749 or RFC 8628, such as invalid_grant.',
     'RFC 6749 或 RFC 8628 的错误码，如 invalid_grant。',
@@ -52,6 +60,11 @@ const notProven = {
   example: { error: 'invalid_client', error_description: 'Client authentication failed' },
 }
 
+const WEBFINGER_LINK = described(WebFinger.shape.links.element, {
+  rel: text('The relation: that of the issuer.', '关系：签发方。'),
+  href: text('The issuer.', '签发方的地址。'),
+})
+
 export const identityOperations: Operation[] = [
   {
     area: 'identity',
@@ -66,6 +79,18 @@ export const identityOperations: Operation[] = [
     request: {
       in: 'query',
       schema: described(AuthorizationRequest, {
+        response_type: text('Always code.', '固定为 code。'),
+        code_challenge: text(
+          'PKCE (RFC 7636): the SHA-256 of your code_verifier, in base64url. Required without a secret.',
+          'PKCE（RFC 7636）：code_verifier 的 SHA-256（base64url）。没有密钥时必填。',
+        ),
+        code_challenge_method: text('Always S256.', '固定为 S256。'),
+        max_age: text(
+          'Seconds since the member last proved who they are. An older sign-in is repeated.',
+          '距成员上次验证身份的最长秒数；超过时需重新登录。',
+        ),
+        id_token_hint: text('An ID token of the member who should be signed in.', '应登录成员的 ID 令牌。'),
+        login_hint: text('The username, filled in on the sign-in page.', '预先填入登录页的用户名。'),
         client_id: text(
           'Of the application. Where discovery has client_id_metadata_document_supported, also the https address of a client metadata document.',
           '应用的 client_id。发现文档含 client_id_metadata_document_supported 时，也可以是客户端元数据文档的 https 地址。',
@@ -141,6 +166,8 @@ export const identityOperations: Operation[] = [
     request: {
       in: 'form',
       schema: described(TokenRequest, {
+        grant_type: text('What is exchanged.', '换取令牌的方式。'),
+        refresh_token: text('Of a refresh: the last one received.', '刷新时填写最近一次得到的刷新令牌。'),
         code: text('Once, within a minute.', '一分钟内使用一次。'),
         redirect_uri: text('The same one as in the authorization request.', '与申请授权码时相同。'),
         code_verifier: text(
@@ -163,7 +190,10 @@ export const identityOperations: Operation[] = [
     answers: {
       200: {
         about: { en: 'The tokens.', zh: '令牌。' },
-        schema: described(Tokens, {
+        schema: described(Tokens.extend({ authorization_details: z.array(Granted).optional() }), {
+          access_token: text('Send it as Authorization: Bearer.', '以 Authorization: Bearer 发送。'),
+          token_type: text('How it is sent.', '发送方式。'),
+          scope: text('The scopes that were granted.', '已授予的权限范围。'),
           expires_in: text('Seconds.', '秒。'),
           refresh_token: text('Replaced at each use.', '每次使用后更换。'),
           authorization_details: text(
@@ -222,6 +252,8 @@ export const identityOperations: Operation[] = [
           zh: '给成员看的代码，以及设备获取令牌用的代码（RFC 8628）。',
         },
         schema: described(DeviceAuthorization, {
+          device_code: text('The device asks for tokens with it.', '设备凭它获取令牌。'),
+          verification_uri: text('Show the member this address.', '向成员显示此网址。'),
           user_code: text('The member enters it at verification_uri.', '成员在 verification_uri 输入。'),
           verification_uri_complete: text(
             'With the code filled in, for a QR code.',
@@ -264,6 +296,22 @@ export const identityOperations: Operation[] = [
       200: {
         about: { en: 'The member.', zh: '成员资料。' },
         schema: described(Userinfo, {
+          id: text('sub as a number.', '与 sub 相同的数字。'),
+          preferred_username: text('The same as username.', '与 username 相同。'),
+          name: text('The name that the member shows.', '成员的显示名称。'),
+          picture: text('The address of the picture.', '头像网址。'),
+          avatar_url: text('The same as picture.', '与 picture 相同。'),
+          trust_level: text('From 0 to 4.', '信任等级，0 至 4。'),
+          email: text('With the scope email, if an address is known.', '有 email 权限且已知邮箱时才有。'),
+          email_verified: text(
+            'Always true: other addresses are not told.',
+            '固定为 true；未验证的邮箱不会返回。',
+          ),
+          active: text(
+            'Always true: the token of a barred member is not valid.',
+            '固定为 true；被停用成员的令牌无效。',
+          ),
+          silenced: text('Whether the forum has silenced the member.', '成员是否被论坛禁言。'),
           sub: text('Never changes: store this.', '永远不变，请保存它。'),
           username: text('May change.', '可能会变。'),
           groups: text(
@@ -359,7 +407,7 @@ export const identityOperations: Operation[] = [
     security: 'client',
     request: {
       in: 'form',
-      schema: described(AboutTokenRequest, CLIENT),
+      schema: described(AboutTokenRequest, ABOUT_TOKEN),
       example: () => ({ token: 'tGzv3JOkF0XG5Qx2TlKWIA' }),
     },
     answers: {
@@ -386,7 +434,7 @@ export const identityOperations: Operation[] = [
     security: 'client',
     request: {
       in: 'form',
-      schema: described(AboutTokenRequest, CLIENT),
+      schema: described(AboutTokenRequest, ABOUT_TOKEN),
       example: ({ access_token }) => ({ token: access_token }),
     },
     answers: {
@@ -395,7 +443,7 @@ export const identityOperations: Operation[] = [
           en: 'active is false for anything but a valid token of this client, or one for its service.',
           zh: '不是本客户端或其服务的有效令牌时 active 为 false。',
         },
-        schema: Introspection,
+        schema: z.union([AboutLiveToken, Introspection.options[0]]),
         example: { active: false },
       },
       401: notProven,
@@ -416,16 +464,7 @@ export const identityOperations: Operation[] = [
           en: 'OpenID Connect Discovery 1.0, RFC 8414.',
           zh: 'OpenID Connect Discovery 1.0，RFC 8414。',
         },
-        schema: described(Discovery, {
-          client_id_metadata_document_supported: text(
-            'true while clients may be known by a metadata document.',
-            '允许以元数据文档作为客户端时为 true。',
-          ),
-          authorization_details_types_supported: text(
-            'points_mandate, while mandates are on.',
-            '预授权开启时为 points_mandate。',
-          ),
-        }),
+        schema: described(Discovery, ABOUT_DISCOVERY),
       },
     },
   },
@@ -458,7 +497,10 @@ export const identityOperations: Operation[] = [
           en: 'RFC 7033, as application/jrd+json. The answer is alike for every name, so it does not tell who exists.',
           zh: 'RFC 7033，类型为 application/jrd+json。任何名称的响应都一样，不透露账号是否存在。',
         },
-        schema: WebFinger,
+        schema: described(WebFinger.extend({ links: z.array(WEBFINGER_LINK) }), {
+          subject: text('The resource that was asked for.', '所查询的账号。'),
+          links: text('One link: to the issuer.', '一个链接：签发方。'),
+        }),
       },
       400: { ...refused, example: { error: 'invalid_request', error_description: 'resource is missing' } },
       404: {
@@ -483,7 +525,13 @@ export const identityOperations: Operation[] = [
           en: 'RFC 9728: what the access tokens of members reach here. Challenges of userinfo and /api/apps name this address.',
           zh: 'RFC 9728：成员的访问令牌在本站可用之处。userinfo 和 /api/apps 的 401 响应会给出此地址。',
         },
-        schema: ProtectedResource,
+        schema: described(ProtectedResource, {
+          resource: text('This service.', '本服务。'),
+          authorization_servers: text('The issuer of its tokens.', '颁发令牌的签发方。'),
+          scopes_supported: text('The scopes that reach something here.', '在此可用的权限范围。'),
+          bearer_methods_supported: text('How a token is sent.', '令牌的发送方式。'),
+          resource_documentation: text('These pages.', '本文档的地址。'),
+        }),
       },
     },
   },
@@ -499,7 +547,9 @@ export const identityOperations: Operation[] = [
     answers: {
       200: {
         about: { en: 'RFC 7517. Keep them for five minutes.', zh: 'RFC 7517，可缓存五分钟。' },
-        schema: Jwks,
+        schema: described(Jwks, {
+          keys: text('The keys, the one in use first.', '公钥列表，正在使用的在前。'),
+        }),
       },
     },
   },
@@ -521,7 +571,10 @@ export const identityOperations: Operation[] = [
       example: () => ({}),
     },
     answers: {
-      200: { about: { en: 'All of them.', zh: '全部应用。' }, schema: z.array(ListedApp) },
+      200: {
+        about: { en: 'All of them.', zh: '全部应用。' },
+        schema: z.array(described(ListedApp, ABOUT_LISTED)),
+      },
       401: notProven,
     },
   },
@@ -537,7 +590,7 @@ export const identityOperations: Operation[] = [
     security: 'bearer',
     request: {
       in: 'json',
-      schema: NewAppForm,
+      schema: described(NewAppForm, ABOUT_APP),
       example: () => ({
         name: 'Reading Club',
         description: 'What we read this month',
@@ -552,10 +605,7 @@ export const identityOperations: Operation[] = [
           en: 'The answer shows the secret once, and no later request does. Without the scope apps, the application works at once and waits for its owner to confirm it, unless the token belongs to an application of the same member.',
           zh: '密钥只在这里出现一次。没有 apps 权限时，应用立即可用，并等待所有者确认；令牌属于该成员自己的应用时无需确认。',
         },
-        schema: described(RegisteredApp, {
-          status: text('unconfirmed, if the owner has to confirm it.', '需要所有者确认时为 unconfirmed。'),
-          confirm_url: text('The page where the owner does so.', '所有者确认的页面。'),
-        }),
+        schema: described(RegisteredApp, ABOUT_REGISTERED),
         example: {
           client_id: 'k3x9m2p7q4r8s1t5v6w0y2z4',
           client_secret: 'x'.repeat(48),

@@ -14,7 +14,20 @@ import {
   RevokeRequest,
 } from '../../payment/hmac/mandate-shapes.ts'
 import { described, type Operation, text } from './operation.ts'
-import { ABOUT_ORDER, MOMENT, NEXT, ORDER, ORDER_ID, PAGE, POINTS, refusals, SIGNED } from './payment.ts'
+import {
+  ABOUT_ORDER,
+  MOMENT,
+  NEXT,
+  ONLY,
+  ORDER,
+  ORDER_ID,
+  PAGE,
+  POINTS,
+  ROWS,
+  refusals,
+  SIGNED,
+  SUCCESS,
+} from './payment.ts'
 import { MADE_UP_MANDATE, NOW } from './samples.ts'
 
 const MANDATE_ID = text('The mandate_id of the offer.', '邀请返回的 mandate_id。')
@@ -29,6 +42,10 @@ const STATUS = text(
 )
 
 const ABOUT_MANDATE = {
+  mandate_id: MANDATE_ID,
+  purpose: text('What the member reads.', '成员看到的用途。'),
+  period: text('How long a period is.', '每期的长度。'),
+  username: text('The same member by name.', '同一成员的用户名。'),
   reference: REFERENCE,
   status: STATUS,
   reason: text('Why it cannot be charged now; null when it can.', '目前不能扣款的原因；可以扣款时为 null。'),
@@ -188,6 +205,9 @@ export const mandateOperations: Operation[] = [
           zh: '新建或等待接受的邀请。请把成员带到 mandate_url。一天后失效，重发同一请求可重新打开。',
         },
         schema: described(OfferAnswer, {
+          success: SUCCESS,
+          mandate_id: text('The number of the mandate, given by this site.', '本站的预授权编号。'),
+          status: text('Always pending: the member has not decided.', '固定为 pending：等待成员决定。'),
           mandate_url: text('Send the member here.', '把成员带到这里。'),
           reference: REFERENCE,
           expires_at: MOMENT,
@@ -235,7 +255,7 @@ export const mandateOperations: Operation[] = [
           en: 'The charge, by this request or an earlier one, with its period as of that charge. An access token of the member may come in the header Authorization: Bearer.',
           zh: '扣款已完成（本次或之前的请求），并附当时的周期数据。成员的访问令牌可放在请求头 Authorization: Bearer 中。',
         },
-        schema: described(ChargeAnswer, ABOUT_CHARGED),
+        schema: described(ChargeAnswer, { success: SUCCESS, ...ABOUT_CHARGED }),
         example: { success: true, ...CHARGED },
       },
       ...refusals,
@@ -262,7 +282,7 @@ export const mandateOperations: Operation[] = [
     answers: {
       200: {
         about: { en: 'The mandate.', zh: '完整的预授权信息。' },
-        schema: described(MandateAnswer, ABOUT_MANDATE),
+        schema: described(MandateAnswer, { success: SUCCESS, ...ABOUT_MANDATE }),
         example: { success: true, ...MANDATE },
       },
       ...refusals,
@@ -276,13 +296,17 @@ export const mandateOperations: Operation[] = [
     introduction: { en: 'Lists the mandates of the application page by page.', zh: '分页列出应用的预授权。' },
     request: {
       in: 'form',
-      schema: described(MandatesRequest, PAGE),
+      schema: described(MandatesRequest, { status: ONLY, ...PAGE }),
       example: () => ({ limit: '50', status: 'active' }),
     },
     answers: {
       200: {
         about: { en: 'One page of mandates.', zh: '一页预授权。' },
-        schema: described(MandatePage.extend({ data: z.array(Mandate) }), { next_cursor: NEXT }),
+        schema: described(MandatePage.extend({ data: z.array(Mandate) }), {
+          success: SUCCESS,
+          data: ROWS,
+          next_cursor: NEXT,
+        }),
         example: { success: true, data: [MANDATE], next_cursor: null },
       },
       ...refusals,
@@ -309,7 +333,7 @@ export const mandateOperations: Operation[] = [
     answers: {
       200: {
         about: { en: 'The mandate, ended now or before.', zh: '已结束的预授权（本次或之前）。' },
-        schema: described(MandateAnswer, ABOUT_MANDATE),
+        schema: described(MandateAnswer, { success: SUCCESS, ...ABOUT_MANDATE }),
         example: { success: true, ...ENDED_MANDATE },
       },
       ...refusals,

@@ -52,7 +52,7 @@ export function described<Members extends z.ZodRawShape, Config extends z.core.$
     const about = words[name]
     return [name, about === undefined ? schema : withWords(schema as z.ZodType, about)]
   })
-  return shape.extend(Object.fromEntries(members)) as typeof shape
+  return shape.safeExtend(Object.fromEntries(members)) as typeof shape
 }
 
 function withWords(schema: z.ZodType, { en, zh }: Text): z.ZodType {

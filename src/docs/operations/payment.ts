@@ -38,6 +38,13 @@ export const ORDER_ID = text(
   'Your own number: printable ASCII without space and &. The same number again is the same order or transfer, never a second one.',
   '商户自己的订单号：可见 ASCII 字符，不含空格和 &。重复提交得到同一笔订单或转账，不会产生第二笔。',
 )
+/** The number of an order or a transfer, and whether the request was carried out. */
+export const TRANSACTION_ID = text(
+  'The number of the order or transfer, given by this site.',
+  '本站的交易号。',
+)
+export const SUCCESS = text('Always true. A refusal has false.', '固定为 true；被拒绝时为 false。')
+const OWN_NUMBER = text('Your order_id.', '商户的 order_id。')
 export const POINTS = text('Points.', '积分。')
 export const MOMENT = text('UTC, to the second.', 'UTC 时间，精确到秒。')
 const STATUS = text(
@@ -46,6 +53,10 @@ const STATUS = text(
 )
 
 export const ABOUT_ORDER = {
+  transaction_id: TRANSACTION_ID,
+  order_id: OWN_NUMBER,
+  description: text('What the buyer reads.', '买家看到的说明。'),
+  error_message: text('Always null.', '固定为 null。'),
   status: STATUS,
   amount: POINTS,
   platform_fee: text(
@@ -70,6 +81,16 @@ export const ABOUT_ORDER = {
   ),
 }
 const ABOUT_TRANSFER = {
+  transaction_id: TRANSACTION_ID,
+  order_id: OWN_NUMBER,
+  status: text(
+    'completed: the member has the points. reversed: an administrator took them back.',
+    'completed：成员已收到积分。reversed：已被管理员冲正。',
+  ),
+  from_user_id: text('The owner of the application, who pays.', '付出积分的成员：应用的所有者。'),
+  from_username: text('The same member by name.', '同一成员的用户名。'),
+  to_user_id: text('The member who receives.', '收到积分的成员。'),
+  to_username: text('The same member by name.', '同一成员的用户名。'),
   amount: POINTS,
   fee: text('By the trust level of the owner, rounded up.', '按所有者的信任等级计算，向上取整。'),
   total_deduction: text('What the sender lost: amount and fee.', '转出方共扣除：金额加手续费。'),
@@ -78,6 +99,8 @@ const ABOUT_TRANSFER = {
 export const Order = described(OrderFields, ABOUT_ORDER)
 export const Transfer = described(TransferFields, ABOUT_TRANSFER)
 
+export const ONLY = text('Only those with this status.', '只列出此状态的。')
+export const ROWS = text('The rows of this page.', '本页的各行。')
 export const NEXT = text(
   'The cursor of the next page, also after one with fewer lines than asked for; null at the end.',
   '下一页的 cursor，本页条数不足时也可能有；到末尾为 null。',
@@ -89,6 +112,7 @@ const lines = (language: 'en' | 'zh') =>
 // Programs read the codes in the schema; on the pages they are a table of their own.
 const RefusalErrors = z.array(described(RefusalError, { code: text(lines('en'), lines('zh')) }))
 export const AnyRefusal = described(Refusal.extend({ errors: RefusalErrors }), {
+  success: text('Always false.', '固定为 false。'),
   error: text('What is wrong, in English.', '错误说明（英文）。'),
   message: text('The same as error.', '与 error 相同。'),
   errors: text(
@@ -197,6 +221,8 @@ export const paymentOperations: Operation[] = [
           zh: '新建的订单，或此 order_id 已有的订单。',
         },
         schema: described(OpenedOrder, {
+          success: SUCCESS,
+          transaction_id: TRANSACTION_ID,
           payment_url: text('Send the buyer here.', '把买家带到这里。'),
           status: STATUS,
           amount: POINTS,
@@ -230,6 +256,7 @@ export const paymentOperations: Operation[] = [
           'Give this or order_id. With both, this one counts.',
           '填写它或 order_id；都填写时以它为准。',
         ),
+        order_id: OWN_NUMBER,
         ...SIGNED,
       }),
       example: () => ({ order_id: SAMPLE_ORDER.order_id }),
@@ -237,7 +264,7 @@ export const paymentOperations: Operation[] = [
     answers: {
       200: {
         about: { en: 'The order.', zh: '完整的订单信息。' },
-        schema: described(OrderAnswer, ABOUT_ORDER),
+        schema: described(OrderAnswer, { success: SUCCESS, ...ABOUT_ORDER }),
         example: { success: true, ...ORDER },
       },
       ...refusals,
@@ -277,7 +304,7 @@ export const paymentOperations: Operation[] = [
           en: 'The transfer is complete, by this request or an earlier one.',
           zh: '已完成（本次或之前的请求）。',
         },
-        schema: described(TransferAnswer, ABOUT_TRANSFER),
+        schema: described(TransferAnswer, { success: SUCCESS, ...ABOUT_TRANSFER }),
         example: { success: true, ...TRANSFER },
       },
       400: refused,
@@ -296,6 +323,7 @@ export const paymentOperations: Operation[] = [
     request: {
       in: 'form',
       schema: described(OrdersRequest, {
+        status: ONLY,
         mandate_id: text('Only the charges of this mandate.', '只列出此预授权的扣款。'),
         ...PAGE,
       }),
@@ -304,7 +332,11 @@ export const paymentOperations: Operation[] = [
     answers: {
       200: {
         about: { en: 'One page of orders.', zh: '一页订单。' },
-        schema: described(OrderPage.extend({ data: z.array(Order) }), { next_cursor: NEXT }),
+        schema: described(OrderPage.extend({ data: z.array(Order) }), {
+          success: SUCCESS,
+          data: ROWS,
+          next_cursor: NEXT,
+        }),
         example: { success: true, data: [ORDER], next_cursor: null },
       },
       ...refusals,
@@ -321,13 +353,17 @@ export const paymentOperations: Operation[] = [
     },
     request: {
       in: 'form',
-      schema: described(TransfersRequest, PAGE),
+      schema: described(TransfersRequest, { status: ONLY, ...PAGE }),
       example: () => ({ limit: '50' }),
     },
     answers: {
       200: {
         about: { en: 'One page of transfers.', zh: '一页转账。' },
-        schema: described(TransferPage.extend({ data: z.array(Transfer) }), { next_cursor: NEXT }),
+        schema: described(TransferPage.extend({ data: z.array(Transfer) }), {
+          success: SUCCESS,
+          data: ROWS,
+          next_cursor: NEXT,
+        }),
         example: { success: true, data: [TRANSFER], next_cursor: null },
       },
       ...refusals,

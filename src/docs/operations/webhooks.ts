@@ -32,7 +32,9 @@ export type Webhook = {
   area: 'payment' | 'v1' | 'v2'
   method: 'get' | 'post'
   title: Text
-  /** The sender, the moment and the address. */
+  /** The event that it tells of, or the way it comes. */
+  when: Text
+  /** The address, and what the receiver does. */
   about: Text
   /** The schema of the query of a GET, or of the JSON body of a POST. */
   schema: z.ZodObject
@@ -150,16 +152,18 @@ const ACCEPTED: Text = {
   zh: '任何 2xx 即为成功。410 会关闭该应用的事件通知；其他均会重试。',
 }
 
-const notify = (version: 'V1' | 'V2'): Pick<Webhook, 'title' | 'about' | 'answer'> => ({
+const notify = (version: 'V1' | 'V2'): Pick<Webhook, 'title' | 'when' | 'about' | 'answer'> => ({
   title: { en: `Notification of ${version}`, zh: `${version} 异步通知` },
+  when: { en: 'A trade was paid. Sent from server to server.', zh: '交易已付款；由服务器发送到服务器。' },
   about: {
-    en: `The service sends it to the notify_url of a paid trade, else to the notification address of the application, from its server, at once after the payment. Verify the sign over every non-empty parameter, since fields may be added. Leave out parameters of the address’s own query. Check that trade_status is TRADE_SUCCESS and that the money is that of your order, and do nothing for an order that is done. ${SCHEDULE.en}`,
-    zh: `付款后立即由服务器发送到订单的 notify_url，没有则发送到应用的异步通知地址。请对全部非空参数验签（今后可能增加字段；地址原有的查询参数不参与签名），核对 trade_status 为 TRADE_SUCCESS、money 与订单一致；已处理的订单不再处理。${SCHEDULE.zh}`,
+    en: `The service sends it to the notify_url of a paid trade, else to the notification address of the application, at once after the payment. Verify the sign over every non-empty parameter, since fields may be added. Leave out parameters of the address’s own query. Check that trade_status is TRADE_SUCCESS and that the money is that of your order, and do nothing for an order that is done. ${SCHEDULE.en}`,
+    zh: `付款后立即发送到订单的 notify_url，没有则发送到应用的异步通知地址。请对全部非空参数验签（今后可能增加字段；地址原有的查询参数不参与签名），核对 trade_status 为 TRADE_SUCCESS、money 与订单一致；已处理的订单不再处理。${SCHEDULE.zh}`,
   },
   answer: ANSWER_SUCCESS,
 })
-const comeBack = (version: 'V1' | 'V2'): Pick<Webhook, 'title' | 'about' | 'answer'> => ({
+const comeBack = (version: 'V1' | 'V2'): Pick<Webhook, 'title' | 'when' | 'about' | 'answer'> => ({
   title: { en: `Return of ${version}`, zh: `${version} 同步返回` },
+  when: { en: 'A buyer comes back after paying.', zh: '买家付款后返回商店。' },
   about: {
     en: 'The browser of the buyer comes to return_url, or without one to the callback URL of the application, with the parameters of the notification. A query that the address had stays in it and is not signed. It may never come, or come twice: deliver by the notification or a query.',
     zh: '买家的浏览器带着与通知相同的参数来到 return_url，未填写时来到应用的回调地址。地址原有的查询参数会保留，但不参与签名。它可能不来或来两次，请以通知或查询结果为准。',
@@ -167,7 +171,11 @@ const comeBack = (version: 'V1' | 'V2'): Pick<Webhook, 'title' | 'about' | 'answ
   answer: SHOWS_A_PAGE,
 })
 
-const ABOUT_EVENT = { timestamp: text('When it happened.', '发生时间。') }
+const ABOUT_EVENT = {
+  type: text('What happened.', '事件类型。'),
+  timestamp: text('When it happened.', '发生时间。'),
+  data: text('What it happened to.', '相关内容。'),
+}
 
 type AboutEvent = {
   title: Text
@@ -255,6 +263,7 @@ const ABOUT_EVENTS = {
         data: described(RefusedCharge, {
           mandate_id: text('The mandate_id of the offer.', '邀请返回的 mandate_id。'),
           order_id: text('Your order_id. It may be sent again.', '商户的 order_id，可以再次提交。'),
+          amount: text('What was asked for, in points.', '请求扣款的积分。'),
           code: text('The code of the answer.', '接口返回的错误码。'),
           message: text('The text of the answer.', '接口返回的说明。'),
           period_from: text('The first day of the period.', '本期首日。'),
@@ -280,9 +289,10 @@ function eventWebhook([type, about]: [string, AboutEvent]): Webhook {
     area: 'payment',
     method: 'post',
     title,
+    when,
     about: {
-      en: `${when.en} Sent to the events address, when the application has one, by Standard Webhooks 1.0.0. data is the ${data.en}. ${SCHEDULE.en}`,
-      zh: `${when.zh}应用设置了事件地址时发送，遵循 Standard Webhooks 1.0.0。data 与${data.zh}。${SCHEDULE.zh}`,
+      en: `Sent to the events address, when the application has one, by Standard Webhooks 1.0.0. data is the ${data.en}. ${SCHEDULE.en}`,
+      zh: `应用设置了事件地址时发送，遵循 Standard Webhooks 1.0.0。data 与${data.zh}。${SCHEDULE.zh}`,
     },
     headers: HEADERS,
     schema,
@@ -300,6 +310,7 @@ const MANDATE_CALLBACK_WEBHOOK: Webhook = {
   area: 'payment',
   method: 'get',
   title: { en: 'Callback of a mandate', zh: '预授权回调' },
+  when: { en: 'A member comes back after deciding on a mandate.', zh: '成员对预授权作出决定后返回。' },
   about: {
     en: 'The browser of the member comes to the callback URL of the application after allowing or refusing a mandate. Reject it unless the signature is right. It may never come, or come twice: ask query for the limits that the member allowed.',
     zh: '成员允许或拒绝预授权后，浏览器来到应用的回调地址。验签不符即拒绝。它可能不来或来两次；成员允许的限额请以查询为准。',
@@ -325,6 +336,7 @@ export const WEBHOOKS: Webhook[] = [
     area: 'payment',
     method: 'get',
     title: { en: 'Callback of the HMAC API', zh: 'HMAC 接口回调' },
+    when: { en: 'A buyer comes back after paying.', zh: '买家付款后返回商店。' },
     about: {
       en: 'The browser of the buyer comes to the callback URL of the application after paying. Reject it unless the signature is right, over every parameter that came but signature. Then check that the order is not done yet and that the amount is that of your order. It may never come, or come twice: ask query, or listen to events.',
       zh: '买家付款后，浏览器来到应用的回调地址。请对除 signature 外的全部参数验签，不符即拒绝；再核对订单尚未处理、金额与订单一致。它可能不来或来两次，请以查询或事件为准。',

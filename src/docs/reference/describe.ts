@@ -2,21 +2,20 @@
 // Verbs: openApiDocument, describeOperation, describeArea.
 /** Describes operations and messages as the pages show them, from the schemas that check the requests. */
 
-import { escapeHtml } from '../../web/html.ts'
 import type { Text } from '../../web/languages.ts'
 import { type Answer, type Area, jsonSchema, type Operation } from '../operations/operation.ts'
 import { otherRefusals } from '../operations/refusals.ts'
 import type { Samples } from '../operations/samples.ts'
 import type { Webhook } from '../operations/webhooks.ts'
-import { highlighted } from './highlight.ts'
+import { limitOf } from './limits.ts'
 import { OPERATIONS, operationId, takesJsonToo } from './openapi.ts'
 
-/** A field. `pattern` is the expression that its text fits. */
+/** A field. `limit` says in words what its text must fit. */
 export type Field = {
   name: string
   isRequired: boolean
   type: string
-  pattern: string | undefined
+  limit: string | undefined
   about: string
 }
 type Schema = {
@@ -81,52 +80,46 @@ export function describeOperation(operation: Operation, language: keyof Text) {
 
 /** Describes a message that the service sends. */
 export async function describeWebhook(webhook: Webhook, language: keyof Text, samples: Samples) {
-  const { method, title, about, answer, schema, headers } = webhook
+  const { method, title, when, about, answer, schema, headers } = webhook
   return {
     method: method.toUpperCase(),
     title: title[language],
+    when: when[language],
     about: about[language],
     headers: headers && fieldsOf(jsonSchema(headers, 'output', language), language),
     fields: fieldsOf(jsonSchema(schema, 'output', language), language),
-    example: inColours(await webhook.example(samples)),
+    example: await webhook.example(samples),
     answer: answer[language],
   }
-}
-
-/** Writes an example as HTML: JSON, or an address, which has no parts to mark. */
-function inColours(example: string): string {
-  return highlighted(
-    example,
-    example.startsWith('{') || example.startsWith('[') ? 'json' : 'text',
-    escapeHtml,
-  )
 }
 
 function describeBody({ schema, example }: Answer, language: keyof Text) {
   return {
     fields: schema === undefined ? [] : fieldsOf(jsonSchema(schema, 'output', language), language),
-    example: example === undefined ? undefined : inColours(JSON.stringify(example, null, 2)),
+    example: example === undefined ? undefined : JSON.stringify(example, null, 2),
   }
 }
 
 /** The list of a refusal, whose codes have a page of their own. */
 const CODED = 'errors'
 
-/** The fields of an object, or those of the first object of a union. The fields of a list's rows follow the list. */
+/** The fields of an object, or those of the first object of a union. The fields of an object or a list in it follow. */
 function fieldsOf(schema: Schema, language: keyof Text, before = ''): Field[] {
   const { properties = {}, required = [] } = schema.anyOf?.[0] ?? schema.items ?? schema
-  return Object.entries(properties).flatMap(([name, field]) => [
-    {
-      name: before + name,
-      isRequired: required.includes(name),
-      type: [typeOf(field), lengthOf(field, language)].filter(Boolean).join(', '),
-      pattern: patternOf(field),
-      about: field.description ?? '',
-    },
-    ...(field.items === undefined || name === CODED
-      ? []
-      : fieldsOf(field.items, language, `${before}${name}[].`)),
-  ])
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const pattern = patternOf(field)
+    const path = `${before}${name}${field.items ? '[]' : ''}.`
+    return [
+      {
+        name: before + name,
+        isRequired: required.includes(name),
+        type: [typeOf(field), lengthOf(field, language)].filter(Boolean).join(', '),
+        limit: pattern && limitOf(pattern, language),
+        about: field.description ?? '',
+      },
+      ...(name === CODED ? [] : fieldsOf({ anyOf: [field.items ?? field] }, language, path)),
+    ]
+  })
 }
 
 function typeOf(schema: Schema): string {

@@ -2,6 +2,7 @@
  * Marks the parts of code, which the style sheet colours: comments as <em>, strings as <i>, names that get a value as <var>,
  * keywords as <b>. Elements without a class keep a page of many samples below its limit.
  */
+import { escapeHtml } from '../../web/html.ts'
 
 /** Sources of expressions, by the element that marks what they match. */
 type Parts = { em?: string; i?: string; var?: string; b?: string }
@@ -64,4 +65,9 @@ export function highlighted(code: string, language: string, write: (text: string
     end = index + token.length
   }
   return html + write(code.slice(end))
+}
+
+/** Writes an example as HTML: JSON, or an address, which has no parts to mark. */
+export function exampleInColours(example: string): string {
+  return highlighted(example, /^[{[]/.test(example) ? 'json' : 'text', escapeHtml)
 }

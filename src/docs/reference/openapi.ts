@@ -153,7 +153,7 @@ function parametersOf(place: 'query' | 'header', schema: Schema, example: Record
 }
 
 async function describeWebhook(webhook: Webhook, samples: Samples, language: keyof Text) {
-  const { name, area, method, title, about, answer, headers } = webhook
+  const { name, area, method, title, when, about, answer, headers } = webhook
   const schema = jsonSchema(webhook.schema, 'output', language) as Schema
   const example = await webhook.example(samples)
   const inHeaders =
@@ -173,7 +173,7 @@ async function describeWebhook(webhook: Webhook, samples: Samples, language: key
       operationId: `receive_${name.replace('.', '_')}`,
       tags: [area],
       summary: title[language],
-      description: about[language],
+      description: `${when[language]} ${about[language]}`,
       ...message,
       responses: { 200: { description: answer[language] } },
     },
