@@ -80,10 +80,7 @@ export function walletPage(app: FastifyInstance, deps: Core): void {
       walletOf(db, id, 'test'),
       movedThisMonth(db, id, { now: deps.clock(), zone, book }),
       statementOf(db, id, { ...filter, before }, { book }),
-      // A count of words would cost as much as the search.
-      filter.text === undefined
-        ? countKinds(db, { user_id: id, book }, filter, KINDS)
-        : ({} as Counts<(typeof KINDS)[number]>),
+      countKinds(db, { user_id: id, book }, filter, KINDS),
     ])
     const isTest = book === 'test'
     const { t } = request.locale

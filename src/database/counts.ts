@@ -17,17 +17,19 @@ export type Counts<Filter extends string> = { [F in Filter | 'all']?: Count }
 /**
  * Counts the newest rows of a list by filter.
  * @param newest selects the `filter` of each row in the order of an index, or null for a row that the list leaves out.
+ * @param within how many rows it reads.
  */
 export async function countNewest<Filter extends string>(
   db: Db,
   filters: readonly Filter[],
   newest: RawBuilder<unknown>,
+  within = COUNTED_MAX,
 ): Promise<Counts<Filter>> {
   const { rows: groups } = await sql<{ filter: Filter | null; rows: number }>`
-    select filter, count(*)::integer as rows from (${newest} limit ${COUNTED_MAX}) as newest group by filter`.execute(
+    select filter, count(*)::integer as rows from (${newest} limit ${within}) as newest group by filter`.execute(
     db,
   )
-  const isMore = sumOf(groups) >= COUNTED_MAX
+  const isMore = sumOf(groups) >= within
   const shown = groups.filter(({ filter }) => filter !== null)
   const counts = filters
     .map((filter) => ({ filter, rows: shown.find((group) => group.filter === filter)?.rows ?? 0 }))

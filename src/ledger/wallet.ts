@@ -125,20 +125,22 @@ export async function statementOf(
   return page
 }
 
-/** Counts the newest movements of a time by kind. */
+/** Counts the newest matching movements by kind. The kind and the page of the filter do not matter. */
 export async function countKinds<Kind extends JournalKind>(
   db: Db,
   { user_id, book }: { user_id: bigint; book: Book },
-  { from, until }: Pick<StatementFilter, 'from' | 'until'>,
+  { text, from, until }: StatementFilter,
   kinds: readonly Kind[],
 ): Promise<Counts<Kind>> {
+  const fits = sql`${isWithin({ from, until })} and ${text === undefined ? sql`true` : mentions(text, sql`e.amount`)}`
   return countNewest(
     db,
     kinds,
     sql`
       with ${walletRow(user_id, book)}
       select (
-        select j.kind from journal as j where j.id = e.journal_id and ${isWithin({ from, until })}
+        select j.kind from (select * from journal where id = e.journal_id limit 1) as j
+        ${text === undefined ? sql`` : ITS_FACTS} where ${fits}
       ) as filter
       from entries as e where ${inWallet({ from, until })} order by e.account_id desc, e.id desc`,
   )
@@ -206,13 +208,7 @@ async function look(
         name_now(t.from_user_id, t.from_username) as from_username, name_now(t.to_user_id, t.to_username) as to_username
       from entry
       cross join lateral (select * from journal where id = entry.journal_id limit 1) as j
-      left join lateral (
-        select * from orders where j.kind in ('payment', 'refund') and transaction_id = split_part(j.reference, ':', 1) limit 1
-      ) as o on true
-      left join lateral (
-        select * from transfers where j.kind in ('transfer', 'reversal') and transaction_id = j.reference limit 1
-      ) as t on true
-      left join lateral (select * from payment_apps where id = coalesce(o.app_id, t.app_id) limit 1) as app on true
+      ${ITS_FACTS}
       where ${kind === undefined ? sql`true` : sql`j.kind = ${kind}`}
         and ${isWithin({ from, until })}
         and ${text === undefined ? sql`true` : mentions(text)}
@@ -230,6 +226,16 @@ async function look(
   const balance = isAtLast ? (last.balance === null ? null : last.balance - last.amount) : rows[0]!.left
   return { page, balance: balance ?? undefined }
 }
+
+/** The order, the transfer and the application of a journal `j`. */
+const ITS_FACTS = sql`
+  left join lateral (
+    select * from orders where j.kind in ('payment', 'refund') and transaction_id = split_part(j.reference, ':', 1) limit 1
+  ) as o on true
+  left join lateral (
+    select * from transfers where j.kind in ('transfer', 'reversal') and transaction_id = j.reference limit 1
+  ) as t on true
+  left join lateral (select * from payment_apps where id = coalesce(o.app_id, t.app_id) limit 1) as app on true`
 
 function isWithin({ from, until }: Pick<StatementFilter, 'from' | 'until'>) {
   const begun = from === undefined ? sql`true` : sql`j.posted_at >= ${from}`
@@ -279,11 +285,11 @@ function balanceAt({
 }
 
 /** Whether any shown value of a line contains the text. */
-function mentions(text: string) {
+function mentions(text: string, amount = sql`entry.amount`) {
   return sql`(
     concat_ws(' ', o.description, app.name, o.order_id, o.trade_no, t.order_id, j.reference, j.reason,
       name_now(t.from_user_id, t.from_username), name_now(t.to_user_id, t.to_username))
       ilike ${containing(text)}
-    or abs(entry.amount) = ${amountIn(text)}::bigint
+    or abs(${amount}) = ${amountIn(text)}::bigint
   )`
 }

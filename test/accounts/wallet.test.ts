@@ -60,6 +60,10 @@ describe('the statement', () => {
     const { body } = await client.get('/account?kind=refund')
     expect(body).toMatch(/kind=refund" aria-current="true"/)
     expect(body).toContain('name="q"')
+    const sought = (await client.get('/account?q=midnight')).body
+    expect(textOf(/<nav class="chips"[\s\S]*?<\/nav>/.exec(sought)![0])).toBe(
+      `${messages.en.lists.all} 2 ${messages.en.account.filters.grant} 2`,
+    )
   })
 
   it('shows the balance after each movement, also behind a filter and a page', async () => {

@@ -75,11 +75,7 @@ describe('the figures', () => {
     })
     const now = test.clock.now()
     expect(await readToday(test.db, { now, zone: 'Asia/Shanghai' })).toMatchObject({
-      ...{ payments: 2, paid: 1_200n, given_back: 500n, fees: 35n, is_partial: false },
-    })
-    const tomorrow = new Date(now.getTime() + DAY_MS)
-    expect(await readToday(test.db, { now: tomorrow, zone: 'Asia/Shanghai' })).toMatchObject({
-      ...{ payments: 0, paid: 0n, fees: 0n },
+      ...{ payments: 2, paid: 1_200n, given_back: 500n, fees: 35n, is_partial: false, paid_before: 0n },
     })
     expect(await page()).toContain(`${t.paid} 1,200 points ${t.payments('2', 2)}`)
     expect(await page()).toContain(t.unproven)
@@ -98,6 +94,17 @@ describe('the figures', () => {
     expect(body).toContain(`aria-label="${t.chart('30')}"`)
     expect(textOf(body)).toContain(t.table)
     expect(body).toContain('1,200')
+  })
+
+  it('are compared with yesterday until this time of the day', async () => {
+    const dayAfter = (ms: number) => new Date(test.clock.now().getTime() + DAY_MS + ms)
+    const at = (now: Date) => readToday(test.db, { now, zone: 'Asia/Shanghai' })
+    const none = { payments: 0, paid: 0n, fees: 0n }
+    expect(await at(dayAfter(1_000))).toMatchObject({ ...none, paid_before: 1_200n, fees_before: 35n })
+    expect(await at(dayAfter(-60_000))).toMatchObject({ ...none, paid_before: 0n, fees_before: 0n })
+    test.clock.advance(DAY_MS + 1_000)
+    await paidOrder(1_500n)
+    expect(await page()).toContain(t.onYesterday('+25'))
   })
 })
 
@@ -242,7 +249,10 @@ describe('on a big site', () => {
     expect(members.total).toBeGreaterThan(MEMBERS_COUNTED_MAX)
     expect(members.joined_by_day).toHaveLength(30)
     expect(members.joined_by_day.at(-1)).toBe(members.joined)
-    expect((await readToday(test.db, { now: now(), zone })).is_partial).toBe(true)
+    expect(await readToday(test.db, { now: now(), zone })).toMatchObject({
+      is_partial: true,
+      paid_before: null,
+    })
     expect((await readQueues(test.db, { admin_id: root.id, now: now() })).proposals).toBe(0)
   })
 })

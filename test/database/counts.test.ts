@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { countMembers } from '../../src/accounts/members.ts'
+import { NEWEST_MAX } from '../../src/admin/dashboard/figures.ts'
 import { countProposals } from '../../src/admin/proposals/proposals.ts'
 import { countRefusals } from '../../src/admin/site/audit.page.ts'
 import type { Db } from '../../src/database/connection.ts'
@@ -9,7 +10,7 @@ import { COUNTED_MAX, countNewest } from '../../src/database/counts.ts'
 import { countApps } from '../../src/identity/apps/acts.ts'
 import { countKinds } from '../../src/ledger/wallet.ts'
 import { countReviews } from '../../src/payment/apps/review.ts'
-import { countFates } from '../../src/payment/merchant/orders.ts'
+import { countFates, type OrderFilter } from '../../src/payment/merchant/orders.ts'
 import { countNotifications } from '../../src/payment/notifications/redelivery.ts'
 import { countRefundRequests } from '../../src/payment/orders/refund-requests.ts'
 import { makePerson } from '../harness/cast.ts'
@@ -114,7 +115,19 @@ describe('the counts of a list', () => {
     const now = test.clock.now()
     expect((await countFates(test.db, small.id, { min: 6n }, now)).all).toEqual(exactly(0))
     expect((await countFates(test.db, small.id, { max: 5n, fate: 'open' }, now)).closed).toEqual(exactly(4))
-    expect((await countFates(test.db, busy.id, { min: 6n }, now)).all).toEqual(atLeast(0))
+  })
+
+  it('read as many orders as a search looks through', async () => {
+    const search = (filter: OrderFilter) =>
+      reading(['orders'], (db) => countFates(db, busy.id, filter, test.clock.now()))
+    const byAmount = await search({ min: 6n })
+    expect(byAmount.counts).toMatchObject({ all: exactly(0), closed: exactly(0) })
+    expect(byAmount.read).toBeLessThanOrEqual(NEWEST_MAX + 50)
+    const byWords = await search({ text: 'straw' })
+    expect(byWords.counts).toMatchObject({ all: atLeast(10_000), closed: { isMore: true } })
+    expect(byWords.read).toBeLessThanOrEqual(NEWEST_MAX + 50)
+    const few = await countFates(test.db, small.id, { text: 'straw' }, test.clock.now())
+    expect(few).toMatchObject({ all: exactly(4), closed: exactly(4), paid: exactly(0) })
   })
 
   it('read the newest movements of a wallet', async () => {
@@ -123,6 +136,13 @@ describe('the counts of a list', () => {
     )
     expect(counts).toEqual({ all: atLeast(COUNTED_MAX), grant: atLeast(COUNTED_MAX) })
     expect(read).toBeLessThanOrEqual(2 * COUNTED_MAX + 50)
+    const search = (text: string) =>
+      reading(['entries', 'journal', 'orders', 'transfers', 'payment_apps'], (db) =>
+        countKinds(db, { user_id: holder.id, book: 'live' }, { text }, ['grant', 'payment'] as const),
+      )
+    const found = await search('counted:59')
+    expect(found.counts).toEqual({ all: atLeast(100), grant: atLeast(100) })
+    expect(found.read).toBeLessThanOrEqual(NEWEST_MAX)
     const other = await makePerson(test)
     expect(await countKinds(test.db, { user_id: other.id, book: 'live' }, {}, ['grant'] as const)).toEqual({
       all: exactly(0),

@@ -12,6 +12,10 @@ export const dashboard = {
     en: `${count} ${counted(n, 'payment', 'payments')}`,
     zh: `${count} 笔`,
   }),
+  onYesterday: (percent: string) => ({
+    en: `${percent}% on yesterday at this time`,
+    zh: `较昨天此时 ${percent}%`,
+  }),
   signedIn: { en: 'Signed in today', zh: '今日登录' },
   joined: (count: string, total: string, n: number) => ({
     en: `${count} new, ${total} ${counted(n, 'member', 'members')}`,

@@ -24,38 +24,51 @@ export type Today = {
   fees: bigint
   /** Grants and adjustments, net. */
   issued: bigint
+  /** The same of yesterday, until this time of the day. Null if one figure does not read so far back. */
+  paid_before: bigint | null
+  fees_before: bigint | null
 }
 
-/** Reads what the live book has moved since midnight in a time zone. */
+/** Reads what the live book has moved since midnight in a time zone, and what it had moved a day ago. */
 export async function readToday(db: Db, { now, zone }: { now: Date; zone: string }): Promise<Today> {
+  const sum = (amount: string, which: string) =>
+    sql.raw(`coalesce(sum(${amount}) filter (where ${which}), 0)::bigint`)
+  const spent = `kind = 'payment' and account = 'wallet' and amount < 0`
   const { rows } = await sql<Today>`
     with day as (
-      select date_trunc('day', ${now}::timestamptz at time zone ${zone}) at time zone ${zone} as since,
+      select date_trunc('day', time) at time zone ${zone} as since,
+        (date_trunc('day', time) - interval '1 day') at time zone ${zone} as yesterday,
+        (time - interval '1 day') at time zone ${zone} as a_day_ago,
         (select max(id) from journal) - ${NEWEST_MAX}::bigint as after_id
+      from (select ${now}::timestamptz at time zone ${zone} as time) as clock
+    ), unread as (
+      select (select posted_at from journal where id <= (select after_id from day) order by id desc limit 1) as until
     ), posted as materialized (
-      select journal.id, journal.kind from journal, day
-      where journal.id > day.after_id and journal.posted_at >= day.since and journal.book = 'live'
+      select journal.id, journal.kind, journal.posted_at >= day.since as of_today from journal, day
+      where journal.id > day.after_id and journal.book = 'live' and journal.posted_at >= day.yesterday
+        and (journal.posted_at >= day.since or journal.posted_at < day.a_day_ago)
     ), moved as (
       -- Lateral, so that Postgres looks up the entries of each journal and never reads a whole table.
-      select posted.kind, a.kind as account, e.amount
+      select posted.kind, posted.of_today, a.kind as account, e.amount
       from posted
       cross join lateral (select account_id, amount from entries where journal_id = posted.id offset 0) as e
       cross join lateral (select kind from ledger_accounts where id = e.account_id limit 1) as a
+    ), total as (
+      select ${sum('-amount', `of_today and ${spent}`)} as paid,
+        ${sum('amount', `of_today and kind = 'transfer' and account = 'wallet' and amount > 0`)} as transferred,
+        ${sum('amount', `of_today and kind in ('refund', 'reversal') and account = 'wallet' and amount > 0`)} as given_back,
+        ${sum('amount', `of_today and account = 'fee'`)} as fees,
+        ${sum('-amount', `of_today and account = 'issuance'`)} as issued,
+        ${sum('-amount', `not of_today and ${spent}`)} as paid_before,
+        ${sum('amount', `not of_today and account = 'fee'`)} as fees_before
+      from moved
     )
-    select day.since,
-      coalesce(
-        (select posted_at >= day.since from journal where id <= day.after_id order by id desc limit 1), false
-      ) as is_partial,
-      (select count(*) from posted where kind = 'payment')::integer as payments,
-      coalesce((select -sum(amount) from moved where kind = 'payment' and account = 'wallet' and amount < 0), 0)::bigint as paid,
-      coalesce((select sum(amount) from moved where kind = 'transfer' and account = 'wallet' and amount > 0), 0)::bigint
-        as transferred,
-      coalesce((
-        select sum(amount) from moved where kind in ('refund', 'reversal') and account = 'wallet' and amount > 0
-      ), 0)::bigint as given_back,
-      coalesce((select sum(amount) from moved where account = 'fee'), 0)::bigint as fees,
-      coalesce((select -sum(amount) from moved where account = 'issuance'), 0)::bigint as issued
-    from day`.execute(db)
+    select since, coalesce(unread.until >= since, false) as is_partial,
+      (select count(*) from posted where of_today and kind = 'payment')::integer as payments,
+      paid, transferred, given_back, fees, issued,
+      case when unread.until >= yesterday then null else paid_before end as paid_before,
+      case when unread.until >= yesterday then null else fees_before end as fees_before
+    from day, unread, total`.execute(db)
   return rows[0]!
 }
 

@@ -156,8 +156,7 @@ export function orderPages(app: FastifyInstance, deps: Core, queue: FairQueue): 
     const [nav, filter] = await Promise.all([navFor(deps, request, owned), filterOf(deps, asked)])
     const [found, counts] = await Promise.all([
       ordersOfApp(deps.db, owned.id, { ...filter, before }, now),
-      // A count of words would cost as much as the search.
-      filter.text === undefined ? countFates(deps.db, owned.id, filter, now) : ({} as Counts<Fate>),
+      countFates(deps.db, owned.id, filter, now),
     ])
     const address = `${pathOf(request)}/orders`
     return reply.page('payment/merchant/orders', {

@@ -64,14 +64,19 @@ export async function ordersOfApp(
   return look(db, scope, { before: filter.before, within, lines: PAGE_LINES })
 }
 
-/** Counts the newest matching orders by fate. The fate and the page of the filter do not matter. */
+/**
+ * Counts the newest matching orders by fate: in a search, among as many as the search looks through. The fate and the page of
+ * the filter do not matter.
+ */
 export async function countFates(
   db: Db,
   app_id: bigint,
   filter: OrderFilter,
   now: Date,
 ): Promise<Counts<Fate>> {
-  const { lane, fits } = await scopeOf(db, app_id, { ...filter, fate: undefined }, now)
+  const { lane, fits, within } = await scopeOf(db, app_id, { ...filter, fate: undefined }, now)
+  const { text, payer, min, max } = filter
+  const isSearch = [text, payer, min, max].some((value) => value !== undefined)
   const fates = FATES.map((fate) => sql`when ${hasFate(fate, now)} then ${sql.lit(fate)}`)
   return countNewest(
     db,
@@ -79,6 +84,7 @@ export async function countFates(
     sql`
       select case when ${fits} then case ${sql.join(fates, sql` `)} end end as filter
       from orders as o where ${lane.before(undefined)} ${lane.newestFirst}`,
+    isSearch ? within : undefined,
   )
 }
 
