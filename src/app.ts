@@ -18,6 +18,7 @@ import { AppError } from './platform/errors.ts'
 import { loggerOptions, logRequests, makeRequestIds } from './platform/log.ts'
 import { traceRequests } from './platform/tracing.ts'
 import { privacyPages } from './privacy/own-data.page.ts'
+import { appLogoRoute } from './shops/app-logos.ts'
 import { texts } from './texts.ts'
 import { registerAssets } from './web/assets.ts'
 import { registerNextSteps } from './web/next-steps.ts'
@@ -88,6 +89,7 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
 
   registerAssets(app)
   brandRoutes(app, deps)
+  appLogoRoute(app, deps)
   healthRoutes(app, deps, () => deps.signingKeys.current())
   await app.register(homePages, deps)
   await app.register(accountsPlugin, deps)

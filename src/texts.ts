@@ -6,6 +6,17 @@ import { texts as home } from './home/texts.ts'
 import { texts as identity } from './identity/texts.ts'
 import { texts as payment } from './payment/texts.ts'
 import { texts as privacy } from './privacy/texts.ts'
+import { texts as shops } from './shops/texts.ts'
 import { texts as web } from './web/texts.ts'
 
-export const texts = { ...web, ...accounts, ...identity, ...payment, ...privacy, ...home, ...docs, ...admin }
+export const texts = {
+  ...web,
+  ...accounts,
+  ...shops,
+  ...identity,
+  ...payment,
+  ...privacy,
+  ...home,
+  ...docs,
+  ...admin,
+}

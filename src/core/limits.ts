@@ -29,6 +29,8 @@ const LIMITS = {
   test_orders: { setting: 'limit_test_orders', seconds: 3_600 },
   apps_created: { setting: 'limit_apps_created', seconds: 3_600 },
   registrations: { setting: 'limit_registrations', seconds: 3_600 },
+  /** Each is a picture to decode, and to keep for a day. */
+  app_logos: { maximum: 20, seconds: 3_600 },
 } as const
 export type LimitName = keyof typeof LIMITS
 

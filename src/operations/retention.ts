@@ -30,6 +30,10 @@ type Keeping = 'record' | 'bounded' | Age | readonly Age[]
 /** Whether no member has allowed an application. */
 const UNUSED = '(select app_id from consents where app_id = oauth_apps.id limit 1) is null'
 
+/** Whether no application of a kind shows an uploaded logo. */
+const UNSHOWN_BY = (apps: string) =>
+  `(select id from ${apps} where logo_url = '/brand/app.' || app_logos.name || '.png' and logo_url like '/brand/%' limit 1) is null`
+
 /** A table comes after the tables that refer to it. */
 export const RETENTION = {
   journal: 'record',
@@ -129,6 +133,12 @@ export const RETENTION = {
       and: `document_url is not null and suspended_at is null and ${UNUSED}`,
     },
   ],
+  // Only those that no application shows.
+  app_logos: {
+    days: 1,
+    since: 'created_at',
+    and: `${UNSHOWN_BY('oauth_apps')} and ${UNSHOWN_BY('payment_apps')}`,
+  },
   order_views: { days: 365, since: 'viewed_at' },
 } as const satisfies Record<Exclude<keyof Tables, 'payment_app_roles'>, Keeping>
 

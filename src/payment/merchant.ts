@@ -44,7 +44,7 @@ export async function merchantPages(app: FastifyInstance, deps: PaymentDeps): Pr
 
   appListPages(app, deps)
   overviewPage(app, deps, queue)
-  settingsPages(app, deps)
+  await settingsPages(app, deps)
   developerPages(app, deps)
   orderPages(app, deps, queue)
   addressPages(app, deps)

@@ -118,6 +118,10 @@ export const forms = {
     en: 'Nothing was changed. Correct what is marked, and send the form again.',
     zh: '没有任何更改。请修改标出的内容后重新提交。',
   },
+  logoRefused: {
+    en: 'Nothing was changed. Choose a PNG of at most 512 pixels a side.',
+    zh: '没有任何更改。请选择边长不超过 512 像素的 PNG 图片。',
+  },
   kept: { en: 'Nothing was changed yet', zh: '尚未更改任何内容' },
   sendAgain: {
     en: 'Check the form and send it again. Passwords, codes, keys and files must be entered again.',

@@ -1,6 +1,6 @@
 /** What the settings say about every page: the words and the time zone of its texts, the brand, the links of the footer. */
 import { createHash } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { brandStyle } from '../core/brand.ts'
 import type { Core } from '../core/core.ts'
 import type { SettingValues } from '../core/setting-values.ts'
@@ -83,10 +83,7 @@ export function brandRoutes(app: FastifyInstance, { db }: Pick<Core, 'db'>): voi
     async ({ params }, reply) => {
       const picture = await findLogo(db, params.name)
       if (picture === undefined) throw new AppError('not_found', 'No such picture')
-      return reply
-        .header('cache-control', 'public, max-age=31536000, immutable')
-        .type('image/png')
-        .send(picture)
+      return sendPicture(reply, picture)
     },
   )
 
@@ -103,6 +100,11 @@ export function brandRoutes(app: FastifyInstance, { db }: Pick<Core, 'db'>): voi
         .send(style)
     },
   )
+}
+
+/** Sends an uploaded picture, whose address changes with it. */
+export function sendPicture(reply: FastifyReply, picture: Buffer): FastifyReply {
+  return reply.header('cache-control', 'public, max-age=31536000, immutable').type('image/png').send(picture)
 }
 
 function zoneName(timeZone: string, language: Language): string {

@@ -117,6 +117,7 @@ function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBu
       )
       select address, address, '{}', ${at}, ${at}, 'x', '{https://x.example}', '{}', '{}', 'none'
       from (select 'https://x.example/' || ${at.getTime()}::text as address) as made`,
+    app_logos: sql`(name, picture, created_at) values (md5(${key}), 'x', ${at})`,
     order_views: sql`(user_id, order_id, viewed_at)
       select ${user_id}, id, ${at} from orders where not exists (select from order_views where order_id = orders.id) limit 1`,
   }

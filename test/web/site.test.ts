@@ -3,12 +3,12 @@
  * spec/pages 1.2 and 2.2, and spec/limits 1.3.
  */
 import { crc32, deflateSync } from 'node:zlib'
-import { encode } from 'fast-png'
 import { describe, expect, it } from 'vitest'
 import { cookieHeader } from '../harness/browser.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, setSetting, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
+import { picture, upload as send } from '../harness/uploads.ts'
 
 const test = await useTestApp()
 
@@ -93,34 +93,14 @@ describe('the name and logo of a site', () => {
 
 describe('the uploaded logo', () => {
   const openAdmin = async () => (await makePerson(test, { is_admin: true })).signIn()
-  const upload = async (file: Buffer, window?: Browser) => {
-    window ??= await openAdmin()
-    const { form_token } = (await window.get('/admin/settings?area=brand')).form('/admin/settings')
-    const line = '----logo'
-    const part = (head: string, body: Buffer | string) =>
-      Buffer.concat([
-        Buffer.from(`--${line}\r\ncontent-disposition: form-data; ${head}\r\n\r\n`),
-        Buffer.from(body),
-        Buffer.from('\r\n'),
-      ])
-    const payload = Buffer.concat([
-      part('name="form_token"', form_token!),
-      part('name="logo"; filename="a.png"\r\ncontent-type: image/png', file),
-      Buffer.from(`--${line}--\r\n`),
-    ])
-    const cookie = cookieHeader(window)
-    return test.app.inject({
-      method: 'POST',
+  const upload = async (file: Buffer, window?: Browser) =>
+    send(test, window ?? (await openAdmin()), {
+      page: '/admin/settings?area=brand',
       url: '/admin/settings/logo',
-      headers: {
-        cookie,
-        accept: 'text/html',
-        'sec-fetch-site': 'same-origin',
-        'content-type': `multipart/form-data; boundary=${line}`,
-      },
-      payload,
+      form: '/admin/settings',
+      file,
     })
-  }
+
   it('that breaks off is a bad request', async () => {
     const cookie = cookieHeader(await openAdmin())
     for (const payload of ['form_token=x', '--x\r\ncontent-disposition: form-data; name="logo"\r\n\r\nab']) {
@@ -138,17 +118,6 @@ describe('the uploaded logo', () => {
       expect(response.statusCode).toBe(400)
     }
   })
-
-  const picture = (width: number, height: number) =>
-    Buffer.from(
-      encode({
-        width,
-        height,
-        channels: 4,
-        data: new Uint8Array(width * height * 4).fill(200),
-        text: { Comment: 'where I live' },
-      }),
-    )
 
   it('is encoded again, without metadata and without what follows the picture', async () => {
     const answer = await upload(Buffer.concat([picture(64, 32), Buffer.from('<script>alert(1)</script>')]))

@@ -11,6 +11,7 @@ import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { EgressError, makeEgressGuard, type NameResolver } from '../../egress/guard.ts'
 import { getPaymentApp } from '../../payment/apps/review.ts'
+import { isUploaded } from '../../shops/app-logos.ts'
 
 const ACTION = 'payment_app.check_addresses'
 const DNS = { timeout: 2_000, tries: 1 }
@@ -29,7 +30,8 @@ export async function checkAddresses(
 ): Promise<void> {
   const app = await getPaymentApp(db, payment_id)
   const guard = makeEgressGuard(config.NOTIFY_ALLOW_CIDRS ?? [], resolver)
-  const urls = [app.callback_url, app.homepage, app.logo_url].filter((url) => url !== null)
+  const logo_url = isUploaded(app.logo_url) ? null : app.logo_url
+  const urls = [app.callback_url, app.homepage, logo_url].filter((url) => url !== null)
   const addresses = await Promise.all(
     urls.map(async (url): Promise<CheckedAddress> => {
       try {

@@ -22,10 +22,6 @@ export const settings = {
       zh: '方形 PNG，边长不超过 512 像素。上传后替换上面的地址。',
     },
     button: { en: 'Upload', zh: '上传' },
-    refused: {
-      en: 'Nothing was changed. Choose a PNG of at most 512 pixels a side.',
-      zh: '没有任何更改。请选择边长不超过 512 像素的 PNG 图片。',
-    },
   },
   logoUploaded: { en: 'Every page now shows the new logo.', zh: '所有页面已使用新图标。' },
   history: { en: 'History', zh: '修改历史' },

@@ -147,15 +147,17 @@ export async function countMembers(db: Db, app_id: bigint): Promise<{ count: num
 export type AppChange = { changed: (keyof AppValues)[]; losesMark: boolean }
 
 /**
- * Writes and records the changed fields. A change of a reviewed field removes the mark of the review; the resource stays known
+ * Writes and records the changed fields of the given ones. A change of a reviewed field removes the mark of the review; the resource stays known
  * until its own address changes. Throws not_found and ResourceTaken.
  */
-export async function updateApp(db: Db, owned: Owned & { values: AppValues }): Promise<AppChange> {
+export async function updateApp(db: Db, owned: Owned & { values: Partial<AppValues> }): Promise<AppChange> {
   const { values } = owned
   return db.transaction().execute(async (tx) => {
     const app = await lockApp(tx, owned)
     const fields = Object.keys(values) as (keyof AppValues)[]
-    const changed = fields.filter((field) => !isDeepStrictEqual(app[field], values[field]))
+    const changed = fields.filter(
+      (field) => values[field] !== undefined && !isDeepStrictEqual(app[field], values[field]),
+    )
     if (changed.length === 0) return { changed, losesMark: false }
     const losesMark = app.reviewed_at !== null && REVIEWED_FIELDS.some((field) => changed.includes(field))
     const mark = losesMark ? { reviewed_at: null, reviewed_by: null } : {}

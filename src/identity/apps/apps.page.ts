@@ -46,7 +46,7 @@ export async function appPages(app: FastifyInstance, deps: Core): Promise<void> 
     })
   })
 
-  ownAppPages(app, deps)
+  await ownAppPages(app, deps)
 }
 
 async function pageData(request: FastifyRequest, deps: Core) {

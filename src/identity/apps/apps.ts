@@ -8,6 +8,7 @@ import type { Db, Tx } from '../../database/connection.ts'
 import type { Config } from '../../platform/config.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
+import { isLogoAddress } from '../../shops/app-logos.ts'
 import { isHonestProse, isHonestText } from '../../web/parameters.ts'
 import { SIGNING_ALGORITHMS } from '../keys/keys.ts'
 import { access } from './apps.texts.ts'
@@ -135,18 +136,23 @@ function checkResource(app: Addresses & z.output<typeof ClientKind>, context: z.
   }
 }
 
-type SiteAddresses = Pick<z.output<typeof AppFields>, 'backchannel_logout_uri' | 'resource_uri'>
+type SiteAddresses = Pick<z.output<typeof AppFields>, 'backchannel_logout_uri' | 'resource_uri'> & {
+  logo_url?: string | null | undefined
+}
 
 /** Adds the rules that depend on the configuration of the site. */
 export function onThisSite<Schema extends z.ZodType<SiteAddresses>>(
   schema: Schema,
   { production }: Pick<Config, 'production'>,
 ): Schema {
-  return schema.superRefine(({ backchannel_logout_uri: uri, resource_uri }, context) => {
+  return schema.superRefine(({ backchannel_logout_uri: uri, resource_uri, logo_url }, context) => {
     const fault = uri === null ? undefined : logoutUriFault(uri, production)
     if (fault !== undefined) context.addIssue({ ...issueOf(fault, uri!), path: ['backchannel_logout_uri'] })
     if (resource_uri !== null && !mayBeResource(resource_uri, production)) {
       context.addIssue({ code: 'custom', message: 'must be an https address', path: ['resource_uri'] })
+    }
+    if (logo_url != null && !isLogoAddress(logo_url, production)) {
+      context.addIssue({ code: 'custom', message: 'must be an https address', path: ['logo_url'] })
     }
   })
 }
@@ -203,7 +209,13 @@ const webAddress = z
 /** The form of the pages, which also has what members see before they trust an application. */
 const AppForm = AppFields.extend({
   homepage: webAddress,
-  logo_url: webAddress,
+  /** Empty text becomes null. A form without the field leaves the logo. `onThisSite` checks the address too. */
+  logo_url: z
+    .string()
+    .trim()
+    .refine((text) => text === '' || isLogoAddress(text, false), 'Must be an https address')
+    .transform((text) => (text === '' ? null : text))
+    .optional(),
   is_listed: z
     .string()
     .optional()

@@ -35,7 +35,13 @@ export function readAppForm<Values>(
   const lines = Object.fromEntries(LINES.map((field) => [field, linesOf(typed[field])]))
   // An empty choice gets its default.
   const choices = Object.fromEntries(CHOICES.map((field) => [field, typed[field] || undefined]))
-  const form = schema.safeParse({ ...typed, ...lines, ...choices })
+  const { logo_url } = (request.body ?? {}) as Record<string, unknown>
+  const form = schema.safeParse({
+    ...typed,
+    ...lines,
+    ...choices,
+    ...(logo_url === undefined && { logo_url }),
+  })
   if (!form.success) throw new FormRefused(problemsOf(form.error.issues, request))
   return { typed, values: form.data }
 }

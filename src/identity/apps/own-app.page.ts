@@ -8,8 +8,10 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
+import { storeAppLogo } from '../../shops/app-logos.ts'
 import { FormRefused } from '../../web/forms/forms.ts'
 import type { Locale } from '../../web/languages.ts'
+import { acceptLogo } from '../../web/logo-form.ts'
 import type { Report } from '../../web/report.ts'
 import { lastDeliveries } from '../logout/deliveries.ts'
 import { type AppChange, confirmApp, countMembers, deleteApp, getApp, updateApp } from './acts.ts'
@@ -63,7 +65,7 @@ declare module '../../web/views.ts' {
 }
 
 /** GET and POST /apps/:client_id and its acts, in a scope with requireUser. */
-export function ownAppPages(app: FastifyInstance, deps: Core): void {
+export async function ownAppPages(app: FastifyInstance, deps: Core): Promise<void> {
   const askFreshSignIn = requireFreshSignIn(deps)
   app.get<OneApp>('/apps/:client_id', async (request, reply) => showApp(request, reply, deps))
 
@@ -84,6 +86,18 @@ export function ownAppPages(app: FastifyInstance, deps: Core): void {
     const { typed, values } = readAppForm(request, onThisSite(appFormOf(app), deps.config))
     const admission = await previewAdmission(deps.db, values, sessionOf(request).user, deps.clock())
     return showApp(request, reply, deps, { typed, admission })
+  })
+
+  await app.register(async (scope) => {
+    acceptLogo(scope)
+    const config = { admission: 'slow' } as const
+    scope.post<OneApp>('/apps/:client_id/logo', { config }, async (request, reply) => {
+      const owned = ownedBy(request, deps)
+      await getApp(deps.db, owned)
+      const values = { logo_url: await storeAppLogo(request, deps) }
+      const change = await updateApp(deps.db, { ...owned, values })
+      return reply.done(pageOf(request), reportOf(change, request.locale))
+    })
   })
 
   sensitiveRoutes(app, deps)

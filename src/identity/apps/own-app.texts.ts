@@ -47,7 +47,10 @@ export const registry = {
     zh: 'https 地址，成员在授权页面会看到其域名。',
   },
   logo: { en: 'Logo', zh: '图标' },
-  logoHint: { en: 'The https address of a square picture.', zh: '方形图片的 https 地址。' },
+  logoHint: {
+    en: 'The https address of a square picture. You can also upload one on the application’s page.',
+    zh: '方形图片的 https 地址，也可以在应用页面上传图片。',
+  },
   problems: {
     homepage: {
       en: 'Enter an https address of at most 500 characters, without fragment, or leave it empty.',

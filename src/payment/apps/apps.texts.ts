@@ -100,8 +100,8 @@ export const paymentApps = {
     homepage: { en: 'Homepage', zh: '主页' },
     logo: { en: 'Logo', zh: '图标' },
     logoHint: {
-      en: 'The https address of a square picture. Buyers see it on the pay page.',
-      zh: '方形图片的 https 地址，会显示在付款页上。',
+      en: 'The https address of a square picture. You can also upload one below. Buyers see it on the pay page.',
+      zh: '方形图片的 https 地址，也可以在下方上传图片，会显示在付款页上。',
     },
     exchangeRate: {
       en: `Exchange rate: ${POINTS} per unit of currency`,

@@ -4,11 +4,11 @@ import { z } from 'zod'
 import { lockUser } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
+import { isLogoAddress } from '../../shops/app-logos.ts'
 import { type Actor, audit, getPermitted, lockPermitted, type Right } from '../rights/rights.ts'
 import { ALLOWED_ADDRESSES_MAX, isAddressRange, isMerchantUrl } from '../wire-fields/addresses.ts'
 import { isCallbackUrl, paymentAppForm, refuseLongQueue } from './apps.ts'
 
-const LOGO_URL_LENGTH_MAX = 500
 export const ORDER_MINUTES_MIN = 5
 
 /** Points per unit of currency: spec/payment-api 1.2. */
@@ -34,7 +34,9 @@ export const paymentAppEdit = (production: boolean, minutes: { max: number; stor
     logo_url: z
       .string()
       .trim()
-      .refine((text) => text === '' || isLogoUrl(text, production)),
+      .refine((text) => text === '' || isLogoAddress(text, production))
+      // A form without the field leaves the logo.
+      .optional(),
     exchange_rate: z
       .string()
       .trim()
@@ -53,11 +55,6 @@ export const paymentAppEdit = (production: boolean, minutes: { max: number; stor
       .transform((text) => text.split(/[\s,]+/).filter((part) => part !== ''))
       .refine((list) => list.length <= ALLOWED_ADDRESSES_MAX && list.every(isAddressRange)),
   })
-
-/** Whether the text is an address of a logo. Pages load pictures by https, and outside production from this machine. */
-function isLogoUrl(text: string, production: boolean): boolean {
-  return text.length <= LOGO_URL_LENGTH_MAX && isCallbackUrl(text.split('?')[0]!, production)
-}
 
 export type PaymentAppEdit = z.output<ReturnType<typeof paymentAppEdit>>
 
@@ -79,8 +76,7 @@ export async function editPaymentApp(
     // Locks the member before the application, as every act does.
     if (isReapplied) await lockUser(tx, applicant_id)
     const app = await lockPermitted(tx, payment_id, actor, 'settings.edit')
-    if (app.status === 'suspended')
-      throw new AppError('conflict', 'A suspended application cannot be changed')
+    if (app.status === 'suspended') throw suspended()
     if (app.applicant_id !== applicant_id || (app.status === 'rejected') !== isReapplied)
       throw new AppError('conflict', 'This application was just changed by somebody else')
     if (isReapplied) await refuseLongQueue(tx, applicant_id)
@@ -91,7 +87,7 @@ export async function editPaymentApp(
         ...rest,
         notify_url: notify_url || null,
         homepage: homepage || null,
-        logo_url: logo_url || null,
+        ...(logo_url !== undefined && { logo_url: logo_url || null }),
         allowed_addresses: sql`${allowed_addresses}::text[]::inet[]`,
         updated_at: now,
       })
@@ -104,6 +100,35 @@ export async function editPaymentApp(
       await audit(tx, 'payment_app.change_unreviewed', payment_id, {}, actor)
   })
 }
+
+/**
+ * Sets or removes the logo. Of an approved application this waits for a review, as an edit does. Throws conflict for a
+ * suspended one.
+ */
+export async function setLogo(
+  deps: Core,
+  payment_id: string,
+  logo_url: string | null,
+  actor: Actor,
+): Promise<{ waitsForReview: boolean }> {
+  const now = deps.clock()
+  return deps.db.transaction().execute(async (tx) => {
+    const app = await lockPermitted(tx, payment_id, actor, 'settings.edit')
+    if (app.status === 'suspended') throw suspended()
+    if (app.logo_url === logo_url) return { waitsForReview: false }
+    const { unreviewed_change_at } = await tx
+      .updateTable('payment_apps')
+      .set({ logo_url, updated_at: now })
+      .where('id', '=', app.id)
+      .returning('unreviewed_change_at')
+      .executeTakeFirstOrThrow()
+    await audit(tx, 'payment_app.edit', payment_id, { logo_url }, actor)
+    if (unreviewed_change_at !== null) await audit(tx, 'payment_app.change_unreviewed', payment_id, {}, actor)
+    return { waitsForReview: unreviewed_change_at !== null && app.status === 'approved' }
+  })
+}
+
+const suspended = () => new AppError('conflict', 'A suspended application cannot be changed')
 
 /** Switches the versions of the gateway. A version that is off refuses requests, but still sends notifications. */
 export async function switchVersions(

@@ -4,7 +4,10 @@ import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import { storeAppLogo } from '../../shops/app-logos.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
+import { acceptLogo } from '../../web/logo-form.ts'
+import { joinSentences } from '../../web/spacing.ts'
 import { APPLICATION, actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import type { Right } from '../rights/rights.ts'
 import { callRefusal } from '../wire-fields/addresses.ts'
@@ -18,6 +21,7 @@ import {
   ORDER_MINUTES_MIN,
   type PaymentAppEdit,
   paymentAppEdit,
+  setLogo,
   setLowBalance,
 } from './own-app.ts'
 import { type TermsInForce, termsOf } from './terms.ts'
@@ -91,7 +95,7 @@ function isSensitive(
 }
 
 /** GET …/settings, and its forms. */
-export function settingsPages(app: FastifyInstance, deps: Core): void {
+export async function settingsPages(app: FastifyInstance, deps: Core): Promise<void> {
   const config = { page: PAGE }
   const askFreshSignIn = requireFreshSignIn(deps)
 
@@ -122,8 +126,25 @@ export function settingsPages(app: FastifyInstance, deps: Core): void {
     return reply.done(`${pathOf(request)}/settings`, { text })
   })
 
+  await app.register(async (scope) => logoForm(scope, deps))
   lowBalanceForm(app, deps)
   testForm(app, deps)
+}
+
+/** The form that uploads or removes the logo, in a scope of its own. */
+function logoForm(scope: FastifyInstance, deps: Core): void {
+  const config = { admission: 'slow', page: PAGE } as const
+  acceptLogo(scope)
+  scope.post(`${APPLICATION}/logo`, { config }, async (request: OwnedRequest, reply) => {
+    await ownedFor(request, deps, 'settings.edit')
+    const logo_url = await storeAppLogo(request, deps)
+    const { waitsForReview } = await setLogo(deps, request.params.payment_id, logo_url, actorOf(request))
+    const { appLogo: l } = request.locale.t
+    const text = logo_url === null ? l.removed : l.uploaded
+    return reply.done(`${pathOf(request)}/settings`, {
+      text: waitsForReview ? joinSentences([text, l.waits]) : text,
+    })
+  })
 }
 
 /** The form for the balance below which the owner gets an alert. */

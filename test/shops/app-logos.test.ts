@@ -1,0 +1,158 @@
+/** Logos that owners upload for applications of both kinds. spec/limits 1.3. */
+import { describe, expect, it } from 'vitest'
+import { deleteExpiredRows } from '../../src/operations/retention.ts'
+import { makePerson } from '../harness/cast.ts'
+import { type Browser, useTestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
+import { rowOf, setRows } from '../harness/rows.ts'
+import { picture, upload } from '../harness/uploads.ts'
+import { makeOwnedApp, TYPED, trailOf } from '../identity/owned-app.ts'
+
+const test = await useTestApp()
+const { appLogo: t, forms } = messages.en
+const DAY_MS = 86_400_000
+
+/** One application of a kind, its owner's browser, and how its row and pages are found. */
+const KINDS = {
+  'sign-in application': async () => {
+    const { client, party, path } = await makeOwnedApp(test)
+    const stored = () => rowOf(test, 'oauth_apps', { id: party.id })
+    return { client, page: path, url: `${path}/logo`, edit: path, stored, fields: TYPED }
+  },
+  'payment application': async () => {
+    const merchant = await makeMerchant(test)
+    const path = `/payment/applications/${merchant.payment_id}`
+    const stored = () => rowOf(test, 'payment_apps', { id: merchant.id })
+    const client = await merchant.owner.signIn()
+    return { client, page: `${path}/settings`, url: `${path}/logo`, edit: `${path}/edit`, stored, fields: {} }
+  },
+}
+
+const send = (client: Browser, { page, url }: { page: string; url: string }, file = picture(48, 48)) =>
+  upload(test, client, { page, url, file })
+
+describe.each(Object.entries(KINDS))('the logo of a %s', (_kind, open) => {
+  it('is uploaded, shown, and served like the logo of the site', async () => {
+    const app = await open()
+    expect((await send(app.client, app)).statusCode).toBe(303)
+    const { logo_url } = await app.stored()
+    expect(logo_url).toMatch(/^\/brand\/app\.[0-9a-f]{32}\.png$/)
+    expect((await app.client.get(app.page)).body).toContain(`src="${logo_url}"`)
+    const answer = await test.app.inject(logo_url!)
+    expect(answer.headers).toMatchObject({
+      'content-type': 'image/png',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+    })
+    expect(answer.rawPayload.includes('where I live')).toBe(false)
+  })
+
+  it('stays while other fields change, and goes by its own button', async () => {
+    const app = await open()
+    await send(app.client, app)
+    const { logo_url } = await app.stored()
+    const page = await app.client.get(app.page)
+    const { logo_url: _, ...fields } = { ...page.form(app.edit), ...app.fields } as Record<string, string>
+    expect(page.body).not.toContain('name="logo_url"')
+    await app.client.submit(page, app.edit, { ...fields, description: 'Changed' })
+    expect((await app.stored()).logo_url).toBe(logo_url)
+    expect(await app.client.submit(page, app.url, { remove: 'yes' })).toMatchObject({ status: 303 })
+    expect((await app.stored()).logo_url).toBeNull()
+    expect((await app.client.get(app.page)).body).toContain('name="logo_url"')
+  })
+
+  it('is refused in words when it is no small PNG, and changes nothing', async () => {
+    const app = await open()
+    for (const file of [Buffer.from('<svg/>'), picture(513, 1), Buffer.alloc(0)]) {
+      const answer = await send(app.client, app, file)
+      expect(answer.statusCode).toBe(400)
+      expect(answer.body).toContain(forms.logoRefused)
+    }
+    expect((await app.stored()).logo_url).toBeNull()
+  })
+
+  it('is nobody else’s to change, and needs the form token', async () => {
+    const app = await open()
+    const mallory = await (await makePerson(test)).signIn()
+    const strange = await upload(test, mallory, {
+      page: '/apps',
+      url: app.url,
+      file: picture(8, 8),
+      isForged: true,
+    })
+    expect(strange.statusCode).toBe(403)
+    const { form_token } = (await mallory.get('/apps')).form('/apps')
+    expect((await mallory.post(app.url, { form_token: form_token!, remove: 'yes' })).status).toBe(404)
+    const forged = await upload(test, app.client, { ...app, file: picture(8, 8), isForged: true })
+    expect(forged.statusCode).toBe(403)
+    expect((await app.stored()).logo_url).toBeNull()
+  })
+})
+
+it('an upload takes the staff’s mark away, and says so', async () => {
+  const { client, party, path } = await makeOwnedApp(test)
+  const admin = await makePerson(test, { is_admin: true })
+  await setRows(
+    test,
+    'oauth_apps',
+    { id: party.id },
+    { reviewed_at: test.clock.now(), reviewed_by: admin.id },
+  )
+  await send(client, { page: path, url: `${path}/logo` })
+  expect((await rowOf(test, 'oauth_apps', { id: party.id })).reviewed_at).toBeNull()
+  expect((await trailOf(test, party)).map(({ action }) => action)).toEqual([
+    'oauth_app.updated',
+    'oauth_app.review_withdrawn',
+  ])
+
+  const merchant = await makeMerchant(test)
+  const base = `/payment/applications/${merchant.payment_id}`
+  const owner = await merchant.owner.signIn()
+  await send(owner, { page: `${base}/settings`, url: `${base}/logo` })
+  expect((await owner.get(`${base}/settings`)).body).toContain(t.waits)
+  expect((await rowOf(test, 'payment_apps', { id: merchant.id })).unreviewed_change_at).not.toBeNull()
+})
+
+it('a suspended payment application keeps its logo', async () => {
+  const merchant = await makeMerchant(test)
+  const base = `/payment/applications/${merchant.payment_id}`
+  const owner = await merchant.owner.signIn()
+  const { form_token } = (await owner.get(`${base}/settings`)).form(`${base}/logo`)
+  await setRows(test, 'payment_apps', { id: merchant.id }, { status: 'suspended' })
+  expect((await owner.post(`${base}/logo`, { form_token: form_token!, remove: 'yes' })).status).toBe(409)
+})
+
+it('a logo that no application shows is deleted after a day', async () => {
+  const [shown, former] = [await makeOwnedApp(test), await makeOwnedApp(test)]
+  const merchant = await makeMerchant(test)
+  const base = `/payment/applications/${merchant.payment_id}`
+  await send(shown.client, { page: shown.path, url: `${shown.path}/logo` }, picture(20, 20))
+  await send(
+    await merchant.owner.signIn(),
+    { page: `${base}/settings`, url: `${base}/logo` },
+    picture(21, 21),
+  )
+  await send(former.client, { page: former.path, url: `${former.path}/logo` }, picture(22, 22))
+  const addresses = await Promise.all([
+    rowOf(test, 'oauth_apps', { id: shown.party.id }),
+    rowOf(test, 'payment_apps', { id: merchant.id }),
+    rowOf(test, 'oauth_apps', { id: former.party.id }),
+  ])
+  await former.client.submit(await former.client.get(former.path), `${former.path}/logo`, { remove: 'yes' })
+  const served = async () =>
+    Promise.all(addresses.map(async ({ logo_url }) => (await test.app.inject(logo_url!)).statusCode))
+  await deleteExpiredRows(test.deps)
+  expect(await served()).toEqual([200, 200, 200])
+  test.clock.advance(DAY_MS + 1)
+  await deleteExpiredRows(test.deps)
+  expect(await served()).toEqual([200, 200, 404])
+})
+
+it('a member uploads at most twenty logos an hour', async () => {
+  const { client, path } = await makeOwnedApp(test)
+  const statuses = []
+  for (let i = 0; i < 21; i++)
+    statuses.push((await send(client, { page: path, url: `${path}/logo` }, picture(9, 9, i))).statusCode)
+  expect(statuses).toEqual([...Array(20).fill(303), 429])
+})
