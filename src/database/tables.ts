@@ -8,6 +8,7 @@ import type { NotificationsTables } from './tables/notifications.ts'
 import type { PaymentAppTables } from './tables/payment-apps.ts'
 import type { PaymentsTables } from './tables/payments.ts'
 import type { ServiceTables } from './tables/service.ts'
+import type { ShopTables } from './tables/shops.ts'
 
 export interface Tables
   extends AccountsTables,
@@ -18,4 +19,5 @@ export interface Tables
     PaymentAppTables,
     PaymentsTables,
     MandatesTables,
-    NotificationsTables {}
+    NotificationsTables,
+    ShopTables {}

@@ -12,6 +12,7 @@ import { reviewPaymentApp } from '../payment/apps/review.ts'
 import { secretKeyOf } from '../payment/signing/hmac.ts'
 import { currentKey } from '../payment/signing/keys.ts'
 import { sha256 } from '../platform/secrets.ts'
+import { linkApps, linkedPaymentApp } from '../shops/links.ts'
 
 const SHOP = { name: 'Sticker Shop', description: 'The example shop of the demo' }
 const GATEWAY_SHOP = {
@@ -74,11 +75,31 @@ export async function ensureOauthAppAs(
   { owner_id, reviewer_id }: Reviewed,
 ): Promise<DemoApps['oauth_app']> {
   const made = await findOrRegister(kept_as, app, deps, store, owner_id)
-  const { client_id } = made
+  await review(deps, made.client_id, reviewer_id)
+  return made
+}
+
+async function review(
+  deps: Pick<Parts, 'db' | 'clock'>,
+  client_id: string,
+  reviewer_id: bigint,
+): Promise<void> {
   const seen = reviewedVersion(await getApp(deps.db, { client_id }))
   const act = { client_id, actor_id: reviewer_id, now: deps.clock(), ip: '127.0.0.1' }
   await markReviewed(deps.db, { ...act, isReviewed: true, seen })
-  return made
+}
+
+/** Links the two applications of the shop, so that members meet one shop with the logo of its payment application. */
+export async function ensureLinked(
+  deps: Parts,
+  { oauth_app: { client_id }, payment_app: { payment_id } }: Pick<DemoApps, 'oauth_app' | 'payment_app'>,
+  { owner_id, reviewer_id }: Reviewed,
+): Promise<void> {
+  const { id } = await getApp(deps.db, { client_id })
+  if ((await linkedPaymentApp(deps.db, id)) !== undefined) return
+  const actor = { user_id: owner_id, ip: '127.0.0.1' }
+  await linkApps(deps, { client_id, payment_id, named_by: 'payment', actor })
+  await review(deps, client_id, reviewer_id)
 }
 
 async function findOrRegister(
@@ -188,14 +209,26 @@ export async function ensurePaymentApp(
 ): Promise<{ id: bigint; payment_id: string; pid: bigint }> {
   const { name, description, callback_url, homepage } = values
   const update = () =>
-    deps.db
-      .updateTable('payment_apps')
-      .set({ callback_url, homepage, logo_url, updated_at: deps.clock() })
-      .where('applicant_id', '=', owner_id)
-      .where('name', '=', name)
-      .where('book', '=', 'live')
-      .returning(['id', 'payment_id', 'pid', 'status', 'unreviewed_change_at'])
-      .executeTakeFirst()
+    deps.db.transaction().execute(async (tx) => {
+      const found = await tx
+        .updateTable('payment_apps')
+        .set({ callback_url, homepage, logo_url, updated_at: deps.clock() })
+        .where('applicant_id', '=', owner_id)
+        .where('name', '=', name)
+        .where('book', '=', 'live')
+        .returning(['id', 'payment_id', 'pid', 'status', 'unreviewed_change_at'])
+        .executeTakeFirst()
+      // The port of the logo may have changed, and linked applications have one logo.
+      if (found !== undefined)
+        await tx
+          .updateTable('oauth_apps')
+          .set({ logo_url })
+          .where('id', '=', (eb) =>
+            eb.selectFrom('shop_links').where('payment_app_id', '=', found.id).select('oauth_app_id'),
+          )
+          .execute()
+      return found
+    })
   let app = await update()
   if (app === undefined) {
     await applyForPaymentApp(deps, { applicant_id: owner_id, name, description, callback_url })

@@ -13,7 +13,14 @@ import { balanceOf } from '../ledger/wallet.ts'
 import type { Parts } from '../parts.ts'
 import type { Config } from '../platform/config.ts'
 import { randomText } from '../platform/secrets.ts'
-import { type DemoApps, ensureGatewayApp, ensureOauthApp, ensureShopApp, type SavedApps } from './apps.ts'
+import {
+  type DemoApps,
+  ensureGatewayApp,
+  ensureLinked,
+  ensureOauthApp,
+  ensureShopApp,
+  type SavedApps,
+} from './apps.ts'
 import { introduce } from './introduction.ts'
 import { ensureMandates, turnOn } from './mandates.ts'
 import { ensureSamples } from './samples.ts'
@@ -75,6 +82,7 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
     payment_app: await ensureShopApp(deps, shop),
     gateway_app: await ensureGatewayApp(deps, store, gatewayShop),
   }
+  await ensureLinked(deps, apps, shop)
   await ensureMandates(deps, apps, { owner_id, reviewer_id })
   const alice = { id: idOf('alice'), username: 'alice' }
   await introduce(deps, { alice_id: alice.id, reviewer_id, apps, gateway_shop_url, logoOf })

@@ -47,8 +47,8 @@ export type HomeApp = {
   homepage: string | null
 }
 
-/** A row of the statement, with what decides whether it is shown. A shop has no group rules. */
-type Candidate = HomeApp & GroupRules & { is_used: boolean }
+/** A row of the statement, with what decides whether it is shown. A shop has no group rules. Linked applications have one `shop`. */
+type Candidate = HomeApp & GroupRules & { is_used: boolean; shop: bigint | null }
 
 /**
  * Returns what the member uses, the last used first, and what the site offers beside it: live shops that were approved, and
@@ -71,39 +71,39 @@ export async function appsFor(
       select app_id, updated_at from consents where user_id = ${user_id} order by app_id desc limit ${LOOKED_AT_MAX}
     ),
     used as (
-      select 'shop' as kind, app.name, app.logo_url, app.homepage, shop.at, '{}'::text[] as allow_groups,
+      select 'shop' as kind, ${linkOf('payment_app_id')}, app.name, app.logo_url, app.homepage, shop.at, '{}'::text[] as allow_groups,
         '{}'::text[] as deny_groups
       from (select app_id, max(paid_at) as at from paid group by app_id) as shop
       join payment_apps as app on app.id = shop.app_id
       join users as owner on owner.id = app.applicant_id
       where app.book = 'live' and app.status = 'approved' and ${isFree}
       union all
-      select 'app', app.name, app.logo_url, app.homepage, allowed.updated_at, app.allow_groups, app.deny_groups
+      select 'app', ${linkOf('oauth_app_id')}, app.name, app.logo_url, app.homepage, allowed.updated_at, app.allow_groups, app.deny_groups
       from allowed join oauth_apps as app on app.id = allowed.app_id
       left join users as owner on owner.id = app.owner_id
       where app.suspended_at is null and app.confirmed_at is not null and ${isFree}
     ),
     offered as (
-      (select 'shop' as kind, app.name, app.logo_url, app.homepage, app.reviewed_at as at, '{}'::text[] as allow_groups,
+      (select 'shop' as kind, ${linkOf('payment_app_id')}, app.name, app.logo_url, app.homepage, app.reviewed_at as at, '{}'::text[] as allow_groups,
           '{}'::text[] as deny_groups
         from payment_apps as app join users as owner on owner.id = app.applicant_id
         where app.book = 'live' and app.status = 'approved' and app.homepage is not null and ${isFree}
         order by app.reviewed_at desc limit ${APPS_MAX * 2})
       union all
-      (select 'app', app.name, app.logo_url, app.homepage, app.reviewed_at, app.allow_groups, app.deny_groups
+      (select 'app', ${linkOf('oauth_app_id')}, app.name, app.logo_url, app.homepage, app.reviewed_at, app.allow_groups, app.deny_groups
         from oauth_apps as app join users as owner on owner.id = app.owner_id
         where app.reviewed_at is not null and app.suspended_at is null and app.homepage is not null and app.is_listed
           and app.confirmed_at is not null and ${isFree}
         order by app.reviewed_at desc limit ${LOOKED_AT_MAX})
     )
-    select true as is_used, kind, name, logo_url, homepage, allow_groups, deny_groups, at from used
+    select true as is_used, kind, shop, name, logo_url, homepage, allow_groups, deny_groups, at from used
     union all
-    select false, kind, name, logo_url, homepage, allow_groups, deny_groups, at from offered
+    select false, kind, shop, name, logo_url, homepage, allow_groups, deny_groups, at from offered
     order by is_used desc, at desc`.execute(db)
   const isAdmitted = (app: Candidate) => user === undefined || refusalOf(user, app, now) === undefined
   const shown = new Set<string>()
-  const isFirst = ({ name, homepage }: Candidate) => {
-    const key = `${name.toLowerCase()} ${homepage ?? ''}`
+  const isFirst = ({ shop, name, homepage }: Candidate) => {
+    const key = shop === null ? `${name.toLowerCase()} ${homepage ?? ''}` : `shop ${shop}`
     return !shown.has(key) && Boolean(shown.add(key))
   }
   const first = rows.filter(isAdmitted).filter(isFirst)
@@ -111,6 +111,10 @@ export async function appsFor(
   const places = Math.max(3, APPS_MAX - used.length)
   return { used, offered: first.filter(({ is_used }) => !is_used).slice(0, places) }
 }
+
+/** The link of an application `app`, by the column of its kind. */
+const linkOf = (column: 'oauth_app_id' | 'payment_app_id') =>
+  sql`(select oauth_app_id from shop_links where ${sql.ref(column)} = app.id) as shop`
 
 /** Returns the applications and shops that a visitor sees, the newest review first. */
 export async function appsForVisitors(deps: Pick<Core, 'db' | 'clock'>): Promise<HomeApp[]> {

@@ -76,6 +76,8 @@ export const RETENTION = {
   consents: 'bounded',
   payment_app_members: 'bounded',
   payment_app_offers: 'bounded',
+  // It ends with either application.
+  shop_links: 'bounded',
   paused_hosts: 'bounded',
   // The notice to the member deletes the row.
   charge_notices: 'bounded',

@@ -1,7 +1,3 @@
-// This room: what both kinds of applications share: the logo.
-// Verbs: storeAppLogo, isLogoAddress, appLogoRoute.
-// Tables: app_logos.
-// Clauses: spec/limits 1.3.
 /**
  * The logo of an application. Its owner uploads a picture, or names an https address of one. `logo_url` holds the address of
  * either, so pages need not know which it is.

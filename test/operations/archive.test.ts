@@ -246,9 +246,11 @@ describe('an archive', () => {
       'refuse_anonymised',
       'refuse_eleventh_passkey',
       'refuse_former_username',
+      'refuse_link_of_two_owners',
       'refuse_local_group',
       'refuse_local_name',
       'refuse_owner_as_member',
+      'refuse_two_faces',
       'refuse_unbalanced',
     ])
     const fresh = await createDatabase()

@@ -56,8 +56,9 @@ begin
   perform from ledger_accounts
   where kind = 'wallet' and user_id in (v_from_user_id, p_to_user_id) order by id for update;
 
-  -- 2. The new owner. The team ends, and so do the offer, the alert and the addresses for events and notifications
-  -- of the former owner.
+  -- 2. The new owner. The team ends, and so do the offer, the alert, the link with a sign-in application, and the addresses for
+  -- events and notifications of the former owner.
+  delete from shop_links where payment_app_id = any (v_app_ids);
   update payment_apps
   set applicant_id = p_to_user_id, updated_at = p_now,
       live_app_id = case when id = p_app_id then null else live_app_id end,

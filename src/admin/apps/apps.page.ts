@@ -227,7 +227,7 @@ async function showApp(
     liveSecrets(db, app.id, clock()),
     countMembers(db, app.id),
     historyOf(db, app),
-    likeNamed(db, [called]),
+    likeNamed(db, [{ id: app.client_id, name: called, owner_id: app.owner_id }]),
   ])
   const path = pathOf(app)
   const seen = reviewedVersion(app)

@@ -94,7 +94,7 @@ async function showPaymentApp(request: OneApp, reply: FastifyReply, deps: Core):
     termsOf(deps, app),
     readAudit(deps.db, { subject: app.payment_id, action: 'payment_app' }, HISTORY_LINES),
     lastChecks(deps.db, [app.payment_id]),
-    likeNamed(deps.db, [app.name]),
+    likeNamed(deps.db, [{ id: app.payment_id, name: app.name, owner_id: app.applicant_id }]),
   ])
   const check = checks.get(app.payment_id)
   const data = {

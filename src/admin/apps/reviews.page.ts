@@ -130,7 +130,7 @@ async function showReviews(
     ),
     likeNamed(
       deps.db,
-      queue.map(({ name }) => name),
+      queue.map(({ payment_id: id, name, applicant_id: owner_id }) => ({ id, name, owner_id })),
     ),
   ])
   const later = found.length > QUEUE_LINES ? listUrl(PATH, { after: queue.at(-1)!.id }) : undefined

@@ -34,9 +34,6 @@ type LastBackupTable = { is_only: Generated<boolean>; finished_at: Date; bytes: 
 
 type SiteLogosTable = { name: string; picture: Buffer; created_at: Date }
 
-/** The logos that owners uploaded for their applications. */
-type AppLogosTable = SiteLogosTable
-
 /** The numbered files of migrations/ that were applied. */
 type SchemaMigrationsTable = { name: string; checksum: string; applied_at: CreatedAt }
 
@@ -50,7 +47,6 @@ export interface ServiceTables {
   kept_forms: KeptFormsTable
   last_backup: LastBackupTable
   site_logos: SiteLogosTable
-  app_logos: AppLogosTable
   site_settings: SiteSettingsTable
   site_settings_history: SiteSettingsHistoryTable
 }

@@ -9,6 +9,7 @@ import type { Db, Tx } from '../../database/connection.ts'
 import { type Counts, countEach } from '../../database/counts.ts'
 import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
+import { linkedPaymentApp, recordLink, shareFaceOfSignIn } from '../../shops/links.ts'
 import type { AppValues } from './apps.ts'
 import { type Act, columns, lockApp, noSuchApp, type Owned } from './lock.ts'
 import { explainReview, requireFreeResource } from './resource-uri.ts'
@@ -148,7 +149,8 @@ export type AppChange = { changed: (keyof AppValues)[]; losesMark: boolean }
 
 /**
  * Writes and records the changed fields of the given ones. A change of a reviewed field removes the mark of the review; the resource stays known
- * until its own address changes. Throws not_found and ResourceTaken.
+ * until its own address changes. A new name or logo is also that of the linked payment application. Throws not_found,
+ * ResourceTaken, and FaceOfSuspended when that is suspended.
  */
 export async function updateApp(db: Db, owned: Owned & { values: Partial<AppValues> }): Promise<AppChange> {
   const { values } = owned
@@ -169,6 +171,10 @@ export async function updateApp(db: Db, owned: Owned & { values: Partial<AppValu
       .where('id', '=', app.id)
       .execute()
     await record(tx, 'updated', owned, { before: pick(app, changed), after: pick(values, changed) })
+    if (changed.includes('name') || changed.includes('logo_url')) {
+      const { name = app.name, logo_url = app.logo_url } = values
+      await shareFaceOfSignIn(tx, app.id, { name, logo_url }, owned)
+    }
     if (losesMark) await record(tx, 'review_withdrawn', owned, reviewChange(true))
     return { changed, losesMark }
   })
@@ -196,6 +202,7 @@ export async function deleteApp(
       where grants.app_id = ${id} or grants.resource_app_id = ${id} order by token.id for update of token`.execute(
       tx,
     )
+    const link = await linkedPaymentApp(tx, id)
     const members = await tx
       .selectFrom('consents')
       .where('app_id', '=', id)
@@ -203,6 +210,8 @@ export async function deleteApp(
       .executeTakeFirstOrThrow()
     await tx.deleteFrom('oauth_apps').where('id', '=', id).execute()
     const count = Number(members.count)
+    if (link !== undefined)
+      await recordLink(tx, 'unlinked', { client_id: app.client_id, payment_id: link.id }, owned)
     await record(tx, 'deleted', owned, { before: { ...before, members: count }, after: null })
     return { name: app.name, members: count }
   })

@@ -9,6 +9,7 @@ import { sessionOf } from '../../accounts/session/session.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { storeAppLogo } from '../../shops/app-logos.ts'
+import { linkForms, type Shop, shopOf, unlessSuspended } from '../../shops/links.page.ts'
 import { FormRefused } from '../../web/forms/forms.ts'
 import type { Locale } from '../../web/languages.ts'
 import { acceptLogo } from '../../web/logo-form.ts'
@@ -48,6 +49,7 @@ declare module '../../web/views.ts' {
       members: Awaited<ReturnType<typeof countMembers>>
       history: History
       deliveries: Awaited<ReturnType<typeof lastDeliveries>>
+      shop: Shop
       values: Typed
       overlap: { hours: number[]; preset: number; canAdd: boolean }
       discoveryUrl: string
@@ -77,7 +79,8 @@ export async function ownAppPages(app: FastifyInstance, deps: Core): Promise<voi
       await askFreshSignIn(request, reply)
       if (reply.sent) return reply
     }
-    const change = await unlessTaken(request, updateApp(deps.db, { ...owned, values }))
+    const act = unlessSuspended(request, updateApp(deps.db, { ...owned, values }))
+    const change = await unlessTaken(request, act)
     return reply.done(`/apps/${owned.client_id}`, reportOf(change, request.locale))
   })
 
@@ -95,14 +98,23 @@ export async function ownAppPages(app: FastifyInstance, deps: Core): Promise<voi
       const owned = ownedBy(request, deps)
       await getApp(deps.db, owned)
       const values = { logo_url: await storeAppLogo(request, deps) }
-      const change = await updateApp(deps.db, { ...owned, values })
+      const change = await unlessSuspended(request, updateApp(deps.db, { ...owned, values }))
       return reply.done(pageOf(request), reportOf(change, request.locale))
     })
   })
 
+  linkForms<FastifyRequest<OneApp>>(app, deps, {
+    kind: 'sign_in',
+    path: PAGE,
+    page: PAGE,
+    idOf: ({ params }) => params.client_id,
+    backTo: pageOf,
+    permit: (request) => getApp(deps.db, ownedBy(request, deps)),
+  })
   sensitiveRoutes(app, deps)
 }
 
+const PAGE = '/apps/:client_id'
 const pageOf = ({ params }: FastifyRequest) =>
   `/apps/${encodeURIComponent((params as OneApp['Params']).client_id)}`
 
@@ -153,11 +165,12 @@ async function showApp(
   const { db } = deps
   const app = await getApp(db, ownedBy(request, deps))
   const { client_id } = app
-  const [secrets, members, history, deliveries] = await Promise.all([
+  const [secrets, members, history, deliveries, shop] = await Promise.all([
     liveSecrets(db, app.id, deps.clock()),
     countMembers(db, app.id),
     readAudit(db, { subject: client_id, action: 'oauth_app' }, HISTORY_LINES),
     lastDeliveries(db, app.id),
+    shopOf(db, { kind: 'sign_in', app_id: app.id, owner_id: sessionOf(request).user.id }),
   ])
   const data = {
     ...(admission && { admission }),
@@ -166,6 +179,7 @@ async function showApp(
     members,
     history,
     deliveries,
+    shop,
     values: typed ?? typedFrom(app),
     overlap: {
       hours: OVERLAP_HOURS,

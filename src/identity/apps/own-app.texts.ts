@@ -198,6 +198,8 @@ export const registry = {
     secret_added: { en: 'Secret added', zh: '添加了密钥' },
     secret_ended: { en: 'Secret ended', zh: '停用了密钥' },
     secret_reset: { en: 'Secret reset', zh: '重置了密钥' },
+    linked: { en: 'Linked with a payment application', zh: '关联了收款应用' },
+    unlinked: { en: 'Link with a payment application ended', zh: '与收款应用的关联已结束' },
     suspended: { en: 'Suspended', zh: '已停用' },
     reinstated: { en: 'Reinstated', zh: '已恢复' },
     reviewed: { en: `Marked “${common.reviewed.en}”`, zh: `标记为“${common.reviewed.zh}”` },

@@ -8,6 +8,7 @@ import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { AppError } from '../../platform/errors.ts'
+import { linkedSignInApp, recordLink } from '../../shops/links.ts'
 import { onceADay, raiseAlert } from '../alerts/alerts.ts'
 import { type Actor, audit, getPermitted, lockPermitted } from '../rights/rights.ts'
 import { refuseLongQueue } from './apps.ts'
@@ -109,7 +110,7 @@ export async function withdrawOffer(deps: Core, payment_id: string, actor: Actor
 }
 
 /**
- * Makes the member the owner of an application and of its test application. Throws not_found without a current offer, and
+ * Makes the member the owner of an application and of its test application, and ends its link. Throws not_found without a current offer, and
  * forbidden below the trust level that applying needs. Throws conflict while the application is suspended, or if it is
  * pending and the member has PENDING_APPS_MAX pending ones. A refusal changes nothing.
  */
@@ -143,6 +144,7 @@ export async function acceptOffer(deps: Core, payment_id: string, actor: Actor):
         `Owning a payment application needs trust level ${payment_apps_min_trust_level}`,
       )
     if (offer.status === 'pending') await refuseLongQueue(tx, actor.user_id)
+    const signIn = await linkedSignInApp(tx, offer.id)
     await sql`select hand_over_application(${offer.id}, ${actor.user_id}, ${now})`.execute(tx)
     const alert = { app_id: offer.id, cause: now.toISOString() }
     await raiseAlert(tx, deps, { ...alert, kind: 'received', to: { user_id: actor.user_id } })
@@ -154,6 +156,8 @@ export async function acceptOffer(deps: Core, payment_id: string, actor: Actor):
       .orderBy('id')
       .select('payment_id')
       .execute()
+    const by = { actor_id: actor.user_id, ip: actor.ip }
+    if (signIn !== undefined) await recordLink(tx, 'unlinked', { client_id: signIn.id, payment_id }, by)
     for (const app of moved) await audit(tx, 'payment_app.hand_over', app.payment_id, detail, actor)
   })
 }

@@ -3,9 +3,18 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { lockUser } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
+import type { Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { isLogoAddress } from '../../shops/app-logos.ts'
-import { type Actor, audit, getPermitted, lockPermitted, type Right } from '../rights/rights.ts'
+import { type Face, type LockedSignIn, lockSignInOf, shareFaceOfPayment } from '../../shops/links.ts'
+import {
+  type Actor,
+  audit,
+  getPermitted,
+  lockPermitted,
+  type Permitted,
+  type Right,
+} from '../rights/rights.ts'
 import { ALLOWED_ADDRESSES_MAX, isAddressRange, isMerchantUrl } from '../wire-fields/addresses.ts'
 import { isCallbackUrl, paymentAppForm, refuseLongQueue } from './apps.ts'
 
@@ -61,7 +70,8 @@ export type PaymentAppEdit = z.output<ReturnType<typeof paymentAppEdit>>
 /**
  * Edits an application. An edit of a rejected one applies again. An edit of reviewed facts of an approved one waits for a
  * review, while the application keeps selling. Throws conflict for a suspended one, while PENDING_APPS_MAX applications of
- * the owner are pending, and after a concurrent change.
+ * the owner are pending, and after a concurrent change. Throws forbidden for a member of the team who changes the name or logo
+ * of a linked one.
  */
 export async function editPaymentApp(
   deps: Core,
@@ -75,12 +85,23 @@ export async function editPaymentApp(
     const isReapplied = status === 'rejected'
     // Locks the member before the application, as every act does.
     if (isReapplied) await lockUser(tx, applicant_id)
+    const locked = await lockSignInOf(tx, payment_id)
     const app = await lockPermitted(tx, payment_id, actor, 'settings.edit')
     if (app.status === 'suspended') throw suspended()
     if (app.applicant_id !== applicant_id || (app.status === 'rejected') !== isReapplied)
       throw new AppError('conflict', 'This application was just changed by somebody else')
     if (isReapplied) await refuseLongQueue(tx, applicant_id)
     const { allowed_addresses, notify_url, homepage, logo_url, ...rest } = edit
+    await shareFace(
+      tx,
+      {
+        app,
+        locked,
+        face: { name: edit.name, logo_url: logo_url === undefined ? app.logo_url : logo_url || null },
+      },
+      actor,
+      now,
+    )
     const { unreviewed_change_at } = await tx
       .updateTable('payment_apps')
       .set({
@@ -113,9 +134,11 @@ export async function setLogo(
 ): Promise<{ waitsForReview: boolean }> {
   const now = deps.clock()
   return deps.db.transaction().execute(async (tx) => {
+    const locked = await lockSignInOf(tx, payment_id)
     const app = await lockPermitted(tx, payment_id, actor, 'settings.edit')
     if (app.status === 'suspended') throw suspended()
     if (app.logo_url === logo_url) return { waitsForReview: false }
+    await shareFace(tx, { app, locked, face: { name: app.name, logo_url } }, actor, now)
     const { unreviewed_change_at } = await tx
       .updateTable('payment_apps')
       .set({ logo_url, updated_at: now })
@@ -126,6 +149,19 @@ export async function setLogo(
     if (unreviewed_change_at !== null) await audit(tx, 'payment_app.change_unreviewed', payment_id, {}, actor)
     return { waitsForReview: unreviewed_change_at !== null && app.status === 'approved' }
   })
+}
+
+/** A new name or logo is also that of the linked sign-in application, so only the owner may set it. Throws forbidden. */
+async function shareFace(
+  tx: Tx,
+  { app, locked, face }: { app: Permitted; locked: LockedSignIn; face: Face },
+  { user_id, ip }: Actor,
+  now: Date,
+): Promise<void> {
+  if (face.name === app.name && face.logo_url === app.logo_url) return
+  if (locked !== undefined && !app.rights.includes('shop.link'))
+    throw new AppError('forbidden', 'Only the owner may change the name and logo of linked applications')
+  await shareFaceOfPayment(tx, { id: app.id, locked, face }, { actor_id: user_id, ip, now })
 }
 
 const suspended = () => new AppError('conflict', 'A suspended application cannot be changed')

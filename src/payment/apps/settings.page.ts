@@ -5,6 +5,7 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { storeAppLogo } from '../../shops/app-logos.ts'
+import { linkForms, type Shop, shopOf } from '../../shops/links.page.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { acceptLogo } from '../../web/logo-form.ts'
 import { joinSentences } from '../../web/spacing.ts'
@@ -72,6 +73,7 @@ declare module '../../web/views.ts' {
       nav: AreaNav
       terms: TermsInForce
       twin: string | undefined
+      shop: Shop | undefined
       orderMinutes: { min: number; max: number }
     }
   }
@@ -127,6 +129,14 @@ export async function settingsPages(app: FastifyInstance, deps: Core): Promise<v
   })
 
   await app.register(async (scope) => logoForm(scope, deps))
+  linkForms<OwnedRequest>(app, deps, {
+    kind: 'payment',
+    path: APPLICATION,
+    page: PAGE,
+    idOf: ({ params }) => params.payment_id,
+    backTo: (request) => `${pathOf(request)}/settings`,
+    permit: (request) => ownedFor(request, deps, 'shop.link'),
+  })
   lowBalanceForm(app, deps)
   testForm(app, deps)
 }
@@ -173,10 +183,13 @@ function testForm(app: FastifyInstance, deps: Core): void {
 
 async function showSettings(request: OwnedRequest, reply: FastifyReply, deps: Core) {
   const owned = await ownedFor(request, deps, 'application.read')
-  const [nav, terms, twin, { order_expiry_minutes: max }] = await Promise.all([
+  const user_id = sessionOf(request).user.id
+  const owner_id = owned.rights.includes('shop.link') ? user_id : undefined
+  const [nav, terms, twin, shop, { order_expiry_minutes: max }] = await Promise.all([
     navFor(deps, request, owned),
     termsOf(deps, owned),
-    twinOf(deps.db, owned, sessionOf(request).user.id),
+    twinOf(deps.db, owned, user_id),
+    owned.book === 'live' ? shopOf(deps.db, { kind: 'payment', app_id: owned.id, owner_id }) : undefined,
     deps.settings.read(),
   ])
   return reply.page('payment/apps/settings', {
@@ -184,6 +197,7 @@ async function showSettings(request: OwnedRequest, reply: FastifyReply, deps: Co
     nav,
     terms,
     twin,
+    shop,
     orderMinutes: { min: ORDER_MINUTES_MIN, max },
   })
 }

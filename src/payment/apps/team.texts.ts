@@ -151,6 +151,10 @@ export const handover = {
       zh: '事件会停用，其密钥随之失效，由新所有者另行设置地址。',
     },
     {
+      en: 'A link with a sign-in application ends. Both applications keep their name and logo, and the new owner can change them.',
+      zh: '与登录应用的关联会结束。两个应用都保留名称和图标，新所有者可以修改。',
+    },
+    {
       en: 'The former owner no longer has a role, and the team is dissolved. The new owner invites a new team. Transfers follow the new owner’s trust level.',
       zh: '原所有者不再担任任何角色，团队也随之解散，由新所有者重新邀请。转账按新所有者的信任等级执行。',
     },

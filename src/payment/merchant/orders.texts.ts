@@ -252,8 +252,11 @@ export const merchantMandates = {
     zh: '扣款请求可附带该登录应用的访问令牌。两个应用的所有者须相同。',
   },
   noLink: { en: 'None', zh: '不关联' },
-  linked: { en: 'The sign-in application is linked.', zh: '已关联登录应用。' },
-  unlinked: { en: 'No sign-in application is linked.', zh: '已取消关联登录应用。' },
+  linked: {
+    en: 'Charges now take tokens of this sign-in application.',
+    zh: '扣款现在接受此登录应用的令牌。',
+  },
+  unlinked: { en: 'Charges take tokens of no sign-in application.', zh: '扣款不再接受任何登录应用的令牌。' },
   notYours: { en: 'The owner has no such sign-in application.', zh: '所有者没有这个登录应用。' },
   expected: { en: 'Expected from fixed mandates in 30 days', zh: '30 天内固定金额预授权预计可扣' },
   list: { en: 'Mandates', zh: '预授权' },

@@ -29,6 +29,8 @@ const RIGHTS = {
   /** NOTE: a member who knows a key can transfer points through the API. The team page warns about it. */
   'keys.manage': 'manager',
   'points.transfer': 'owner',
+  /** The link with a sign-in application of the owner, and what both show. */
+  'shop.link': 'owner',
   'team.manage': 'owner',
   'application.hand_over': 'owner',
 } as const satisfies Record<string, Role>

@@ -1,0 +1,311 @@
+/** Two applications of one owner that members meet as one shop. spec/registry 3.4. */
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { acceptOffer, offerApplication } from '../../src/payment/apps/handover.ts'
+import { type Linking, linkApps, unlinkApps } from '../../src/shops/links.ts'
+import { makePerson } from '../harness/cast.ts'
+import { browser, useTestApp } from '../harness/harness.ts'
+import { decideReview, joinTeam, type Merchant, makeMerchant, settingsForm } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
+import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
+import { TYPED } from '../identity/owned-app.ts'
+import { changeApp, makeParty, obtainTokens, type Party } from '../identity/relying-party.ts'
+
+const test = await useTestApp()
+const { shopLink: t } = messages.en
+const staff = await makePerson(test, { is_admin: true })
+const HOMEPAGE = 'https://tea.example/'
+const LOGO = 'https://tea.example/logo.png'
+
+type Pair = { merchant: Merchant; party: Party }
+
+/** A sign-in application of this name with a logo, and a payment application of the same owner. */
+async function makePair(name = 'Tea Club'): Promise<Pair> {
+  const merchant = await makeMerchant(test)
+  const party = await makeParty(test, { name, homepage: HOMEPAGE }, merchant.owner)
+  const reviewed = { reviewed_at: test.clock.now(), reviewed_by: staff.id, is_listed: true }
+  await changeApp(test, party, { logo_url: LOGO, ...reviewed })
+  return { merchant, party }
+}
+const linking = ({ merchant, party }: Pair, over: Partial<Linking> = {}): Linking => ({
+  client_id: party.client_id,
+  payment_id: merchant.payment_id,
+  named_by: 'sign_in',
+  actor: { user_id: merchant.owner.id, ip: '127.0.0.1' },
+  ...over,
+})
+async function makeLinked(name?: string): Promise<Pair> {
+  const pair = await makePair(name)
+  await linkApps(test.deps, linking(pair))
+  return pair
+}
+
+const pagesOf = ({ merchant, party }: Pair) => ({
+  signIn: `/apps/${party.client_id}`,
+  payment: `/payment/applications/${merchant.payment_id}`,
+})
+const facesOf = async ({ merchant, party }: Pair) =>
+  Promise.all([
+    rowOf(test, 'oauth_apps', { id: party.id }, ['name', 'logo_url']),
+    rowOf(test, 'payment_apps', { id: merchant.id }, ['name', 'logo_url']),
+  ])
+const linksOf = ({ party }: Pair) => rowsOf(test, 'shop_links', { oauth_app_id: party.id })
+const actsOn = async (subject: string) =>
+  (await rowsOf(test, 'audit_log', { subject })).map(({ action }) => action.split('.')[1])
+
+describe('linking', () => {
+  it.each(['sign_in', 'payment'] as const)(
+    'on the page of a %s application gives both its face',
+    async (kind) => {
+      const pair = await makePair()
+      const { signIn, payment } = pagesOf(pair)
+      const owner = await pair.merchant.owner.signIn()
+      const [page, base, other] =
+        kind === 'sign_in'
+          ? [signIn, signIn, pair.merchant.payment_id]
+          : [`${payment}/settings`, payment, pair.party.client_id]
+      const name = kind === 'sign_in' ? 'Tea Club' : `Shop of ${pair.merchant.owner.username}`
+      const shown = await owner.get(page)
+      expect(shown.body).toContain(`<option value="${other}">`)
+      expect(await owner.submit(shown, `${base}/link`, { other })).toMatchObject({
+        status: 303,
+        location: page,
+      })
+      const after = (await owner.get(page)).body
+      expect(after).toContain(t.done.linked(name))
+      expect(after).toContain(t.done.waits)
+      expect(after).toContain(t.linkedWith[kind])
+      const face = { name, logo_url: LOGO }
+      expect(await facesOf(pair)).toEqual([face, face])
+      // What has changed is reviewed again, and only that.
+      const { reviewed_at } = await rowOf(test, 'oauth_apps', { id: pair.party.id })
+      const { unreviewed_change_at } = await rowOf(test, 'payment_apps', { id: pair.merchant.id })
+      expect([reviewed_at === null, unreviewed_change_at === null]).toEqual([kind === 'payment', false])
+      expect(await actsOn(pair.party.client_id)).toContain('linked')
+      expect(await actsOn(pair.merchant.payment_id)).toContain('linked')
+    },
+  )
+
+  it('offers only the owner’s own live applications that can be linked', async () => {
+    const pair = await makePair()
+    const [stranger, test_app, rejected] = [
+      await makeMerchant(test),
+      await makeMerchant(test, { twinOf: pair.merchant }),
+      await makePair(),
+    ]
+    const owner = await pair.merchant.owner.signIn()
+    const page = await owner.get(pagesOf(pair).signIn)
+    for (const { payment_id } of [stranger, test_app]) expect(page.body).not.toContain(payment_id)
+    const refused = async (other: string) =>
+      (await owner.submit(page, `${pagesOf(pair).signIn}/link`, { other })).status
+    for (const { payment_id } of [stranger, test_app]) expect(await refused(payment_id)).toBe(404)
+    expect(await refused('')).toBe(400)
+    await setRows(test, 'payment_apps', { id: pair.merchant.id }, { status: 'suspended' })
+    expect(await refused(pair.merchant.payment_id)).toBe(409)
+    await changeApp(test, rejected.party, { confirmed_at: null })
+    await expect(linkApps(test.deps, linking(rejected))).rejects.toMatchObject({ code: 'conflict' })
+    expect(await linksOf(pair)).toEqual([])
+  })
+
+  it('is the owner’s alone, and needs the form token', async () => {
+    const pair = await makePair()
+    const { signIn, payment } = pagesOf(pair)
+    const manager = await (await joinTeam(test, pair.merchant, 'manager')).signIn()
+    const settings = await manager.get(`${payment}/settings`)
+    expect(settings.body).not.toContain(`${payment}/link`)
+    const token = { form_token: settings.form(`${payment}/edit`).form_token! }
+    const mallory = await (await makePerson(test)).signIn()
+    const own = { form_token: (await mallory.get('/apps')).form('/apps').form_token! }
+    const owner = await pair.merchant.owner.signIn()
+    const answers = [
+      await manager.post(`${payment}/link`, { ...token, other: pair.party.client_id }),
+      await mallory.post(`${payment}/link`, { ...own, other: pair.party.client_id }),
+      await mallory.post(`${signIn}/link`, { ...own, other: pair.merchant.payment_id }),
+      await owner.post(`${signIn}/link`, { other: pair.merchant.payment_id }),
+      await owner.post(`${payment}/link`, { other: pair.party.client_id }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([403, 404, 404, 403, 403])
+    expect(await linksOf(pair)).toEqual([])
+  })
+
+  it('of one application with two others at once succeeds once', async () => {
+    const pair = await makePair()
+    const others = await Promise.all(
+      ['One', 'Two', 'Three'].map((name) => makeParty(test, { name }, pair.merchant.owner)),
+    )
+    const outcomes = await Promise.allSettled(
+      others.map(({ client_id }) => linkApps(test.deps, linking(pair, { client_id }))),
+    )
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
+    expect(refused.map(({ reason }) => reason.code)).toEqual(['conflict', 'conflict'])
+    const [link, ...rest] = await rowsOf(test, 'shop_links', { payment_app_id: pair.merchant.id })
+    expect(rest).toEqual([])
+    const { name } = await rowOf(test, 'oauth_apps', { id: link!.oauth_app_id })
+    expect((await rowOf(test, 'payment_apps', { id: pair.merchant.id })).name).toBe(name)
+  })
+})
+
+describe('a linked shop', () => {
+  it('changes its name and logo on either page', async () => {
+    const pair = await makeLinked()
+    const { signIn, payment } = pagesOf(pair)
+    const owner = await pair.merchant.owner.signIn()
+    const fields = { ...TYPED, redirect_uris: pair.party.redirect_uri, homepage: HOMEPAGE }
+    await owner.submit(await owner.get(signIn), signIn, { ...fields, name: 'Green Tea', logo_url: LOGO })
+    const green = { name: 'Green Tea', logo_url: LOGO }
+    expect(await facesOf(pair)).toEqual([green, green])
+    const edited = settingsForm({ name: 'Black Tea', callback_url: pair.merchant.callbackUrl })
+    await changeApp(test, pair.party, { reviewed_at: test.clock.now(), reviewed_by: staff.id })
+    const answer = await owner.submit(await owner.get(`${payment}/settings`), `${payment}/edit`, edited)
+    expect(answer.status).toBe(303)
+    const black = { name: 'Black Tea', logo_url: null }
+    expect(await facesOf(pair)).toEqual([black, black])
+    expect((await rowOf(test, 'oauth_apps', { id: pair.party.id })).reviewed_at).toBeNull()
+    expect((await actsOn(pair.party.client_id)).slice(-2)).toEqual(['updated', 'review_withdrawn'])
+  })
+
+  it('keeps them from a manager, who may change the rest', async () => {
+    const pair = await makeLinked()
+    const { payment } = pagesOf(pair)
+    const client = await (await joinTeam(test, pair.merchant, 'manager')).signIn()
+    const page = await client.get(`${payment}/settings`)
+    expect(page.body).toContain(t.onlyOwner)
+    const { logo_url: _, ...fields } = settingsForm({ callback_url: pair.merchant.callbackUrl })
+    const edit = (over: Record<string, string>) =>
+      client.submit(page, `${payment}/edit`, { ...fields, name: 'Tea Club', ...over })
+    expect((await edit({ name: 'Other' })).status).toBe(403)
+    expect((await edit({ logo_url: 'https://other.example/logo.png' })).status).toBe(403)
+    expect(
+      (await client.post(`${payment}/logo`, { ...page.form(`${payment}/edit`), remove: 'yes' })).status,
+    ).toBe(403)
+    expect((await edit({ description: 'Leaves' })).status).toBe(303)
+    const face = { name: 'Tea Club', logo_url: LOGO }
+    expect(await facesOf(pair)).toEqual([face, face])
+  })
+
+  it('keeps its name while its payment application is suspended', async () => {
+    const pair = await makeLinked()
+    const { signIn } = pagesOf(pair)
+    await setRows(test, 'payment_apps', { id: pair.merchant.id }, { status: 'suspended' })
+    const owner = await pair.merchant.owner.signIn()
+    const fields = { ...TYPED, redirect_uris: pair.party.redirect_uri, homepage: HOMEPAGE, logo_url: LOGO }
+    const answer = await owner.submit(await owner.get(signIn), signIn, { ...fields, name: 'Renamed' })
+    expect(answer.status).toBe(409)
+    expect(answer.body).toContain(t.suspended)
+    expect((await facesOf(pair))[0]!.name).toBe('Tea Club')
+  })
+
+  it('is one tile on home', async () => {
+    const pair = await makeLinked('Cocoa Club')
+    await setRows(test, 'payment_apps', { id: pair.merchant.id }, { homepage: 'https://pay.tea.example/' })
+    await decideReview(await staff.signIn(), pair.merchant, { decision: 'approve' })
+    const tiles = (body: string) => body.split('<bdi>Cocoa Club</bdi>').length - 1
+    const visitor = browser(test)
+    expect(tiles((await visitor.get('/')).body)).toBe(1)
+    const client = await (await makePerson(test)).signIn()
+    await obtainTokens(test, client, pair.party)
+    expect(tiles((await client.get('/')).body)).toBe(1)
+    await unlinkApps(test.deps, { client_id: pair.party.client_id }, linking(pair).actor)
+    expect(tiles((await visitor.get('/')).body)).toBe(2)
+  })
+
+  it('is no look-alike of itself, nor of its owner’s other applications', async () => {
+    const pair = await makeLinked('Coffee Club')
+    await makeParty(test, { name: 'Coffee-Club' }, pair.merchant.owner)
+    const admin = await staff.signIn()
+    const page = `/admin/payment-applications/${pair.merchant.payment_id}`
+    const warning = messages.en.console.review.likeNamed
+    expect((await admin.get(page)).body).not.toContain(warning)
+    expect((await admin.get(`/admin/apps/${pair.party.client_id}`)).body).not.toContain(warning)
+    await makeParty(test, { name: 'COFFEE CLUB' })
+    expect((await admin.get(page)).body).toContain(warning)
+  })
+
+  it('is separate again after its owner unlinks it, once', async () => {
+    const pair = await makeLinked()
+    const { signIn } = pagesOf(pair)
+    const owner = await pair.merchant.owner.signIn()
+    const page = await owner.get(signIn)
+    expect(await owner.submit(page, `${signIn}/unlink`)).toMatchObject({ status: 303, location: signIn })
+    expect((await owner.get(signIn)).body).toContain(t.done.unlinked('Tea Club'))
+    expect((await owner.submit(page, `${signIn}/unlink`)).status).toBe(404)
+    expect(await linksOf(pair)).toEqual([])
+    expect((await actsOn(pair.merchant.payment_id)).at(-1)).toBe('unlinked')
+    expect((await actsOn(pair.party.client_id)).at(-1)).toBe('unlinked')
+  })
+
+  it('ends with its sign-in application, which is recorded with the other', async () => {
+    const pair = await makeLinked()
+    const { signIn } = pagesOf(pair)
+    const owner = await pair.merchant.owner.signIn()
+    await owner.submit(await owner.get(signIn), `${signIn}/delete`, { typed_name: 'Tea Club' })
+    expect(await rowsOf(test, 'shop_links', { payment_app_id: pair.merchant.id })).toEqual([])
+    expect((await actsOn(pair.merchant.payment_id)).at(-1)).toBe('unlinked')
+  })
+})
+
+describe('a hand-over', () => {
+  async function offered(pair: Pair) {
+    const heir = await makePerson(test)
+    const { actor } = linking(pair)
+    const { payment_id } = pair.merchant
+    expect(await offerApplication(test.deps, payment_id, heir.username, actor)).toBeUndefined()
+    return () => acceptOffer(test.deps, payment_id, { user_id: heir.id, ip: '127.0.0.1' })
+  }
+
+  it('ends the link, which is recorded with both', async () => {
+    const pair = await makeLinked()
+    const accept = await offered(pair)
+    await accept()
+    expect(await linksOf(pair)).toEqual([])
+    expect(await actsOn(pair.merchant.payment_id)).toContain('unlinked')
+    expect((await actsOn(pair.party.client_id)).at(-1)).toBe('unlinked')
+    const face = { name: 'Tea Club', logo_url: LOGO }
+    expect(await facesOf(pair)).toEqual([face, face])
+  })
+
+  it('beside a link leaves no link of two owners', async () => {
+    for (let round = 0; round < 4; round++) {
+      const pair = await makePair()
+      const accept = await offered(pair)
+      const acts = [accept(), linkApps(test.deps, linking(pair))]
+      const [handedOver] = await Promise.allSettled(round % 2 === 0 ? acts : acts.reverse())
+      expect(handedOver).toBeDefined()
+      const { applicant_id } = await rowOf(test, 'payment_apps', { id: pair.merchant.id })
+      expect(applicant_id).not.toBe(pair.merchant.owner.id)
+      expect(await linksOf(pair)).toEqual([])
+    }
+  })
+})
+
+describe('the database refuses', () => {
+  const violation = (constraint: string) => expect.objectContaining({ code: '23514', constraint })
+
+  it('a link of two owners, and of a test application', async () => {
+    const [pair, other] = [await makePair(), await makePair()]
+    const twin = await makeMerchant(test, { twinOf: pair.merchant })
+    for (const payment_app_id of [other.merchant.id, twin.id])
+      await expect(
+        test.db.insertInto('shop_links').values({ oauth_app_id: pair.party.id, payment_app_id }).execute(),
+      ).rejects.toEqual(violation('shop_links_one_owner'))
+  })
+
+  it('a link of two names, and another name or owner of a linked application alone', async () => {
+    const pair = await makePair()
+    const values = { oauth_app_id: pair.party.id, payment_app_id: pair.merchant.id }
+    await expect(test.db.insertInto('shop_links').values(values).execute()).rejects.toEqual(
+      violation('shop_links_one_face'),
+    )
+    await linkApps(test.deps, linking(pair))
+    for (const [change, constraint] of [
+      [sql`update oauth_apps set name = 'Alone' where id = ${pair.party.id}`, 'shop_links_one_face'],
+      [sql`update payment_apps set logo_url = null where id = ${pair.merchant.id}`, 'shop_links_one_face'],
+      [sql`update oauth_apps set owner_id = ${staff.id} where id = ${pair.party.id}`, 'shop_links_one_owner'],
+      [
+        sql`update payment_apps set applicant_id = ${staff.id} where id = ${pair.merchant.id}`,
+        'shop_links_one_owner',
+      ],
+    ] as const)
+      await expect(change.execute(test.db)).rejects.toEqual(violation(constraint))
+  })
+})
