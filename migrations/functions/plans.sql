@@ -10,7 +10,7 @@ do $$
 declare
   c_one_plan constant text[] := array[
     'clients_with_secrets',
-    'settle_notifications', 'claim_notifications', 'settle_logouts', 'claim_logouts'
+    'settle_notifications', 'claim_notifications', 'notified_orders', 'settle_logouts', 'claim_logouts'
   ];
   c_by_index constant text[] := array[
     'use_sessions', 'open_wallets', 'shop_returns', 'pay_orders', 'post_transfers', 'refund_order', 'reverse_transfer', 'judge_points', 'post_points', 'refuse_unbalanced',
@@ -33,6 +33,7 @@ begin
   alter function settle_notifications set enable_seqscan = off;
   alter function claim_notifications set enable_seqscan = off;
   alter function claim_notifications set enable_bitmapscan = off;
+  alter function notified_orders set enable_seqscan = off;
   alter function settle_logouts set enable_seqscan = off;
   alter function claim_logouts set enable_seqscan = off;
   alter function claim_logouts set enable_bitmapscan = off;

@@ -11,8 +11,8 @@ import { resetMerchantKey } from '../../src/payment/apps/key-changes.ts'
 import { switchVersions } from '../../src/payment/apps/own-app.ts'
 import { makeCreateTrade } from '../../src/payment/gateway/create.ts'
 import { GATEWAY_ERRORS } from '../../src/payment/gateway/errors.ts'
-import { paidTrades } from '../../src/payment/gateway/messages.ts'
 import { makePlaceOrder } from '../../src/payment/orders/place.ts'
+import { makeFindPaidOrder } from '../../src/payment/orders/return.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
 import { expectFairQueue } from '../harness/fair-queue.ts'
@@ -792,9 +792,8 @@ describe('paying', () => {
     await giveBack(fields.out_trade_no!, 990n)
     const afterwards = await buyer.get(`${path}/return`)
     expect(afterwards).toMatchObject({ status: 200, location: undefined })
-    expect(await paidTrades(test.db).where('orders.order_id', '=', fields.out_trade_no!).execute()).toEqual(
-      [],
-    )
+    const { transaction_id } = await tradeOf(fields.out_trade_no!)
+    expect(await makeFindPaidOrder(test.deps)(transaction_id)).toBeUndefined()
   })
 
   it('leads to the callback address with its own query, which is unsigned', async () => {
@@ -816,9 +815,7 @@ describe('paying', () => {
     const back = await buyer.get(`/payment/pay/${transaction_id}/return`)
     expect(back).toMatchObject({ status: 200, location: undefined })
     expect(back.body).toContain(messages.en.pay.submit('990', 990n, false))
-    expect(await paidTrades(test.db).where('orders.order_id', '=', fields.out_trade_no!).execute()).toEqual(
-      [],
-    )
+    expect(await makeFindPaidOrder(test.deps)(transaction_id)).toBeUndefined()
     // The trade_no can be guessed, so it opens no page.
     expect((await buyer.get(`/payment/pay/${trade_no}`)).status).toBe(404)
   })

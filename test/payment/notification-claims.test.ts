@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
-import { type Claimed, claimAndSettle, findContents } from '../../src/payment/notifications/outbox.ts'
+import { claimAndSettle, findContents } from '../../src/payment/notifications/outbox.ts'
 import {
   outboxFigures,
   readNotifications,
@@ -17,7 +17,7 @@ import { messages } from '../harness/messages.ts'
 import { succeed } from '../harness/notify-receiver.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
 import { rowsOf, setRows } from '../harness/rows.ts'
-import { statementsOf } from '../harness/statements.ts'
+import { itCounts, statementsOf } from '../harness/statements.ts'
 import { until } from '../harness/waiting.ts'
 
 const MINUTE_MS = 60_000
@@ -45,18 +45,33 @@ function hold(names: (host: string) => boolean) {
   }
 }
 
-it('orders of notifications are read by one text of a statement, however many they are', async () => {
-  const read = async (count: number) => {
-    const claimed = Array.from(
-      { length: count },
-      (_, n) => ({ id: BigInt(n), kind: 'gateway', order_id: BigInt(n) }) as Claimed,
-    )
-    const [, texts] = await statementsOf(() => findContents(test.deps, claimed))
-    return texts.filter((text) => text.includes('"orders"."id" ='))
-  }
-  const one = await read(1)
-  expect(one).toHaveLength(1)
-  expect(await read(3)).toEqual(one)
+itCounts('a claim reads its paid orders in the same statement', async () => {
+  await test.deps.notifier.stop()
+  const ids = await world.payOrders(`${receiver.url}/one-statement`, { count: 3 })
+  const [contents, texts] = await statementsOf(async () =>
+    findContents(test.deps, await claimElsewhere(test.clock.now())),
+  )
+  expect(texts).toHaveLength(1)
+  const orders = [...contents.values()].map((content) => 'order' in content && content.order.transaction_id)
+  expect(orders.toSorted()).toEqual(ids.toSorted())
+  startWorker()
+  test.clock.advance(LEASE_MS)
+  await world.told(ids)
+})
+
+it('a claim that waited for another one reads the orders that were paid meanwhile', async () => {
+  await test.deps.notifier.stop()
+  const { claiming, transaction_id } = await test.db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(7305128842)`.execute(tx)
+    const claiming = claimElsewhere(test.clock.now())
+    const waiting = sql`select from pg_locks where locktype = 'advisory' and not granted`
+    await until(async () => (await waiting.execute(test.db)).rows.length > 0)
+    return { claiming, transaction_id: await world.payOne(`${receiver.url}/meanwhile`) }
+  })
+  expect((await claiming).map(({ paid_order }) => paid_order?.transaction_id)).toEqual([transaction_id])
+  startWorker()
+  test.clock.advance(LEASE_MS)
+  await world.told([transaction_id])
 })
 
 describe('a slow host', () => {

@@ -38,13 +38,18 @@ $$;
 -- together claim at most p_host_max for one host and p_app_max for one application, so one claim runs at a time. Hosts and
 -- applications with the fewest claims under way come first: a slow host delays no other, and so does an application with many
 -- hosts.
+--
+-- A process claims each time an attempt ends, mostly to find one or two. So a claim costs what its statements cost to start, and they
+-- have few steps. A claim that finds nothing ends after the first.
 create or replace function claim_notifications(
-  p_now timestamptz, p_lease interval, p_max integer, p_host_max integer, p_app_max integer
-) returns setof notifications language plpgsql as $$
+  p_now timestamptz, p_lease interval, p_max integer, p_host_max integer, p_app_max integer, out claimed claimed_notification[]
+) language plpgsql as $$
+declare
+  v_has_interrupted boolean;
 begin
   -- Any constant that nothing else locks. Migrations have another.
   perform pg_advisory_xact_lock(7305128842);
-  return query
+
   with recursive
   -- A lane is a host and an application. The index leads from one lane to the next, however many rows a lane has.
   lanes (host, app_id) as (
@@ -57,17 +62,16 @@ begin
       order by n.host, n.app_id limit 1
     ) as next
   ),
-  under_way as materialized (
-    select n.host, n.app_id from notifications as n where n.claimed_until > p_now
-  ),
   load as (
-    select lanes.host, lanes.app_id,
-      coalesce(of_host.claims, 0) as of_host, coalesce(of_app.claims, 0) as of_app, coalesce(of_lane.claims, 0) as of_lane
-    from lanes
-    left join (select b.host, count(*) as claims from under_way as b group by b.host) as of_host using (host)
-    left join (select b.app_id, count(*) as claims from under_way as b group by b.app_id) as of_app using (app_id)
-    left join (select b.host, b.app_id, count(*) as claims from under_way as b group by b.host, b.app_id) as of_lane
-      using (host, app_id)
+    select one.host, one.app_id, count(one.claim) as of_lane,
+      sum(count(one.claim)::integer) over (partition by one.host) as of_host,
+      sum(count(one.claim)::integer) over (partition by one.app_id) as of_app
+    from (
+      select lanes.host, lanes.app_id, null::bigint as claim from lanes
+      union all
+      select n.host, n.app_id, n.id from notifications as n where n.claimed_until > p_now
+    ) as one
+    group by one.host, one.app_id
   ),
   waiting as (
     select load.*, n.id, n.next_attempt_at,
@@ -76,12 +80,12 @@ begin
     from load
     cross join lateral (
       select due.id, due.next_attempt_at from notifications as due
-      where not exists (select from paused_hosts as p where p.host = load.host)
-        and due.status = 'due' and due.host = load.host and due.app_id = load.app_id
+      where due.status = 'due' and due.host = load.host and due.app_id = load.app_id
         and due.next_attempt_at <= p_now and (due.claimed_until is null or due.claimed_until <= p_now)
       order by due.next_attempt_at
       limit greatest(least(p_host_max - load.of_host, p_app_max - load.of_app), 0)
     ) as n
+    where load.host <> all (array(select p.host from paused_hosts as p))
   ),
   at_host as (
     select w.*, w.of_host
@@ -99,38 +103,61 @@ begin
     where r.app_rank <= p_app_max
     order by greatest(r.host_rank, r.app_rank), r.next_attempt_at
     limit p_max
-  ),
-  taken as (
-    select still.id, still.claims, still.claimed_until
-    from chosen cross join lateral (
-      select n.id, n.claims, n.claimed_until from notifications as n
-      where n.id = chosen.id and n.status = 'due' and n.next_attempt_at <= p_now
-        and (n.claimed_until is null or n.claimed_until <= p_now)
-      for update skip locked
-    ) as still
-  ),
-  interrupted as (
-    insert into notification_attempts (notification_id, claim, started_at, outcome)
-    select taken.id, taken.claims, taken.claimed_until - p_lease, 'interrupted'
-    from taken where taken.claimed_until is not null
-    on conflict do nothing
   )
+  select
+    array_agg(
+      row(
+        free.id, free.order_id, free.kind, free.attempts, free.claims + 1,
+        free.interruptions + (free.claimed_until is not null)::integer
+      )::claimed_notification
+    ),
+    bool_or(free.claimed_until is not null)
+  into claimed, v_has_interrupted
+  from chosen cross join lateral (
+    select n.id, n.order_id, n.kind, n.attempts, n.claims, n.interruptions, n.claimed_until from notifications as n
+    where n.id = chosen.id and n.status = 'due' and n.next_attempt_at <= p_now
+      and (n.claimed_until is null or n.claimed_until <= p_now)
+    for update skip locked
+  ) as free;
+  if claimed is null then return; end if;
+
+  if v_has_interrupted then
+    insert into notification_attempts (notification_id, claim, started_at, outcome)
+    select n.id, n.claims, n.claimed_until - p_lease, 'interrupted'
+    from unnest(claimed) as c join notifications as n on n.id = c.id
+    where n.claimed_until is not null
+    on conflict do nothing;
+  end if;
   update notifications as n
-  set claimed_until = p_now + p_lease, claims = n.claims + 1,
-      interruptions = n.interruptions + (taken.claimed_until is not null)::integer, updated_at = p_now
-  from taken where n.id = taken.id
-  returning n.*;
+  set claimed_until = p_now + p_lease, claims = c.claims, interruptions = c.interruptions, updated_at = p_now
+  from unnest(claimed) as c where n.id = c.id;
 end
 $$;
 
 -- One round of a process: it records its attempts and claims the next ones, in one commit.
 create or replace function settle_and_claim_notifications(
   p_attempts jsonb, p_now timestamptz, p_lease interval, p_max integer, p_host_max integer, p_app_max integer
-) returns setof notifications language plpgsql as $$
+) returns claimed_notification[] language plpgsql as $$
 begin
   if jsonb_array_length(p_attempts) > 0 then perform settle_notifications(p_attempts); end if;
-  if p_max > 0 then
-    return query select * from claim_notifications(p_now, p_lease, p_max, p_host_max, p_app_max);
-  end if;
+  if p_max > 0 then return claim_notifications(p_now, p_lease, p_max, p_host_max, p_app_max); end if;
+  return null;
+end
+$$;
+
+-- Claimed notifications, those of the gateway with their orders. A refunded order is left out. The function is volatile, so that it
+-- also sees orders that were paid while the claim waited for another one.
+create or replace function notified_orders(p_claimed claimed_notification[], p_now timestamptz)
+  returns table (claimed claimed_notification, paid_order shop_return) language plpgsql volatile as $$
+begin
+  if p_claimed is null then return; end if;
+  return query
+    select c, r.shop_return
+    from unnest(p_claimed) as c
+    left join shop_returns(
+      array(
+        select o.transaction_id from unnest(p_claimed) as n join orders as o on o.id = n.order_id where n.kind = 'gateway'
+      ), p_now
+    ) as r on c.kind = 'gateway' and (r.shop_return).id = c.order_id;
 end
 $$;

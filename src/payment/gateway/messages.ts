@@ -3,7 +3,6 @@
  * again, because V2 clients refuse a timestamp older than 300 s. spec/gateway 4.1.
  */
 import type { KeyObject } from 'node:crypto'
-import type { Db } from '../../database/connection.ts'
 import type { PaidOrder } from '../orders/return.ts'
 import { gatewayString, signMd5, signRsa } from '../signing/gateway.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
@@ -11,40 +10,8 @@ import { openKey } from '../signing/keys.ts'
 import type { MessageV1, MessageV2 } from './shapes.ts'
 import { shanghaiTime } from './trade.ts'
 
-/** Selects paid gateway orders that are not refunded. Only these get signed messages. */
-export function paidTrades(db: Db) {
-  return db
-    .selectFrom('orders')
-    .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
-    .innerJoin('users as payer', 'payer.id', 'orders.payer_id')
-    .where('orders.door', '=', 'gateway')
-    .where('orders.status', '=', 'paid')
-    .select([
-      'orders.id',
-      'orders.app_id',
-      'orders.protocol',
-      'orders.pid_sent',
-      'orders.trade_no',
-      'orders.order_id',
-      'orders.transaction_id',
-      'orders.type',
-      'orders.description',
-      'orders.money',
-      'orders.param',
-      'orders.notify_url',
-      'orders.return_url',
-      'orders.forced',
-      'orders.created_at',
-      'orders.paid_at',
-      'payer.username as buyer',
-      'app.callback_url',
-    ])
-}
-
-export type PaidTrade = Awaited<ReturnType<ReturnType<typeof paidTrades>['executeTakeFirstOrThrow']>>
-
 type TradeFacts = Pick<
-  PaidTrade,
+  PaidOrder,
   | 'pid_sent'
   | 'trade_no'
   | 'order_id'
@@ -61,17 +28,9 @@ type TradeFacts = Pick<
 /** The signing key of a trade's messages, by the version that created the trade. */
 export type Signer = { protocol: 'v1'; merchant_key: string } | { protocol: 'v2'; platform_key: KeyObject }
 
-type MessageDeps = Pick<GatewayCore, 'gatewayKeys' | 'clock'>
-
 /**
- * Appends the signed parameters to `address`, the trade's notify_url or return_url. Signs with the current key of the
- * application. The result is printable ASCII.
+ * Appends the signed parameters to `address`, the trade's notify_url or return_url. The result is printable ASCII.
  */
-export async function tradeMessage(deps: MessageDeps, trade: PaidTrade, address: string): Promise<string> {
-  return withSignedTrade(address, trade, await signerOf(deps, trade), deps.clock())
-}
-
-/** Appends the signed parameters to `address` with a key that is at hand. */
 export async function withSignedTrade(
   address: string,
   trade: TradeFacts,
@@ -79,13 +38,6 @@ export async function withSignedTrade(
   now: Date,
 ): Promise<string> {
   return withParameters(address, await tradeParameters(trade, signer, now))
-}
-
-async function signerOf({ gatewayKeys }: MessageDeps, { app_id, protocol }: PaidTrade): Promise<Signer> {
-  const app = await gatewayKeys.findApp({ app_id })
-  if (app === undefined) throw new Error('An order without its application')
-  if (protocol === 'v2') return { protocol, platform_key: await gatewayKeys.platformKey(app) }
-  return { protocol: 'v1', merchant_key: required(app.merchant_key) }
 }
 
 /** The signer of a paid order that was read with the rows of its keys. */

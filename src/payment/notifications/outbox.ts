@@ -6,9 +6,10 @@
 import { type Selectable, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
+import { named } from '../../database/named-statements.ts'
 import type { NotificationsTable } from '../../database/tables/notifications.ts'
 import { type EventToSend, findEvents } from '../events/webhook.ts'
-import { type PaidTrade, paidTrades } from '../gateway/messages.ts'
+import type { PaidOrder } from '../orders/return.ts'
 import type { Attempt } from './delivery.ts'
 
 /** The delay after the end of each failed attempt except the last. */
@@ -19,11 +20,14 @@ const LEASE_SECONDS = 60
 const HOST_CLAIMS_MAX = 16
 const APP_CLAIMS_MAX = 32
 
-/** A notification that this process has claimed. */
+/** A notification that this process has claimed: the type claimed_notification. */
 export type Claimed = Pick<
   Selectable<NotificationsTable>,
   'id' | 'order_id' | 'kind' | 'attempts' | 'claims' | 'interruptions'
->
+> & {
+  /** What the gateway's notification tells. Absent for an event, and when the order was refunded. */
+  paid_order?: PaidOrder | undefined
+}
 
 /** The outcome of an attempt, for settle_notifications; `id` is the notification's. */
 export type Settlement = {
@@ -51,14 +55,27 @@ export async function claimAndSettle(
   db: Db,
   { settled, room, now }: { settled: readonly Settlement[]; room: number; now: Date },
 ): Promise<Claimed[]> {
-  const { rows } = await sql<Claimed>`
-    select id, order_id, kind, attempts, claims, interruptions
-    from settle_and_claim_notifications(
-      ${JSON.stringify(settled)}::jsonb, ${now}::timestamptz, make_interval(secs => ${LEASE_SECONDS}),
-      ${room}::integer, ${HOST_CLAIMS_MAX}::integer, ${APP_CLAIMS_MAX}::integer
+  const { rows } = await sql<ClaimedRow>`
+    select ${named} (claimed).id as notification_id, (claimed).order_id as notified_order_id, (claimed).kind,
+      (claimed).attempts, (claimed).claims, (claimed).interruptions, (paid_order).*
+    from notified_orders(
+      settle_and_claim_notifications(
+        ${JSON.stringify(settled)}::jsonb, ${now}::timestamptz, make_interval(secs => ${LEASE_SECONDS}),
+        ${room}::integer, ${HOST_CLAIMS_MAX}::integer, ${APP_CLAIMS_MAX}::integer
+      ), ${now}::timestamptz
     )`.execute(db)
-  return rows
+  return rows.map(
+    ({ notification_id, notified_order_id, kind, attempts, claims, interruptions, ...order }) => ({
+      ...{ id: notification_id, order_id: notified_order_id, kind, attempts, claims, interruptions },
+      paid_order: order.id === null ? undefined : order,
+    }),
+  )
 }
+
+type ClaimedRow = Omit<Claimed, 'id' | 'order_id' | 'paid_order'> & {
+  notification_id: bigint
+  notified_order_id: bigint | null
+} & (PaidOrder | { id: null })
 
 /** Whether an attempt for this order is due or under way at any process. */
 export async function hasOpenAttempt(db: Db, order_id: bigint, now: Date): Promise<boolean> {
@@ -74,31 +91,19 @@ export async function hasOpenAttempt(db: Db, order_id: bigint, now: Date): Promi
 }
 
 /** The content of a notification: a paid order of the gateway, or an event of the HMAC API. */
-export type Content = { order: PaidTrade } | { event: EventToSend }
+export type Content = { order: PaidOrder } | { event: EventToSend }
 
 /**
- * Reads the contents of claimed notifications by their ids. Leaves out refunded orders, and events of applications that
- * switched events off. It is a separate statement, because the claiming one cannot see payments from while it waited.
+ * Finds the contents of claimed notifications by their ids. Leaves out refunded orders, and events of applications that switched
+ * events off.
  */
 export async function findContents(
   deps: Pick<Core, 'db' | 'secrets' | 'clock'>,
   claimed: readonly Claimed[],
 ): Promise<Map<bigint, Content>> {
-  const [notifies, others] = [true, false].map((isGateway) =>
-    claimed.filter(({ kind }) => (kind === 'gateway') === isGateway),
-  ) as [Claimed[], Claimed[]]
-  const [orders, events] = await Promise.all([findPaidOrders(deps.db, notifies), findEvents(deps, others)])
-  return new Map<bigint, Content>([
-    ...orders,
-    ...[...events].map(([id, event]): [bigint, Content] => [id, { event }]),
-  ])
-}
-
-async function findPaidOrders(db: Db, notifies: readonly Claimed[]): Promise<[bigint, Content][]> {
-  if (notifies.length === 0) return []
-  const byOrder = new Map(notifies.map(({ id, order_id }) => [order_id!, id]))
-  const orders = await paidTrades(db)
-    .where('orders.id', '=', sql<bigint>`any(${[...byOrder.keys()]}::bigint[])`)
-    .execute()
-  return orders.map((order) => [byOrder.get(order.id)!, { order }])
+  const contents = new Map<bigint, Content>()
+  for (const { id, paid_order: order } of claimed) if (order !== undefined) contents.set(id, { order })
+  const events = claimed.filter(({ kind }) => kind !== 'gateway')
+  for (const [id, event] of await findEvents(deps, events)) contents.set(id, { event })
+  return contents
 }

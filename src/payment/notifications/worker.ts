@@ -11,7 +11,7 @@ import type { RequestOptions } from '../../egress/request.ts'
 import { inCall } from '../../platform/tracing.ts'
 import { retireEvents } from '../events/events.ts'
 import { signedEvent } from '../events/webhook.ts'
-import { tradeMessage } from '../gateway/messages.ts'
+import { signerFrom, withSignedTrade } from '../gateway/messages.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { type Attempt, type Deliver, type Message, makeDelivery } from './delivery.ts'
 import {
@@ -199,7 +199,9 @@ function makeAttempt(deps: NotifierDeps, options: NotifierOptions) {
   const deliver = makeDeliver(deps, options)
   const messageOf = async (content: Content): Promise<Message> => {
     if ('event' in content) return { url: content.event.url, ...signedEvent(content.event, clock()) }
-    return { url: await tradeMessage(deps, content.order, content.order.notify_url!) }
+    const { order } = content
+    const signer = await signerFrom(deps, order)
+    return { url: await withSignedTrade(order.notify_url!, order, signer, clock()) }
   }
   const send = async (content: Content, isFirst: boolean): Promise<Attempt & { url: string | null }> => {
     const message = await messageOf(content)
