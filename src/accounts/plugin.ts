@@ -14,6 +14,7 @@ import { browserScope, requireUser } from './session/session.ts'
 import { sessionPages } from './session/sessions.page.ts'
 import { keepAccessPages } from './sign-in/keep-access.page.ts'
 import { signInRoutes } from './sign-in/sign-in.page.ts'
+import { statementPage } from './statement.page.ts'
 import { walletPage } from './wallet.page.ts'
 
 /** Mounts the pages and the forum's webhook at the root of the site. */
@@ -39,5 +40,6 @@ async function memberPages(app: FastifyInstance, deps: Core): Promise<void> {
     sessionPages(own, deps)
     profilePages(own, deps)
     walletPage(own, deps)
+    statementPage(own, deps)
   })
 }

@@ -10,6 +10,7 @@ import { emailAddress, password, recovery, secondFactor, security } from './secu
 import { sessions, signInAgain } from './session/sessions.texts.ts'
 import { keepAccess } from './sign-in/keep-access.texts.ts'
 import { mandates, register, secondStep, signIn, signInLink } from './sign-in/sign-in.texts.ts'
+import { paperStatement } from './statement.texts.ts'
 import { wallet } from './wallet.texts.ts'
 
 export const texts = {
@@ -18,6 +19,7 @@ export const texts = {
   keepAccess,
   mandates,
   account: wallet,
+  paperStatement,
   profile,
   password,
   security: {

@@ -60,6 +60,7 @@ declare module '../web/views.ts' {
         counts: Counts<(typeof KINDS)[number]>
         /** Whether shops may be permitted to charge later. */
         hasMandates: boolean
+        statementUrl: string
         fileUrl: string
         fileMax: number
       }
@@ -94,6 +95,7 @@ export function walletPage(app: FastifyInstance, deps: Core): void {
       kinds: [undefined, ...KINDS].map((kind) => ({ kind, href: listUrl(PAGE, { ...asked, kind }) })),
       counts,
       hasMandates: deps.settings.latest().mandates === 'on',
+      statementUrl: listUrl('/account/statement', { ...asked, q: undefined, kind: undefined }),
       fileUrl: listUrl(FILE, asked),
       fileMax: EXPORTED_MAX,
       older: olderUrl(PAGE, { ...asked, row: String(row + rows.length) }, next),

@@ -125,6 +125,49 @@ export async function statementOf(
   return page
 }
 
+/** Movements of a wallet, the oldest first, and its balance before and after them. A balance is null as in StatementLine. */
+export type StatementSheet = {
+  lines: StatementLine[]
+  opening: bigint | null
+  closing: bigint | null
+  /** Earlier movements of the time are before this one. Undefined when there are none. */
+  earlier: bigint | undefined
+}
+
+/** The newest movements of a time, with the balances between which they lie. */
+export async function sheetOf(
+  db: Db,
+  wallet: { user_id: bigint; book: Book },
+  time: Pick<StatementFilter, 'from' | 'until' | 'before'>,
+  lines: number,
+): Promise<StatementSheet> {
+  const found = await newestMovements(db, wallet, time, lines + 1)
+  const shown = found.slice(0, lines)
+  const [newest, oldest] = [shown[0], shown.at(-1)]
+  if (newest === undefined || oldest === undefined) {
+    const [last] = time.from === undefined ? [] : await newestMovements(db, wallet, { until: time.from }, 1)
+    const balance = last === undefined ? 0n : last.balance
+    return { lines: [], opening: balance, closing: balance, earlier: undefined }
+  }
+  return {
+    lines: shown.reverse(),
+    opening: oldest.balance === null ? null : oldest.balance - oldest.amount,
+    closing: newest.balance,
+    earlier: found.length > lines ? oldest.id : undefined,
+  }
+}
+
+async function newestMovements(
+  db: Db,
+  wallet: { user_id: bigint; book: Book },
+  filter: StatementFilter,
+  max: number,
+): Promise<StatementLine[]> {
+  const found: StatementLine[] = []
+  for await (const part of eachMovement(db, wallet, filter, max)) found.push(...part)
+  return found
+}
+
 /** Counts the newest matching movements by kind. The kind and the page of the filter do not matter. */
 export async function countKinds<Kind extends JournalKind>(
   db: Db,

@@ -83,6 +83,13 @@ export const common = {
   tile: (value: string) => ({ en: `1 tile = ${value}`, zh: `每格 ${value}` }),
 } satisfies Texts
 
+/** Texts of sheets for paper: receipts and statements. */
+export const paper = {
+  number: { en: 'No.', zh: '编号' },
+  member: (id: string) => ({ en: `member ${id}`, zh: `成员 ${id}` }),
+  asOf: { en: 'As of', zh: '截至' },
+} satisfies Texts
+
 /** Texts of searching and turning pages in a list. */
 export const lists = {
   search: { en: 'Search', zh: '搜索' },

@@ -26,6 +26,7 @@ export const ICONS = [
   'mail',
   'more',
   'passkey',
+  'print',
   'qr',
   'receipt',
   'refresh',

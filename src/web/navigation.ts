@@ -14,11 +14,16 @@ export function navGroupsOf({ common }: Messages, reader: Reader | undefined): A
   if (reader === undefined) return [{ links: building }]
   const own: AreaLink[] = [
     { href: '/', label: common.home, icon: 'home', isAlone: true },
-    { href: '/account', label: common.wallet, icon: 'wallet', covers: '/account/mandates' },
+    {
+      href: '/account',
+      label: common.wallet,
+      icon: 'wallet',
+      covers: ['/account/mandates', '/account/statement'],
+    },
     { href: '/account/payments', label: common.myPayments, short: common.paymentsShort, icon: 'receipt' },
     { href: '/account/applications', label: common.authorisedApps, short: common.appsShort, icon: 'apps' },
     { href: '/account/alerts', label: common.alerts, icon: 'bell', count: reader.unread_alerts },
-    { href: '/account/profile', label: common.profile, icon: 'user', covers: '/account' },
+    { href: '/account/profile', label: common.profile, icon: 'user', covers: ['/account'] },
   ]
   const groups: AreaNav['groups'] = [{ links: own }, { title: common.building, links: building }]
   if (!reader.is_admin) return groups
@@ -32,7 +37,7 @@ export function navGroupsOf({ common }: Messages, reader: Reader | undefined): A
 export function currentLink(path: string, links: readonly AreaLink[]): string | undefined {
   const pathname = path.split('?')[0]!
   return links
-    .map(({ href, covers, isAlone = false }) => ({ href, over: covers ?? href, isAlone }))
+    .flatMap(({ href, covers = [href], isAlone = false }) => covers.map((over) => ({ href, over, isAlone })))
     .filter(
       ({ href, over, isAlone }) => pathname === href || (!isAlone && `${pathname}/`.startsWith(`${over}/`)),
     )

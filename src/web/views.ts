@@ -43,7 +43,7 @@ export type AreaLink = {
   icon: Icon
   count?: number
   isAlone?: boolean
-  covers?: string
+  covers?: string[]
 }
 
 /** The data of each page, beside the common data. */
@@ -122,6 +122,8 @@ export interface PartData {
   'parts/nav-links': { links: AreaLink[] }
   'parts/side': { nav?: AreaNav }
   'parts/spark': { values: number[]; label: string }
+  /** The head of a printed sheet: the site that issues it, its title and its number. The page may name it in its heading. */
+  'parts/paper-head': { title: string; number?: string; host: string; isHeading?: boolean }
   /** Below a list: the addresses of the next page and of the first one, and the moment where a search stopped. */
   'parts/pager': {
     older: string | undefined

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { movedThisMonth, statementOf } from '../../src/ledger/wallet.ts'
+import { movedThisMonth, sheetOf, statementOf } from '../../src/ledger/wallet.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
@@ -150,6 +150,56 @@ describe('the statement', () => {
     expect(days.page.rows.at(-1)).toMatchObject({ balance: BigInt(243 * 24) })
     // The newer ones are added up for the balance; the halving looks at a few.
     expect(days.read).toBeLessThan(600)
+  })
+})
+
+describe('the statement for paper', () => {
+  const t = messages.en.paperStatement
+  const sheetIn = async (person: Person, query: string) =>
+    textOf((await (await person.signIn()).get(`/account/statement?${query}`)).body)
+
+  it('lists the movements of a time between an opening and a closing balance', async () => {
+    const alice = await member()
+    await post(alice, HISTORY)
+    const november = await sheetIn(alice, 'from=2025-11-01&until=2025-11-30')
+    expect(november).toContain('1 Nov 2025 – 30 Nov 2025')
+    expect(november).toContain(
+      `${t.opening} 1,000 ${t.moneyIn(2)} +207 ${t.moneyOut(1)} −50 ${t.closing} 1,157`,
+    )
+    expect(november).toMatch(
+      /midnight in Shanghai\s+\+200 1,200.*a loss\s+−50 1,150.*the last second\s+\+7 1,157 Closing balance \+157 1,157/,
+    )
+    expect(november).not.toContain('before midnight')
+    expect(november).toContain('/account/statement?from=2025-11-01&until=2025-11-30')
+    expect(await sheetIn(alice, 'until=2025-10-31')).toContain(`${t.opening} 0 `)
+  })
+
+  it('has the same balance twice where nothing moved', async () => {
+    const alice = await member()
+    await post(alice, HISTORY)
+    for (const [query, balance] of [
+      ['from=2025-12-02&until=2025-12-31', '1,160'],
+      ['from=2020-01-01&until=2020-12-31', '0'],
+      // This month, of the clock of the tests.
+      ['', '1,160'],
+    ])
+      expect(await sheetIn(alice, query!)).toContain(
+        `${t.opening} ${balance} ${t.moneyIn(0)} 0 ${t.moneyOut(0)} 0 ${t.closing} ${balance}`,
+      )
+  })
+
+  it('carries the balance from sheet to sheet', async () => {
+    const alice = await member()
+    await post(alice, HISTORY)
+    const wallet = { user_id: alice.id, book: 'live' } as const
+    const time = { from: new Date('2025-10-31T16:00:00Z') }
+    const newest = await sheetOf(test.db, wallet, time, 2)
+    expect(newest).toMatchObject({ opening: 1_150n, closing: 1_160n })
+    expect(newest.lines.map(({ amount }) => amount)).toEqual([7n, 3n])
+    const { earlier, ...first } = await sheetOf(test.db, wallet, { ...time, before: newest.earlier }, 2)
+    expect(first).toMatchObject({ opening: 1_000n, closing: 1_150n })
+    expect(earlier).toBeUndefined()
+    expect(await sheetIn(alice, `from=2025-11-01&before=${newest.earlier}`)).toContain(t.carriedForward)
   })
 })
 

@@ -27,6 +27,10 @@ const order = () => placeOrder(merchant, { amount: '120', description: 'Stickers
 const setShop = (values: { homepage?: string | null; logo_url?: string | null }) =>
   setRows(test, 'payment_apps', { payment_id: merchant.payment_id }, values)
 
+/** What the page says on paper. */
+const paperOf = ({ body }: { body: string }) =>
+  textOf(/<article class="paper[\s\S]*<\/article>/.exec(body)![0])
+
 describe('before paying', () => {
   it('shows merchant, payer, what is left, and the shop’s picture', async () => {
     const { path, order_id } = await order()
@@ -145,14 +149,30 @@ describe('whatever has become of it', () => {
     const made = await order()
     await payOrder(test, made, alice)
     const client = await alice.signIn()
+    expect(paperOf(await client.get(made.path))).toContain(`${t.receipt.total} ${t.sum('120', 120n)}`)
     await refund(test, made, 20n, { reason: 'One <torn>' })
     const part = await client.get(made.path)
+    const { number, member, asOf } = messages.en.paper
+    const paper = paperOf(part)
+    for (const fact of [
+      `${new URL(test.url).host} ${t.receipt.title} ${number} ${made.transaction_id} `,
+      `${t.payer} ${alice.username} @${alice.username} · ${member(String(alice.id))} `,
+      `${t.payee} Shop of ${merchant.owner.username} @${merchant.owner.username} ${t.paidAt} `,
+      `${t.receipt.status} ${t.partlyRefunded} `,
+      'Stickers <b> 120 ',
+      `${t.reason('One <torn>')} −20 ${t.netAmount} ${t.sum('100', 100n)} `,
+      `${t.order} ${made.order_id} ${t.transaction} ${made.transaction_id} `,
+      `${t.receipt.address} ${test.url}${made.path} `,
+      `${t.receipt.worth} ${asOf} `,
+    ])
+      expect(paper).toContain(fact)
     expect(part.body).toContain(`<h1>${t.partlyRefunded}</h1>`)
     expect(part.body).toContain(t.partlyRefundedText('100', 100n))
     expect(part.body).toMatch(/20 points refunded[\s\S]*<time[\s\S]*One &lt;torn&gt;/)
     expect(part.body).toContain(`href="${made.path}/return"`)
     await refund(test, made, 100n, { reason: 'All of it' })
     const whole = await client.get(made.path)
+    expect(paperOf(whole)).toContain(`${t.netAmount} ${t.sum('0', 0n)}`)
     expect(whole.body).toContain(`<h1>${t.refunded}</h1>`)
     expect(whole.body).toContain('All of it')
     expect(whole.body).not.toContain(`${made.path}/return`)

@@ -80,9 +80,20 @@ declare module '../../web/views.ts' {
           isReturning: boolean
           refunds: Awaited<ReturnType<typeof refundsOf>>
           requests: Awaited<ReturnType<typeof requestsForPayer>>
+          /** The address of the receipt, and its host. */
+          address: string
+          host: string
+          now: Date
         })
   }
   interface PartData {
+    'payment/buyer/receipt': {
+      order: LoadedOrder
+      refunds: Awaited<ReturnType<typeof refundsOf>>
+      address: string
+      host: string
+      now: Date
+    }
     'payment/buyer/shop-notification': NotificationState & { order: LoadedOrder }
   }
 }
@@ -285,6 +296,7 @@ async function showState(
     isMine ? requestsForPayer(deps.db, order_id) : [],
   ])
   const path = `/payment/pay/${transaction_id}`
+  const address = payUrl(deps, transaction_id)
   const isReturning = state === 'paid' && request.url.endsWith(`?${RETURNS}`)
   // The refresh header works in every browser, without an element or a script in the page.
   if (isReturning) reply.header('refresh', `${RETURN_SECONDS}; url=${path}/return`)
@@ -299,6 +311,9 @@ async function showState(
     tellFault,
     refunds,
     requests,
+    address,
+    host: new URL(address).host,
+    now: deps.clock(),
     path,
   }
   const faultStatus = tellFault?.code === 'too_many_attempts' ? 429 : 409

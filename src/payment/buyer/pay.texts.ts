@@ -161,6 +161,22 @@ export const pay = {
     const { en, zh } = sum(formatted, amount, isTest)
     return { en: `${en} refunded to your wallet`, zh: `已退回 ${zh}到你的钱包` }
   },
+  /** The receipt on paper. */
+  receipt: {
+    title: { en: 'Receipt', zh: '收据' },
+    status: { en: 'Status', zh: '状态' },
+    total: { en: 'Total', zh: '合计' },
+    noRefund: { en: 'Nothing so far', zh: '截至目前没有退款' },
+    address: { en: 'Address of this receipt', zh: '收据地址' },
+    addressText: {
+      en: 'The payer sees it after signing in. That page is up to date.',
+      zh: '付款人登录后可见，内容以该页面为准。',
+    },
+    worth: {
+      en: `${POINTS} are not money. This receipt shows that ${POINTS} have moved. It is no tax invoice.`,
+      zh: `${POINTS}不是货币。本收据证明${POINTS}的转移，不是发票，不能用于报销或抵税。`,
+    },
+  },
   returnToShop,
   returning: { en: 'You return to the shop in a few seconds.', zh: '几秒后将自动返回商家。' },
   support: {

@@ -25,11 +25,19 @@ export type Span = { from?: Date | undefined; until?: Date | undefined }
 
 /** Returns the moments in which a time begins and ends. Days that the reader chose come before a named time. */
 export function spanOf(asked: PeriodAsked, { now, zone }: { now: Date; zone: string }): Span {
-  const { from, until } = isOwnDays(asked) ? asked : namedDays(asked.period, dayIn(zone, now))
+  const { from, until } = daysOf(asked, { now, zone })
   return {
     from: from === undefined ? undefined : startOfDay(from, zone),
     until: until === undefined ? undefined : startOfDay(daysLater(until, 1), zone),
   }
+}
+
+/** Returns the first and the last day of a time, both included. A time without bounds has neither. */
+export function daysOf(
+  asked: PeriodAsked,
+  { now, zone }: { now: Date; zone: string },
+): { from?: string | undefined; until?: string | undefined } {
+  return isOwnDays(asked) ? asked : namedDays(asked.period, dayIn(zone, now))
 }
 
 /** Whether the reader chose days. */

@@ -98,6 +98,7 @@ export const PAGES: ListedPage[] = [
   buyer('accounts/wallet', '/account'),
   buyer('accounts/wallet found', '/account?q=poster&kind=refund'),
   buyer('accounts/wallet days', '/account?from=2020-01-01&until=2030-01-01'),
+  buyer('accounts/statement', '/account/statement?period=year'),
   buyer('payment/buyer/payments', '/account/payments'),
   careful('payment/buyer/payments empty', '/account/payments?q=nothing'),
   buyer('accounts/profile', '/account/profile'),

@@ -340,6 +340,31 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     }
   })
 
+  test('a receipt and a statement are one sheet of paper, with one edge at each side', async () => {
+    const page = await openWalk('buyer', 'en')
+    for (const address of [`/payment/pay/${world.orders.refunded}`, '/account/statement?until=2020-01-01']) {
+      await page.goto(world.test.url + address)
+      const file = await page.pdf({ format: 'A4', preferCSSPageSize: true })
+      expect(file.toString('latin1').match(/\/Type \/Page\b/g), address).toHaveLength(1)
+      await page.emulateMedia({ media: 'print' })
+      const { shown, left, right } = await page.evaluate(() => {
+        const isShown = (element: Element) => element.checkVisibility()
+        const edgesOf = (side: 'left' | 'right') =>
+          [...document.querySelectorAll('.paper > *')].map((part) => part.getBoundingClientRect()[side])
+        return {
+          shown: [...document.querySelectorAll('body > :not(.hush), main > *')]
+            .filter(isShown)
+            .map(({ className }) => className),
+          left: new Set(edgesOf('left')).size,
+          right: new Set(edgesOf('right')).size,
+        }
+      })
+      expect(shown).toEqual(['', expect.stringMatching(/\bpaper\b/)])
+      expect([left, right]).toEqual([1, 1])
+      await page.emulateMedia({ media: null })
+    }
+  })
+
   test('a menu that is higher than the window shows the current place', async () => {
     const page = await openWalk('buyer', 'en', { viewport: { width: 1280, height: 700 } })
     await page.goto(`${world.test.url}/docs/rules`)
