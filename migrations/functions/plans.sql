@@ -15,7 +15,7 @@ declare
   c_by_index constant text[] := array[
     'use_sessions', 'open_wallets', 'shop_returns', 'pay_orders', 'post_transfers', 'refund_order', 'reverse_transfer', 'judge_points', 'post_points', 'refuse_unbalanced',
     'receive_orders', 'find_orders', 'find_trades', 'expire_orders', 'write_order_events',
-    'write_transfer_events', 'write_charge_events', 'write_refusal_events', 'write_mandate_event', 'points_of_day', 'charge_mandates', 'mandate_facts', 'payment_apps_with_tokens', 'gateway_apps',
+    'write_transfer_events', 'write_charge_events', 'write_refusal_events', 'write_mandate_event', 'points_of_day', 'transferred_between', 'charge_mandates', 'mandate_facts', 'payment_apps_with_tokens', 'gateway_apps',
     'exchange_codes', 'rotate_refresh_tokens', 'live_access_tokens', 'end_sessions', 'tell_of_member'
   ];
   v_name text;
@@ -37,5 +37,9 @@ begin
   alter function settle_logouts set enable_seqscan = off;
   alter function claim_logouts set enable_seqscan = off;
   alter function claim_logouts set enable_bitmapscan = off;
+  -- Its transfers come from the index in their order. Another index that begins with the application would read all of them.
+  alter function transferred_between set enable_bitmapscan = off;
+  alter function transferred_between set enable_sort = off;
+  alter function transferred_between set enable_incremental_sort = off;
 end
 $$;

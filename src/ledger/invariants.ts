@@ -21,7 +21,7 @@ export const INVARIANTS = {
   journals_sum_to_zero: `
     select j.id as journal, j.kind, j.reference, coalesce(sum(e.amount), 0) as total,
       coalesce(sum(e.amount), 0) <> 0 as broken
-    from journal j left join entries e on e.journal_id = j.id group by j.id`,
+    from journal j left join entries e on e.journal_id = j.id group by j.id, j.book`,
 
   balances_are_sums: `
     select a.id as account, a.book, a.kind, u.username, a.balance, coalesce(e.total, 0) as entries,
@@ -117,7 +117,7 @@ export const INVARIANTS = {
     select j.id as journal, j.kind, j.reference, sum(e.amount) filter (where a.kind = 'issuance') as issued,
       case when j.kind in ('grant', 'adjustment') then bool_or(a.kind = 'fee') else bool_or(a.kind = 'issuance') end as broken
     from journal j join entries e on e.journal_id = j.id join ledger_accounts a on a.id = e.account_id
-    group by j.id`,
+    group by j.id, j.book`,
 
   // A fixed mandate is charged exactly, and once a period.
   charges_are_within_mandates: `

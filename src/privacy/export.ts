@@ -115,19 +115,12 @@ const LISTS: Record<string, List> = {
       from mandates as m join mandate_refusals as r on r.mandate_id = m.id where m.user_id = ${id}
     ) as numbered where position > ${after}`,
   transfers: (id, after) => sql`
-    select t.id as position, t.transaction_id, t.book, app.name as application,
+    select e.id as position, t.transaction_id, t.book, app.name as application,
       case when t.from_user_id = ${id} then t.order_id end as order_id, t.status, t.amount,
       case when t.from_user_id = ${id} then t.fee end as fee,
       name_now(t.from_user_id, t.from_username) as from_username, name_now(t.to_user_id, t.to_username) as to_username, t.paid_at
-    from (
-      select sent.* from (values ('live'), ('test')) as books (book)
-      cross join lateral (
-        select * from transfers
-        where from_user_id = ${id} and book = books.book and id > ${after} order by id limit ${ROWS_MAX}
-      ) as sent
-      union all
-      (select * from transfers where to_user_id = ${id} and id > ${after} order by id limit ${ROWS_MAX})
-    ) as t join payment_apps as app on app.id = t.app_id`,
+    from ${entriesOf(id, after, sql`and exists (select from transfers where journal_id = entries.journal_id)`)}
+    join transfers as t on t.journal_id = e.journal_id join payment_apps as app on app.id = t.app_id`,
   refunds: (id, after) => sql`
     select e.id as position, o.transaction_id, r.book, r.amount, r.reason, r.refunded_at
     from ${entriesOf(id, after, sql`and exists (select from refunds where journal_id = entries.journal_id)`)}

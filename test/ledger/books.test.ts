@@ -115,6 +115,15 @@ describe('the proof', () => {
     expect(mixing.rows[0]).toMatchObject({ entry_book: 'live', [`${missing}_book`]: null })
   })
 
+  it('names the lines of two journals with one id', async () => {
+    const proof = await afterBending(
+      `insert into journal (id, book, kind, reference, reason, posted_at) overriding system value
+         select id, 'test', kind, reference, reason, posted_at from journal where reference = '${paid}'`,
+    )
+    const mixing = proof.invariants.find(({ name }) => name === 'no_journal_mixes_books')!
+    expect(mixing.rows[0]).toMatchObject({ entry_book: 'live', journal_book: 'test' })
+  })
+
   /** A change that breaks each invariant, and the row that the proof must name. */
   const bends: Record<
     keyof typeof INVARIANTS,

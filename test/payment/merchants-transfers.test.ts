@@ -187,6 +187,12 @@ it('are limited to a time, without reading those of other times', async () => {
     expect((await rowsRead(tx, 'transfers')) - before).toBeLessThan(150)
     const none = await transfersOfApp(tx, seller.id, { from: new Date('2026-01-01T00:00:00Z') })
     expect(none).toMatchObject({ rows: [], next: undefined })
+    const beforeSum = await rowsRead(tx, 'transfers')
+    // The last transfer is of midnight on 11 April.
+    const sum = await sql<{ points: bigint }>`
+      select transferred_between(${seller.id}, '2025-04-10T00:00:00Z', 'infinity') as points`.execute(tx)
+    expect(sum.rows).toEqual([{ points: 125n }])
+    expect((await rowsRead(tx, 'transfers')) - beforeSum).toBeLessThan(60)
     throw rolledBack
   })
   await expect(reading).rejects.toBe(rolledBack)

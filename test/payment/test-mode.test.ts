@@ -412,8 +412,10 @@ describe('the database', () => {
     const transaction_id = await sell(tester, buyer)
     const order = await orderRow(transaction_id)
     const unpaid = await createOrder(live)
+    await refused(sql`update orders set book = 'live' where transaction_id = ${transaction_id}`, 'orders_app')
     await refused(
-      sql`update orders set book = 'live' where transaction_id = ${transaction_id}`,
+      sql`update orders set journal_id = (select max(id) from journal where book = 'live' and kind = 'grant')
+        where transaction_id = ${transaction_id}`,
       'orders_journal',
     )
     await refused(sql`update orders set book = 'test' where transaction_id = ${unpaid}`, 'orders_app')

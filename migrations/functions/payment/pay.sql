@@ -12,6 +12,50 @@ return case
   else p_status
 end;
 
+-- The first transfer of an application that was made at p_at or later, by binary search as in first_order_since.
+create or replace function first_transfer_since(p_app_id bigint, p_at timestamptz) returns bigint language plpgsql stable as $$
+declare
+  c_end constant bigint := 9223372036854775807;
+  v_low bigint;
+  v_high bigint;
+  v_middle bigint;
+  v_found record;
+begin
+  select id into v_low from transfers
+  where (app_id, id) > (p_app_id, 0) and (app_id, id) < (p_app_id, c_end) order by app_id, id limit 1;
+  select id + 1 into v_high from transfers
+  where (app_id, id) > (p_app_id, 0) and (app_id, id) < (p_app_id, c_end) order by app_id desc, id desc limit 1;
+  -- Every transfer below v_low is older than p_at. No transfer from v_high on is.
+  while v_low < v_high loop
+    v_middle := v_low + (v_high - v_low) / 2;
+    select id, paid_at into strict v_found from transfers
+    where (app_id, id) >= (p_app_id, v_middle) and (app_id, id) < (p_app_id, c_end) order by app_id, id limit 1;
+    if v_found.paid_at < p_at then v_low := v_found.id + 1; else v_high := v_middle; end if;
+  end loop;
+  return v_low;
+end
+$$;
+
+-- The points that an application transferred in a time.
+create or replace function transferred_between(p_app_id bigint, p_from timestamptz, p_to timestamptz) returns bigint
+  language plpgsql stable as $$
+declare
+  c_end constant bigint := 9223372036854775807;
+  -- Ids follow the times, except for the differences between the clocks of several processes.
+  v_first constant bigint := first_transfer_since(p_app_id, p_from - interval '10 minutes');
+begin
+  return (
+    select coalesce(sum(amount), 0)
+    from (
+      select amount, paid_at from transfers
+      where (app_id, id) >= (p_app_id, v_first) and (app_id, id) < (p_app_id, c_end)
+      order by app_id, id
+    ) as t
+    where paid_at >= p_from and paid_at < p_to
+  );
+end
+$$;
+
 -- The points of an application's acts of one kind in a day so far. Every payment to the application, every charge and every
 -- transfer of it locks the owner's wallet, and so has the caller. So the first count of a day misses none. The day's row is locked
 -- from the first read: an administrator who changes the limit deletes it, and count_for_day would then update no row.
@@ -28,8 +72,7 @@ begin
   for update;
   if found then return v_used; end if;
   if p_act = 'transfers' then
-    select coalesce(sum(amount), 0) into v_used from transfers
-    where app_id = p_app_id and book = p_book and paid_at >= v_from and paid_at < v_to;
+    v_used := transferred_between(p_app_id, v_from, v_to);
   else
     select coalesce(sum(amount), 0) into v_used from orders
     where app_id = p_app_id and book = p_book and paid_at >= v_from and paid_at < v_to

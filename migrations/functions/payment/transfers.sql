@@ -34,10 +34,8 @@ language sql stable as $$
     ), 0) as have,
     least(
       p_daily_limits[its.level] - case when sent.day >= today.day then sent.day_points::bigint else 0 end,
-      app.daily_transfers_max - (
-        select coalesce(sum(transfers.amount), 0)::bigint from transfers
-        where app_id = app.id and paid_at >= today.day::timestamp at time zone 'Asia/Shanghai'
-      )
+      app.daily_transfers_max
+        - transferred_between(app.id, today.day::timestamp at time zone 'Asia/Shanghai', 'infinity')
     ) as left_today
   ) as figures
   where app.id = p_app_id

@@ -10,7 +10,8 @@
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
-import type { Db } from '../../database/connection.ts'
+import { BIGGEST_ID, type Db } from '../../database/connection.ts'
+import { lowestIdSince } from '../../payment/orders/lowest-id.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -70,8 +71,10 @@ const flows = (since: Date) => sql`
       union all
       (
         select from_user_id, to_user_id, amount, paid_at from transfers
-        where app_id = app.id and paid_at >= ${since} and book = 'live' and status = 'completed'
-        order by paid_at desc limit ${MOVEMENTS_MAX}
+        where (app_id, id) >= (app.id, ${lowestIdSince(sql`app.id`, since, 'transfers')})
+          and (app_id, id) < (app.id, ${BIGGEST_ID}::bigint)
+          and paid_at >= ${since} and book = 'live' and status = 'completed'
+        order by app_id desc, id desc limit ${MOVEMENTS_MAX}
       )
     ) as newest
     order by newest.paid_at desc limit ${MOVEMENTS_MAX}

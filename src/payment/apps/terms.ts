@@ -143,8 +143,7 @@ export async function termsOf(
       app.daily_payments_max, app.daily_transfers_max,
       (select coalesce(sum(amount), 0)::bigint from orders
         where app_id = app.id and paid_at >= today.start) as payments_today,
-      (select coalesce(sum(amount), 0)::bigint from transfers
-        where app_id = app.id and paid_at >= today.start) as transfers_today,
+      transferred_between(app.id, today.start, 'infinity') as transfers_today,
       payment_fee(${points}::bigint, applied.rate) as fee
     from payment_apps as app
     cross join lateral (select coalesce(app.fee_rate, ${points_payment_fee_rate}::numeric) as rate) as applied

@@ -157,8 +157,14 @@ async function findTransfers(db: Db, app_id: bigint, page: Page<'completed' | 'r
   const { within, inOrder } = await laneOf(db, 'transfers', app_id, page)
   const fits = [within]
   if (status !== undefined) fits.push(sql`status = ${status}`)
-  if (since !== undefined) fits.push(sql`paid_at >= ${since}`)
-  if (until !== undefined) fits.push(sql`paid_at < ${until}`)
+  if (since !== undefined)
+    fits.push(
+      sql`paid_at >= ${since} and (app_id, id) >= (${app_id}::bigint, ${lowestIdSince(app_id, since, 'transfers')})`,
+    )
+  if (until !== undefined)
+    fits.push(
+      sql`paid_at < ${until} and (app_id, id) < (${app_id}::bigint, ${lowestIdAfter(app_id, until, 'transfers')})`,
+    )
   const { rows } = await sql<Transfer>`
     select * from transfers where ${sql.join(fits, sql` and `)} ${inOrder} limit ${limit + 1}`.execute(db)
   return rows

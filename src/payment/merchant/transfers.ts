@@ -1,22 +1,12 @@
 /** The merchant's search in the transfers of one application. Read only. */
 import { type SqlBool, sql } from 'kysely'
 import { BIGGEST_ID, type Db } from '../../database/connection.ts'
-import {
-  containing,
-  type Looked,
-  PAGE_LINES,
-  type Page,
-  pageOf,
-  rowsOfApp,
-  rowsWithin,
-} from '../../database/paging.ts'
+import { containing, type Looked, PAGE_LINES, type Page, pageOf, rowsWithin } from '../../database/paging.ts'
+import { lowestIdAfter, lowestIdSince } from '../orders/lowest-id.ts'
 import type { Transfer } from '../orders/transfers.ts'
 
 /** The rows that a search looks at, about 2 µs each. */
 const READ_THROUGH_MAX = 10_000
-
-/** How much the clocks of two processes may differ. */
-const CLOCKS_DIFFER_MS = 600_000
 
 export type ListedTransfer = Transfer & { id: bigint }
 
@@ -37,13 +27,15 @@ export async function transfersOfApp(
   { text, from, until, before = BIGGEST_ID }: TransferFilter,
 ): Promise<Page<ListedTransfer>> {
   const numbered = text === undefined ? undefined : await withNumber(db, app_id, text)
-  const { after, end } = await idsWithin(db, app_id, { from, until })
   const isSearch = [text, from, until].some((value) => value !== undefined)
   const within = rowsWithin(isSearch, READ_THROUGH_MAX)
+  const low = from === undefined ? sql`0` : lowestIdSince(app_id, from, 'transfers')
+  const end = until === undefined ? sql`${BIGGEST_ID}` : lowestIdAfter(app_id, until, 'transfers')
   const lane =
     numbered === undefined
-      ? rowsOfApp('t', app_id, { after, before: end < before ? end : before })
-      : sql<SqlBool>`t.id = ${numbered} and t.id < ${before}::bigint`
+      ? sql`(t.app_id, t.id) >= (${app_id}::bigint, ${low})
+          and (t.app_id, t.id) < (${app_id}::bigint, least(${end}::bigint, ${before}::bigint))`
+      : sql`t.id = ${numbered} and t.id < ${before}::bigint`
   const fits = [sql<SqlBool>`true`]
   if (text !== undefined && numbered === undefined)
     fits.push(
@@ -68,30 +60,6 @@ export async function transfersOfApp(
     left join line on true
     order by line.id desc`.execute(db)
   return pageOf<ListedTransfer>(rows, within)
-}
-
-/**
- * The ids between which the transfers of a time are, both excluded. Ids follow the times, except for the difference of the
- * clocks of processes. Each id is one row of the index of times.
- */
-async function idsWithin(
-  db: Db,
-  app_id: bigint,
-  { from, until }: Pick<TransferFilter, 'from' | 'until'>,
-): Promise<{ after: bigint; end: bigint }> {
-  const beside = (moment: Date | undefined, margin_ms: number, isLower: boolean) => {
-    if (moment === undefined) return sql`null::bigint`
-    const at = new Date(moment.getTime() + margin_ms)
-    return isLower
-      ? sql`(select id from transfers where app_id = ${app_id} and paid_at < ${at} order by app_id desc, paid_at desc limit 1)`
-      : sql`(select id from transfers where app_id = ${app_id} and paid_at >= ${at} order by app_id, paid_at limit 1)`
-  }
-  if (from === undefined && until === undefined) return { after: 0n, end: BIGGEST_ID }
-  const { rows } = await sql<{ after: bigint | null; end: bigint | null }>`
-    select ${beside(from, -CLOCKS_DIFFER_MS, true)} as after, ${beside(until, CLOCKS_DIFFER_MS, false)} as "end"`.execute(
-    db,
-  )
-  return { after: rows[0]!.after ?? 0n, end: rows[0]!.end ?? BIGGEST_ID }
 }
 
 async function withNumber(db: Db, app_id: bigint, number: string): Promise<bigint | undefined> {

@@ -2,23 +2,30 @@
 // Verbs: makePlaceOrder, makePayOrder, refundOrder, makePostTransfer, reverseTransfer, expireOrders.
 // Tables: orders, order_requests, refunds, refund_requests, transfers.
 // Clauses: spec/payment-api 3.1–3.2, 4.1, 6.2; spec/points 2.3, 3.1–3.3.
-/** Turns a moment into an order id, because the index of an application's orders is by id and not by time. */
-import { sql } from 'kysely'
+/** Turns a moment into the id of an order or a transfer, because the indexes of an application's rows are by id and not by time. */
+import { type RawBuilder, sql } from 'kysely'
 
 /** How much the clocks of two processes may differ. */
 const CLOCKS_DIFFER_MS = 600_000
 
-/** The lowest id that an order of the application created since a moment may have. */
-export function lowestIdSince(app_id: bigint, moment: Date) {
-  return firstSince(app_id, moment, -CLOCKS_DIFFER_MS)
+type Table = 'orders' | 'transfers'
+const FIRST_SINCE = { orders: sql`first_order_since`, transfers: sql`first_transfer_since` }
+
+/**
+ * The lowest id that a row of the application made since a moment may have.
+ * @param app_id the id, or a column that holds it.
+ */
+export function lowestIdSince(app_id: bigint | RawBuilder<bigint>, moment: Date, table: Table = 'orders') {
+  return firstSince(table, app_id, moment, -CLOCKS_DIFFER_MS)
 }
 
-/** The id from which on no order of the application was created before a moment. */
-export function lowestIdAfter(app_id: bigint, moment: Date) {
-  return firstSince(app_id, moment, CLOCKS_DIFFER_MS)
+/** The id from which on no row of the application was made before a moment. */
+export function lowestIdAfter(app_id: bigint, moment: Date, table: Table = 'orders') {
+  return firstSince(table, app_id, moment, CLOCKS_DIFFER_MS)
 }
 
 /** A subquery, so that Postgres computes it once. */
-function firstSince(app_id: bigint, moment: Date, margin_ms: number) {
-  return sql`(select first_order_since(${app_id}, ${new Date(moment.getTime() + margin_ms)}::timestamptz))`
+function firstSince(table: Table, app_id: bigint | RawBuilder<bigint>, moment: Date, margin_ms: number) {
+  const at = new Date(moment.getTime() + margin_ms)
+  return sql`(select ${FIRST_SINCE[table]}(${app_id}, ${at}::timestamptz))`
 }
