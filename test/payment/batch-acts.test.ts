@@ -2,11 +2,17 @@
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openSettings } from '../../src/core/settings.ts'
+import { rowArray } from '../../src/database/rows.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
-import { makeChargeMandate } from '../../src/payment/mandates/charge.ts'
-import { makePayOrder } from '../../src/payment/orders/pay.ts'
+import { ASKED_CHARGE, makeChargeMandate } from '../../src/payment/mandates/charge.ts'
+import { ASKED_PAYMENT, makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makeCreateOrder, makePlaceOrder } from '../../src/payment/orders/place.ts'
-import { makePostTransfer, type Transfer, type TransferRequest } from '../../src/payment/orders/transfers.ts'
+import {
+  ASKED_TRANSFER,
+  makePostTransfer,
+  type Transfer,
+  type TransferRequest,
+} from '../../src/payment/orders/transfers.ts'
 import { AppError } from '../../src/platform/errors.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { givePoints, makePerson, type Person } from '../harness/cast.ts'
@@ -179,6 +185,44 @@ describe('acts of one number in one batch', () => {
     expect(outcomes).toEqual(['paid', 'paid_before', 'paid_by_other'])
     expect([await balanceOf(test.db, buyer.id), await balanceOf(test.db, other.id)]).toEqual([90n, 100n])
   })
+})
+
+it('without an amount nothing is paid, transferred, charged or refunded', async () => {
+  await switchMandates(test)
+  const [merchant, member] = [await makeMandateMerchant(test), await makePerson(test, { points: 100n })]
+  await givePoints(test, merchant.owner, 100n)
+  const now = test.clock.now()
+  const create = makeCreateOrder(test.deps)
+  const [open, paid] = await Promise.all(
+    ['open', 'paid'].map((order_id) =>
+      create({ app_id: merchant.id, order_id, description: 'Tea', amount: 10n }),
+    ),
+  )
+  const pay = makePayOrder(test.deps)
+  await pay({ transaction_id: paid!.transaction_id, payer_id: member.id, expected_amount: 10n })
+  const transfer = request(merchant, member, 'sent', 10n)
+  await makePostTransfer(test.deps)(transfer)
+  const mandate_id = await makeMandate(test, merchant, member)
+  const charge = chargeOf(merchant, mandate_id, 10n)
+  await makeChargeMandate(test.deps)(charge)
+  const nothing = { amount: null, now, transaction_id: 'txn_'.padEnd(28, 'z') }
+  const payment = { transaction_id: open!.transaction_id, payer_id: member.id, expected_amount: null, now }
+  const { rows } = await sql`
+    select (select outcome from pay_orders(${rowArray(ASKED_PAYMENT, [payment])}, 0)) as payment,
+      (
+        select (result).outcome from post_transfers(
+          ${rowArray(ASKED_TRANSFER, [{ ...transfer, ...nothing }])}, '{0,0,0,0,0}', '{1,1,1,1,1}', '{9,9,9,9,9}', '{9,9,9,9,9}'
+        )
+      ) as transfer,
+      (
+        select (result).outcome from charge_mandates(
+          ${rowArray(ASKED_CHARGE, [{ ...charge, ...nothing }])}, true, 0, '{9,9,9,9,9}'
+        )
+      ) as charge,
+      refund_order(${paid!.transaction_id}, null, false, 'k', 'x', ${member.id}, ${now}, null) as refund`.execute(
+    test.db,
+  )
+  expect(rows).toEqual([{ payment: 'changed', transfer: 'changed', charge: 'changed', refund: 'too_much' }])
 })
 
 describe('the daily limit of a member', () => {

@@ -5,10 +5,11 @@
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Tx } from '../../src/database/connection.ts'
+import { rowArray } from '../../src/database/rows.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { makeChargeMandate } from '../../src/payment/mandates/charge.ts'
-import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { makeCreateOrder } from '../../src/payment/orders/place.ts'
+import { ASKED_PAYMENT, makePayOrder } from '../../src/payment/orders/pay.ts'
+import { ASKED_ORDER, makeCreateOrder } from '../../src/payment/orders/place.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { givePoints, makePerson, type Person } from '../harness/cast.ts'
@@ -45,6 +46,16 @@ async function ordersOf(merchant: Merchant, by: Person[], times: number) {
 
 const lockWallet = (tx: Tx, { id: user_id }: Pick<Person, 'id'>) =>
   lockRows(tx, 'ledger_accounts', { user_id })
+/** The payments of a batch that skips locked rows. */
+const payments = (tx: Tx, asked: { transaction_id: string; payer_id: bigint; expected_amount: bigint }[]) => {
+  const now = test.clock.now()
+  const batch = rowArray(
+    ASKED_PAYMENT,
+    asked.map((payment) => ({ ...payment, now })),
+  )
+  return sql<{ outcome: string; locked: string | null }>`
+    select outcome, locked from pay_orders(${batch}, 0, true) order by item`.execute(tx)
+}
 const lockOrder = (tx: Tx, transaction_id: string) => lockRows(tx, 'orders', { transaction_id })
 
 /**
@@ -176,6 +187,54 @@ describe('while another connection holds an order', () => {
     expect(blocked[0]!.transaction_id).toBe(expired.transaction_id)
     expect(blocked[0]!.expires_at.getTime()).toBeGreaterThan(test.clock.now().getTime())
   })
+})
+
+it('rows that refer to an order hold none of its acts back', async () => {
+  const create = makeCreateOrder(test.deps)
+  const again = newOrder(merchants[0]!)
+  const expired = [await create(again), await create(newOrder(merchants[0]!))]
+  test.clock.advance(31 * 60_000)
+  const [open, paid] = await ordersOf(merchants[0]!, payers, 2)
+  await makePayOrder(test.deps)(paid!)
+  const now = test.clock.now()
+  const asked = { ...again, door: 'hmac', transaction_id: 'txn_'.padEnd(28, 'z'), expires_at: now, now }
+  await test.db.transaction().execute(async (referring) => {
+    // As the foreign key of a view or a notification does.
+    await sql`select from orders order by id for key share`.execute(referring)
+    await test.db.transaction().execute(async (tx) => {
+      await sql`set local lock_timeout = '100ms'`.execute(tx)
+      const { rows } = await sql<{ expired: number }>`
+        select begin_again(${rowArray(ASKED_ORDER, [asked])}, true) as left_out,
+          refund_order(${paid!.transaction_id}, 1, false, 'k', 'x', ${payers[0]!.id}, ${now}, null) as refund,
+          (select await_row('order ' || id) from orders where transaction_id = ${open!.transaction_id}) as awaited,
+          expire_orders(${now}, 100) as expired`.execute(tx)
+      expect(rows).toEqual([{ left_out: [], refund: 'refunded', awaited: '', expired: expect.any(Number) }])
+      expect(rows[0]!.expired).toBeGreaterThanOrEqual(expired.length)
+      expect((await payments(tx, [open!])).rows).toEqual([{ outcome: 'paid', locked: null }])
+    })
+  })
+})
+
+it('a batch that skips does not wait for the issuance of play points', async () => {
+  const shop = await makeMerchant(test, { isTest: true })
+  const [holder, newcomer] = [await makePerson(test), await makePerson(test)]
+  const pay = makePayOrder(test.deps)
+  // Opens both wallets.
+  for (const order of await ordersOf(shop, [holder], 1)) expect(await pay(order)).toBe('paid')
+  const orders = await ordersOf(shop, [holder, newcomer], 2)
+  await test.db.transaction().execute(async (issuing) => {
+    await lockRows(issuing, 'ledger_accounts', { kind: 'issuance', book: 'test' })
+    const { rows } = await sql<{ id: bigint }>`
+      select id from ledger_accounts where kind = 'issuance' and book = 'test'`.execute(issuing)
+    await test.db.transaction().execute(async (tx) => {
+      await sql`set local lock_timeout = '100ms'`.execute(tx)
+      expect((await payments(tx, orders)).rows).toEqual([
+        { outcome: 'paid', locked: null },
+        { outcome: 'locked', locked: `wallet ${rows[0]!.id}` },
+      ])
+    })
+  })
+  expect(await Promise.all(orders.map(pay))).toEqual(['paid_before', 'paid'])
 })
 
 it('a payment that waits holds no lock of another row', async () => {

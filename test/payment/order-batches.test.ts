@@ -2,14 +2,16 @@
  * Orders placed together in one statement: each ends as it would by itself, and no deadlock occurs.
  * spec/points 3.1.
  */
+import { sql } from 'kysely'
 import { expect, it } from 'vitest'
+import { rowArray } from '../../src/database/rows.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { type CreateOrder, makeCreateOrder } from '../../src/payment/orders/place.ts'
+import { ASKED_ORDER, type CreateOrder, makeCreateOrder } from '../../src/payment/orders/place.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
-import { rowsOf } from '../harness/rows.ts'
+import { lockRows, rowOf, rowsOf } from '../harness/rows.ts'
 
 const test = await useTestApp()
 const merchant = await makeMerchant(test)
@@ -39,6 +41,28 @@ it('the same order_id is one transaction; another amount is refused', async () =
   expect(changed).toMatchObject({ status: 'rejected', reason: { code: 'parameter_invalid' } })
   const rows = await rowsOf(test, 'orders', { order_id: 'a' })
   expect(rows.map(({ amount }) => amount)).toEqual([10n])
+})
+
+it('an expired order begins again as its first request of the same amount says', async () => {
+  const { transaction_id } = await makeCreateOrder(test.deps)(newOrder('expired'))
+  test.clock.advance(31 * 60_000)
+  const now = test.clock.now()
+  const asked = [11n, 10n, 10n].map((amount, n) => {
+    const expires_at = new Date(now.getTime() + (n + 1) * 60_000)
+    return { ...newOrder('expired', amount), door: 'hmac', transaction_id: `txn_${n}`, expires_at, now }
+  })
+  const begin = sql<{ left_out: string[] | null }>`
+    select begin_again(${rowArray(ASKED_ORDER, asked)}, true)::text[] as left_out`
+  const { id } = await rowOf(test, 'orders', { transaction_id })
+  await test.db.transaction().execute(async (tx) => {
+    await lockRows(tx, 'orders', { id })
+    expect((await begin.execute(test.db)).rows).toEqual([{ left_out: [String(id)] }])
+  })
+  expect((await begin.execute(test.db)).rows).toEqual([{ left_out: [] }])
+  expect(await rowOf(test, 'orders', { id })).toMatchObject({
+    status: 'unpaid',
+    expires_at: asked[1]!.expires_at,
+  })
 })
 
 it('an order that cannot be stored harms none of its batch', async () => {

@@ -40,12 +40,14 @@ end
 $$;
 
 -- Locks the wallets of these members in these books, by id, and opens the missing ones. Answers with their balances and whether
--- they are frozen. With p_skips it leaves out those that another transaction has locked. It looks wallets up one by one and locks
+-- they are frozen. With p_skips it leaves out those that another transaction has locked, and new test wallets while the issuance of
+-- play points is locked. It looks wallets up one by one and locks
 -- them by id: a plan that looked them up by their members in the order of ids could read every wallet.
 create or replace function lock_wallets(p_user_ids bigint[], p_books text[], p_skips boolean default false)
   returns locked_wallets language plpgsql as $$
 declare
   v_ids bigint[];
+  v_can_issue boolean := true;
   v_locked locked_wallets;
 begin
   -- Nearly always all wallets exist, and one read is enough.
@@ -58,7 +60,12 @@ begin
       offset 0
     ) as wallet;
     exit when cardinality(v_ids) is not distinct from cardinality(p_user_ids);
-    perform open_wallets(p_user_ids, p_books);
+    if p_skips and 'test' = any (p_books) then
+      perform from ledger_accounts where kind = 'issuance' and book = 'test' for update skip locked;
+      v_can_issue := found;
+    end if;
+    perform open_wallets(array_agg(party.user_id), array_agg(party.book))
+    from unnest(p_user_ids, p_books) as party (user_id, book) where party.book = 'live' or v_can_issue;
   end loop;
   if p_skips then
     select array_agg(wallet.id), array_agg(wallet.balance), array_agg(wallet.frozen_at is not null) into v_locked
@@ -74,6 +81,16 @@ begin
   end if;
   return v_locked;
 end
+$$;
+
+-- Names the locked row that an act waits for, by await_row: its wallet. A new test wallet waits for the issuance of play points.
+-- Nobody waits for 0: a new owner or a new member has no live wallet yet, and the next run opens it.
+create or replace function wallet_row(p_wallet_id bigint, p_book text) returns text language sql stable as $$
+  select 'wallet ' || coalesce(
+    p_wallet_id,
+    (select id from ledger_accounts where kind = 'issuance' and book = 'test' and book = p_book),
+    0
+  )
 $$;
 
 -- Posts journals with their lines, each as its posting says, and moves the balances. Answers with the ids of the journals, in the

@@ -359,7 +359,7 @@ begin
     r.outcome := case
       when j.charged_with is null and f.status_before is not null then 'taken'
       when j.charged_with is distinct from m.id and j.charged_with is not null then 'changed'
-      when j.charged_amount <> (f.asked).amount then 'changed'
+      when j.charged_with is not null and j.charged_amount is distinct from (f.asked).amount then 'changed'
       when j.charged_with is not null and f.status_before = 'refunded' then 'taken'
       when j.charged_with is not null then 'exists'
       when m.id is null then 'not_found'
@@ -394,9 +394,8 @@ begin
       when 'locked' then
         j.locked := case
           when not coalesce(m.id = any (v_mandate_ids), false) then 'mandate ' || m.id
-          -- Nobody waits for 0: a new owner of the application has no wallet yet, and the next run opens it.
-          when v_to is null then 'wallet ' || coalesce(f.owner_wallet_id, 0)
-          else 'wallet ' || coalesce(f.member_wallet_id, 0)
+          when v_to is null then wallet_row(f.owner_wallet_id, f.book)
+          else wallet_row(f.member_wallet_id, f.book)
         end;
       else
     end case;

@@ -33,43 +33,46 @@ begin
 end
 $$;
 
--- Opens expired orders that are asked for again with the same amount, for another window. With p_skips it waits for no locked order,
--- and answers with those that it has left out.
+-- The expired orders that are asked for again with the same amount, each with the window of the first such request.
+create or replace function orders_to_begin_again(p_asked asked_order[])
+  returns table (id bigint, expires_at timestamptz, now timestamptz) language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
+    select distinct on (o.id) o.id, least(asked.expires_at, asked.now + app.order_minutes * interval '1 minute'), asked.now
+    from unnest(p_asked) with ordinality as asked
+    cross join lateral (select book, order_minutes from payment_apps where id = asked.app_id offset 0) as app
+    cross join lateral (
+      select id, status, expires_at, amount, money from orders
+      where app_id = asked.app_id and book = app.book and door = asked.door and order_id = asked.order_id
+      offset 0
+    ) as o
+    where begins_again(o.status, o.expires_at, o.amount, o.money, asked.amount, asked.money, asked.now)
+    order by o.id, asked.ordinality;
+end
+$$;
+
+-- Opens these orders for their windows. With p_skips it waits for no locked order, and answers with those that it has left out.
 create or replace function begin_again(p_asked asked_order[], p_skips boolean) returns bigint[] language plpgsql as $$
 declare
   v_again bigint[];
   v_locked_ids bigint[];
 begin
-  select array_agg(o.id) into v_again
-  from unnest(p_asked) as asked
-  cross join lateral (select book from payment_apps where id = asked.app_id offset 0) as app
-  cross join lateral (
-    select id, status, expires_at, amount, money from orders
-    where app_id = asked.app_id and book = app.book and door = asked.door and order_id = asked.order_id
-    offset 0
-  ) as o
-  where begins_again(o.status, o.expires_at, o.amount, o.money, asked.amount, asked.money, asked.now);
+  select array_agg(again.id) into v_again from orders_to_begin_again(p_asked) as again;
   if v_again is null then return null; end if;
-
   -- Locked by id, as payments lock them.
   if p_skips then
     select array_agg(free.id) into v_locked_ids
-    from (select id from orders where id = any (v_again) order by id for update skip locked) as free;
+    from (select id from orders where id = any (v_again) order by id for no key update skip locked) as free;
   else
     select array_agg(waited.id) into v_locked_ids
-    from (select id from orders where id = any (v_again) order by id for update) as waited;
+    from (select id from orders where id = any (v_again) order by id for no key update) as waited;
   end if;
+  -- Asked once more under the lock: an order may have been paid, or begun again, meanwhile.
   update orders as existing
-  set status = 'unpaid', expires_at = least(asked.expires_at, asked.now + app.order_minutes * interval '1 minute'),
-    updated_at = asked.now
-  from unnest(p_asked) as asked
-  cross join lateral (select order_minutes from payment_apps where id = asked.app_id offset 0) as app
-  where existing.id = any (v_locked_ids)
-    and existing.app_id = asked.app_id and existing.door = asked.door and existing.order_id = asked.order_id
-    -- Once more under the lock: it may have been paid, or begun again, meanwhile.
-    and begins_again(
-      existing.status, existing.expires_at, existing.amount, existing.money, asked.amount, asked.money, asked.now
-    );
+  set status = 'unpaid', expires_at = again.expires_at, updated_at = again.now
+  from orders_to_begin_again(p_asked) as again
+  where existing.id = again.id and existing.id = any (v_locked_ids);
   return array(select id from unnest(v_again) as id where not coalesce(id = any (v_locked_ids), false));
 end
 $$;
@@ -120,7 +123,7 @@ begin
     update orders set status = 'expired', updated_at = p_now
     where id in (
       select id from orders where status = 'unpaid' and expires_at <= p_now
-      order by expires_at limit p_max for update skip locked
+      order by expires_at limit p_max for no key update skip locked
     )
     returning id
   )

@@ -141,30 +141,31 @@ $$;
 
 -- Waits for a row that another transaction has locked, and locks it as acts do. An act that found the row locked named it: an order,
 -- a mandate or a wallet. The caller holds no lock yet, so it holds none while it waits here. Afterwards it skips every other locked
--- row. It may still wait for a wallet that another batch opens, and for the issuance of play points; lock_timeout ends such waits.
+-- row. It may still wait for a wallet that another batch opens; lock_timeout ends such a wait.
 create or replace function await_row(p_row text) returns void language plpgsql as $$
 declare
   v_id constant bigint := split_part(p_row, ' ', 2)::bigint;
 begin
   case split_part(p_row, ' ', 1)
-    when 'order' then perform from orders where id = v_id for update;
+    when 'order' then perform from orders where id = v_id for no key update;
     when 'mandate' then perform from mandates where id = v_id for no key update;
     when 'wallet' then perform from ledger_accounts where id = v_id for update;
   end case;
 end
 $$;
 
--- 1. What is locked first: the orders, by id.
+-- 1. What is locked first: the orders, by id. Rows that refer to an order, such as a buyer's view of it, hold no payment back.
 create or replace function lock_orders(p_asked asked_payment[], p_skips boolean) returns bigint[] language plpgsql as $$
 begin
   if p_skips then
     return array(
       select id from orders where transaction_id = any (array(select transaction_id from unnest(p_asked)))
-      order by id for update skip locked
+      order by id for no key update skip locked
     );
   end if;
   return array(
-    select id from orders where transaction_id = any (array(select transaction_id from unnest(p_asked))) order by id for update
+    select id from orders where transaction_id = any (array(select transaction_id from unnest(p_asked)))
+    order by id for no key update
   );
 end
 $$;
@@ -310,7 +311,7 @@ begin
       when asked.expires_at <= asked.now then 'expired'
       when asked.is_frozen then 'order_frozen'
       when asked.app_status <> 'approved' then 'unusable'
-      when asked.amount <> asked.expected_amount then 'changed'
+      when asked.amount is distinct from asked.expected_amount then 'changed'
       when v_from is null or v_to is null then 'locked'
       when v_wallets.frozen[v_from] or asked.payer_is_banned_or_suspended then 'wallet_frozen'
       when coalesce(v_wallets.balances[v_from], 0) < asked.amount then 'insufficient'
@@ -323,9 +324,8 @@ begin
     if j.outcome = 'locked' then
       j.locked := case
         when not asked.is_locked then 'order ' || asked.order_id
-        -- Nobody waits for 0: a new owner of the application has no wallet yet, and the next run opens it.
-        when v_from is null then 'wallet ' || coalesce(asked.payer_wallet_id, 0)
-        else 'wallet ' || coalesce(asked.payee_wallet_id, 0)
+        when v_from is null then wallet_row(asked.payer_wallet_id, asked.book)
+        else wallet_row(asked.payee_wallet_id, asked.book)
       end;
     end if;
 

@@ -50,14 +50,14 @@ declare
   v_fee_account_id bigint;
   v_journal_id bigint;
 begin
-  select * into v_order from orders where transaction_id = p_transaction_id for update;
+  select * into v_order from orders where transaction_id = p_transaction_id for no key update;
   if not found then return 'not_found'; end if;
   if exists (select from journal where kind = 'refund' and reference = v_reference and book = v_order.book) then
     return 'repeated';
   end if;
   if exists (select from refunds where request_id = p_request_id) then return 'repeated'; end if;
   if v_order.paid_at is null then return 'not_paid'; end if;
-  if v_order.refunded_amount + p_amount > v_order.amount then return 'too_much'; end if;
+  if (v_order.refunded_amount + p_amount <= v_order.amount) is not true then return 'too_much'; end if;
   -- The clocks of two processes differ. Events, ordered by the times that they carry, still follow the states of the order.
   p_now := greatest(p_now, v_order.updated_at);
 

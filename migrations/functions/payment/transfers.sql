@@ -186,7 +186,7 @@ begin
     v_known[item] := result;
     if result.transaction_id is not null then
       result.outcome := case
-        when result.to_user_id <> asked.to_user_id or result.amount <> asked.amount then 'changed'
+        when result.to_user_id <> asked.to_user_id or result.amount is distinct from asked.amount then 'changed'
         when result.status = 'reversed' then 'reversed'
         else 'exists'
       end;
@@ -197,8 +197,7 @@ begin
     v_to := array_position(v_wallets.ids, asked.to_wallet_id);
     if v_from is null then
       result.outcome := 'locked';
-      -- Nobody waits for 0: a new owner or a new member has no wallet yet, and the next run opens it.
-      locked := 'wallet ' || coalesce(asked.from_wallet_id, 0);
+      locked := wallet_row(asked.from_wallet_id, asked.book);
       return next;
       continue;
     end if;
@@ -230,7 +229,7 @@ begin
       when 'daily_limit' then result.bound := p_daily_limits[asked.level]; result.have := v_today;
       when 'insufficient' then
         result.bound := asked.amount + result.fee; result.have := v_wallets.balances[v_from];
-      when 'locked' then locked := 'wallet ' || coalesce(asked.to_wallet_id, 0);
+      when 'locked' then locked := wallet_row(asked.to_wallet_id, asked.book);
       else
     end case;
     -- The last guard, because it counts the transfers that pass.
