@@ -12,6 +12,9 @@ type Upload = { picture: Buffer; actor_id: bigint; ip: string; now: Date }
 /** The address of an uploaded logo. */
 const addressOf = (name: string) => `/brand/logo.${name}.png`
 
+/** The name of an uploaded logo by its address. Undefined for no logo, and for one at another address. */
+export const uploadedLogo = (address: string) => /^\/brand\/logo\.([0-9a-f]{16})\.png$/.exec(address)?.[1]
+
 /** Stores a picture that encodedAgain returned, and makes it the site's logo. */
 export async function uploadLogo(
   { db, settings, databaseTime }: { db: Db; settings: Settings; databaseTime: DatabaseTime },

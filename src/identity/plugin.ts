@@ -14,6 +14,7 @@ import { deviceAuthorizationRoute } from './devices/authorization.ts'
 import { devicePages } from './devices/device.page.ts'
 import type { IdentityDeps } from './keys/keys.ts'
 import { launchPage } from './launch.page.ts'
+import { notMePages } from './not-me.page.ts'
 import type { AuthorizeDeps } from './oauth/authorization.ts'
 import { QUERY_BYTES_MAX, queryText } from './oauth/authorization-request.ts'
 import { authorizePages, mandateAnswer } from './oauth/authorize.page.ts'
@@ -44,6 +45,7 @@ export async function identityPlugin(app: FastifyInstance, deps: AuthorizeDeps):
     await browser.register(appPages, deps)
     await browser.register(authorisedAppPages, deps)
     await browser.register(launchPage, deps)
+    await browser.register(notMePages, deps)
   })
 
   await app.register(async (machine) => {

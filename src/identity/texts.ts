@@ -7,6 +7,7 @@ import { authorised } from './authorised-apps.texts.ts'
 import { device } from './devices/device.texts.ts'
 import { launch } from './launch.texts.ts'
 import { logoutDeliveries } from './logout/deliveries.texts.ts'
+import { notMe } from './not-me.texts.ts'
 import { consent, consents, logout } from './oauth/consent.texts.ts'
 import { errors, refused, suspended, unconfirmed } from './oauth/refused.texts.ts'
 
@@ -17,6 +18,7 @@ export const texts = {
   consents,
   authorised,
   launch,
+  notMe,
 } satisfies Texts
 
 declare module '../web/languages.ts' {

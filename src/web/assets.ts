@@ -49,6 +49,11 @@ export function assetUrl(name: AssetName): string {
   return `/assets/${files.get(name)!.version}/${name}`
 }
 
+/** Returns the service's own logo for mails, whose programs do not show SVG. It is `logo.svg` at 84 pixels. */
+export function ownLogo(): Buffer {
+  return readFileSync(join(ASSETS_DIR, 'logo.png'))
+}
+
 /** Mounts GET /assets/. It answers under overload too. */
 export function registerAssets(app: FastifyInstance): void {
   const config = { admission: 'always' } as const

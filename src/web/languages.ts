@@ -57,6 +57,9 @@ export type Locale = {
 /** The part of a locale that the site's settings decide. */
 export type LocaleOptions = { words: SiteWords; timeZone: string }
 
+/** Returns the tag of a language whose dates and numbers we write. */
+export const dateTag = (language: Language) => (language === 'en' ? 'en-GB' : language)
+
 /** Returns the name of a language in `Text`. */
 export const textKey = (language: Language): keyof Text => (language === 'en' ? 'en' : 'zh')
 
@@ -84,7 +87,7 @@ export const inWords = (text: string, key: keyof Text, words: SiteWords) =>
 
 /** Makes the locale of one language. Callers keep it, because Intl formatters are expensive. */
 export function makeLocale(language: Language, texts: object, { words, timeZone }: LocaleOptions): Locale {
-  const tag = language === 'en' ? 'en-GB' : language
+  const tag = dateTag(language)
   const numbers = new Intl.NumberFormat(tag)
   const { plain, exact, near, day, dayOfYear, date } = makeTimes(tag, timeZone)
   return {

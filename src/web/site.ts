@@ -107,7 +107,8 @@ export function sendPicture(reply: FastifyReply, picture: Buffer): FastifyReply 
   return reply.header('cache-control', 'public, max-age=31536000, immutable').type('image/png').send(picture)
 }
 
-function zoneName(timeZone: string, language: Language): string {
+/** Returns what a language calls a time zone, such as China Time. */
+export function zoneName(timeZone: string, language: Language): string {
   const format = new Intl.DateTimeFormat(language, { timeZone, timeZoneName: 'longGeneric' })
   return format.formatToParts(0).find(({ type }) => type === 'timeZoneName')!.value
 }

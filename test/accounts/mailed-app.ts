@@ -1,5 +1,8 @@
 /** Opens the application with a mail server of its own, whose mailboxes tests read. */
+
+import type { Language } from '../../src/web/languages.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { type SmtpServer, startSmtpServer } from '../harness/smtp-server.ts'
 
 export type MailedApp = { test: TestApp; smtp: SmtpServer; close(): Promise<void> }
@@ -17,4 +20,9 @@ export async function startMailedApp(env: Record<string, string> = {}): Promise<
     await smtp.close()
   }
   return { test, smtp, close }
+}
+
+/** The subject of a mail from a site that has not chosen its own name. */
+export function subjectOf({ subject }: { subject: string }, language: Language = 'en'): string {
+  return messages[language].letter.subject('Tessera', subject)
 }

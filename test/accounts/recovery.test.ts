@@ -12,7 +12,7 @@ import { browser, type Page, type TestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { inOneProcess, STATEMENTS } from '../harness/one-process.ts'
 import type { SmtpServer } from '../harness/smtp-server.ts'
-import { type MailedApp, startMailedApp } from './mailed-app.ts'
+import { type MailedApp, startMailedApp, subjectOf } from './mailed-app.ts'
 
 const PAGE = '/account/recover'
 const NEW_PASSWORD = '/account/recover/password'
@@ -133,13 +133,15 @@ describe('asking', () => {
     await ask(member.email.toUpperCase(), undefined, 'zh-CN')
     await answerRecoveryRequests(test.deps)
     await sendDueMail(test.deps)
-    expect(smtp.take(member.email).map((mail) => mail.subject)).toEqual(['重置密码'])
+    expect(smtp.take(member.email).map((mail) => mail.subject)).toEqual([
+      subjectOf(messages['zh-CN'].mails.recovery(30), 'zh-CN'),
+    ])
     await member.signIn()
     await ask(member.email, undefined, 'zh-CN')
     await answerRecoveryRequests(test.deps)
     await sendDueMail(test.deps)
     expect(smtp.take(member.email).map((mail) => mail.subject)).toEqual([
-      messages.en.mails.recovery(30).subject,
+      subjectOf(messages.en.mails.recovery(30)),
     ])
   })
 
@@ -213,7 +215,7 @@ describe('the link', () => {
     await expect(member.signIn()).rejects.toThrow('401')
     await sendDueMail(test.deps)
     expect(smtp.take(member.email).map((mail) => mail.subject)).toEqual([
-      messages.en.mails.notices['password.recovered'].subject,
+      subjectOf(messages.en.mails.notices['password.recovered']),
     ])
     const audit = test.db
       .selectFrom('audit_log')

@@ -9,8 +9,13 @@ export type ReceivedMail = {
   from: string
   to: string[]
   headers: Record<string, string>
+  /** The name of the sender in the header. */
+  sender: string
   subject: string
   text: string
+  html: string
+  /** The pictures that the HTML names by `cid:`. */
+  pictures: { id: string; bytes: Buffer }[]
   isEncrypted: boolean
 }
 
@@ -134,6 +139,29 @@ function addressIn(text: string): string {
 }
 
 function parseMessage(lines: string[]): Omit<ReceivedMail, 'from' | 'to' | 'isEncrypted'> {
+  const { headers, parts } = partsOf(lines)
+  const textOf = (type: string) =>
+    (parts.find((part) => part.type === type)?.bytes.toString('utf8') ?? '').replaceAll('\r\n', '\n')
+  return {
+    headers,
+    sender: nameIn(decodeWords(headers.from ?? '')),
+    subject: decodeWords(headers.subject ?? ''),
+    text: textOf('text/plain'),
+    html: textOf('text/html'),
+    pictures: parts.filter(({ type }) => type === 'image/png').map(({ id, bytes }) => ({ id, bytes })),
+  }
+}
+
+/** The name before an address (RFC 5322, 3.4). */
+function nameIn(from: string): string {
+  const [, quoted, plain = ''] = /^(?:"(.*)"|(.*)) <[^<]*>$/.exec(from) ?? []
+  return quoted?.replace(/\\(.)/g, '$1') ?? plain
+}
+
+type Part = { type: string; id: string; bytes: Buffer }
+
+/** Reads a message, or a part of one, with all parts that it holds (RFC 2046). */
+function partsOf(lines: string[]): { headers: Record<string, string>; parts: Part[] } {
   const end = lines.indexOf('')
   const unfolded = lines
     .slice(0, end)
@@ -146,13 +174,19 @@ function parseMessage(lines: string[]): Omit<ReceivedMail, 'from' | 'to' | 'isEn
       line.slice(line.indexOf(':') + 2),
     ]),
   )
-  const body = lines.slice(end + 1).join('\r\n')
-  const bytes = decode(body, headers['content-transfer-encoding'] ?? '7bit')
-  return {
-    headers,
-    subject: decodeWords(headers.subject ?? ''),
-    text: bytes.toString('utf8').replaceAll('\r\n', '\n'),
+  const body = lines.slice(end + 1)
+  const [, boundary] = /^multipart\/.*boundary="([^"]+)"/.exec(headers['content-type'] ?? '') ?? []
+  if (boundary !== undefined) {
+    const [, ...inner] = body.join('\r\n').split(`--${boundary}`)
+    return {
+      headers,
+      parts: inner.slice(0, -1).flatMap((part) => partsOf(part.split('\r\n').slice(1)).parts),
+    }
   }
+  const type = (headers['content-type'] ?? '').split(';')[0]!
+  const id = (headers['content-id'] ?? '').replace(/[<>]/g, '')
+  const bytes = decode(body.join('\r\n'), headers['content-transfer-encoding'] ?? '7bit')
+  return { headers, parts: [{ type, id, bytes }] }
 }
 
 function decode(body: string, encoding: string): Buffer {

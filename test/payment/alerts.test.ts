@@ -56,8 +56,9 @@ it('a review is told to its applicant, with the reviewer’s words', async () =>
   await decideReview(admin, seller, { decision: 'reject', reason: 'Say <b>more</b>' })
   expect(await kindsFor(seller.id, seller.owner)).toEqual(['reviewed'])
   const [mail] = await mailed(email)
-  expect(mail!.subject).toBe(`Shop of ${seller.owner.username}: rejected`)
+  expect(mail!.subject).toBe(`[Tessera] Shop of ${seller.owner.username}: rejected`)
   expect(mail!.text).toContain('Message: Say <b>more</b>')
+  expect(mail!.html).toContain('Message: Say &lt;b&gt;more&lt;/b&gt;')
   expect(mail!.text).toContain(`/payment/applications/${seller.payment_id}`)
 
   const owner = await seller.owner.signIn()
@@ -105,7 +106,9 @@ it('failing notifications alert once a day, and those who may help', async () =>
     expect(await kindsFor(shop.id, person)).toEqual(['notifications_failing'])
   expect(await kindsFor(shop.id, viewer)).toEqual([])
   const mails = await mailed(email)
-  expect(mails.map(({ subject }) => subject)).toEqual([`Shop of ${shop.owner.username}: notifications fail`])
+  expect(mails.map(({ subject }) => subject)).toEqual([
+    `[Tessera] Shop of ${shop.owner.username}: notifications fail`,
+  ])
   expect(mails[0]!.text).toContain('3 notifications')
 
   // The next day, only new failures cause an alert.
@@ -213,7 +216,7 @@ it('the invited, the offered, and both sides of a handover are alerted', async (
   expect(await kindsFor(shop.id, shop.owner)).toEqual(['given_away'])
   expect(await mailed(heirs)).toHaveLength(3)
   expect((await mailed(email)).map(({ subject }) => subject)).toEqual([
-    `Shop of ${shop.owner.username} has a new owner`,
+    `[Tessera] Shop of ${shop.owner.username} has a new owner`,
   ])
   // The threshold was about the former owner's wallet.
   await rounds()

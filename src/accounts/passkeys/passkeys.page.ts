@@ -8,7 +8,7 @@ import { isHonestText } from '../../web/parameters.ts'
 import { describeDevice } from '../session/device.ts'
 import { PROFILE, requireFreshSignIn } from '../session/reauthentication.ts'
 import { passkeysAt } from '../session/relying-party.ts'
-import { requireUser, type Session, sessionOf } from '../session/session.ts'
+import { agentOf, requireUser, type Session, sessionOf } from '../session/session.ts'
 import { creationOptions } from './options.ts'
 import {
   getPasskey,
@@ -158,8 +158,8 @@ function nameOfBrowser({ headers, locale }: FastifyRequest): string {
 }
 
 /** Throws not_found for an id that is no number. */
-function actOn(request: FastifyRequest): { user_id: bigint; id: bigint; ip: string } {
+function actOn(request: FastifyRequest) {
   const { id } = request.params as { id: string }
   if (!/^\d{1,18}$/.test(id)) throw new AppError('not_found', 'You have no such passkey')
-  return { user_id: sessionOf(request).user.id, id: BigInt(id), ip: request.ip }
+  return { user_id: sessionOf(request).user.id, id: BigInt(id), ip: request.ip, agent: agentOf(request) }
 }

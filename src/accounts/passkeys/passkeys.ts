@@ -43,7 +43,7 @@ export function isHandle(text: string): boolean {
   return bytes.length === HANDLE_BYTES && bytes.toString('base64url') === text
 }
 
-type Act = { user_id: bigint; id: bigint; ip: string }
+type Act = { user_id: bigint; id: bigint; ip: string; agent?: string }
 
 /** Renames a passkey. Throws not_found, also for another member's. */
 export async function renamePasskey(
@@ -74,7 +74,7 @@ export async function renamePasskey(
  * Removes a passkey, also the last one. Returns `needed` for the last means of two-step verification, which stays. Throws
  * not_found, also for another member's.
  */
-export async function removePasskey(deps: Core, { user_id, id, ip }: Act): Promise<'removed' | 'needed'> {
+export async function removePasskey(deps: Core, { user_id, id, ...by }: Act): Promise<'removed' | 'needed'> {
   return deps.db
     .transaction()
     .execute(async (tx) => {
@@ -85,7 +85,7 @@ export async function removePasskey(deps: Core, { user_id, id, ip }: Act): Promi
         .returning('name')
         .executeTakeFirst()
       if (gone === undefined) throw noPasskey()
-      const event = { event: 'passkey_removed', user_id, actor_id: user_id, ip } as const
+      const event = { event: 'passkey_removed', user_id, actor_id: user_id, ...by } as const
       await recordSecurityEvent(tx, deps, { ...event, detail: { name: gone.name } })
       return 'removed' as const
     })

@@ -11,7 +11,7 @@ import { type Tx, violatedConstraint } from '../../database/connection.ts'
 import { explainAnonymised, lockUser } from '../people/users.ts'
 import { recordSecurityEvent } from '../security/security-events.ts'
 import { relyingPartyId } from '../session/relying-party.ts'
-import { sessionOf } from '../session/session.ts'
+import { agentOf, sessionOf } from '../session/session.ts'
 import { judgeChallenge, spendChallenge } from './challenge.ts'
 import {
   CREDENTIAL_ID_BYTES_MAX,
@@ -58,7 +58,7 @@ export async function addPasskey(
       const row = { ...verified, user_id, name, created_at: deps.clock() }
       await tx.insertInto('passkeys').values(row).execute()
       const event = { event: 'passkey_added', user_id, actor_id: user_id, ip: request.ip } as const
-      await recordSecurityEvent(tx, deps, { ...event, detail: { name } })
+      await recordSecurityEvent(tx, deps, { ...event, agent: agentOf(request), detail: { name } })
       return 'added' as const
     })
     .catch((error) => {

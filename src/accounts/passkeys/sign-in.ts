@@ -11,6 +11,7 @@ import type { Db } from '../../database/connection.ts'
 import { recordSecurityEvent } from '../security/security-events.ts'
 import { attemptedBy } from '../session/known-browser.ts'
 import { passkeyOrigins, passkeysAt } from '../session/relying-party.ts'
+import { agentOf } from '../session/session.ts'
 import { clearAttempts, failAttempt, openAttempt, withdrawAttempt } from '../session/throttle.ts'
 import { type ChallengePurpose, judgeChallenge, spendChallenge } from './challenge.ts'
 import { type Read, readSignIn, type SignInAnswer } from './credential.ts'
@@ -167,7 +168,7 @@ async function recordUse(
     const { counter, isBackedUp, isUserVerified } = proof
     if ((counter > 0n || row.sign_count > 0n) && counter <= row.sign_count) {
       const event = { event: 'passkey_counter', user_id, actor_id: null, ip: request.ip } as const
-      await recordSecurityEvent(tx, deps, { ...event, detail: { name: row.name } })
+      await recordSecurityEvent(tx, deps, { ...event, agent: agentOf(request), detail: { name: row.name } })
       return 'unverified'
     }
     // After a right password, the first verification of the member counts from then on (WebAuthn Level 3, 7.2).

@@ -2,14 +2,25 @@
 // Verbs: createUser, findUserByUsername, lockUser, enqueueMail, sendDueMail.
 // Tables: users, outgoing_mails.
 // Clauses: spec/accounts 1.2, 4.3.
-/** Texts of every mail: its first line and its last ones. */
+/** Texts of every mail: its sender and subject, its first line, its facts and its last lines. */
 import type { Texts } from '../../web/languages.ts'
-import { SITE } from '../../web/site-words.ts'
 
 export const letter = {
+  subject: (site: string, title: string) => ({ en: `[${site}] ${title}`, zh: `【${site}】${title}` }),
   greeting: (name: string) => ({ en: `Hello @${name},`, zh: `@${name}，你好：` }),
-  footer: (address: string) => ({
-    en: `-- \n${SITE}, ${address}\nThis is an automatic email. Replies are not read.`,
-    zh: `-- \n${SITE}，${address}\n此邮件由系统自动发送，请勿回复。`,
+  when: { en: 'When', zh: '时间' },
+  browser: { en: 'Browser', zh: '浏览器' },
+  inZone: (time: string, zone: string) => ({ en: `${time} (${zone})`, zh: `${time}（${zone}）` }),
+  copyHint: {
+    en: 'If the button does not open, copy this address into your browser:',
+    zh: '按钮打不开时，请把这个地址复制到浏览器：',
+  },
+  sentTo: (address: string) => ({
+    en: `Sent to ${address}. Replies are not read.`,
+    zh: `这封邮件发往 ${address}，由系统自动发送，请勿回复。`,
   }),
+  neverAsks: {
+    en: 'We never ask for a password by email.',
+    zh: '我们不会通过邮件索要密码。',
+  },
 } satisfies Texts

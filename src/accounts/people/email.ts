@@ -3,14 +3,19 @@
  * at least once; it is sent again when a process dies before it records the success. spec/accounts 4.3.
  */
 import { sql } from 'kysely'
-import type { createTransport } from 'nodemailer'
+import type { createTransport, SendMailOptions } from 'nodemailer'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
+import { findLogo, uploadedLogo } from '../../core/site-logo.ts'
+import { smallPicture } from '../../core/small-picture.ts'
 import type { Tx } from '../../database/connection.ts'
 import { type Config, isLoopback } from '../../platform/config.ts'
-import { inWords, type Language, type Text, textKey } from '../../web/languages.ts'
+import { ownLogo } from '../../web/assets.ts'
+import { dateTag, inWords, type Language, makeTimes, type Text, textKey } from '../../web/languages.ts'
+import { zoneName } from '../../web/site.ts'
 import { siteWords } from '../../web/site-words.ts'
-import { letter } from './email.texts.ts'
+import { letter as texts } from './email.texts.ts'
+import { type Letter, LOGO_CID, letterHtml, letterText } from './letter.ts'
 
 /** Waits after failed attempts, in order. After the last one the mail is given up. */
 const RETRY_MINUTES = [1, 5, 30, 120]
@@ -18,6 +23,8 @@ const RETRY_MINUTES = [1, 5, 30, 120]
 const LEASE_MS = 120_000
 const BATCH_MAX = 20
 const ERROR_LENGTH_MAX = 500
+/** Three pixels for each of the logo's 28, for sharp screens. */
+const LOGO_SIDE = 84
 const TIMEOUTS = {
   connectionTimeout: 5_000,
   greetingTimeout: 5_000,
@@ -33,47 +40,84 @@ export function hasMail(config: Config): boolean {
   return config.SMTP_URL !== undefined
 }
 
+/** The words of a mail. */
+export type MailContent = {
+  subject: Text
+  text: Text
+  /** When it happened, for a mail that asks whether it was the reader. */
+  at?: Date
+  facts?: [term: Text, value: Text][]
+  /** What the reader can do, before the button. */
+  answers?: [question: Text, answer: Text][]
+  /** The label of the button, which opens the link. */
+  button?: Text
+  /** Whether the button is for a reader who did not do this. */
+  isAlarm?: boolean
+  /** About the link. */
+  note?: Text
+}
+
 export type Mail = {
   user_id: bigint
   recipient: string
   username: string
   language: Language
   kind: string
-  /** The words of the mail. `link` is the path that it asks the member to open. */
-  content: { subject: Text; text: Text }
+  content: MailContent
+  /** The path that the button opens. */
   link?: string
   /** When the link expires. */
   useless_at?: Date
 }
 
-/** Puts a mail into the outbox. Without SMTP it does nothing. */
-export async function enqueueMail(
-  tx: Tx,
-  deps: Pick<Core, 'config' | 'secrets' | 'clock' | 'settings'>,
-  mail: Mail,
-): Promise<void> {
+type MailDeps = Pick<Core, 'config' | 'secrets' | 'clock' | 'settings'>
+
+/** Puts a mail into the outbox, in the words of the site as they are now. Without SMTP it does nothing. */
+export async function enqueueMail(tx: Tx, deps: MailDeps, mail: Mail): Promise<void> {
   if (!hasMail(deps.config)) return
-  const { subject, text } = mail.content
-  const key = textKey(mail.language)
-  const link = mail.link === undefined ? [] : [deps.config.PUBLIC_URL + mail.link]
-  const [greeting, footer] = [letter.greeting(mail.username), letter.footer(deps.config.PUBLIC_URL)]
-  const words = siteWords(await deps.settings.read(), mail.language)
-  const paragraphs = [greeting[key], text[key], ...link, footer[key]]
+  const letter = await writeLetter(deps, mail)
   await tx
     .insertInto('outgoing_mails')
     .values({
       user_id: mail.user_id,
       recipient: mail.recipient,
       kind: mail.kind,
-      subject: inWords(subject[key], key, words),
-      text_encrypted: deps.secrets.encrypt(
-        mailContext(mail.recipient),
-        inWords(`${paragraphs.join('\n\n')}\n`, key, words),
-      ),
+      subject: texts.subject(letter.site, letter.title)[textKey(mail.language)],
+      text_encrypted: deps.secrets.encrypt(mailContext(mail.recipient), JSON.stringify(letter)),
       useless_at: mail.useless_at,
       next_attempt_at: deps.clock(),
     })
     .execute()
+}
+
+async function writeLetter({ config, settings }: MailDeps, mail: Mail): Promise<Letter> {
+  const { language, content, link } = mail
+  const values = await settings.read()
+  const words = siteWords(values, language)
+  const key = textKey(language)
+  const say = (text: Text) => inWords(text[key], key, words)
+  const pair = ([one, other]: [Text, Text]): [string, string] => [say(one), say(other)]
+  const { at, facts = [], answers = [], button, isAlarm = false, note } = content
+  const when = (moment: Date): [Text, Text] => {
+    const { plain } = makeTimes(dateTag(language), values.time_zone)
+    return [texts.when, texts.inZone(plain(moment), zoneName(values.time_zone, language))]
+  }
+  return {
+    language,
+    site: words.site,
+    address: config.PUBLIC_URL,
+    title: say(content.subject),
+    greeting: say(texts.greeting(mail.username)),
+    text: say(content.text),
+    facts: [...(at === undefined ? [] : [when(at)]), ...facts].map(pair),
+    answers: answers.map(pair),
+    button:
+      button === undefined || link === undefined
+        ? undefined
+        : { label: say(button), url: config.PUBLIC_URL + link, isAlarm, hint: say(texts.copyHint) },
+    note: note && say(note),
+    footer: [say(texts.sentTo(mail.recipient)), say(texts.neverAsks)],
+  }
 }
 
 /** Sends a batch of due mails. Any number of processes may run it at once. */
@@ -81,12 +125,28 @@ export async function sendDueMail(deps: Core): Promise<void> {
   if (!hasMail(deps.config)) return
   const mails = await claimDue(deps)
   if (mails.length === 0) return
+  const brand = await readBrand(deps)
   const transport = await makeTransport(deps.config)
   try {
-    await Promise.all(mails.map((mail) => sendOne(deps, transport, mail)))
+    await Promise.all(mails.map((mail) => sendOne(deps, { transport, brand }, mail)))
   } finally {
     transport.close()
   }
+}
+
+/** What mails show of the site beside its words. */
+type Brand = { accent: string; logo: Buffer | undefined }
+
+/**
+ * Reads the brand. A mail carries its logo: mail programs do not fetch a picture before the reader agrees, and the request would
+ * tell when the mail was read. So a logo at another host is left out.
+ */
+async function readBrand({ db, settings }: Core): Promise<Brand> {
+  const { site_accent: accent, site_logo } = await settings.read()
+  if (site_logo === '') return { accent, logo: ownLogo() }
+  const name = uploadedLogo(site_logo)
+  const picture = name === undefined ? undefined : await findLogo(db, name)
+  return { accent, logo: picture && smallPicture(picture, LOGO_SIDE) }
 }
 
 /** Opens the mail transport. It loads the library only here, because the library takes several megabytes. */
@@ -118,22 +178,15 @@ async function claimDue({ db, clock }: Core) {
     .execute()
 }
 
-async function sendOne(deps: Core, transport: Transport, mail: ClaimedMail): Promise<void> {
+type Sender = { transport: Transport; brand: Brand }
+
+async function sendOne(deps: Core, { transport, brand }: Sender, mail: ClaimedMail): Promise<void> {
   if (mail.useless_at !== null && mail.useless_at <= (await deps.databaseTime()))
     return giveUp(deps, mail, 'not sent: its link has expired')
   // The process that made the last attempt died before it recorded the result.
   if (mail.attempts > RETRY_MINUTES.length + 1) return giveUp(deps, mail, 'the last attempt was interrupted')
   try {
-    await transport.sendMail({
-      from: deps.config.SMTP_FROM!,
-      to: { name: '', address: mail.recipient },
-      subject: mail.subject,
-      text: deps.secrets.decrypt(mailContext(mail.recipient), mail.text_encrypted!),
-      date: deps.clock(),
-      // The same at every attempt, so that a mailbox can recognise a repeated mail.
-      messageId: `<${deps.secrets.tag('mail', String(mail.id))}@${new URL(deps.config.PUBLIC_URL).hostname}>`,
-      headers: { 'Auto-Submitted': 'auto-generated' },
-    })
+    await transport.sendMail(messageOf(deps, brand, mail))
   } catch (error) {
     return postpone(deps, mail, (error as Error).message.slice(0, ERROR_LENGTH_MAX))
   }
@@ -144,6 +197,32 @@ async function sendOne(deps: Core, transport: Transport, mail: ClaimedMail): Pro
     .where('next_attempt_at', 'is not', null)
     .execute()
 }
+
+/** Makes the message of a mail: plain text, HTML with the logo that it carries, and the site's name as the sender. */
+function messageOf(
+  { config, clock, secrets }: Core,
+  { accent, logo }: Brand,
+  mail: ClaimedMail,
+): SendMailOptions {
+  const text = secrets.decrypt(mailContext(mail.recipient), mail.text_encrypted!)
+  const letter = JSON.parse(text) as Letter
+  const picture = { filename: 'logo.png', cid: LOGO_CID, contentType: 'image/png' }
+  return {
+    from: { name: letter.site, address: senderAddress(config) },
+    to: { name: '', address: mail.recipient },
+    subject: mail.subject,
+    text: letterText(letter),
+    html: letterHtml(letter, { accent, hasLogo: logo !== undefined }),
+    attachments: logo === undefined ? [] : [{ ...picture, content: logo, contentDisposition: 'inline' }],
+    date: clock(),
+    // The same at every attempt, so that a mailbox can recognise a repeated mail.
+    messageId: `<${secrets.tag('mail', String(mail.id))}@${new URL(config.PUBLIC_URL).hostname}>`,
+    headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': letter.language },
+  }
+}
+
+/** The address of SMTP_FROM. Its name gives way to the site's, which may differ by language. */
+const senderAddress = ({ SMTP_FROM }: Config) => /<(.+)>$/.exec(SMTP_FROM!)?.[1] ?? SMTP_FROM!
 
 async function postpone(deps: Core, mail: ClaimedMail, last_error: string): Promise<void> {
   const minutes = RETRY_MINUTES[mail.attempts - 1]

@@ -6,7 +6,7 @@
 import type { Db, Tx } from '../../database/connection.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
 
-export type LinkPurpose = 'recover_password' | 'confirm_email' | 'sign_in'
+export type LinkPurpose = 'recover_password' | 'confirm_email' | 'sign_in' | 'not_me'
 
 /** Makes a link and returns its token, which only the link contains. */
 export async function issueLink(
@@ -35,13 +35,27 @@ export async function endLinks(
     .execute()
 }
 
+/** Ends a member's unused links of every purpose that are newer than this one. */
+export async function endNewerLinks(
+  tx: Tx,
+  { user_id, id, now }: { user_id: bigint; id: bigint; now: Date },
+): Promise<void> {
+  await tx
+    .updateTable('account_links')
+    .set({ used_at: now })
+    .where('user_id', '=', user_id)
+    .where('id', '>', id)
+    .where('used_at', 'is', null)
+    .execute()
+}
+
 export type LinkToken = { token: string; purpose: LinkPurpose; now: Date }
 
 /** Finds a usable link without using it. */
 export async function findLink(
   db: Db,
   { token, purpose, now }: LinkToken,
-): Promise<{ user_id: bigint; username: string; email: string } | undefined> {
+): Promise<{ user_id: bigint; username: string; email: string; expires_at: Date } | undefined> {
   return db
     .selectFrom('account_links as link')
     .innerJoin('users', 'users.id', 'link.user_id')
@@ -49,7 +63,7 @@ export async function findLink(
     .where('link.purpose', '=', purpose)
     .where('link.used_at', 'is', null)
     .where('link.expires_at', '>', now)
-    .select(['link.user_id', 'link.email', 'users.username'])
+    .select(['link.user_id', 'link.email', 'link.expires_at', 'users.username'])
     .executeTakeFirst()
 }
 
@@ -60,7 +74,7 @@ export async function findLink(
 export async function claimLink(
   tx: Tx,
   { token, purpose, now, user_id }: LinkToken & { user_id?: bigint },
-): Promise<{ user_id: bigint; email: string } | undefined> {
+): Promise<{ id: bigint; user_id: bigint; email: string; expires_at: Date } | undefined> {
   return tx
     .updateTable('account_links')
     .set({ used_at: now })
@@ -69,6 +83,6 @@ export async function claimLink(
     .where('used_at', 'is', null)
     .where('expires_at', '>', now)
     .$if(user_id !== undefined, (query) => query.where('user_id', '=', user_id!))
-    .returning(['user_id', 'email'])
+    .returning(['id', 'user_id', 'email', 'expires_at'])
     .executeTakeFirst()
 }

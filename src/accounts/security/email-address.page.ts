@@ -7,7 +7,7 @@ import { AppError } from '../../platform/errors.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { hasMail } from '../people/email.ts'
 import { PROFILE, requireFreshSignIn } from '../session/reauthentication.ts'
-import { requireUser, type Session, sessionOf } from '../session/session.ts'
+import { agentOf, requireUser, type Session, sessionOf } from '../session/session.ts'
 import { registerAttempt } from '../session/throttle.ts'
 import { findLink } from './account-links.ts'
 import { CONFIRM, confirmAddress, LINK_MINUTES, requestAddress } from './email-address.ts'
@@ -67,7 +67,7 @@ export async function sendConfirmation(request: FastifyRequest, deps: Core): Pro
     address: `address from ${networkOf(ip)}`,
     accountMax: REQUESTS_MAX,
   })
-  await requestAddress(deps, { user, email, language: locale.language, ip })
+  await requestAddress(deps, { user, email, language: locale.language, ip, agent: agentOf(request) })
   return email
 }
 
@@ -83,7 +83,8 @@ function confirmPages(app: FastifyInstance, deps: Core): void {
   app.post(CONFIRM, async (request, reply) => {
     const token = asToken((request.body as Record<string, unknown>).token)
     const { user } = sessionOf(request)
-    const email = await confirmAddress(deps, { token, user_id: user.id, ip: request.ip })
+    const act = { token, user_id: user.id, ip: request.ip, agent: agentOf(request) }
+    const email = await confirmAddress(deps, act)
     if (email === undefined) return showDeadLink(reply)
     return reply.page('accounts/security/message', { message: 'addressConfirmed', email })
   })

@@ -10,7 +10,7 @@ import { enqueueMail } from '../people/email.ts'
 import type { User } from '../people/users.ts'
 import { claimLink, endLinks, issueLink } from './account-links.ts'
 import { mails } from './mails.texts.ts'
-import { recordSecurityEvent } from './security-events.ts'
+import { browserFact, recordSecurityEvent } from './security-events.ts'
 
 /** The path of the page that the link opens. */
 export const CONFIRM = '/account/email/confirm'
@@ -19,9 +19,15 @@ export const LINK_MINUTES = 60
 /** Sends the link to the new address. Earlier links end, because one may have gone to a mistyped address. */
 export async function requestAddress(
   deps: Core,
-  request: { user: Pick<User, 'id' | 'username'>; email: string; language: Language; ip: string },
+  request: {
+    user: Pick<User, 'id' | 'username'>
+    email: string
+    language: Language
+    ip: string
+    agent: string
+  },
 ): Promise<void> {
-  const { user, email, language, ip } = request
+  const { user, email, language, ip, agent } = request
   const now = deps.clock()
   const link = { user_id: user.id, purpose: 'confirm_email' } as const
   const expires_at = new Date(now.getTime() + LINK_MINUTES * 60_000)
@@ -42,7 +48,7 @@ export async function requestAddress(
       recipient: email,
       language,
       kind: 'email.confirmation',
-      content: mails.confirmEmail(email),
+      content: { ...mails.confirmEmail(email, LINK_MINUTES), at: now, facts: [browserFact(agent)] },
       link: `${CONFIRM}?token=${token}`,
       useless_at: expires_at,
     })
@@ -67,7 +73,7 @@ export async function pendingAddress(db: Db, user_id: bigint, now: Date): Promis
 /** Sets the link's address, mails the old address, and returns the new one. Returns undefined for an unusable link. */
 export async function confirmAddress(
   deps: Core,
-  { token, user_id, ip }: { token: string; user_id: bigint; ip: string },
+  { token, user_id, ...by }: { token: string; user_id: bigint; ip: string; agent: string },
 ): Promise<string | undefined> {
   const now = deps.clock()
   return deps.db.transaction().execute(async (tx) => {
@@ -87,7 +93,7 @@ export async function confirmAddress(
       event: 'email.changed',
       user_id,
       actor_id: user_id,
-      ip,
+      ...by,
       detail: { from: before.email, to: email },
       notify: before.email === email ? null : before.email,
     })

@@ -5,17 +5,67 @@ export const mails = {
   recovery: (minutes: number) => ({
     subject: { en: 'Reset your password', zh: '重置密码' },
     text: {
-      en: `Someone asked to reset the password of your account. If it was you, open this link to set a new one. It works once, for ${minutes} minutes. If it was not you, ignore this email. Your password stays the same.`,
-      zh: `有人申请重置你的账号密码。如果是你本人操作，请打开以下链接设置新密码，链接 ${minutes} 分钟内有效，只能使用一次。如果不是你，请忽略此邮件，密码不会改变。`,
+      en: 'Someone asked to reset the password of your account. If it was you, set a new one.',
+      zh: '有人申请重置你的账号密码。如果是你本人操作，请设置新密码。',
+    },
+    button: { en: 'Set a new password', zh: '设置新密码' },
+    note: {
+      en: `The link works once, for ${minutes} minutes. If you did not ask for it, ignore this email. Your password stays the same.`,
+      zh: `链接 ${minutes} 分钟内有效，只能使用一次。如果不是你申请的，请忽略此邮件，密码不会改变。`,
     },
   }),
-  confirmEmail: (email: string) => ({
+  /** After “This wasn't me”. */
+  lockedOut: (minutes: number) => ({
+    subject: { en: 'Set a new password', zh: '请设置新密码' },
+    text: {
+      en: 'You said that a change of your account was not yours. Its old password no longer works, and every browser and app is signed out.',
+      zh: '你表示账号的一项更改不是你本人操作。旧密码已失效，所有浏览器和应用均已退出登录。',
+    },
+    button: { en: 'Set a new password', zh: '设置新密码' },
+    note: {
+      en: `The link works once, for ${minutes} minutes. After that, get another one under “Forgot your password?”.`,
+      zh: `链接 ${minutes} 分钟内有效，只能使用一次。过期后可通过“忘记密码？”重新获取。`,
+    },
+  }),
+  confirmEmail: (email: string, minutes: number) => ({
     subject: { en: 'Confirm your address', zh: '验证你的邮箱' },
     text: {
-      en: `To make ${email} the address of your account, open this link while signed in. If you did not ask for this, ignore this email.`,
-      zh: `要将 ${email} 设为账号邮箱，请登录后打开以下链接。如果不是你申请的，请忽略此邮件。`,
+      en: `Confirm that ${email} is the address of your account, while signed in.`,
+      zh: `请登录后确认将 ${email} 设为账号邮箱。`,
+    },
+    button: { en: 'Confirm address', zh: '验证邮箱' },
+    note: {
+      en: `The link works once, for ${minutes} minutes. If you did not ask for it, ignore this email. Nothing changes.`,
+      zh: `链接 ${minutes} 分钟内有效，只能使用一次。如果不是你申请的，请忽略此邮件，不会有任何更改。`,
     },
   }),
+  /** Below the facts of a change that a stranger may have made. */
+  wasYou: {
+    question: { en: 'It was you?', zh: '是你本人？' },
+    answer: { en: 'There is nothing to do.', zh: '无需理会。' },
+  },
+  wasNotYou: {
+    question: { en: 'It was not you?', zh: '不是你？' },
+    answer: {
+      en: 'Open the page below. One click there signs out every browser and app, and the password stops working.',
+      zh: '请打开下面的页面，一键退出所有浏览器和应用，当前密码随即失效。',
+    },
+    answerWithoutPassword: {
+      en: 'Open the page below. One click there signs out every browser and app.',
+      zh: '请打开下面的页面，一键退出所有浏览器和应用。',
+    },
+  },
+  notMe: { en: 'This wasn’t me', zh: '不是我操作的' },
+  notMeNote: (days: number) => ({
+    en: `The link works once, for ${days} days, without a password.`,
+    zh: `链接 ${days} 天内有效，只能使用一次，无需密码。`,
+  }),
+  /** What the buttons of other notices say. */
+  opens: {
+    signIn: { en: 'Sign in', zh: '登录' },
+    applications: { en: 'Open your applications', zh: '查看你的应用' },
+    secondFactor: { en: 'Set it up again', zh: '重新设置' },
+  },
   notices: {
     app_registered: {
       subject: { en: 'An application was created in your name', zh: '有应用以你的名义创建了登录应用' },
@@ -27,57 +77,57 @@ export const mails = {
     passkey_added: {
       subject: { en: 'A passkey was added to your account', zh: '你的账号添加了通行密钥' },
       text: {
-        en: 'A new passkey can now sign in to your account. If it was not you, remove it under Passkeys, change your password and tell an administrator.',
-        zh: '新的通行密钥现在可以登录你的账号。如果不是你本人操作，请在“通行密钥”页面移除它，修改密码并联系管理员。',
+        en: 'A new passkey can now sign in to your account.',
+        zh: '新的通行密钥现在可以登录你的账号。',
       },
     },
     passkey_removed: {
       subject: { en: 'A passkey was removed from your account', zh: '你的账号移除了通行密钥' },
       text: {
-        en: 'A passkey of your account was removed and no longer works. If it was not you, change your password and tell an administrator.',
-        zh: '你账号的一个通行密钥已被移除，不再有效。如果不是你本人操作，请修改密码并联系管理员。',
+        en: 'A passkey of your account was removed and no longer works.',
+        zh: '你账号的一个通行密钥已被移除，不再有效。',
       },
     },
     passkey_counter: {
       subject: { en: 'A passkey of your account may have been copied', zh: '你的通行密钥可能已被复制' },
       text: {
-        en: 'A passkey was refused, because its counter did not grow. This happens when somebody uses a copy of it. Remove this passkey under Passkeys, and tell an administrator if you did not just use it.',
-        zh: '一个通行密钥因计数器没有增长而被拒绝，有人使用它的副本时会出现这种情况。请在“通行密钥”页面移除它；如果你刚才没有使用它，请联系管理员。',
+        en: 'A passkey was refused, because its counter did not grow. This happens when somebody uses a copy of it. If you have just used it, remove it under Passkeys and add it again.',
+        zh: '一个通行密钥因计数器没有增长而被拒绝，有人使用它的副本时会出现这种情况。如果你刚使用过它，请在“通行密钥”页面移除后重新添加。',
       },
     },
     'password.changed': {
       subject: { en: 'Your password was changed', zh: '你的密码已修改' },
       text: {
-        en: 'The password of your account was changed, and all other browsers were signed out. If it was not you, recover your password now and tell an administrator.',
-        zh: '你的账号密码已修改，其他设备均已退出登录。如果不是你本人操作，请立即找回密码并联系管理员。',
+        en: 'The password of your account was changed, and all other browsers were signed out.',
+        zh: '你的账号密码已修改，其他设备均已退出登录。',
       },
     },
     'password.recovered': {
       subject: { en: 'Your password was reset', zh: '你的密码已重置' },
       text: {
-        en: 'A link sent to this address was used to set a new password, and all browsers were signed out. If it was not you, someone can read your email. Secure your mailbox first, then recover your password again.',
-        zh: '有人通过发送到此邮箱的链接为你的账号设置了新密码，所有设备均已退出登录。如果不是你本人操作，说明有人能读取你的邮件：请先确保邮箱安全，再重新找回密码。',
+        en: 'A link sent to this address was used to set a new password, and all browsers were signed out. If it was not you, someone can read your email, so secure your mailbox first.',
+        zh: '有人通过发送到此邮箱的链接为你的账号设置了新密码，所有设备均已退出登录。如果不是你本人操作，说明有人能读取你的邮件，请先确保邮箱安全。',
       },
     },
     'email.changed': {
       subject: { en: 'Your email address was changed', zh: '你的账号邮箱已更换' },
       text: {
-        en: 'Your account now has another email address, and this one will receive no more email. If it was not you, tell an administrator now.',
-        zh: '你的账号已更换邮箱，今后不再向此邮箱发送邮件。如果不是你本人操作，请立即联系管理员。',
+        en: 'Your account now has another email address, and this one will receive no more email.',
+        zh: '你的账号已更换邮箱，今后不再向此邮箱发送邮件。',
       },
     },
     'second_factor.on': {
       subject: { en: 'Two-step verification was turned on', zh: '两步验证已开启' },
       text: {
-        en: 'Signing in to your account now asks for a code from your authenticator app. If it was not you, recover your password and tell an administrator.',
-        zh: '今后登录你的账号需要验证器中的验证码。如果不是你本人操作，请找回密码并联系管理员。',
+        en: 'Signing in to your account now asks for a code from your authenticator app.',
+        zh: '今后登录你的账号需要验证器中的验证码。',
       },
     },
     'second_factor.off': {
       subject: { en: 'Two-step verification was turned off', zh: '两步验证已关闭' },
       text: {
-        en: 'Your password alone is now enough to sign in. If it was not you, recover your password now and tell an administrator.',
-        zh: '今后仅凭密码即可登录你的账号。如果不是你本人操作，请立即找回密码并联系管理员。',
+        en: 'Your password alone is now enough to sign in.',
+        zh: '今后仅凭密码即可登录你的账号。',
       },
     },
     'second_factor.reset': {
@@ -90,15 +140,15 @@ export const mails = {
     'recovery_codes.remade': {
       subject: { en: 'New recovery codes were generated', zh: '恢复码已重新生成' },
       text: {
-        en: 'Your account has new recovery codes, and the old ones no longer work. If it was not you, recover your password now and tell an administrator.',
-        zh: '你的账号已生成新的恢复码，旧的已失效。如果不是你本人操作，请立即找回密码并联系管理员。',
+        en: 'Your account has new recovery codes, and the old ones no longer work.',
+        zh: '你的账号已生成新的恢复码，旧的已失效。',
       },
     },
     'recovery_code.used': {
       subject: { en: 'A recovery code was used', zh: '恢复码已被使用' },
       text: {
-        en: 'Someone signed in to your account with your password and a recovery code. If it was not you, recover your password now and tell an administrator.',
-        zh: '有人使用你的密码和一个恢复码登录了你的账号。如果不是你本人操作，请立即找回密码并联系管理员。',
+        en: 'Someone signed in to your account with your password and a recovery code.',
+        zh: '有人使用你的密码和一个恢复码登录了你的账号。',
       },
     },
     suspended: {
@@ -139,8 +189,8 @@ export const mails = {
     'sign_in.link_used': {
       subject: { en: 'A one-time link was used to sign in', zh: '有人用一次性链接登录了你的账号' },
       text: {
-        en: 'An operator of this site created a one-time sign-in link for your account, and it was used. If you did not ask for it, tell an administrator now.',
-        zh: '本站运维人员为你的账号生成了一次性登录链接，且该链接已被使用。如果不是你要求的，请立即告知他们。',
+        en: 'An operator of this site created a one-time sign-in link for your account, and it was used. If you did not ask for it, tell an administrator, too.',
+        zh: '本站运维人员为你的账号生成了一次性登录链接，且该链接已被使用。如果不是你要求的，也请告知管理员。',
       },
     },
   },
@@ -203,6 +253,30 @@ export const messages = {
       zh: '有关账号的邮件今后将发送到该邮箱。',
     }),
     action: { en: 'Back to account and security', zh: '返回账号与安全' },
+  },
+  lockedOutSent: {
+    title: { en: 'Your account is locked', zh: '账号已锁定' },
+    text: (minutes: number) => ({
+      en: `The old password no longer works, and every browser and app is signed out. We have sent you a link to set a new password. It works once, for ${minutes} minutes.`,
+      zh: `旧密码已失效，所有浏览器和应用均已退出登录。设置新密码的链接已发往你的邮箱，${minutes} 分钟内有效，只能使用一次。`,
+    }),
+    action: { en: 'Back to sign-in', zh: '返回登录' },
+  },
+  signedOutAll: {
+    title: { en: 'You are signed out everywhere', zh: '已全部退出登录' },
+    text: () => ({
+      en: 'Every browser and app is signed out of your account. You sign in at the forum, so change your password there.',
+      zh: '所有浏览器和应用均已退出你的账号。你使用论坛账号登录，请到论坛修改密码。',
+    }),
+    action: { en: 'Back to sign-in', zh: '返回登录' },
+  },
+  deadNotMeLink: {
+    title: { en: 'This link no longer works', zh: '链接已失效' },
+    text: () => ({
+      en: 'It was already used, has expired, or is incomplete. If a change of your account was not yours, get a link to set a new password, and tell an administrator.',
+      zh: '链接已使用、已过期或不完整。如果账号的更改不是你本人操作，请获取链接设置新密码，并联系管理员。',
+    }),
+    action: { en: 'Get a link', zh: '获取链接' },
   },
   deadAddressLink: {
     title: { en: 'This link no longer works', zh: '链接已失效' },

@@ -9,6 +9,7 @@ import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { attemptedBy } from '../session/known-browser.ts'
 import { PROFILE } from '../session/reauthentication.ts'
 import {
+  agentOf,
   endSessionsOf,
   giveSession,
   replaceToken,
@@ -102,7 +103,7 @@ async function changePassword(
     const ended = await endSessionsOf(tx, deps, user_id, { except: session_id })
     const token = await replaceToken(tx, request, {}, deps)
     const event = { event: 'password.changed', user_id, actor_id: user_id, ip: request.ip } as const
-    await recordSecurityEvent(tx, deps, event)
+    await recordSecurityEvent(tx, deps, { ...event, agent: agentOf(request) })
     return { others: ended.length, token }
   })
 }

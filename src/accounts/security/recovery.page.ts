@@ -6,6 +6,7 @@ import { networkOf } from '../../core/limits.ts'
 import { AppError } from '../../platform/errors.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { hasMail } from '../people/email.ts'
+import { agentOf } from '../session/session.ts'
 import { registerAttempt } from '../session/throttle.ts'
 import { findLink } from './account-links.ts'
 import type { messages } from './mails.texts.ts'
@@ -27,9 +28,9 @@ type Message = keyof typeof messages
 declare module '../../web/views.ts' {
   interface PageData {
     'accounts/security/message':
-      | { message: 'recoverySent' | 'confirmationSent'; minutes: number; email?: string }
+      | { message: 'recoverySent' | 'confirmationSent' | 'lockedOutSent'; minutes: number; email?: string }
       | {
-          message: Exclude<Message, 'recoverySent' | 'confirmationSent'>
+          message: Exclude<Message, 'recoverySent' | 'confirmationSent' | 'lockedOutSent'>
           email?: string
           minutes?: undefined
         }
@@ -60,7 +61,7 @@ export async function recoveryRoutes(app: FastifyInstance, deps: Core): Promise<
       address: `recovery from ${networkOf(ip)}`,
       accountMax: REQUESTS_MAX,
     })
-    await requestRecovery(deps, { name, language: locale.language, ip })
+    await requestRecovery(deps, { name, language: locale.language, ip, agent: agentOf(request) })
     return reply.page('accounts/security/message', { message: 'recoverySent', minutes: LINK_MINUTES })
   })
 
@@ -71,7 +72,8 @@ export async function recoveryRoutes(app: FastifyInstance, deps: Core): Promise<
   app.post(NEW_PASSWORD, { config: { admission: 'slow' } }, async (request, reply) => {
     const words = { new_password: request.locale.t.password.too_short }
     const { token, new_password } = readForm(request, PasswordForm, words)
-    const isDone = await recoverPassword(deps, { token: asToken(token), new_password, ip: request.ip })
+    const act = { token: asToken(token), new_password, ip: request.ip, agent: agentOf(request) }
+    const isDone = await recoverPassword(deps, act)
     return isDone ? reply.page('accounts/security/message', { message: 'passwordSet' }) : showDeadLink(reply)
   })
 }

@@ -6,12 +6,12 @@ import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import type { Language } from '../../web/languages.ts'
-import { enqueueMail, hasMail } from '../people/email.ts'
+import { enqueueMail, hasMail, type MailContent } from '../people/email.ts'
 import { endSessionsOf } from '../session/session.ts'
 import { claimLink, endLinks, findLink, issueLink } from './account-links.ts'
 import { mails } from './mails.texts.ts'
 import { hashPassword } from './password.ts'
-import { recordSecurityEvent } from './security-events.ts'
+import { browserFact, recordSecurityEvent } from './security-events.ts'
 
 export const LINK_MINUTES = 30
 const BATCH_MAX = 20
@@ -20,7 +20,8 @@ const ACCOUNTS_MAX = 5
 /** The path of the page that the link opens. */
 export const NEW_PASSWORD = '/account/recover/password'
 
-type RecoveryRequest = { name: string; language: Language; ip: string }
+type RecoveryRequest = { name: string; language: Language; ip: string; agent: string }
+type Stored = RecoveryRequest & { requested_at: Date }
 
 /** Stores a request for the worker. */
 export async function requestRecovery({ db, clock }: Core, request: RecoveryRequest): Promise<void> {
@@ -36,7 +37,7 @@ export async function requestRecovery({ db, clock }: Core, request: RecoveryRequ
  */
 export async function recoverPassword(
   deps: Core,
-  { token, new_password, ip }: { token: string; new_password: string; ip: string },
+  { token, new_password, ...by }: { token: string; new_password: string; ip: string; agent?: string },
 ): Promise<boolean> {
   const now = deps.clock()
   const purpose = 'recover_password'
@@ -58,7 +59,7 @@ export async function recoverPassword(
     if (changed.numUpdatedRows !== 1n) return false
     await endLinks(tx, { user_id, purpose, now })
     await endSessionsOf(tx, deps, user_id)
-    await recordSecurityEvent(tx, deps, { event: 'password.recovered', user_id, actor_id: user_id, ip })
+    await recordSecurityEvent(tx, deps, { event: 'password.recovered', user_id, actor_id: user_id, ...by })
     return true
   })
 }
@@ -78,14 +79,15 @@ export async function answerRecoveryRequests(deps: Core): Promise<void> {
           .skipLocked()
           .select('id'),
       )
-      .returning(['name', 'language', 'ip'])
+      .returning(['name', 'language', 'ip', 'agent', 'requested_at'])
       .execute()
     for (const request of requests) await sendLinks(tx, deps, request)
   })
 }
 
 /** Mails links to the confirmed addresses of local accounts with this name or address, if there are any. */
-async function sendLinks(tx: Tx, deps: Core, { name, language, ip }: RecoveryRequest): Promise<void> {
+async function sendLinks(tx: Tx, deps: Core, { requested_at, ...request }: Stored): Promise<void> {
+  const { name, language, ip, agent } = request
   const accounts = await tx
     .selectFrom('users')
     .where(sql<boolean>`(lower(username) = lower(${name}) or lower(email) = lower(${name}))`)
@@ -96,20 +98,35 @@ async function sendLinks(tx: Tx, deps: Core, { name, language, ip }: RecoveryReq
     .orderBy('id')
     .limit(ACCOUNTS_MAX)
     .execute()
-  const expires_at = new Date(deps.clock().getTime() + LINK_MINUTES * 60_000)
-  for (const { id: user_id, username, ...account } of accounts) {
-    const email = account.email!
-    const token = await issueLink(tx, { user_id, purpose: 'recover_password', email, expires_at })
-    await recordSecurityEvent(tx, deps, { event: 'password.recovery_sent', user_id, actor_id: null, ip })
-    await enqueueMail(tx, deps, {
-      user_id,
-      username,
-      recipient: email,
-      language: account.language ?? language,
-      kind: 'password.recovery',
-      content: mails.recovery(LINK_MINUTES),
-      link: `${NEW_PASSWORD}?token=${token}`,
-      useless_at: expires_at,
+  const content = { ...mails.recovery(LINK_MINUTES), at: requested_at, facts: [browserFact(agent)] }
+  for (const { id: user_id, username, email, ...account } of accounts)
+    await mailRecoveryLink(tx, deps, {
+      member: { user_id, username, email: email!, language: account.language ?? language },
+      content,
+      ip,
     })
-  }
+}
+
+type Reachable = { user_id: bigint; username: string; email: string; language: Language }
+
+/** Mails a member a link that sets a new password. The address must be confirmed, or the link does nothing. */
+export async function mailRecoveryLink(
+  tx: Tx,
+  deps: Core,
+  { member, content, ip }: { member: Reachable; content: MailContent; ip: string },
+): Promise<void> {
+  const { user_id, username, email, language } = member
+  const expires_at = new Date(deps.clock().getTime() + LINK_MINUTES * 60_000)
+  const token = await issueLink(tx, { user_id, purpose: 'recover_password', email, expires_at })
+  await recordSecurityEvent(tx, deps, { event: 'password.recovery_sent', user_id, actor_id: null, ip })
+  await enqueueMail(tx, deps, {
+    user_id,
+    username,
+    recipient: email,
+    language,
+    kind: 'password.recovery',
+    content,
+    link: `${NEW_PASSWORD}?token=${token}`,
+    useless_at: expires_at,
+  })
 }

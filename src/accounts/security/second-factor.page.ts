@@ -8,7 +8,7 @@ import { safeBack } from '../../web/back.ts'
 import { FormRefused } from '../../web/forms/forms.ts'
 import { PROFILE, requireFreshSignIn } from '../session/reauthentication.ts'
 import { relyingPartyId } from '../session/relying-party.ts'
-import { requireUser, type Session, sessionOf } from '../session/session.ts'
+import { agentOf, requireUser, type Session, sessionOf } from '../session/session.ts'
 import {
   type Actor,
   findSecondFactor,
@@ -177,7 +177,7 @@ function unseal(setup: string, { id }: Session, deps: Core): string | undefined 
 
 function actor(request: FastifyRequest): Actor {
   const { id, user } = sessionOf(request)
-  return { user_id: user.id, session_id: id, ip: request.ip }
+  return { user_id: user.id, session_id: id, ip: request.ip, agent: agentOf(request) }
 }
 
 function ownPage(back: unknown): string {

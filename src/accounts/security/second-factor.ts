@@ -10,7 +10,7 @@ import { randomText, sha256 } from '../../platform/secrets.ts'
 import { relyingPartyId } from '../session/relying-party.ts'
 import { endSessionsOf } from '../session/session.ts'
 import { recordSecurityEvent } from './security-events.ts'
-import { matchingStep } from './totp.ts'
+import { matchingStep, newTotpSecret } from './totp.ts'
 
 const RECOVERY_CODES = 10
 const RECOVERY_CODE_LENGTH = 16
@@ -21,7 +21,7 @@ const RECOVERY_ALPHABET = 'abcdefghjkmnpqrstuvwxyz023456789'
 export const factorContext = (user_id: bigint) => `second factor of ${user_id}`
 
 /** The member, and the session that acts. */
-export type Actor = { user_id: bigint; session_id: bigint; ip: string }
+export type Actor = { user_id: bigint; session_id: bigint; ip: string; agent?: string }
 
 /**
  * Turns the factor on with the first code of a new secret. Returns the recovery codes, which cannot be read again, or
@@ -30,7 +30,7 @@ export type Actor = { user_id: bigint; session_id: bigint; ip: string }
  */
 export async function turnOnSecondFactor(
   deps: Core,
-  { user_id, session_id, ip }: Actor,
+  { user_id, session_id, ...by }: Actor,
   { secret, code }: { secret: string; code: string },
 ): Promise<string[] | undefined> {
   const last_step = matchingStep(secret, code, deps.clock(), 0n)
@@ -46,7 +46,7 @@ export async function turnOnSecondFactor(
       .set(({ fn, val }) => ({ amr: fn<string[]>('array_append', ['amr', val('otp')]) }))
       .where('id', '=', session_id)
       .execute()
-    await recordSecurityEvent(tx, deps, { event: 'second_factor.on', user_id, actor_id: user_id, ip })
+    await recordSecurityEvent(tx, deps, { event: 'second_factor.on', user_id, actor_id: user_id, ...by })
   })
   return codes
 }
@@ -55,7 +55,10 @@ export async function turnOnSecondFactor(
  * Turns the factor on with the member's passkeys alone, and returns the recovery codes. It ends all other sessions. Throws
  * conflict without a passkey of this site, and when the factor is on.
  */
-export async function turnOnWithPasskeys(deps: Core, { user_id, session_id, ip }: Actor): Promise<string[]> {
+export async function turnOnWithPasskeys(
+  deps: Core,
+  { user_id, session_id, ...by }: Actor,
+): Promise<string[]> {
   const codes = newRecoveryCodes()
   await deps.db.transaction().execute(async (tx) => {
     // Locked, so that a simultaneous removal of the last one waits and sees the factor.
@@ -71,7 +74,13 @@ export async function turnOnWithPasskeys(deps: Core, { user_id, session_id, ip }
     await insertRecoveryCodes(tx, user_id, codes)
     await endSessionsOf(tx, deps, user_id, { except: session_id })
     const detail = { passkeys: passkeys.length }
-    await recordSecurityEvent(tx, deps, { event: 'second_factor.on', user_id, actor_id: user_id, ip, detail })
+    await recordSecurityEvent(tx, deps, {
+      event: 'second_factor.on',
+      user_id,
+      actor_id: user_id,
+      ...by,
+      detail,
+    })
   })
   return codes
 }
@@ -88,10 +97,13 @@ async function insertFactor(tx: Tx, factor: NewFactor): Promise<void> {
 }
 
 /** Turns the factor off. Throws conflict when it is off already. */
-export async function turnOffSecondFactor(deps: Core, { user_id, ip }: Actor): Promise<void> {
+export async function turnOffSecondFactor(
+  deps: Core,
+  { user_id, session_id: _, ...by }: Actor,
+): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     if (!(await removeFactor(tx, user_id))) throw noFactor()
-    await recordSecurityEvent(tx, deps, { event: 'second_factor.off', user_id, actor_id: user_id, ip })
+    await recordSecurityEvent(tx, deps, { event: 'second_factor.off', user_id, actor_id: user_id, ...by })
   })
 }
 
@@ -126,8 +138,24 @@ export async function resetSecondFactor(
   })
 }
 
+/**
+ * Keeps two-step verification on when the passkeys that it consists of are about to go. A secret that nobody knows takes their place,
+ * so the recovery codes are the only means that is left.
+ */
+export async function keepWithoutPasskeys(tx: Tx, deps: Core, user_id: bigint): Promise<void> {
+  await tx
+    .updateTable('second_factors')
+    .set({ secret_encrypted: deps.secrets.encrypt(factorContext(user_id), newTotpSecret()) })
+    .where('user_id', '=', user_id)
+    .where('secret_encrypted', 'is', null)
+    .execute()
+}
+
 /** Replaces every recovery code, used or not, and returns the new ones. Throws conflict when the factor is off. */
-export async function remakeRecoveryCodes(deps: Core, { user_id, ip }: Actor): Promise<string[]> {
+export async function remakeRecoveryCodes(
+  deps: Core,
+  { user_id, session_id: _, ...by }: Actor,
+): Promise<string[]> {
   const codes = newRecoveryCodes()
   await deps.db.transaction().execute(async (tx) => {
     // Locked until the end, so that of two simultaneous calls the later one's codes count, and no mixture of both.
@@ -140,7 +168,7 @@ export async function remakeRecoveryCodes(deps: Core, { user_id, ip }: Actor): P
     if (factor === undefined) throw noFactor()
     await tx.deleteFrom('recovery_codes').where('user_id', '=', user_id).execute()
     await insertRecoveryCodes(tx, user_id, codes)
-    await recordSecurityEvent(tx, deps, { event: 'recovery_codes.remade', user_id, actor_id: user_id, ip })
+    await recordSecurityEvent(tx, deps, { event: 'recovery_codes.remade', user_id, actor_id: user_id, ...by })
   })
   return codes
 }
@@ -169,7 +197,7 @@ export async function acceptCode(deps: Core, user_id: bigint, code: string): Pro
 /** Accepts a recovery code once. Case, spaces and hyphens do not matter. */
 export async function acceptRecoveryCode(
   deps: Core,
-  { user_id, code, ip }: { user_id: bigint; code: string; ip: string },
+  { user_id, code, ...by }: { user_id: bigint; code: string; ip: string; agent?: string },
 ): Promise<boolean> {
   return deps.db.transaction().execute(async (tx) => {
     const spent = await tx
@@ -185,7 +213,7 @@ export async function acceptRecoveryCode(
       event: 'recovery_code.used',
       user_id,
       actor_id: user_id,
-      ip,
+      ...by,
       detail,
     })
     return true

@@ -2,16 +2,64 @@
  * Records changes of an account's security in the audit log, and mails the member. Both happen in the transaction of the
  * act itself.
  */
+import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
-import { enqueueMail } from '../people/email.ts'
+import type { Text } from '../../web/languages.ts'
+import { letter } from '../people/email.texts.ts'
+import { enqueueMail, hasMail, type MailContent } from '../people/email.ts'
+import { deviceText } from '../session/device.ts'
+import { issueLink } from './account-links.ts'
 import { mails } from './mails.texts.ts'
+
+/** The path of the page that “This wasn't me” opens, and how long its link works. */
+export const NOT_ME = '/account/not-me'
+export const NOT_ME_DAYS = 7
+
+const DAY_MS = 86_400_000
+
+/** Events that are only recorded. */
+const UNMAILED = ['email.requested', 'password.recovery_sent', 'locked'] as const
+
+type Unmailed = (typeof UNMAILED)[number]
+
+const isUnmailed = (event: SecurityEvent): event is Unmailed => UNMAILED.some((each) => each === event)
 
 /** Events that are mailed to the member. */
 type Notice = keyof typeof mails.notices
 
-export type SecurityEvent = Notice | 'email.requested' | 'password.recovery_sent'
+/** Events that a stranger may have caused, so their mail says what to do then. */
+const DENIABLE = [
+  'passkey_added',
+  'passkey_removed',
+  'passkey_counter',
+  'password.changed',
+  'password.recovered',
+  'email.changed',
+  'second_factor.on',
+  'second_factor.off',
+  'recovery_codes.remade',
+  'recovery_code.used',
+  'sign_in.link_used',
+] as const satisfies Notice[]
+
+type Deniable = (typeof DENIABLE)[number]
+
+const isDeniable = (event: Notice): event is Deniable => DENIABLE.some((each) => each === event)
+
+/** Where the button of a mail leads, with its label and the words around it. */
+type Way = { content: Partial<MailContent>; link: string }
+
+/** Those of the other notices. */
+const WAYS: Partial<Record<Exclude<Notice, Deniable>, Way>> = {
+  app_registered: { content: { button: mails.opens.applications }, link: '/apps' },
+  'second_factor.reset': { content: { button: mails.opens.secondFactor }, link: '/account/second-factor' },
+  reinstated: { content: { button: mails.opens.signIn }, link: '/sign-in' },
+  signed_out: { content: { button: mails.opens.signIn }, link: '/sign-in' },
+}
+
+export type SecurityEvent = Notice | Unmailed
 
 export type SecurityRecord = {
   event: SecurityEvent
@@ -20,6 +68,8 @@ export type SecurityRecord = {
   /** The member or an administrator; null for the operator, the service and unknown people. */
   actor_id: bigint | null
   ip: string | null
+  /** The User-Agent header of the browser that did it, for the mail. */
+  agent?: string
   detail?: Record<string, unknown>
   /** The recipient of the mail, by default the confirmed address of the account. Null sends none. */
   notify?: string | null
@@ -29,26 +79,63 @@ export type SecurityRecord = {
 export async function recordSecurityEvent(tx: Tx, deps: Core, record: SecurityRecord): Promise<void> {
   const { event, user_id, actor_id, ip, detail = {} } = record
   await recordAudit(tx, { actor_id, action: `account.${event}`, subject: `user:${user_id}`, detail, ip })
-  if (event !== 'email.requested' && event !== 'password.recovery_sent')
-    await sendNotice(tx, deps, record, event)
+  if (!isUnmailed(event)) await sendNotice(tx, deps, record, event)
 }
 
+/** Says in a mail which browser it was. */
+export const browserFact = (agent: string): [Text, Text] => [letter.browser, deviceText(agent)]
+
 async function sendNotice(tx: Tx, deps: Core, record: SecurityRecord, event: Notice): Promise<void> {
-  const { user_id } = record
+  if (!hasMail(deps.config)) return
+  const { user_id, agent } = record
   const user = await tx
     .selectFrom('users')
     .where('id', '=', user_id)
     .select(['username', 'email', 'email_verified', 'language'])
+    .select(sql<boolean>`password_hash is not null`.as('has_password'))
     .executeTakeFirstOrThrow()
   const confirmed = user.email_verified ? user.email : null
   const recipient = record.notify === undefined ? confirmed : record.notify
   if (recipient === null) return
+  const way = isDeniable(event)
+    ? await notMeWay(tx, deps, { user_id, email: recipient, has_password: user.has_password })
+    : WAYS[event]
+  const { subject, text } = mails.notices[event]
   await enqueueMail(tx, deps, {
     user_id,
     recipient,
     username: user.username,
     language: user.language ?? 'en',
     kind: event,
-    content: mails.notices[event],
+    content: {
+      subject,
+      text,
+      at: deps.clock(),
+      ...(agent !== undefined && { facts: [browserFact(agent)] }),
+      ...way?.content,
+    },
+    ...(way !== undefined && { link: way.link }),
   })
+}
+
+/** Issues the link of “This wasn't me”, and returns it with its words. */
+async function notMeWay(
+  tx: Tx,
+  { clock }: Core,
+  { user_id, email, has_password }: { user_id: bigint; email: string; has_password: boolean },
+): Promise<Way> {
+  const expires_at = new Date(clock().getTime() + NOT_ME_DAYS * DAY_MS)
+  const token = await issueLink(tx, { user_id, purpose: 'not_me', email, expires_at })
+  const { wasYou, wasNotYou, notMe, notMeNote } = mails
+  const what = has_password ? wasNotYou.answer : wasNotYou.answerWithoutPassword
+  const content = {
+    answers: [
+      [wasYou.question, wasYou.answer],
+      [wasNotYou.question, what],
+    ] satisfies [Text, Text][],
+    button: notMe,
+    isAlarm: true,
+    note: notMeNote(NOT_ME_DAYS),
+  }
+  return { content, link: `${NOT_ME}?token=${token}` }
 }

@@ -3,7 +3,8 @@
 // Tables: sessions, sign_in_attempts.
 // Clauses: spec/accounts 2.2, 3.1–3.2.
 /** Names the browser and the system of a User-Agent header. Any client can send any header. */
-import type { Messages } from '../../web/languages.ts'
+import type { Messages, Text } from '../../web/languages.ts'
+import { sessions as texts } from './sessions.texts.ts'
 
 /** The first match counts, because most browsers also name the ones they descend from. */
 const BROWSERS: [string, RegExp][] = [
@@ -35,6 +36,14 @@ const SYSTEMS: [string, RegExp][] = [
 export function deviceOf(agent: string): { browser: string | undefined; system: string | undefined } {
   const named = (list: [string, RegExp][]) => list.find(([, pattern]) => pattern.test(agent))?.[0]
   return { browser: named(BROWSERS), system: named(SYSTEMS) }
+}
+
+/** Names the browser and the system of a User-Agent header in both languages, for a mail. */
+export function deviceText(agent: string): Text {
+  const { browser, system } = deviceOf(agent)
+  if (browser !== undefined && system !== undefined) return texts.on(browser, system)
+  const name = browser ?? system
+  return name === undefined ? texts.unknown : { en: name, zh: name }
 }
 
 /** Names the browser and the system of a session in the reader's language. */

@@ -252,10 +252,15 @@ function rowOf(request: FastifyRequest, token: string, { clock }: Core) {
   return {
     token_hash: sha256(token),
     ip: request.ip,
-    agent: (request.headers['user-agent'] ?? '').slice(0, AGENT_LENGTH_MAX),
+    agent: agentOf(request),
     expires_at: new Date(now.getTime() + SESSION_DAYS * DAY_MS),
     last_seen_at: now,
   }
+}
+
+/** Returns the User-Agent header of a request, in the length that is stored. */
+export function agentOf({ headers }: FastifyRequest): string {
+  return (headers['user-agent'] ?? '').slice(0, AGENT_LENGTH_MAX)
 }
 
 /** Ends this browser's session, and tells its applications. */

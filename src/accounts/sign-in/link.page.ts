@@ -9,6 +9,7 @@ import type { Core } from '../../core/core.ts'
 import { isBannedOrSuspended } from '../people/users.ts'
 import { claimLink, findLink } from '../security/account-links.ts'
 import { recordSecurityEvent } from '../security/security-events.ts'
+import { agentOf } from '../session/session.ts'
 import { finishSignIn } from './second-step.page.ts'
 
 export const SIGN_IN_LINK = '/sign-in/link'
@@ -32,7 +33,7 @@ export function signInLinkRoutes(app: FastifyInstance, deps: Core): void {
 
   app.post(SIGN_IN_LINK, async (request, reply) => {
     const { token = '' } = Token.safeParse(request.body).data ?? {}
-    const user_id = await useSignInLink(deps, { token, ip: request.ip })
+    const user_id = await useSignInLink(deps, { token, ip: request.ip, agent: agentOf(request) })
     if (user_id === undefined) return showDeadLink(reply)
     // RFC 8176 has no name for a sign-in by a link.
     return finishSignIn(request, reply, { user_id, amr: [], back: '/' }, deps)
@@ -46,7 +47,7 @@ function showDeadLink(reply: FastifyReply): FastifyReply {
 /** Uses a link and returns its member. Returns undefined for an unusable link, and for a suspended or banned member. */
 async function useSignInLink(
   deps: Core,
-  { token, ip }: { token: string; ip: string },
+  { token, ...by }: { token: string; ip: string; agent: string },
 ): Promise<bigint | undefined> {
   const now = deps.clock()
   return deps.db.transaction().execute(async (tx) => {
@@ -62,7 +63,7 @@ async function useSignInLink(
       event: 'sign_in.link_used',
       user_id: user.id,
       actor_id: user.id,
-      ip,
+      ...by,
     } as const
     await recordSecurityEvent(tx, deps, event)
     return user.id

@@ -17,7 +17,7 @@ import { checkPasskey } from '../passkeys/sign-in.ts'
 import { isBannedOrSuspended } from '../people/users.ts'
 import { acceptCode, acceptRecoveryCode } from '../security/second-factor.ts'
 import { attemptedBy, rememberBrowser } from '../session/known-browser.ts'
-import { cookieOptions, signInUrl, startSession } from '../session/session.ts'
+import { agentOf, cookieOptions, signInUrl, startSession } from '../session/session.ts'
 import { clearAttempts, failAttempt, openAttempt, withdrawAttempt } from '../session/throttle.ts'
 import { continueMeanwhile, hasSignedInMeanwhile } from './meanwhile.ts'
 
@@ -133,7 +133,7 @@ async function prove(request: FastifyRequest, pending: Pending, deps: Core): Pro
   }
   const form = CodeForm.safeParse(request.body)
   const attempt = await openAttempt(deps, attemptedBy(request, { user_id, username }, deps))
-  if (form.success && (await accept(form.data, { user_id, ip: request.ip }, deps))) {
+  if (form.success && (await accept(form.data, { user_id, ip: request.ip, agent: agentOf(request) }, deps))) {
     await clearAttempts(deps, attempt)
     return [...amr, 'otp']
   }
@@ -194,11 +194,11 @@ function secondStepPage(request: FastifyRequest): string {
 
 function accept(
   form: z.output<typeof CodeForm>,
-  { user_id, ip }: { user_id: bigint; ip: string },
+  { user_id, ...by }: { user_id: bigint; ip: string; agent: string },
   deps: Core,
 ): Promise<boolean> {
   if ('code' in form) return acceptCode(deps, user_id, form.code)
-  return acceptRecoveryCode(deps, { user_id, code: form.recovery_code, ip })
+  return acceptRecoveryCode(deps, { user_id, code: form.recovery_code, ...by })
 }
 
 function cookieName({ config }: Core): string {

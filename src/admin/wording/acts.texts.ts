@@ -41,6 +41,7 @@ export const acts = {
     'account.email.changed': { en: 'Email address changed', zh: '修改邮箱' },
     'account.email.requested': { en: 'Email confirmation requested', zh: '申请验证邮箱' },
     'account.exported': { en: 'Own data exported', zh: '导出个人数据' },
+    'account.locked': { en: 'Account locked by its owner', zh: '账号所有者锁定账号' },
     'account.passkey_added': { en: 'Passkey added', zh: '添加通行密钥' },
     'account.passkey_counter': { en: 'Copied passkey suspected', zh: '通行密钥疑似被复制' },
     'account.passkey_removed': { en: 'Passkey removed', zh: '移除通行密钥' },

@@ -150,7 +150,7 @@ type AccountLinksTable = {
   id: Identity
   token_hash: Buffer
   user_id: bigint
-  purpose: 'recover_password' | 'confirm_email' | 'sign_in'
+  purpose: 'recover_password' | 'confirm_email' | 'sign_in' | 'not_me'
   /** The recipient of the link. */
   email: string
   expires_at: Date
@@ -163,6 +163,7 @@ type RecoveryRequestsTable = {
   name: string
   language: 'en' | 'zh-CN'
   ip: string
+  agent: Generated<string>
   requested_at: Date
   created_at: CreatedAt
 }

@@ -1,4 +1,5 @@
 /** Texts of alerts, on their page and by email. */
+import type { AlertKind } from '../../database/tables/notifications.ts'
 import type { Text, Texts } from '../../web/languages.ts'
 import { counted, pointsOf } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
@@ -94,6 +95,10 @@ const mandateMails = {
   }),
 } satisfies Texts
 
+/** The labels of the buttons that open what an alert is about. */
+const application: Text = { en: 'Open the application', zh: '查看应用' }
+const mandate: Text = { en: 'Open the mandate', zh: '查看预授权' }
+
 export const alerts = {
   lead: {
     en: 'News about your applications and mandates. You also get it by email if your address is confirmed.',
@@ -114,6 +119,38 @@ export const alerts = {
     zh: n === 0 ? '没有未读的提醒。' : `已将 ${n} 条提醒标为已读。`,
   }),
   look: { en: 'Open', zh: '查看' },
+  /** What the button of an email says. */
+  opens: {
+    app_registered: application,
+    reviewed: application,
+    notifications_failing: { en: 'See the notifications', zh: '查看通知' },
+    key_expiring: { en: 'Open the keys', zh: '查看密钥' },
+    balance_low: application,
+    invited: { en: 'See the invitation', zh: '查看邀请' },
+    offered: { en: 'See the offer', zh: '查看移交邀请' },
+    received: application,
+    given_away: { en: 'Open your applications', zh: '查看你的应用' },
+    events_gone: { en: 'Open the events', zh: '查看事件' },
+    mandate_accepted: mandate,
+    mandate_more: mandate,
+    mandate_charged: mandate,
+    mandate_digest: mandate,
+    mandate_renews: mandate,
+    mandate_ending: mandate,
+    mandate_refused: mandate,
+    mandate_owner: mandate,
+    mandate_ended: mandate,
+  } satisfies Record<AlertKind, Text>,
+  /** The facts of an email. */
+  shop: { en: 'Shop', zh: '商家' },
+  amount: { en: 'Amount', zh: '金额' },
+  purpose: { en: 'For', zh: '用途' },
+  pointsText: (points: string) => ({ en: pointsOf(points), zh: `${points} ${POINTS}` }),
+  asWritten: (value: string) => ({ en: value, zh: value }),
+  limitIsYours: {
+    en: 'You set this limit yourself. To get no more of these emails, clear it on the page of the application.',
+    zh: '该限额由你自己设定。如不想再收到此类邮件，可在应用页面清空它。',
+  },
   lowBalance: { en: 'Low balance alert', zh: '余额不足提醒' },
   lowBalanceLabel: { en: 'Alert me when my wallet falls below', zh: '钱包余额低于此数时提醒我' },
   lowBalanceHint: {

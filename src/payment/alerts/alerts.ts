@@ -10,6 +10,7 @@ import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import type { AlertKind, MandateAlertKind } from '../../database/tables/notifications.ts'
 import type { TeamRole } from '../../database/tables/payment-apps.ts'
+import type { Text } from '../../web/languages.ts'
 import { markNames } from '../../web/spacing.ts'
 import { alerts as texts } from './alerts.texts.ts'
 
@@ -124,9 +125,24 @@ async function mailAlert(
     username: user.username,
     language,
     kind: `alert.${kind}`,
-    content: texts.mails[kind](language === 'en' ? facts : markNames(facts)),
+    content: {
+      ...texts.mails[kind](language === 'en' ? facts : markNames(facts)),
+      facts: isAboutMandate(kind) ? chargeFacts(facts) : [],
+      button: texts.opens[kind],
+      ...(kind === 'balance_low' && { note: texts.limitIsYours }),
+    },
     link: linkOf({ kind, payment_id, facts }),
   })
+}
+
+/** The facts of a charge, which its reader compares with those of the shop. */
+function chargeFacts({ app, points, purpose }: Record<string, string>): [Text, Text][] {
+  const rows: [Text, Text | undefined][] = [
+    [texts.shop, app === undefined ? undefined : texts.asWritten(app)],
+    [texts.amount, points === undefined ? undefined : texts.pointsText(points)],
+    [texts.purpose, purpose === undefined ? undefined : texts.asWritten(purpose)],
+  ]
+  return rows.filter((row): row is [Text, Text] => row[1] !== undefined)
 }
 
 /** A member's alerts, the newest first. */

@@ -125,6 +125,7 @@ export const PAGES: ListedPage[] = [
     ({ links }) => `/account/recover/password?token=${links.recover_password}`,
   ),
   visitor('accounts/security/message', '/account/recover/password?token=dead'),
+  visitor('confirm not-me', ({ links }) => `/account/not-me?token=${links.not_me}`),
   visitor('accounts/sign-in/link', ({ links }) => `/sign-in/link?token=${links.sign_in}`),
   newcomer('accounts/passkeys/passkeys', '/account/passkeys'),
   buyer('accounts/passkeys/passkeys some', '/account/passkeys'),

@@ -543,6 +543,7 @@ async function makeLinks(test: TestApp, { id: user_id }: Person): Promise<World[
     recover_password: await issue('recover_password'),
     confirm_email: await issue('confirm_email'),
     sign_in: await issue('sign_in'),
+    not_me: await issue('not_me'),
   }
 }
 

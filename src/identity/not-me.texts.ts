@@ -1,0 +1,42 @@
+/** Texts of the page behind “This wasn't me”. */
+import type { Texts } from '../web/languages.ts'
+import { POINTS } from '../web/site-words.ts'
+
+export const notMe = {
+  title: { en: 'Was it not you?', zh: '不是你本人操作？' },
+  lead: (name: string) => ({
+    en: `We have sent an email about a change of the account @${name}. If you did not make it, lock the account now.`,
+    zh: `我们就账号 @${name} 的一项更改发送了邮件。如果不是你本人操作，请立即锁定账号。`,
+  }),
+  leadAtForum: (name: string) => ({
+    en: `We have sent an email about a change of the account @${name}. If you did not make it, sign out everywhere now.`,
+    zh: `我们就账号 @${name} 的一项更改发送了邮件。如果不是你本人操作，请立即全部退出登录。`,
+  }),
+  changed: { en: 'Changed', zh: '更改时间' },
+  signsOut: {
+    en: 'Every browser and app is signed out.',
+    zh: '所有浏览器和应用都会退出登录。',
+  },
+  password: (email: string) => ({
+    en: `The password stops working. A link to set a new one goes to ${email}.`,
+    zh: `当前密码失效，设置新密码的链接会发往 ${email}。`,
+  }),
+  address: {
+    en: 'This becomes the address of the account again.',
+    zh: '该邮箱会重新成为账号邮箱。',
+  },
+  passkeys: (since: string) => ({
+    en: `Passkeys that were added since ${since} are removed.`,
+    zh: `${since}以来添加的通行密钥会被移除。`,
+  }),
+  secondFactor: {
+    en: 'Two-step verification stays on. If you did not turn it on, ask an administrator to turn it off.',
+    zh: '两步验证保持开启。如果不是你开启的，请联系管理员关闭。',
+  },
+  stays: {
+    en: `Your ${POINTS}, orders and mandates stay as they are. Check them after you sign in.`,
+    zh: `${POINTS}、订单和预授权保持不变，请在登录后检查。`,
+  },
+  lock: { en: 'Lock my account', zh: '锁定我的账号' },
+  signOut: { en: 'Sign out everywhere', zh: '全部退出登录' },
+} satisfies Texts
