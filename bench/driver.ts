@@ -4,6 +4,7 @@
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
+import { median } from './statistics.ts'
 
 const TICKS_PER_SECOND = 100
 
@@ -71,7 +72,13 @@ function readAnswer(bytes: Buffer): Answer | undefined {
 }
 
 /** The result of a measurement. Processor time is per call: of the measured processes, and of Postgres if its pid was given. */
-export type Measured = { per_second: number; cpu_us: number; postgres_us: number; p99_ms: number }
+export type Measured = {
+  per_second: number
+  cpu_us: number
+  postgres_us: number
+  median_ms: number
+  p99_ms: number
+}
 
 export type Calls = {
   callers: number
@@ -109,7 +116,13 @@ export async function measureCalls(calls: Calls): Promise<Measured> {
   const seconds = (performance.now() - start) / 1000
   const counted = count - uncounted
   const [cpu_us, postgres_us] = (await cpu()).map((after, i) => ((after - cpuBefore[i]!) * 1e6) / counted)
-  return { per_second: counted / seconds, cpu_us: cpu_us!, postgres_us: postgres_us!, p99_ms: p99(latencies) }
+  return {
+    per_second: counted / seconds,
+    cpu_us: cpu_us!,
+    postgres_us: postgres_us!,
+    median_ms: median(latencies),
+    p99_ms: p99(latencies),
+  }
 }
 
 export type Load = {

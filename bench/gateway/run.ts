@@ -15,7 +15,6 @@ import { openDatabase } from '../../src/database/connection.ts'
 import { startEmbedded } from '../../src/database/embedded/embedded.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { setPublicKey } from '../../src/payment/apps/key-changes.ts'
-import { gatewayString, signMd5 } from '../../src/payment/signing/gateway.ts'
 import { readPublicKey } from '../../src/payment/signing/public-key.ts'
 import { ALNUM, makeSecrets, randomText } from '../../src/platform/secrets.ts'
 import { type Measured, measure, type Request } from '../driver.ts'
@@ -24,6 +23,7 @@ import { makeWorld, newOrderId, type Shop } from '../payment/world.ts'
 import { type ServerProcess, startServer, stopServers } from '../processes.ts'
 import { median, spread } from '../statistics.ts'
 import { BARE_NOTIFIER, compareNotifications } from './notify.ts'
+import { CREATED, createV1, createV2, type Trade } from './trades.ts'
 
 const CALLERS = 32
 const COUNT = 4_000
@@ -54,33 +54,14 @@ const KINDS: Kind[] = ['initiate', 'V1 create', 'V2 create', 'act=order']
 
 /** The work of one round: its requests, and what the body of a right answer holds. The status of a refusal is 200 too. */
 type Round = { requests: Request[]; holds: RegExp }
-type Trade = { shop: Shop; out_trade_no: string }
 
 const pick = <T>(list: readonly T[]) => list[Math.floor(Math.random() * list.length)]!
 const newTrades = (shops: Shop[], number = count) =>
   Array.from({ length: number }, (): Trade => ({ shop: pick(shops), out_trade_no: newOrderId() }))
 
 function creates(version: 'V1' | 'V2', trades: Trade[]): Round {
-  const requests = trades.map(({ shop, out_trade_no }): Request => {
-    const fields: Record<string, string> = {
-      pid: String(shop.pid),
-      type: 'alipay',
-      out_trade_no,
-      notify_url: 'https://shop.example/notify',
-      return_url: 'https://shop.example/return',
-      name: 'Something of the shop',
-      money: '9.90',
-      ...(version === 'V2' ? { timestamp: String(Math.floor(Date.now() / 1000)), method: 'jump' } : {}),
-    }
-    const text = gatewayString(fields)
-    const signature =
-      version === 'V1'
-        ? { sign: signMd5(text, shop.merchant_key), sign_type: 'MD5' }
-        : { sign: signRsa('sha256', Buffer.from(text), pair.privateKey).toString('base64'), sign_type: 'RSA' }
-    const body = new URLSearchParams({ ...fields, ...signature }).toString()
-    return { method: 'POST', path: `/payment/api/${version === 'V1' ? 'mapi.php' : 'pay/create'}`, body }
-  })
-  return { requests, holds: version === 'V1' ? /"code":1,/ : /"code":0,.*"pay_info"/ }
+  const create = version === 'V1' ? createV1 : (trade: Trade) => createV2(trade, pair.privateKey)
+  return { requests: trades.map(create), holds: CREATED[version] }
 }
 
 /** As the reference SDK 1.3 asks: a link with the KEY. */
