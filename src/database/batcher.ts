@@ -4,8 +4,8 @@
 // Clauses: spec/limits 3.2.
 /**
  * Natural batching, the group commit of payments: while one statement runs, new callers wait together, and the next
- * statement takes them all. Before each statement, the batch gathers the callers that the event loop has at hand. There is
- * no timer, so a lone caller waits for one tick of the event loop.
+ * statement takes them all. Before each statement, the batch gathers the callers that the event loop has at hand. A lone
+ * caller waits for one tick of the event loop. On a slow disk, a batch also waits for the callers of the commit before: see regroup.ts.
  */
 import assert from 'node:assert/strict'
 import { setImmediate as nextTick } from 'node:timers/promises'
@@ -15,6 +15,7 @@ import { overloaded } from '../platform/errors.ts'
 import { currentScope, inBatch, type Scope } from '../platform/tracing.ts'
 import { isLockedOut } from './connection.ts'
 import { LockedRow, makeFrozenWaits, makeLockQueues, PATIENCE_MS, type Skipping } from './lock-waits.ts'
+import { makeRegroup, type Timing } from './regroup.ts'
 
 const ITEMS_MAX = 64
 /** Ticks of the event loop that a batch gathers for, so a steady stream of callers cannot hold it back. */
@@ -48,8 +49,12 @@ export type BatcherOptions<Item, Outcome> = Batching & {
   run: (items: Item[], patience_ms: number, skipping?: Skipping) => Promise<(Outcome | LockedRow)[]>
   /** Whether a run can skip locked rows, and then answers LockedRow for the items that need them. */
   canSkip?: boolean
+  /** Whether a run commits what it wrote, so that its callers wait for a flush of the disk. */
+  commits?: boolean
   /** Tells which items need a row that a frozen process has locked. For runs that cannot skip. */
   findFrozen?: (items: Item[]) => Promise<boolean[]>
+  /** The clock and the timer of the wait for callers of the commit before. */
+  timing?: Timing
 }
 
 type Caller<Item, Outcome> = {
@@ -78,29 +83,20 @@ export function makeBatcher<Item, Outcome>(
     submit,
   })
   const lockQueues = makeLockQueues<Caller<Item, Outcome>>({ itemsMax, submit, finish, settleEach })
+  const regroup = options.commits ? makeRegroup(options.timing) : undefined
   let running = 0
 
   async function drain(): Promise<void> {
     running += 1
     while (waiting.length > 0) {
-      await gather()
+      const meeting = regroup?.wait(itemsMax - waiting.length)
+      if (meeting !== undefined) await meeting
+      await gather(waiting, itemsMax)
       const callers = waiting.splice(0, itemsMax)
       // Another run may have taken them.
       if (callers.length > 0) await settle(callers)
     }
     running -= 1
-  }
-
-  /**
-   * Lets callers arrive until a tick of the event loop brings no new one. Requests that came together reach the batcher in
-   * one tick or in a few, and a statement for each costs far more than their rows.
-   */
-  async function gather(): Promise<void> {
-    for (let tick = 0, before = 0; tick < TICKS_MAX && waiting.length < itemsMax; tick += 1) {
-      if (waiting.length <= before) return
-      before = waiting.length
-      await nextTick()
-    }
   }
 
   const settle = canSkip ? settleOrSkip : settleOrSetApart
@@ -162,9 +158,11 @@ export function makeBatcher<Item, Outcome>(
     skipping?: Skipping,
   ): Promise<void> {
     if (callers.length === 0) return
+    const noteAnswers = regroup?.begin()
     const outcomes = await inBatch(options.name, callers, () => run(itemsOf(callers), patience_ms, skipping))
     // A missing outcome would give each later caller that of its neighbour.
     assert.equal(outcomes.length, callers.length)
+    noteAnswers?.(callers.length)
     for (const [index, caller] of callers.entries()) {
       const outcome = outcomes[index]!
       if (outcome instanceof LockedRow) lockQueues.enter(caller, outcome.row)
@@ -174,6 +172,7 @@ export function makeBatcher<Item, Outcome>(
 
   function submit(caller: Caller<Item, Outcome>): void {
     waiting.push(caller)
+    regroup?.noteCaller()
     if (running < lanes) void drain()
   }
 
@@ -182,6 +181,18 @@ export function makeBatcher<Item, Outcome>(
       if (waiting.length + frozenWaits.size() + lockQueues.size() >= queueMax) reject(overloaded())
       else submit({ item, resolve, reject, scope: currentScope() })
     })
+}
+
+/**
+ * Lets callers arrive until a tick of the event loop brings no new one. Requests that came together reach the batcher in
+ * one tick or in a few, and a statement for each costs far more than their rows.
+ */
+async function gather(waiting: readonly unknown[], itemsMax: number): Promise<void> {
+  for (let tick = 0, before = 0; tick < TICKS_MAX && waiting.length < itemsMax; tick += 1) {
+    if (waiting.length <= before) return
+    before = waiting.length
+    await nextTick()
+  }
 }
 
 function itemsOf<Item>(callers: { item: Item }[]): Item[] {
