@@ -1,4 +1,5 @@
 /** /account/sessions: the browsers that are signed in to an account. spec/accounts 3.1. */
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { deviceOf } from '../../src/accounts/session/device.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
@@ -89,6 +90,26 @@ describe('the list', () => {
     test.clock.advance(3 * 60 * MINUTE_MS)
     expect((await client.get(PATH)).body).toContain(`${t.sessions.lastSeen} ${t.sessions.hoursAgo(3)}`)
     expect((await phone.get(PATH)).body).toContain(`${t.sessions.lastSeen} ${t.sessions.justNow}`)
+  })
+
+  it('notes the last use without waiting for the disk', async () => {
+    const alice = await makePerson(test)
+    await signInWith(alice, FIREFOX, '203.0.113.9')
+    /** How the transaction of a request at this time commits. */
+    const commitAt = (now: Date) =>
+      test.db.transaction().execute(async (tx) => {
+        await sql`set local synchronous_commit = on`.execute(tx)
+        await sql`
+          select from use_sessions(
+            array(select token_hash from sessions where user_id = ${alice.id}), ${now}::timestamptz,
+            ${new Date(now.getTime() - 10 * MINUTE_MS)}::timestamptz, null
+          )`.execute(tx)
+        const { rows } = await sql<{ how: string }>`
+          select current_setting('synchronous_commit') as how`.execute(tx)
+        return rows[0]!.how
+      })
+    const later = new Date(test.clock.now().getTime() + 11 * MINUTE_MS)
+    expect([await commitAt(later), await commitAt(later)]).toEqual(['off', 'on'])
   })
 })
 

@@ -37,6 +37,8 @@ begin
     offset 0
   ) as s;
   if v_unseen is not null then
+    -- The commit does not wait for the disk. A crash may lose the note, and the next request notes it again.
+    perform set_config('synchronous_commit', 'off', true);
     update sessions set last_seen_at = p_now
     where id = any (array(
       select id from sessions

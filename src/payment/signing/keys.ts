@@ -148,7 +148,10 @@ export async function endPreviousKeys(
   return ended.numUpdatedRows > 0n
 }
 
-/** Records the use of a token, at most once a minute. The owner's page and the choice of callback token read it. */
+/**
+ * Records the use of a token, at most once a minute. The owner's page and the choice of callback token read it. It waits for the disk:
+ * a crash that lost the first use would let the previous token sign again.
+ */
 export async function markTokenUsed(db: Db, { id, last_used_at }: TokenUse, now: Date): Promise<void> {
   if (last_used_at !== null && now.getTime() - last_used_at.getTime() < KEY_USE_BUCKET_MS) return
   await db.updateTable('payment_app_keys').set({ last_used_at: now }).where('id', '=', id).execute()
