@@ -7,23 +7,27 @@ import type { Core } from '../core/core.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import { CHAIN_START, type ChainEnd, nextHash, readContents, SEAL_PURPOSE } from './chain.ts'
 
-/** The journals of one transaction: few, because this process hashes them between its requests. */
+/** The journals of one batch: few, because this process hashes them between its requests. */
 const BATCH_MAX = 250
-/** The batches of one round. The rest waits for the next round. */
+/**
+ * The batches of one transaction. The rest waits for the next round. They share its commit, because on a slow disk payments wait for
+ * each flush that comes before theirs.
+ */
 const BATCHES_MAX = 40
 
 export type Sealer = (isStopped?: () => boolean) => Promise<ChainEnd | undefined>
 
 /**
- * Makes the sealer of this process. A call seals a bounded number of journals and returns the end of the chain if it sealed
- * any. It throws if the chain lost a seal that this process has seen, because further seals would hide the manipulation.
+ * Makes the sealer of this process. A call seals the journals that it sees at first, a bounded number of them, and returns the end of
+ * the chain if it sealed any. It throws if the chain lost a seal that this process has seen, because further seals would hide the manipulation.
  */
 export function makeSealer({ db, secrets }: Pick<Core, 'db' | 'secrets'>): Sealer {
   let known: ChainEnd | undefined
 
   return async (isStopped = () => false) => {
     let end: ChainEnd | undefined
-    for (let batch = 0; batch < BATCHES_MAX && !isStopped(); batch += 1) {
+    let target: bigint | undefined
+    while (!isStopped()) {
       const { rows } = await sql<{ seen: bigint | null; sealed_to: bigint; kept: Buffer | null }>`
         select (select max(id) from journal) as seen, sealed_to,
           (select hash from journal_seals where journal_id = ${known?.journal_id ?? null}::bigint) as kept
@@ -33,8 +37,11 @@ export function makeSealer({ db, secrets }: Pick<Core, 'db' | 'secrets'>): Seale
         throw new Error(`The chain of seals no longer holds what was sealed for journal ${known.journal_id}`)
       }
       known = (await lastSeal(db)) ?? known
-      if (seen === null || seen <= sealed_to) break
-      const outcome = await db.transaction().execute((tx) => sealBatch(tx, secrets, seen))
+      if (seen === null) break
+      // Journals that arrive meanwhile wait for the next round, so that the last ones do not take a commit each.
+      target ??= seen
+      if (target <= sealed_to) break
+      const outcome = await db.transaction().execute((tx) => sealSettled(tx, secrets, seen, isStopped))
       end = outcome.end ?? end
       known = end ?? known
       if (!outcome.isMore) break
@@ -54,10 +61,11 @@ type SealState = {
  * Seals up to the id that an earlier call saw, after the end of every transaction that could fill a gap below it. Notes
  * `seen` for the next call: the highest id that was visible before this transaction got its number.
  */
-async function sealBatch(
+async function sealSettled(
   tx: Tx,
   secrets: Core['secrets'],
   seen: bigint,
+  isStopped: () => boolean,
 ): Promise<{ end?: ChainEnd | undefined; isMore: boolean }> {
   const lock = await sql`select from journal_sealing for update skip locked`.execute(tx)
   if (lock.rows.length === 0) return { isMore: false }
@@ -75,13 +83,28 @@ async function sealBatch(
     return { isMore: true }
   }
   if (!state.is_settled) return { isMore: false }
-  let end: ChainEnd | undefined
-  const journals = await readContents(tx, { after: sealed_to, to: seen_to, limit: BATCH_MAX })
-  if (journals.length > 0) end = await append(tx, secrets, journals)
-  const last = journals.at(-1)
-  if (journals.length === BATCH_MAX && last!.id < seen_to) await note(tx, { sealed_to: last!.id })
+  const { end, last } = await sealBatches(tx, secrets, { after: sealed_to, to: seen_to }, isStopped)
+  if (last < seen_to) await note(tx, { sealed_to: last })
   else await note(tx, { sealed_to: seen_to, seen_to: seen > seen_to ? seen : null })
-  return { end, isMore: true }
+  return { end, isMore: last === seen_to }
+}
+
+/** Returns the end of the chain if it sealed any journal, and `to` or the last journal before it had to stop. */
+async function sealBatches(
+  tx: Tx,
+  secrets: Core['secrets'],
+  { after, to }: { after: bigint; to: bigint },
+  isStopped: () => boolean,
+): Promise<{ end: ChainEnd | undefined; last: bigint }> {
+  let end: ChainEnd | undefined
+  let last = after
+  for (let batch = 0; batch < BATCHES_MAX && !isStopped(); batch += 1) {
+    const journals = await readContents(tx, { after: last, to, limit: BATCH_MAX })
+    if (journals.length > 0) end = await append(tx, secrets, journals)
+    if (journals.length < BATCH_MAX) return { end, last: to }
+    last = journals.at(-1)!.id
+  }
+  return { end, last }
 }
 
 async function append(

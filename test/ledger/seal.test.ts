@@ -167,6 +167,38 @@ describe('sealing', () => {
     expect(await sealedIds()).toEqual(await journalIds())
   })
 
+  it('takes all batches of a round in one commit', async () => {
+    await sql`select post_journals('adjustment', 'test', array_agg(row('live', 'round:' || n, null, now(), null, null, null, 0, 0)::posting order by n))
+      from generate_series(1, 600) as n`.execute(db)
+    const before = await sealedIds()
+    await seal()
+    expect(await sealedIds()).toEqual(await journalIds())
+    const { rows } = await sql<{ commits: bigint }>`
+      select count(distinct xmin::text) as commits from journal_seals where journal_id > ${before.at(-1)}`.execute(
+      db,
+    )
+    expect(rows).toEqual([{ commits: 1n }])
+  })
+
+  it('leaves journals that arrive meanwhile to the next round', async () => {
+    await give()
+    const seen = await journalIds()
+    const execute = async (act: (tx: Tx) => Promise<unknown>) => {
+      const outcome = await db.transaction().execute(act)
+      await give()
+      return outcome
+    }
+    const busy = new Proxy(db, {
+      get(target, name) {
+        if (name === 'transaction') return () => ({ execute })
+        const value = Reflect.get(target, name)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    await makeSealer({ db: busy, secrets })()
+    expect(await sealedIds()).toEqual(seen)
+  })
+
   it('takes many in batches, stops between them when asked, and continues', async () => {
     await sql`select post_journals('adjustment', 'test', array_agg(row('live', 'many:' || n, null, now(), null, null, null, 0, 0)::posting order by n))
       from generate_series(1, 1200) as n`.execute(db)
