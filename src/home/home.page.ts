@@ -7,7 +7,7 @@ import { describeMovement, type Movement } from '../accounts/movements.ts'
 import { chooseLanguage } from '../accounts/people/users.ts'
 import { describeDevice } from '../accounts/session/device.ts'
 import { PROFILE } from '../accounts/session/reauthentication.ts'
-import { browserScope, type Session } from '../accounts/session/session.ts'
+import { browserScope, requireUser, type Session } from '../accounts/session/session.ts'
 import { isRegistrationOpen } from '../accounts/sign-in/register.page.ts'
 import type { Core } from '../core/core.ts'
 import { type Moved, movedThisMonth, statementOf, type Wallet, walletOf } from '../ledger/wallet.ts'
@@ -55,7 +55,10 @@ export async function homePages(app: FastifyInstance, deps: Core): Promise<void>
 
   app.get('/', async (request, reply) => {
     const { session } = request
-    return session === undefined ? showWelcome(reply, deps) : showHome(request, reply, session, deps)
+    if (session === undefined) return showWelcome(reply, deps)
+    // The front page is the only one of a member that visitors see, too.
+    const elsewhere = await requireUser(request, reply)
+    return elsewhere ?? showHome(request, reply, session, deps)
   })
 
   app.post('/language', async (request, reply) => {

@@ -277,12 +277,14 @@ describe('passwords', () => {
       status: 303,
       location: '/account/password?return_to=%2Faccount',
     })
+    expect((await client.get('/')).location).toBe('/account/password?return_to=%2F')
     const page = await client.get('/account/password?return_to=%2Faccount')
     expect(page.body).toContain(messages.en.password.once)
-    const changed = await client.submit(page, '/account/password', {
-      current_password: 'a one-time word',
-      new_password: 'my own password',
-    })
+    // It was just typed, so it is not asked for. It cannot be chosen again.
+    expect(page.body).not.toContain('name="current_password"')
+    const same = await client.submit(page, '/account/password', { new_password: 'a one-time word' })
+    expect(same.body).toContain(messages.en.password.same_password)
+    const changed = await client.submit(page, '/account/password', { new_password: 'my own password' })
     expect(changed).toMatchObject({ status: 303, location: '/account' })
     expect((await client.get('/account')).status).toBe(200)
     const row = await test.db
@@ -291,6 +293,21 @@ describe('passwords', () => {
       .select('must_change_password')
       .executeTakeFirst()
     expect(row?.must_change_password).toBe(false)
+    const own = await client.get('/account/password')
+    const again = await client.submit(own, '/account/password', { new_password: 'chosen by a thief' })
+    expect(again.body).toContain(messages.en.password.wrong_password)
+  })
+
+  it('given once is asked for again when the sign-in is no longer recent', async () => {
+    const person = await makePerson(test, { must_change_password: true })
+    const client = await person.signIn()
+    const page = await client.get('/account/password')
+    test.clock.advance(10 * 60_000 + 1)
+    const late = await client.submit(page, '/account/password', { new_password: 'my own password' })
+    expect(late.status).toBe(400)
+    const fields = { current_password: person.password, new_password: 'my own password' }
+    expect(late.body).toContain('name="current_password"')
+    expect((await client.submit(late, '/account/password', fields)).status).toBe(303)
   })
 })
 

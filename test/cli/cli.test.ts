@@ -22,7 +22,7 @@ import { askMandateRight } from '../../src/payment/mandates/right.ts'
 import { VERSION } from '../../src/platform/version.ts'
 import { untilBlocked } from '../harness/blocked.ts'
 import { expectSoundBooks } from '../harness/books.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
+import { makePerson, type Person, signIn } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
 import { browser, createDatabase, startTestApp, useTestApp } from '../harness/harness.ts'
 import { makeMandate, switchMandates } from '../harness/mandates.ts'
@@ -237,6 +237,19 @@ describe('a sign-in link', () => {
     expect((await browser(test).get(path)).status).toBe(410)
     expect((await client.submit(page, '/sign-in/link')).status).toBeGreaterThanOrEqual(400)
     expect(await audited('account.sign_in.link_used')).toHaveLength(1)
+  })
+
+  it('lets a member with a one-time password set a new one', async () => {
+    const person = await makePerson(test)
+    await told('user', 'reset-password', person.username)
+    const { url } = await told('user', 'sign-in-link', person.username)
+    const client = browser(test)
+    const page = await client.get(String(url).replace(test.url, ''))
+    const { location } = await client.submit(page, '/sign-in/link')
+    const form = await client.get((await client.get(location!)).location!)
+    const changed = await client.submit(form, '/account/password', { new_password: 'my own password' })
+    expect(changed).toMatchObject({ status: 303, location: '/' })
+    expect(await signIn(test, person.username, 'my own password')).toBeDefined()
   })
 
   it('ends the one before it, and helps nobody who is barred', async () => {

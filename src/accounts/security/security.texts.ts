@@ -46,8 +46,8 @@ export const security = {
 export const password = {
   title: { en: 'Change your password', zh: '修改密码' },
   once: {
-    en: 'You signed in with a one-time password. Choose your own to continue.',
-    zh: '你使用的是一次性密码，请先设置自己的密码。',
+    en: 'This account has a one-time password. Choose your own to continue.',
+    zh: '此账号使用一次性密码，请先设置自己的密码。',
   },
   current: { en: 'Current password', zh: '当前密码' },
   new: { en: 'New password', zh: '新密码' },
