@@ -9,6 +9,7 @@ import { measureRequests } from './core/metrics.ts'
 import { refuseOverload } from './core/overload.ts'
 import { docsPlugin } from './docs/plugin.ts'
 import { homePages } from './home/home.page.ts'
+import { launchPage } from './home/launch.page.ts'
 import { answerDocumentsFirst } from './identity/oauth/discovery.ts'
 import { identityPlugin } from './identity/plugin.ts'
 import type { Parts } from './parts.ts'
@@ -92,6 +93,7 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
   appLogoRoute(app, deps)
   healthRoutes(app, deps, () => deps.signingKeys.current())
   await app.register(homePages, deps)
+  await app.register(launchPage, deps)
   await app.register(accountsPlugin, deps)
   await app.register(identityPlugin, deps)
   await app.register(paymentPlugin, deps)

@@ -65,7 +65,7 @@ comment on index grants_code_id_key is 'unique: a code is redeemed once';
 comment on index grants_expiry is 'src/operations/retention.ts: deletes expired grants';
 comment on index grants_resource is 'foreign key grants_resource_app_id_fkey: an application is deleted';
 comment on index grants_session is 'end_sessions: the grants of ended sessions';
-comment on index grants_user_app is 'src/identity/authorised-apps.ts: a member''s grants';
+comment on index grants_user_app is 'src/home/apps.ts: a member''s last sign-in to an application';
 
 comment on index journal_posted is 'src/ledger/proofs.ts: the journals of a day';
 comment on index journal_reference_key is 'unique: a payment, a transfer or a grant happens once';
@@ -115,9 +115,8 @@ comment on index notifications_troubled is 'src/payment/apps/due-alerts.ts: appl
 
 comment on index oauth_apps_client_id_key is 'unique: a client_id names one application';
 comment on index oauth_apps_fetched is 'src/operations/retention.ts: deletes unused clients of documents';
-comment on index oauth_apps_listed is 'src/identity/launch.page.ts: the list of applications';
 comment on index oauth_apps_name_skeleton is 'src/admin/apps/like-named.ts: applications with names alike';
-comment on index oauth_apps_offered is 'src/home/home.ts: the newest applications';
+comment on index oauth_apps_offered is 'src/home/apps.ts: the newest applications';
 comment on index oauth_apps_owner is 'src/identity/apps/apps.ts: an owner''s list';
 comment on index oauth_apps_registered_by is 'src/identity/apps/apps.ts: counts what an application registered today';
 comment on index oauth_apps_reviewed_resource_uri_key is 'unique: a reviewed resource belongs to one application';
@@ -163,7 +162,7 @@ comment on index payment_apps_live_app_id_key is 'unique: an application has one
 comment on index payment_apps_low_balance is 'src/payment/apps/due-alerts.ts: applications that watch a balance';
 comment on index payment_apps_mandate_right_asked is 'src/admin/navigation/queues.ts: who asks for the right to mandates';
 comment on index payment_apps_name_skeleton is 'src/admin/apps/like-named.ts: applications with names alike';
-comment on index payment_apps_offered is 'src/home/home.ts: the newest applications';
+comment on index payment_apps_offered is 'src/home/apps.ts: the newest applications';
 comment on index payment_apps_payment_id_key is 'unique: a Payment ID names one application';
 comment on index payment_apps_pid_key is 'unique: a pid names one application';
 comment on index payment_apps_review is 'src/payment/apps/review.ts: the queue of reviews';

@@ -1,5 +1,3 @@
-// This room: the front page of visitors, and a member’s home.
-// Verbs: homePages, ordersToPay, appsFor.
 /** The front page of visitors, a member's home, and the choice of language. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { earningForum } from '../accounts/forum/points.ts'
@@ -14,34 +12,27 @@ import { type Moved, movedThisMonth, statementOf, type Wallet, walletOf } from '
 import { safeBack } from '../web/back.ts'
 import { keepForm, repeatedForm } from '../web/forms/kept-forms.ts'
 import { isLanguage, LANGUAGE_COOKIE } from '../web/languages.ts'
-import {
-  appsFor,
-  appsForVisitors,
-  type HomeApp,
-  type OtherSessions,
-  ordersToPay,
-  otherSessions,
-  type WaitingOrder,
-} from './home.ts'
+import { homeTiles, type PlacedApp } from './apps.ts'
+import { type OtherSessions, ordersToPay, otherSessions, type WaitingOrder } from './home.ts'
 
 declare module '../web/views.ts' {
   interface PageData {
-    'home/welcome': { apps: HomeApp[]; hasForum: boolean; mayRegister: boolean }
+    'home/welcome': { apps: PlacedApp[]; hasForum: boolean; mayRegister: boolean }
     'home/home': {
       user: Session['user']
       wallet: Wallet
       moved: Moved | undefined
       lately: Movement[]
       orders: (WaitingOrder & { minutesLeft: number })[]
-      used: HomeApp[]
-      offered: HomeApp[]
+      used: PlacedApp[]
+      offered: PlacedApp[]
       sessions: OtherSessions & { device: string }
       /** `forum` is the address of the forum where members earn points. */
       earning: { forum: string | undefined; mayBuild: boolean }
     }
   }
   interface PartData {
-    'home/apps': { apps: HomeApp[] }
+    'home/apps': { apps: PlacedApp[] }
   }
 }
 
@@ -82,7 +73,7 @@ export async function homePages(app: FastifyInstance, deps: Core): Promise<void>
 
 async function showWelcome(reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   return reply.page('home/welcome', {
-    apps: await appsForVisitors(deps),
+    apps: (await homeTiles(deps, undefined)).offered,
     hasForum: deps.config.DISCOURSE_URL !== undefined,
     mayRegister: await isRegistrationOpen(deps),
   })
@@ -104,7 +95,7 @@ async function showHome(
     movedThisMonth(db, user.id, { now, zone: settings.time_zone }),
     statementOf(db, user.id, {}, { lines: LATELY_LINES }),
     ordersToPay(deps, user.id),
-    appsFor(deps, user),
+    homeTiles(deps, user),
     otherSessions(deps, session),
   ])
   return reply.page('home/home', {

@@ -13,7 +13,6 @@ import { authorisedAppPages } from './authorised-apps.page.ts'
 import { deviceAuthorizationRoute } from './devices/authorization.ts'
 import { devicePages } from './devices/device.page.ts'
 import type { IdentityDeps } from './keys/keys.ts'
-import { launchPage } from './launch.page.ts'
 import { notMePages } from './not-me.page.ts'
 import type { AuthorizeDeps } from './oauth/authorization.ts'
 import { QUERY_BYTES_MAX, queryText } from './oauth/authorization-request.ts'
@@ -44,7 +43,6 @@ export async function identityPlugin(app: FastifyInstance, deps: AuthorizeDeps):
     await browser.register(devicePages, deps)
     await browser.register(appPages, deps)
     await browser.register(authorisedAppPages, deps)
-    await browser.register(launchPage, deps)
     await browser.register(notMePages, deps)
   })
 

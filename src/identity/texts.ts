@@ -5,7 +5,6 @@ import { access, apps, created } from './apps/apps.texts.ts'
 import { registry } from './apps/own-app.texts.ts'
 import { authorised } from './authorised-apps.texts.ts'
 import { device } from './devices/device.texts.ts'
-import { launch } from './launch.texts.ts'
 import { logoutDeliveries } from './logout/deliveries.texts.ts'
 import { notMe } from './not-me.texts.ts'
 import { consent, consents, logout } from './oauth/consent.texts.ts'
@@ -17,7 +16,6 @@ export const texts = {
   logoutDeliveries,
   consents,
   authorised,
-  launch,
   notMe,
 } satisfies Texts
 

@@ -22,30 +22,39 @@ import {
 /** The kind of the application whose page it is. */
 type Kind = 'sign_in' | 'payment'
 
-/** What the page of an application shows of its link. `candidates` are what its owner can link it with. */
-export type Shop = { kind: Kind; other: Other | undefined; candidates: Other[]; isOwn: boolean }
+/** What the page of an application shows of its link. */
+export type Shop = {
+  kind: Kind
+  other: Other | undefined
+  /** What its owner can link it with. */
+  candidates: Other[]
+  isOwn: boolean
+  /** Whether members cannot open it from the launch page, because it and the other one have no homepage. */
+  hasNoHomepage: boolean
+}
 
 declare module '../web/views.ts' {
   interface PartData {
     /** `action` is the address of the application, below which its forms are. */
     'shops/link': { app: { name: string }; shop: Shop; action: string }
+    'shops/no-homepage': { shop: Shop }
   }
 }
 
 const LinkForm = z.object({ other: z.string().trim().min(1).max(300) })
 
+type Read = { kind: Kind; app: { id: bigint; homepage: string | null }; owner_id: bigint | undefined }
+
 /** Reads what the page shows of the link. Only the owner can link and unlink. */
-export async function shopOf(
-  db: Db,
-  { kind, app_id, owner_id }: { kind: Kind; app_id: bigint; owner_id: bigint | undefined },
-): Promise<Shop> {
+export async function shopOf(db: Db, { kind, app, owner_id }: Read): Promise<Shop> {
   const [findOther, findCandidates] =
     kind === 'sign_in' ? [linkedPaymentApp, linkablePaymentApps] : [linkedSignInApp, linkableSignInApps]
   const [other, candidates] = await Promise.all([
-    findOther(db, app_id),
+    findOther(db, app.id),
     owner_id === undefined ? [] : findCandidates(db, owner_id),
   ])
-  return { kind, other, candidates, isOwn: owner_id !== undefined }
+  const hasNoHomepage = app.homepage === null && (other?.homepage ?? null) === null
+  return { kind, other, candidates, isOwn: owner_id !== undefined, hasNoHomepage }
 }
 
 export type LinkForms<Request extends FastifyRequest> = {

@@ -29,6 +29,17 @@ export const shopLink = {
   },
   open: { en: 'Open', zh: '打开' },
   unlink: { en: 'Unlink', zh: '取消关联' },
+  noHomepage: {
+    sign_in: {
+      en: 'Members cannot open this application from the page of all apps, because it has no homepage.',
+      zh: '此应用没有主页，因此成员无法从“全部应用”页打开它。',
+    },
+    payment: {
+      en: 'Members do not find this shop on the page of all apps, because it has no homepage.',
+      zh: '此商店没有主页，因此成员在“全部应用”页找不到它。',
+    },
+  },
+  addHomepage: { en: 'Add a homepage', zh: '填写主页' },
   onlyOwner: {
     en: 'Only the owner can change the name and the logo, because the linked sign-in application has them too.',
     zh: '关联的登录应用使用同一名称和图标，因此只有所有者可以修改。',

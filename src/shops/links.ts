@@ -14,7 +14,7 @@ import { AppError } from '../platform/errors.ts'
 export type Face = { name: string; logo_url: string | null }
 
 /** The application of the other kind, by its client_id or Payment ID. */
-export type Other = Face & { id: string }
+export type Other = Face & { id: string; homepage: string | null }
 
 type SignIn = Pick<Selectable<Tables['oauth_apps']>, 'id' | 'client_id' | 'name' | 'logo_url' | 'reviewed_at'>
 type Sells = Pick<Selectable<Tables['payment_apps']>, 'id' | 'payment_id' | 'name' | 'logo_url' | 'status'>
@@ -29,7 +29,7 @@ export async function linkedPaymentApp(db: Db, oauth_app_id: bigint): Promise<Ot
     .selectFrom('shop_links as link')
     .innerJoin('payment_apps as app', 'app.id', 'link.payment_app_id')
     .where('link.oauth_app_id', '=', oauth_app_id)
-    .select(['app.payment_id as id', 'app.name', 'app.logo_url'])
+    .select(['app.payment_id as id', 'app.name', 'app.logo_url', 'app.homepage'])
     .executeTakeFirst()
 }
 
@@ -39,7 +39,7 @@ export async function linkedSignInApp(db: Db, payment_app_id: bigint): Promise<O
     .selectFrom('shop_links as link')
     .innerJoin('oauth_apps as app', 'app.id', 'link.oauth_app_id')
     .where('link.payment_app_id', '=', payment_app_id)
-    .select(['app.client_id as id', 'app.name', 'app.logo_url'])
+    .select(['app.client_id as id', 'app.name', 'app.logo_url', 'app.homepage'])
     .executeTakeFirst()
 }
 
@@ -53,7 +53,7 @@ export async function linkablePaymentApps(db: Db, owner_id: bigint): Promise<Oth
     .where('app.status', 'in', ['pending', 'approved'])
     .where('link.oauth_app_id', 'is', null)
     .orderBy('app.id')
-    .select(['app.payment_id as id', 'app.name', 'app.logo_url'])
+    .select(['app.payment_id as id', 'app.name', 'app.logo_url', 'app.homepage'])
     .execute()
 }
 
@@ -67,7 +67,7 @@ export async function linkableSignInApps(db: Db, owner_id: bigint): Promise<Othe
     .where('app.confirmed_at', 'is not', null)
     .where('link.oauth_app_id', 'is', null)
     .orderBy('app.id')
-    .select(['app.client_id as id', 'app.name', 'app.logo_url'])
+    .select(['app.client_id as id', 'app.name', 'app.logo_url', 'app.homepage'])
     .execute()
 }
 

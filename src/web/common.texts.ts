@@ -59,6 +59,7 @@ export const common = {
   paymentsShort: { en: 'Payments', zh: '付款' },
   appsShort: { en: 'Apps', zh: '应用' },
   myPayments: { en: 'My payments', zh: '我的付款' },
+  allApps: { en: 'All apps', zh: '全部应用' },
   authorisedApps: { en: 'Authorised apps', zh: '已授权应用' },
   sessions: { en: 'Where you are signed in', zh: '登录的设备' },
   testMode: { en: 'Test mode', zh: '测试模式' },

@@ -21,7 +21,8 @@ export function navGroupsOf({ common }: Messages, reader: Reader | undefined): A
       covers: ['/account/mandates', '/account/statement'],
     },
     { href: '/account/payments', label: common.myPayments, short: common.paymentsShort, icon: 'receipt' },
-    { href: '/account/applications', label: common.authorisedApps, short: common.appsShort, icon: 'apps' },
+    { href: '/launch', label: common.allApps, short: common.appsShort, icon: 'apps' },
+    { href: '/account/applications', label: common.authorisedApps, icon: 'shield' },
     { href: '/account/alerts', label: common.alerts, icon: 'bell', count: reader.unread_alerts },
     { href: '/account/profile', label: common.profile, icon: 'user', covers: ['/account'] },
   ]

@@ -170,7 +170,7 @@ async function showApp(
     countMembers(db, app.id),
     readAudit(db, { subject: client_id, action: 'oauth_app' }, HISTORY_LINES),
     lastDeliveries(db, app.id),
-    shopOf(db, { kind: 'sign_in', app_id: app.id, owner_id: sessionOf(request).user.id }),
+    shopOf(db, { kind: 'sign_in', app, owner_id: sessionOf(request).user.id }),
   ])
   const data = {
     ...(admission && { admission }),

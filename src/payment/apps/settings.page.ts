@@ -189,7 +189,7 @@ async function showSettings(request: OwnedRequest, reply: FastifyReply, deps: Co
     navFor(deps, request, owned),
     termsOf(deps, owned),
     twinOf(deps.db, owned, user_id),
-    owned.book === 'live' ? shopOf(deps.db, { kind: 'payment', app_id: owned.id, owner_id }) : undefined,
+    owned.book === 'live' ? shopOf(deps.db, { kind: 'payment', app: owned, owner_id }) : undefined,
     deps.settings.read(),
   ])
   return reply.page('payment/apps/settings', {

@@ -209,8 +209,8 @@ export const PAGES: ListedPage[] = [
   buyer('identity/oauth/consent mandate replacing', joint('replacing')),
   newcomer('identity/oauth/consent mandate limit', joint('fixed')),
   stale('identity/oauth/consent mandate stale', joint('upTo')),
-  buyer('identity/launch', '/launch'),
-  newcomer('identity/launch nothing', '/launch'),
+  buyer('home/launch', '/launch'),
+  newcomer('home/launch nothing', '/launch?q=nowhere'),
   buyer('identity/devices/device', '/device'),
   newcomer('identity/devices/device wrong', '/device?user_code=BCDF-GHJK', [{ to: '/device' }]),
   buyer('identity/devices/confirm', '/device', {

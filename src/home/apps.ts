@@ -1,0 +1,115 @@
+// This room: the front page of visitors, a member’s home, and the launch page.
+// Verbs: homePages, launchPage, appsFor, homeTiles, ordersToPay.
+// Clauses: spec/registry 3.3.
+/**
+ * The shops and applications that a member uses, and those that the site offers, for the home page and the launch page. One
+ * statement reads them all, and looks at a bounded number of rows by indexes, however much the member has done. spec/registry 3.3.
+ */
+import { sql } from 'kysely'
+import type { Core } from '../core/core.ts'
+import { type GroupRules, type MemberStatus, refusalOf } from '../identity/apps/access.ts'
+
+/** The paid orders, the authorised applications and the offers of each kind that are looked at. */
+const LOOKED_AT_MAX = 200
+/** The tiles of the home page. */
+const TILES_MAX = 9
+const OFFERED_TILES_MIN = 3
+
+/** An application or a shop. Linked ones are one shop. */
+export type PlacedApp = {
+  kind: 'shop' | 'app'
+  name: string
+  description: string
+  logo_url: string | null
+  homepage: string | null
+  /** Null for a client that nobody registered. */
+  owner_username: string | null
+  /** Whether a shop was changed since its review. */
+  is_changed: boolean
+  /** What the member did there last, and when; the time is null for what the site offers. */
+  use: 'paid' | 'signed_in'
+  used_at: Date | null
+}
+
+/** A row of the statement, with what decides whether it is shown. A shop has no group rules. */
+type Candidate = PlacedApp & GroupRules & { id: string; reviewed_at: Date | null }
+
+/** A member, or undefined for a visitor. */
+type Reader = (MemberStatus & { id: bigint }) | undefined
+
+/**
+ * Returns what the member uses, the last used first, and what the site offers beside it, the newest review first: live shops
+ * that were approved, and applications that their owners list and the staff has reviewed, both with a homepage. Leaves out
+ * applications whose group rules refuse the member now, unconfirmed and suspended ones, and all whose owner is suspended or
+ * banned.
+ */
+export async function appsFor(
+  { db, clock }: Pick<Core, 'db' | 'clock'>,
+  user: Reader,
+): Promise<{ used: PlacedApp[]; offered: PlacedApp[] }> {
+  const now = clock()
+  const { rows } = await candidates(user?.id ?? 0n, now).execute(db)
+  const isAdmitted = (app: Candidate) => user === undefined || refusalOf(user, app, now) === undefined
+  const shown = new Set<string>()
+  const isFirst = ({ id }: Candidate) => !shown.has(id) && Boolean(shown.add(id))
+  const apps = rows.filter(isAdmitted).filter(isFirst)
+  const [used, offered] = [apps.filter(({ used_at }) => used_at), apps.filter(({ used_at }) => !used_at)]
+  return { used, offered }
+}
+
+/** Returns those of the home page, of a member or of a visitor. */
+export async function homeTiles(deps: Pick<Core, 'db' | 'clock'>, user: Reader) {
+  const { used, offered } = await appsFor(deps, user)
+  const tiles = used.slice(0, TILES_MAX)
+  return { used: tiles, offered: offered.slice(0, Math.max(OFFERED_TILES_MIN, TILES_MAX - tiles.length)) }
+}
+
+/** The statement. No member has the number 0. Linked applications have one `id`, and each has the homepage of the other. */
+function candidates(user_id: bigint, now: Date) {
+  const isFree = sql`not is_banned_or_suspended(owner.is_banned, owner.suspended_till, ${now}::timestamptz)`
+  const shop = sql`'shop' as kind, 'paid' as use, coalesce('shop ' || link.oauth_app_id, 'shop without ' || app.id) as id, app.name, app.description,
+      app.logo_url, coalesce(app.homepage, other.homepage) as homepage, owner.username as owner_username,
+      app.unreviewed_change_at is not null as is_changed, '{}'::text[] as allow_groups, '{}'::text[] as deny_groups, app.reviewed_at`
+  const shops = sql`payment_apps as app join users as owner on owner.id = app.applicant_id
+      left join shop_links as link on link.payment_app_id = app.id
+      left join oauth_apps as other on other.id = link.oauth_app_id`
+  const signIn = sql`case when other.status = 'approved' then 'shop' else 'app' end as kind, 'signed_in' as use,
+      coalesce('shop ' || link.oauth_app_id, 'app ' || app.id) as id, app.name, app.description, app.logo_url,
+      coalesce(app.homepage, other.homepage) as homepage, owner.username as owner_username,
+      coalesce(other.unreviewed_change_at is not null, false) as is_changed, app.allow_groups, app.deny_groups, app.reviewed_at`
+  const signIns = sql`oauth_apps as app left join users as owner on owner.id = app.owner_id
+      left join shop_links as link on link.oauth_app_id = app.id
+      left join payment_apps as other on other.id = link.payment_app_id`
+  return sql<Candidate>`
+    with paid as materialized (
+      select app_id, paid_at from orders where payer_id = ${user_id} order by id desc limit ${LOOKED_AT_MAX}
+    ),
+    allowed as materialized (
+      select app_id, greatest(updated_at, (
+          select created_at from grants
+          where user_id = consents.user_id and app_id = consents.app_id order by id desc limit 1
+        )) as at
+      from consents where user_id = ${user_id} order by app_id desc limit ${LOOKED_AT_MAX}
+    ),
+    used as (
+      select ${shop}, use.at as used_at
+      from (select app_id, max(paid_at) as at from paid group by app_id) as use
+      join (${shops}) on app.id = use.app_id
+      where app.book = 'live' and app.status = 'approved' and ${isFree}
+      union all
+      select ${signIn}, allowed.at from allowed join (${signIns}) on app.id = allowed.app_id
+      where app.suspended_at is null and app.confirmed_at is not null and ${isFree}
+    ),
+    offered as (
+      (select ${shop}, null::timestamptz as used_at from ${shops}
+        where app.book = 'live' and app.status = 'approved' and app.homepage is not null and ${isFree}
+        order by app.reviewed_at desc limit ${LOOKED_AT_MAX})
+      union all
+      (select ${signIn}, null from ${signIns}
+        where app.reviewed_at is not null and app.suspended_at is null and app.homepage is not null and app.is_listed
+          and app.confirmed_at is not null and ${isFree}
+        order by app.reviewed_at desc limit ${LOOKED_AT_MAX})
+    )
+    select * from used union all select * from offered
+    order by used_at desc nulls last, reviewed_at desc`
+}
