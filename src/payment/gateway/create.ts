@@ -15,7 +15,7 @@ import { NOTICE, requireNoReading, requireOneNotice, requireOneReading } from '.
 import { refusal } from './errors.ts'
 import type { FindTrade } from './inquiry.ts'
 import { tradeFields } from './messages.ts'
-import type { Reader } from './readings.ts'
+import { isPlain, type Reader } from './readings.ts'
 import { type Authenticated, requireUsable } from './request.ts'
 import { CreateRequest, NAME_BYTES_MAX } from './shapes.ts'
 import { labelOf } from './trade.ts'
@@ -174,7 +174,17 @@ function readNewTrade(parameters: FlatParameters): NewTrade {
 /**
  * Throws parameter_ambiguous if the request's signed text, or that of the later notification, has two readings. Pure.
  */
-function requireOneMeaning(
+function requireOneMeaning(request: Authenticated, trade: NewTrade, now: Date): void {
+  const { parameters, protocol } = request
+  const { text } = request.signed!
+  // The notification has values of the request and fixed ones, so what is plain here is plain there.
+  if (!isPlain(text, Object.values(parameters))) requireOneReadingOfBoth(request, trade, now)
+  // The V1 KEY signs requests and notifications, so a request must not read as a notification. The checks of both readings
+  // cover the reverse.
+  if (protocol === 'v1') requireNoReading(text, parameters, NOTICE)
+}
+
+function requireOneReadingOfBoth(
   { parameters, protocol, signed }: Authenticated,
   trade: NewTrade,
   now: Date,
@@ -203,9 +213,6 @@ function requireOneMeaning(
     now,
   )
   requireOneNotice(gatewayString(notice), notice)
-  // The V1 KEY signs requests and notifications, so a request must not read as a notification. The check above covers the
-  // reverse.
-  if (protocol === 'v1') requireNoReading(text, parameters, NOTICE)
 }
 
 /** Cuts a name to 127 bytes without splitting a character. spec/gateway 1.7. */
