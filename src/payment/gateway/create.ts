@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { FairQueue } from '../../platform/fair-queue.ts'
 import { findOrder, type Order } from '../orders/orders.ts'
-import type { PlaceOrder } from '../orders/place.ts'
+import type { GatewayFacts, NewOrder, PlaceOrder } from '../orders/place.ts'
 import { countTestOrder } from '../orders/test-mode.ts'
 import { gatewayString } from '../signing/gateway.ts'
 import type { GatewayApp } from '../signing/gateway-apps.ts'
@@ -75,15 +75,15 @@ export function makeCreateTrade(
       if (amount < 1n) throw refusal('amount_too_small')
       await countTestOrder(deps, app)
     }
-    const received = asReceived()
-    let trade_no = ''
-    const order = await withUnusedNumber(() => {
-      trade_no = newTradeNo(deps.clock())
-      const gateway = { ...facts, money, trade_no, protocol, pid_sent: parameters.pid!.trim(), rate }
-      const asked = { app_id: app.id, order_id: out_trade_no, description: name, amount, received, gateway }
-      return placeOrder(asked, requireAllowed)
-    })
-    if (order.trade_no === trade_no) logOwnQueries(log, app, order)
+    const gateway = { ...facts, money, protocol, pid_sent: parameters.pid!.trim(), rate }
+    const asked = { app_id: app.id, order_id: out_trade_no, description: name, amount, gateway }
+    const { order, isNew } = await placeNumbered(
+      deps,
+      placeOrder,
+      { ...asked, received: asReceived() },
+      requireAllowed,
+    )
+    if (isNew) logOwnQueries(log, app, order)
     if (order.status === 'paid') return order
     if (order.status === 'closed') throw refusal('order_exists', '订单已关闭')
     if (order.status === 'refunded') throw refusal('order_exists', '订单已退款')
@@ -122,11 +122,23 @@ async function pointsBefore(
   return order?.amount ?? 0n
 }
 
-/** Places a trade, and retries if another trade has the drawn trade_no. Throws every other error of `place`. */
-async function withUnusedNumber(place: () => Promise<Order>): Promise<Order> {
+type Unnumbered = Omit<NewOrder, 'gateway'> & { gateway: Omit<GatewayFacts, 'trade_no'> }
+
+/**
+ * Places a trade under a new trade_no, and retries if another trade has the drawn one. Throws every other error of placeOrder.
+ * Says whether the trade is new.
+ */
+export async function placeNumbered(
+  { clock }: Pick<GatewayCore, 'clock'>,
+  placeOrder: PlaceOrder,
+  trade: Unnumbered,
+  requireAllowed: () => Promise<void>,
+): Promise<{ order: Order; isNew: boolean }> {
   for (let tries = 1; ; tries += 1) {
+    const trade_no = newTradeNo(clock())
     try {
-      return await place()
+      const order = await placeOrder({ ...trade, gateway: { ...trade.gateway, trade_no } }, requireAllowed)
+      return { order, isNew: order.trade_no === trade_no }
     } catch (error) {
       const isTaken = (error as { constraint?: string }).constraint === TRADE_NO_KEY
       if (!isTaken || tries === TRADE_NO_TRIES_MAX) throw error
