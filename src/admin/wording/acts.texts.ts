@@ -205,6 +205,7 @@ export const acts = {
     username: { en: 'Username', zh: '用户名' },
     to_username: { en: 'Recipient', zh: '收款人' },
     email: { en: 'Email address', zh: '邮箱' },
+    address: { en: 'Email address restored', zh: '恢复的邮箱' },
     is_admin: { en: 'Administrator', zh: '管理员' },
     is_moderator: { en: 'Moderator', zh: '版主' },
     trust_level: { en: 'Trust level', zh: '信任等级' },
