@@ -102,7 +102,7 @@ function candidates(user_id: bigint, now: Date) {
     ),
     offered as (
       (select ${shop}, null::timestamptz as used_at from ${shops}
-        where app.book = 'live' and app.status = 'approved' and app.homepage is not null and ${isFree}
+        where app.book = 'live' and app.status = 'approved' and coalesce(app.homepage, other.homepage) is not null and ${isFree}
         order by app.reviewed_at desc limit ${LOOKED_AT_MAX})
       union all
       (select ${signIn}, null from ${signIns}

@@ -76,10 +76,11 @@ it('shows a linked application and shop once, with the homepage of either', asyn
   const actor = { user_id: shop.owner.id, ip: '127.0.0.1' }
   const { client_id } = app
   await linkApps(test.deps, { client_id, payment_id: shop.payment_id, named_by: 'sign_in', actor })
-  const reviewed = { is_listed: true, reviewed_at: test.clock.now(), reviewed_by: staff }
-  await changeApp(test, app, reviewed)
   const client = await (await makePerson(test)).signIn()
   const cards = async () => (await client.get('/launch')).body.split('>Fair<').slice(1)
+  expect((await cards()).length).toBe(1)
+  const reviewed = { is_listed: true, reviewed_at: test.clock.now(), reviewed_by: staff }
+  await changeApp(test, app, reviewed)
   expect((await cards()).length).toBe(1)
   await obtainTokens(test, client, app)
   expect((await cards()).length).toBe(1)
