@@ -81,7 +81,7 @@ const ROOMS: { [area: string]: Floors } = {
     navigation: [],
     find: [],
     dashboard: ['navigation', 'wording'],
-    people: ['wording'],
+    people: ['find', 'wording'],
     proposals: ['wording'],
     points: ['find', 'proposals'],
     apps: ['proposals'],

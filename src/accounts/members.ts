@@ -6,6 +6,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Core } from '../core/core.ts'
 import type { Db, Tx } from '../database/connection.ts'
 import { type Counts, countEach } from '../database/counts.ts'
+import { containing } from '../database/paging.ts'
 import { AppError } from '../platform/errors.ts'
 import { isBannedOrSuspended, lockUser, userColumns } from './people/users.ts'
 import { findSecondFactor } from './security/second-factor.ts'
@@ -25,7 +26,10 @@ export type MemberSearch = {
   before: bigint | undefined
 }
 
-/** Finds members by a part of the username, name or address, or by their id or forum id. The newest members come first. */
+/**
+ * Finds members by a part of the username, of the name or of the address before its @, by the whole address, or by their id or
+ * forum id. A text of one or two letters is the beginning of a username. The newest members come first.
+ */
 export async function searchMembers(
   db: Db,
   { text, status, before }: MemberSearch,
@@ -39,20 +43,62 @@ export async function searchMembers(
     .orderBy('id', 'desc')
     .limit(limit)
   if (text !== '') {
-    const name = text.replace(/^@/, '').replace(/[\\%_]/g, '\\$&')
-    const id = /^\d{1,18}$/.test(text) ? BigInt(text) : null
+    const id = numberIn(text)
     members = members.where((eb) =>
-      eb.or([
-        ...(['username', 'name', 'email'] as const).map((column) => eb(column, 'ilike', `%${name}%`)),
-        eb('id', '=', id),
-        eb('forum_id', '=', id),
-      ]),
+      eb.or([isCalled(text), isAt(text), eb('id', '=', id), eb('forum_id', '=', id)]),
     )
   }
   if (status !== 'all') members = members.where(hasStatus(status, now))
   if (before !== undefined) members = members.where('id', '<', before)
   return members.execute()
 }
+
+/** Of the members with a part of a name, so many are ranked. A part that more have says little about whom it means. */
+const RANKED_MAX = 200
+
+/** Finds the members whom a text most likely means: those so called first, then names that begin with it, then parts. */
+export async function findMembers(db: Db, text: string, limit: number) {
+  const name = nameIn(text)
+  const id = numberIn(/^user:(\d+)$/.exec(text)?.[1] ?? text)
+  const beginning = containing(name).slice(1)
+  return db
+    .selectFrom('users')
+    .where(
+      'id',
+      'in',
+      sql<bigint>`(
+        select id from users where id = ${id} or forum_id = ${id}
+        union (select id from users where ${isAt(text)} limit ${RANKED_MAX})
+        union (select id from users where lower(username) like lower(${beginning}) limit ${RANKED_MAX})
+        union (select id from users where ${isCalled(text)} limit ${RANKED_MAX})
+      )`,
+    )
+    .select(['id', 'username', 'name', 'avatar_url'])
+    .orderBy(sql`lower(username) = lower(${name})`, 'desc')
+    .orderBy(sql`username ilike ${beginning} or name ilike ${beginning}`, 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** Without the mark of a username, and without the host of an address. */
+const nameIn = (text: string) => text.replace(/^@/, '').split('@')[0]!
+const numberIn = (text: string) => (/^\d{1,18}$/.test(text) ? BigInt(text) : null)
+
+/** The text is a part of what the member is called. Its pieces are in an index; a text without any begins the username. */
+export function isCalled(text: string): RawBuilder<boolean> {
+  const name = nameIn(text)
+  return HAS_PIECES.test(name)
+    ? sql`(search_pieces(member_words(username, name, email)) @> search_pieces(${name})
+        and member_words(username, name, email) ilike ${containing(name)})`
+    : sql`lower(username) like lower(${containing(name).slice(1)})`
+}
+
+/** The text is the member's whole address. */
+const isAt = (text: string): RawBuilder<boolean> => sql`lower(email) = lower(${text})`
+
+/** Three characters, or one of Chinese: as `search_pieces`. */
+const HAS_PIECES = /...|[\u2e80-\u9fff]/u
 
 /** Counts the members of each status. */
 export async function countMembers(db: Db, now: Date): Promise<Counts<MemberStatus>> {

@@ -80,7 +80,7 @@ export async function denyChange(
       .where('password_hash', 'is not', null)
       .returning(['username', 'language'])
       .executeTakeFirst()
-    const detail = { sessions: sessions.length, grants, passkeys, address: member && link.email }
+    const detail = { sessions: sessions.length, grants, passkeys, email: member && link.email }
     await recordSecurityEvent(tx, deps, {
       event: 'locked',
       user_id,

@@ -5,6 +5,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { isCalled } from '../../src/accounts/members.ts'
 import { acts } from '../../src/admin/wording/acts.texts.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { closeDueDays, lastDays } from '../../src/ledger/proofs.ts'
@@ -34,8 +35,8 @@ const admin = await person.signIn()
 const pay = (transaction_id: string, expected_amount: bigint) =>
   makePayOrder(test.deps)({ transaction_id, payer_id: buyer.id, expected_amount })
 
-async function paidOrder(order_id: string, amount = '100') {
-  const { body } = await merchant.process({ amount, description: 'Tea', order_id })
+async function paidOrder(order_id: string, amount = '100', description = 'Tea') {
+  const { body } = await merchant.process({ amount, description, order_id })
   const transaction_id = String(body.transaction_id)
   expect(await pay(transaction_id, BigInt(amount))).toBe('paid')
   return transaction_id
@@ -72,9 +73,8 @@ describe('the search box', () => {
     await grantPoints(test.db, { user_id: buyer.id, amount: 1n, reference, reason: 'x', actor_id: null, now })
     const journal = await rowOf(test, 'journal', { reference })
     const places: [string, string][] = [
-      [buyer.username.toUpperCase(), `/admin/wallets/${buyer.id}`],
-      [`@${buyer.username}`, `/admin/wallets/${buyer.id}`],
-      [`user:${buyer.id}`, `/admin/wallets/${buyer.id}`],
+      [`@${buyer.username.toUpperCase()}`, `/admin/members/${buyer.id}`],
+      [`user:${buyer.id}`, `/admin/members/${buyer.id}`],
       [party.client_id, `/admin/apps/${party.client_id}`],
       [merchant.payment_id, `/admin/payment-applications/${merchant.payment_id}`],
       [String(merchant.pid), `/admin/payment-applications/${merchant.payment_id}`],
@@ -99,6 +99,64 @@ describe('the search box', () => {
       expect([nothing, page.status]).toEqual([nothing, 200])
       expect(page.body).not.toContain('class="options card"')
     }
+  })
+
+  it('finds by a part of a name, grouped, the ones that begin with it first', async () => {
+    const shop = await makeMerchant(test)
+    const [deep, first] = [await makePerson(test), await makePerson(test)]
+    await sql`update users set username = 'old_quokka', name = '王伟芳' where id = ${deep.id}`.execute(
+      test.db,
+    )
+    await sql`update users set username = 'Quokka_1', email = 'hopping@example.org' where id = ${first.id}`.execute(
+      test.db,
+    )
+    await sql`update payment_apps set name = 'The Quokka Shop' where payment_id = ${shop.payment_id}`.execute(
+      test.db,
+    )
+    const transaction_id = await paidOrder('parts-1', '100', 'A quokka plush')
+    const { body } = await find('quokka')
+    const hrefs = [...body.slice(body.indexOf('<main')).matchAll(/<li><a href="(\/admin\/[^"]+)"/g)].map(
+      ([, href]) => href,
+    )
+    expect(hrefs).toEqual([
+      `/admin/members/${first.id}`,
+      `/admin/members/${deep.id}`,
+      `/admin/payment-applications/${shop.payment_id}`,
+      `/admin/orders/${transaction_id}`,
+    ])
+    for (const kind of ['member', 'paymentApp', 'order'] as const)
+      expect(body).toContain(`<h2>${t.find.kinds[kind]}</h2>`)
+    const members: [string, { id: bigint }][] = [
+      ['伟芳', deep],
+      ['王', deep],
+      ['hopping', first],
+      ['hopping@example.org', first],
+      ['@quokka_1', first],
+    ]
+    for (const [q, { id }] of members)
+      expect([q, (await find(q)).location]).toEqual([q, `/admin/members/${id}`])
+    const beginning = (await find('qu')).body
+    expect(beginning).toContain(`/admin/members/${first.id}`)
+    expect(beginning).not.toContain(`/admin/members/${deep.id}`)
+    expect((await find('example.org')).body).not.toContain(`/admin/members/${first.id}`)
+  })
+
+  it('is on every page of the administration', async () => {
+    for (const path of ['/admin', '/admin/settings', '/admin/audit'])
+      expect((await admin.get(path)).body, path).toContain('action="/admin/find"')
+    expect((await find('"x"')).body).toContain('value="&quot;x&quot;"')
+  })
+
+  it('reads members by an index, whatever the part', async () => {
+    await test.db.transaction().execute(async (tx) => {
+      await sql`set local enable_seqscan = off`.execute(tx)
+      for (const part of ['quokka', '伟', 'qu']) {
+        const { rows } = await sql`explain select id from users where ${isCalled(part)}`.execute(tx)
+        expect(JSON.stringify(rows), part).toMatch(
+          /Index Scan on users_by_(part|beginning)|using users_by_beginning/,
+        )
+      }
+    })
   })
 
   it('leads to pages that answer 404 when there is no such thing', async () => {

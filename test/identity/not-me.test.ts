@@ -93,7 +93,7 @@ it('one button ends sessions, tokens and the password, and mails a link to set a
     action: 'account.locked',
   })
   expect({ detail, actor_id }).toEqual({
-    detail: { sessions: 1, grants: 1, passkeys: 0, address: alice.email },
+    detail: { sessions: 1, grants: 1, passkeys: 0, email: alice.email },
     actor_id: null,
   })
 })

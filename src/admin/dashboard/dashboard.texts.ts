@@ -5,7 +5,6 @@ import { POINT, POINTS } from '../../web/site-words.ts'
 
 export const dashboard = {
   title: { en: 'Overview', zh: '总览' },
-  find: { en: 'Username, order, any number', zh: '用户名、订单号、任意编号' },
   atLeast: (figure: string) => ({ en: `${figure} or more`, zh: `至少 ${figure}` }),
   paid: { en: 'Paid today', zh: '今日付款' },
   payments: (count: string, n: number) => ({

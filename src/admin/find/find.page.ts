@@ -1,20 +1,19 @@
 // This room: finds a member, an application, an order or a transfer by any number that people quote.
 // Verbs: find, findOrders, findTransfers.
-/** /admin/find finds anything by an ID, number or name, and links to its page. */
+/** /admin/find finds anything by a number, a name or a part of one, and links to its page. */
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { z } from 'zod'
+import { findMembers } from '../../accounts/members.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
+import { containing } from '../../database/paging.ts'
 import type { JournalKind } from '../../database/tables/ledger.ts'
-import { FOUND_MAX, findOrders, findTransfers } from './transactions.ts'
+import { FOUND_MAX, findNewestOrders, findOrders, findTransfers } from './transactions.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/find/find': { q: string; found: Found[] }
-  }
-  interface PartData {
-    'admin/find/find-box': { q?: string }
+    'admin/find/find': { q: string; groups: { kind: Kind; found: Found[]; all: string | undefined }[] }
   }
 }
 
@@ -24,34 +23,54 @@ const Asked = z.object({ q: z.string().trim().max(200).catch('') })
 export function findPages(app: FastifyInstance, { db }: Core): void {
   app.get('/admin/find', async (request, reply) => {
     const { q } = Asked.parse(request.query)
-    const found = q === '' ? [] : await find(db, q)
+    const exact = q === '' ? [] : await findByNumber(db, q)
+    const found = q === '' || exact.length === 1 ? exact : await withParts(db, q, exact)
     if (found.length === 1) return reply.redirect(found[0]!.href, 303)
-    return reply.page('admin/find/find', { q, found })
+    const groups = [...Map.groupBy(found, ({ kind }) => kind)].map(([kind, found]) => ({
+      kind,
+      found,
+      all: found.length < SHOWN_MAX ? undefined : listOf(kind, q),
+    }))
+    return reply.page('admin/find/find', { q, groups })
   })
 }
 
 const JOURNAL_KINDS: JournalKind[] = ['grant', 'payment', 'transfer', 'refund', 'reversal', 'adjustment']
 
-type Kind = 'member' | 'oauthApp' | 'paymentApp' | 'order' | 'transfer' | 'journal'
+/** In the order of the page. */
+const KINDS = ['member', 'paymentApp', 'oauthApp', 'order', 'transfer', 'journal'] as const
+type Kind = (typeof KINDS)[number]
+
+/** The list of a kind, with the same search. */
+function listOf(kind: Kind, q: string): string | undefined {
+  const list = { member: '/admin/members', oauthApp: '/admin/apps' } as Partial<Record<Kind, string>>
+  return list[kind] && `${list[kind]}?${new URLSearchParams({ q })}`
+}
 
 /** A found thing: its title, a note that distinguishes it, and its page. `movement`: what a journal is. */
 export type Found = { kind: Kind; title: string; note: string; href: string; movement?: JournalKind }
 
-/** Finds the things with this ID, number or name, at most 20 of each kind. */
-export async function find(db: Db, text: string): Promise<Found[]> {
+/** Of each kind, so many are shown; members and applications have a list with a search of its own for the rest. */
+const SHOWN_MAX = 8
+
+/** Finds the things with this number; `@` and a username is a number of this kind. At most 20 of each kind. */
+export async function findByNumber(db: Db, text: string): Promise<Found[]> {
   const number = /^\d{1,18}$/.test(text) ? BigInt(text) : null
   const kinds = await Promise.all([
-    findMembers(db, text, number),
-    findOAuthApps(db, text),
-    findPaymentApps(db, text, number),
-    findOrders(db, text).then((orders) =>
-      orders.map(({ transaction_id, order_id, description, app_name }) => ({
-        kind: 'order' as const,
-        title: description,
-        note: `${transaction_id} · ${order_id} · ${app_name}`,
-        href: `/admin/orders/${transaction_id}`,
-      })),
-    ),
+    findMember(db, text, number),
+    db
+      .selectFrom('payment_apps')
+      .where((eb) => eb.or([eb('payment_id', '=', text), eb('pid', '=', number)]))
+      .select(['payment_id', 'pid', 'name'])
+      .execute()
+      .then((apps) => apps.map(paymentApp)),
+    db
+      .selectFrom('oauth_apps')
+      .where('client_id', '=', text)
+      .select(['client_id', 'name'])
+      .execute()
+      .then((apps) => apps.map(oauthApp)),
+    findOrders(db, text).then((orders) => orders.map(order)),
     findTransfers(db, text).then((transfers) =>
       transfers.map(({ transaction_id, order_id, from_username, to_username, app_name }) => ({
         kind: 'transfer' as const,
@@ -65,9 +84,67 @@ export async function find(db: Db, text: string): Promise<Found[]> {
   return kinds.flat()
 }
 
-async function findMembers(db: Db, text: string, number: bigint | null): Promise<Found[]> {
-  const name = text.replace(/^@/, '')
+/** Adds the things with a part of this name, in the order of the page. */
+async function withParts(db: Db, text: string, exact: Found[]): Promise<Found[]> {
+  const kinds = await Promise.all([
+    findMembers(db, text, SHOWN_MAX).then((members) => members.map(member)),
+    db
+      .selectFrom('payment_apps')
+      .select(['payment_id', 'pid', 'name'])
+      .where('name', 'ilike', containing(text))
+      .orderBy(beginsWith(text), 'desc')
+      .orderBy('id', 'desc')
+      .limit(SHOWN_MAX)
+      .execute()
+      .then((apps) => apps.map(paymentApp)),
+    db
+      .selectFrom('oauth_apps')
+      .select(['client_id', 'name'])
+      .where('name', 'ilike', containing(text))
+      .orderBy(beginsWith(text), 'desc')
+      .orderBy('id', 'desc')
+      .limit(SHOWN_MAX)
+      .execute()
+      .then((apps) => apps.map(oauthApp)),
+    findNewestOrders(db, text, SHOWN_MAX).then((orders) => orders.map(order)),
+  ])
+  const known = new Set(exact.map(({ href }) => href))
+  const found = [...exact, ...kinds.flat().filter(({ href }) => !known.has(href))]
+  return KINDS.flatMap((kind) => found.filter((each) => each.kind === kind))
+}
+
+/** Applications whose names begin with the text come first. */
+const beginsWith = (text: string) => sql<boolean>`name ilike ${containing(text).slice(1)}`
+
+const member = ({ id, username, name }: { id: bigint; username: string; name: string | null }): Found => ({
+  kind: 'member',
+  title: `@${username}`,
+  note: name ? `${name} · ${id}` : String(id),
+  href: `/admin/members/${id}`,
+})
+const oauthApp = ({ client_id, name }: { client_id: string; name: string }): Found => ({
+  kind: 'oauthApp',
+  title: name,
+  note: client_id,
+  href: `/admin/apps/${encodeURIComponent(client_id)}`,
+})
+const paymentApp = ({ payment_id, pid, name }: { payment_id: string; pid: bigint; name: string }): Found => ({
+  kind: 'paymentApp',
+  title: name,
+  note: `${payment_id} · ${pid}`,
+  href: `/admin/payment-applications/${payment_id}`,
+})
+type Sold = { transaction_id: string; order_id: string; description: string; app_name: string }
+const order = ({ transaction_id, order_id, description, app_name }: Sold): Found => ({
+  kind: 'order',
+  title: description,
+  note: `${transaction_id} · ${order_id} · ${app_name}`,
+  href: `/admin/orders/${transaction_id}`,
+})
+
+async function findMember(db: Db, text: string, number: bigint | null): Promise<Found[]> {
   const id = /^user:(\d{1,18})$/.exec(text)?.[1] ?? number
+  const name = /^@(.+)$/.exec(text)?.[1] ?? null
   const members = await db
     .selectFrom('users')
     .where((eb) =>
@@ -76,42 +153,9 @@ async function findMembers(db: Db, text: string, number: bigint | null): Promise
         eb(sql`lower(username)`, '=', sql`lower(${name})`),
       ]),
     )
-    .select(['id', 'username', 'trust_level'])
+    .select(['id', 'username', 'name'])
     .execute()
-  return members.map(({ id, username }) => ({
-    kind: 'member',
-    title: `@${username}`,
-    note: String(id),
-    href: `/admin/wallets/${id}`,
-  }))
-}
-
-async function findOAuthApps(db: Db, client_id: string): Promise<Found[]> {
-  const apps = await db
-    .selectFrom('oauth_apps')
-    .where('client_id', '=', client_id)
-    .select(['client_id', 'name'])
-    .execute()
-  return apps.map(({ name }) => ({
-    kind: 'oauthApp',
-    title: name,
-    note: client_id,
-    href: `/admin/apps/${encodeURIComponent(client_id)}`,
-  }))
-}
-
-async function findPaymentApps(db: Db, text: string, pid: bigint | null): Promise<Found[]> {
-  const apps = await db
-    .selectFrom('payment_apps')
-    .where((eb) => eb.or([eb('payment_id', '=', text), eb('pid', '=', pid)]))
-    .select(['payment_id', 'pid', 'name'])
-    .execute()
-  return apps.map(({ payment_id, pid, name }) => ({
-    kind: 'paymentApp',
-    title: name,
-    note: `${payment_id} · ${pid}`,
-    href: `/admin/payment-applications/${payment_id}`,
-  }))
+  return members.map(member)
 }
 
 async function findJournals(db: Db, text: string, id: bigint | null): Promise<Found[]> {

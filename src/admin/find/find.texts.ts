@@ -3,27 +3,25 @@ import type { Texts } from '../../web/languages.ts'
 
 export const find = {
   title: { en: 'Search', zh: '搜索' },
-  label: { en: 'Number or name', zh: '编号或名称' },
-  hint: {
-    en: 'Finds members, applications, orders, transfers and journals by any of their numbers.',
-    zh: '可按任意编号搜索成员、应用、订单、转账和凭证。',
-  },
+  label: { en: 'Search members, shops, orders', zh: '搜索成员、商店、订单' },
+  hint: { en: 'Name or any number', zh: '名称或任意编号' },
   lead: {
-    en: 'Enter a transaction ID (txn_…), trade number, order number, Payment ID (pay_…), pid, client_id or username.',
-    zh: '可输入交易号（txn_…）、平台订单号、订单号、Payment ID（pay_…）、商户号 pid、client_id 或用户名。',
+    en: 'Finds members and applications by a part of their names, orders by what they sold (the newest 2,000), and everything by its number: txn_…, trade number, order number, pay_…, pid, client_id.',
+    zh: '可按名称的一部分搜索成员和应用，按商品说明搜索最新的 2,000 笔订单，也可按任意编号搜索：txn_…、平台订单号、订单号、pay_…、pid、client_id。',
   },
-  start: { en: 'Search for anything by its number', zh: '按编号搜索' },
+  start: { en: 'Search for anything by its name or number', zh: '按名称或编号搜索' },
+  all: { en: 'Show all', zh: '查看全部' },
   nothing: { en: 'No results', zh: '没有结果' },
   nothingText: {
-    en: 'Check the whole number or name. Members and applications also have lists with a search of their own.',
-    zh: '请核对完整的编号或名称。成员和应用列表另有各自的搜索。',
+    en: 'Try fewer letters, or check the number. An older order is found by its number only.',
+    zh: '请减少字数，或核对编号。较早的订单只能按编号搜索。',
   },
   kinds: {
-    member: { en: 'member', zh: '成员' },
-    oauthApp: { en: 'sign-in application', zh: '登录应用' },
-    paymentApp: { en: 'payment application', zh: '收款应用' },
-    order: { en: 'order', zh: '订单' },
-    transfer: { en: 'transfer', zh: '转账' },
-    journal: { en: 'journal', zh: '凭证' },
+    member: { en: 'Members', zh: '成员' },
+    oauthApp: { en: 'Sign-in applications', zh: '登录应用' },
+    paymentApp: { en: 'Payment applications', zh: '收款应用' },
+    order: { en: 'Orders', zh: '订单' },
+    transfer: { en: 'Transfers', zh: '转账' },
+    journal: { en: 'Journals', zh: '凭证' },
   },
 } satisfies Texts

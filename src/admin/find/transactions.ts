@@ -1,6 +1,7 @@
 /** Orders and transfers by any number they have, with the names of those they concern. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
+import { containing } from '../../database/paging.ts'
 
 /** Of each kind. */
 export const FOUND_MAX = 20
@@ -33,6 +34,35 @@ export async function findOrders(db: Db, id: string) {
     .select(['app.name as app_name', 'app.payment_id', 'app.status as app_status'])
     .select(['app.applicant_id', 'applicant.username as applicant'])
     .select(['payer.username as payer', 'payee.username as payee'])
+    .execute()
+}
+
+/** So many of the newest orders are searched by what they sold: an index over all would cost every payment a write. */
+const SEARCHED_MAX = 2_000
+
+/** Finds orders among the newest by a part of what they sold or of a number. */
+export async function findNewestOrders(db: Db, text: string, limit: number) {
+  const part = containing(text)
+  return db
+    .selectFrom((newest) =>
+      newest
+        .selectFrom('orders')
+        .orderBy('id', 'desc')
+        .limit(SEARCHED_MAX)
+        .select(['id', 'app_id', 'transaction_id', 'order_id', 'description'])
+        .as('newest'),
+    )
+    .innerJoin('payment_apps as app', 'app.id', 'newest.app_id')
+    .where((eb) =>
+      eb.or(
+        (['description', 'order_id', 'transaction_id'] as const).map((column) =>
+          eb(`newest.${column}`, 'ilike', part),
+        ),
+      ),
+    )
+    .orderBy('newest.id', 'desc')
+    .limit(limit)
+    .select(['newest.transaction_id', 'newest.order_id', 'newest.description', 'app.name as app_name'])
     .execute()
 }
 

@@ -1,5 +1,5 @@
 /** The navigation of the administration, with the length of each queue. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { VERSION } from '../../platform/version.ts'
@@ -24,19 +24,31 @@ export function showAdminNav(app: FastifyInstance, { db, clock, settings }: Core
     request.queues = await readQueues(db, { admin_id: sessionOf(request).user.id, now: clock() })
     reply.locals = {
       ...reply.locals,
-      nav: adminNav(request.locale.t, request.queues, settings.latest().mandates === 'on'),
+      nav: adminNav(request.locale.t, {
+        queues: request.queues,
+        hasMandates: settings.latest().mandates === 'on',
+        query: queryOf(request),
+      }),
     }
   })
 }
 
-/** Returns the links of the administration. */
-export function adminNav(
-  t: Messages,
-  { reviews, refundRequests, proposals, mandateRights }: Queues,
-  hasMandates: boolean,
-): AreaNav {
+const FIND = '/admin/find'
+
+/** What the box of the search says: on the page of its results, what was asked. */
+function queryOf({ query, routeOptions: { url } }: FastifyRequest): string {
+  const { q } = query as { q?: unknown }
+  return url === FIND && typeof q === 'string' ? q : ''
+}
+
+type State = { queues: Queues; hasMandates: boolean; query: string }
+
+/** Returns the links of the administration, and the search that every page of it has. */
+export function adminNav(t: Messages, { queues, hasMandates, query }: State): AreaNav {
+  const { reviews, refundRequests, proposals, mandateRights } = queues
   const c = t.console
   return {
+    search: { action: FIND, label: c.find.label, hint: c.find.hint, query },
     label: c.navigation.title,
     note: c.navigation.version(VERSION),
     back: { href: '/account', label: c.navigation.back },
@@ -53,7 +65,6 @@ export function adminNav(
             count: refundRequests,
           },
           { href: '/admin/proposals', label: c.proposals.title, icon: 'check', count: proposals },
-          { href: '/admin/find', label: c.find.title, icon: 'search' },
         ],
       },
       {

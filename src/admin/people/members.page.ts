@@ -26,13 +26,16 @@ import { actorOf, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { Counts } from '../../database/counts.ts'
 import { TABLE_LINES } from '../../database/paging.ts'
+import { appsOf } from '../../identity/apps/acts.ts'
 import { liveGrants, signOutEverywhere } from '../../identity/authorised-apps.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
+import { isExpired } from '../../payment/orders/orders.ts'
 import { AppError } from '../../platform/errors.ts'
 import { anonymise } from '../../privacy/anonymise.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { Confirmed, Reason } from '../../web/forms/reason.ts'
 import { cursor, idIn, onePage, searchText } from '../../web/lists.ts'
+import { lastOrdersOf, memberWithWallet, paymentAppsOf } from '../find/of-member.ts'
 import { actWords } from '../wording/act-words.ts'
 
 const PATH = '/admin/members'
@@ -86,6 +89,9 @@ declare module '../../web/views.ts' {
       sessions: (Access['sessions'][number] & { device: string })[]
       factor: Access['factor']
       passkeys: bigint
+      wallet: Awaited<ReturnType<typeof memberWithWallet>>
+      apps: { shops: Awaited<ReturnType<typeof paymentAppsOf>>; signIns: Awaited<ReturnType<typeof appsOf>> }
+      orders: (Awaited<ReturnType<typeof lastOrdersOf>>[number] & { isOver: boolean })[]
       grants: Awaited<ReturnType<typeof liveGrants>>
       localGroups: string[]
       events: (Awaited<ReturnType<typeof recentEvents>>[number] & { words: string })[]
@@ -154,12 +160,17 @@ function memberOf({ params }: OneMember): bigint {
 async function showMember(request: OneMember, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const user_id = memberOf(request)
   const member = await getMember(deps.db, user_id)
-  const [{ sessions, factor, passkeys }, grants, events, localGroups] = await Promise.all([
-    accessOf(deps, user_id),
-    liveGrants(deps.db, user_id, deps.clock()),
-    recentEvents(deps.db, user_id),
-    localGroupsOf(deps.db, user_id),
-  ])
+  const [{ sessions, factor, passkeys }, wallet, shops, signIns, orders, grants, events, localGroups] =
+    await Promise.all([
+      accessOf(deps, user_id),
+      memberWithWallet(deps.db, user_id),
+      paymentAppsOf(deps.db, user_id),
+      appsOf(deps.db, user_id),
+      lastOrdersOf(deps.db, user_id),
+      liveGrants(deps.db, user_id, deps.clock()),
+      recentEvents(deps.db, user_id),
+      localGroupsOf(deps.db, user_id),
+    ])
   const { t } = request.locale
   const seen = sessions.map((session) => ({ ...session, device: describeDevice(session.agent, t) }))
   const now = deps.clock()
@@ -169,6 +180,9 @@ async function showMember(request: OneMember, reply: FastifyReply, deps: Core): 
     sessions: seen,
     factor,
     passkeys,
+    wallet,
+    apps: { shops, signIns },
+    orders: orders.map((order) => ({ ...order, isOver: isExpired(order, now) })),
     grants,
     localGroups,
     events: events.map((event) => ({ ...event, words: actWords(t, event.what) })),

@@ -6,7 +6,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
-import type { Db } from '../../database/connection.ts'
 import { HISTORY_LINES, PAGE_LINES } from '../../database/paging.ts'
 import { type Journal, movementsOf, readJournals } from '../../ledger/journals.ts'
 import { readNotifications } from '../../payment/notifications/redelivery.ts'
@@ -16,6 +15,7 @@ import { TRANSACTION_ID } from '../../payment/wire-fields/fields.ts'
 import { AppError } from '../../platform/errors.ts'
 import { cursor, idIn, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'
+import { memberWithWallet, paymentAppsOf } from '../find/of-member.ts'
 import { findOrders, findTransfers } from '../find/transactions.ts'
 
 declare module '../../web/views.ts' {
@@ -35,7 +35,7 @@ declare module '../../web/views.ts' {
     'admin/points/journal': { journal: Journal }
     'admin/points/wallet': PartData['parts/pager'] & {
       member: Awaited<ReturnType<typeof memberWithWallet>>
-      apps: Awaited<ReturnType<typeof appsOf>>
+      apps: Awaited<ReturnType<typeof paymentAppsOf>>
       movements: Awaited<ReturnType<typeof movementsOf>>
       asked: PeriodAsked
       history: Awaited<ReturnType<typeof readAudit>>
@@ -121,7 +121,7 @@ async function showWallet(request: Numbered, reply: FastifyReply, { db, settings
   const member = await memberWithWallet(db, user_id)
   const { account_id } = member
   const [apps, found, history] = await Promise.all([
-    appsOf(db, user_id),
+    paymentAppsOf(db, user_id),
     account_id === null ? [] : movementsOf(db, account_id, filter, PAGE_LINES + 1),
     readAudit(db, { subject: `user:${user_id}` }, HISTORY_LINES),
   ])
@@ -138,29 +138,4 @@ async function showWallet(request: Numbered, reply: FastifyReply, { db, settings
     newest: path,
     isSearch: listUrl('', asked) !== '',
   })
-}
-
-async function memberWithWallet(db: Db, user_id: bigint) {
-  const member = await db
-    .selectFrom('users')
-    .leftJoin('ledger_accounts as wallet', (join) =>
-      join.onRef('wallet.user_id', '=', 'users.id').on('wallet.book', '=', 'live'),
-    )
-    .where('users.id', '=', user_id)
-    .select(['users.id', 'users.username', 'users.trust_level', 'users.created_at'])
-    .select(['wallet.id as account_id', 'wallet.balance', 'wallet.frozen_at', 'wallet.frozen_reason'])
-    .executeTakeFirst()
-  if (member === undefined) throw nothing()
-  return member
-}
-
-/** The newest payment applications of a member. */
-async function appsOf(db: Db, user_id: bigint) {
-  return db
-    .selectFrom('payment_apps')
-    .where('applicant_id', '=', user_id)
-    .orderBy('id', 'desc')
-    .limit(PAGE_LINES)
-    .select(['payment_id', 'name', 'status'])
-    .execute()
 }

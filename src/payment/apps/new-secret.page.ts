@@ -32,8 +32,6 @@ declare module '../../web/views.ts' {
       addresses: Field[]
       guide: string
       back: string
-      /** The overview of a new test application, where its first order is created. */
-      firstOrder: string | undefined
     }
   }
 }
@@ -69,7 +67,6 @@ export function newSecretPage(app: FastifyInstance, deps: GatewayCore): void {
       addresses: await addressesFor(request, deps, owned, secret.kind),
       guide: GUIDES[secret.kind],
       back: base + wayOn(secret.kind, owned),
-      firstOrder: secret.kind === 'made' && owned.book === 'test' ? base : undefined,
     })
   })
 }

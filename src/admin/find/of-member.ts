@@ -1,0 +1,52 @@
+/** What a member has: the wallet, the payment applications and the last orders. The pages of the member show it. */
+import type { Db } from '../../database/connection.ts'
+import { AppError } from '../../platform/errors.ts'
+
+/** The newest applications of a member, and the orders that the page of the member shows. */
+const APPS_MAX = 20
+const ORDERS_MAX = 5
+
+/** Returns a member with the live wallet. Throws not_found. A member who never had points has no wallet. */
+export async function memberWithWallet(db: Db, user_id: bigint) {
+  const member = await db
+    .selectFrom('users')
+    .leftJoin('ledger_accounts as wallet', (join) =>
+      join.onRef('wallet.user_id', '=', 'users.id').on('wallet.book', '=', 'live'),
+    )
+    .where('users.id', '=', user_id)
+    .select(['users.id', 'users.username', 'users.trust_level', 'users.created_at'])
+    .select(['wallet.id as account_id', 'wallet.balance', 'wallet.frozen_at', 'wallet.frozen_reason'])
+    .executeTakeFirst()
+  if (member === undefined) throw new AppError('not_found', 'There is no such thing')
+  return member
+}
+
+/** The newest payment applications of a member. */
+export async function paymentAppsOf(db: Db, user_id: bigint) {
+  return db
+    .selectFrom('payment_apps')
+    .where('applicant_id', '=', user_id)
+    .orderBy('id', 'desc')
+    .limit(APPS_MAX)
+    .select(['payment_id', 'name', 'status'])
+    .execute()
+}
+
+/** The last orders that a member has paid or opened. */
+export async function lastOrdersOf(db: Db, user_id: bigint) {
+  return db
+    .selectFrom('orders')
+    .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
+    .where('orders.payer_id', '=', user_id)
+    .orderBy('orders.id', 'desc')
+    .limit(ORDERS_MAX)
+    .select([
+      'orders.transaction_id',
+      'orders.description',
+      'orders.amount',
+      'orders.status',
+      'orders.created_at',
+    ])
+    .select(['orders.paid_at', 'orders.expires_at', 'app.name as app_name'])
+    .execute()
+}
