@@ -38,15 +38,18 @@ export async function readToday(db: Db, { now, zone }: { now: Date; zone: string
     with day as (
       select date_trunc('day', time) at time zone ${zone} as since,
         (date_trunc('day', time) - interval '1 day') at time zone ${zone} as yesterday,
-        (time - interval '1 day') at time zone ${zone} as a_day_ago,
-        (select max(id) from journal) - ${NEWEST_MAX}::bigint as after_id
+        (time - interval '1 day') at time zone ${zone} as a_day_ago
       from (select ${now}::timestamptz at time zone ${zone} as time) as clock
+    ), newest as materialized (
+      select id, book, kind, posted_at from journal order by id desc limit ${NEWEST_MAX}
     ), unread as (
-      select (select posted_at from journal where id <= (select after_id from day) order by id desc limit 1) as until
+      select (
+        select posted_at from journal where id < (select min(id) from newest) order by id desc limit 1
+      ) as until
     ), posted as materialized (
-      select journal.id, journal.kind, journal.posted_at >= day.since as of_today from journal, day
-      where journal.id > day.after_id and journal.book = 'live' and journal.posted_at >= day.yesterday
-        and (journal.posted_at >= day.since or journal.posted_at < day.a_day_ago)
+      select newest.id, newest.kind, newest.posted_at >= day.since as of_today from newest, day
+      where newest.book = 'live' and newest.posted_at >= day.yesterday
+        and (newest.posted_at >= day.since or newest.posted_at < day.a_day_ago)
     ), moved as (
       -- Lateral, so that Postgres looks up the entries of each journal and never reads a whole table.
       select posted.kind, posted.of_today, a.kind as account, e.amount
