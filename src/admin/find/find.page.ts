@@ -1,5 +1,5 @@
-// This room: finds a member, an application, an order or a transfer by any number that people quote.
-// Verbs: find, findOrders, findTransfers.
+// This room: finds a member, an application, an order or a transfer by a name or any number that people quote.
+// Verbs: findByNumber, findOrders, findTransfers, lastOrdersOf.
 /** /admin/find finds anything by a number, a name or a part of one, and links to its page. */
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
