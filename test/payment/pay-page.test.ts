@@ -150,6 +150,11 @@ describe('whatever has become of it', () => {
     await payOrder(test, made, alice)
     const client = await alice.signIn()
     expect(paperOf(await client.get(made.path))).toContain(`${t.receipt.total} ${t.sum('120', 120n)}`)
+    const logo_url = 'https://shop.example/logo.png'
+    await setShop({ logo_url })
+    // On the screen and on paper.
+    expect((await client.get(made.path)).body.split(`src="${logo_url}"`)).toHaveLength(3)
+    await setShop({ logo_url: null })
     await refund(test, made, 20n, { reason: 'One <torn>' })
     const part = await client.get(made.path)
     const { number, member, asOf } = messages.en.paper
