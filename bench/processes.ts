@@ -1,4 +1,4 @@
-/** Starts and stops the processes of a bench. A server runs on core 0, and everything else on core 1. */
+/** Starts and stops the processes of a bench. A server has core 0 unless the bench says otherwise, and everything else core 1. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { basename } from 'node:path'
@@ -15,16 +15,18 @@ export type ServerOptions = {
   port: number
   env?: Record<string, string>
   args?: string[]
+  /** The cores that it may use, as `taskset` names them. */
+  cores?: string
   /** Writes a profile when the process ends. */
   profile?: boolean
 }
 
 /** Starts a script that prints `ready` once it listens on PORT. */
 export async function startServer(script: string, options: ServerOptions): Promise<ServerProcess> {
-  const { port, env = {}, args = [], profile = false } = options
+  const { port, env = {}, args = [], cores = SERVER_CORE, profile = false } = options
   const name = basename(script, '.ts')
   const profiling = profile ? ['--cpu-prof', `--cpu-prof-name=${name}-${port}.cpuprofile`] : []
-  const child = spawn('taskset', ['-c', SERVER_CORE, process.execPath, ...profiling, script, ...args], {
+  const child = spawn('taskset', ['-c', cores, process.execPath, ...profiling, script, ...args], {
     env: { ...process.env, PORT: String(port), NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     serialization: 'advanced',
