@@ -1,4 +1,5 @@
 /** What a merchant sees first of an application: honest figures, failures before all else, and the next step. */
+import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { overviewOf } from '../../src/payment/merchant/overview.ts'
 import { hopsOf } from '../../src/payment/notifications/hops.ts'
@@ -10,8 +11,9 @@ import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
-import { payOrder, placeOrder } from '../harness/orders.ts'
+import { addHay, payOrder, placeOrder } from '../harness/orders.ts'
 import { rowOf, setRows } from '../harness/rows.ts'
+import { rowsOfTables } from '../harness/rows-read.ts'
 import { itCounts, statementsOf } from '../harness/statements.ts'
 
 const test = await useTestApp()
@@ -191,4 +193,17 @@ it('compares today with yesterday at this time, and shows thirty days and the la
   expect(textOf(await at())).toContain(t.more('1'))
   test.clock.advance(3_600_000)
   expect(textOf(await at())).toContain(t.less('39'))
+})
+
+it('reads at most a thousand rows of a shop with many orders', async () => {
+  await addHay(test, shop, 5_000)
+  await sql`analyze orders`.execute(test.db)
+  const read = await test.db.transaction().execute(async (tx) => {
+    await sql`set local enable_seqscan = off`.execute(tx)
+    const before = await rowsOfTables(tx)
+    await overviewOf({ ...test.deps, db: tx }, appOf(shop))
+    const after = await rowsOfTables(tx)
+    return [...after].reduce((sum, [table, rows]) => sum + rows - (before.get(table) ?? 0), 0)
+  })
+  expect(read).toBeLessThanOrEqual(1_000)
 })
