@@ -167,13 +167,13 @@ it('the page shows them', async () => {
   expect(status).toBe(200)
   expect(body.match(/<svg viewBox[^>]*role="img"/g)).toHaveLength(2)
   // Each bar names its figure, which the pointer and the arrow keys show.
-  const tips = [...body.matchAll(/<input type="radio" name="(orders|points)"><span>([^<]*)<\/span>/g)]
+  const tips = [...body.matchAll(/<input type="radio" name="(c1|c2)"><span>([^<]*)<\/span>/g)]
   expect(tips).toHaveLength(60)
   const now = test.clock.now()
   const [last] = await periodsOf(test.db, shop.id, lastDays(ZONE, now, 1), now)
-  const tipOf = (chart: string) => tips.filter(([, name]) => name === chart).at(-1)![2]
-  expect(tipOf('orders')).toContain(messages.en.statistics.paidOf(`${last!.paid}`, `${last!.orders}`))
-  expect(tipOf('points')).toMatch(new RegExp(`: ${last!.points}$`))
+  const tipOf = (chart: 'c1' | 'c2') => tips.filter(([, name]) => name === chart).at(-1)![2]
+  expect(tipOf('c1')).toContain(messages.en.statistics.paidOf(`${last!.paid}`, `${last!.orders}`))
+  expect(tipOf('c2')).toMatch(new RegExp(`: ${last!.points}$`))
   const rows = async (query: string) =>
     (await owner.get(`${page}${query}`)).body.match(/<tr><th scope="row">/g)?.length
   expect(await rows('')).toBe(30)

@@ -205,7 +205,7 @@ export const statistics = {
   }),
   paidOf: (paid: string, orders: string) => ({
     en: `${paid} of ${orders} paid`,
-    zh: `${orders} 笔中付款 ${paid} 笔`,
+    zh: `付款 ${paid}/${orders}`,
   }),
   ofCreated: (paid: string, share: string) => ({
     en: `${paid} paid, ${share} of all created`,
