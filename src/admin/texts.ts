@@ -3,6 +3,7 @@
 import type { Texts, Translated } from '../web/languages.ts'
 import { admin, appTerms, hosts, mandateReview, registeredApps, review } from './apps/apps.texts.ts'
 import { dashboard } from './dashboard/dashboard.texts.ts'
+import { firstSteps } from './dashboard/first-steps.texts.ts'
 import { find } from './find/find.texts.ts'
 import { navigation } from './navigation/nav.texts.ts'
 import { forum } from './people/forum.texts.ts'
@@ -19,6 +20,7 @@ import { acts } from './wording/acts.texts.ts'
 export const texts = {
   admin,
   dashboard,
+  firstSteps,
   console: {
     navigation,
     acts,

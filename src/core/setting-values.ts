@@ -64,6 +64,8 @@ const SETTINGS = {
   link_privacy: setting('brand.links', link, ''),
   link_contact: setting('brand.links', link, ''),
   time_zone: setting('brand.time', timeZone, 'Asia/Shanghai'),
+  /** Whether administrators begin at the overview, or at the first steps of a new site. */
+  set_up_finished: setting('brand.setUp', choice('off', 'on'), 'off'),
 
   /** The share of a payment that the platform keeps. */
   points_payment_fee_rate: setting('payments.payments', rate, '0.05', 'every'),

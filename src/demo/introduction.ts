@@ -26,6 +26,8 @@ export async function introduce(deps: Parts, known: Known): Promise<void> {
   if (moved !== undefined) return
   for (const name of ['site_name_en', 'site_name_zh_cn'] as const)
     await deps.settings.change({ name, value: NAMES[name], actor_id: null, ip: null, now: deps.clock() })
+  const finished = { name: 'set_up_finished', value: 'on', actor_id: null, ip: null } as const
+  await deps.settings.change({ ...finished, now: deps.clock() })
   const ids = await ensureMembers(deps.db)
   const { reviewer_id, apps, logoOf } = known
   const shopOf = async (shop: 'cat' | 'library'): Promise<HistoryShop> => {

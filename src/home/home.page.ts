@@ -49,7 +49,10 @@ export async function homePages(app: FastifyInstance, deps: Core): Promise<void>
     if (session === undefined) return showWelcome(reply, deps)
     // The front page is the only one of a member that visitors see, too.
     const elsewhere = await requireUser(request, reply)
-    return elsewhere ?? showHome(request, reply, session, deps)
+    if (elsewhere !== undefined) return elsewhere
+    const isSetUp = deps.settings.latest().set_up_finished === 'on'
+    if (session.user.is_admin && !isSetUp) return reply.redirect('/admin', 303)
+    return showHome(request, reply, session, deps)
   })
 
   app.post('/language', async (request, reply) => {

@@ -17,6 +17,7 @@ export const ICONS = [
   'download',
   'external',
   'eye',
+  'flag',
   'gift',
   'globe',
   'home',

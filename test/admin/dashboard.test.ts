@@ -4,8 +4,9 @@
  */
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { readChecklist, readWaiting } from '../../src/admin/dashboard/dashboard.page.ts'
+import { readWaiting } from '../../src/admin/dashboard/dashboard.page.ts'
 import { MEMBERS_COUNTED_MAX, NEWEST_MAX, readMembers, readToday } from '../../src/admin/dashboard/figures.ts'
+import { readFirstSteps } from '../../src/admin/dashboard/first-steps.ts'
 import { BACKLOG_MAX, readHealth } from '../../src/admin/dashboard/health.ts'
 import { readQueues } from '../../src/admin/navigation/queues.ts'
 import type { Db } from '../../src/database/connection.ts'
@@ -14,7 +15,7 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { askRefund } from '../../src/payment/orders/refund-requests.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { makePerson } from '../harness/cast.ts'
-import { setSetting, useTestApp } from '../harness/harness.ts'
+import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
@@ -41,29 +42,7 @@ async function paidOrder(amount: bigint) {
   await makePayOrder(test.deps)({ transaction_id, payer_id: buyer.id, expected_amount: amount })
   return transaction_id
 }
-const page = async () => textOf((await admin.get('/admin')).body)
-
-describe('a new site', () => {
-  it('begins with its first steps, which end themselves', async () => {
-    const before = await page()
-    expect(before).toContain(`${t.steps.title} 1 / 6`)
-    expect(before).toContain(t.steps.fees.text('5'))
-    for (const [name, value] of [
-      ['site_name_en', 'Spark'],
-      ['points_payment_fee_rate', '0.05'],
-      ['admins_need_second_factor', 'on'],
-    ] as const)
-      await setSetting(test, name, value)
-    await setSetting(test, 'admins_need_second_factor', 'off')
-    expect(await page()).toContain(`${t.steps.title} 3 / 6`)
-    await sql`
-      insert into books_days (day, closed_at, journals, paid, transferred, given_back, fees, issued)
-      select '2020-01-01'::date + n, now(), 1, 1, 0, 0, 0, 0 from generate_series(1, 30) as n`.execute(
-      test.db,
-    )
-    expect(await page()).not.toContain(t.steps.title)
-  })
-})
+const page = async () => textOf((await admin.get('/admin/overview')).body)
 
 describe('the figures', () => {
   it('are those of the day in the site’s time zone, and of the last check', async () => {
@@ -90,7 +69,7 @@ describe('the figures', () => {
   it('chart the closed days, with a table of the same figures', async () => {
     const now = new Date(test.clock.now().getTime() + 2 * DAY_MS)
     await closeDueDays({ db: test.db, databaseTime: async () => now })
-    const { body } = await admin.get('/admin')
+    const { body } = await admin.get('/admin/overview')
     expect(body).toContain(`aria-label="${t.chart('30')}"`)
     expect(textOf(body)).toContain(t.table)
     expect(body).toContain('1,200')
@@ -115,7 +94,7 @@ describe('what waits', () => {
     const asking = { transaction_id, amount: 70n, reason: 'Torn' }
     const owner = { user_id: merchant.owner.id, ip: '203.0.113.7' }
     await askRefund(test.deps, merchant.payment_id, asking, owner)
-    const { body } = await admin.get('/admin')
+    const { body } = await admin.get('/admin/overview')
     expect(textOf(body)).toContain(`${t.reviews} Shop of ${pending.owner.username} · ${t.since}`)
     expect(textOf(body)).toContain(`${t.refundRequests} ${t.inAll('70')}`)
     const other = (await admin.get('/admin/books')).body
@@ -128,7 +107,7 @@ describe('what waits', () => {
 })
 
 itCounts('takes as many statements on a big site as on a small one', async () => {
-  const [, statements] = await statementsOf(() => admin.get('/admin'))
+  const [, statements] = await statementsOf(() => admin.get('/admin/overview'))
   expect(statements.length).toBeLessThanOrEqual(13)
 })
 
@@ -209,7 +188,7 @@ describe('on a big site', () => {
     ['the heads of queues', (db) => readWaiting(db, { admin_id: root.id, now: now() })],
     ['the queues', (db) => readQueues(db, { admin_id: root.id, now: now() })],
     ['health', (db) => readHealth(depsWith(db))],
-    ['the first steps', (db) => readChecklist(depsWith(db), root.id)],
+    ['the first steps', (db) => readFirstSteps(depsWith(db), root.id)],
   ])('reads bounded rows for %s', async (_name, read) => {
     await test.db.transaction().execute(async (tx) => {
       const before = await rowsOfTables(tx)

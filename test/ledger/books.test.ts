@@ -273,7 +273,7 @@ describe('the page', () => {
 
   it('says that nothing is proven, then the last result, in both languages', async () => {
     expect((await admin.get(PATH)).body).toContain(en.books.never)
-    expect((await admin.get('/admin')).body).toContain(en.dashboard.booksNever)
+    expect((await admin.get('/admin/overview')).body).toContain(en.dashboard.booksNever)
     expect(await prove()).toMatchObject({ status: 303, location: PATH })
     const page = await admin.get(PATH)
     expect(page.body).toContain(en.books.pass)
@@ -282,7 +282,7 @@ describe('the page', () => {
     expect((await admin.get(PATH, { 'accept-language': 'zh-CN' })).body).toContain(
       messages['zh-CN'].books.pass,
     )
-    expect((await admin.get('/admin')).body).toContain(en.dashboard.booksSound)
+    expect((await admin.get('/admin/overview')).body).toContain(en.dashboard.booksSound)
     expect((await admin.get('/admin/books/fees')).body).toMatch(/<p class="amount">[\d,]+ <small>points/)
   })
 
@@ -292,7 +292,7 @@ describe('the page', () => {
     const page = await admin.get(PATH)
     expect(page.body).toContain(en.books.fail)
     expect(page.body).toContain(`<td>${alice.username}</td>`)
-    expect((await admin.get('/admin')).body).toContain(en.dashboard.booksBroken)
+    expect((await admin.get('/admin/overview')).body).toContain(en.dashboard.booksBroken)
     await sql`update ledger_accounts set balance = balance - 1 where user_id = ${alice.id}`.execute(test.db)
     await prove()
   })

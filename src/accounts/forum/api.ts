@@ -77,6 +77,20 @@ export async function fetchForumUser(
   return user === undefined ? failedWith(deps, 'wrong_member') : { user }
 }
 
+/** Finds a member by name, and reads it, as an administrator does to see that the connection works. */
+export async function findForumUser(
+  deps: Core,
+  username: string,
+): Promise<{ user: ForumUser } | { failure: ForumFailure } | 'not_found'> {
+  const answer = await ask(deps, `/u/${encodeURIComponent(username)}.json`, 'sign_in')
+  if (answer === 'not_found') return answer
+  if ('failure' in answer) return answer
+  const forum_id = idOf(objectOf(answer.body.user)?.id)
+  if (forum_id === undefined) return failedWith(deps, 'unreadable')
+  const found = await fetchForumUser(deps, forum_id, 'sign_in')
+  return found === 'deleted' ? 'not_found' : found
+}
+
 /**
  * Checks that the key may read members, by reading an account that always exists. To a key without that right, Discourse
  * answers 404 for every member, and without this check all members would be banned.

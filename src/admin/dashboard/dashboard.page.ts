@@ -1,17 +1,17 @@
 // This room: /admin: the figures of the day, what waits, health, and the first steps of a new site.
-// Verbs: readToday, readWaiting, readHealth, readChecklist.
-/** /admin is the administrators' dashboard: the day, the trend, what waits, the health of the service, and the first steps. */
-import type { FastifyInstance } from 'fastify'
+// Verbs: readToday, readWaiting, readHealth, readFirstSteps.
+/** /admin is the administrators' dashboard: the day, the trend, what waits, the health of the service; on a new site the first steps. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { findSecondFactor } from '../../accounts/security/second-factor.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { lastDays, lastProof } from '../../ledger/proofs.ts'
 import { type BarChart, barChart } from '../../web/bar-chart.ts'
 import { COUNTED_MAX, openProposals, type Queues } from '../navigation/queues.ts'
-import { percentOf } from '../wording/percent.ts'
 import { type MemberFigures, readMembers, readToday, type Today } from './figures.ts'
+import { firstStepActs, showFirstSteps } from './first-steps.page.ts'
+import { isSetUp } from './first-steps.ts'
 import { type Health, readHealth } from './health.ts'
 
 type Day = Awaited<ReturnType<typeof lastDays>>[number]
@@ -41,45 +41,51 @@ declare module '../../web/views.ts' {
       queues: Queues
       waiting: Waiting
       health: Health
-      steps: Step[] | undefined
-      feePercent: string
     }
   }
 }
 
-/** Registers the page. The caller's scope must require an administrator. */
+/** Registers the pages. The caller's scope must require an administrator. */
 export function dashboardPages(app: FastifyInstance, deps: Core): void {
-  app.get('/admin', async (request, reply) => {
-    const now = deps.clock()
-    const admin_id = sessionOf(request).user.id
-    const { time_zone: zone, points_payment_fee_rate } = await deps.settings.read()
-    const today = await readToday(deps.db, { now, zone })
-    const [members, newest, proof, waiting, health, steps] = await Promise.all([
-      readMembers(deps.db, { since: today.since, zone, days: DAYS_SHOWN }),
-      lastDays(deps.db, DAYS_SHOWN),
-      lastProof(deps),
-      readWaiting(deps.db, { admin_id, now }),
-      readHealth(deps),
-      readChecklist(deps, admin_id),
-    ])
-    const days = newest.toReversed()
-    const bars = barsOf(days)
-    const circulating = proof && BigInt(proof.proof.held.wallets)
-    return reply.page('admin/dashboard/dashboard', {
-      ...{ now, today, members, days, proof, circulating, queues: request.queues, waiting, health, steps },
-      chart: bars.length === 0 ? undefined : barChart(bars),
-      chartBars: bars,
-      chartDays: DAYS_SHOWN,
-      trends: {
-        paid: days.map(({ paid }) => Number(paid)),
-        circulating: circulating === undefined ? [] : circulationOf(days, circulating),
-        fees: days.map(({ fees }) => Number(fees)),
-      },
-      feePercent: percentOf(points_payment_fee_rate),
-      feesOfMonth: days
-        .filter(({ day }) => day.slice(0, 7) === days.at(-1)!.day.slice(0, 7))
-        .reduce((sum, { fees }) => sum + fees, 0n),
-    })
+  app.get('/admin', async (request, reply) =>
+    isSetUp(deps) ? showDashboard(request, reply, deps) : showFirstSteps(request, reply, deps),
+  )
+  app.get('/admin/overview', async (request, reply) => showDashboard(request, reply, deps))
+  firstStepActs(app, deps)
+}
+
+async function showDashboard(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: Core,
+): Promise<FastifyReply> {
+  const now = deps.clock()
+  const admin_id = sessionOf(request).user.id
+  const { time_zone: zone } = await deps.settings.read()
+  const today = await readToday(deps.db, { now, zone })
+  const [members, newest, proof, waiting, health] = await Promise.all([
+    readMembers(deps.db, { since: today.since, zone, days: DAYS_SHOWN }),
+    lastDays(deps.db, DAYS_SHOWN),
+    lastProof(deps),
+    readWaiting(deps.db, { admin_id, now }),
+    readHealth(deps),
+  ])
+  const days = newest.toReversed()
+  const bars = barsOf(days)
+  const circulating = proof && BigInt(proof.proof.held.wallets)
+  return reply.page('admin/dashboard/dashboard', {
+    ...{ now, today, members, days, proof, circulating, queues: request.queues, waiting, health },
+    chart: bars.length === 0 ? undefined : barChart(bars),
+    chartBars: bars,
+    chartDays: DAYS_SHOWN,
+    trends: {
+      paid: days.map(({ paid }) => Number(paid)),
+      circulating: circulating === undefined ? [] : circulationOf(days, circulating),
+      fees: days.map(({ fees }) => Number(fees)),
+    },
+    feesOfMonth: days
+      .filter(({ day }) => day.slice(0, 7) === days.at(-1)!.day.slice(0, 7))
+      .reduce((sum, { fees }) => sum + fees, 0n),
   })
 }
 
@@ -161,45 +167,4 @@ export async function readWaiting(
     db,
   )
   return rows[0]!
-}
-
-const STEPS = ['name', 'forum', 'mail', 'factor', 'fees', 'application'] as const
-type Step = { name: (typeof STEPS)[number]; isDone: boolean }
-
-/** Days with payments after which a site is no longer new. */
-const OPEN_DAYS = 30
-
-/**
- * Returns the first steps, or undefined when the site is past them.
- * @param admin_id the administrator whose own second factor counts, unless every administrator needs one.
- */
-export async function readChecklist(deps: Core, admin_id: bigint): Promise<Step[] | undefined> {
-  const { db, config, settings } = deps
-  const [{ rows }, factor, values] = await Promise.all([
-    sql<{ is_open: boolean; has_fees: boolean; has_application: boolean; has_password: boolean }>`
-      select
-        (select count(*) from (
-          select from books_days where paid > 0 limit ${OPEN_DAYS}
-        ) as open) >= ${OPEN_DAYS} as is_open,
-        exists (
-          select from site_settings where name = 'points_payment_fee_rate' or name like 'points\\_transfer\\_fee\\_rate\\_tl_'
-        ) or exists (select from books_days where paid > 0) as has_fees,
-        exists (select from oauth_apps where owner_id is not null) or exists (select from payment_apps where book = 'live') as has_application,
-        (select password_hash is not null from users where id = ${admin_id}) as has_password`.execute(db),
-    findSecondFactor(db, admin_id),
-    settings.read(),
-  ])
-  const found = rows[0]!
-  if (found.is_open) return undefined
-  const done: Record<Step['name'], boolean> = {
-    name: values.site_name_en !== '' || values.site_name_zh_cn !== '',
-    forum: config.DISCOURSE_URL !== undefined,
-    mail: config.SMTP_URL !== undefined,
-    // An administrator of the forum has a second factor there.
-    factor: values.admins_need_second_factor === 'on' || factor !== undefined || !found.has_password,
-    fees: found.has_fees,
-    application: found.has_application,
-  }
-  if (Object.values(done).every(Boolean)) return undefined
-  return STEPS.map((name) => ({ name, isDone: done[name] }))
 }

@@ -1,7 +1,7 @@
 /** Texts of the dashboard. */
 import type { Texts } from '../../web/languages.ts'
 import { counted, pointsOf } from '../../web/plurals.ts'
-import { POINT, POINTS } from '../../web/site-words.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const dashboard = {
   title: { en: 'Overview', zh: '总览' },
@@ -93,50 +93,4 @@ export const dashboard = {
   backup: { en: 'Backup', zh: '备份' },
   backupNone: { en: 'None reported', zh: '没有备份记录' },
   disk: { en: 'Database', zh: '数据库' },
-  steps: {
-    title: { en: 'First steps', zh: '开站清单' },
-    progress: (done: number, all: number) => ({
-      en: `${done} of ${all} steps done`,
-      zh: `完成 ${done} 步，共 ${all} 步`,
-    }),
-    name: {
-      label: { en: 'Name the site', zh: '设置站名' },
-      text: {
-        en: `Its name, logo and colour, and what a ${POINT} is called.`,
-        zh: `站名、图标、颜色，以及${POINTS}的叫法。`,
-      },
-    },
-    forum: {
-      label: { en: 'Connect the forum', zh: '连接论坛登录' },
-      text: {
-        en: 'Set DISCOURSE_URL and its secret in the environment.',
-        zh: '在环境变量中设置 DISCOURSE_URL 及其密钥。',
-      },
-    },
-    mail: {
-      label: { en: 'Set up email', zh: '设置邮件' },
-      text: {
-        en: 'Set SMTP_URL and SMTP_FROM in the environment.',
-        zh: '在环境变量中设置 SMTP_URL 和 SMTP_FROM。',
-      },
-    },
-    factor: {
-      label: { en: 'Turn on two-step verification', zh: '开启你的两步验证' },
-      text: {
-        en: 'Your password alone is enough to open the administration.',
-        zh: '目前仅凭密码就能进入管理后台。',
-      },
-    },
-    fees: {
-      label: { en: 'Decide on the fees', zh: '确定手续费' },
-      text: (percent: string) => ({
-        en: `Merchants now pay ${percent}% of each payment.`,
-        zh: `目前商户每笔付款需付 ${percent}% 手续费。`,
-      }),
-    },
-    application: {
-      label: { en: 'Create the first application', zh: '创建第一个应用' },
-      text: { en: 'One that members sign in to, or one that they pay.', zh: '供成员登录或付款的应用。' },
-    },
-  },
 } satisfies Texts

@@ -27,6 +27,7 @@ export function showAdminNav(app: FastifyInstance, { db, clock, settings }: Core
       nav: adminNav(request.locale.t, {
         queues: request.queues,
         hasMandates: settings.latest().mandates === 'on',
+        isSetUp: settings.latest().set_up_finished === 'on',
         query: queryOf(request),
       }),
     }
@@ -41,10 +42,10 @@ function queryOf({ query, routeOptions: { url } }: FastifyRequest): string {
   return url === FIND && typeof q === 'string' ? q : ''
 }
 
-type State = { queues: Queues; hasMandates: boolean; query: string }
+type State = { queues: Queues; hasMandates: boolean; isSetUp: boolean; query: string }
 
 /** Returns the links of the administration, and the search that every page of it has. */
-export function adminNav(t: Messages, { queues, hasMandates, query }: State): AreaNav {
+export function adminNav(t: Messages, { queues, hasMandates, isSetUp, query }: State): AreaNav {
   const { reviews, refundRequests, proposals, mandateRights } = queues
   const c = t.console
   return {
@@ -55,7 +56,15 @@ export function adminNav(t: Messages, { queues, hasMandates, query }: State): Ar
     groups: [
       {
         links: [
-          { href: '/admin', label: t.dashboard.title, icon: 'home', isAlone: true },
+          ...(isSetUp
+            ? []
+            : [{ href: '/admin', label: t.firstSteps.nav, icon: 'flag' as const, isAlone: true }]),
+          {
+            href: isSetUp ? '/admin' : '/admin/overview',
+            label: t.dashboard.title,
+            icon: 'home',
+            isAlone: true,
+          },
           { href: '/admin/reviews', label: c.navigation.reviews, icon: 'shop', count: reviews },
           {
             href: '/admin/refund-requests',

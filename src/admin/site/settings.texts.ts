@@ -48,6 +48,7 @@ export const settings = {
     look: { en: 'Logo and colour', zh: '图标与颜色' },
     links: { en: 'Links in the footer', zh: '页脚链接' },
     time: { en: 'Time', zh: '时间' },
+    setUp: { en: 'First steps', zh: '开站清单' },
     payments: { en: 'Payments', zh: '付款' },
     approval: { en: 'Two administrators', zh: '双人审批' },
     gateway: { en: 'Gateway', zh: '支付网关' },

@@ -68,6 +68,7 @@ export const acts = {
     'proposal.decline': { en: 'Proposal declined', zh: '拒绝操作' },
     'proposal.create': { en: 'Proposal submitted', zh: '提交审批' },
     'proposal.withdraw': { en: 'Proposal withdrawn', zh: '撤回审批' },
+    'first_steps.member_found': { en: 'Member found at the forum, as a test', zh: '测试：在论坛找到成员' },
     'forum.deleted': { en: 'Deleted at the forum', zh: '论坛已删除账号' },
     'forum.name_taken': { en: 'Forum username already taken here', zh: '论坛用户名在本站被占用' },
     'forum.role_changed': { en: 'Role changed at the forum', zh: '论坛变更角色' },

@@ -68,6 +68,13 @@ export const names = {
       zh: '用于所有页面的时间、筛选和统计。每日限额与账本结账仍按北京时间。',
     },
   },
+  set_up_finished: {
+    label: { en: 'The set-up is finished', zh: '开站已完成' },
+    hint: {
+      en: 'Administrators begin at the overview. Otherwise they begin at the first steps.',
+      zh: '管理员从概览开始；关闭时从开站清单开始。',
+    },
+  },
   points_payment_fee_rate: {
     label: { en: 'Payment fee', zh: '付款手续费' },
     hint: {

@@ -240,7 +240,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
       const merchant = `/payment/applications/${world.merchant.payment_id}`
       const pages = {
         merchant: [`${merchant}/statistics`, `${merchant}/notifications`],
-        admin: ['/admin', '/admin/refund-requests', '/admin/notifications'],
+        admin: ['/admin/overview', '/admin/refund-requests', '/admin/notifications'],
       } as const
       for (const role of ['merchant', 'admin'] as const) {
         const page = await openWalk(role, language, { viewport: PHONE })
