@@ -193,8 +193,8 @@ export async function shareFaceOfSignIn(tx: Tx, oauth_app_id: bigint, face: Face
     .innerJoin('payment_apps as app', 'app.id', 'link.payment_app_id')
     .where('link.oauth_app_id', '=', oauth_app_id)
     .select(sellsColumns)
+    // The application first, as a hand-over locks them. If that ends the link meanwhile, there is no row.
     .forNoKeyUpdate('app')
-    // A hand-over may end the link while this act waits. Then there is no row.
     .forKeyShare('link')
     .executeTakeFirst()
   if (sells === undefined) return

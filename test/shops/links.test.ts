@@ -1,7 +1,9 @@
 /** Two applications of one owner that members meet as one shop. spec/registry 3.4. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { updateApp } from '../../src/identity/apps/acts.ts'
 import { acceptOffer, offerApplication } from '../../src/payment/apps/handover.ts'
+import { setLogo } from '../../src/payment/apps/own-app.ts'
 import { type Linking, linkApps, unlinkApps } from '../../src/shops/links.ts'
 import { makePerson } from '../harness/cast.ts'
 import { browser, useTestApp } from '../harness/harness.ts'
@@ -276,6 +278,33 @@ describe('a hand-over', () => {
       expect(await linksOf(pair)).toEqual([])
     }
   })
+})
+
+it('renames on both pages, an unlink and a hand-over at once end without a deadlock', async () => {
+  const pair = await makeLinked('Race Club')
+  const heir = await makePerson(test)
+  const { actor, client_id, payment_id } = linking(pair)
+  await offerApplication(test.deps, payment_id, heir.username, actor)
+  const owned = {
+    client_id,
+    owner_id: actor.user_id,
+    actor_id: actor.user_id,
+    now: test.clock.now(),
+    ip: actor.ip,
+  }
+  const rename = (name: string) => updateApp(test.db, { ...owned, values: { name } })
+  const logo = (n: number) => setLogo(test.deps, payment_id, `https://tea.example/${n}.png`, actor)
+  const outcomes = await Promise.allSettled([
+    ...[rename('Race One'), logo(1), rename('Race Two'), logo(2), rename('Race Three'), logo(3)],
+    acceptOffer(test.deps, payment_id, { user_id: heir.id, ip: actor.ip }),
+    unlinkApps(test.deps, { client_id }, actor),
+    ...[rename('Race Four'), logo(4), rename('Race Five'), logo(5)],
+  ])
+  // Some come too late: the link is gone, or the application has another owner.
+  const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []))
+  expect(reasons.filter((code) => code !== 'not_found' && code !== 'conflict')).toEqual([])
+  expect(await linksOf(pair)).toEqual([])
+  expect((await rowOf(test, 'payment_apps', { id: pair.merchant.id })).applicant_id).toBe(heir.id)
 })
 
 describe('the database refuses', () => {
