@@ -254,6 +254,7 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
 /** Forms in which people choose, or only press a button. */
 export const BUTTONS = [
   '/account/keep-access/passkey',
+  '/account/not-me',
   '/account/passkeys/:id/remove',
   '/account/second-factor/passkeys',
   '/account/second-factor/recovery-codes',
