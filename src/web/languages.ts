@@ -8,6 +8,10 @@ import { markName, markNames, withNameSpaces } from './spacing.ts'
 const DAY_MS = 86_400_000
 /** A space at which no line breaks. */
 const NO_BREAK = '\u00A0'
+/** A place of no width at which a line may break. */
+const MAY_BREAK = '\u200B'
+/** From this amount on, a number may be wider than its place on a phone. */
+const LONG_FROM = 1_000_000_000
 
 export const LANGUAGE_COOKIE = 'language'
 
@@ -36,8 +40,10 @@ export interface Messages {}
 export type Locale = {
   language: Language
   t: Messages
-  /** Whole points with thousands separators. */
+  /** Whole points with thousands separators, after which the line of a long number may break. */
   points(amount: bigint | number): string
+  /** The class of an amount in large figures. A long one steps down in size. */
+  figure(amount: bigint): 'amount' | 'amount long'
   /** Points with the sign of their direction; none before zero. */
   signed(amount: bigint): string
   /** A day, `yyyy-mm-dd`, without its year. */
@@ -89,13 +95,18 @@ export const inWords = (text: string, key: keyof Text, words: SiteWords) =>
 export function makeLocale(language: Language, texts: object, { words, timeZone }: LocaleOptions): Locale {
   const tag = dateTag(language)
   const numbers = new Intl.NumberFormat(tag)
+  const points = (amount: bigint | number) => {
+    const written = numbers.format(amount)
+    return isLong(amount) ? written.replaceAll(',', `,${MAY_BREAK}`) : written
+  }
   const { plain, exact, near, day, dayOfYear, date } = makeTimes(tag, timeZone)
   return {
     language,
     t: translate(texts, language, words) as Messages,
-    points: (amount) => numbers.format(amount),
+    points,
+    figure: (amount) => (isLong(amount) ? 'amount long' : 'amount'),
     signed: (amount) =>
-      `${amount > 0n ? '+' : amount < 0n ? '−' : ''}${numbers.format(amount < 0n ? -amount : amount)}`,
+      `${amount > 0n ? '+' : amount < 0n ? '−' : ''}${points(amount < 0n ? -amount : amount)}`,
     day,
     dayOfYear,
     date,
@@ -104,6 +115,10 @@ export function makeLocale(language: Language, texts: object, { words, timeZone 
       `<time datetime="${moment.toISOString()}" title="${exact(moment)}">${near(moment, now)}</time>`,
     exactly: (moment) => `<time datetime="${moment.toISOString()}">${exact(moment)}</time>`,
   }
+}
+
+function isLong(amount: bigint | number): boolean {
+  return amount >= LONG_FROM || amount <= -LONG_FROM
 }
 
 /** Whether a value is a language of this site. */

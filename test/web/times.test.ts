@@ -93,3 +93,14 @@ it.each(LANGUAGES)('an amount shows its direction, and zero has none: %s', (lang
   const { signed } = makeLocale(language, {}, { words, timeZone: 'UTC' })
   expect([signed(1_234n), signed(-1_234n), signed(0n)]).toEqual(['+1,234', '−1,234', '0'])
 })
+
+it.each(LANGUAGES)('a long amount may break after its commas, and steps down in size: %s', (language) => {
+  const words = { site: 'Site', point: 'point', points: 'points' }
+  const { points, signed, figure } = makeLocale(language, {}, { words, timeZone: 'UTC' })
+  expect([points(999_999_999n), figure(999_999_999n)]).toEqual(['999,999,999', 'amount'])
+  expect([points(1_000_000_000n), figure(1_000_000_000n)]).toEqual([
+    '1,\u200B000,\u200B000,\u200B000',
+    'amount long',
+  ])
+  expect(signed(-(2n ** 53n - 1n))).toBe('−9,\u200B007,\u200B199,\u200B254,\u200B740,\u200B991')
+})

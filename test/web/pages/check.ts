@@ -4,7 +4,8 @@
  * from elsewhere, and axe finds no fault. Half of the views are seen in light, and half in dark. The HTML of every page is checked
  * without a browser, in both languages.
  *
- * `LOOKS=left` opens in the browser what that left out. `TEST_TIMES=1` and photographs open every page in both looks.
+ * `LOOKS=left` opens in the browser what that left out, and every page with extreme values. `TEST_TIMES=1` and photographs open
+ * every page in both looks, and those.
  * `PHOTOGRAPH=true` photographs each page into test/artifacts/pages/: on a phone in English and light, and on a desktop in Chinese and
  * dark. `PHOTOGRAPH=all` photographs every combination.
  */
@@ -16,6 +17,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isWithoutChromium, PHOTOGRAPHS, sharedChromium } from '../../harness/chromium.ts'
 import { TIMES } from '../../harness/thoroughness.ts'
+import { testExtremes } from './extremes.ts'
 import { type ListedPage, PAGES, type PageGroup, pagesOf } from './list.ts'
 import { markupFaults } from './markup.ts'
 import { fetchListed, reach } from './ways.ts'
@@ -95,16 +97,22 @@ export function describePages(group: PageGroup): void {
     })
   })
 
-  if (OPENS_REST) return
+  if (!OPENS_REST) describeHtml(pages, () => world)
+  if ((OPENS_ALL || OPENS_REST) && group !== 'docs')
+    describe.skipIf(isWithoutChromium)('a page with extreme values', () => testExtremes(pages, () => world))
+}
+
+function describeHtml(pages: ListedPage[], worldOf: () => World): void {
   describe('the HTML of a page', () => {
     const fetched = LOOKS.flatMap(({ language }) => pages.map((listed) => ({ ...listed, listed, language })))
     test.each(fetched.filter(({ act }) => act === undefined))(
       '$name ($language)',
       async ({ listed, language }) => {
-        const { status, body } = await fetchListed(listed, language, world)
+        const { test: site, open } = worldOf()
+        const { status, body } = await fetchListed(listed, language, worldOf())
         expect(status).toBeLessThan(500)
         expect(Buffer.byteLength(body), 'bytes of the page').toBeLessThanOrEqual(PAGE_BYTES_MAX)
-        expect(markupFaults(body, language, [world.test.url, world.open.url])).toEqual([])
+        expect(markupFaults(body, language, [site.url, open.url])).toEqual([])
       },
     )
   })
