@@ -24,6 +24,13 @@ const FILES = {
   '/logos/mug-shop.svg': 'image/svg+xml',
   '/logos/cat-shop.svg': 'image/svg+xml',
   '/logos/library-shop.svg': 'image/svg+xml',
+  '/portraits/moon.svg': 'image/svg+xml',
+  '/portraits/cat.svg': 'image/svg+xml',
+  '/portraits/peaks.svg': 'image/svg+xml',
+  '/portraits/wave.svg': 'image/svg+xml',
+  '/portraits/flower.svg': 'image/svg+xml',
+  '/portraits/fox.svg': 'image/svg+xml',
+  '/portraits/leaf.svg': 'image/svg+xml',
 }
 
 /** @type {Map<string, Session>} by the value of the cookie */

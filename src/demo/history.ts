@@ -21,9 +21,10 @@ import { type Buyer, dayOf, midnightOf, type PlannedOrder, planOrders } from './
 const IP = '127.0.0.1'
 const DAY_MS = 86_400_000
 const RATE = '100'
-/** More than anybody spends in the history. Alice gets less, because she ends with the points that the demo prints. */
+/** More than anybody spends in the history. */
 const OPENING_POINTS = 12_000n
-const OPENING_POINTS_OF_ALICE = 3_000n
+/** What the demo prints for alice: her history begins with as much more as she spends in it. */
+export const POINTS_OF_ALICE = 5_000n
 /** Only a fault takes so long. An order that is refunded before its notification arrives would never be notified. */
 const NOTIFIED_MS_MAX = 60_000
 /** Every so many notifications, the shop fails at first and gets the next one a minute later. */
@@ -48,7 +49,8 @@ export async function playHistory(deps: Parts, cast: HistoryCast): Promise<void>
   const notifier = openNotifier(past.deps)
   notifier.start(Fastify({ logger: false }).log)
   try {
-    await grantOpening(past, cast, new Date(orders[0]!.at.getTime() - DAY_MS / 2))
+    const opening = new Date(orders[0]!.at.getTime() - DAY_MS / 2)
+    await grantOpening(past, cast, opening, POINTS_OF_ALICE + spentBy('alice', orders, now))
     const acts = { place: makePlaceOrder(past.deps), pay: makePayOrder(past.deps) }
     for (const day of byDay(orders)) {
       const placed = await placeAll(past, acts.place, cast, day)
@@ -91,15 +93,33 @@ function openPast(deps: Parts): Past {
   }
 }
 
-async function grantOpening({ deps }: Past, { buyers }: HistoryCast, now: Date): Promise<void> {
+async function grantOpening(
+  { deps }: Past,
+  { buyers }: HistoryCast,
+  now: Date,
+  ofAlice: bigint,
+): Promise<void> {
   for (const [username, user_id] of Object.entries(buyers)) {
     const reference = `demo-opening:${username}`
     // The service writes this reason in the reader's language.
     const reason = `Forum score of ${now.toISOString().slice(0, 10)}`
-    const amount = username === 'alice' ? OPENING_POINTS_OF_ALICE : OPENING_POINTS
+    const amount = username === 'alice' ? ofAlice : OPENING_POINTS
     await grantPoints(deps.db, { user_id, amount, reference, reason, actor_id: null, now })
   }
 }
+
+/** What a buyer will have paid and not got back. */
+function spentBy(buyer: Buyer, orders: readonly PlannedOrder[], now: Date): bigint {
+  return orders
+    .filter((order) => order.buyer === buyer && order.paidAt !== undefined)
+    .reduce((sum, { at, product: { amount }, refund }) => {
+      const refunded = refund === undefined || eveningOf(at) > now ? 0n : refundOf(amount, refund)
+      return sum + amount - refunded
+    }, 0n)
+}
+
+const eveningOf = (at: Date) => new Date(midnightOf(dayOf(at) + 1).getTime() - 5 * 60_000)
+const refundOf = (amount: bigint, refund: 'full' | 'half') => (refund === 'full' ? amount : amount / 2n)
 
 function byDay(orders: PlannedOrder[]): PlannedOrder[][] {
   const days = new Map<number, PlannedOrder[]>()
@@ -173,13 +193,13 @@ async function endDay(
 ): Promise<void> {
   const [first] = placed
   if (first === undefined) return
-  const evening = new Date(midnightOf(dayOf(first.at) + 1).getTime() - 5 * 60_000)
+  const evening = eveningOf(first.at)
   // The last day is not over yet.
   if (evening > now) return
   past.move(evening)
   for (const { transaction_id, product, refund } of placed) {
     if (refund === undefined) continue
-    const amount = refund === 'full' ? product.amount : product.amount / 2n
+    const amount = refundOf(product.amount, refund)
     const reason = refund === 'full' ? 'Out of stock' : 'Arrived damaged; half is refunded'
     const act = { transaction_id, amount, with_fee: true, reason, actor_id: admin_id, ip: IP }
     await past.at(evening, () => refundOrder(past.deps, { ...act, key: `demo-${transaction_id}` }))

@@ -1,16 +1,18 @@
 /** What only the first start of a demo does: the name of the site, the other members and shops, and the history of all. */
 import { createUser, findUserByUsername } from '../accounts/people/users.ts'
 import { hashPassword } from '../accounts/security/password.ts'
+import { newSid } from '../accounts/session/session.ts'
 import type { Db } from '../database/connection.ts'
 import type { Parts } from '../parts.ts'
 import { applyForPaymentApp } from '../payment/apps/apps.ts'
-import { randomToken } from '../platform/secrets.ts'
+import { randomToken, sha256 } from '../platform/secrets.ts'
 import { type DemoApps, ensurePaymentApp } from './apps.ts'
-import { MEMBERS, type MemberName, SHOPS, WAITING } from './cast.ts'
+import { MEMBERS, type MemberName, NEWCOMERS, SHOPS, WAITING } from './cast.ts'
 import { type HistoryShop, playHistory } from './history.ts'
 
 const NAMES = { site_name_en: 'Spark Forum', site_name_zh_cn: '星火论坛' } as const
 const HOMEPAGE = 'https://shop.example'
+const DAY_MS = 86_400_000
 
 type Known = {
   alice_id: bigint
@@ -28,7 +30,7 @@ export async function introduce(deps: Parts, known: Known): Promise<void> {
     await deps.settings.change({ name, value: NAMES[name], actor_id: null, ip: null, now: deps.clock() })
   const finished = { name: 'set_up_finished', value: 'on', actor_id: null, ip: null } as const
   await deps.settings.change({ ...finished, now: deps.clock() })
-  const ids = await ensureMembers(deps.db)
+  const ids = await ensureMembers(deps)
   const { reviewer_id, apps, logoOf } = known
   const shopOf = async (shop: 'cat' | 'library'): Promise<HistoryShop> => {
     const { owner, name, description } = SHOPS[shop]
@@ -49,6 +51,7 @@ export async function introduce(deps: Parts, known: Known): Promise<void> {
   }
   const { owner, ...waiting } = WAITING
   await applyForPaymentApp(deps, { ...waiting, applicant_id: ids[owner], callback_url: `${HOMEPAGE}/coffee` })
+  await signInOften(deps, { ...ids, alice: known.alice_id })
   await playHistory(deps, {
     buyers: { ...ids, alice: known.alice_id },
     shops,
@@ -58,14 +61,51 @@ export async function introduce(deps: Parts, known: Known): Promise<void> {
 }
 
 /** Their password is random and printed nowhere: nobody signs in as one of them. */
-async function ensureMembers(db: Db): Promise<Record<MemberName, bigint>> {
+async function ensureMembers({ db, clock }: Parts): Promise<Record<MemberName, bigint>> {
   const password_hash = await hashPassword(randomToken())
-  const ids: Partial<Record<MemberName, bigint>> = {}
-  for (const { username, ...values } of MEMBERS) {
+  const ids: Record<string, bigint> = {}
+  for (const { username, joined, ...values } of [...MEMBERS, ...NEWCOMERS]) {
     const found = await findUserByUsername(db, username)
-    ids[username] = found?.id ?? (await createUser(db, { ...values, username, password_hash }))
+    const created_at = daysBefore(clock(), joined)
+    ids[username] = found?.id ?? (await createUser(db, { ...values, username, password_hash, created_at }))
   }
   return ids as Record<MemberName, bigint>
+}
+
+/** A moment so many days before another, at another time of the day for each number of days. */
+export function daysBefore(now: Date, days: number): Date {
+  return new Date(now.getTime() - days * DAY_MS - ((days * 7_919) % 36_000) * 1_000)
+}
+
+const AGENTS = [
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1',
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:145.0) Gecko/20100101 Firefox/145.0',
+  'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36',
+]
+/** A session lasts two weeks, so older sign-ins have left nothing. */
+const SIGNED_IN_DAYS = 13
+
+/** Leaves the sessions that the members opened lately. Nobody has their tokens. */
+async function signInOften({ db, clock }: Parts, ids: Record<string, bigint>): Promise<void> {
+  const now = clock()
+  const sessions = Object.values(ids).flatMap((user_id, i) =>
+    [i % SIGNED_IN_DAYS, (i * 5 + 3) % SIGNED_IN_DAYS].map((days, j) => {
+      const auth_time = daysBefore(now, days + 0.1)
+      return {
+        user_id,
+        auth_time,
+        token_hash: sha256(randomToken()),
+        sid: newSid(),
+        amr: ['pwd'],
+        ip: `203.0.113.${10 + i}`,
+        agent: AGENTS[(i + j) % AGENTS.length]!,
+        last_seen_at: new Date(auth_time.getTime() + (i + 1) * 60_000),
+        expires_at: new Date(auth_time.getTime() + 14 * DAY_MS),
+      }
+    }),
+  )
+  await db.insertInto('sessions').values(sessions).execute()
 }
 
 async function findShop(db: Db, payment_id: string): Promise<HistoryShop> {

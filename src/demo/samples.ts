@@ -3,6 +3,8 @@
  * with the orders of its examples.
  */
 
+import { createUser, findUserByUsername } from '../accounts/people/users.ts'
+import { hashPassword } from '../accounts/security/password.ts'
 import {
   type FindSamples,
   SAMPLE_ORDER,
@@ -18,21 +20,27 @@ import { createTestApp } from '../payment/apps/test-apps.ts'
 import { makePlaceOrder } from '../payment/orders/place.ts'
 import { currentKey } from '../payment/signing/keys.ts'
 import { pointsOf } from '../payment/wire-fields/money.ts'
+import { randomToken } from '../platform/secrets.ts'
 import { ensureOauthAppAs, isInForce, type Store } from './apps.ts'
+import { daysBefore } from './introduction.ts'
 import { ensureSampleMandates } from './sample-mandates.ts'
 
 const APP = { name: 'Reference', description: 'Its keys are in the examples of the reference' }
 const IP = '127.0.0.1'
 const RATE = '100'
 
+/** Signs in to the applications of the examples, and owns them, so that the examples act in nobody's name. */
+const MEMBER = { username: 'api-samples', name: 'API samples', trust_level: 2 }
+const OWNER = { username: 'api-samples-owner', name: 'Owner of the API samples', trust_level: 2 }
+/** A reader who copies a token uses it within an hour, which is its life. */
+const HOUR_MS = 3_600_000
+
 type Member = { id: bigint; username: string }
 
 /** Creates what is missing. Returns a function that gives the reference its keys, with a new code of the member at each call. */
-export async function ensureSamples(
-  deps: Parts,
-  store: Store,
-  { owner_id, reviewer_id, member }: { owner_id: bigint; reviewer_id: bigint; member: Member },
-): Promise<FindSamples> {
+export async function ensureSamples(deps: Parts, store: Store, reviewer_id: bigint): Promise<FindSamples> {
+  const member = await ensureMember(deps, MEMBER)
+  const { id: owner_id } = await ensureMember(deps, OWNER)
   const redirect_uri = `${deps.config.PUBLIC_URL}/docs/identity`
   const oauth = { ...APP, redirect_uris: [redirect_uri] }
   const people = { owner_id, reviewer_id }
@@ -50,6 +58,18 @@ export async function ensureSamples(
     ...(await grant()),
     member: { id: member.id.toString(), username: member.username },
   })
+}
+
+async function ensureMember({ db, clock }: Parts, values: typeof MEMBER): Promise<Member> {
+  const found = await findUserByUsername(db, values.username)
+  const id =
+    found?.id ??
+    (await createUser(db, {
+      ...values,
+      created_at: daysBefore(clock(), 730),
+      password_hash: await hashPassword(randomToken()),
+    }))
+  return { id, username: values.username }
 }
 
 type Payments = Pick<Samples, 'payment_id' | 'token' | 'pid' | 'merchant_key' | 'merchant_private_key'>
@@ -140,6 +160,11 @@ function makeGrant(
       })
     const code = await issue()
     const spent = { client, code: await issue(), redirect_uri, code_verifier: undefined, address: IP, now }
+    await deps.db
+      .deleteFrom('grants')
+      .where('app_id', '=', client.id)
+      .where('created_at', '<', new Date(now.getTime() - HOUR_MS))
+      .execute()
     return { code, access_token: (await exchange(spent)).access_token }
   }
 }

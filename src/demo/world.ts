@@ -21,7 +21,9 @@ import {
   ensureShopApp,
   type SavedApps,
 } from './apps.ts'
-import { introduce } from './introduction.ts'
+import { PORTRAITS } from './cast.ts'
+import { POINTS_OF_ALICE } from './history.ts'
+import { daysBefore, introduce } from './introduction.ts'
 import { ensureMandates, turnOn } from './mandates.ts'
 import { ensureSamples } from './samples.ts'
 
@@ -30,11 +32,11 @@ const PASSWORD_LENGTH = 6
 const READABLE = 'abcdefghjkmnpqrstuvwxyz23456789'
 
 export const PEOPLE = [
-  { username: 'alice', part: 'a buyer', points: 5_000n, trust_level: 2 },
-  { username: 'bob', part: 'the merchant', points: 1_000n, trust_level: 2 },
-  { username: 'carol', part: 'a basic member', points: 300n, trust_level: 1 },
-  { username: 'dora', part: 'short of points', points: 50n, trust_level: 0 },
-  { username: 'admin', part: 'the administrator', points: 0n, trust_level: 4, is_admin: true },
+  { username: 'alice', part: 'a buyer', points: POINTS_OF_ALICE, trust_level: 2, joined: 521 },
+  { username: 'bob', part: 'the merchant', points: 1_000n, trust_level: 2, joined: 683 },
+  { username: 'carol', part: 'a basic member', points: 300n, trust_level: 1, joined: 142 },
+  { username: 'dora', part: 'short of points', points: 50n, trust_level: 0, joined: 11 },
+  { username: 'admin', part: 'the administrator', points: 0n, trust_level: 4, is_admin: true, joined: 730 },
 ] as const
 
 type DemoPerson = {
@@ -86,9 +88,10 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
   await ensureMandates(deps, apps, { owner_id, reviewer_id })
   const alice = { id: idOf('alice'), username: 'alice' }
   await introduce(deps, { alice_id: alice.id, reviewer_id, apps, gateway_shop_url, logoOf })
+  await showPortraits(deps.db, shop_url)
   // The history ends with the points that the demo prints. A later start finds them.
   for (const { username, points } of PEOPLE) await settlePoints(deps, idOf(username), username, points)
-  deps.findSamples = await ensureSamples(deps, store, { owner_id, reviewer_id, member: alice })
+  deps.findSamples = await ensureSamples(deps, store, reviewer_id)
   // Points for the score in the forum.
   if (withForum) await turnOn(deps.db, ['forum_points_bridge', 'forum_points_for_past_score'])
   const people = await Promise.all(
@@ -137,8 +140,8 @@ async function writeSaved(config: Config, saved: Saved): Promise<void> {
 }
 
 async function ensureAccount(
-  { db }: Parts,
-  { username, points: _points, part: _part, ...values }: (typeof PEOPLE)[number],
+  { db, clock }: Parts,
+  { username, joined, points: _points, part: _part, ...values }: (typeof PEOPLE)[number],
   password: string,
 ): Promise<bigint> {
   const found = await db
@@ -149,7 +152,14 @@ async function ensureAccount(
   let id = found?.id
   if (id === undefined) {
     const email = `${username}@example.org`
-    id = await createUser(db, { ...values, username, email, password_hash: await hashPassword(password) })
+    const created_at = daysBefore(clock(), joined)
+    id = await createUser(db, {
+      ...values,
+      username,
+      email,
+      created_at,
+      password_hash: await hashPassword(password),
+    })
   } else if (!(await verifyPassword(password, found?.password_hash))) {
     // An earlier start without --demo made the account, or its password was changed. The printed password must work.
     const password_hash = await hashPassword(password)
@@ -160,6 +170,16 @@ async function ensureAccount(
       .execute()
   }
   return id
+}
+
+/** Gives the members their pictures, at the address that the shop has now. */
+async function showPortraits(db: Db, shop_url: string): Promise<void> {
+  for (const [username, portrait] of Object.entries(PORTRAITS))
+    await db
+      .updateTable('users')
+      .set({ avatar_url: `${shop_url}/portraits/${portrait}.svg` })
+      .where('username', '=', username)
+      .execute()
 }
 
 /** Brings a wallet to its points once. A second posting with the reference does nothing. */

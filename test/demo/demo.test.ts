@@ -29,8 +29,8 @@ import { freePort } from '../harness/free-port.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
 import { makeSeededDir, openSharedDemo, type SharedDemo } from '../harness/shared-demo.ts'
 
-/** The printed people and twelve members of the history; the shops' applications, and one that waits for its review. */
-const ROWS = { users: 17, oauth_apps: 2, payment_apps: 6 }
+/** The printed people, fifteen members of the history and two of the samples; the shops' applications, and one that waits for its review. */
+const ROWS = { users: 22, oauth_apps: 2, payment_apps: 6 }
 
 const WITH_FORUM = ['--demo', '--forum', '--json']
 
@@ -204,6 +204,36 @@ describe('a first start', () => {
     expect(days.size).toBeGreaterThanOrEqual(29)
     expect([...statuses]).toEqual(expect.arrayContaining(['paid', 'refunded']))
     expect(failed).toEqual([])
+  })
+
+  test('has members of two years, and nothing in the name of one that the member did not do', async () => {
+    const { demo } = started
+    // A page with a code and a token signs somebody in.
+    expect((await fetch(`${demo.base_url}/docs/identity/post_oauth2_token`)).status).toBe(200)
+    const { joined, seen, ofAlice, signedIn } = await withDatabase(dataDir, async (db) => {
+      const { rows } = await sql<{ joined: number; seen: number; ofAlice: string[] }>`
+        select
+          (select extract(day from now() - min(created_at))::integer from users) as joined,
+          (select count(distinct user_id)::integer from sessions) as seen,
+          array(
+            select distinct kind::text from journal
+            where posted_at > now() - interval '1 day' and id in (
+              select journal_id from entries join ledger_accounts as wallet on wallet.id = account_id
+              join users on users.id = wallet.user_id where username = 'alice')
+          ) as "ofAlice"`.execute(db)
+      const grants = await db
+        .selectFrom('grants')
+        .innerJoin('users', 'users.id', 'grants.user_id')
+        .select('users.username')
+        .distinct()
+        .execute()
+      return { ...rows[0]!, signedIn: grants.map(({ username }) => username) }
+    })
+    expect(joined).toBeGreaterThan(700)
+    expect(seen).toBeGreaterThan(10)
+    // Orders of today, if any; no points to make up for what the history spent.
+    expect(ofAlice.filter((kind) => kind !== 'payment')).toEqual([])
+    expect(signedIn).toEqual(['api-samples'])
   })
 
   test('never contacts DATABASE_URL', async () => {

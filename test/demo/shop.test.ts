@@ -131,7 +131,7 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
     await signIn(page, dora, seen)
     await order(page, seen)
     await page.getByText(t.pay.short, { exact: true }).waitFor()
-    expect(await page.locator('dd .bad').innerText()).toBe('70')
+    expect(await page.locator('dd.bad').innerText()).toBe('70')
     expect(await page.getByRole('button', { name: payNow }).isDisabled()).toBe(true)
     await page.getByRole('link', { name: t.pay.cancel }).click()
     await page.getByText(shop.orders.unpaid).waitFor()
