@@ -11,24 +11,50 @@ type Lch = { l: number; c: number; h: number }
 /** The least contrast of the accent with the page, below which a button cannot be found (WCAG 2.2, 1.4.11). */
 const CONTROL_CONTRAST_MIN = 3
 const TEXT_CONTRAST_MIN = 4.5
-/** The grounds of text in tessera.css: the darkest of light, and the lightest of dark. */
-const GROUNDS = { light: '#f2eee6', dark: '#2a2622' }
-const DARK_CARD = '#1f1c19'
+/** The colours of tessera.css that no site replaces, for a sample of either mode on one page. */
+export const NEUTRALS = {
+  light: {
+    ...{ paper: '#f7f4ee', card: '#ffffff', well: '#f2eee6', line: '#e4ded2', edge: '#8b8374' },
+    ...{ ink: '#211e19', soft: '#5f594e' },
+  },
+  dark: {
+    ...{ paper: '#151311', card: '#1f1c19', well: '#2a2622', line: '#37322c', edge: '#908779' },
+    ...{ ink: '#f2eee7', soft: '#b4ab9d' },
+  },
+}
+/** The grounds of text: the darkest of light, and the lightest of dark. */
+const GROUNDS = { light: NEUTRALS.light.well, dark: NEUTRALS.dark.well }
+const DARK_CARD = NEUTRALS.dark.card
+
+/** The accent of a site that has not chosen one. */
+export const OWN_ACCENT = '#0e695f'
 
 /** Whether a colour can be the accent of a site: it is visible on every ground of a light page. */
 export function isUsableAccent(colour: string): boolean {
   return contrast(colour, GROUNDS.light) >= CONTROL_CONTRAST_MIN
 }
 
+/** Returns the colour itself where it can be the accent of a site, or else the nearest darker one that can. */
+export const nearestAccent = (colour: string): string =>
+  until(colour.toLowerCase(), 'darker', [GROUNDS.light], CONTROL_CONTRAST_MIN)
+
 /** Returns the style sheet that replaces the colours of tessera.css by those of a site. */
 export function brandStyle(accent: string): string {
-  const [light, dark] = [coloursOf(accent, 'light'), coloursOf(accent, 'dark')].map((colours) =>
-    Object.entries(colours)
-      .map(([name, value]) => `--${name}:${value}`)
-      .join(';'),
-  )
+  const [light, dark] = [coloursOf(accent, 'light'), coloursOf(accent, 'dark')].map(declarationsOf)
   return `:root{${light}}@media screen and (prefers-color-scheme:dark){:root{${dark}}}`
 }
+
+/** Returns the style sheet of a sample: the colours of both modes, each within its half. */
+export function sampleStyle(accent: string): string {
+  const half = (mode: 'light' | 'dark') =>
+    `.sample.${mode}{color-scheme:${mode};${declarationsOf({ ...NEUTRALS[mode], ...coloursOf(accent, mode) })}}`
+  return half('light') + half('dark')
+}
+
+const declarationsOf = (colours: Record<string, string>) =>
+  Object.entries(colours)
+    .map(([name, value]) => `--${name}:${value}`)
+    .join(';')
 
 /** Returns the colours of a site, by the names that tessera.css uses. */
 export function coloursOf(accent: string, mode: 'light' | 'dark') {

@@ -1,7 +1,7 @@
-// This room: mounts the OAuth area; /api/apps, WebFinger, the launch page and a member’s authorised applications.
+// This room: mounts the OAuth area; /api/apps, WebFinger and a member’s authorised applications.
 // Verbs: identityPlugin, registerAppRoute, revokeAuthorisation, signOutEverywhere.
 // Tables: consents, grants.
-// Clauses: spec/registry 2.1–2.3, 3.2–3.3.
+// Clauses: spec/registry 2.1–2.3, 3.2.
 /** GET and POST /api/apps: programs list and register applications with an access token; a browser lists with its session. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'

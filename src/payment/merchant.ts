@@ -14,12 +14,14 @@ import { addressPages } from './merchant/addresses.page.ts'
 import { merchantMandatePages } from './merchant/mandates.page.ts'
 import { orderPages } from './merchant/orders.page.ts'
 import { overviewPage } from './merchant/overview.page.ts'
+import { roundForms, roundPages } from './merchant/round.page.ts'
 import { statisticsPage } from './merchant/statistics.page.ts'
 import { transferPages } from './merchant/transfers.page.ts'
 import { type Hop, hopsOf } from './notifications/hops.ts'
 import { type NotificationList, notificationPages } from './notifications/notifications.page.ts'
 import { readNotifications } from './notifications/redelivery.ts'
 import type { PaymentDeps } from './notifications/worker.ts'
+import type { PlaceOrder } from './orders/place.ts'
 import type { OwnedRequest } from './rights/owned.ts'
 import { getPermitted, type Permitted } from './rights/rights.ts'
 
@@ -37,7 +39,11 @@ declare module '../web/views.ts' {
 }
 
 /** Registers /payment/applications and everything under it. Lists and statistics share one fair queue. */
-export async function merchantPages(app: FastifyInstance, deps: PaymentDeps): Promise<void> {
+export async function merchantPages(
+  app: FastifyInstance,
+  deps: PaymentDeps,
+  placeOrder: PlaceOrder,
+): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
   const queue = openFairQueue()
@@ -45,7 +51,8 @@ export async function merchantPages(app: FastifyInstance, deps: PaymentDeps): Pr
   appListPages(app, deps)
   overviewPage(app, deps, queue)
   await settingsPages(app, deps)
-  developerPages(app, deps)
+  developerPages(app, deps, roundPages(deps))
+  roundForms(app, deps, placeOrder)
   orderPages(app, deps, queue)
   addressPages(app, deps)
   transferPages(app, deps)

@@ -26,7 +26,7 @@ export async function paymentPlugin(app: FastifyInstance, deps: PaymentDeps): Pr
   await app.register(payerPages, deps)
   await app.register(mandatePages, deps)
   await app.register(ownMandatePages, deps)
-  await app.register(merchantPages, deps)
+  await app.register(async (scope) => merchantPages(scope, deps, placeOrder))
   await app.register(alertPages, deps)
   await app.register(eventPages, deps)
   await app.register(signaturePages, deps)

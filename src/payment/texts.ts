@@ -19,6 +19,7 @@ import {
   merchantTransfers,
 } from './merchant/orders.texts.ts'
 import { overview, statistics } from './merchant/overview.texts.ts'
+import { round } from './merchant/round.texts.ts'
 import { notifications } from './notifications/notifications.texts.ts'
 import { refundRequests } from './orders/refund-requests.texts.ts'
 
@@ -47,6 +48,7 @@ export const texts = {
   merchantTransfers,
   merchantMandates,
   refundRequests,
+  round,
 } satisfies Texts
 
 declare module '../web/languages.ts' {

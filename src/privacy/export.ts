@@ -61,7 +61,10 @@ const LISTS: Record<string, List> = {
   own_oauth_applications: (id, after) => sql`
     select id as position, client_id, name, description, redirect_uris, post_logout_redirect_uris, backchannel_logout_uri,
       allow_groups, deny_groups, grant_types, resource_uri, homepage, logo_url, suspended_at, suspended_reason, created_at,
-      confirmed_at
+      confirmed_at, (
+        select sells.payment_id from shop_links as link join payment_apps as sells on sells.id = link.payment_app_id
+        where link.oauth_app_id = oauth_apps.id
+      ) as linked_payment_id
     from oauth_apps where owner_id = ${id} and id > ${after}`,
   own_payment_applications: (id, after) => sql`
     select id as position, payment_id, pid, book, name, description, callback_url, homepage, logo_url, status, review_reason,

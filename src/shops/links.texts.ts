@@ -23,6 +23,7 @@ export const shopLink = {
     sign_in: { en: 'Linked with your payment application', zh: '已关联收款应用' },
     payment: { en: 'Linked with a sign-in application', zh: '已关联登录应用' },
   },
+  oneWith: { en: 'One shop with', zh: '同一家店' },
   together: {
     en: 'Both have the same name and logo. A change of either changes both.',
     zh: '两者的名称和图标相同，修改其中一个，另一个也随之修改。',

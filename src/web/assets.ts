@@ -14,6 +14,7 @@ import { AppError } from '../platform/errors.ts'
 const ASSETS_DIR = join(import.meta.dirname, '../../views/assets')
 const TYPES = {
   'tessera.css': 'text/css; charset=utf-8',
+  'brand.css': 'text/css; charset=utf-8',
   'enhance.js': 'text/javascript; charset=utf-8',
   'passkeys.js': 'text/javascript; charset=utf-8',
   'pay.js': 'text/javascript; charset=utf-8',

@@ -72,6 +72,9 @@ async function readMultipart({ headers }: FastifyRequest, body: Buffer): Promise
   }
 }
 
+/** The parameters whose texts were found clean when they were read. */
+const clean = new WeakSet<object>()
+
 function collect(pairs: Iterable<[string, unknown]>): Parameters {
   const parameters: Parameters = Object.create(null)
   let count = 0
@@ -87,6 +90,7 @@ function collect(pairs: Iterable<[string, unknown]>): Parameters {
     const before = parameters[name]
     parameters[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
   }
+  clean.add(parameters)
   return parameters
 }
 
@@ -138,10 +142,10 @@ export function deceptiveIn(text: string): string[] {
 /** Deeper than any valid body. A deeper value could exhaust the stack. */
 const DEPTH_MAX = 20
 
-/** Whether every string in a parsed JSON value is clean, and the value is at most DEPTH_MAX deep. */
+/** Whether every string in a parsed body is clean, and the value is at most DEPTH_MAX deep. */
 export function isCleanValue(value: unknown, depth = 0): boolean {
   if (typeof value === 'string') return isCleanText(value)
-  if (typeof value !== 'object' || value === null) return true
+  if (typeof value !== 'object' || value === null || clean.has(value)) return true
   if (depth > DEPTH_MAX) return false
   return Object.entries(value).every(([name, inner]) => isCleanText(name) && isCleanValue(inner, depth + 1))
 }

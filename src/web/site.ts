@@ -1,7 +1,7 @@
 /** What the settings say about every page: the words and the time zone of its texts, the brand, the links of the footer. */
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { brandStyle } from '../core/brand.ts'
+import { brandStyle, sampleStyle } from '../core/brand.ts'
 import type { Core } from '../core/core.ts'
 import type { SettingValues } from '../core/setting-values.ts'
 import type { Settings } from '../core/settings.ts'
@@ -73,6 +73,10 @@ function styleAddress(accent: string): string {
   return `/brand/${versionOf(brandStyle(accent))}/${accent.slice(1).toLowerCase()}.css`
 }
 
+/** Returns the address of the style of a sample in another accent than the site's. */
+export const sampleAddress = (accent: string) =>
+  `/brand/${versionOf(sampleStyle(accent))}/sample.${accent.slice(1).toLowerCase()}.css`
+
 const versionOf = (style: string) => createHash('sha256').update(style).digest('hex').slice(0, 12)
 
 /** Mounts GET /brand/: the style and the logo. The address of the style holds the accent, so every process can make it. */
@@ -87,19 +91,23 @@ export function brandRoutes(app: FastifyInstance, { db }: Pick<Core, 'db'>): voi
     },
   )
 
-  app.get<{ Params: { version: string; accent: string } }>(
-    '/brand/:version/:accent(^[0-9a-f]{6}).css',
-    { config: { admission: 'always' } },
-    async ({ params }, reply) => {
-      const style = brandStyle(`#${params.accent}`)
-      // Another version may compute other colours, which browsers must not keep under this version's address.
-      const isCurrent = params.version === versionOf(style)
-      return reply
-        .header('cache-control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache')
-        .type('text/css; charset=utf-8')
-        .send(style)
-    },
-  )
+  for (const [prefix, styleOf] of [
+    ['', brandStyle],
+    ['sample.', sampleStyle],
+  ] as const)
+    app.get<{ Params: { version: string; accent: string } }>(
+      `/brand/:version/${prefix}:accent(^[0-9a-f]{6}).css`,
+      { config: { admission: 'always' } },
+      async ({ params }, reply) => {
+        const style = styleOf(`#${params.accent}`)
+        // Another version may compute other colours, which browsers must not keep under this version's address.
+        const isCurrent = params.version === versionOf(style)
+        return reply
+          .header('cache-control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache')
+          .type('text/css; charset=utf-8')
+          .send(style)
+      },
+    )
 }
 
 /** Sends an uploaded picture, whose address changes with it. */

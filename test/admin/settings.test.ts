@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { percentOf, shareOf } from '../../src/admin/wording/percent.ts'
 import { SETTING_NAMES, type SettingName } from '../../src/core/setting-values.ts'
 import { openSettings } from '../../src/core/settings.ts'
+import { sampleAddress } from '../../src/web/site.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
@@ -191,6 +192,8 @@ describe('changes', () => {
     const { on, off } = t.choices
     expect(textOf(asked.body)).toContain(t.change(names.points_transfers.label, on, off))
     expect(asked.body).toContain(t.effects.points_transfers.off)
+    expect(textOf(asked.body)).toContain(t.confirm.title(t.groups.transfers))
+    expect(asked.body).toContain('<button class="danger ')
     expect((await test.deps.settings.read()).points_transfers).toBe('on')
     expect(await admin.submit(asked, PATH)).toMatchObject({ status: 303, location: pathOf('transfers') })
     expect((await test.deps.settings.read()).points_transfers).toBe('off')
@@ -198,6 +201,8 @@ describe('changes', () => {
     const fee = await change({ points_payment_fee_rate: '4' })
     expect(textOf(fee.body)).toContain(t.change(names.points_payment_fee_rate.label, '5%', '4%'))
     expect(fee.body).toContain(t.effects.feeOfPayments('50', '40'))
+    expect(textOf(fee.body)).toContain(t.confirm.title(t.groups.payments))
+    expect(fee.body).not.toContain('class="danger ')
     await admin.submit(fee, PATH)
     expect((await test.deps.settings.read()).points_payment_fee_rate).toBe('0.04')
   })
@@ -312,4 +317,43 @@ it('a change needs a recent sign-in, and returns to its group', async () => {
   expect(refused.body).toContain(`return_to=${encodeURIComponent(pathOf('signIn'))}&`)
   expect(await stored()).toEqual(before)
   expect((await stale.get(PATH)).status).toBe(200)
+})
+
+describe('the colour of the site', () => {
+  const brand = async (fields: Record<string, string>, window = admin) =>
+    window.post(PATH, { ...(await window.get(pathOf('brand'))).form(PATH), ...fields })
+
+  it('is shown in a sample of both modes before it is saved, beside all that was typed', async () => {
+    const before = await stored()
+    const stale = await (await makePerson(test, { is_admin: true })).signIn()
+    test.clock.advance(10 * 60_000 + 1)
+    const typed = { site_name_en: 'Spark <Forum>', site_accent: '8A3B6D' }
+    for (const [pressed, colour] of [
+      ['', '#8a3b6d'],
+      ['#3b4fa8', '#3b4fa8'],
+    ] as const) {
+      const { status, body } = await brand({ ...typed, try: pressed }, stale)
+      expect(status).toBe(200)
+      expect(body).toContain(t.colour.triedText(colour))
+      expect(body).toContain(`href="${sampleAddress(colour)}"`)
+      expect(body).toContain('value="Spark &lt;Forum&gt;"')
+      expect(body).toMatch(new RegExp(`id="value-site_accent"[^>]* value="${pressed || typed.site_accent}"`))
+    }
+    expect((await stale.get(`${pathOf('brand')}&try=%238a3b6d`)).body).toContain(sampleAddress('#8a3b6d'))
+    expect(await stored()).toEqual(before)
+  })
+
+  it('that is too light comes with the nearest readable one', async () => {
+    const again = await (await makePerson(test, { is_admin: true })).signIn()
+    const refused = await brand({ site_accent: '#ffe680' }, again)
+    expect(refused.status).toBe(400)
+    expect(refused.body).toContain(`problem">${t.colour.tooLight('#9f860a')}<`)
+    expect(refused.body).toMatch(new RegExp(`value="#9f860a">.*${t.colour.use('#9f860a')}</button>`))
+    expect((await brand({ site_accent: '#ffe680', try: '' }, again)).body).toContain(
+      t.colour.tooLight('#9f860a'),
+    )
+    expect((await brand({ site_accent: 'ABC', try: '' }, again)).body).toContain(t.colour.tooLight('#7a8b9c'))
+    expect((await brand({ site_accent: '9F860A' }, again)).status).toBe(303)
+    expect((await test.deps.settings.read()).site_accent).toBe('#9f860a')
+  })
 })

@@ -19,6 +19,8 @@ const SHOWS_ITSELF: Record<string, string> = {
   '/oauth2/logout/confirm': 'a page says that the member is signed out',
   '/oauth2/consent': 'the application',
   '/oauth2/auth/mandate': 'the application',
+  '/payment/applications/:payment_id/test-order': 'the pay page of the new order',
+  '/payment/applications/:payment_id/test-trade': 'the pay page of the new order',
   '/payment/mandate/:mandate_id|:payment_id': 'the shop',
   '/payment/mandate/:mandate_id|:payment_id/refuse': 'the shop',
   '/payment/pay/:transaction_id|:payment_id': 'the shop, or the receipt',

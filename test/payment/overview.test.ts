@@ -37,7 +37,7 @@ it('leads a new application to its first payment', async () => {
       .map(({ what }) => what)
   expect(await steps()).toEqual(['tested', 'ordered', 'paid'])
   const first = await owner.get(page)
-  expect(first.body).toContain(`${page}/settings#test-mode`)
+  expect(first.body).toMatch(new RegExp(`action="${page}/test">.*<button class="primary">`))
   expect(textOf(first.body)).toContain(`${t.steps.live} 2 / 5`)
   expect(textOf(first.body)).not.toContain(t.statistics)
   // On a phone, the top of the page names the shop and leads to the others.

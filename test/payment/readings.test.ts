@@ -9,7 +9,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { makeCreateTrade } from '../../src/payment/gateway/create.ts'
 import { tradeParameters } from '../../src/payment/gateway/messages.ts'
-import { STARTS_MAX } from '../../src/payment/gateway/readings.ts'
+import { isPlain, STARTS_MAX } from '../../src/payment/gateway/readings.ts'
 import { authenticate, requireInquiry } from '../../src/payment/gateway/request.ts'
 import type { GatewayApp } from '../../src/payment/signing/gateway-apps.ts'
 import { type Fields, gatewayText, md5 } from '../harness/gateway-shop.ts'
@@ -342,6 +342,18 @@ it.each(['v1', 'v2'] as const)(
     expect(answer).toEqual({ code: 'parameter_ambiguous', message })
   },
 )
+
+it.each<[isPlain: boolean, fields: Fields]>([
+  [true, ORDER],
+  [true, { ...ORDER, param: '茶=1', type: ' ' }],
+  [false, { ...ORDER, param: 'a&b' }],
+  [false, { ...ORDER, name: 'Tea&type=x' }],
+  [false, { ...ORDER, note: 'x' }],
+  [false, { ...ORDER, note: ' ' }],
+])('only a text of known names, without & in a value, needs no search: %s', (plain, fields) => {
+  const present = Object.values(fields).filter((value) => value.trim() !== '')
+  expect(isPlain(gatewayText(fields), present)).toBe(plain)
+})
 
 it('a query means one thing: a field inside a value is refused', async () => {
   const ask = (fields: Fields) =>

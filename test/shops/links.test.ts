@@ -211,6 +211,21 @@ describe('a linked shop', () => {
     expect(tiles((await visitor.get('/')).body)).toBe(2)
   })
 
+  it('is shown to the staff, and to its owner in the export', async () => {
+    const pair = await makeLinked()
+    const admin = await staff.signIn()
+    const [signIn, payment] = [
+      `/admin/apps/${pair.party.client_id}`,
+      `/admin/payment-applications/${pair.merchant.payment_id}`,
+    ]
+    expect((await admin.get(signIn)).body).toContain(`href="${payment}"`)
+    expect((await admin.get(payment)).body).toContain(`href="${signIn}"`)
+    const owner = await pair.merchant.owner.signIn()
+    const data = '/account/data'
+    const { body } = await owner.submit(await owner.get(data), `${data}/export`)
+    expect(body).toContain(`"linked_payment_id":"${pair.merchant.payment_id}"`)
+  })
+
   it('is no look-alike of itself, nor of its owner’s other applications', async () => {
     const pair = await makeLinked('Coffee Club')
     await makeParty(test, { name: 'Coffee-Club' }, pair.merchant.owner)

@@ -1,6 +1,15 @@
 /** The colours of a site: every accent gives readable text, in light and in dark. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { coloursOf, contrast, isUsableAccent } from '../../src/core/brand.ts'
+import {
+  coloursOf,
+  contrast,
+  isUsableAccent,
+  NEUTRALS,
+  nearestAccent,
+  OWN_ACCENT,
+} from '../../src/core/brand.ts'
 
 /** Every 16th step of red, green and blue. */
 const COLOURS = Array.from({ length: 16 ** 3 }, (_, n) =>
@@ -27,4 +36,19 @@ test.each(['light', 'dark'] as const)('every accent gives readable text in %s', 
 test('an accent that cannot be seen on a light page is refused', () => {
   expect(isUsableAccent('#ffe680')).toBe(false)
   expect(isUsableAccent('#0e695f')).toBe(true)
+})
+
+test('the nearest accent of a colour can be used, and a usable colour is its own', () => {
+  expect(COLOURS.filter((colour) => !isUsableAccent(nearestAccent(colour)))).toEqual([])
+  expect(COLOURS.filter((colour) => isUsableAccent(colour) && nearestAccent(colour) !== colour)).toEqual([])
+  expect(nearestAccent('#FFE680')).toBe('#9f860a')
+})
+
+test('a sample has the colours of the style sheet', () => {
+  const style = readFileSync(join(import.meta.dirname, '../../views/assets/tessera.css'), 'utf8')
+  const [, light, dark] = style.split(/^ *:root \{$/m)
+  for (const [name, colour] of Object.entries(NEUTRALS.light))
+    expect(light).toContain(`--${name}: ${colour};`)
+  for (const [name, colour] of Object.entries(NEUTRALS.dark)) expect(dark).toContain(`--${name}: ${colour};`)
+  expect(light).toContain(`--accent: ${OWN_ACCENT};`)
 })

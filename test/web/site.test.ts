@@ -4,6 +4,7 @@
  */
 import { crc32, deflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { sampleAddress } from '../../src/web/site.ts'
 import { cookieHeader } from '../harness/browser.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Browser, setSetting, useTestApp } from '../harness/harness.ts'
@@ -66,6 +67,14 @@ describe('the name and logo of a site', () => {
     expect(
       (await test.app.inject(address!.replace(/[0-9a-f]{12}/, '0'.repeat(12)))).headers['cache-control'],
     ).toBe('no-cache')
+  })
+
+  it('has a sample of any colour, each mode within its half', async () => {
+    const answer = await test.app.inject(sampleAddress('#8A3B6D'))
+    expect(answer.headers['cache-control']).toContain('immutable')
+    expect(answer.body).toMatch(
+      /^\.sample\.light\{color-scheme:light;[^}]*--accent:#8a3b6d[^}]*\}\.sample\.dark\{color-scheme:dark;/,
+    )
   })
 
   it('links to its terms and its forum in the footer', async () => {

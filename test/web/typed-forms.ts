@@ -138,6 +138,14 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
   '/payment/applications/:payment_id/public-key': merchant(shop('developers'), {
     public_key: 'no key',
   }),
+  '/payment/applications/:payment_id/test-order': merchant(
+    ({ testApp }) => `/payment/applications/${testApp.payment_id}`,
+    { description: 'Tea', amount: '10' },
+  ),
+  '/payment/applications/:payment_id/test-trade': merchant(
+    ({ testApp }) => `/payment/applications/${testApp.payment_id}/developers`,
+    { notify_url: 'https://market.example.org/notify', return_url: 'https://market.example.org/paid' },
+  ),
   '/payment/applications/:payment_id/events': merchant(shop('events'), {
     events_url: 'https://market.example.org/events',
   }),
@@ -295,6 +303,7 @@ export const BUTTONS = [
   '/payment/pay/:transaction_id|:payment_id',
   '/payment/pay/:transaction_id|:payment_id/test',
   '/payment/pay/:transaction_id|:payment_id/tell',
+  '/payment/applications/:payment_id/developers/return',
   '/payment/applications/:payment_id/end-overlap',
   '/payment/applications/:payment_id/mandates/link',
   '/payment/applications/:payment_id/test',

@@ -62,6 +62,34 @@ for (const button of document.querySelectorAll('button[data-shows]')) {
   })
 }
 
+// Shows a colour in the sample while it is typed or picked. The page of the tried colour has the sample.
+for (const picker of document.querySelectorAll('input[data-tries]')) {
+  const field = document.getElementById(picker.dataset.tries)
+  const swatch = picker.previousElementSibling.firstElementChild
+  let waiting
+  const show = async () => {
+    const address = new URL(location.origin + location.pathname)
+    address.search = new URLSearchParams({ area: 'brand', try: field.value })
+    const answer = await fetch(address, { headers: { accept: 'text/html' } })
+    if (address.searchParams.get('try') !== field.value || !answer.ok) return
+    const next = new DOMParser().parseFromString(await answer.text(), 'text/html')
+    document.getElementById('sample').replaceWith(next.getElementById('sample'))
+  }
+  const showSoon = () => {
+    clearTimeout(waiting)
+    waiting = setTimeout(show, 200)
+    if (!/^#[0-9a-f]{6}$/i.test(field.value)) return
+    picker.value = field.value
+    swatch.setAttribute('fill', field.value)
+  }
+  picker.hidden = false
+  picker.addEventListener('input', () => {
+    field.value = picker.value
+    showSoon()
+  })
+  field.addEventListener('input', showSoon)
+}
+
 // Prints the page, such as a receipt.
 for (const button of document.querySelectorAll('button[data-print]')) {
   button.hidden = false

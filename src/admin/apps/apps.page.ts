@@ -22,6 +22,7 @@ import {
 } from '../../identity/apps/acts.ts'
 import { newSecretPage, showNewSecret } from '../../identity/apps/new-secret.page.ts'
 import { liveSecrets, resetSecret } from '../../identity/apps/secrets.ts'
+import { linkedPaymentApp, type Other } from '../../shops/links.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { Confirmed, ReasonForm } from '../../web/forms/reason.ts'
 import { cursor, onePage, searchText } from '../../web/lists.ts'
@@ -43,6 +44,8 @@ declare module '../../web/views.ts' {
       secrets: Awaited<ReturnType<typeof liveSecrets>>
       members: Awaited<ReturnType<typeof countMembers>>
       history: Awaited<ReturnType<typeof readAudit>>
+      /** The payment application that is one shop with it. */
+      link: Other | undefined
       alike: Awaited<ReturnType<typeof likeNamed>>
       path: string
       seen: string
@@ -223,13 +226,14 @@ async function showApp(
 ): Promise<FastifyReply> {
   const app = await getApp(db, { client_id: request.params.client_id })
   const called = app.document?.client_name ?? app.name
-  const [secrets, members, history, alike] = await Promise.all([
+  const [secrets, members, history, link, alike] = await Promise.all([
     liveSecrets(db, app.id, clock()),
     countMembers(db, app.id),
     historyOf(db, app),
+    linkedPaymentApp(db, app.id),
     likeNamed(db, [{ id: app.client_id, name: called, owner_id: app.owner_id }]),
   ])
   const path = pathOf(app)
   const seen = reviewedVersion(app)
-  return reply.page('admin/apps/app', { app, called, secrets, members, history, alike, path, seen })
+  return reply.page('admin/apps/app', { app, called, secrets, members, history, link, alike, path, seen })
 }

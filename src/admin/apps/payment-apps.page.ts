@@ -9,6 +9,7 @@ import type { Core } from '../../core/core.ts'
 import { HISTORY_LINES } from '../../database/paging.ts'
 import { getPaymentApp } from '../../payment/apps/review.ts'
 import { type Terms, type TermsInForce, termsForm, termsOf, textsOf } from '../../payment/apps/terms.ts'
+import { linkedSignInApp, type Other } from '../../shops/links.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { answerProposed } from '../proposals/proposal-words.ts'
 import { actOrPropose } from '../proposals/proposals.ts'
@@ -29,6 +30,8 @@ declare module '../../web/views.ts' {
       terms: TermsInForce
       history: Awaited<ReturnType<typeof readAudit>>
       check: Check | undefined
+      /** The sign-in application that is one shop with it. */
+      link: Other | undefined
       alike: Awaited<ReturnType<typeof likeNamed>>
       now: Date
       /** The rate as people type it. */
@@ -89,11 +92,12 @@ function pathOf({ params }: OneApp): string {
 
 async function showPaymentApp(request: OneApp, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const app = await getPaymentApp(deps.db, request.params.payment_id)
-  const [{ second_approver }, terms, history, checks, alike] = await Promise.all([
+  const [{ second_approver }, terms, history, checks, link, alike] = await Promise.all([
     deps.settings.read(),
     termsOf(deps, app),
     readAudit(deps.db, { subject: app.payment_id, action: 'payment_app' }, HISTORY_LINES),
     lastChecks(deps.db, [app.payment_id]),
+    linkedSignInApp(deps.db, app.id),
     likeNamed(deps.db, [{ id: app.payment_id, name: app.name, owner_id: app.applicant_id }]),
   ])
   const check = checks.get(app.payment_id)
@@ -102,6 +106,7 @@ async function showPaymentApp(request: OneApp, reply: FastifyReply, deps: Core):
     terms,
     history,
     check,
+    link,
     alike,
     now: deps.clock(),
     feeRate: terms.fee_rate === null ? '' : percentOf(terms.fee_rate),

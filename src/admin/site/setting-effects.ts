@@ -1,5 +1,5 @@
 /** What important changes of settings do, in words. The page asks once more before it saves them. */
-import { baseOf } from '../../core/setting-values.ts'
+import { baseOf, type SettingBaseName } from '../../core/setting-values.ts'
 import type { Locale } from '../../web/languages.ts'
 import { percentOf } from '../wording/percent.ts'
 import type { SettingDraft } from './setting-form.ts'
@@ -52,6 +52,20 @@ export function effectOf(locale: Locale, { name, before, after }: SettingDraft):
       return undefined
   }
 }
+
+/** The changes that stop something which works, or remove a guard. */
+const LOSSES: Partial<Record<SettingBaseName, string>> = {
+  payments_read_only: 'on',
+  points_transfers: 'off',
+  mandates: 'off',
+  gateway_at_root: 'off',
+  client_id_metadata_documents: 'off',
+  second_approver: 'off',
+  admins_need_second_factor: 'off',
+}
+
+/** Whether something can be lost by a change. */
+export const isLoss = ({ name, after }: SettingDraft): boolean => LOSSES[baseOf(name)] === after
 
 /** Returns the fee of the example, rounded down as a payment does. */
 function feeOfExample(share: string): bigint {

@@ -5,6 +5,7 @@ import { crossedBounds, type SettingName } from '../../core/setting-values.ts'
 import { type SettingState, validated } from '../../core/settings.ts'
 import { AppError } from '../../platform/errors.ts'
 import { percentOf, shareOf } from '../wording/percent.ts'
+import { colourIn } from './brand-sample.ts'
 
 /** A form field of this prefix has the stored value that the page showed. */
 export const SHOWN = 'shown.'
@@ -29,6 +30,7 @@ const isNumber = ({ kind }: SettingControl) =>
 /** Returns a typed value as it is stored. Undefined when it cannot be read. */
 function storedOf(control: SettingControl, typed: string): string | undefined {
   if (control.kind === 'rate') return shareOf(typed)
+  if (control.kind === 'colour') return colourIn(typed) ?? typed.trim()
   if (isNumber(control)) return typed.replace(/(?<=\d)[,，\s_](?=\d)/g, '').trim()
   return typed.replaceAll('\r\n', '\n').trim()
 }

@@ -22,14 +22,15 @@ import {
 } from '../../core/setting-values.ts'
 import { describeSettings, type SettingState, waitingSettings } from '../../core/settings.ts'
 import { AppError } from '../../platform/errors.ts'
-import { FormRefused, type FormView } from '../../web/forms/forms.ts'
+import { FormRefused, type FormView, textsIn } from '../../web/forms/forms.ts'
 import { listUrl, searchText } from '../../web/lists.ts'
 import { POINT, POINTS } from '../../web/site-words.ts'
 import { refuseEarlier } from '../proposals/proposal-words.ts'
 import { proposeWithin } from '../proposals/proposals.ts'
 import { names } from '../wording/setting-names.texts.ts'
 import { settingLabel, settingValue, typedValue } from '../wording/setting-words.ts'
-import { effectOf } from './setting-effects.ts'
+import { type BrandSample, brandSample, colourIn, PRESETS } from './brand-sample.ts'
+import { effectOf, isLoss } from './setting-effects.ts'
 import {
   type Draft,
   type Fields,
@@ -43,6 +44,7 @@ import {
 const PATH = '/admin/settings'
 const GROUP_NAMES = [...new Set(SETTING_NAMES.map((name) => placeOf(name).group))]
 const Asked = z.object({ area: z.enum(GROUP_NAMES).catch('brand') })
+const Tried = z.object({ try: z.string().max(20).optional().catch(undefined) })
 const Searched = z.object({ q: searchText })
 
 /** A setting of the form. */
@@ -66,6 +68,9 @@ declare module '../../web/views.ts' {
       group: Group
       sections: { name: Section; lines: Line[] }[]
       shownPrefix: string
+      /** What the colour of the form looks like; the page of the brand alone shows it. */
+      sample: BrandSample
+      presets: typeof PRESETS
     }
     'admin/site/settings-found': {
       q: string
@@ -79,6 +84,7 @@ declare module '../../web/views.ts' {
       hintId: string
       shownPrefix: string
     }
+    'admin/site/brand-sample': { sample: BrandSample; presets: typeof PRESETS }
     'admin/site/settings-head': { q?: string; group?: Group }
   }
 }
@@ -95,11 +101,15 @@ export function settingPages(app: FastifyInstance, deps: Core): void {
     return showFound(reply, await describeSettings(deps.db), q)
   })
 
-  const preHandler = requireFreshSignIn(deps)
+  const requireFresh = requireFreshSignIn(deps)
+  // To look at a colour changes nothing.
+  const preHandler = async (request: FastifyRequest, reply: FastifyReply) =>
+    isTrial(fieldsOf(request.body)) ? undefined : requireFresh(request, reply)
   const config = { page: ({ body }: FastifyRequest) => pathOf(groupIn(fieldsOf(body))) }
   app.post(PATH, { preHandler, config }, async (request, reply) => {
     const fields = fieldsOf(request.body)
     const settings = await describeSettings(deps.db)
+    if (isTrial(fields)) return showTried(reply, settings, fields)
     const asked = settings.filter(({ name }) => name in fields || SHOWN + name in fields)
     if (asked.length === 0) throw new AppError('invalid_form', 'There is no such setting')
     const group = groupIn(fields)
@@ -113,6 +123,34 @@ export function settingPages(app: FastifyInstance, deps: Core): void {
     if (effects.length > 0 && fields.confirmed !== 'yes') return ask(reply, group, { draft, effects })
     return save(request, reply, deps, { group, changes: draft.changes })
   })
+}
+
+/** Whether a form is sent to see its colour in the sample, and not to save it. */
+const isTrial = (fields: Fields) => fields.try !== undefined
+
+/** Shows the form again as it was typed, with a sample of its colour, or of the one whose button was pressed. */
+function showTried(reply: FastifyReply, settings: SettingState[], fields: Fields): FastifyReply {
+  const { request } = reply
+  const { colour: texts } = request.locale.t.settings
+  const { try: pressed, ...typed } = textsIn(fields)
+  const site_accent = pressed || (typed.site_accent ?? '')
+  const problem = colourProblem(request, site_accent)
+  const sample = brandSample(site_accent)
+  request.refused = {
+    ...{ path: PATH, status: 200, typed: { ...typed, site_accent } },
+    problems: problem === undefined ? {} : { site_accent: problem },
+    summary: { title: texts.tried, text: problem ?? texts.triedText(sample.accent), tone: 'warn' },
+  }
+  return show(reply, settings, 'brand')
+}
+
+/** Returns what is wrong with a typed colour. Undefined for one that a site can have. */
+function colourProblem({ locale }: FastifyRequest, typed: string): string | undefined {
+  const { must, colour: texts } = locale.t.settings
+  if (typed.trim() === '') return undefined
+  if (colourIn(typed) === undefined) return must.colour()
+  const { nearest } = brandSample(typed)
+  return nearest && texts.tooLight(nearest)
 }
 
 const pathOf = (group: Group) => listUrl(PATH, { area: group })
@@ -140,10 +178,10 @@ function ask(
   { draft, effects }: { draft: Draft; effects: string[] },
 ): FastifyReply {
   const { locale } = reply.request
-  const { confirm } = locale.t.settings
+  const { confirm, groups } = locale.t.settings
   const { changes } = draft
   return reply.page('confirm', {
-    title: confirm.title,
+    title: confirm.title(groups[group]),
     lead: confirm.lead,
     facts: changes.map(({ name, before, after }) => ({
       term: settingLabel(locale, name),
@@ -162,7 +200,7 @@ function ask(
       ),
     },
     button: confirm.button(changes.length),
-    isDanger: true,
+    isDanger: changes.some(isLoss),
     cancel: pathOf(group),
   })
 }
@@ -217,8 +255,9 @@ async function save(
 }
 
 /** Throws FormRefused with what each faulty field must be. */
-function refuseFaults({ locale }: FastifyRequest, { problems }: Draft, settings: SettingState[]): void {
+function refuseFaults(request: FastifyRequest, { problems, typed }: Draft, settings: SettingState[]): void {
   if (problems.size === 0) return
+  const { locale } = request
   const { must, changedMeanwhile, crossed, crossedLater } = locale.t.settings
   const faulty = settings.filter(({ name }) => problems.has(name))
   throw new FormRefused(
@@ -229,7 +268,9 @@ function refuseFaults({ locale }: FastifyRequest, { problems }: Draft, settings:
           max: locale.points('max' in control ? control.max : 0),
         }
         const texts = {
-          invalid: () => must[control.kind](bounds),
+          invalid: () =>
+            (control.kind === 'colour' && colourProblem(request, typed.get(name)!)) ||
+            must[control.kind](bounds),
           changed: () => changedMeanwhile(settingValue(locale, name, value)),
           crossed: () => crossed,
           crossedLater: () => crossedLater,
@@ -251,7 +292,10 @@ function show(reply: FastifyReply, settings: SettingState[], group: Group): Fast
     name,
     lines: lines(states),
   }))
-  return reply.page('admin/site/settings', { group, sections, shownPrefix: SHOWN })
+  const { query, refused } = reply.request
+  const accent = settings.find(({ name }) => name === 'site_accent')!.value
+  const sample = brandSample(refused?.typed.site_accent ?? Tried.parse(query).try ?? accent)
+  return reply.page('admin/site/settings', { group, sections, shownPrefix: SHOWN, sample, presets: PRESETS })
 }
 
 function fieldOf(

@@ -6,6 +6,7 @@ import type { Text, Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 import { POINT, POINTS } from '../../web/site-words.ts'
 import { names } from '../wording/setting-names.texts.ts'
+import type { PRESETS } from './brand-sample.ts'
 
 type Bounds = { min: string; max: string }
 
@@ -22,6 +23,41 @@ export const settings = {
       zh: '方形 PNG，边长不超过 512 像素。上传后替换上面的地址。',
     },
     button: { en: 'Upload', zh: '上传' },
+  },
+  colour: {
+    show: { en: 'Show', zh: '预览' },
+    pick: { en: 'Pick a colour', zh: '选取颜色' },
+    presets: { en: 'Or start from one of these', zh: '或从这些颜色开始' },
+    names: {
+      green: { en: 'Green', zh: '绿色' },
+      indigo: { en: 'Indigo', zh: '靛蓝' },
+      plum: { en: 'Plum', zh: '梅紫' },
+      brick: { en: 'Brick', zh: '砖红' },
+      blue: { en: 'Blue', zh: '蓝色' },
+      graphite: { en: 'Graphite', zh: '石墨' },
+    } satisfies Record<keyof typeof PRESETS, Text>,
+    modes: { light: { en: 'Light', zh: '浅色' }, dark: { en: 'Dark', zh: '深色' } },
+    shop: { en: 'Sticker shop', zh: '贴纸小店' },
+    pay: { en: `Pay 120 ${POINTS}`, zh: `支付 120 ${POINTS}` },
+    contrasts: {
+      button: { en: 'Text on the button', zh: '按钮上的文字' },
+      link: { en: 'Links on the page', zh: '页面上的链接' },
+      dark: { en: 'The same, dark', zh: '深色模式' },
+    },
+    contrastHint: {
+      en: 'The contrast of text is at least 4.5 : 1. Where your colour has less, its text takes a lighter or darker tone.',
+      zh: '文字的对比度至少为 4.5 : 1。达不到时，文字改用更浅或更深的色调。',
+    },
+    tooLight: (nearest: string) => ({
+      en: `Too light for a button on a light page. The nearest readable colour is ${nearest}.`,
+      zh: `颜色太浅，在浅色页面上看不清按钮。最接近的可用颜色是 ${nearest}。`,
+    }),
+    use: (nearest: string) => ({ en: `Use ${nearest}`, zh: `使用 ${nearest}` }),
+    tried: { en: 'Nothing was saved yet', zh: '尚未保存' },
+    triedText: (colour: string) => ({
+      en: `The sample shows ${colour}. Save your changes to use it on every page.`,
+      zh: `下方示例使用 ${colour}。保存后才会用于所有页面。`,
+    }),
   },
   logoUploaded: { en: 'Every page now shows the new logo.', zh: '所有页面已使用新图标。' },
   history: { en: 'History', zh: '修改历史' },
@@ -180,7 +216,7 @@ export const settings = {
   separator: { en: '; ', zh: '；' },
   nothingChanged: { en: 'There were no changes to save.', zh: '没有需要保存的更改。' },
   confirm: {
-    title: { en: 'Save these changes?', zh: '保存这些更改？' },
+    title: (group: string) => ({ en: `Save changes to “${group}”?`, zh: `保存对“${group}”的更改？` }),
     lead: { en: 'They take effect for the whole site within 2 seconds.', zh: '更改将在 2 秒内对全站生效。' },
     button: (n: number) => ({
       en: `Save ${n} ${counted(n, 'change', 'changes')}`,

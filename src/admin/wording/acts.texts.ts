@@ -152,6 +152,7 @@ export const acts = {
     'payment_app.suspend': { en: 'Payment application suspended', zh: '停用收款应用' },
     'payment_app.switch_versions': { en: 'Gateway versions switched', zh: '切换网关版本' },
     'payment_app.terms': { en: 'Terms set', zh: '设定条款' },
+    'payment_app.test_order': { en: 'Test order created', zh: '创建测试订单' },
     'payment_app.try_address': { en: 'Address tested', zh: '测试地址' },
     'payment_app.unlinked': { en: 'Link with a sign-in application ended', zh: '结束与登录应用的关联' },
     'payment_app.withdraw_mandates': { en: 'Right to hold mandates withdrawn', zh: '收回预授权扣款资格' },

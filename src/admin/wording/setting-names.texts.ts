@@ -41,8 +41,8 @@ export const names = {
   site_accent: {
     label: { en: 'Colour', zh: '主题色' },
     hint: {
-      en: 'For buttons and links, such as #0e6a5f. Colours that make text unreadable are refused.',
-      zh: '用于按钮和链接，例如 #0e6a5f。看不清文字的颜色会被拒绝。',
+      en: 'For buttons, links and the plate of the wallet, such as #0e6a5f. Empty: the green of the service.',
+      zh: '用于按钮、链接和钱包卡片，例如 #0e6a5f；留空为默认的绿色。',
     },
   },
   link_forum: {

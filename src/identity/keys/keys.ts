@@ -28,7 +28,7 @@ export type SigningKeys = {
    * Returns the public keys of the JWKS: those that may have signed a live token, and those that sign next. While the database
    * does not answer, it returns those that were read last.
    */
-  published(): Promise<readonly JWK[]>
+  published(): readonly JWK[] | Promise<readonly JWK[]>
   /** Returns the ids of keys that this APP_SECRET does not decrypt. This process never signs with them. */
   unreadable(): Promise<readonly string[]>
   /** Finds one of our keys by its id, also one that is no longer published, to verify ID tokens that come as hints. */
@@ -69,10 +69,10 @@ export function openSigningKeys(store: KeyStore): SigningKeys {
       if (key === undefined) throw new Error(`There is no signing key for ${alg}`)
       return key
     },
-    async published() {
+    published() {
       const reading = read(store.clock())
-      const { published } = await (latest === undefined ? reading : orLatest(reading, latest))
-      return published
+      const keys = latest === undefined ? reading : orLatest(reading, latest)
+      return keys instanceof Promise ? keys.then(({ published }) => published) : keys.published
     },
     unreadable: async () => (await read(store.clock())).unreadable,
     async find(kid) {

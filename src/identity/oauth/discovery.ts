@@ -3,7 +3,6 @@
  * spec/sign-in 3.3.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { JWK } from 'jose'
 import type { z } from 'zod'
 import { admitsRegistration } from '../../accounts/sign-in/register.page.ts'
 import { orLatest } from '../../database/latest.ts'
@@ -46,7 +45,10 @@ export function answerDocumentsFirst(app: FastifyInstance, deps: IdentityDeps): 
     const { method, url = '' } = request.raw
     const read = method === 'GET' ? documents.get(url) : undefined
     if (read === undefined) return done()
-    read().then((document) => sendPublic(request, reply, document), done)
+    const document = read()
+    // Nearly always the document is at hand, and a promise would cost as much as the rest of the answer.
+    if (document instanceof Promise) document.then((published) => sendPublic(request, reply, published), done)
+    else sendPublic(request, reply, document)
   })
 }
 
@@ -58,38 +60,46 @@ export async function discoveryRoutes(app: FastifyInstance, deps: IdentityDeps):
   }
 }
 
-/** Returns the reader of each document by its path. The JWKS is serialised again only when the keys were read again. */
-function openDocuments({
-  config,
-  settings,
-  signingKeys,
-}: IdentityDeps): Map<string, () => Promise<Published>> {
-  const documents = new Map<string, Published>()
-  const readDocument = async () => {
-    const now = await orLatest(settings.read(), settings.latest())
-    const site: Site = {
-      admits: admitsDocuments(now),
-      hasMandates: now.mandates === 'on',
-      takesMembers: admitsRegistration(config, now),
-    }
-    const key = JSON.stringify(site)
-    const document = documents.get(key) ?? publish(discoveryDocument(config.PUBLIC_URL, site))
-    documents.set(key, document)
-    return document
-  }
-  const resource = Promise.resolve(publish(resourceDocument(config.PUBLIC_URL)))
-  let jwks: { keys: readonly JWK[]; published: Published } | undefined
-  const readKeys = async () => {
-    // `published` returns the same list until it reads the keys again.
-    const keys = await signingKeys.published()
-    if (jwks?.keys !== keys) jwks = { keys, published: publish({ keys }) }
-    return jwks.published
-  }
-  return new Map([
+/** Reads a document: at once if what it is made of is at hand. */
+type ReadDocument = () => Published | Promise<Published>
+
+/** Returns the reader of each document by its path. A document is made again only when the settings or the keys were read again. */
+function openDocuments({ config, settings, signingKeys }: IdentityDeps): Map<string, ReadDocument> {
+  const readDocument = madeOnce(
+    () => orLatest(settings.read(), settings.latest()),
+    (now) =>
+      discoveryDocument(config.PUBLIC_URL, {
+        admits: admitsDocuments(now),
+        hasMandates: now.mandates === 'on',
+        takesMembers: admitsRegistration(config, now),
+      }),
+  )
+  const resource = publish(resourceDocument(config.PUBLIC_URL))
+  const readKeys = madeOnce(
+    () => signingKeys.published(),
+    (keys) => ({ keys }),
+  )
+  return new Map<string, ReadDocument>([
     ...DISCOVERY_PATHS.map((path) => [path, readDocument] as const),
     [RESOURCE_METADATA_PATH, () => resource] as const,
     [JWKS_PATH, readKeys] as const,
   ])
+}
+
+/** Makes the reader of a document. While `read` returns the same source, so does the reader with its document. */
+function madeOnce<Source>(
+  read: () => Source | Promise<Source>,
+  make: (source: Source) => object,
+): ReadDocument {
+  let made: { of: Source; document: Published } | undefined
+  const documentOf = (source: Source): Published => {
+    if (made?.of !== source) made = { of: source, document: publish(make(source)) }
+    return made.document
+  }
+  return () => {
+    const source = read()
+    return source instanceof Promise ? source.then(documentOf) : documentOf(source)
+  }
 }
 
 /** What the document tells of the settings. */
@@ -176,29 +186,27 @@ const CLAIMS = [
   'silenced',
 ]
 
-/** A serialised document with its ETag and headers. Node sends a text together with its headers, and a Buffer after them. */
-type Published = { body: string; etag: string; headers: string[] }
+/** An answer that is made once: its text, and the headers with it and without it. Node sends a text together with its headers. */
+type Published = { body: string; etag: string; withBody: string[]; unchanged: string[] }
 
 function publish(document: object): Published {
   const body = JSON.stringify(document)
   const etag = `"${sha256(body).toString('base64url').slice(0, 22)}"`
-  const headers = ['cache-control', `public, max-age=${JWKS_CACHE_SECONDS}`, 'etag', etag]
-  return { body, etag, headers: [...headers, 'access-control-allow-origin', '*'] }
+  const caching = ['cache-control', `public, max-age=${JWKS_CACHE_SECONDS}`, 'etag', etag]
+  const unchanged = [...caching, 'access-control-allow-origin', '*']
+  const about = ['content-type', 'application/json; charset=utf-8']
+  const withBody = [...unchanged, ...about, 'content-length', String(Buffer.byteLength(body))]
+  return { body, etag, withBody, unchanged }
 }
 
 /** Writes to the raw response, because Fastify's reply would serialise the document again. */
 function sendPublic(
   { id, headers: { 'if-none-match': known } }: FastifyRequest,
   reply: FastifyReply,
-  { body, etag, headers }: Published,
+  { body, etag, withBody, unchanged }: Published,
 ): void {
   reply.hijack()
-  const all = [...headers, 'x-request-id', id]
-  if (known?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)) {
-    reply.raw.writeHead(304, all).end()
-    return
-  }
-  const length = String(Buffer.byteLength(body))
-  const about = ['content-type', 'application/json; charset=utf-8', 'content-length', length]
-  reply.raw.writeHead(200, [...all, ...about]).end(body)
+  const isKnown = known?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+  if (isKnown) reply.raw.writeHead(304, unchanged.concat('x-request-id', id)).end()
+  else reply.raw.writeHead(200, withBody.concat('x-request-id', id)).end(body)
 }

@@ -8,7 +8,7 @@ import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { APPLICATIONS } from '../rights/owned.ts'
-import { applicationsOf, applyForPaymentApp, PENDING_APPS_MAX, paymentAppForm } from './apps.ts'
+import { applicationsOf, applyForPaymentApp, PENDING_APPS_MAX, paymentAppForm, testAppForm } from './apps.ts'
 import { offersOf } from './handover.ts'
 import { showNewSecret } from './new-secret.page.ts'
 import { invitationsOf } from './team.ts'
@@ -33,20 +33,26 @@ export const slow = { config: { admission: 'slow' } } as const
 
 /** GET and POST /payment/applications. */
 export function appListPages(app: FastifyInstance, deps: Core): void {
-  const form = paymentAppForm(deps.config.production)
+  const { production } = deps.config
+  const forms = { live: paymentAppForm(production), test: testAppForm(production) }
 
   app.get(APPLICATIONS, async (request, reply) => showApplications(request, reply, deps))
 
   app.post(APPLICATIONS, slow, async (request, reply) => {
-    const facts = readForm(request, form, wordsOf(request))
     const applicant_id = sessionOf(request).user.id
-    await deps.limits.hit('key_pairs', applicant_id.toString())
-    const isTest = (request.body as Record<string, unknown>).book === 'test'
-    const credentials = isTest
-      ? await createTestApp(deps, { applicant_id, ...facts, ip: request.ip })
-      : await applyForPaymentApp(deps, { applicant_id, ...facts })
     const { made } = request.locale.t.paymentApps
-    return showMade(reply, deps, credentials, made[isTest ? 'test' : 'live'](facts.name))
+    const words = wordsOf(request)
+    const isTest = (request.body as Record<string, unknown>).book === 'test'
+    if (isTest) {
+      const facts = readForm(request, forms.test, words)
+      await deps.limits.hit('key_pairs', applicant_id.toString())
+      const credentials = await createTestApp(deps, { applicant_id, ...facts, ip: request.ip })
+      return showMade(reply, deps, credentials, made.test(facts.name))
+    }
+    const facts = readForm(request, forms.live, words)
+    await deps.limits.hit('key_pairs', applicant_id.toString())
+    const credentials = await applyForPaymentApp(deps, { applicant_id, ...facts })
+    return showMade(reply, deps, credentials, made.live(facts.name))
   })
 }
 

@@ -226,6 +226,11 @@ export const testMode = {
     zh: `该应用只有虚拟${POINTS}。它的 Payment ID、Token 和 KEY 都带有测试标记，其订单和转账不计入任何正式应用的数据。任何成员都可以充当买家。`,
   },
   create: { en: 'Create a test application', zh: '创建测试应用' },
+  noCallback: {
+    en: 'A test application may leave it empty; buyers then return to its overview.',
+    zh: '测试应用可以留空，买家付款后返回应用概览。',
+  },
+  toFirstOrder: { en: 'Create your first test order', zh: '创建第一笔测试订单' },
   createTwin: { en: 'Create its test application', zh: '创建对应的测试应用' },
   toTest: { en: 'Its test application', zh: '对应的测试应用' },
   toLive: { en: 'The live application', zh: '对应的正式应用' },

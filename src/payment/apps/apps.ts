@@ -68,6 +68,13 @@ export const paymentAppForm = (production: boolean) =>
       .refine((text) => isSignedCallbackUrl(text, production)),
   })
 
+/** The form that makes a test application. Without a callback address, its buyers come back to its overview. */
+export const testAppForm = (production: boolean) => {
+  const form = paymentAppForm(production)
+  const { callback_url } = form.shape
+  return form.extend({ callback_url: z.union([z.literal('').transform(() => undefined), callback_url]) })
+}
+
 export type NewPaymentApp = { applicant_id: bigint; name: string; description: string; callback_url: string }
 
 /** The credentials of a new application. The token and its Secret Key are shown only this once. */

@@ -5,8 +5,9 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import type { Locale } from '../../web/languages.ts'
-import type { AreaNav } from '../../web/views.ts'
+import type { AreaNav, PartData } from '../../web/views.ts'
 import { APPLICATION, actorOf, CONFIRMED, isConfirmed, type OwnedRequest, pathOf } from '../rights/owned.ts'
+import type { Actor } from '../rights/rights.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { readPublicKey } from '../signing/public-key.ts'
 import { slow } from './apps.page.ts'
@@ -40,9 +41,18 @@ type Card = {
   mayManage: boolean
 }
 
+type Round = PartData['payment/merchant/round']['round']
+
+/** The check of the newest order's round, which a room above makes. */
+export type RoundPages = {
+  show(actor: Actor, owned: Owned): Promise<Round>
+  /** Also calls the address to which buyers return. */
+  tryReturn(actor: Actor, owned: Owned): Promise<Round>
+}
+
 declare module '../../web/views.ts' {
   interface PageData {
-    'payment/apps/developers': Card & { overlapHours: number }
+    'payment/apps/developers': Card & { overlapHours: number; round: Round }
   }
   interface PartData {
     'payment/apps/gateway': Card
@@ -59,18 +69,22 @@ const KEY_END_SHOWN = 4
 const KeyForm = z.object({ public_key: z.string() })
 
 /** GET …/developers, and the forms that replace the keys of an application. */
-export function developerPages(app: FastifyInstance, deps: GatewayCore): void {
+export function developerPages(app: FastifyInstance, deps: GatewayCore, rounds: RoundPages): void {
   const preHandler = requireFreshSignIn(deps)
   const guarded = { preHandler, config: { page: PATH } }
 
   app.get(PATH, async (request: OwnedRequest, reply) => {
     const { show } = request.query as Record<string, unknown>
-    if (show !== 'key') return showDevelopers(request, reply, deps)
+    if (show !== 'key') return showDevelopers(request, reply, deps, { round: rounds.show })
     await ownedFor(request, deps, 'keys.manage')
     await preHandler(request, reply)
     if (reply.sent) return reply
-    return showDevelopers(request, reply, deps, true)
+    return showDevelopers(request, reply, deps, { round: rounds.show, showsKey: true })
   })
+
+  app.post(`${PATH}/return`, slow, async (request: OwnedRequest, reply) =>
+    showDevelopers(request, reply, deps, { round: rounds.tryReturn }),
+  )
 
   newSecretPage(app, deps)
   tokenForms(app, deps, guarded)
@@ -284,13 +298,14 @@ async function showDevelopers(
   request: OwnedRequest,
   reply: FastifyReply,
   deps: GatewayCore,
-  showsKey = false,
+  { round: readRound, showsKey = false }: { round: RoundPages['show']; showsKey?: boolean },
 ): Promise<FastifyReply> {
   const owned = await ownedFor(request, deps, 'application.read')
   const mayManage = owned.rights.includes('keys.manage')
-  const [nav, { merchantKey, ...gateway }] = await Promise.all([
+  const [nav, { merchantKey, ...gateway }, round] = await Promise.all([
     navFor(deps, request, owned),
     gatewayCard(deps, owned.id),
+    readRound(actorOf(request), owned),
   ])
   return reply.page('payment/apps/developers', {
     owned,
@@ -300,5 +315,6 @@ async function showDevelopers(
     merchantKey: showsKey ? merchantKey : undefined,
     keyEnd: mayManage ? merchantKey.slice(-KEY_END_SHOWN) : undefined,
     overlapHours: OVERLAP_HOURS_DEFAULT,
+    round,
   })
 }

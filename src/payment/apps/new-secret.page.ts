@@ -32,6 +32,8 @@ declare module '../../web/views.ts' {
       addresses: Field[]
       guide: string
       back: string
+      /** The overview of a new test application, where its first order is created. */
+      firstOrder: string | undefined
     }
   }
 }
@@ -67,6 +69,7 @@ export function newSecretPage(app: FastifyInstance, deps: GatewayCore): void {
       addresses: await addressesFor(request, deps, owned, secret.kind),
       guide: GUIDES[secret.kind],
       back: base + wayOn(secret.kind, owned),
+      firstOrder: secret.kind === 'made' && owned.book === 'test' ? base : undefined,
     })
   })
 }

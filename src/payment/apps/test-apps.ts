@@ -5,13 +5,16 @@ import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
+import { APPLICATIONS } from '../rights/owned.ts'
 import type { Actor } from '../rights/rights.ts'
 import { type NewPaymentApp, newKeys, type PaymentAppCredentials, storeCredentials } from './apps.ts'
 
 /** The limit for each member, because test applications need no review. */
 export const TEST_APPS_MAX = 10
 
-export type NewTestApp = NewPaymentApp & {
+export type NewTestApp = Omit<NewPaymentApp, 'callback_url'> & {
+  /** By default, the overview of the application, so that a payment can be tried without a shop. */
+  callback_url?: string | undefined
   /** The live application that it belongs to. */
   live_app_id?: bigint
   ip: string
@@ -23,7 +26,7 @@ export type NewTestApp = NewPaymentApp & {
  * application.
  */
 export async function createTestApp(deps: Core, app: NewTestApp): Promise<PaymentAppCredentials> {
-  const { applicant_id, name, description, callback_url, live_app_id = null, ip } = app
+  const { applicant_id, name, description, live_app_id = null, ip } = app
   return deps.db.transaction().execute(async (tx) => {
     await lockUser(tx, applicant_id)
     const { count } = await tx
@@ -36,6 +39,7 @@ export async function createTestApp(deps: Core, app: NewTestApp): Promise<Paymen
       throw new AppError('conflict', `A member has at most ${TEST_APPS_MAX} test applications`)
     if (live_app_id !== null) await lockWithoutTwin(tx, live_app_id, applicant_id)
     const { payment_id, ...keys } = newKeys('test')
+    const callback_url = app.callback_url ?? `${deps.config.PUBLIC_URL}${APPLICATIONS}/${payment_id}`
     const row = await tx
       .insertInto('payment_apps')
       .values({

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { FairQueue } from '../../platform/fair-queue.ts'
 import { findOrder, type Order } from '../orders/orders.ts'
-import type { PlaceOrder } from '../orders/place.ts'
+import type { GatewayFacts, NewOrder, PlaceOrder } from '../orders/place.ts'
 import { countTestOrder } from '../orders/test-mode.ts'
 import { gatewayString } from '../signing/gateway.ts'
 import type { GatewayApp } from '../signing/gateway-apps.ts'
@@ -15,7 +15,7 @@ import { NOTICE, requireNoReading, requireOneNotice, requireOneReading } from '.
 import { refusal } from './errors.ts'
 import type { FindTrade } from './inquiry.ts'
 import { tradeFields } from './messages.ts'
-import type { Reader } from './readings.ts'
+import { isPlain, type Reader } from './readings.ts'
 import { type Authenticated, requireUsable } from './request.ts'
 import { CreateRequest, NAME_BYTES_MAX } from './shapes.ts'
 import { labelOf } from './trade.ts'
@@ -75,15 +75,15 @@ export function makeCreateTrade(
       if (amount < 1n) throw refusal('amount_too_small')
       await countTestOrder(deps, app)
     }
-    const received = asReceived()
-    let trade_no = ''
-    const order = await withUnusedNumber(() => {
-      trade_no = newTradeNo(deps.clock())
-      const gateway = { ...facts, money, trade_no, protocol, pid_sent: parameters.pid!.trim(), rate }
-      const asked = { app_id: app.id, order_id: out_trade_no, description: name, amount, received, gateway }
-      return placeOrder(asked, requireAllowed)
-    })
-    if (order.trade_no === trade_no) logOwnQueries(log, app, order)
+    const gateway = { ...facts, money, protocol, pid_sent: parameters.pid!.trim(), rate }
+    const asked = { app_id: app.id, order_id: out_trade_no, description: name, amount, gateway }
+    const { order, isNew } = await placeNumbered(
+      deps,
+      placeOrder,
+      { ...asked, received: asReceived() },
+      requireAllowed,
+    )
+    if (isNew) logOwnQueries(log, app, order)
     if (order.status === 'paid') return order
     if (order.status === 'closed') throw refusal('order_exists', '订单已关闭')
     if (order.status === 'refunded') throw refusal('order_exists', '订单已退款')
@@ -122,11 +122,23 @@ async function pointsBefore(
   return order?.amount ?? 0n
 }
 
-/** Places a trade, and retries if another trade has the drawn trade_no. Throws every other error of `place`. */
-async function withUnusedNumber(place: () => Promise<Order>): Promise<Order> {
+type Unnumbered = Omit<NewOrder, 'gateway'> & { gateway: Omit<GatewayFacts, 'trade_no'> }
+
+/**
+ * Places a trade under a new trade_no, and retries if another trade has the drawn one. Throws every other error of placeOrder.
+ * Says whether the trade is new.
+ */
+export async function placeNumbered(
+  { clock }: Pick<GatewayCore, 'clock'>,
+  placeOrder: PlaceOrder,
+  trade: Unnumbered,
+  requireAllowed: () => Promise<void>,
+): Promise<{ order: Order; isNew: boolean }> {
   for (let tries = 1; ; tries += 1) {
+    const trade_no = newTradeNo(clock())
     try {
-      return await place()
+      const order = await placeOrder({ ...trade, gateway: { ...trade.gateway, trade_no } }, requireAllowed)
+      return { order, isNew: order.trade_no === trade_no }
     } catch (error) {
       const isTaken = (error as { constraint?: string }).constraint === TRADE_NO_KEY
       if (!isTaken || tries === TRADE_NO_TRIES_MAX) throw error
@@ -174,7 +186,17 @@ function readNewTrade(parameters: FlatParameters): NewTrade {
 /**
  * Throws parameter_ambiguous if the request's signed text, or that of the later notification, has two readings. Pure.
  */
-function requireOneMeaning(
+function requireOneMeaning(request: Authenticated, trade: NewTrade, now: Date): void {
+  const { parameters, protocol } = request
+  const { text } = request.signed!
+  // The notification has values of the request and fixed ones, so what is plain here is plain there.
+  if (!isPlain(text, Object.values(parameters))) requireOneReadingOfBoth(request, trade, now)
+  // The V1 KEY signs requests and notifications, so a request must not read as a notification. The checks of both readings
+  // cover the reverse.
+  if (protocol === 'v1') requireNoReading(text, parameters, NOTICE)
+}
+
+function requireOneReadingOfBoth(
   { parameters, protocol, signed }: Authenticated,
   trade: NewTrade,
   now: Date,
@@ -203,9 +225,6 @@ function requireOneMeaning(
     now,
   )
   requireOneNotice(gatewayString(notice), notice)
-  // The V1 KEY signs requests and notifications, so a request must not read as a notification. The check above covers the
-  // reverse.
-  if (protocol === 'v1') requireNoReading(text, parameters, NOTICE)
 }
 
 /** Cuts a name to 127 bytes without splitting a character. spec/gateway 1.7. */

@@ -33,6 +33,16 @@ function holds(name: string, value: string, next: string): boolean {
   return !KNOWN.has(next) && (TEXTS.includes(name) || (ADDRESSES.includes(name) && /[?#]/.test(value)))
 }
 
+/**
+ * Whether a text can be read in one way by the rule for requests, seen without a search: no value holds an `&`, so each parameter
+ * ends at the next one, and the protocol knows each name, so none belongs to the value before it.
+ * @param values the values of the text. Blank ones may be missing.
+ */
+export function isPlain(text: string, values: readonly string[]): boolean {
+  if (values.some((value) => value.includes('&'))) return false
+  return text.split('&').every((part) => KNOWN.has(part.slice(0, part.indexOf('='))))
+}
+
 /** The reading with the parameters that belong to the value before them. A reading has its names in the order of the text. */
 export function withHeld(reading: Reading): Reading {
   const whole: Record<string, string> = Object.create(null)

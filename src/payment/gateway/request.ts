@@ -139,7 +139,7 @@ export function isAskedByRsa({ speaksFor }: FastifyRequest): boolean {
 
 function unambiguous(received: Received): FlatParameters {
   const parameters = flatParameters(received)
-  if (Object.keys(parameters).some((name) => AMBIGUOUS_NAME.test(name))) throw refusal('malformed_request')
+  if (AMBIGUOUS_NAME.test(Object.keys(parameters).join(' '))) throw refusal('malformed_request')
   return parameters
 }
 

@@ -30,6 +30,9 @@ declare module '../../web/views.ts' {
   interface PartData {
     'payment/merchant/overview-needs': { owned: Owned; needs: Overview['needs'] }
     'payment/merchant/overview-steps': { owned: Owned; progress: Overview['progress'] }
+    'payment/merchant/first-payment': { owned: Owned; progress: Overview['progress'] }
+    'payment/merchant/test-order': { owned: Owned; isFirst: boolean }
+    'payment/merchant/first-payment-aids': { owned: Owned }
     'payment/merchant/overview-failing': { owned: Owned; failing: Failing }
     'payment/merchant/overview-today': Pick<Overview, 'takings'>
     'payment/merchant/overview-takings': Pick<Overview, 'takings' | 'range'> & { chart: BarChart }

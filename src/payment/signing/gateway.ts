@@ -2,7 +2,7 @@
  * Signatures of the gateway protocols: V1 is MD5 with the Merchant KEY appended, V2 is RSA with SHA-256.
  * Pure. spec/gateway 1.4, 2.1 and 3.1.
  */
-import { createHash, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
+import { hash, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
 import { promisify } from 'node:util'
 import { canonicalString } from './canonical.ts'
 
@@ -11,9 +11,11 @@ export function gatewayString(parameters: Readonly<Record<string, unknown>>): st
   return canonicalString(scalars(parameters, (value) => value !== ''))
 }
 
-/** The same without blank values: some clients leave out white space as they leave out empty values. */
-function gatewayStringWithoutBlanks(parameters: Readonly<Record<string, unknown>>): string {
-  return canonicalString(scalars(parameters, (value) => value.trim() !== ''))
+/** The strings that a client may have signed: some clients leave out white space as they leave out empty values. */
+function signedTexts(parameters: Readonly<Record<string, unknown>>): string[] {
+  const whole = gatewayString(parameters)
+  const hasBlanks = Object.values(parameters).some((value) => value !== '' && String(value).trim() === '')
+  return hasBlanks ? [whole, canonicalString(scalars(parameters, (value) => value.trim() !== ''))] : [whole]
 }
 
 function scalars(
@@ -31,9 +33,7 @@ function scalars(
 
 /** V1: lower-case hex MD5 of the string with the KEY appended. */
 export function signMd5(text: string, key: string): string {
-  return createHash('md5')
-    .update(text + key)
-    .digest('hex')
+  return hash('md5', text + key)
 }
 
 /**
@@ -44,11 +44,8 @@ export function verifyMd5(parameters: Readonly<Record<string, string>>, key: str
   const received = parameters.sign ?? ''
   // With an empty KEY, anyone could compute the MD5 of the bare string.
   if (key === '' || !/^[0-9a-f]{32}$/i.test(received)) return undefined
-  const texts = [gatewayString(parameters), gatewayStringWithoutBlanks(parameters)]
-  const matches = texts.filter((text) =>
-    timingSafeEqual(Buffer.from(received, 'hex'), Buffer.from(signMd5(text, key), 'hex')),
-  )
-  return matches[0]
+  const signature = Buffer.from(received, 'hex')
+  return signedTexts(parameters).find((text) => timingSafeEqual(signature, hash('md5', text + key, 'buffer')))
 }
 
 const signOffLoop = promisify(sign)
@@ -69,7 +66,5 @@ export function verifyRsa(
   const received = (parameters.sign ?? '').replaceAll(/[\r\n]/g, '').replaceAll(' ', '+')
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(received)) return undefined
   const signature = Buffer.from(received, 'base64')
-  return [gatewayString(parameters), gatewayStringWithoutBlanks(parameters)].find((text) =>
-    verify('sha256', Buffer.from(text), publicKey, signature),
-  )
+  return signedTexts(parameters).find((text) => verify('sha256', Buffer.from(text), publicKey, signature))
 }

@@ -31,9 +31,9 @@ export function isAllowedAddress(address: string, ranges: readonly string[]): bo
  */
 export function isMerchantUrl(text: string): boolean {
   if (text.length > URL_LENGTH_MAX) return false
-  if (!/^https?:\/\/[^/\s\\\p{Cc}][^\s\\\p{Cc}]*$/iu.test(text) || !URL.canParse(text)) return false
-  const { username, password } = new URL(text)
-  return username === '' && password === ''
+  if (!/^https?:\/\/[^/\s\\\p{Cc}][^\s\\\p{Cc}]*$/iu.test(text)) return false
+  const url = URL.parse(text)
+  return url !== null && url.username === '' && url.password === ''
 }
 
 /** Why an address can never be called, as far as this is known without asking name servers. spec/payment-api 1.6. */

@@ -78,6 +78,7 @@ export function flatParameters(received: unknown): FlatParameters {
 /** Drops blank values, which the gateway reads as absent. */
 export function withoutBlanks(parameters: FlatParameters): FlatParameters {
   const present = Object.entries(parameters).filter(([, value]) => value.trim() !== '')
+  if (present.length === Object.keys(parameters).length) return parameters
   return Object.assign(Object.create(null), Object.fromEntries(present))
 }
 

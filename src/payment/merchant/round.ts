@@ -1,0 +1,261 @@
+/**
+ * The round of a payment: created, paid, notified, confirmed, and back at the shop. A merchant sees of one order how far it came,
+ * and makes one in test mode without a program.
+ */
+import { sql } from 'kysely'
+import type { Core } from '../../core/core.ts'
+import type { Db } from '../../database/connection.ts'
+import { rowsOfApp } from '../../database/paging.ts'
+import type { AttemptOutcome } from '../../database/tables/notifications.ts'
+import { AppError } from '../../platform/errors.ts'
+import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
+import { placeNumbered } from '../gateway/create.ts'
+import type { Deliver } from '../notifications/delivery.ts'
+import { hopsOf, type Step } from '../notifications/hops.ts'
+import { readNotifications } from '../notifications/redelivery.ts'
+import { isExpired, type Order } from '../orders/orders.ts'
+import type { PlaceOrder } from '../orders/place.ts'
+import { countTestOrder } from '../orders/test-mode.ts'
+import { type Actor, audit, getPermitted, type Permitted } from '../rights/rights.ts'
+import { pointsOf } from '../wire-fields/money.ts'
+
+/** What is asked of a test order. With `gateway` it is a trade of the gateway, notified and returned to these addresses. */
+export type TestOrder = {
+  description: string
+  amount: bigint
+  gateway?: { notify_url: string | null; return_url: string | null }
+}
+
+/**
+ * Creates an order of a test application, as its shop would. Throws conflict for a live or suspended application, and what
+ * getPermitted, countTestOrder and placeOrder throw.
+ */
+export async function createTestOrder(
+  deps: Core,
+  placeOrder: PlaceOrder,
+  payment_id: string,
+  { description, amount, gateway }: TestOrder,
+  actor: Actor,
+): Promise<Order> {
+  const app = await getPermitted(deps.db, payment_id, actor.user_id, 'addresses.try')
+  if (app.book !== 'test' || app.status !== 'approved')
+    throw new AppError('conflict', 'Only a usable test application has test orders')
+  const order_id = `test-${randomText(10, LOWER_ALNUM)}`
+  const asked = { app_id: app.id, order_id, description }
+  const requireAllowed = () => countTestOrder(deps, app)
+  const order =
+    gateway === undefined
+      ? await placeOrder({ ...asked, amount }, requireAllowed)
+      : await placeTrade(deps, placeOrder, app, { ...asked, ...gateway }, requireAllowed)
+  await deps.db.transaction().execute(async (tx) => {
+    await audit(tx, 'payment_app.test_order', payment_id, { order_id }, actor)
+  })
+  return order
+}
+
+async function placeTrade(
+  deps: Core,
+  placeOrder: PlaceOrder,
+  { id, pid }: Permitted,
+  {
+    notify_url,
+    return_url,
+    ...asked
+  }: { app_id: bigint; order_id: string; description: string } & NonNullable<TestOrder['gateway']>,
+  requireAllowed: () => Promise<void>,
+): Promise<Order> {
+  const { exchange_rate: rate } = await deps.db
+    .selectFrom('payment_apps')
+    .where('id', '=', id)
+    .select(sql<string>`trim_scale(exchange_rate)::text`.as('exchange_rate'))
+    .executeTakeFirstOrThrow()
+  const money = smallMoney(rate)
+  const facts = { protocol: 'v1', pid_sent: String(pid), money, rate, type: null, param: null } as const
+  const trade = { ...asked, amount: pointsOf(money, rate), gateway: { ...facts, notify_url, return_url } }
+  return (await placeNumbered(deps, placeOrder, trade, requireAllowed)).order
+}
+
+const SMALL = ['1.00', '10.00', '100.00', '1000.00', '10000.00', '1000000.00', '0.10', '0.01'] as const
+const SMALL_POINTS_MAX = 100n
+
+/** Money that is worth few points, and at least one. */
+function smallMoney(rate: string): string {
+  const worths = SMALL.map((money) => ({ money, points: pointsOf(money, rate) })).filter(
+    ({ points }) => points >= 1n,
+  )
+  return (worths.find(({ points }) => points <= SMALL_POINTS_MAX) ?? worths.at(-1)!).money
+}
+
+/** One step of the round. `idle`: the steps before it are not done. `open`: it may still come, or nobody has looked. */
+export type RoundStep =
+  | { step: 'created'; state: 'good'; verdict: 'created' }
+  | { step: 'paid'; state: 'good' | 'open' | 'bad'; verdict: 'paid' | 'unpaid' | 'expired' | 'closed' }
+  | { step: 'sent'; state: 'idle'; verdict: 'idle' }
+  | { step: 'sent'; state: 'good' | 'open' | 'bad'; verdict: 'sent' | 'waiting' | 'noAddress' }
+  | { step: 'sent'; state: 'bad'; verdict: 'unreached'; outcome: AttemptOutcome; hop: Step }
+  | { step: 'confirmed'; state: 'idle'; verdict: 'idle' }
+  | { step: 'confirmed'; state: 'good'; verdict: 'confirmed' }
+  | {
+      step: 'confirmed'
+      state: 'bad'
+      verdict: 'unconfirmed'
+      outcome: AttemptOutcome
+      response_status: number | null
+      hop: Step
+    }
+  | { step: 'returned'; state: 'open' | 'good'; verdict: 'untried' | 'noReturn' }
+  | { step: 'returned'; state: 'good' | 'bad'; verdict: 'answers' | 'error'; response_status: number }
+  | { step: 'returned'; state: 'bad'; verdict: 'unreachable'; outcome: AttemptOutcome }
+
+type LastAttempt = {
+  outcome: AttemptOutcome
+  detail: string | null
+  response_status: number | null
+  is_tls: boolean
+  started_at: Date
+}
+
+/** What the address for returns answered to a call without parameters. */
+export type TriedReturn = { outcome: AttemptOutcome; response_status: number | null }
+
+type Judged = {
+  order: Pick<Order, 'status' | 'paid_at' | 'expires_at'>
+  /** Where buyers return, or null when they stay at the receipt. */
+  returnsTo: string | null
+  /** The notification of the payment: none when there is no address for it. */
+  notification: { last: LastAttempt | undefined } | undefined
+  tried: TriedReturn | undefined
+}
+
+/** The steps of a call that fail before the shop's program has it. */
+const BEFORE_PROGRAM: readonly (Step | undefined)[] = ['dns', 'connect', 'tls']
+
+/** Judges each step of a round. Pure. */
+export function judgeRound({ order, returnsTo, notification, tried }: Judged, now: Date): RoundStep[] {
+  const isPaid = order.paid_at !== null
+  return [
+    { step: 'created', state: 'good', verdict: 'created' },
+    paidStep(order, now),
+    ...(isPaid
+      ? toldSteps(notification)
+      : ([
+          { step: 'sent', state: 'idle', verdict: 'idle' },
+          { step: 'confirmed', state: 'idle', verdict: 'idle' },
+        ] as const)),
+    returnStep(returnsTo, tried),
+  ]
+}
+
+function paidStep(order: Judged['order'], now: Date): RoundStep {
+  if (order.paid_at !== null) return { step: 'paid', state: 'good', verdict: 'paid' }
+  if (order.status === 'closed') return { step: 'paid', state: 'bad', verdict: 'closed' }
+  return isExpired(order, now)
+    ? { step: 'paid', state: 'bad', verdict: 'expired' }
+    : { step: 'paid', state: 'open', verdict: 'unpaid' }
+}
+
+function toldSteps(notification: Judged['notification']): RoundStep[] {
+  const idle = { step: 'confirmed', state: 'idle', verdict: 'idle' } as const
+  if (notification === undefined) return [{ step: 'sent', state: 'bad', verdict: 'noAddress' }, idle]
+  const { last } = notification
+  const hop = last && hopsOf({ ...last, step_ms: null }).find(({ state }) => state === 'bad')?.step
+  const sent = { step: 'sent', state: 'good', verdict: 'sent' } as const
+  if (last?.outcome === 'delivered') return [sent, { step: 'confirmed', state: 'good', verdict: 'confirmed' }]
+  // Not sent yet, or stopped on our side, which sends it again.
+  if (last === undefined || hop === undefined)
+    return [{ step: 'sent', state: 'open', verdict: 'waiting' }, idle]
+  const { outcome, response_status } = last
+  if (BEFORE_PROGRAM.includes(hop))
+    return [{ step: 'sent', state: 'bad', verdict: 'unreached', outcome, hop }, idle]
+  return [sent, { step: 'confirmed', state: 'bad', verdict: 'unconfirmed', outcome, response_status, hop }]
+}
+
+function returnStep(returnsTo: string | null, tried: TriedReturn | undefined): RoundStep {
+  if (returnsTo === null) return { step: 'returned', state: 'good', verdict: 'noReturn' }
+  if (tried === undefined) return { step: 'returned', state: 'open', verdict: 'untried' }
+  const { response_status, outcome } = tried
+  if (response_status === null) return { step: 'returned', state: 'bad', verdict: 'unreachable', outcome }
+  return response_status < 400
+    ? { step: 'returned', state: 'good', verdict: 'answers', response_status }
+    : { step: 'returned', state: 'bad', verdict: 'error', response_status }
+}
+
+export type Round = {
+  order: Pick<
+    Order,
+    'transaction_id' | 'order_id' | 'door' | 'amount' | 'created_at' | 'notify_url' | 'return_url'
+  >
+  returnsTo: string | null
+  steps: RoundStep[]
+}
+
+/** Reads the round of the newest order. Undefined without one. */
+export async function roundOf(
+  { db, clock }: Core,
+  app: Pick<Permitted, 'id' | 'payment_id' | 'callback_url'>,
+  user_id: bigint,
+  tried?: TriedReturn,
+): Promise<Round | undefined> {
+  const order = await newestOrder(db, app.id)
+  if (order === undefined) return undefined
+  const { payment_id } = app
+  const { transaction_id } = order
+  const told = await readNotifications(
+    db,
+    { role: 'team', user_id },
+    { payment_id, transaction_id },
+    TOLD_MAX,
+  )
+  const notification = told.find(({ kind }) => kind === 'gateway' || kind === 'order.paid')
+  const last = notification?.log.at(-1)
+  const returnsTo = order.door === 'gateway' ? order.return_url : app.callback_url
+  const steps = judgeRound(
+    {
+      order,
+      returnsTo,
+      notification: notification && {
+        last: last && { ...last, is_tls: last.url?.startsWith('https:') ?? false },
+      },
+      tried,
+    },
+    clock(),
+  )
+  return { order, returnsTo, steps }
+}
+
+/**
+ * Calls the address to which the buyer of the newest order returns, without parameters, and reads the round with what it answered.
+ * Throws forbidden, and too_many_attempts.
+ */
+export async function tryReturn(
+  deps: Core,
+  deliver: Deliver,
+  { payment_id }: Pick<Permitted, 'payment_id'>,
+  actor: Actor,
+): Promise<Round | undefined> {
+  const app = await getPermitted(deps.db, payment_id, actor.user_id, 'addresses.try')
+  const round = await roundOf(deps, app, actor.user_id)
+  if (round === undefined || round.returnsTo === null) return round
+  await deps.limits.hit('address_tries', app.id.toString())
+  const tried = await deliver({ url: round.returnsTo })
+  await deps.db.transaction().execute(async (tx) => {
+    const detail = { host: URL.parse(round.returnsTo!)?.host ?? null, outcome: tried.outcome }
+    await audit(tx, 'payment_app.try_address', payment_id, detail, actor)
+  })
+  return roundOf(deps, app, actor.user_id, tried)
+}
+
+/** The notifications of one order that are looked at. */
+const TOLD_MAX = 20
+
+async function newestOrder(db: Db, app_id: bigint) {
+  return db
+    .selectFrom('orders')
+    .where(rowsOfApp('orders', app_id))
+    .orderBy('app_id', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .select(['transaction_id', 'order_id', 'door', 'status', 'amount', 'created_at', 'paid_at', 'expires_at'])
+    .select(['notify_url', 'return_url'])
+    .executeTakeFirst()
+}

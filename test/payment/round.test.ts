@@ -1,0 +1,193 @@
+/** The first order without a program, and the check of the whole round, which finds what is paid but not credited. */
+import { afterAll, describe, expect, it } from 'vitest'
+import { judgeRound, type RoundStep } from '../../src/payment/merchant/round.ts'
+import { makePerson } from '../harness/cast.ts'
+import { freePort } from '../harness/free-port.ts'
+import { useTestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
+import { makeMerchant } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
+import { startReceiver } from '../harness/notify-receiver.ts'
+import { placeOrder } from '../harness/orders.ts'
+import { rowOf, rowsOf } from '../harness/rows.ts'
+
+const test = await useTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.1/32' })
+test.startNotifier()
+const receiver = await startReceiver()
+afterAll(() => receiver.close())
+const { round: t, paymentApps, testMode } = messages.en
+const APPS = '/payment/applications'
+/** As the form is filled in. */
+const typedOrder = { description: t.product, amount: '10' }
+const pathOf = (url: string) => new URL(url, test.url).pathname
+
+it('a new member pays a test order by four clicks, without a program and an address', async () => {
+  const newcomer = await makePerson(test, { username: 'newcomer', trust_level: 0 })
+  const browser = await newcomer.signIn()
+  const list = await browser.get(APPS)
+  expect(list.body).toContain(`<button class="primary" name="book" value="test">${testMode.create}`)
+  // 1. Create the application.
+  const made = await browser.submit(list, APPS, {
+    ...{ name: 'Mugs', description: '', callback_url: '', book: 'test' },
+  })
+  const app = await rowOf(test, 'payment_apps', { applicant_id: newcomer.id })
+  const overview = `${APPS}/${app.payment_id}`
+  expect(app.callback_url).toBe(`${test.deps.config.PUBLIC_URL}${overview}`)
+  // 2. Go on from its keys.
+  expect((await browser.get(made.location!)).body).toContain(
+    `class="button primary block big" href="${overview}"`,
+  )
+  const first = await browser.get(overview)
+  expect(textOf(first.body)).toContain(t.first.title)
+  // 3. Create the order, 4. pay it.
+  const { location } = await browser.submit(first, `${overview}/test-order`, typedOrder)
+  const paid = await browser.submit(await browser.get(location!), pathOf(location!))
+  expect(pathOf(paid.location!)).toBe(overview)
+  expect(textOf((await browser.get(paid.location!)).body)).toContain(
+    messages.en.merchantOverview.todayText('1', 1, '10'),
+  )
+  const order = await rowOf(test, 'orders', { app_id: app.id })
+  expect(order).toMatchObject({
+    book: 'test',
+    door: 'hmac',
+    status: 'paid',
+    amount: 10n,
+    payer_id: newcomer.id,
+  })
+})
+
+describe('a test order', () => {
+  it('is refused without a name and a price of 1 to 1,000, on the page of its form', async () => {
+    const twin = await makeMerchant(test, { isTest: true })
+    const browser = await twin.owner.signIn()
+    const overview = `${APPS}/${twin.payment_id}`
+    const page = await browser.get(overview)
+    for (const wrong of [{ amount: '0' }, { amount: '1001' }, { amount: '1.5' }, { description: ' ' }]) {
+      const { status, body } = await browser.submit(page, `${overview}/test-order`, {
+        ...typedOrder,
+        ...wrong,
+      })
+      expect(status).toBe(400)
+      expect(textOf(body)).toContain(wrong.amount ? t.amountWrong(1000) : t.descriptionWrong)
+    }
+    expect(await rowsOf(test, 'orders', { app_id: twin.id })).toEqual([])
+  })
+
+  it('is not created in a live application, nor by a stranger', async () => {
+    const live = await makeMerchant(test)
+    const twin = await makeMerchant(test, { twinOf: live })
+    const stranger = await makePerson(test, { username: 'stranger' })
+    const post = async (by: typeof stranger, payment_id: string) => {
+      const browser = await by.signIn()
+      const typed = { ...(await browser.get(APPS)).form(APPS), ...typedOrder }
+      return (await browser.post(`${APPS}/${payment_id}/test-order`, typed)).status
+    }
+    expect(await post(live.owner, live.payment_id)).toBe(409)
+    expect(await post(stranger, twin.payment_id)).toBe(404)
+    for (const app_id of [live.id, twin.id]) expect(await rowsOf(test, 'orders', { app_id })).toEqual([])
+  })
+})
+
+it('the keys page finds a payment that the shop does not confirm, and one that it does', async () => {
+  const shop = await makeMerchant(test, { isTest: true })
+  const browser = await shop.owner.signIn()
+  const [app, keys] = [`${APPS}/${shop.payment_id}`, `${APPS}/${shop.payment_id}/developers`]
+  const shown = async () => textOf((await browser.get(keys)).body)
+  expect(await shown()).toContain(t.nothing)
+
+  const pay = async (return_url: string) => {
+    const typed = { notify_url: receiver.url, return_url }
+    const { location } = await browser.submit(await browser.get(keys), `${app}/test-trade`, typed)
+    expect(await shown()).toContain(t.verdicts.unpaid)
+    await browser.submit(await browser.get(location!), pathOf(location!))
+  }
+  // The form's address has the place of its section.
+  const tryReturn = async () =>
+    browser.post(`${keys}/return`, (await browser.get(keys)).form(`${keys}/return#round`))
+
+  receiver.answer = (_request, response) => void response.end('ok')
+  await pay(`http://127.0.0.1:${await freePort()}/paid`)
+  const { usually, outcomes } = messages.en.notifications
+  const failed = await shown()
+  expect(failed).toContain(`${t.failed} ${t.order}`)
+  expect(failed).toContain(`${t.notConfirmed('200')} ${outcomes.wrong_body} ${usually.confirm}`)
+  const tried = await tryReturn()
+  expect(textOf(tried.body)).toContain(`${t.unreachable} ${outcomes.refused}`)
+
+  receiver.answer = (_request, response) => void response.end('success')
+  await pay(receiver.url)
+  expect(await shown()).toContain(t.unfinished)
+  const whole = await tryReturn()
+  expect(textOf(whole.body)).toContain(`${t.passed} ${t.order}`)
+  const orders = await rowsOf(test, 'orders', { app_id: shop.id })
+  expect(orders.map(({ door, status, amount }) => ({ door, status, amount }))).toEqual([
+    { door: 'gateway', status: 'paid', amount: 100n },
+    { door: 'gateway', status: 'paid', amount: 100n },
+  ])
+  const never = await browser.submit(await browser.get(keys), `${app}/test-trade`, {
+    notify_url: 'http://10.0.0.1/',
+    return_url: '',
+  })
+  expect(textOf(never.body)).toContain(paymentApps.neverCalled.host)
+})
+
+it('a live application shows the round of its newest order, and creates none', async () => {
+  const shop = await makeMerchant(test)
+  await placeOrder(shop)
+  const browser = await shop.owner.signIn()
+  const { body } = await browser.get(`${APPS}/${shop.payment_id}/developers`)
+  expect(textOf(body)).toContain(t.verdicts.unpaid)
+  expect(body).not.toContain('/test-trade')
+})
+
+describe('the verdict', () => {
+  const now = new Date('2026-01-02T03:04:05Z')
+  const later = new Date(now.getTime() + 60_000)
+  const paid = { status: 'paid', paid_at: now, expires_at: later } as const
+  const last = { detail: null, is_tls: true, started_at: now, response_status: null }
+  const verdictsOf = (steps: RoundStep[]) =>
+    steps.map(({ step, state, verdict }) => `${step} ${state} ${verdict}`)
+  const judge = (over: Partial<Parameters<typeof judgeRound>[0]>) =>
+    verdictsOf(
+      judgeRound(
+        { order: paid, returnsTo: 'https://x.example', notification: undefined, tried: undefined, ...over },
+        now,
+      ),
+    )
+
+  it('of an order that nobody has paid leaves the rest for later', () => {
+    const order = { status: 'unpaid', paid_at: null, expires_at: later } as const
+    const rest = ['sent idle idle', 'confirmed idle idle', 'returned open untried']
+    expect(judge({ order })).toEqual(['created good created', 'paid open unpaid', ...rest])
+    expect(judge({ order: { ...order, expires_at: now } })[1]).toBe('paid bad expired')
+    expect(judge({ order: { ...order, status: 'closed' } })[1]).toBe('paid bad closed')
+  })
+
+  it('of a notification names the step that failed', () => {
+    const told = (attempt: {
+      outcome: 'delivered' | 'dns' | 'tls' | 'timeout' | 'bad_status' | 'interrupted'
+      detail?: string
+    }) => judge({ notification: { last: { ...last, ...attempt } } }).slice(2, 4)
+    expect(judge({}).slice(2, 4)).toEqual(['sent bad noAddress', 'confirmed idle idle'])
+    expect(judge({ notification: { last: undefined } })[2]).toBe('sent open waiting')
+    expect(told({ outcome: 'interrupted' })).toEqual(['sent open waiting', 'confirmed idle idle'])
+    expect(told({ outcome: 'delivered' })).toEqual(['sent good sent', 'confirmed good confirmed'])
+    for (const outcome of ['dns', 'tls'] as const)
+      expect(told({ outcome })).toEqual(['sent bad unreached', 'confirmed idle idle'])
+    expect(told({ outcome: 'timeout', detail: 'connect' })[0]).toBe('sent bad unreached')
+    expect(told({ outcome: 'timeout', detail: 'answer' })).toEqual([
+      'sent good sent',
+      'confirmed bad unconfirmed',
+    ])
+    expect(told({ outcome: 'bad_status' })[1]).toBe('confirmed bad unconfirmed')
+  })
+
+  it('of the return takes any page that is no error', () => {
+    const back = (response_status: number | null) =>
+      judge({ tried: { outcome: 'wrong_body', response_status } })[4]
+    expect([200, 302, 404, null].map(back)).toEqual([
+      ...['returned good answers', 'returned good answers', 'returned bad error', 'returned bad unreachable'],
+    ])
+    expect(judge({ returnsTo: null })[4]).toBe('returned good noReturn')
+  })
+})
