@@ -49,8 +49,8 @@ export type BatcherOptions<Item, Outcome> = Batching & {
   run: (items: Item[], patience_ms: number, skipping?: Skipping) => Promise<(Outcome | LockedRow)[]>
   /** Whether a run can skip locked rows, and then answers LockedRow for the items that need them. */
   canSkip?: boolean
-  /** Whether a run commits what it wrote, so that its callers wait for a flush of the disk. */
-  commits?: boolean
+  /** Whether a batch waits for the callers of a slow commit before it. For the acts that come in numbers. */
+  regroups?: boolean
   /** Tells which items need a row that a frozen process has locked. For runs that cannot skip. */
   findFrozen?: (items: Item[]) => Promise<boolean[]>
   /** The clock and the timer of the wait for callers of the commit before. */
@@ -83,7 +83,7 @@ export function makeBatcher<Item, Outcome>(
     submit,
   })
   const lockQueues = makeLockQueues<Caller<Item, Outcome>>({ itemsMax, submit, finish, settleEach })
-  const regroup = options.commits ? makeRegroup(options.timing) : undefined
+  const regroup = options.regroups ? makeRegroup(options.timing) : undefined
   let running = 0
 
   async function drain(): Promise<void> {

@@ -12,7 +12,7 @@ function slowDisk({ itemsMax = 64 } = {}) {
   const submit = makeBatcher<number, number>({
     name: 'numbers',
     itemsMax,
-    commits: true,
+    regroups: true,
     timing: {
       now: () => now,
       after(ms, act) {

@@ -101,7 +101,7 @@ export function makeChargeMandate(deps: Core): ChargeMandate {
     name: 'charge mandates',
     ...deps.batching,
     canSkip: true,
-    commits: true,
+    regroups: true,
     run: (requests, patience_ms, skipping) => chargeMandates(deps, requests, patience_ms, skipping),
   })
   return async (request, requireAllowed) => {

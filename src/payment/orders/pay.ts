@@ -55,7 +55,7 @@ export function makePay(deps: Core): Pay {
     name: 'pay orders',
     ...deps.batching,
     canSkip: true,
-    commits: true,
+    regroups: true,
     run: async (payments, patience_ms, skipping) => {
       const { points_payment_fee_rate } = await deps.settings.read()
       const { rows } = await sql<PaidOrder & { outcome: PayOutcome; locked: string | null }>`

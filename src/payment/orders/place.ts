@@ -72,7 +72,7 @@ export function makePlaceOrder(deps: Core): PlaceOrder {
     name: 'place orders',
     ...deps.batching,
     canSkip: true,
-    commits: true,
+    regroups: true,
     run: (orders, patience_ms, skipping) => placeOrders(deps, orders, patience_ms, skipping),
   })
   return async (asked, requireAllowed) => {

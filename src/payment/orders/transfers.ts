@@ -84,7 +84,7 @@ export function makePostTransfer(deps: Core): PostTransfer {
     name: 'post transfers',
     ...deps.batching,
     canSkip: true,
-    commits: true,
+    regroups: true,
     run: async (requests, patience_ms, skipping) =>
       postTransfers(deps.db, await deps.settings.read(), requests, { patience_ms, skipping }),
   })
