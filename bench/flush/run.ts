@@ -4,7 +4,6 @@
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import pg from 'pg'
 import type { Core } from '../../src/core/core.ts'
 import { type Measured, measure } from '../driver.ts'
 import { CREATED, createV1 } from '../gateway/trades.ts'
@@ -39,9 +38,10 @@ const SHOPS = 50
 const SECRET = 'flush-bench-'.repeat(4)
 const HERE = resolve(import.meta.dirname, '../..')
 
-/** A service of one commit over its own database. */
+/** A service of one commit over its own Postgres, because the seals of one would delay the other. */
 type Side = {
   name: string
+  disk: SlowDisk
   server: ServerProcess
   world: World
   payments: (world: World, count: number, parties: Pick<World, 'shops' | 'members'>) => Promise<Work>
@@ -50,11 +50,7 @@ type Side = {
 /** The modules come from the folder of the commit, because its tables belong to it. */
 async function openSide(disk: SlowDisk, name: string, folder: string, port: number): Promise<Side> {
   const from = (path: string) => import(`${folder}/${path}`)
-  const client = new pg.Client(disk.urlOf('tessera'))
-  await client.connect()
-  await client.query(`create database "${name}"`)
-  await client.end()
-  const url = disk.urlOf(name)
+  const { url } = disk
   const { migrate } = await from('src/database/migrate.ts')
   const { openDatabase } = await from('src/database/connection.ts')
   const { openSettings } = await from('src/core/settings.ts')
@@ -72,7 +68,7 @@ async function openSide(disk: SlowDisk, name: string, folder: string, port: numb
   const world: World = await makeWorld(deps, SHOPS)
   const env = { DATABASE_URL: url, APP_SECRET: SECRET, LOG_LEVEL: 'warn', NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' }
   const server = await startServer(`${folder}/bench/our-server.ts`, { port, env, profile: flags['cpu-prof'] })
-  return { name, server, world, payments }
+  return { name, disk, server, world, payments }
 }
 
 let serial = 0
@@ -93,7 +89,8 @@ async function workOf(act: Act, { world, payments }: Side): Promise<{ work: Work
 
 type Result = Measured & { flushes: number; askers: string[] }
 
-async function run(act: Act, side: Side, disk: SlowDisk, flush_ms: number): Promise<Result> {
+async function run(act: Act, side: Side, flush_ms: number): Promise<Result> {
+  const { disk } = side
   await disk.setFlush(0)
   const { work, holds } = await workOf(act, side)
   await disk.setFlush(flush_ms)
@@ -123,15 +120,17 @@ function printAskers(title: string, results: Result[]): void {
   for (const [name, count] of [...counts].sort((a, b) => b[1] - a[1])) console.log(`  ${count}  ${name}`)
 }
 
-const disk = await startSlowDisk()
+const disks: SlowDisk[] = []
 const sides: Side[] = []
 try {
-  sides.push(await openSide(disk, 'now', HERE, 4951))
-  if (flags.against !== undefined) sides.push(await openSide(disk, 'before', resolve(flags.against), 4952))
+  const folders = [HERE, ...(flags.against === undefined ? [] : [resolve(flags.against)])]
+  for (const [n, folder] of folders.entries()) {
+    disks.push(await startSlowDisk())
+    sides.push(await openSide(disks[n]!, n === 0 ? 'now' : 'before', folder, 4951 + n))
+  }
   const acts = ACTS.filter((act) => act.includes(flags.only))
   // Warms both up: the code, the connections, and the sessions, whose last use is stored.
-  for (const act of acts)
-    for (const side of sides) for (let n = 0; n < 2; n += 1) await run(act, side, disk, 0)
+  for (const act of acts) for (const side of sides) for (let n = 0; n < 2; n += 1) await run(act, side, 0)
   console.log(
     '| | flush ms | requests/s | median ms | median ÷ flush | p99 ms | flushes a request | CPU µs |',
   )
@@ -141,7 +140,7 @@ try {
       const results = new Map<Side, Result[]>(sides.map((side) => [side, []]))
       for (let round = 0; round < Number(flags.rounds); round += 1)
         for (const side of round % 2 === 0 ? sides : sides.toReversed())
-          results.get(side)!.push(await run(act, side, disk, flush_ms))
+          results.get(side)!.push(await run(act, side, flush_ms))
       for (const [{ name }, all] of results) {
         const column = (digits: number, of: (result: Result) => number) => spread(all.map(of), digits)
         const columns = [
@@ -173,6 +172,6 @@ try {
     }
 } finally {
   await stopServers(sides.map(({ server }) => server))
-  await disk.stop()
+  for (const disk of disks) await disk.stop()
 }
 process.exit()

@@ -12,8 +12,8 @@ const PASSWORD = 'slow-disk'
 const PROGRAMS = ['postgres', 'initdb', 'pg_ctl']
 
 export type SlowDisk = {
-  /** The address of a database of this Postgres. */
-  urlOf(database: string): string
+  /** The address of its database. */
+  url: string
   /** Sets how long each flush takes from now on. */
   setFlush(ms: number): Promise<void>
   /** Returns the statements that asked for the flushes since the last call. */
@@ -51,7 +51,7 @@ export async function startSlowDisk(): Promise<SlowDisk> {
   await createCluster(cluster, PASSWORD)
   const server = await startServer(cluster, { settings: { wal_sync_method: 'fdatasync' } })
   return {
-    urlOf: (database) => `postgres://tessera:${PASSWORD}@127.0.0.1:${server.port}/${database}`,
+    url: `postgres://tessera:${PASSWORD}@127.0.0.1:${server.port}/tessera`,
     setFlush,
     async takeAskers() {
       const text = await readFile(join(disk, 'flushes'), 'utf8')
