@@ -11,8 +11,9 @@ import { type GroupRules, type MemberStatus, refusalOf } from '../identity/apps/
 
 /** The paid orders, the authorised applications and the offers of each kind that are looked at. */
 const LOOKED_AT_MAX = 200
-/** The tiles of the home page. */
+/** The tiles of the home page, and the shops that are looked at for them: a linked one may be used already. */
 const TILES_MAX = 9
+const TILE_SHOPS_MAX = 18
 const OFFERED_TILES_MIN = 3
 
 /** An application or a shop. Linked ones are one shop. */
@@ -42,13 +43,15 @@ type Reader = (MemberStatus & { id: bigint }) | undefined
  * that were approved, and applications that their owners list and the staff has reviewed, both with a homepage. Leaves out
  * applications whose group rules refuse the member now, unconfirmed and suspended ones, and all whose owner is suspended or
  * banned.
+ * @param q only those whose name, description or owner contains it.
  */
 export async function appsFor(
   { db, clock }: Pick<Core, 'db' | 'clock'>,
   user: Reader,
+  { q = '', shops_max = LOOKED_AT_MAX }: { q?: string; shops_max?: number } = {},
 ): Promise<{ used: PlacedApp[]; offered: PlacedApp[] }> {
   const now = clock()
-  const { rows } = await candidates(user?.id ?? 0n, now).execute(db)
+  const { rows } = await candidates({ user_id: user?.id ?? 0n, now, q, shops_max }).execute(db)
   const isAdmitted = (app: Candidate) => user === undefined || refusalOf(user, app, now) === undefined
   const shown = new Set<string>()
   const isFirst = ({ id }: Candidate) => !shown.has(id) && Boolean(shown.add(id))
@@ -59,14 +62,21 @@ export async function appsFor(
 
 /** Returns those of the home page, of a member or of a visitor. */
 export async function homeTiles(deps: Pick<Core, 'db' | 'clock'>, user: Reader) {
-  const { used, offered } = await appsFor(deps, user)
+  const { used, offered } = await appsFor(deps, user, { shops_max: TILE_SHOPS_MAX })
   const tiles = used.slice(0, TILES_MAX)
   return { used: tiles, offered: offered.slice(0, Math.max(OFFERED_TILES_MIN, TILES_MAX - tiles.length)) }
 }
 
+type Asked = { user_id: bigint; now: Date; q: string; shops_max: number }
+
 /** The statement. No member has the number 0. Linked applications have one `id`, and each has the homepage of the other. */
-function candidates(user_id: bigint, now: Date) {
-  const isFree = sql`not is_banned_or_suspended(owner.is_banned, owner.suspended_till, ${now}::timestamptz)`
+function candidates({ user_id, now, q, shops_max }: Asked) {
+  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`
+  const holds =
+    q === ''
+      ? sql``
+      : sql` and concat_ws(' ', app.name, app.description, '@' || owner.username) ilike ${pattern}`
+  const isShown = sql`not is_banned_or_suspended(owner.is_banned, owner.suspended_till, ${now}::timestamptz)${holds}`
   const shop = sql`'shop' as kind, 'paid' as use, coalesce('shop ' || link.oauth_app_id, 'shop without ' || app.id) as id, app.name, app.description,
       app.logo_url, coalesce(app.homepage, other.homepage) as homepage, owner.username as owner_username,
       app.unreviewed_change_at is not null as is_changed, '{}'::text[] as allow_groups, '{}'::text[] as deny_groups, app.reviewed_at`
@@ -95,19 +105,19 @@ function candidates(user_id: bigint, now: Date) {
       select ${shop}, use.at as used_at
       from (select app_id, max(paid_at) as at from paid group by app_id) as use
       join (${shops}) on app.id = use.app_id
-      where app.book = 'live' and app.status = 'approved' and ${isFree}
+      where app.book = 'live' and app.status = 'approved' and ${isShown}
       union all
       select ${signIn}, allowed.at from allowed join (${signIns}) on app.id = allowed.app_id
-      where app.suspended_at is null and app.confirmed_at is not null and ${isFree}
+      where app.suspended_at is null and app.confirmed_at is not null and ${isShown}
     ),
     offered as (
       (select ${shop}, null::timestamptz as used_at from ${shops}
-        where app.book = 'live' and app.status = 'approved' and coalesce(app.homepage, other.homepage) is not null and ${isFree}
-        order by app.reviewed_at desc limit ${LOOKED_AT_MAX})
+        where app.book = 'live' and app.status = 'approved' and coalesce(app.homepage, other.homepage) is not null and ${isShown}
+        order by app.reviewed_at desc limit ${shops_max})
       union all
       (select ${signIn}, null from ${signIns}
         where app.reviewed_at is not null and app.suspended_at is null and app.homepage is not null and app.is_listed
-          and app.confirmed_at is not null and ${isFree}
+          and app.confirmed_at is not null and ${isShown}
         order by app.reviewed_at desc limit ${LOOKED_AT_MAX})
     )
     select * from used union all select * from offered

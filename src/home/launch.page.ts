@@ -9,17 +9,23 @@ declare module '../web/views.ts' {
     'home/launch': {
       /** What the member searched for; empty shows all. */
       q: string
-      used: PlacedApp[]
-      shops: PlacedApp[]
-      apps: PlacedApp[]
+      used: Cards
+      shops: Cards
+      apps: Cards
     }
   }
   interface PartData {
-    'home/launch-cards': { apps: PlacedApp[] }
+    'home/launch-cards': { cards: Cards }
   }
 }
 
 const QUERY_LENGTH_MAX = 100
+/** The cards of a section, and the letters of a description on a card, so that the page stays small. */
+const CARDS_MAX = 18
+const DESCRIPTION_LENGTH_MAX = 80
+
+/** The cards of a section, and whether there are more than it shows. */
+type Cards = { apps: PlacedApp[]; isMore: boolean }
 
 /** GET /launch, for members. */
 export async function launchPage(app: FastifyInstance, deps: Core): Promise<void> {
@@ -27,25 +33,30 @@ export async function launchPage(app: FastifyInstance, deps: Core): Promise<void
   app.addHook('preHandler', requireUser)
   app.get('/launch', async (request, reply) => {
     const q = searched((request.query as Record<string, unknown>).q)
-    const { used, offered } = await appsFor(deps, sessionOf(request).user)
-    const isFound = (app: PlacedApp) => holds(app, q)
-    const byName = offered.filter(isFound).toSorted((a, b) => compare(a.name, b.name))
-    return reply.page('home/launch', {
-      q,
-      used: used.filter(isFound),
-      shops: byName.filter(({ kind }) => kind === 'shop'),
-      apps: byName.filter(({ kind }) => kind === 'app'),
-    })
+    const { used, offered } = await appsFor(deps, sessionOf(request).user, { q })
+    const byName = offered.toSorted((a, b) => compare(a.name, b.name))
+    const cardsOf = (kind: PlacedApp['kind']) => cards(byName.filter((app) => app.kind === kind))
+    return reply.page('home/launch', { q, used: cards(used), shops: cardsOf('shop'), apps: cardsOf('app') })
   })
+}
+
+function cards(apps: PlacedApp[]): Cards {
+  const shown = apps.slice(0, CARDS_MAX)
+  return {
+    apps: shown.map((app) => ({ ...app, description: shortened(app.description) })),
+    isMore: shown.length < apps.length,
+  }
+}
+
+function shortened(text: string): string {
+  const letters = [...text]
+  return letters.length > DESCRIPTION_LENGTH_MAX
+    ? `${letters.slice(0, DESCRIPTION_LENGTH_MAX).join('').trimEnd()}…`
+    : text
 }
 
 const { compare } = new Intl.Collator('zh-CN', { sensitivity: 'base', numeric: true })
 
 function searched(q: unknown): string {
   return typeof q === 'string' ? q.trim().slice(0, QUERY_LENGTH_MAX) : ''
-}
-
-function holds({ name, description, owner_username }: PlacedApp, q: string): boolean {
-  const text = `${name} ${description} @${owner_username ?? ''}`
-  return text.toLowerCase().includes(q.toLowerCase())
 }

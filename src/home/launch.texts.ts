@@ -3,10 +3,10 @@ import type { Texts } from '../web/languages.ts'
 import { POINTS } from '../web/site-words.ts'
 
 export const launch = {
-  lead: (used: string, offered: string) => ({
-    en: `Places where this account works. Yours: ${used}. More that the staff has reviewed: ${offered}.`,
-    zh: `可以使用此账号的地方：你在使用 ${used} 个，另有 ${offered} 个经本站审核。`,
-  }),
+  lead: {
+    en: 'Places where this account works: those that you use, and those that the staff has reviewed.',
+    zh: '可以使用此账号的地方：你在使用的，以及经本站审核的。',
+  },
   find: { en: 'Search apps and shops', zh: '搜索应用与商家' },
   findHint: { en: 'Name or what it is for', zh: '名称或用途' },
   found: (q: string) => ({ en: `Found for “${q}”`, zh: `“${q}”的搜索结果` }),
@@ -15,6 +15,10 @@ export const launch = {
     en: `No app or shop here mentions “${q}”.`,
     zh: `没有名称或简介包含“${q}”的应用或商家。`,
   }),
+  more: {
+    en: 'There are more. Search for them by name or what they are for.',
+    zh: '还有更多，可按名称或用途搜索。',
+  },
   all: { en: 'Show all', zh: '显示全部' },
   used: { en: 'Yours', zh: '你在使用' },
   shops: { en: 'Shops', zh: '商家' },

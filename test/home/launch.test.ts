@@ -102,6 +102,18 @@ it('is searched by name, description and owner', async () => {
   expect(await found('nowhere at all')).toContain(t.nothingFound)
 })
 
+it('shows eighteen cards of a kind, and finds the others', async () => {
+  for (let i = 0; i < 19; i++)
+    await makeListed(`Stall ${String(i).padStart(2, '0')}`, { description: '市'.repeat(500) })
+  const client = await (await makePerson(test)).signIn()
+  const page = async (q = 'stall') => (await client.get(`/launch?q=${q}`)).body
+  const shown = await page()
+  expect(shown).toContain(t.more)
+  expect(shown).not.toContain('>Stall 18<')
+  expect(await page('stall%2018')).toContain('>Stall 18<')
+  expect(await page('st_ll%25')).toContain(t.nothingFound)
+})
+
 it('an application without a homepage tells its owner why members miss it', async () => {
   const { client, party: app, path } = await makeOwnedApp(test)
   const { shopLink } = messages.en
