@@ -100,10 +100,21 @@ describe('a batch after a slow commit', () => {
     ])
   })
 
-  it('does not wait when it is full', async () => {
+  it('takes no more of them than it has room for', async () => {
     const { ask, batches } = await answeredTwo(20, { itemsMax: 2 })
     await ask(4)
     expect(batches).toEqual([
+      [1, 2],
+      [3, 4],
+    ])
+  })
+
+  it('does not wait when others have filled it', async () => {
+    const disk = slowDisk({ itemsMax: 2 })
+    await disk.ask(1, 2)
+    await disk.ask(3, 4)
+    await disk.commitAfter(20)
+    expect(disk.batches).toEqual([
       [1, 2],
       [3, 4],
     ])
