@@ -18,6 +18,7 @@ const RIGHTS: [statuses: string, addresses: string][] = [
     'GET /orders/1, POST /invitation/accept, POST /invitation/decline, POST /handover/accept',
   ],
   ['200 200 200 403', 'GET /signatures, GET /addresses, POST /signatures, POST /addresses'],
+  ['200 200 200 403', 'POST /developers/return'],
   ['303 303 303 403', 'POST /notifications/redeliver-failed'],
   ['404 404 404 403', 'POST /notifications/1/redeliver, POST /mandates/1/revoke'],
   ['404 404 404 403', 'POST /orders/1/refund-request, POST /orders/1/refund-request/withdraw'],
@@ -35,6 +36,10 @@ const RIGHTS: [statuses: string, addresses: string][] = [
   ['409 403 403 403', 'POST /handover/withdraw'],
   // Only the owner of the live application may have a test application beside it.
   ['303 404 404 404', 'POST /test'],
+  ['404 403 403 403', 'POST /link, POST /unlink'],
+  ['400 400 403 403', 'POST /logo'],
+  // Of a live application, whose trades would move points.
+  ['409 409 409 403', 'POST /test-order, POST /test-trade'],
   // The last, because the others leave.
   ['409 303 303 303', 'POST /team/leave'],
 ]
@@ -61,6 +66,9 @@ const FIELDS: Record<string, Record<string, string>> = {
   '/team/remove': { username: 'nobody' },
   '/handover/offer': { username: 'nobody' },
   '/notifications/redeliver-failed': { hours: '1' },
+  '/link': { other: 'none' },
+  '/test-order': { amount: '5', description: 'Tea' },
+  '/test-trade': { notify_url: 'https://shop.example/n', return_url: 'https://shop.example/r' },
   '/mandates/ask': { purpose: 'Subscriptions of a test' },
   '/mandates/link': { client_id: '' },
   '/mandates/1/revoke': { reason: 'x' },

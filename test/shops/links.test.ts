@@ -238,18 +238,22 @@ describe('a linked shop', () => {
     expect((await admin.get(page)).body).toContain(warning)
   })
 
-  it('is separate again after its owner unlinks it, once', async () => {
-    const pair = await makeLinked()
-    const { signIn } = pagesOf(pair)
-    const owner = await pair.merchant.owner.signIn()
-    const page = await owner.get(signIn)
-    expect(await owner.submit(page, `${signIn}/unlink`)).toMatchObject({ status: 303, location: signIn })
-    expect((await owner.get(signIn)).body).toContain(t.done.unlinked('Tea Club'))
-    expect((await owner.submit(page, `${signIn}/unlink`)).status).toBe(404)
-    expect(await linksOf(pair)).toEqual([])
-    expect((await actsOn(pair.merchant.payment_id)).at(-1)).toBe('unlinked')
-    expect((await actsOn(pair.party.client_id)).at(-1)).toBe('unlinked')
-  })
+  it.each(['sign_in', 'payment'])(
+    'is separate again after its owner unlinks it, once, from %s',
+    async (kind) => {
+      const pair = await makeLinked()
+      const { signIn, payment } = pagesOf(pair)
+      const [page, base] = kind === 'sign_in' ? [signIn, signIn] : [`${payment}/settings`, payment]
+      const owner = await pair.merchant.owner.signIn()
+      const shown = await owner.get(page)
+      expect(await owner.submit(shown, `${base}/unlink`)).toMatchObject({ status: 303, location: page })
+      expect((await owner.get(page)).body).toContain(t.done.unlinked('Tea Club'))
+      expect((await owner.submit(shown, `${base}/unlink`)).status).toBe(404)
+      expect(await linksOf(pair)).toEqual([])
+      expect((await actsOn(pair.merchant.payment_id)).at(-1)).toBe('unlinked')
+      expect((await actsOn(pair.party.client_id)).at(-1)).toBe('unlinked')
+    },
+  )
 
   it('ends with its sign-in application, which is recorded with the other', async () => {
     const pair = await makeLinked()

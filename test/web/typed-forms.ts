@@ -249,6 +249,7 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
   '/admin/settings': ['payments', 'transfers', 'limits', 'brand'].map((area) =>
     admin(`/admin/settings?area=${area}`, {}),
   ),
+  '/admin/first-steps/mail': admin('/admin', { email: 'root@example.org' }),
   '/admin/members/new': admin('/admin/members', { username: 'guest-of-honour', trust_level: '2' }),
   '/admin/members/:user_id': [
     admin(member, { days: '7', ...reason }, { hidden: { act: 'suspend' } }),
@@ -292,6 +293,9 @@ export const BUTTONS = [
   '/admin/notifications/redeliver-failed',
   '/admin/notifications/:transaction_id/redeliver',
   '/admin/books',
+  '/admin/first-steps/finish',
+  // Shown where the forum's API is known; test/admin/first-steps types into it.
+  '/admin/first-steps/forum',
   '/language',
   '/sign-in/passkey',
   '/sign-in/again',

@@ -265,9 +265,11 @@ it('the team sees the events of a mandate and sends one again', async () => {
   expect(row).toMatchObject({ kind: 'mandate.created', order_id: 'club-7', transaction_id: mandate_id })
   const browser = await shop.owner.signIn()
   const list = `/payment/applications/${shop.payment_id}/notifications`
-  const page = await browser.get(list)
-  expect(page.body).toContain(messages.en.events.kinds['mandate.created'])
-  const sent = await browser.submit(page, `${list}/${mandate_id}/redeliver`)
+  const { body } = await browser.get(list)
+  expect(body).toContain(messages.en.events.kinds['mandate.created'])
+  const own = `${list}?transaction_id=${mandate_id}`
+  expect(body).toContain(`href="${own}#notifications"`)
+  const sent = await browser.submit(await browser.get(own), `${list}/${mandate_id}/redeliver`)
   expect(sent.status).toBe(303)
   expect((await browser.get(sent.location!)).body).toContain(mandate_id)
   expect((await arrived()).map(({ type }) => type)).toEqual(['mandate.created'])
