@@ -26,7 +26,9 @@ import { makeWorld, type Role, type World } from './world.ts'
 
 const ARTIFACTS = join(import.meta.dirname, '../../artifacts/pages')
 const PAGE_BYTES_MAX = 40 * 1024
+/** The style sheet of all pages, and what a page may have beside it. */
 const STYLE_BYTES_MAX = 32 * 1024
+const OWN_STYLE_BYTES_MAX = 2 * 1024
 const TARGET_PIXELS_MIN = 44
 
 /** Whether the browser opens every page in both looks, and only what it otherwise leaves out. */
@@ -86,10 +88,11 @@ export function describePages(group: PageGroup): void {
         const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
         expect(excess, `wider than ${PHONE.width} pixels in ${look.language}`).toBeLessThanOrEqual(0)
         expect(await smallTargets(page)).toEqual([])
-        const { document, style, strangers } = await weigh(page, world)
+        const { document, style, ownStyle, strangers } = await weigh(page, world)
         expect(strangers).toEqual([])
         expect(document, 'bytes of the page').toBeLessThanOrEqual(PAGE_BYTES_MAX)
-        expect(style, 'bytes of its style').toBeLessThanOrEqual(STYLE_BYTES_MAX)
+        expect(style, 'bytes of the style sheet').toBeLessThanOrEqual(STYLE_BYTES_MAX)
+        expect(ownStyle, 'bytes of its own style').toBeLessThanOrEqual(OWN_STYLE_BYTES_MAX)
         // In its second look only the colours are new to axe.
         expect(await violations(page, axeSource, i === 0 ? {} : { runOnly: ['color-contrast'] })).toEqual([])
         expect(await printed(page, look)).toEqual([])
@@ -124,7 +127,7 @@ type Loaded = { name: string; decodedBodySize: number; initiatorType: string }
 async function weigh(
   page: Page,
   { test, open }: World,
-): Promise<{ document: number; style: number; strangers: string[] }> {
+): Promise<{ document: number; style: number; ownStyle: number; strangers: string[] }> {
   const loaded = await page.evaluate(() =>
     ['navigation', 'resource'].flatMap((type) =>
       performance
@@ -136,7 +139,8 @@ async function weigh(
     loaded.filter(isCounted).reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0)
   return {
     document: bytesOf(({ initiatorType }) => initiatorType === 'navigation'),
-    style: bytesOf(({ name }) => name.endsWith('.css')),
+    style: bytesOf(({ name }) => name.endsWith('/tessera.css')),
+    ownStyle: bytesOf(({ name }) => name.endsWith('.css') && !name.endsWith('/tessera.css')),
     strangers: loaded
       .map(({ name }) => name)
       .filter((name) => ![test, open].some(({ url }) => name.startsWith(`${url}/`))),
