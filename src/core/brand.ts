@@ -14,11 +14,11 @@ const TEXT_CONTRAST_MIN = 4.5
 /** The colours of tessera.css that no site replaces, for a sample of either mode on one page. */
 export const NEUTRALS = {
   light: {
-    ...{ paper: '#f7f4ee', card: '#ffffff', well: '#f2eee6', line: '#e4ded2', edge: '#8b8374' },
+    ...{ paper: '#f7f4ee', card: '#ffffff', well: '#f2eee6', line: '#e4ded2' },
     ...{ ink: '#211e19', soft: '#5f594e' },
   },
   dark: {
-    ...{ paper: '#151311', card: '#1f1c19', well: '#2a2622', line: '#37322c', edge: '#908779' },
+    ...{ paper: '#151311', card: '#1f1c19', well: '#2a2622', line: '#37322c' },
     ...{ ink: '#f2eee7', soft: '#b4ab9d' },
   },
 }

@@ -19,22 +19,26 @@ import { currentLink, hueOf, navGroupsOf } from './navigation.ts'
 import { plainText } from './parameters.ts'
 import { openReports, type Report } from './report.ts'
 import { type LocalizedSite, openSite } from './site.ts'
-import { spaceAfter } from './spacing.ts'
+import { DOT, spaceAfter } from './spacing.ts'
 import type { Common, PageData } from './views.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
 
-/** Removes white space before a tag at the start of a line, because views are indented and pages are not. */
-const WITHOUT_INDENTATION = { processTemplate: (view: string) => view.replace(/^[ \t]+(?=<)/gm, '') }
+/** Removes white space before a tag at the start of a line, and the ends of lines that write nothing: they are for readers of views. */
+const WITHOUT_INDENTATION = {
+  processTemplate: (view: string) =>
+    view.replace(/^[ \t]+(?=<)/gm, '').replace(/^((?:<%(?![=~])(?:(?!%>)[\s\S])*%>)+)\n/gm, '$1'),
+}
 
 /**
  * Sets what stands between a text and what follows it in the way of the page's language. Views write a label and its value
  * as `<%= label %>: <%= value %>`, with an English colon. They join a text and a link with a space, which is left out after
- * Chinese punctuation, because that has its own.
+ * Chinese punctuation, because that has its own. They write a dot between parts as ` · `, and no line ends in one.
  */
 const WITH_SPACING = {
   processTemplate: (view: string) =>
     view
+      .replaceAll(/(?<=>) · (?=[<@#])/g, DOT)
       .replaceAll(/%>: (?=<)/g, '%><%= it.t.common.colon %>')
       .replaceAll(/%>(<\/strong>)? (?=<)/g, '%>$1<% __eta.res += it.spaceAfter(__eta.res) %>'),
 }

@@ -39,6 +39,12 @@ function markedNames(value: unknown): unknown {
  */
 export const withNameSpaces = (text: string) => text.replace(MISSING, ' ').replace(NEEDLESS, '')
 
+/**
+ * The dot between parts of a line, as HTML. The style draws it into the space, which a browser leaves out where the line breaks;
+ * the letter has no size.
+ */
+export const DOT = '<i class="mid"> <i>·\u00A0</i></i>'
+
 /** Returns the space after a text or bold text: none after Chinese punctuation, which has its own. */
 export const spaceAfter = (text: string) =>
   /[，。、；：！？（）“”](<\/strong>)?$/.test(text.slice(-10)) ? '' : ' '

@@ -247,7 +247,7 @@ describe('the audit log', () => {
       expect(body).not.toContain('<script>')
       return [
         ...body.matchAll(
-          /<a href="[^"]*action=[^"]*" title="([^"]*)"><b>[^<]*<\/b><\/a> · <a[^>]* title="([^"]*)"/g,
+          /<a href="[^"]*action=[^"]*" title="([^"]*)"><b>[^<]*<\/b><\/a><i class="mid">.*?<a[^>]* title="([^"]*)"/g,
         ),
       ].map(([, action, subject]) => `${action} ${subject === party.client_id ? 'ours' : subject}`)
     }
@@ -271,7 +271,7 @@ describe('the audit log', () => {
     let pages = 0
     while (address !== undefined) {
       const { body }: { body: string } = await admin.get(address)
-      ids.push(...[...body.matchAll(/<\/time> · #(\d+)<\/p>/g)].map((match) => match[1]!))
+      ids.push(...[...body.matchAll(/#(\d+)<\/p>/g)].map((match) => match[1]!))
       address = /href="(\/admin\/audit\?[^"]*before=\d+)"/.exec(body)?.[1]?.replace(/&amp;/g, '&')
       pages += 1
     }

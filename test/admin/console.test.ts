@@ -13,6 +13,7 @@ import { claimAndSettle } from '../../src/payment/notifications/outbox.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
 import { VERSION } from '../../src/platform/version.ts'
+import { DOT } from '../../src/web/spacing.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
@@ -286,7 +287,7 @@ describe('the audit log', () => {
     const setting = settings.names.second_approver.label
     for (const words of [
       `<bdi>${a.proposal('7')}</bdi>`,
-      `<span title="kind">${facts.kind}</span>: <bdi>${kind}</bdi> · <span title="setting">${facts.setting}</span>: <bdi title="second_approver">${setting}</bdi></p>`,
+      `<span title="kind">${facts.kind}</span>: <bdi>${kind}</bdi>${DOT.replace('\u00A0', ' ')}<span title="setting">${facts.setting}</span>: <bdi title="second_approver">${setting}</bdi></p>`,
       `<span title="charge_max">${facts.charge_max}</span>: <bdi title="3000">3,000</bdi>`,
       `<span title="payee_id">${facts.payee_id}</span>: <bdi title="${buyer.id}">@${buyer.username}</bdi>`,
       `<bdi title="merchant">${values['mandate.reason']!.merchant}</bdi>`,
@@ -367,7 +368,7 @@ it('limits refusals and the movements of a wallet to a time', async () => {
   )
   const refused = async (asked: string) => {
     const { body } = await admin.get(`/admin/audit/refusals?${asked}`)
-    return ['192.0.2.1', '192.0.2.2'].filter((address) => body.includes(`${address} ·`))
+    return ['192.0.2.1', '192.0.2.2'].filter((address) => textOf(body).includes(`${address} ·`))
   }
   expect(await refused('')).toEqual(['192.0.2.1', '192.0.2.2'])
   expect(await refused('kind=sign_in&until=2020-02-29')).toEqual(['192.0.2.1'])

@@ -12,6 +12,7 @@ import {
 import { openNotifier } from '../../src/payment/notifications/worker.ts'
 import { makePerson } from '../harness/cast.ts'
 import { anotherProcess } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { succeed } from '../harness/notify-receiver.ts'
@@ -366,7 +367,7 @@ describe('the pages', () => {
     const shown = await owner.get(`${page}?transaction_id=${transaction_id}`)
     expect(shown.status).toBe(200)
     for (const text of [`503 · ${messages.en.notifications.outcomes.bad_status}`, '(2 of 6)'])
-      expect(shown.body).toContain(text)
+      expect(textOf(shown.body)).toContain(text)
     expect(shown.body).toContain('&lt;b&gt;closed for lunch&lt;/b&gt;')
     expect(shown.body).toContain(`GET ${receiver.url}/on-the-page?pid=${world.merchant.pid}&amp;`)
 

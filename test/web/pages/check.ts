@@ -88,6 +88,7 @@ export function describePages(group: PageGroup): void {
         const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
         expect(excess, `wider than ${PHONE.width} pixels in ${look.language}`).toBeLessThanOrEqual(0)
         expect(await smallTargets(page)).toEqual([])
+        expect(await danglingDots(page)).toEqual([])
         const { document, style, ownStyle, strangers } = await weigh(page, world)
         expect(strangers).toEqual([])
         expect(document, 'bytes of the page').toBeLessThanOrEqual(PAGE_BYTES_MAX)
@@ -160,6 +161,25 @@ async function smallTargets(page: Page): Promise<string[]> {
       .filter(([, { height, width }]) => height > 1 && (height < min || width < min))
       .map(([element, { height, width }]) => `${element.outerHTML.slice(0, 120)} ${width} × ${height}`)
   }, TARGET_PIXELS_MIN)
+}
+
+/** Lines that end in the dot between two parts. */
+async function danglingDots(page: Page): Promise<(string | null)[]> {
+  return page.evaluate(() => {
+    const shown = [...document.querySelectorAll('.mid')].flatMap((dot) => {
+      const drawn = [...dot.getClientRects()].find(({ width }) => width > 1)
+      return drawn === undefined ? [] : [{ dot, drawn }]
+    })
+    return shown
+      .filter(({ dot, drawn }) => {
+        const rest = document.createRange()
+        rest.setStartAfter(dot)
+        rest.setEndAfter(dot.closest('p, td, dd, li, div')!.lastChild!)
+        const next = [...rest.getClientRects()].find(({ width }) => width > 1)
+        return next === undefined || next.top >= drawn.bottom - 1
+      })
+      .map(({ dot }) => dot.parentElement!.textContent)
+  })
 }
 
 /** What a print in the dark colours shows that has no use on paper, and text that is light on white. */
