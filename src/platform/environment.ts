@@ -46,6 +46,10 @@ const databaseUrl = z
     (text) => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@socket/')),
     'must be like postgres://name:password@host:5432/database, with special characters percent-encoded',
   )
+  .refine(
+    (text) => !/^[^/]*:\/\/[^/?#]*@[^/?#]*@/.test(text),
+    'has an @ in its name or password: write it as %40, because psql and pg_dump take what follows for the host',
+  )
 
 /** Unlike our own addresses, a forum's address may have a path. */
 const forumUrl = z.string().refine((text) => {

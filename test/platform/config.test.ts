@@ -156,6 +156,7 @@ describe('the environment', () => {
   it.each([
     'postgresql://u:p%23@db.example.org:6432/tessera?sslmode=require',
     'postgres://u@/tessera?host=/run/postgresql',
+    'postgres://u%40x:p%40@db.example.org/tessera?application_name=a@b',
   ])('takes %s for DATABASE_URL', (DATABASE_URL) => {
     expect(loadConfig({ DATABASE_URL }).DATABASE_URL).toBe(DATABASE_URL)
   })
@@ -168,12 +169,15 @@ describe('the environment', () => {
     expect(faultyNames({ APP_SECRET: SECRET, APP_SECRET_OTHER: other })).toEqual([])
   })
 
-  it.each(['mysql://db.example.org/tessera', 'postgres://u:p#x@db.example.org/tessera', 'tessera'])(
-    'refuses %s for DATABASE_URL',
-    (DATABASE_URL) => {
-      expect(faultyNames({ DATABASE_URL })).toEqual(['DATABASE_URL'])
-    },
-  )
+  it.each([
+    'mysql://db.example.org/tessera',
+    'postgres://u:p#x@db.example.org/tessera',
+    'postgres://u:p@x@db.example.org/tessera',
+    'postgres://u@x:p@/tessera?host=/run/postgresql',
+    'tessera',
+  ])('refuses %s for DATABASE_URL', (DATABASE_URL) => {
+    expect(faultyNames({ DATABASE_URL })).toEqual(['DATABASE_URL'])
+  })
 })
 
 describe('the forum', () => {
