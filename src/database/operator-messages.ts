@@ -1,5 +1,6 @@
 /** Explains to the operator in one sentence why a database is unusable, and how to mend it. spec/limits 3.2. */
 import pg from 'pg'
+import { authorityCure } from '../platform/authority.ts'
 import { AppError } from '../platform/errors.ts'
 
 /** The operator has to mend the database first. The message is a complete explanation. */
@@ -22,6 +23,23 @@ const UNREACHABLE: Record<string, string> = {
   '53300': 'lower DATABASE_POOL_MAX, or raise max_connections',
   '57P03': 'wait until Postgres has started',
 }
+
+/**
+ * Messages of pgbouncer and cures. It has one code for all of them. Its own login at Postgres names a user; that of a client
+ * names none.
+ */
+const POOLER_CODE = '08P01'
+const POOLER_REFUSALS: [message: RegExp, cure: string][] = [
+  [
+    /^((SASL|password) authentication failed$|no such user)/,
+    'correct name and password, with special characters percent-encoded, and compare both with the auth_file of pgbouncer',
+  ],
+  [
+    /^password authentication failed for user/,
+    'Postgres refuses pgbouncer: correct the password for this user in the auth_file or in [databases] of pgbouncer',
+  ],
+  [/^no such database/, 'correct its name, or add it to [databases] of pgbouncer'],
+]
 
 const REFUSALS: Record<string, string> = {
   '53100': 'make room on the disk of the database, or give it a larger one',
@@ -56,7 +74,8 @@ export function isPassing(error: unknown): boolean {
 export function databaseFault(error: unknown): string | undefined {
   if (error instanceof DatabaseFault) return error.message
   const { code = '', message } = error as NodeJS.ErrnoException
-  if (UNREACHABLE[code] !== undefined) return unreachable(message || code, UNREACHABLE[code])
+  const cure = UNREACHABLE[code] ?? poolerCure(code, message)
+  if (cure !== undefined) return unreachable(message || code, cure)
   if (error instanceof AppError && code === 'overloaded' && error.cause instanceof Error)
     return unreachable('it does not answer in time', CORRECT_ADDRESS)
   if (REFUSALS[code] !== undefined) return `${capitalised(message)}: ${REFUSALS[code]}`
@@ -66,7 +85,15 @@ export function databaseFault(error: unknown): string | undefined {
 
 /** Explains any error of the first statement on a database, because after it the database is unusable. */
 export function connectionFault(error: unknown): string {
-  return databaseFault(error) ?? unreachable((error as Error).message, CORRECT_ADDRESS)
+  return (
+    databaseFault(error) ??
+    unreachable((error as Error).message, authorityCure(error as Error) ?? CORRECT_ADDRESS)
+  )
+}
+
+function poolerCure(code: string, message: string): string | undefined {
+  if (code !== POOLER_CODE) return undefined
+  return POOLER_REFUSALS.find(([refusal]) => refusal.test(message))?.[1]
 }
 
 function unreachable(why: string, cure: string): string {

@@ -133,7 +133,7 @@ describe('an installation', () => {
     const nowhere = `https://0.0.0.0:${await freePort()}`
     expect((await findingsWith({ PUBLIC_URL: nowhere })).skipped).toEqual(['version', 'issuer', 'proxy'])
     expect(by('public address').fault).toMatch(
-      /healthz cannot be reached: .*ECONNREFUSED.* Start the service/,
+      /healthz cannot be reached: .*ECONNREFUSED.* start the service/,
     )
   })
 })

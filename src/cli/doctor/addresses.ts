@@ -14,13 +14,13 @@ import { makeSecrets } from '../../platform/secrets.ts'
 import { VERSION } from '../../platform/version.ts'
 import {
   ask,
+  cannotReach,
   DRIFT_SECONDS_MAX,
   type Finding,
   fault,
   GOOD,
   type Installation,
   off,
-  reasonOf,
   skippedFor,
 } from './finding.ts'
 
@@ -42,9 +42,7 @@ export async function examineAddress(url: string): Promise<Finding> {
   }
   const answer = await ask(`${url}/healthz`)
   if (answer instanceof Error)
-    return fault(
-      `${url}/healthz cannot be reached: ${reasonOf(answer)}. Start the service, and check the proxy in front of it`,
-    )
+    return cannotReach(`${url}/healthz`, answer, 'start the service, and check the proxy in front of it')
   if (answer.status !== 200)
     return fault(`${url}/healthz answers ${answer.status}: the proxy leads elsewhere`)
   const drift = Math.abs(Date.parse(answer.headers.get('date') ?? '') - Date.now()) / 1000
@@ -98,7 +96,7 @@ export async function examinePasskeys({ config }: Installation): Promise<Finding
 /** Checks that discovery names the issuer that ID tokens name. */
 export async function examineIssuer({ config: { PUBLIC_URL } }: Installation): Promise<Finding> {
   const answer = await ask(`${PUBLIC_URL}/.well-known/openid-configuration`)
-  if (answer instanceof Error) return fault(`Discovery cannot be reached: ${reasonOf(answer)}`)
+  if (answer instanceof Error) return cannotReach('Discovery', answer)
   const { issuer } = (await answer.json().catch(() => ({}))) as { issuer?: unknown }
   if (issuer === PUBLIC_URL) return GOOD
   return fault(

@@ -2,6 +2,7 @@
 
 import type { Db } from '../../database/connection.ts'
 import { databaseFault } from '../../database/operator-messages.ts'
+import { authorityCure } from '../../platform/authority.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Config, ConfigError } from '../../platform/config.ts'
 
@@ -62,7 +63,12 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Response
   }
 }
 
-/** The message of an error. The error for several addresses that failed has only a code. */
-export function reasonOf({ message, code }: NodeJS.ErrnoException): string {
-  return message || String(code)
+/** Says that a server cannot be reached, why, and the cure. A certificate of a private authority has its own cure. */
+export function cannotReach(server: string, error: Error, cure?: string): Finding {
+  const { message, code } = error as NodeJS.ErrnoException
+  const remedy = authorityCure(error) ?? cure
+  // The error for several addresses that failed has only a code.
+  return fault(
+    `${server} cannot be reached: ${message || String(code)}${remedy === undefined ? '' : `: ${remedy}`}`,
+  )
 }

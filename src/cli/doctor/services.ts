@@ -5,16 +5,17 @@ import { lacksClaims } from '../../accounts/forum/state.ts'
 import { collisions } from '../../accounts/local-groups.ts'
 import { makeTransport } from '../../accounts/people/email.ts'
 import { openSettings } from '../../core/settings.ts'
+import { authorityCure } from '../../platform/authority.ts'
 import type { Config } from '../../platform/config.ts'
 import { tracesUrl } from '../../platform/trace-export.ts'
-import { ask, type Finding, fault, GOOD, type Installation, off, reasonOf } from './finding.ts'
+import { ask, cannotReach, type Finding, fault, GOOD, type Installation, off } from './finding.ts'
 
 /** Checks that the forum answers, and that its API key may read members. */
 export async function examineForum({ config }: Installation): Promise<Finding> {
   const { DISCOURSE_URL, DISCOURSE_API_KEY } = config
   if (DISCOURSE_URL === undefined) return off('DISCOURSE_URL is not set')
   const answer = await ask(`${DISCOURSE_URL}/srv/status`)
-  if (answer instanceof Error) return fault(`${DISCOURSE_URL} cannot be reached: ${reasonOf(answer)}`)
+  if (answer instanceof Error) return cannotReach(DISCOURSE_URL, answer)
   if (!answer.ok) return fault(`${DISCOURSE_URL}/srv/status answers ${answer.status}`)
   return DISCOURSE_API_KEY === undefined
     ? { state: 'good', note: 'it answers; DISCOURSE_API_KEY is not set, so trust levels are not read' }
@@ -25,7 +26,7 @@ export async function examineForum({ config }: Installation): Promise<Finding> {
 async function examineForumKey(config: Config): Promise<Finding> {
   const { DISCOURSE_URL, DISCOURSE_API_USERNAME } = config
   const answer = await ask(`${DISCOURSE_URL}${SYSTEM_PATH}`, { headers: apiHeaders(config) })
-  if (answer instanceof Error) return fault(`The forum's API cannot be reached: ${reasonOf(answer)}`)
+  if (answer instanceof Error) return cannotReach("The forum's API", answer)
   const { status } = answer
   if (status === 401 || status === 403)
     return fault(
@@ -68,7 +69,9 @@ export async function examineMail({ config }: Installation): Promise<Finding> {
     await transport.verify()
     return GOOD
   } catch (error) {
-    return fault(`The mail server of SMTP_URL refuses us: ${(error as Error).message}`)
+    const cure = authorityCure(error as Error)
+    const why = `The mail server of SMTP_URL refuses us: ${(error as Error).message}`
+    return fault(cure === undefined ? why : `${why}: ${cure}`)
   } finally {
     transport.close()
   }
@@ -80,7 +83,7 @@ export async function examineCollector({ config }: Installation): Promise<Findin
   if (url === undefined) return off('OTEL_EXPORTER_OTLP_ENDPOINT is not set')
   const headers = { ...config.OTEL_EXPORTER_OTLP_HEADERS, 'content-type': 'application/json' }
   const answer = await ask(url, { method: 'POST', headers, body: '{"resourceSpans":[]}' })
-  if (answer instanceof Error) return fault(`The collector at ${url} cannot be reached: ${reasonOf(answer)}`)
+  if (answer instanceof Error) return cannotReach(`The collector at ${url}`, answer)
   if (answer.ok) return GOOD
   return fault(`The collector at ${url} answers ${answer.status}: it must take OTLP over HTTP with JSON`)
 }
