@@ -78,7 +78,7 @@ export async function examineVersion(installation: Installation): Promise<Findin
       note: `this program is ${VERSION}; without APP_SECRET the service tells nothing`,
     }
   const { version } = (await askAsDoctor(installation, appSecret, config.PUBLIC_URL)) ?? {}
-  if (version === undefined) return silentAt(config.PUBLIC_URL, 'which version it is')
+  if (version === undefined) return silentAt(config.PUBLIC_URL)
   if (version === VERSION) return { state: 'good', note: VERSION }
   return fault(
     `The service is version ${version}, and this program is ${VERSION}: restart the service, or run the tessera of its version`,
@@ -115,7 +115,10 @@ export async function examineProxies(installation: Installation): Promise<Findin
   const examineDoor = async (name: string, url: string) => {
     const answer = await askAsDoctor(installation, APP_SECRET, url)
     if (answer === undefined) return skippedFor(name)
-    if (answer.seen === undefined) return silentAt(url, 'which address it sees')
+    if (answer.seen === undefined)
+      return fault(
+        `TRUST_PROXY cannot be checked, because the service at ${url} does not say which address it sees: give this command the service's APP_SECRET, and synchronise both clocks by NTP`,
+      )
     return judgeProxy(installation, url, answer.seen)
   }
   const findings = [
@@ -123,13 +126,13 @@ export async function examineProxies(installation: Installation): Promise<Findin
     await examineDoor(PAYMENT_ADDRESS, config.PAYMENT_PUBLIC_URL),
   ]
   const first = (state: Finding['state']) => findings.find((finding) => finding.state === state)
-  return first('fault') ?? first('skipped') ?? first('unknown') ?? findings[0]!
+  return first('fault') ?? first('skipped') ?? findings[0]!
 }
 
-function silentAt(url: string, what: string): Finding {
+function silentAt(url: string): Finding {
   return {
     state: 'unknown',
-    note: `the service at ${url} does not say ${what}: it has another APP_SECRET`,
+    note: `the service at ${url} does not say which version it is: it has another APP_SECRET, or its clock is five minutes off`,
   }
 }
 
@@ -170,29 +173,38 @@ async function judgeSilentProxy(
     : judgeAlike(installation, address, what, cure)
 }
 
-/** Judges a proxy that may keep the visitors' own addresses. The addresses of sessions decide, once there are enough. */
+/**
+ * Judges a proxy that may keep the visitors' own addresses. The addresses of sessions decide, once there are enough. Until
+ * then it is a fault, because every limit depends on it.
+ */
 async function judgeAlike(
   { db }: Installation,
   address: string,
   what: string,
   cure: string,
 ): Promise<Finding> {
-  const members = await countMembersFrom(db, address)
-  if (members >= MEMBERS_MIN)
-    return fault(`${members} members have signed in from one address, because ${what}: ${cure}`)
-  return { state: 'unknown', note: `${what}: unless visitors keep their own addresses, ${cure}` }
+  const { here, elsewhere } = await countMembersFrom(db, address)
+  if (here >= MEMBERS_MIN)
+    return fault(`${here} members have signed in from one address, because ${what}: ${cure}`)
+  if (elsewhere >= MEMBERS_MIN)
+    return { state: 'good', note: `${what}, but ${elsewhere} members have signed in from other addresses` }
+  return fault(
+    `It cannot be known whether visitors keep their own addresses, because ${what}: ${cure}; or run this again when ${MEMBERS_MIN} members have signed in`,
+  )
 }
 
 function isTrusted(address: string, ranges: readonly string[] | undefined): boolean {
   return ranges !== undefined && isAllowedAddress(address, ranges)
 }
 
-async function countMembersFrom(db: Db, address: string): Promise<number> {
-  const counted = sql<{ count: bigint }>`
-    select count(distinct user_id) as count from sessions where ip = ${address}`.execute(db)
+async function countMembersFrom(db: Db, address: string): Promise<{ here: number; elsewhere: number }> {
+  const counted = sql<{ here: bigint; elsewhere: bigint }>`
+    select count(distinct user_id) filter (where ip = ${address}) as here,
+      count(distinct user_id) filter (where ip <> ${address}) as elsewhere
+    from sessions`.execute(db)
   // Another check reports a database that cannot be used.
   return counted.then(
-    ({ rows }) => Number(rows[0]!.count),
-    () => 0,
+    ({ rows }) => ({ here: Number(rows[0]!.here), elsewhere: Number(rows[0]!.elsewhere) }),
+    () => ({ here: 0, elsewhere: 0 }),
   )
 }
