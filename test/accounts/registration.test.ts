@@ -45,7 +45,11 @@ it('makes an ordinary account, signs it in, and leads on', async () => {
   // This site sends no mail, and browsers keep no passkeys for its address.
   const asked = await client.get(answer.location!)
   expect([asked.status, asked.location]).toEqual([303, '/account/sessions'])
-  expect((await client.get('/account/sessions')).status).toBe(200)
+  const { body, status } = await client.get('/account/sessions')
+  expect(status).toBe(200)
+  const form_token = /name="form_token" value="([^"]+)"/.exec(body)![1]!
+  const email = { form_token, email: 'nova@example.org' }
+  expect((await client.post('/account/keep-access/email', email)).status).toBe(404)
   const row = await rowOf(test, 'users', { username: 'Nova.1' })
   expect(row).toMatchObject({ trust_level: 0, is_admin: false, must_change_password: false, forum_id: null })
   const entry = test.db.selectFrom('audit_log').where('subject', '=', `user:${row.id}`)

@@ -6,8 +6,9 @@
  * /account/keep-access: after registering, a member adds an e-mail address and a passkey, so that a forgotten password does not
  * end the account. The page can be left at any time, and leads on to where the registration was going (spec/accounts 2.7).
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
 import { safeBack } from '../../web/back.ts'
 import { type NextStep, nextStepOf } from '../../web/next-steps.ts'
 import { addSentPasskey, type WayToAdd, wayToAdd } from '../passkeys/passkeys.page.ts'
@@ -57,7 +58,8 @@ export async function keepAccessPages(app: FastifyInstance, deps: Core): Promise
 
   app.post(`${PAGE}/email`, { preHandler, config }, async (request, reply) => {
     const { user } = sessionOf(request)
-    if (!hasMail(deps.config) || !user.has_password) return leadOn(request, reply)
+    if (!hasMail(deps.config) || !user.has_password)
+      throw new AppError('not_found', 'This site asks this member for no address')
     const email = await sendConfirmation(request, deps)
     const text = request.locale.t.keepAccess.sent(email, LINK_MINUTES)
     return reply.done(keepAccessUrl(backIn(request.body)), { text })
@@ -75,8 +77,6 @@ export async function keepAccessPages(app: FastifyInstance, deps: Core): Promise
 }
 
 const backIn = (sent: unknown) => safeBack((sent as Record<string, unknown> | undefined)?.return_to)
-
-const leadOn = ({ body }: FastifyRequest, reply: FastifyReply) => reply.redirect(backIn(body), 303)
 
 /** Reads which ways this site offers to the member. */
 async function waysOf(request: FastifyRequest, deps: Core) {
