@@ -50,7 +50,19 @@ export async function examineAddress(url: string): Promise<Finding> {
     return fault(
       `The clock there is ${Math.round(drift)} seconds off this machine's: synchronise both by NTP`,
     )
-  return GOOD
+  return examineServiceClock(url)
+}
+
+/** Asks the service whether its clock differs from Postgres'. A proxy such as nginx writes the date of an answer itself. */
+async function examineServiceClock(url: string): Promise<Finding> {
+  const answer = await ask(`${url}/readyz`)
+  if (answer instanceof Error) return cannotReach(`${url}/readyz`, answer)
+  const { checks } = (await answer.json().catch(() => ({}))) as { checks?: Record<string, boolean> }
+  // Readiness does not come to the clock while the database fails.
+  if (checks?.['writes'] !== true || checks['clock'] !== false) return GOOD
+  return fault(
+    `The clock of a process at ${url} differs from Postgres' by more than two minutes, so it is not ready: synchronise both machines by NTP`,
+  )
 }
 
 /**
