@@ -196,7 +196,7 @@ ${state?.ends_on ? html`<dt>${m.until}</dt><dd>${state.ends_on}</dd>` : NOTHING}
 <h2>${m.charges}</h2>
 ${orders.length > 0 ? orderList(t, orders) : html`<p class="soft">${m.noCharges}</p>`}
 ${actions}
-<p><a href="${url}">${m.atTessera}</a></p>
+<p><a href="${url}">${m.atSite}</a></p>
 <a class="button" href="/">${t.back}</a>
 </section>`
   return layout(t, texts.name, visitor, body)

@@ -6,6 +6,7 @@
  * shop uses a database in place of each Map.
  *
  * Run it: TESSERA_URL=… CLIENT_ID=… CLIENT_SECRET=… PAYMENT_ID=… PAYMENT_TOKEN=… node shop.js
+ * SITE_NAME_EN and SITE_NAME_ZH tell what the pages call the site where members sign in.
  */
 import { isPlan, openMandates, PLANS } from './mandates.js'
 import { newOrderId, orders, saveOrder, settle } from './orders.js'

@@ -70,7 +70,7 @@ export function openSignIn({ url, clientId, clientSecret, redirectUri }) {
       const error = query.get('error')
       if (error === 'access_denied') throw new SignInError('Access was denied', true)
       if (error !== null)
-        throw new SignInError(`Tessera answered ${error}: ${query.get('error_description')}`)
+        throw new SignInError(`The provider answered ${error}: ${query.get('error_description')}`)
       const tokens = await redeem(query.get('code') ?? '', attempt.verifier)
       const claims = await verifyIdToken(tokens.id_token, attempt.nonce)
       const profile = await request('/oauth2/userinfo', {
@@ -137,7 +137,7 @@ export function openSignIn({ url, clientId, clientSecret, redirectUri }) {
     const response = await fetch(`${url}${path}`, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
     const answer = /** @type {Record<string, any>} */ (await response.json())
     if (!response.ok)
-      throw new SignInError(`Tessera refused ${path}: ${answer.error_description ?? answer.error}`)
+      throw new SignInError(`The provider refused ${path}: ${answer.error_description ?? answer.error}`)
     return answer
   }
 }

@@ -4,11 +4,13 @@
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import type { SettingValues } from '../core/setting-values.ts'
 import type { Parts } from '../parts.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
 import { refuseTakenLocalhost, refuseTakenPort } from '../platform/ports.ts'
 import { randomToken } from '../platform/secrets.ts'
 import { type Running, serve } from '../serve.ts'
+import { siteWords } from '../web/site-words.ts'
 import { type Demo, forumUrl, PEOPLE, seedDemo } from './world.ts'
 
 const SHOP = join(import.meta.dirname, '../../examples/shop/shop.js')
@@ -38,10 +40,14 @@ export async function startDemo(
     const forum = withForum ? forumConfig(config) : {}
     const whole: Config = Object.freeze({ ...config, ...forum })
     if (withForum) stops.push(await startExample('forum', FORUM, forumEnvironment(whole)))
-    const service = await serve(whole, (deps) => seedDemo(deps, { withForum }), { logTo })
+    const prepare = async (deps: Parts) => {
+      const demo = await seedDemo(deps, { withForum })
+      return { demo, settings: await deps.settings.read() }
+    }
+    const service = await serve(whole, prepare, { logTo })
     stops.push(service.stop)
-    const demo = service.prepared
-    stops.push(await startExample('shop', SHOP, shopEnvironment(whole, demo)))
+    const { demo, settings } = service.prepared
+    stops.push(await startExample('shop', SHOP, shopEnvironment(whole, demo, settings)))
     stops.push(await startExample('gateway shop', GATEWAY_SHOP, gatewayShopEnvironment(whole, demo)))
     return { prepared: demo, stop }
   } catch (error) {
@@ -85,7 +91,8 @@ function forumEnvironment(config: Config): NodeJS.ProcessEnv {
   }
 }
 
-function shopEnvironment(config: Config, demo: Demo): NodeJS.ProcessEnv {
+/** The shop calls the site by the names that it has when the demo starts. */
+function shopEnvironment(config: Config, demo: Demo, settings: SettingValues): NodeJS.ProcessEnv {
   return {
     TESSERA_URL: config.PUBLIC_URL,
     TESSERA_PAYMENT_URL: config.PAYMENT_PUBLIC_URL,
@@ -95,6 +102,8 @@ function shopEnvironment(config: Config, demo: Demo): NodeJS.ProcessEnv {
     PAYMENT_TOKEN: demo.payment_app.token,
     ARTIST_ID: String(demo.people.find(({ username }) => username === ARTIST)!.id),
     ARTIST_NAME: ARTIST,
+    SITE_NAME_EN: siteWords(settings, 'en').site,
+    SITE_NAME_ZH: siteWords(settings, 'zh-CN').site,
     SHOP_URL: demo.shop_url,
     SHOP_PORT: String(config.SHOP_PORT),
     HOST: config.HOST,

@@ -28,6 +28,7 @@ import type { KnownDemo } from '../harness/demos.ts'
 import { freePort } from '../harness/free-port.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
 import { makeSeededDir, openSharedDemo, type SharedDemo } from '../harness/shared-demo.ts'
+import { shopTexts } from './walk.ts'
 
 /** The printed people, fifteen members of the history and two of the samples; the shops' applications, and one that waits for its review. */
 const ROWS = { users: 22, oauth_apps: 2, payment_apps: 6 }
@@ -164,6 +165,10 @@ describe('a first start', () => {
     })
     for (const url of [`${demo.base_url}/readyz`, demo.shop_url, demo.gateway_shop_url, demo.forum_url!])
       expect((await fetch(url)).status, url).toBe(200)
+    for (const language of ['en', 'zh-CN']) {
+      const shop = await fetch(demo.shop_url, { headers: { 'accept-language': language } })
+      expect(await shop.text()).toContain(shopTexts(language).product.signIn)
+    }
     expect((await stat(join(dataDir, 'demo.json'))).mode & 0o777).toBe(0o600)
   })
 

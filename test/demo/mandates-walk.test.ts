@@ -5,14 +5,13 @@
  */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { textsFor } from '../../examples/shop/texts.js'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import type { Language } from '../../src/web/languages.ts'
 import { isWithoutChromium } from '../harness/chromium.ts'
 import { messages } from '../harness/messages.ts'
 import { type Member, makeMember, openSharedDemo, type SharedDemo } from '../harness/shared-demo.ts'
 import { thisPart } from '../harness/thoroughness.ts'
-import { openWindow, PHONE, type Photographer, photographer, signInAtTessera } from './walk.ts'
+import { openWindow, PHONE, type Photographer, photographer, shopTexts, signInAtTessera } from './walk.ts'
 
 const PACK = 120n
 const MONTH = 60n
@@ -41,7 +40,7 @@ describe.skipIf(isWithoutChromium)('a member without JavaScript', () => {
     { language, isJoint, member }: { language: Language; isJoint: boolean; member: Member },
     seen: Photographer,
   ): Promise<void> {
-    const t = textsFor(language)
+    const t = shopTexts(language)
     const words = messages[language].identity.consent
     await page.goto(opened.demo.shop_url)
     if (isJoint) {
@@ -103,7 +102,7 @@ describe.skipIf(isWithoutChromium)('a member without JavaScript', () => {
       ],
     ),
   )('subscribes $way, and revokes ($language)', async ({ language, isJoint }) => {
-    const t = textsFor(language)
+    const t = shopTexts(language)
     const page = await openPhone(language)
     const seen = lookAt(page, `walk-club-${isJoint ? 'joint' : 'alone'}-${language}`)
     const member = await makeMember(opened, { points: 1_000n })
@@ -146,7 +145,7 @@ describe.skipIf(isWithoutChromium)('a member without JavaScript', () => {
       ],
     ),
   )('buys and tips with one click, allowed $way ($language)', async ({ language, isJoint }) => {
-    const t = textsFor(language)
+    const t = shopTexts(language)
     const page = await openPhone(language)
     const seen = lookAt(page, `walk-one-click-${isJoint ? 'joint' : 'alone'}-${language}`)
     const member = await makeMember(opened, { points: 1_000n })
@@ -187,7 +186,7 @@ describe.skipIf(isWithoutChromium)('a member without JavaScript', () => {
   })
 
   test('ends the membership at the shop, which charges no more', async () => {
-    const t = textsFor('en')
+    const t = shopTexts('en')
     const page = await openPhone('en')
     const unseen = async () => {}
     const member = await makeMember(opened, { points: 300n, trust_level: 1 })
@@ -207,7 +206,7 @@ describe.skipIf(isWithoutChromium)('a member without JavaScript', () => {
   })
 
   test('signs in only, and is charged nothing', async () => {
-    const t = textsFor('en')
+    const t = shopTexts('en')
     const member = await makeMember(opened, { points: 300n, trust_level: 1 })
     const page = await openPhone('en')
     await page.goto(opened.demo.shop_url)
@@ -220,7 +219,7 @@ describe.skipIf(isWithoutChromium)('a member without JavaScript', () => {
   })
 
   test('has too few points, and hears it in plain words', async () => {
-    const t = textsFor('en')
+    const t = shopTexts('en')
     const page = await openPhone('en')
     const seen = lookAt(page, 'walk-few-points')
     // A member of level 1 whose points do not pay a month.

@@ -251,6 +251,18 @@ test.each(['en', 'zh-CN'])('the shop explains each refusal in plain words (%s)',
   expect(explain(1005)).toContain('Text of the API')
 })
 
+test.each([
+  ['en', { SITE_NAME_EN: 'Spark Forum' }, 'Sign in with Spark Forum', 'Spark Forum answered: no.'],
+  ['en', {}, 'Sign in with Tessera', 'Tessera answered: no.'],
+  ['zh-CN', { SITE_NAME_ZH: '星火论坛' }, '使用星火论坛登录', '星火论坛的答复：no。'],
+  ['zh-CN', { SITE_NAME_ZH: 'Spark 论坛' }, '使用 Spark 论坛登录', 'Spark 论坛的答复：no。'],
+  ['zh-CN', {}, '使用 Tessera 登录', 'Tessera 的答复：no。'],
+])('the shop calls the site by its name (%s, %j)', (language, names, signIn, answered) => {
+  const t = textsFor(language, names)
+  expect(t.product.signIn).toBe(signIn)
+  expect(t.refused.other('no')).toBe(answered)
+})
+
 describe('the shop by itself', () => {
   const t = textsFor('en')
   const credentials = { CLIENT_ID: 'shop', CLIENT_SECRET: 's', PAYMENT_ID: 'pay_x', PAYMENT_TOKEN: 'tk_x' }

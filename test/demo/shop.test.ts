@@ -7,17 +7,16 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { textsFor } from '../../examples/shop/texts.js'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { isWithoutChromium } from '../harness/chromium.ts'
 import { messages } from '../harness/messages.ts'
 import { makeMember, openSharedDemo, type SharedDemo } from '../harness/shared-demo.ts'
 import { thisPart } from '../harness/thoroughness.ts'
-import { openWindow, type Photographer, photographer, signInAtTessera } from './walk.ts'
+import { openWindow, type Photographer, photographer, shopTexts, signInAtTessera } from './walk.ts'
 
 const PRICE = 120
 const t = messages.en
-const shop = textsFor('en')
+const shop = shopTexts('en')
 const payNow = t.pay.submit(String(PRICE), BigInt(PRICE), false)
 
 type Buyer = { username: string; password: string }

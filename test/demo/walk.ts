@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
+import { textsFor } from '../../examples/shop/texts.js'
 import { PHOTOGRAPHS, sharedChromium } from '../harness/chromium.ts'
 import { WAIT_MS_MAX } from '../harness/waiting.ts'
 
@@ -18,6 +19,10 @@ export async function openWindow(options: BrowserContextOptions): Promise<Page> 
   onTestFinished(() => context.close())
   return context.newPage()
 }
+
+/** The texts of the demo's shop. It calls the site by the names that the demo gives to it. */
+export const shopTexts = (language: string) =>
+  textsFor(language, { SITE_NAME_EN: 'Spark Forum', SITE_NAME_ZH: '星火论坛' })
 
 /** Signs in on the service's page. */
 export async function signInAtTessera(
