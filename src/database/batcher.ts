@@ -184,10 +184,10 @@ export function makeBatcher<Item, Outcome>(
 }
 
 /**
- * Lets callers arrive until a tick of the event loop brings no new one. Requests that came together reach the batcher in
- * one tick or in a few, and a statement for each costs far more than their rows.
+ * Lets items arrive until a tick of the event loop brings no new one. Items that came together reach a batch in one tick or in a
+ * few, and a statement for each costs far more than their rows.
  */
-async function gather(waiting: readonly unknown[], itemsMax: number): Promise<void> {
+export async function gather(waiting: readonly unknown[], itemsMax: number): Promise<void> {
   for (let tick = 0, before = 0; tick < TICKS_MAX && waiting.length < itemsMax; tick += 1) {
     if (waiting.length <= before) return
     before = waiting.length

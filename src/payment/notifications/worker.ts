@@ -1,9 +1,11 @@
 /**
  * Delivers notifications within a process. Each claim settles ended attempts and takes due notifications. A claim
- * follows a payment in this process and the end of an attempt. It also runs every second, for rows of other processes.
+ * follows a payment in this process and the end of attempts that end together. It also runs every second, for rows of other
+ * processes.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Core } from '../../core/core.ts'
+import { gather } from '../../database/batcher.ts'
 import { isRefusal } from '../../database/connection.ts'
 import type { AttemptOutcome } from '../../database/tables/notifications.ts'
 import type { ForcedFault } from '../../database/tables/payments.ts'
@@ -25,7 +27,8 @@ import {
 } from './outbox.ts'
 
 const POLL_MS = 1_000
-const CLAIM_MAX = 64
+/** A claim looks at every host and application that waits, so few large ones cost less. More would hold up the event loop. */
+const CLAIM_MAX = 128
 /** The attempts under way in this process. A host gets at most 16 of them, an application 32. */
 const UNDER_WAY_MAX = 256
 /** An attempt that has crashed this many processes in a row counts as failed. */
@@ -76,9 +79,11 @@ export function openNotifier(deps: NotifierDeps, options: NotifierOptions = {}):
   let running: Promise<void> | undefined
 
   const run = async (log: FastifyBaseLogger) => {
-    while (!isStopping)
+    while (!isStopping) {
+      await gather(attempts.ended, CLAIM_MAX)
       if (!(await claims.run(log, Math.min(CLAIM_MAX, UNDER_WAY_MAX - attempts.underWay()))))
         await signal.raised(POLL_MS)
+    }
     while (attempts.underWay() > 0) await signal.raised(POLL_MS)
     for (let tries = 0; attempts.ended.length > 0 && tries < STOP_CLAIMS_MAX; tries += 1)
       await claims.run(log, 0)
