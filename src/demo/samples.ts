@@ -124,7 +124,8 @@ async function ensureOrders(deps: Parts, { app_id, pid }: { app_id: bigint; pid:
         param: null,
         protocol: 'v1',
         pid_sent: pid,
-        trade_no: `${index + 1}`,
+        // An older demo has an application of the samples with the numbers 1 to 3.
+        trade_no: `${app_id}00${index + 1}`,
       },
     })
   }
