@@ -10,6 +10,7 @@ export const paperStatement = {
   days: (zone: string) => ({ en: `${zone}, both days included`, zh: `${zone}，含首尾两日` }),
   opening: { en: 'Opening balance', zh: '期初余额' },
   closing: { en: 'Closing balance', zh: '期末余额' },
+  change: { en: 'Net change', zh: '净变动' },
   moneyIn: (rows: number) => ({ en: `In (${rows})`, zh: `收入（${rows} 笔）` }),
   moneyOut: (rows: number) => ({ en: `Out (${rows})`, zh: `支出（${rows} 笔）` }),
   note: { en: 'With, or note', zh: '对方或备注' },

@@ -41,11 +41,11 @@ export const mails = {
   }),
   /** Below the facts of a change that a stranger may have made. */
   wasYou: {
-    question: { en: 'It was you?', zh: '是你本人？' },
+    question: { en: 'Was it you?', zh: '是你本人？' },
     answer: { en: 'There is nothing to do.', zh: '无需理会。' },
   },
   wasNotYou: {
-    question: { en: 'It was not you?', zh: '不是你？' },
+    question: { en: 'Wasn’t it you?', zh: '不是你？' },
     answer: {
       en: 'Open the page below. One click there signs out every browser and app, and the password stops working.',
       zh: '请打开下面的页面，一键退出所有浏览器和应用，当前密码随即失效。',

@@ -138,8 +138,8 @@ export const admin = {
   },
   changed: { en: 'Changed', zh: '有修改' },
   changedText: {
-    en: `You approved this before, and the owner has changed it since. The pay page does not show “${common.reviewed.en}” until you approve it again. Sales continue. The history shows the earlier values.`,
-    zh: `此前已通过审核，之后有过修改：在你重新通过前，买家看不到“${common.reviewed.zh}”，收款照常。之前的内容见历史。`,
+    en: `You approved this before, and the owner has changed it since. The pay page does not show “${common.reviewed.en}” until you approve it again. Sales continue.`,
+    zh: `此前已通过审核，之后有过修改：在你重新通过前，买家看不到“${common.reviewed.zh}”，收款照常。`,
   },
   reasonMissing: {
     en: 'Enter a reason, so that the owner can correct it.',

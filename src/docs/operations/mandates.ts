@@ -126,6 +126,7 @@ export const ENDED_MANDATE = {
   status: 'ended',
   reason: 'merchant',
   ended_at: '2026-01-09T03:05:00Z',
+  updated_at: '2026-01-09T03:05:00Z',
   period_from: null,
   period_to: null,
   spent: null,

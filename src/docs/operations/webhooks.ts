@@ -171,6 +171,18 @@ const comeBack = (version: 'V1' | 'V2'): Pick<Webhook, 'title' | 'when' | 'about
   answer: SHOWS_A_PAGE,
 })
 
+const PAID_AT = '2026-01-02T03:05:00.000Z'
+const EXPIRED = {
+  ...ORDER,
+  status: 'pending',
+  platform_fee: 0,
+  merchant_points: 0,
+  paid_at: null,
+  updated_at: ORDER.created_at,
+  expired: true,
+}
+const REFUNDED = { ...ORDER, status: 'refunded', refunded_amount: 120, updated_at: '2026-01-03T03:05:00Z' }
+
 const ABOUT_EVENT = {
   type: text('What happened.', '事件类型。'),
   timestamp: text('When it happened.', '发生时间。'),
@@ -184,34 +196,38 @@ type AboutEvent = {
   data: Text
   schema: z.ZodObject
   example: object
+  /** When the example happened. */
+  at: string
 }
 
-const orderEvent = (type: z.output<typeof OrderEvent>['type']) => ({
+const orderEvent = (type: z.output<typeof OrderEvent>['type'], example: object, at: string) => ({
   data: { en: 'order as the API answers it', zh: '接口返回的订单相同' },
   schema: described(OrderEvent.extend({ type: z.literal(type), data: Order }), ABOUT_EVENT),
-  example: ORDER,
+  example,
+  at,
 })
-const mandateEvent = (type: z.output<typeof MandateEvent>['type'], example: object) => ({
+const mandateEvent = (type: z.output<typeof MandateEvent>['type'], example: object, at = PAID_AT) => ({
   data: { en: 'mandate as the API answers it', zh: '接口返回的预授权相同' },
   schema: described(MandateEvent.extend({ type: z.literal(type), data: Mandate }), ABOUT_EVENT),
   example,
+  at,
 })
 
 const ABOUT_EVENTS = {
   'order.paid': {
     title: { en: 'Event order.paid', zh: '事件 order.paid' },
     when: { en: 'A buyer has paid an order.', zh: '买家已付款。' },
-    ...orderEvent('order.paid'),
+    ...orderEvent('order.paid', ORDER, PAID_AT),
   },
   'order.expired': {
     title: { en: 'Event order.expired', zh: '事件 order.expired' },
     when: { en: 'The time to pay an order is over.', zh: '订单超过付款时间。' },
-    ...orderEvent('order.expired'),
+    ...orderEvent('order.expired', EXPIRED, '2026-01-02T03:34:05.000Z'),
   },
   'order.refunded': {
     title: { en: 'Event order.refunded', zh: '事件 order.refunded' },
     when: { en: 'An order was refunded, in part or in full.', zh: '订单已退款（部分或全额）。' },
-    ...orderEvent('order.refunded'),
+    ...orderEvent('order.refunded', REFUNDED, '2026-01-03T03:05:00.000Z'),
   },
   'transfer.completed': {
     title: { en: 'Event transfer.completed', zh: '事件 transfer.completed' },
@@ -219,6 +235,7 @@ const ABOUT_EVENTS = {
     data: { en: 'transfer as the API answers it', zh: '接口返回的转账相同' },
     schema: described(TransferEvent.extend({ data: Transfer }), ABOUT_EVENT),
     example: TRANSFER,
+    at: '2026-01-02T03:06:00.000Z',
   },
   'mandate.created': {
     title: { en: 'Event mandate.created', zh: '事件 mandate.created' },
@@ -239,7 +256,7 @@ const ABOUT_EVENTS = {
       en: 'A mandate has ended. reason tells who or what ended it.',
       zh: '预授权已结束，原因见 reason。',
     },
-    ...mandateEvent('mandate.revoked', ENDED_MANDATE),
+    ...mandateEvent('mandate.revoked', ENDED_MANDATE, '2026-01-09T03:05:00.000Z'),
   },
   'charge.completed': {
     title: { en: 'Event charge.completed', zh: '事件 charge.completed' },
@@ -250,6 +267,7 @@ const ABOUT_EVENTS = {
     data: { en: 'charge as the API answers it', zh: '扣款接口返回的内容相同' },
     schema: described(ChargeEvent.extend({ data: Charged }), ABOUT_EVENT),
     example: CHARGED,
+    at: PAID_AT,
   },
   'charge.failed': {
     title: { en: 'Event charge.failed', zh: '事件 charge.failed' },
@@ -279,11 +297,12 @@ const ABOUT_EVENTS = {
       message: 'The amount is above the limit of a charge (100)',
       period_from: '2026-01-02',
     },
+    at: PAID_AT,
   },
 } satisfies Partial<Record<EventType, AboutEvent>>
 
 function eventWebhook([type, about]: [string, AboutEvent]): Webhook {
-  const { title, when, data, schema, example } = about
+  const { title, when, data, schema, example, at } = about
   return {
     name: type,
     area: 'payment',
@@ -296,8 +315,7 @@ function eventWebhook([type, about]: [string, AboutEvent]): Webhook {
     },
     headers: HEADERS,
     schema,
-    example: async () =>
-      JSON.stringify({ type, timestamp: '2026-01-02T03:05:00.000Z', data: example }, null, 2),
+    example: async () => JSON.stringify({ type, timestamp: at, data: example }, null, 2),
     answer: ACCEPTED,
   }
 }

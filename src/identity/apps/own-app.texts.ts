@@ -48,7 +48,7 @@ export const registry = {
   },
   logo: { en: 'Logo', zh: '图标' },
   logoHint: {
-    en: 'The https address of a square picture. You can also upload one on the application’s page.',
+    en: 'The https address of a square picture. A picture can also be uploaded, once the application exists.',
     zh: '方形图片的 https 地址，也可以在应用页面上传图片。',
   },
   problems: {

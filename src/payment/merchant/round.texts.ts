@@ -31,8 +31,8 @@ export const round = {
       zh: '“检查整个流程”会说明发送了什么、你的服务器怎样响应，以及该怎么做。',
     },
     untoldText: {
-      en: 'No address is set yet, so nothing is sent. Buyers still come back to your callback address.',
-      zh: '还没有填写通知地址，因此不会发送；买家付款后仍会返回回调地址。',
+      en: 'No address is set yet, so nothing is sent.',
+      zh: '还没有填写通知地址，因此不会发送。',
     },
     check: { en: 'Check the whole round', zh: '检查整个流程' },
     apply: { en: `You take real ${POINTS}`, zh: `正式收取${POINTS}` },
@@ -99,7 +99,7 @@ export const round = {
   },
   verdicts: {
     created: { en: 'We took the order.', zh: '系统已接受订单。' },
-    paid: { en: `The ${POINTS} are in your wallet.`, zh: `${POINTS}已进入你的钱包。` },
+    paid: { en: 'A buyer has paid it.', zh: '买家已付款。' },
     unpaid: { en: 'Nobody has paid it yet. Open its pay page and pay.', zh: '尚未付款。请打开付款页付款。' },
     expired: { en: 'Its time to pay is over. Create another one.', zh: '已超过付款期限。请重新创建。' },
     closed: { en: 'Your shop closed it. Create another one.', zh: '商店已关闭该订单。请重新创建。' },
