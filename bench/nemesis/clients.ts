@@ -245,7 +245,8 @@ function readWallet({ client, buyer }: Self): Promise<Act> {
     path: '/account',
     init: { headers: asMember(buyer.session) },
     read: ({ status, text }) => {
-      const [, points] = BALANCE.exec(text) ?? []
+      // A long amount may break after its commas, at spaces of no width.
+      const [, points] = BALANCE.exec(text.replaceAll('\u200B', '')) ?? []
       if (status !== 200 || points === undefined) return { outcome: 'refused' }
       return { outcome: 'done', told: { points: Number(points.replace(/\D/g, '')) } }
     },
