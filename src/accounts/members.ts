@@ -89,7 +89,7 @@ const numberIn = (text: string) => (/^\d{1,18}$/.test(text) ? BigInt(text) : nul
 export function isCalled(text: string): RawBuilder<boolean> {
   const name = nameIn(text)
   return HAS_PIECES.test(name)
-    ? sql`(search_pieces(member_words(username, name, email)) @> search_pieces(${name})
+    ? sql`(text_pieces(member_words(username, name, email)) @> text_pieces(${name})
         and member_words(username, name, email) ilike ${containing(name)})`
     : sql`lower(username) like lower(${containing(name).slice(1)})`
 }
@@ -97,7 +97,7 @@ export function isCalled(text: string): RawBuilder<boolean> {
 /** The text is the member's whole address. */
 const isAt = (text: string): RawBuilder<boolean> => sql`lower(email) = lower(${text})`
 
-/** Three characters, or one of Chinese: as `search_pieces`. */
+/** Three characters, or one of Chinese: as `text_pieces`. */
 const HAS_PIECES = /...|[\u2e80-\u9fff]/u
 
 /** Counts the members of each status. */
