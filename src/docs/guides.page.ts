@@ -6,7 +6,7 @@ import type { Core } from '../core/core.ts'
 import { safeBack } from '../web/back.ts'
 import { escapeHtml } from '../web/html.ts'
 import { siteWords } from '../web/site-words.ts'
-import { filled, inSiteWords, withFound } from './guides/fill.ts'
+import { filled, withFound } from './guides/fill.ts'
 import {
   type Chapter,
   chapterOf,
@@ -14,6 +14,7 @@ import {
   type GuideName,
   guideIn,
   guidePath,
+  inGuideWords,
   linkOf,
   shownIn,
 } from './guides/guides.ts'
@@ -128,8 +129,7 @@ export async function guidePages(app: FastifyInstance, deps: Core): Promise<void
 function writeGuide(deps: Core, { locale }: FastifyRequest, name: GuideName, reader: Reader) {
   const document = guideIn(locale.language, name)
   const words = siteWords(deps.settings.latest(), locale.language)
-  // The guides of operators are about the program, whatever the site's own name is.
-  const inWords = (text: string) => (chapterOf(name) === 'operators' ? text : inSiteWords(text, words))
+  const inWords = (text: string) => inGuideWords(text, name, locale.language, words)
   const values = valuesOf(deps, reader)
   const html = writeDocument(document, {
     prose: (text) => escapeHtml(inWords(text)),
@@ -158,7 +158,7 @@ function waysFrom(deps: Core, { locale }: FastifyRequest, name: GuideName): Ways
   const linkTo = (guide: GuideName | undefined): Link | undefined =>
     guide && {
       href: guidePath(guide),
-      title: inSiteWords(guideIn(locale.language, guide).title, words),
+      title: inGuideWords(guideIn(locale.language, guide).title, guide, locale.language, words),
     }
   const at = alike.indexOf(name)
   return {

@@ -10,11 +10,11 @@ import { filledText, inSiteWords } from './guides/fill.ts'
 import {
   CHAPTERS,
   type Chapter,
-  chapterOf,
   GUIDES,
   type GuideName,
   guideIn,
   guidePath,
+  inGuideWords,
   linkOf,
 } from './guides/guides.ts'
 import { guideInMarkdown } from './guides/in-markdown.ts'
@@ -95,7 +95,7 @@ async function writeGuide(name: GuideName, { deps, request, words, isBrief }: Co
   const { locale } = request
   const values = valuesOf(deps, await findReader(deps, undefined))
   return guideInMarkdown(guideIn(locale.language, name), {
-    prose: (text) => (chapterOf(name) === 'operators' ? text : inSiteWords(text, words)),
+    prose: (text) => inGuideWords(text, name, locale.language, words),
     code: (text) => filledText(text, values),
     link: (href) => {
       const address = linkOf(href)
@@ -118,7 +118,7 @@ function writeNotifications({ t, language }: Context): string {
 
 function writeCodes({ t, language, words }: Context): string {
   const { title, text } = t.docs.areas.codes
-  const line = (name: string, about: Text) => `- ${name}: ${inSiteWords(about[language], words)}`
+  const line = (name: string, about: Text) => `- ${name}: ${inSiteWords(about[language], language, words)}`
   const oauth = OAUTH_CODES.map(({ code, status, about }) =>
     line(`\`${code}\` (${status || t.docs.redirected})`, about),
   )
@@ -146,7 +146,7 @@ async function writeRules({ deps, t, language, words }: Context): Promise<string
   const { title, text } = t.docs.areas.rules
   const rules = rulesOf(await deps.settings.read(), language).flatMap(({ title, lines, table }) => [
     `## ${title}`,
-    lines.map((line) => `- ${inSiteWords(line, words)}`).join('\n'),
+    lines.map((line) => `- ${inSiteWords(line, language, words)}`).join('\n'),
     table && tableOf(table),
   ])
   return inPieces([`# ${title}`, text, ...rules])
@@ -165,8 +165,10 @@ function writeList({ deps, request, words, t, language }: Context): string {
     `## ${docs.chapters[chapter]}`,
     CHAPTERS[chapter]
       .map((name: GuideName) => {
-        const [{ text } = { text: '' }] = sectionsOf(guideIn(request.locale.language, name))
-        return link(guidePath(name), docs.guides[name], inSiteWords(firstSentence(text), words))
+        const locale = request.locale
+        const [{ text } = { text: '' }] = sectionsOf(guideIn(locale.language, name))
+        const about = inGuideWords(firstSentence(text), name, locale.language, words)
+        return link(guidePath(name), docs.guides[name], about)
       })
       .join('\n'),
   ])

@@ -133,7 +133,7 @@ export async function referencePages(
     const { nav, ways, language, words } = frame(request)
     const rules = rulesOf(await deps.settings.read(), language).map((rule) => ({
       ...rule,
-      lines: rule.lines.map((line) => inSiteWords(line, words)),
+      lines: rule.lines.map((line) => inSiteWords(line, language, words)),
     }))
     return reply.page('docs/rules', { nav, ways, rules })
   })
@@ -149,7 +149,10 @@ function inLanguage<Code extends { about: Text }>(
   language: keyof Text,
   words: SiteWords,
 ): InWords<Code>[] {
-  return codes.map(({ about, ...code }) => ({ ...code, about: inSiteWords(about[language], words) }))
+  return codes.map(({ about, ...code }) => ({
+    ...code,
+    about: inSiteWords(about[language], language, words),
+  }))
 }
 
 /** Puts the reader's own identifiers into made-up samples. The samples of the demo work as they are. */

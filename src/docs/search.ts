@@ -1,10 +1,10 @@
 /** Search over the documentation: the sections of the guides, and the operations, messages, codes and rules of the API. */
 import type { SettingValues } from '../core/setting-values.ts'
-import { type Language, textKey } from '../web/languages.ts'
-import { type SiteWords, siteWords, withWords } from '../web/site-words.ts'
+import { inWords, type Language, textKey } from '../web/languages.ts'
+import { type SiteWords, siteWords } from '../web/site-words.ts'
 import { docs } from './docs.texts.ts'
 import { inSiteWords } from './guides/fill.ts'
-import { chapterOf, GUIDES, guideIn, guidePath } from './guides/guides.ts'
+import { GUIDES, guideIn, guidePath, inGuideWords } from './guides/guides.ts'
 import { sectionsOf } from './guides/markdown.ts'
 import { SECTIONS } from './navigation.ts'
 import { gatewayCodes, OAUTH_CODES, PAYMENT_CODES } from './operations/codes.ts'
@@ -121,7 +121,7 @@ function entriesIn(language: Language, settings: SettingValues): Entry[] {
 
 function guideEntries(language: Language, words: SiteWords): Entry[] {
   return GUIDES.flatMap((name) => {
-    const inOwnWords = (text: string) => (chapterOf(name) === 'operators' ? text : inSiteWords(text, words))
+    const inOwnWords = (text: string) => inGuideWords(text, name, language, words)
     const guide = guideIn(language, name)
     const page = { href: guidePath(name), title: inOwnWords(guide.title) }
     return sectionsOf(guide).map(({ heading, text }) => ({
@@ -143,9 +143,11 @@ function apiEntries(language: Language, words: SiteWords): Entry[] {
   })
   const section = (name: (typeof SECTIONS)[number]): Page => ({
     href: `/docs/${name}`,
-    title: withWords(docs.areas[name].title[key], words),
+    title: inWords(docs.areas[name].title[key], key, words),
   })
-  const sections = SECTIONS.map((name) => entry(section(name), withWords(docs.areas[name].text[key], words)))
+  const sections = SECTIONS.map((name) =>
+    entry(section(name), inWords(docs.areas[name].text[key], key, words)),
+  )
   const operations = OPERATIONS.map((operation) => {
     const { path, about, introduction, sent, answers } = describeOperation(operation, key)
     const fields = [...(sent?.fields ?? []), ...answers.flatMap((answer) => answer.fields)]
@@ -180,11 +182,11 @@ function apiEntries(language: Language, words: SiteWords): Entry[] {
 function ruleEntries(language: Language, settings: SettingValues): Entry[] {
   const key = textKey(language)
   const words = siteWords(settings, language)
-  const page = { href: '/docs/rules', title: withWords(docs.areas.rules.title[key], words) }
+  const page = { href: '/docs/rules', title: inWords(docs.areas.rules.title[key], key, words) }
   return rulesOf(settings, key).map(({ id, title, lines, table }) => ({
     href: `${page.href}#${id}`,
     title,
-    text: inSiteWords([...lines, ...(table?.rows.flat() ?? [])].join(' '), words),
+    text: inSiteWords([...lines, ...(table?.rows.flat() ?? [])].join(' '), key, words),
     page,
   }))
 }

@@ -137,9 +137,18 @@ describe('a text for a reader', () => {
 
   it('has the site’s own words', () => {
     const words = { site: 'Spark', point: 'spark', points: 'sparks' }
-    expect(inSiteWords('Points of Tessera: one point, 2 points, 积分', words)).toBe(
+    expect(inSiteWords('Points of Tessera: one point, 2 points, 积分', 'en', words)).toBe(
       'Sparks of Spark: one spark, 2 sparks, sparks',
     )
+  })
+
+  it('has a space in Chinese only beside the Latin letters of a name', () => {
+    const text = '用 Tessera 收取积分，共 990 积分。'
+    const chinese = { site: '星火论坛', point: '火花', points: '火花' }
+    const latin = { site: 'Spark', point: 'Coin', points: 'Coin' }
+    expect(inSiteWords(text, 'zh', chinese)).toBe('用星火论坛收取火花，共 990 火花。')
+    expect(inSiteWords(text, 'zh', latin)).toBe('用 Spark 收取 Coin，共 990 Coin。')
+    expect(inSiteWords('“Sign in” Tessera shows.', 'en', chinese)).toBe('“Sign in” 星火论坛 shows.')
   })
 })
 
@@ -276,6 +285,7 @@ it('a site’s own name and points are in the guides of developers', async () =>
   const { title } = guideIn('en', 'operator')
   expect(title).toContain('Tessera')
   expect(await read('/docs/operator')).toContain(`<h1>${title}</h1>`)
+  expect(await read('/docs/discourse')).toContain(`>${title}</a>`)
 })
 
 describe.each(LANGUAGES)('for agents, in %s,', (language) => {

@@ -2,7 +2,9 @@
 // Verbs: writeDocument.
 /** Fills a reader's own values into the texts of guides and samples, and marks them. */
 import { escapeHtml } from '../../web/html.ts'
+import type { Text } from '../../web/languages.ts'
 import type { SiteWords } from '../../web/site-words.ts'
+import { markName, withNameSpaces } from '../../web/spacing.ts'
 
 /** The words of the guides that stand for a value. A value that is not known keeps its word. */
 export type Values = {
@@ -56,11 +58,13 @@ function marked(text: string, pattern: RegExp, valueFor: (word: string) => strin
   return html + escapeHtml(text.slice(end))
 }
 
-/** Replaces the name of the program and of its points by those of the site. */
-export function inSiteWords(text: string, { site, point, points }: SiteWords): string {
-  return text.replace(OWN_WORDS, (word) => {
-    if (word === 'Tessera') return site
-    const own = /^point$/i.test(word) ? point : points
-    return word.startsWith('P') ? own[0]!.toUpperCase() + own.slice(1) : own
-  })
+/** Replaces the name of the program and of its points by those of the site, with the spaces that Chinese has beside them. */
+export function inSiteWords(text: string, key: keyof Text, { site, point, points }: SiteWords): string {
+  const replaced = (as: (word: string) => string) =>
+    text.replace(OWN_WORDS, (word) => {
+      if (word === 'Tessera') return as(site)
+      const own = /^point$/i.test(word) ? point : points
+      return as(word.startsWith('P') ? own[0]!.toUpperCase() + own.slice(1) : own)
+    })
+  return key === 'zh' ? withNameSpaces(replaced(markName)) : replaced((word) => word)
 }

@@ -1,7 +1,9 @@
 /** The guides of docs/, in both languages and in the order of the navigation. They are read once, at the start. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Language } from '../../web/languages.ts'
+import { type Language, textKey } from '../../web/languages.ts'
+import type { SiteWords } from '../../web/site-words.ts'
+import { inSiteWords } from './fill.ts'
 import { type Document, readDocument } from './markdown.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../docs')
@@ -48,6 +50,11 @@ export function guideIn(language: Language, name: GuideName): Document {
 export function chapterOf(name: GuideName): Chapter {
   const chapters = Object.keys(CHAPTERS) as Chapter[]
   return chapters.find((chapter) => (CHAPTERS[chapter] as readonly string[]).includes(name))!
+}
+
+/** Writes a text of a guide in the words of the site. The guides of operators are about the program, so they keep its name. */
+export function inGuideWords(text: string, name: GuideName, language: Language, words: SiteWords): string {
+  return chapterOf(name) === 'operators' ? text : inSiteWords(text, textKey(language), words)
 }
 
 /** The kinds of application whose identifiers a guide shows. */
