@@ -22,7 +22,7 @@ const AROUND: Record<Language, { before: number; after: number }> = {
 }
 
 type Page = { href: string; title: string }
-/** A entry that the search leads to, and the page on which it is. An operation has the path that its requests go to. */
+/** A place that the search leads to, and the page on which it is. An operation has the path that its requests go to. */
 type Entry = Page & { path?: string; text: string; page: Page }
 
 /** What was found on a page. `more` counts the entries that are left out. */

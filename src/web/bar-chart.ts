@@ -16,7 +16,7 @@ export type BarChart = {
   viewBox: string
   /** The values of the lines, the highest first. The last one is 0. */
   scale: number[]
-  /** How much one tile stands for. */
+  /** The value of one tile. */
   tile: number
   /** All bars as the lines of one path, and all parts as another, because an element for each bar would make a heavy page. */
   whole: string

@@ -1,39 +1,27 @@
 /** Writes a guide as the Markdown that it is, with its values and links, for agents and programs. */
-import { fenced } from '../reference/in-markdown.ts'
+import { fenced, inPieces } from '../reference/in-markdown.ts'
 import type { Sample } from '../reference/tabs.ts'
-import { type Document, samplesAt } from './markdown.ts'
-
-/** How the texts of a guide are written. */
-export type MarkdownWriter = {
-  prose(text: string): string
-  code(text: string): string
-  /** The address of a link, or undefined for one that leads to no page of the site. */
-  link(href: string): string | undefined
-  /** The title of a page of the site, which stands for its path. Undefined for any other code. */
-  page(path: string): string | undefined
-  /** The programs of the operation that a link leads to, one per language. */
-  programs(href: string): readonly Sample[]
-}
+import { type Document, partsOf, type Writer } from './markdown.ts'
 
 /** A link, whose label may have code in it, or a piece of code between marks of any length. */
 const LINK_OR_CODE = /\[((?:`[^`]*`|[^\]`])*)\]\(([^)\s]+)(?: "[^"]*")?\)|(`+)(.*?)\3/gs
 
-/** Writes a guide. */
-export function guideInMarkdown({ title, blocks }: Document, writer: MarkdownWriter): string {
-  const pieces = [`# ${writer.prose(title)}`]
-  for (let i = 0; i < blocks.length; ) {
-    const { samples, blockCount } = samplesAt(blocks, i, writer)
-    for (const { label, code, language } of samples) {
-      if (label !== undefined) pieces.push(`**${label}**`)
-      pieces.push(fenced(writer.code(code), language))
-    }
-    if (blockCount === 0) pieces.push(inline(blocks[i]!.raw.trimEnd(), writer))
-    i += blockCount || 1
-  }
-  return `${pieces.join('\n\n')}\n`
+/** Writes a guide. The functions of the writer return Markdown. */
+export function guideInMarkdown(guide: Document, writer: Writer): string {
+  const parts = partsOf(guide, writer).flatMap((part) =>
+    'block' in part
+      ? inline(part.block.raw.trimEnd(), writer)
+      : part.samples.map((sample) => sampleInMarkdown(sample, writer)),
+  )
+  return inPieces([`# ${writer.prose(guide.title)}`, ...parts])
 }
 
-function inline(text: string, writer: MarkdownWriter): string {
+function sampleInMarkdown({ label, code, language }: Sample, writer: Writer): string {
+  const block = fenced(writer.code(code), language)
+  return label === undefined ? block : `**${label}**\n\n${block}`
+}
+
+function inline(text: string, writer: Writer): string {
   let written = ''
   let end = 0
   for (const { 0: whole, 1: label, 2: href, 3: marks = '', 4: code = '', index } of text.matchAll(
@@ -47,12 +35,12 @@ function inline(text: string, writer: MarkdownWriter): string {
   return written + writer.prose(text.slice(end))
 }
 
-function inlineLink(label: string, href: string, { link }: MarkdownWriter): string {
+function inlineLink(label: string, href: string, { link }: Writer): string {
   const address = link(href)
   return address === undefined ? label : `[${label}](${address})`
 }
 
-function inlineCode(marks: string, code: string, writer: MarkdownWriter): string {
+function inlineCode(marks: string, code: string, writer: Writer): string {
   const title = writer.page(code)
   return title === undefined ? marks + writer.code(code) + marks : inlineLink(title, code, writer)
 }

@@ -11,17 +11,16 @@ export type Heading = { id: string; text: string; level: number }
 /** A guide as it is read: its title, the blocks below, and the headings in them. */
 export type Document = { title: string; blocks: Token[]; headings: Heading[] }
 
-/** How a page writes the texts of a guide. Each function returns HTML. */
+/** Writes the texts of a guide, as HTML or as Markdown. */
 export type Writer = {
   prose(text: string): string
   code(text: string): string
   /** The address of a link, or undefined for one that leads to no page of the site. */
   link(href: string): string | undefined
-  /** The title of a page of the site, which stands for its path. Undefined for any other code. */
+  /** The title of the page that a path names. Undefined for other code. */
   page(path: string): string | undefined
   /** The programs of the operation that a link leads to, one per language. */
   programs(href: string): readonly Sample[]
-  words: TabWords
 }
 
 /** The title of a link to an operation that the page replaces by its programs: all of them, or those in some languages. */
@@ -88,30 +87,40 @@ function wordsOf(block: MarkedToken): string {
   return plain([block])
 }
 
-/** Writes the blocks of a guide as HTML. */
-export function writeDocument({ blocks }: Document, writer: Writer): string {
+/** Writes the blocks of a guide as HTML. The functions of the writer return HTML. */
+export function writeDocument(document: Document, writer: Writer & { words: TabWords }): string {
+  const { code, words } = writer
   const parser = new Parser({ renderer: new GuideRenderer(writer) })
-  const pieces: string[] = []
-  for (let i = 0; i < blocks.length; ) {
-    const { samples, blockCount } = samplesAt(blocks, i, writer)
-    pieces.push(
-      blockCount > 0
-        ? writeTabs(samples, `sample-${pieces.length}`, { write: writer.code, words: writer.words })
-        : parser.parse([blocks[i]!]).trimEnd(),
-    )
-    i += blockCount || 1
-  }
+  const pieces = partsOf(document, writer).map((part, i) =>
+    'block' in part
+      ? parser.parse([part.block]).trimEnd()
+      : writeTabs(part.samples, `sample-${i}`, { write: code, words }),
+  )
   return pieces.join('\n')
 }
 
-/** Samples that one group of tabs shows, and the number of blocks that they take. */
+/** A block, or samples that the page shows as one group of tabs. */
+type Part = { block: Token } | { samples: readonly Sample[] }
+
+/** Returns the parts of a guide in their order. */
+export function partsOf({ blocks }: Document, writer: Pick<Writer, 'programs'>): Part[] {
+  const parts: Part[] = []
+  for (let i = 0; i < blocks.length; ) {
+    const { samples, blockCount } = samplesAt(blocks, i, writer)
+    parts.push(blockCount > 0 ? { samples } : { block: blocks[i]! })
+    i += blockCount || 1
+  }
+  return parts
+}
+
+/** Samples, and the number of blocks that they take. */
 type Group = { samples: readonly Sample[]; blockCount: number }
 
 /**
  * The samples that begin at a block: code blocks that follow each other, each below its name in bold type, or a link to an
  * operation in place of its programs.
  */
-export function samplesAt(blocks: Token[], from: number, { programs }: Pick<Writer, 'programs'>): Group {
+function samplesAt(blocks: Token[], from: number, { programs }: Pick<Writer, 'programs'>): Group {
   const { title, href } = (onlyToken(blocks[from], 'link') ?? {}) as Partial<Tokens.Link>
   const [isPrograms, languages] = SAMPLES.exec(title ?? '') ?? []
   if (isPrograms) {

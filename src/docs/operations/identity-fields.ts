@@ -72,7 +72,7 @@ export const ABOUT_DISCOVERY = {
   introspection_endpoint: address('introspect a token at', '查询令牌状态'),
   end_session_endpoint: address('sign a member out at', '退出登录'),
   backchannel_logout_supported: text(
-    'Applications are told when a member signs out.',
+    'The site notifies applications when a member signs out.',
     '成员退出时会通知应用。',
   ),
   backchannel_logout_session_supported: text(
@@ -81,15 +81,15 @@ export const ABOUT_DISCOVERY = {
   ),
   service_documentation: text('These pages.', '本文档的地址。'),
   scopes_supported: supported('The scopes', '权限范围'),
-  response_types_supported: supported('The kinds of answer', '授权响应类型'),
-  response_modes_supported: supported('The ways back to the application', '授权响应方式'),
-  grant_types_supported: supported('The ways to get tokens', '授权类型'),
+  response_types_supported: supported('The response types', '授权响应类型'),
+  response_modes_supported: supported('The response modes', '授权响应方式'),
+  grant_types_supported: supported('The grant types', '授权类型'),
   subject_types_supported: text(
     'Each application sees the same sub of a member.',
     '各应用看到同一成员的 sub 相同。',
   ),
   id_token_signing_alg_values_supported: supported('The algorithms of ID tokens', ' ID 令牌签名算法'),
-  token_endpoint_auth_methods_supported: supported('The ways of a client to prove itself', '客户端认证方式'),
+  token_endpoint_auth_methods_supported: supported('The ways to authenticate a client', '客户端认证方式'),
   revocation_endpoint_auth_methods_supported: text('The same, to revoke a token.', '撤销令牌时的认证方式。'),
   introspection_endpoint_auth_methods_supported: text(
     'The same, to introspect a token.',
@@ -97,14 +97,14 @@ export const ABOUT_DISCOVERY = {
   ),
   code_challenge_methods_supported: supported('The methods of PKCE', ' PKCE 方法'),
   prompt_values_supported: supported('The values of prompt', ' prompt 值'),
-  acr_values_supported: supported('The ways of sign-in', '登录方式'),
+  acr_values_supported: supported('The ways to sign in', '登录方式'),
   ui_locales_supported: text('The languages of the pages.', '页面语言。'),
-  claims_supported: text('What ID tokens and userinfo tell.', 'ID 令牌和成员资料包含的字段。'),
+  claims_supported: text('The claims of ID tokens and userinfo.', 'ID 令牌和成员资料包含的字段。'),
   request_parameter_supported: text('Request objects are not read.', '不支持 request 参数。'),
   request_uri_parameter_supported: text('Request objects are not fetched.', '不支持 request_uri 参数。'),
   claims_parameter_supported: text('The claims parameter is not read.', '不支持 claims 参数。'),
   authorization_response_iss_parameter_supported: text(
-    'The way back names the issuer in iss (RFC 9207).',
+    'The authorization response names the issuer in iss (RFC 9207).',
     '授权响应以 iss 指明签发方（RFC 9207）。',
   ),
   client_id_metadata_document_supported: text(

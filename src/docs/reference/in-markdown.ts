@@ -26,7 +26,7 @@ const isText = (piece: string | undefined | false): piece is string => Boolean(p
 export const inPieces = (pieces: readonly (string | undefined | false)[]): string =>
   `${pieces.filter(isText).join('\n\n')}\n`
 
-/** Whether a program is written: of several languages, a brief page has that of a shell alone. */
+/** Whether a page shows a program. A brief page shows only those for a shell. */
 export const isShown = (program: Program, isBrief: boolean): boolean => !isBrief || program.language === 'sh'
 
 /** Writes an operation with its programs. @param server the address of its area. */
