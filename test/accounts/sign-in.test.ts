@@ -1,12 +1,15 @@
 /** Local accounts: sign-in and sign-out, throttled guesses, sessions, forms and redirects. spec/accounts 2.1. */
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { createUser, groupsOf } from '../../src/accounts/people/users.ts'
 import { hashPassword, verifyPassword } from '../../src/accounts/security/password.ts'
 import { sha256 } from '../../src/platform/secrets.ts'
 import { safeBack } from '../../src/web/back.ts'
+import { untilBlocked } from '../harness/blocked.ts'
 import { changePerson, makePerson } from '../harness/cast.ts'
 import { type Browser, browser, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
+import { rowsOf } from '../harness/rows.ts'
 import { itCounts, statementsOf } from '../harness/statements.ts'
 
 const test = await useTestApp({ TRUST_PROXY: '127.0.0.1' })
@@ -308,6 +311,31 @@ describe('passwords', () => {
     const fields = { current_password: person.password, new_password: 'my own password' }
     expect(late.body).toContain('name="current_password"')
     expect((await client.submit(late, '/account/password', fields)).status).toBe(303)
+  })
+
+  it('given once is replaced by one of two browsers at once', async () => {
+    const person = await makePerson(test, { must_change_password: true })
+    const clients = [await person.signIn(), await person.signIn()]
+    const pages = await Promise.all(clients.map((client) => client.get('/account/password')))
+    const chosen = ['chosen by the one', 'chosen by the other']
+    // Both read that the password is one-time before either replaces it.
+    const sent = await test.db.transaction().execute(async (tx) => {
+      await sql`select from users where id = ${person.id} for no key update`.execute(tx)
+      const sent = clients.map((client, i) =>
+        client.submit(pages[i]!, '/account/password', { new_password: chosen[i]! }),
+      )
+      await untilBlocked(tx, 2)
+      return sent
+    })
+    const statuses = (await Promise.all(sent)).map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([303, 409])
+    const [own, others] = statuses[0] === 303 ? chosen : chosen.toReversed()
+    expect((await trySignIn(person.username, own!)).status).toBe(303)
+    expect((await trySignIn(person.username, others!)).status).toBe(401)
+    expect((await clients[statuses.indexOf(303)]!.get('/account')).status).toBe(200)
+    expect(
+      await rowsOf(test, 'audit_log', { action: 'account.password.changed', subject: `user:${person.id}` }),
+    ).toHaveLength(1)
   })
 })
 
