@@ -1,7 +1,7 @@
 /** The delivery of notifications by processes: fair shares, leases that survive a dead process, redelivery. */
 import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { claimAndSettle, findContents } from '../../src/payment/notifications/outbox.ts'
 import {
   outboxFigures,
@@ -10,6 +10,7 @@ import {
   redeliverFailed,
 } from '../../src/payment/notifications/redelivery.ts'
 import { openNotifier } from '../../src/payment/notifications/worker.ts'
+import { untilBlocked } from '../harness/blocked.ts'
 import { makePerson } from '../harness/cast.ts'
 import { anotherProcess } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
@@ -30,24 +31,23 @@ const world = await startNotifyWorld({ timeout_ms: TIMEOUT_MS })
 const { receiver, test } = world
 afterAll(() => world.close())
 
-/** Holds answers back until it releases all of them. */
+/** Holds answers back until it releases all of them, at the end of the test at the latest. */
 function hold(names: (host: string) => boolean) {
   const held: ServerResponse[] = []
   receiver.answer = ({ headers }, response) => {
     if (names(headers.host!)) held.push(response)
     else response.end('success')
   }
-  return {
-    held,
-    release() {
-      receiver.answer = succeed
-      for (const response of held) response.end('success')
-    },
+  const release = () => {
+    receiver.answer = succeed
+    for (const response of held.splice(0)) response.end('success')
   }
+  onTestFinished(release)
+  return { held, release }
 }
 
 itCounts('a claim reads its paid orders in the same statement', async () => {
-  await test.deps.notifier.stop()
+  await stopWorker()
   const ids = await world.payOrders(`${receiver.url}/one-statement`, { count: 3 })
   const [contents, texts] = await statementsOf(async () =>
     findContents(test.deps, await claimElsewhere(test.clock.now())),
@@ -61,12 +61,11 @@ itCounts('a claim reads its paid orders in the same statement', async () => {
 })
 
 it('a claim that waited for another one reads the orders that were paid meanwhile', async () => {
-  await test.deps.notifier.stop()
+  await stopWorker()
   const { claiming, transaction_id } = await test.db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(7305128842)`.execute(tx)
     const claiming = claimElsewhere(test.clock.now())
-    const waiting = sql`select from pg_locks where locktype = 'advisory' and not granted`
-    await until(async () => (await waiting.execute(test.db)).rows.length > 0)
+    await untilBlocked(tx)
     return { claiming, transaction_id: await world.payOne(`${receiver.url}/meanwhile`) }
   })
   expect((await claiming).map(({ paid_order }) => paid_order?.transaction_id)).toEqual([transaction_id])
@@ -125,6 +124,15 @@ const later = (ms: number) => new Date(test.clock.now().getTime() + ms)
 
 /** A process that claims and then dies. Its clock is ahead of ours, so our own worker does not claim first. */
 const claimElsewhere = (now: Date) => claimAndSettle(test.db, { settled: [], room: 10, now })
+
+/** Stops the worker. Another one starts at the end of the test at the latest, because the next tests wait for it. */
+async function stopWorker(): Promise<void> {
+  const { notifier } = test.deps
+  onTestFinished(() => {
+    if (test.deps.notifier === notifier) startWorker()
+  })
+  await notifier.stop()
+}
 
 /** Starts a worker in place of the stopped one. */
 function startWorker(): void {
@@ -213,7 +221,7 @@ describe('a claim', () => {
     const ids = await world.payOrders(`${receiver.url}/stop`, { count: 17 })
     test.deps.notifier.nudge()
     await until(() => held.length === 16)
-    const stopped = test.deps.notifier.stop()
+    const stopped = stopWorker()
     release()
     await stopped
     const rows = await world.rowsOf(ids)
@@ -329,7 +337,7 @@ describe('redelivery', () => {
       return transaction_id
     }
     // No worker claims while the rows are made, so the receiver gets them only by redelivery.
-    await test.deps.notifier.stop()
+    await stopWorker()
     const old = await fail(world.merchant)
     test.clock.advance(MINUTE_MS)
     const since = test.clock.now()
@@ -425,7 +433,7 @@ describe('the figures of the outbox', () => {
       path === '/failing' ? response.writeHead(500).end() : response.end('success')
     const failing = await world.payOrders(`${receiver.url}/failing`, { count: 2 })
     await world.told(failing)
-    await test.deps.notifier.stop()
+    await stopWorker()
     await world.payOne(`${receiver.url}/waiting`)
     const paid_at = test.clock.now()
     test.clock.advance(1_000)
