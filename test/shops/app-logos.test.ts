@@ -5,7 +5,7 @@ import { makePerson } from '../harness/cast.ts'
 import { type Browser, useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
-import { rowOf, setRows } from '../harness/rows.ts'
+import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 import { picture, upload } from '../harness/uploads.ts'
 import { makeOwnedApp, TYPED, trailOf } from '../identity/owned-app.ts'
 
@@ -31,6 +31,13 @@ const KINDS = {
 
 const send = (client: Browser, { page, url }: { page: string; url: string }, file = picture(48, 48)) =>
   upload(test, client, { page, url, file })
+
+/** The row of the application, all stored pictures, and the length of the audit log. */
+const stateOf = async ({ stored }: { stored(): Promise<unknown> }) => ({
+  app: await stored(),
+  pictures: await rowsOf(test, 'app_logos', {}, ['name']),
+  acts: (await rowsOf(test, 'audit_log', {}, ['id'])).length,
+})
 
 describe.each(Object.entries(KINDS))('the logo of a %s', (_kind, open) => {
   it('is uploaded, shown, and served like the logo of the site', async () => {
@@ -62,31 +69,29 @@ describe.each(Object.entries(KINDS))('the logo of a %s', (_kind, open) => {
     expect((await app.client.get(app.page)).body).toContain('name="logo_url"')
   })
 
-  it('is refused in words when it is no small PNG, and changes nothing', async () => {
+  it('is refused unless it is a small PNG, and nothing is stored', async () => {
     const app = await open()
+    const before = await stateOf(app)
     for (const file of [Buffer.from('<svg/>'), picture(513, 1), Buffer.alloc(0)]) {
       const answer = await send(app.client, app, file)
       expect(answer.statusCode).toBe(400)
       expect(answer.body).toContain(forms.logoRefused)
     }
-    expect((await app.stored()).logo_url).toBeNull()
+    expect(await stateOf(app)).toEqual(before)
   })
 
-  it('is nobody else’s to change, and needs the form token', async () => {
+  it('is changed by its owner only, with the form token', async () => {
     const app = await open()
+    await send(app.client, app)
+    const before = await stateOf(app)
     const mallory = await (await makePerson(test)).signIn()
-    const strange = await upload(test, mallory, {
-      page: '/apps',
-      url: app.url,
-      file: picture(8, 8),
-      isForged: true,
-    })
-    expect(strange.statusCode).toBe(403)
+    const own = { page: '/apps', form: '/apps', url: app.url }
+    expect((await upload(test, mallory, { ...own, file: picture(8, 8, 77) })).statusCode).toBe(404)
     const { form_token } = (await mallory.get('/apps')).form('/apps')
     expect((await mallory.post(app.url, { form_token: form_token!, remove: 'yes' })).status).toBe(404)
     const forged = await upload(test, app.client, { ...app, file: picture(8, 8), isForged: true })
     expect(forged.statusCode).toBe(403)
-    expect((await app.stored()).logo_url).toBeNull()
+    expect(await stateOf(app)).toEqual(before)
   })
 })
 
@@ -118,9 +123,13 @@ it('a suspended payment application keeps its logo', async () => {
   const merchant = await makeMerchant(test)
   const base = `/payment/applications/${merchant.payment_id}`
   const owner = await merchant.owner.signIn()
-  const { form_token } = (await owner.get(`${base}/settings`)).form(`${base}/logo`)
+  await send(owner, { page: `${base}/settings`, url: `${base}/logo` })
+  const page = await owner.get(`${base}/settings`)
   await setRows(test, 'payment_apps', { id: merchant.id }, { status: 'suspended' })
-  expect((await owner.post(`${base}/logo`, { form_token: form_token!, remove: 'yes' })).status).toBe(409)
+  const before = await rowOf(test, 'payment_apps', { id: merchant.id })
+  expect((await owner.submit(page, `${base}/logo`, { remove: 'yes' })).status).toBe(409)
+  expect(before.logo_url).not.toBeNull()
+  expect(await rowOf(test, 'payment_apps', { id: merchant.id })).toEqual(before)
 })
 
 it('a logo that no application shows is deleted after a day', async () => {
