@@ -109,26 +109,45 @@ describe('linking', () => {
     expect(await linksOf(pair)).toEqual([])
   })
 
-  it('is the owner’s alone, and needs the form token', async () => {
-    const pair = await makePair()
-    const { signIn, payment } = pagesOf(pair)
-    const manager = await (await joinTeam(test, pair.merchant, 'manager')).signIn()
-    const settings = await manager.get(`${payment}/settings`)
-    expect(settings.body).not.toContain(`${payment}/link`)
-    const token = { form_token: settings.form(`${payment}/edit`).form_token! }
-    const mallory = await (await makePerson(test)).signIn()
-    const own = { form_token: (await mallory.get('/apps')).form('/apps').form_token! }
-    const owner = await pair.merchant.owner.signIn()
-    const answers = [
-      await manager.post(`${payment}/link`, { ...token, other: pair.party.client_id }),
-      await mallory.post(`${payment}/link`, { ...own, other: pair.party.client_id }),
-      await mallory.post(`${signIn}/link`, { ...own, other: pair.merchant.payment_id }),
-      await owner.post(`${signIn}/link`, { other: pair.merchant.payment_id }),
-      await owner.post(`${payment}/link`, { other: pair.party.client_id }),
-    ]
-    expect(answers.map(({ status }) => status)).toEqual([403, 404, 404, 403, 403])
-    expect(await linksOf(pair)).toEqual([])
-  })
+  it.each(['link', 'unlink'] as const)(
+    'or unlinking is for the owner only, and needs the form token: %s',
+    async (act) => {
+      const pair = act === 'link' ? await makePair() : await makeLinked()
+      const { client_id, payment_id } = linking(pair)
+      const { signIn, payment } = pagesOf(pair)
+      const manager = await (await joinTeam(test, pair.merchant, 'manager')).signIn()
+      const settings = await manager.get(`${payment}/settings`)
+      expect(settings.body).not.toContain(`${payment}/${act}`)
+      const token = { form_token: settings.form(`${payment}/edit`).form_token! }
+      const mallory = await makePerson(test)
+      const client = await mallory.signIn()
+      const own = { form_token: (await client.get('/apps')).form('/apps').form_token! }
+      const owner = await pair.merchant.owner.signIn()
+      const state = async () => [
+        await linksOf(pair),
+        await facesOf(pair),
+        await actsOn(client_id),
+        await actsOn(payment_id),
+      ]
+      const before = await state()
+      const answers = [
+        await manager.post(`${payment}/${act}`, { ...token, other: client_id }),
+        await client.post(`${payment}/${act}`, { ...own, other: client_id }),
+        await client.post(`${signIn}/${act}`, { ...own, other: payment_id }),
+        await owner.post(`${signIn}/${act}`, { other: payment_id }),
+        await owner.post(`${payment}/${act}`, { other: client_id }),
+      ]
+      expect(answers.map(({ status }) => status)).toEqual([403, 404, 404, 403, 403])
+      const actor = { user_id: mallory.id, ip: '127.0.0.1' }
+      const refused = { code: 'not_found' }
+      if (act === 'link')
+        await expect(linkApps(test.deps, linking(pair, { actor }))).rejects.toMatchObject(refused)
+      else
+        for (const which of [{ client_id }, { payment_id }])
+          await expect(unlinkApps(test.deps, which, actor)).rejects.toMatchObject(refused)
+      expect(await state()).toEqual(before)
+    },
+  )
 
   it('of one application with two others at once succeeds once', async () => {
     const pair = await makePair()
