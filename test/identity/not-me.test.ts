@@ -162,6 +162,9 @@ it('a link works for seven days, once of many at once, and for nothing else', as
     expect((await browser(test).get(`${path}?token=${token}`)).status).toBe(410)
   const answers = await Promise.all(Array.from({ length: 3 }, () => deny(link)))
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 410, 410])
+  expect(await mailsTo(alice.email)).toHaveLength(1)
+  const locked = { action: 'account.locked', subject: `user:${alice.id}` }
+  expect(await rowsOf(test, 'audit_log', locked)).toHaveLength(1)
 
   const bob = await makeReachable()
   const late = await changePassword(await bob.signIn(), bob)

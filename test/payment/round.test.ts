@@ -119,16 +119,17 @@ it('the keys page finds a payment that the shop does not confirm, and one that i
   expect(await shown()).toContain(t.unfinished)
   const whole = await tryReturn()
   expect(textOf(whole.body)).toContain(`${t.passed} ${t.order}`)
+  const never = await browser.submit(await browser.get(keys), `${app}/test-trade`, {
+    notify_url: 'http://10.0.0.1/',
+    return_url: '',
+  })
+  expect(never.status).toBe(400)
+  expect(textOf(never.body)).toContain(paymentApps.neverCalled.host)
   const orders = await rowsOf(test, 'orders', { app_id: shop.id })
   expect(orders.map(({ door, status, amount }) => ({ door, status, amount }))).toEqual([
     { door: 'gateway', status: 'paid', amount: 100n },
     { door: 'gateway', status: 'paid', amount: 100n },
   ])
-  const never = await browser.submit(await browser.get(keys), `${app}/test-trade`, {
-    notify_url: 'http://10.0.0.1/',
-    return_url: '',
-  })
-  expect(textOf(never.body)).toContain(paymentApps.neverCalled.host)
 })
 
 it('a live application shows the round of its newest order, and creates none', async () => {
