@@ -11,15 +11,23 @@ type Lch = { l: number; c: number; h: number }
 /** The least contrast of the accent with the page, below which a button cannot be found (WCAG 2.2, 1.4.11). */
 const CONTROL_CONTRAST_MIN = 3
 const TEXT_CONTRAST_MIN = 4.5
-/** The colours of tessera.css that no site replaces, for a sample of either mode on one page. */
+/** The colours of tessera.css that no site replaces, for a sample of either mode on one page, and for mails. */
 export const NEUTRALS = {
   light: {
-    ...{ paper: '#f7f4ee', card: '#ffffff', well: '#f2eee6', line: '#e4ded2' },
-    ...{ ink: '#211e19', soft: '#5f594e' },
+    paper: '#f7f4ee',
+    card: '#ffffff',
+    well: '#f2eee6',
+    line: '#e4ded2',
+    ink: '#211e19',
+    soft: '#5f594e',
   },
   dark: {
-    ...{ paper: '#151311', card: '#1f1c19', well: '#2a2622', line: '#37322c' },
-    ...{ ink: '#f2eee7', soft: '#b4ab9d' },
+    paper: '#151311',
+    card: '#1f1c19',
+    well: '#2a2622',
+    line: '#37322c',
+    ink: '#f2eee7',
+    soft: '#b4ab9d',
   },
 }
 /** The grounds of text: the darkest of light, and the lightest of dark. */

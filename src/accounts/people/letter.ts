@@ -2,7 +2,7 @@
  * Writes a mail as plain text and as HTML. Both say the same, in the same order: what happened, the facts, one button. The
  * HTML names no address but this site's, and its only picture is the logo that the mail carries. spec/accounts 4.3.
  */
-import { coloursOf } from '../../core/brand.ts'
+import { coloursOf, NEUTRALS, OWN_ACCENT } from '../../core/brand.ts'
 import { escapeHtml } from '../../web/html.ts'
 import type { Language } from '../../web/languages.ts'
 import { spaceAfter } from '../../web/spacing.ts'
@@ -29,28 +29,9 @@ export type Letter = {
 }
 
 /** The colours of tessera.css. Those of the button, the links and the strip come from the site's accent. */
-const LIGHT = {
-  paper: '#f7f4ee',
-  card: '#ffffff',
-  well: '#f2eee6',
-  line: '#e4ded2',
-  ink: '#211e19',
-  soft: '#5f594e',
-  alarm: '#a02d1c',
-  onAlarm: '#ffffff',
-}
-const DARK: typeof LIGHT = {
-  paper: '#151311',
-  card: '#1f1c19',
-  well: '#2a2622',
-  line: '#37322c',
-  ink: '#f2eee7',
-  soft: '#b4ab9d',
-  alarm: '#ffa18e',
-  onAlarm: '#3d1f19',
-}
+const LIGHT = { ...NEUTRALS.light, alarm: '#a02d1c', onAlarm: '#ffffff' }
+const DARK: typeof LIGHT = { ...NEUTRALS.dark, alarm: '#ffa18e', onAlarm: '#3d1f19' }
 const GOLD = '#e6ae48'
-const OWN_ACCENT = '#0e695f'
 
 const FONTS: Record<Language, string> = {
   en: "-apple-system,'Segoe UI',Roboto,Arial,'Noto Sans CJK SC',sans-serif",
@@ -121,7 +102,7 @@ ${table(`class="paper" bgcolor="${LIGHT.paper}" style="background:${LIGHT.paper}
 
 type Colours = ReturnType<typeof coloursOf>
 
-/** What stands on the card: the title, the words, the facts, the answers and the button. */
+/** Returns the content of the card: the title, the words, the facts, the answers and the button. */
 function bodyOf({ title, greeting, text, facts, answers, button, note }: Letter, colours: Colours): string {
   const paragraph = (html: string) => block('p', html, 'margin:0 0 16px;font-size:16px;line-height:25px')
   const small = (html: string) =>
