@@ -1,14 +1,13 @@
 /** What only the first start of a demo does: the name of the site, the other members and shops, and the history of all. */
-import { createUser, findUserByUsername } from '../accounts/people/users.ts'
-import { hashPassword } from '../accounts/security/password.ts'
 import { newSid } from '../accounts/session/session.ts'
 import type { Db } from '../database/connection.ts'
 import type { Parts } from '../parts.ts'
 import { applyForPaymentApp } from '../payment/apps/apps.ts'
 import { randomToken, sha256 } from '../platform/secrets.ts'
 import { type DemoApps, ensurePaymentApp } from './apps.ts'
-import { MEMBERS, type MemberName, NEWCOMERS, SHOPS, WAITING } from './cast.ts'
+import { MEMBERS, NEWCOMERS, SHOPS, WAITING } from './cast.ts'
 import { type HistoryShop, playHistory } from './history.ts'
+import { daysBefore, ensureMembers } from './members.ts'
 
 const NAMES = { site_name_en: 'Spark Forum', site_name_zh_cn: '星火论坛' } as const
 const HOMEPAGE = 'https://shop.example'
@@ -30,7 +29,7 @@ export async function introduce(deps: Parts, known: Known): Promise<void> {
     await deps.settings.change({ name, value: NAMES[name], actor_id: null, ip: null, now: deps.clock() })
   const finished = { name: 'set_up_finished', value: 'on', actor_id: null, ip: null } as const
   await deps.settings.change({ ...finished, now: deps.clock() })
-  const ids = await ensureMembers(deps)
+  const ids = await ensureMembers(deps, [...MEMBERS, ...NEWCOMERS])
   const { reviewer_id, apps, logoOf } = known
   const shopOf = async (shop: 'cat' | 'library'): Promise<HistoryShop> => {
     const { owner, name, description } = SHOPS[shop]
@@ -58,23 +57,6 @@ export async function introduce(deps: Parts, known: Known): Promise<void> {
     admin_id: reviewer_id,
     gateway_shop_url: known.gateway_shop_url,
   })
-}
-
-/** Their password is random and printed nowhere: nobody signs in as one of them. */
-async function ensureMembers({ db, clock }: Parts): Promise<Record<MemberName, bigint>> {
-  const password_hash = await hashPassword(randomToken())
-  const ids: Record<string, bigint> = {}
-  for (const { username, joined, ...values } of [...MEMBERS, ...NEWCOMERS]) {
-    const found = await findUserByUsername(db, username)
-    const created_at = daysBefore(clock(), joined)
-    ids[username] = found?.id ?? (await createUser(db, { ...values, username, password_hash, created_at }))
-  }
-  return ids as Record<MemberName, bigint>
-}
-
-/** A moment so many days before another, at another time of the day for each number of days. */
-export function daysBefore(now: Date, days: number): Date {
-  return new Date(now.getTime() - days * DAY_MS - ((days * 7_919) % 36_000) * 1_000)
 }
 
 const AGENTS = [

@@ -3,8 +3,6 @@
  * with the orders of its examples.
  */
 
-import { createUser, findUserByUsername } from '../accounts/people/users.ts'
-import { hashPassword } from '../accounts/security/password.ts'
 import {
   type FindSamples,
   SAMPLE_ORDER,
@@ -20,35 +18,37 @@ import { createTestApp } from '../payment/apps/test-apps.ts'
 import { makePlaceOrder } from '../payment/orders/place.ts'
 import { currentKey } from '../payment/signing/keys.ts'
 import { pointsOf } from '../payment/wire-fields/money.ts'
-import { randomToken } from '../platform/secrets.ts'
 import { ensureOauthAppAs, isInForce, type Store } from './apps.ts'
-import { daysBefore } from './introduction.ts'
+import { ensureMembers } from './members.ts'
 import { ensureSampleMandates } from './sample-mandates.ts'
 
 const APP = { name: 'Reference', description: 'Its keys are in the examples of the reference' }
 const IP = '127.0.0.1'
 const RATE = '100'
 
-/** Signs in to the applications of the examples, and owns them, so that the examples act in nobody's name. */
-const MEMBER = { username: 'api-samples', name: 'API samples', trust_level: 2 }
-const OWNER = { username: 'api-samples-owner', name: 'Owner of the API samples', trust_level: 2 }
+/** The examples have their own member and owner of the applications, so no member of the history acts in them. */
+const MEMBER = { username: 'api-samples', name: 'API samples', trust_level: 2, joined: 730 } as const
+const OWNER = {
+  username: 'api-samples-owner',
+  name: 'Owner of the API samples',
+  trust_level: 2,
+  joined: 730,
+} as const
 /** A reader who copies a token uses it within an hour, which is its life. */
 const HOUR_MS = 3_600_000
 
-type Member = { id: bigint; username: string }
-
 /** Creates what is missing. Returns a function that gives the reference its keys, with a new code of the member at each call. */
 export async function ensureSamples(deps: Parts, store: Store, reviewer_id: bigint): Promise<FindSamples> {
-  const member = await ensureMember(deps, MEMBER)
-  const { id: owner_id } = await ensureMember(deps, OWNER)
+  const ids = await ensureMembers(deps, [MEMBER, OWNER])
+  const [member_id, owner_id] = [ids[MEMBER.username], ids[OWNER.username]]
   const redirect_uri = `${deps.config.PUBLIC_URL}/docs/identity`
   const oauth = { ...APP, redirect_uris: [redirect_uri] }
   const people = { owner_id, reviewer_id }
   const { client_id, client_secret } = await ensureOauthAppAs('sample_oauth_app', oauth, deps, store, people)
   const { app_id, ...payments } = await ensureTestApp(deps, store, owner_id)
-  const mandates = await ensureSampleMandates(deps, { app_id, member_id: member.id })
+  const mandates = await ensureSampleMandates(deps, { app_id, member_id })
   const client = { client_id, client_secret, redirect_uri }
-  const grant = makeGrant(deps, client, member)
+  const grant = makeGrant(deps, client, member_id)
   return async () => ({
     isLive: true,
     issuer: deps.config.PUBLIC_URL,
@@ -56,20 +56,8 @@ export async function ensureSamples(deps: Parts, store: Store, reviewer_id: bigi
     ...payments,
     mandates,
     ...(await grant()),
-    member: { id: member.id.toString(), username: member.username },
+    member: { id: member_id.toString(), username: MEMBER.username },
   })
-}
-
-async function ensureMember({ db, clock }: Parts, values: typeof MEMBER): Promise<Member> {
-  const found = await findUserByUsername(db, values.username)
-  const id =
-    found?.id ??
-    (await createUser(db, {
-      ...values,
-      created_at: daysBefore(clock(), 730),
-      password_hash: await hashPassword(randomToken()),
-    }))
-  return { id, username: values.username }
 }
 
 type Payments = Pick<Samples, 'payment_id' | 'token' | 'pid' | 'merchant_key' | 'merchant_private_key'>
@@ -135,7 +123,7 @@ async function ensureOrders(deps: Parts, { app_id, pid }: { app_id: bigint; pid:
 function makeGrant(
   deps: Parts,
   { redirect_uri, ...credentials }: Pick<Samples, 'client_id' | 'client_secret' | 'redirect_uri'>,
-  { id: user_id }: Member,
+  user_id: bigint,
 ): () => Promise<Pick<Samples, 'code' | 'access_token'>> {
   const authenticate = makeAuthenticateClient(deps)
   const exchange = makeExchangeCode(deps.db)

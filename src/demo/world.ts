@@ -23,8 +23,9 @@ import {
 } from './apps.ts'
 import { PORTRAITS } from './cast.ts'
 import { POINTS_OF_ALICE } from './history.ts'
-import { daysBefore, introduce } from './introduction.ts'
+import { introduce } from './introduction.ts'
 import { ensureMandates, turnOn } from './mandates.ts'
+import { daysBefore } from './members.ts'
 import { ensureSamples } from './samples.ts'
 
 const PASSWORD_LENGTH = 6
