@@ -1,5 +1,5 @@
 /** What only the first start of a demo does: the name of the site, the other members and shops, and the history of all. */
-import { newSid } from '../accounts/session/session.ts'
+import { newSid, SESSION_DAYS } from '../accounts/session/session.ts'
 import type { Db } from '../database/connection.ts'
 import type { Parts } from '../parts.ts'
 import { applyForPaymentApp } from '../payment/apps/apps.ts'
@@ -65,10 +65,10 @@ const AGENTS = [
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:145.0) Gecko/20100101 Firefox/145.0',
   'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36',
 ]
-/** A session lasts two weeks, so older sign-ins have left nothing. */
-const SIGNED_IN_DAYS = 13
+/** Older sign-ins have left no session. */
+const SIGNED_IN_DAYS = SESSION_DAYS - 1
 
-/** Leaves the sessions that the members opened lately. Nobody has their tokens. */
+/** Leaves the sessions that the members opened lately. Their tokens are random and kept nowhere. */
 async function signInOften({ db, clock }: Parts, ids: Record<string, bigint>): Promise<void> {
   const now = clock()
   const sessions = Object.values(ids).flatMap((user_id, i) =>
@@ -83,7 +83,7 @@ async function signInOften({ db, clock }: Parts, ids: Record<string, bigint>): P
         ip: `203.0.113.${10 + i}`,
         agent: AGENTS[(i + j) % AGENTS.length]!,
         last_seen_at: new Date(auth_time.getTime() + (i + 1) * 60_000),
-        expires_at: new Date(auth_time.getTime() + 14 * DAY_MS),
+        expires_at: new Date(auth_time.getTime() + SESSION_DAYS * DAY_MS),
       }
     }),
   )

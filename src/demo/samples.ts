@@ -3,6 +3,7 @@
  * with the orders of its examples.
  */
 
+import type { Db } from '../database/connection.ts'
 import {
   type FindSamples,
   SAMPLE_ORDER,
@@ -11,6 +12,7 @@ import {
   type Samples,
 } from '../docs/operations/samples.ts'
 import { issueCode, makeExchangeCode } from '../identity/grants/codes.ts'
+import { ACCESS_TOKEN_SECONDS } from '../identity/grants/tokens.ts'
 import { makeAuthenticateClient } from '../identity/oauth/clients.ts'
 import type { Parts } from '../parts.ts'
 import { makeMerchantPair } from '../payment/apps/key-changes.ts'
@@ -34,8 +36,6 @@ const OWNER = {
   trust_level: 2,
   joined: 730,
 } as const
-/** A reader who copies a token uses it within an hour, which is its life. */
-const HOUR_MS = 3_600_000
 
 /** Creates what is missing. Returns a function that gives the reference its keys, with a new code of the member at each call. */
 export async function ensureSamples(deps: Parts, store: Store, reviewer_id: bigint): Promise<FindSamples> {
@@ -149,11 +149,16 @@ function makeGrant(
       })
     const code = await issue()
     const spent = { client, code: await issue(), redirect_uri, code_verifier: undefined, address: IP, now }
-    await deps.db
-      .deleteFrom('grants')
-      .where('app_id', '=', client.id)
-      .where('created_at', '<', new Date(now.getTime() - HOUR_MS))
-      .execute()
+    await deleteEnded(deps.db, client.id, now)
     return { code, access_token: (await exchange(spent)).access_token }
   }
+}
+
+/** Deletes the grants whose access tokens have ended. The act that ends a grant keeps its row for 30 days. */
+async function deleteEnded(db: Db, app_id: bigint, now: Date): Promise<void> {
+  await db
+    .deleteFrom('grants')
+    .where('app_id', '=', app_id)
+    .where('created_at', '<', new Date(now.getTime() - ACCESS_TOKEN_SECONDS * 1_000))
+    .execute()
 }

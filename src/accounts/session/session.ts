@@ -26,7 +26,7 @@ import {
 import { endSessionsById } from './ended-sessions.ts'
 import { relyingPartyId } from './relying-party.ts'
 
-const SESSION_DAYS = 14
+export const SESSION_DAYS = 14
 const DAY_MS = 86_400_000
 const AGENT_LENGTH_MAX = 300
 const SID_BYTES = 16
