@@ -9,7 +9,7 @@ const inPoints = (points) => `${figure(points)} ${points === 1 ? 'point' : 'poin
 const inChinese = (points) => `${figure(points)} 积分`
 
 /**
- * A name amid Chinese: a space stands only beside a Latin letter or a digit.
+ * Returns a name for a Chinese text, with a space beside a Latin letter or a digit.
  * @param {string} name
  */
 const amidChinese = (name) => name.replace(/^(?=[\p{Script=Latin}\d])|(?<=[\p{Script=Latin}\d])$/gu, ' ')

@@ -53,10 +53,10 @@ export async function searchMembers(
   return members.execute()
 }
 
-/** Of the members with a part of a name, so many are ranked. A part that more have says little about whom it means. */
+/** How many members with a part of a name are ranked. A part that more members share says little about which one is meant. */
 const RANKED_MAX = 200
 
-/** Finds the members whom a text most likely means: those so called first, then names that begin with it, then parts. */
+/** Finds the members that a text most likely means: equal names first, then names that begin with it, then names that contain it. */
 export async function findMembers(db: Db, text: string, limit: number) {
   const name = nameIn(text)
   const id = numberIn(/^user:(\d+)$/.exec(text)?.[1] ?? text)

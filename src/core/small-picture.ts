@@ -4,7 +4,7 @@ import { type DecodedPng, decode, encode } from 'fast-png'
 /** Red, green, blue and opacity. */
 const CHANNELS = 4
 
-/** Returns a stored picture as a square PNG of at most so many pixels at each side. It is centred, and what it leaves is transparent. */
+/** Returns a stored picture as a square PNG of at most `sideMax` pixels at each side, centred on a transparent ground. */
 export function smallPicture(picture: Buffer, sideMax: number): Buffer {
   const image = decode(picture)
   // Grey of less than a byte a pixel, which the decoder leaves packed. Such a file is small already.

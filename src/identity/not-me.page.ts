@@ -1,4 +1,7 @@
-/** /account/not-me: the page behind “This wasn't me”. Its button acts. Opening the link does not, because scanners of mail open it too. */
+/**
+ * /account/not-me: the page behind “This wasn't me”. Its button acts. Opening the link does not, because mail scanners open it
+ * too.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { hasMail } from '../accounts/people/email.ts'
@@ -11,7 +14,7 @@ import { denyChange, findDenial } from './not-me.ts'
 
 const Token = z.object({ token: z.string().min(1).max(100) })
 
-/** GET and POST /account/not-me. Whoever has the link may act, signed in or not. Throws not_found on a site without mail. */
+/** GET and POST /account/not-me. The link is enough: no sign-in is needed. Throws not_found on a site without mail. */
 export async function notMePages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', async () => {

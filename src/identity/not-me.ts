@@ -20,7 +20,7 @@ import { endGrantsOf } from './grants/grants.ts'
 
 const DAY_MS = 86_400_000
 
-/** When the change of a link was made, and since when added passkeys are not trusted: those of older ones had their own mail. */
+/** When the change of a link was made, and since when added passkeys are not trusted. A mail of its own told of each older one. */
 function momentsOf({ expires_at }: { expires_at: Date }) {
   const before = (moment: Date) => new Date(moment.getTime() - NOT_ME_DAYS * DAY_MS)
   const changed_at = before(expires_at)
@@ -51,9 +51,9 @@ export async function findDenial({ db, clock }: Core, token: string) {
 type Denial = { token: string; ip: string; agent: string; language: Language }
 
 /**
- * Signs the member out of every browser and application, and removes new passkeys. A local account gets back the address of the link
- * and a password that nobody knows, and the address gets a link to set another. Newer links end, because they may have gone to a stranger.
- * Returns the address, and whether the account had a password; undefined for an unusable link.
+ * Signs the member out of every browser and application, and removes new passkeys. A local account gets back the address of the
+ * link and a random password, and the address gets a link to set another. Newer links end, because they may have gone to a
+ * stranger. Returns the address, and whether the account had a password; undefined for an unusable link.
  */
 export async function denyChange(
   deps: Core,

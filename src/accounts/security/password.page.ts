@@ -59,7 +59,7 @@ export function passwordPages(app: FastifyInstance, deps: Core): void {
 
 /**
  * Whether a session may replace the one-time password without typing it again. The member has just typed it, or has signed in by a
- * link or a passkey and may not know it. Nothing else is open to the session before.
+ * link or a passkey and may not know it. Until then the session can do nothing else.
  */
 async function mayReplace(session: Session, { settings, clock }: Core): Promise<boolean> {
   if (!session.user.must_change_password) return false
@@ -111,9 +111,10 @@ async function isPasswordOf(db: Db, user_id: bigint, password: string): Promise<
 }
 
 /**
- * Sets the new password for the member of a request; one that is replaced must still be a one-time password. It ends all other sessions and gives this one a new token, because
+ * Sets the new password for the member of a request. It ends all other sessions and gives this one a new token, because
  * other people may know the old password and the old cookie. The member proved the password only, so auth_time and amr
- * stay. Returns the number of other signed-in browsers, and the token.
+ * stay. Returns the number of other signed-in browsers, and the token. Throws conflict if `isReplaced` and the old password
+ * is no longer a one-time password.
  */
 async function changePassword(
   deps: Core,

@@ -139,8 +139,8 @@ export async function resetSecondFactor(
 }
 
 /**
- * Keeps two-step verification on when the passkeys that it consists of are about to go. A secret that nobody knows takes their place,
- * so the recovery codes are the only means that is left.
+ * Keeps two-step verification on before its last passkeys are removed. A random secret takes their place, so the recovery codes
+ * are the only means left.
  */
 export async function keepWithoutPasskeys(tx: Tx, deps: Core, user_id: bigint): Promise<void> {
   await tx

@@ -51,7 +51,7 @@ const isDeniable = (event: Notice): event is Deniable => DENIABLE.some((each) =>
 /** Where the button of a mail leads, with its label and the words around it. */
 type Way = { content: Partial<MailContent>; link: string }
 
-/** Those of the other notices. */
+/** The ways of notices that no stranger can have caused. */
 const WAYS: Partial<Record<Exclude<Notice, Deniable>, Way>> = {
   app_registered: { content: { button: mails.opens.applications }, link: '/apps' },
   'second_factor.reset': { content: { button: mails.opens.secondFactor }, link: '/account/second-factor' },

@@ -148,9 +148,9 @@ export async function countMembers(db: Db, app_id: bigint): Promise<{ count: num
 export type AppChange = { changed: (keyof AppValues)[]; losesMark: boolean }
 
 /**
- * Writes and records the changed fields of the given ones. A change of a reviewed field removes the mark of the review; the resource stays known
- * until its own address changes. A new name or logo is also that of the linked payment application. Throws not_found,
- * ResourceTaken, and FaceOfSuspended when that is suspended.
+ * Writes and records the given fields that changed. A change of a reviewed field removes the mark of the review; the resource
+ * stays known until its own address changes. The linked payment application gets a new name or logo too. Throws not_found,
+ * ResourceTaken, and FaceOfSuspended when the linked one is suspended.
  */
 export async function updateApp(db: Db, owned: Owned & { values: Partial<AppValues> }): Promise<AppChange> {
   const { values } = owned
