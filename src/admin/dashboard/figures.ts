@@ -24,7 +24,7 @@ export type Today = {
   fees: bigint
   /** Grants and adjustments, net. */
   issued: bigint
-  /** The same of yesterday, until this time of the day. Null if one figure does not read so far back. */
+  /** The same of yesterday, until this time of the day. Null if the newest journals do not reach so far back. */
   paid_before: bigint | null
   fees_before: bigint | null
 }

@@ -1,4 +1,4 @@
-/** The first steps, which are the administrators' page until the set-up is finished, and the tests of mail and forum. */
+/** The first steps, which /admin shows until the set-up is finished, and the tests of mail and forum. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
@@ -33,7 +33,7 @@ const GUIDES: Partial<Record<StepName, string>> = {
 type Texts = Translated<typeof firstSteps>
 
 /** A step as the page shows it. */
-export type ShownStep = {
+type ShownStep = {
   name: StepName
   label: string
   tone: 'good' | 'warn' | 'bad'
@@ -50,7 +50,7 @@ declare module '../../web/views.ts' {
     'admin/dashboard/first-steps': {
       needed: ShownStep[]
       worth: ShownStep[]
-      /** The host and words of a mail server that does not take mail. */
+      /** The host and the answer of a mail server that does not take mail. */
       fault: { host: string; error: string } | undefined
       hasMail: boolean
       email: string
@@ -145,7 +145,7 @@ function stepOf(name: StepName, found: FirstSteps, m: Texts, percent: string): S
 
 type Words = { text: string; at?: Date | undefined; act?: ShownStep['act'] }
 
-/** What a step says, and where it is done. */
+/** Returns the text of a step, and where it is done. */
 function wordsOf(name: StepName, found: FirstSteps, { steps }: Texts, percent: string): Words {
   const isDone = found.isDone[name]
   switch (name) {

@@ -50,11 +50,11 @@ function listOf(kind: Kind, q: string): string | undefined {
 /** A found thing: its title, a note that distinguishes it, and its page. `movement`: what a journal is. */
 export type Found = { kind: Kind; title: string; note: string; href: string; movement?: JournalKind }
 
-/** Of each kind, so many are shown; members and applications have a list with a search of its own for the rest. */
+/** The most results of each kind on the page. Members and OAuth applications have a list that shows all. */
 const SHOWN_MAX = 8
 
-/** Finds the things with this number; `@` and a username is a number of this kind. At most 20 of each kind. */
-export async function findByNumber(db: Db, text: string): Promise<Found[]> {
+/** Finds the things with this number, and the member of an `@username`. At most 20 of each kind. */
+async function findByNumber(db: Db, text: string): Promise<Found[]> {
   const number = /^\d{1,18}$/.test(text) ? BigInt(text) : null
   const kinds = await Promise.all([
     findMember(db, text, number),

@@ -1,8 +1,8 @@
-/** What a member has: the wallet, the payment applications and the last orders. The pages of the member show it. */
+/** The wallet, the payment applications and the last orders of a member, for the pages about the member. */
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 
-/** The newest applications of a member, and the orders that the page of the member shows. */
+/** The most applications and orders of a member on a page. */
 const APPS_MAX = 20
 const ORDERS_MAX = 5
 

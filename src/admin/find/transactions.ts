@@ -37,7 +37,7 @@ export async function findOrders(db: Db, id: string) {
     .execute()
 }
 
-/** So many of the newest orders are searched by what they sold: an index over all would cost every payment a write. */
+/** The newest orders that are searched by what they sold. An index over all orders would cost every payment a write. */
 const SEARCHED_MAX = 2_000
 
 /** Finds orders among the newest by a part of what they sold or of a number. */

@@ -36,7 +36,7 @@ export function showAdminNav(app: FastifyInstance, { db, clock, settings }: Core
 
 const FIND = '/admin/find'
 
-/** What the box of the search says: on the page of its results, what was asked. */
+/** The text of the search box: on the page of results the one that was searched. */
 function queryOf({ query, routeOptions: { url } }: FastifyRequest): string {
   const { q } = query as { q?: unknown }
   return url === FIND && typeof q === 'string' ? q : ''

@@ -99,28 +99,18 @@ export const TRADE_EXAMPLE = {
   status: 1,
   buyer: 'alice',
 }
-/** The fields that sign an answer. */
-export const ANSWER_SIGNED = {
+/** The fields that every answer of a version has. */
+const answeredBy = (code: 0 | 1) => ({
+  code: text(`${code}: the request was carried out.`, `${code}：请求成功。`),
+  msg: text('The outcome in a word.', '结果说明。'),
   sign_type: text('Present if the answer is signed.', '响应带签名时才有。'),
   timestamp: text('When the answer was signed, in seconds since 1970.', '响应签名时的秒数（1970 年以来）。'),
   sign: text(
     'By the platform key of the application, over every non-empty value but lists, sign and sign_type.',
     '用应用的平台密钥对除列表、sign、sign_type 外的全部非空字段签名。',
   ),
-}
-/** The fields that every answer of a version has. */
-export const ANSWERED = {
-  v1: {
-    code: text('1: the request was carried out.', '1：请求成功。'),
-    msg: text('The outcome in a word.', '结果说明。'),
-    ...ANSWER_SIGNED,
-  },
-  v2: {
-    code: text('0: the request was carried out.', '0：请求成功。'),
-    msg: text('The outcome in a word.', '结果说明。'),
-    ...ANSWER_SIGNED,
-  },
-}
+})
+export const ANSWERED = { v1: answeredBy(1), v2: answeredBy(0) }
 export const COUNT = text('How many rows data has.', 'data 中的条数。')
 export const TRADES = text('The trades, newest first.', '交易列表，最新的在前。')
 export const BALANCE = text('The balance of the owner, in your currency.', '所有者的余额，折算成商户货币。')
