@@ -21,7 +21,7 @@ import { type Buyer, dayOf, midnightOf, type PlannedOrder, planOrders } from './
 const IP = '127.0.0.1'
 const DAY_MS = 86_400_000
 const RATE = '100'
-/** More than anybody spends in the history. */
+/** More than any buyer spends in the history. */
 const OPENING_POINTS = 12_000n
 /** What the demo prints for alice: her history begins with as much more as she spends in it. */
 export const POINTS_OF_ALICE = 5_000n
@@ -108,7 +108,7 @@ async function grantOpening(
   }
 }
 
-/** What a buyer will have paid and not got back. */
+/** Returns what a buyer pays in the history, less the refunds. */
 function spentBy(buyer: Buyer, orders: readonly PlannedOrder[], now: Date): bigint {
   return orders
     .filter((order) => order.buyer === buyer && order.paidAt !== undefined)

@@ -20,7 +20,7 @@ import { endGrantsOf } from './grants/grants.ts'
 
 const DAY_MS = 86_400_000
 
-/** When the change of a link was made, and since when added passkeys are not trusted. A mail of its own told of each older one. */
+/** When the change of a link was made, and since when added passkeys are not trusted. Each older one had its own mail. */
 function momentsOf({ expires_at }: { expires_at: Date }) {
   const before = (moment: Date) => new Date(moment.getTime() - NOT_ME_DAYS * DAY_MS)
   const changed_at = before(expires_at)

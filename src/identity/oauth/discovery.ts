@@ -60,7 +60,7 @@ export async function discoveryRoutes(app: FastifyInstance, deps: IdentityDeps):
   }
 }
 
-/** Reads a document: at once if what it is made of is at hand. */
+/** Reads a document: without a promise if its source is at hand. */
 type ReadDocument = () => Published | Promise<Published>
 
 /** Returns the reader of each document by its path. A document is made again only when the settings or the keys were read again. */
