@@ -7,6 +7,7 @@
  */
 import { sql } from 'kysely'
 import type { Core } from '../core/core.ts'
+import { containing } from '../database/paging.ts'
 import { type GroupRules, type MemberStatus, refusalOf } from '../identity/apps/access.ts'
 
 /** The paid orders, the authorised applications and the offers of each kind that are looked at. */
@@ -71,11 +72,10 @@ type Asked = { user_id: bigint; now: Date; q: string; shops_max: number }
 
 /** The statement. No member has the number 0. Linked applications have one `id`, and each has the homepage of the other. */
 function candidates({ user_id, now, q, shops_max }: Asked) {
-  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`
   const holds =
     q === ''
       ? sql``
-      : sql` and concat_ws(' ', app.name, app.description, '@' || owner.username) ilike ${pattern}`
+      : sql` and concat_ws(' ', app.name, app.description, '@' || owner.username) ilike ${containing(q)}`
   const isShown = sql`not is_banned_or_suspended(owner.is_banned, owner.suspended_till, ${now}::timestamptz)${holds}`
   const shop = sql`'shop' as kind, 'paid' as use, coalesce('shop ' || link.oauth_app_id, 'shop without ' || app.id) as id, app.name, app.description,
       app.logo_url, coalesce(app.homepage, other.homepage) as homepage, owner.username as owner_username,
