@@ -70,8 +70,6 @@ export const common = {
   colon: { en: ': ', zh: '：' },
   /** Between the things of a list. */
   comma: { en: ', ', zh: '、' },
-  /** Between two sentences. */
-  stop: { en: '. ', zh: '。' },
   fullStop: { en: '.', zh: '。' },
   reason: { en: 'Reason', zh: '理由' },
   copy: { en: 'Copy', zh: '复制' },

@@ -19,7 +19,7 @@ import { currentLink, hueOf, navGroupsOf } from './navigation.ts'
 import { plainText } from './parameters.ts'
 import { openReports, type Report } from './report.ts'
 import { type LocalizedSite, openSite } from './site.ts'
-import { DOT, spaceAfter } from './spacing.ts'
+import { DOT, joinSentences, spaceAfter } from './spacing.ts'
 import type { Common, PageData } from './views.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
@@ -175,6 +175,7 @@ function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report' 
     site,
     icon,
     spaceAfter,
+    joinSentences,
     user: request.session?.user,
     path: request.url,
     thisPage: backOf(request) ?? '/',

@@ -49,6 +49,7 @@ export const DOT = '<i class="mid"> <i>·\u00A0</i></i>'
 export const spaceAfter = (text: string) =>
   /[，。、；：！？（）“”](<\/strong>)?$/.test(text.slice(-10)) ? '' : ' '
 
+/** Joins sentences, with a space after each that needs one. */
 export function joinSentences(sentences: readonly string[]): string {
   return sentences.reduce((text, sentence) => text + (text && spaceAfter(text)) + sentence, '')
 }

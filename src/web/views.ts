@@ -146,6 +146,7 @@ export type Common = Omit<Locale, 'when'> & {
   icon: typeof icon
   /** The space after a text: none after Chinese punctuation. Only the renderer calls it. */
   spaceAfter(text: string): string
+  joinSentences(sentences: readonly string[]): string
   /** What the member's last act did, once. */
   report: Report | undefined
   user: NonNullable<FastifyRequest['session']>['user'] | undefined
