@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/paging.ts'
+import { PAYMENT_KINDS } from '../notifications/redelivery.ts'
 
 /** The newest orders that are looked at. */
 const NEWEST_MAX = 250
@@ -73,7 +74,7 @@ export async function latencyOf(db: Db, app_id: bigint): Promise<Latency> {
         select started_at, duration_ms from notification_attempts
         where notification_id = latest.id and outcome = 'delivered' order by claim limit 1
       ) as attempt
-      where latest.status = 'delivered' and latest.kind in ('gateway', 'order.paid')
+      where latest.status = 'delivered' and latest.kind in (${sql.join(PAYMENT_KINDS)})
     ) as confirmed`.execute(db)
   return rows[0]!
 }

@@ -137,7 +137,7 @@ export function judgeRound({ order, returnsTo, notification, tried }: Judged, no
     { step: 'created', state: 'good', verdict: 'created' },
     paidStep(order, now),
     ...(isPaid
-      ? toldSteps(notification)
+      ? notifiedSteps(notification)
       : ([
           { step: 'sent', state: 'idle', verdict: 'idle' },
           { step: 'confirmed', state: 'idle', verdict: 'idle' },
@@ -154,7 +154,7 @@ function paidStep(order: Judged['order'], now: Date): RoundStep {
     : { step: 'paid', state: 'open', verdict: 'unpaid' }
 }
 
-function toldSteps(notification: Judged['notification']): RoundStep[] {
+function notifiedSteps(notification: Judged['notification']): RoundStep[] {
   const idle = { step: 'confirmed', state: 'idle', verdict: 'idle' } as const
   if (notification === undefined) return [{ step: 'sent', state: 'bad', verdict: 'noAddress' }, idle]
   const { last } = notification
@@ -198,17 +198,11 @@ export async function roundOf(
 ): Promise<Round | undefined> {
   const order = await newestOrder(db, app.id)
   if (order === undefined) return undefined
-  const { payment_id } = app
-  const { transaction_id } = order
-  const told = await readNotifications(
-    db,
-    { role: 'team', user_id },
-    { payment_id, transaction_id },
-    TOLD_MAX,
-  )
-  const notification = told.find(({ kind }) => kind === 'gateway' || kind === 'order.paid')
+  const filter = { payment_id: app.payment_id, transaction_id: order.transaction_id }
+  const sent = await readNotifications(db, { role: 'team', user_id }, filter, NOTIFICATIONS_MAX)
+  const notification = sent.find(({ isOfPayment }) => isOfPayment)
   const last = notification?.log.at(-1)
-  const returnsTo = order.door === 'gateway' ? order.return_url : app.callback_url
+  const returnsTo = returnOf(order, app)
   const steps = judgeRound(
     {
       order,
@@ -234,19 +228,28 @@ export async function tryReturn(
   actor: Actor,
 ): Promise<Round | undefined> {
   const app = await getPermitted(deps.db, payment_id, actor.user_id, 'addresses.try')
-  const round = await roundOf(deps, app, actor.user_id)
-  if (round === undefined || round.returnsTo === null) return round
+  const order = await newestOrder(deps.db, app.id)
+  const url = order === undefined ? null : returnOf(order, app)
+  if (url === null) return roundOf(deps, app, actor.user_id)
   await deps.limits.hit('address_tries', app.id.toString())
-  const tried = await deliver({ url: round.returnsTo })
+  const tried = await deliver({ url })
   await deps.db.transaction().execute(async (tx) => {
-    const detail = { host: URL.parse(round.returnsTo!)?.host ?? null, outcome: tried.outcome }
+    const detail = { host: URL.parse(url)?.host ?? null, outcome: tried.outcome }
     await audit(tx, 'payment_app.try_address', payment_id, detail, actor)
   })
   return roundOf(deps, app, actor.user_id, tried)
 }
 
 /** The notifications of one order that are looked at. */
-const TOLD_MAX = 20
+const NOTIFICATIONS_MAX = 20
+
+/** Returns where the buyer of an order returns, or null when the buyer stays at the receipt. */
+function returnOf(
+  { door, return_url }: Pick<Order, 'door' | 'return_url'>,
+  { callback_url }: Pick<Permitted, 'callback_url'>,
+): string | null {
+  return door === 'gateway' ? return_url : callback_url
+}
 
 async function newestOrder(db: Db, app_id: bigint) {
   return db

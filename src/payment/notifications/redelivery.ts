@@ -23,8 +23,8 @@ export type Reader = { role: 'team' | 'payer'; user_id: bigint } | { role: 'admi
 
 type Actor = Reader & { actor_id: bigint; ip: string }
 
-/** The payer sees only the notifications of the payment. */
-const PAYERS_KINDS = ['gateway', 'order.paid'] as const
+/** The notifications of a payment. The payer sees only these. */
+export const PAYMENT_KINDS = ['gateway', 'order.paid'] as const
 
 /** The notifications for a role with this right, joined to their orders, transfers, mandates and applications. */
 function notificationsFor(db: Db, reader: Reader, right: Right) {
@@ -36,7 +36,7 @@ function notificationsFor(db: Db, reader: Reader, right: Right) {
     .innerJoin('payment_apps', 'payment_apps.id', 'notifications.app_id')
   if (reader.role === 'administrator') return all
   if (reader.role === 'team') return all.where(permits(reader.user_id, right))
-  return all.where('orders.payer_id', '=', reader.user_id).where('notifications.kind', 'in', PAYERS_KINDS)
+  return all.where('orders.payer_id', '=', reader.user_id).where('notifications.kind', 'in', PAYMENT_KINDS)
 }
 
 const idOf = (payment_id: string) =>
@@ -107,6 +107,7 @@ export async function readNotifications(
         .as('transaction_id'),
       eb.fn.coalesce('orders.order_id', 'transfers.order_id', 'mandates.reference').$notNull().as('order_id'),
       eb('notifications.mandate_id', 'is not', null).as('isOfMandate'),
+      eb('notifications.kind', 'in', PAYMENT_KINDS).as('isOfPayment'),
       sql<string | null>`name_now(transfers.to_user_id, transfers.to_username)`.as('to_username'),
       hasOwnQuery('notify_url').as('notifyHasQuery'),
       hasOwnQuery('return_url').as('returnHasQuery'),
