@@ -1,6 +1,6 @@
 /**
  * The link of a sign-in application and a payment application. Members meet the two as one shop, so both rows have one name and
- * one logo, and whoever changes one row changes both. Each act locks the sign-in application before the payment application.
+ * one logo, and a change of one row changes both. Each act locks the sign-in application before the payment application.
  * spec/registry 3.4.
  */
 import type { Selectable } from 'kysely'
@@ -74,7 +74,7 @@ export async function linkableSignInApps(db: Db, owner_id: bigint): Promise<Othe
 export type Linking = {
   client_id: string
   payment_id: string
-  /** Whose name the shop gets, and whose logo if it has one. */
+  /** The application that gives the shop its name, and its logo if it has one. */
   named_by: 'sign_in' | 'payment'
   actor: { user_id: bigint; ip: string }
 }
@@ -275,7 +275,7 @@ function changedOf(app: Face, face: Face): Partial<Face> | undefined {
   return Object.keys(changed).length === 0 ? undefined : changed
 }
 
-/** Records the begin or the end of a link with both applications. */
+/** Records the start or the end of a link with both applications. */
 export async function recordLink(
   tx: Tx,
   act: 'linked' | 'unlinked',

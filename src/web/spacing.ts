@@ -34,7 +34,7 @@ function markedNames(value: unknown): unknown {
 }
 
 /**
- * Sets the spaces beside the marked names of a Chinese text, and removes the marks. A space stands only where the name begins
+ * Sets the spaces beside the marked names of a Chinese text, and removes the marks. There is a space only where the name begins
  * or ends with a letter or a digit that is not Chinese: 登录 Tessera, but 登录星火论坛.
  */
 export const withNameSpaces = (text: string) => text.replace(MISSING, ' ').replace(NEEDLESS, '')

@@ -110,9 +110,9 @@ export async function withdrawOffer(deps: Core, payment_id: string, actor: Actor
 }
 
 /**
- * Makes the member the owner of an application and of its test application, and ends its link. Throws not_found without a current offer, and
- * forbidden below the trust level that applying needs. Throws conflict while the application is suspended, or if it is
- * pending and the member has PENDING_APPS_MAX pending ones. A refusal changes nothing.
+ * Makes the member the owner of an application and of its test application, and ends its link. Throws not_found without a
+ * current offer, and forbidden below the trust level that applying needs. Throws conflict while the application is
+ * suspended, or if it is pending and the member has PENDING_APPS_MAX pending ones. A refusal changes nothing.
  */
 export async function acceptOffer(deps: Core, payment_id: string, actor: Actor): Promise<void> {
   const now = deps.clock()

@@ -44,7 +44,7 @@ export const paymentAppEdit = (production: boolean, minutes: { max: number; stor
       .string()
       .trim()
       .refine((text) => text === '' || isLogoAddress(text, production))
-      // A form without the field leaves the logo.
+      // A form without the field keeps the logo.
       .optional(),
     exchange_rate: z
       .string()

@@ -1,4 +1,4 @@
-/** What an application's newest orders and notifications tell. Each looks at a bounded number of rows. */
+/** What became of an application's newest orders, and how fast its shop confirms. Each read looks at a bounded number of rows. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/paging.ts'

@@ -25,12 +25,12 @@ export const round = {
       en: `The pay page is the real one, marked as a test. Every member has play ${POINTS}.`,
       zh: `付款页与正式环境相同，并带有测试标记。每位成员都有虚拟${POINTS}。`,
     },
-    told: { en: 'Your server is notified', zh: '你的服务器收到通知' },
-    toldText: {
+    notified: { en: 'Your server is notified', zh: '你的服务器收到通知' },
+    notifiedText: {
       en: 'The check of the round says what we sent, what your server answered, and what to do.',
       zh: '“检查整个流程”会说明发送了什么、你的服务器怎样响应，以及该怎么做。',
     },
-    untoldText: {
+    noAddressText: {
       en: 'No address is set yet, so nothing is sent.',
       zh: '还没有填写通知地址，因此不会发送。',
     },
@@ -55,7 +55,7 @@ export const round = {
   },
   title: { en: 'Check the whole round', zh: '检查整个流程' },
   lead: {
-    en: 'How far your newest order came: created, paid, notified, confirmed, and back at your shop. So you find “paid but not credited” before a customer does.',
+    en: 'How far your newest order came: created, paid, notified, confirmed, and back at your shop. So you find “paid but not credited” before a buyer does.',
     zh: '查看最新一笔订单走到了哪一步：创建、付款、通知、确认、返回商店。先于买家发现“已付款但未到账”。',
   },
   nothing: { en: 'There is no order yet.', zh: '还没有订单。' },
@@ -124,8 +124,8 @@ export const round = {
   },
   notReached: { en: 'Your server was not reached.', zh: '没有到达你的服务器。' },
   notConfirmed: (status: string) => ({
-    en: `Your server answered${status === '' ? '' : ` HTTP ${status}`}, but did not confirm. We repeat it up to six times.`,
-    zh: `你的服务器${status === '' ? '' : `返回 HTTP ${status}，但`}没有确认。系统最多重试六次。`,
+    en: `Your server answered${status === '' ? '' : ` HTTP ${status}`}, but did not confirm. We send it at most six times.`,
+    zh: `你的服务器${status === '' ? '' : `返回 HTTP ${status}，但`}没有确认。系统最多发送六次。`,
   }),
   noReturn: {
     en: 'The order names no return_url, so buyers stay at the receipt. Send one if your shop should show what was bought.',
