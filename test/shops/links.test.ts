@@ -4,7 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { updateApp } from '../../src/identity/apps/acts.ts'
 import { acceptOffer, offerApplication } from '../../src/payment/apps/handover.ts'
 import { setLogo } from '../../src/payment/apps/own-app.ts'
-import { type Linking, linkApps, unlinkApps } from '../../src/shops/links.ts'
+import {
+  type Linking,
+  linkApps,
+  linkablePaymentApps,
+  linkableSignInApps,
+  unlinkApps,
+} from '../../src/shops/links.ts'
 import { makePerson } from '../harness/cast.ts'
 import { browser, useTestApp } from '../harness/harness.ts'
 import { decideReview, joinTeam, type Merchant, makeMerchant, settingsForm } from '../harness/merchant.ts'
@@ -90,10 +96,9 @@ describe('linking', () => {
 
   it('offers only the owner’s own live applications that can be linked', async () => {
     const pair = await makePair()
-    const [stranger, test_app, rejected] = [
+    const [stranger, test_app] = [
       await makeMerchant(test),
       await makeMerchant(test, { twinOf: pair.merchant }),
-      await makePair(),
     ]
     const owner = await pair.merchant.owner.signIn()
     const page = await owner.get(pagesOf(pair).signIn)
@@ -104,8 +109,15 @@ describe('linking', () => {
     expect(await refused('')).toBe(400)
     await setRows(test, 'payment_apps', { id: pair.merchant.id }, { status: 'suspended' })
     expect(await refused(pair.merchant.payment_id)).toBe(409)
-    await changeApp(test, rejected.party, { confirmed_at: null })
-    await expect(linkApps(test.deps, linking(rejected))).rejects.toMatchObject({ code: 'conflict' })
+    expect(await linkablePaymentApps(test.db, pair.merchant.owner.id)).toEqual([])
+    const suspended = { suspended_at: test.clock.now(), suspended_by: staff.id, suspended_reason: 'x' }
+    for (const values of [suspended, { confirmed_at: null }]) {
+      const unusable = await makePair()
+      await changeApp(test, unusable.party, values)
+      await expect(linkApps(test.deps, linking(unusable))).rejects.toMatchObject({ code: 'conflict' })
+      expect(await linkableSignInApps(test.db, unusable.merchant.owner.id)).toEqual([])
+      expect(await linksOf(unusable)).toEqual([])
+    }
     expect(await linksOf(pair)).toEqual([])
   })
 
@@ -309,8 +321,12 @@ describe('a hand-over', () => {
       const pair = await makePair()
       const accept = await offered(pair)
       const acts = [accept(), linkApps(test.deps, linking(pair))]
-      const [handedOver] = await Promise.allSettled(round % 2 === 0 ? acts : acts.reverse())
-      expect(handedOver).toBeDefined()
+      const outcomes = await Promise.allSettled(round % 2 === 0 ? acts : acts.reverse())
+      // A link that comes too late finds the application no longer with this owner.
+      const reasons = outcomes.flatMap((outcome) =>
+        outcome.status === 'rejected' ? [outcome.reason.code] : [],
+      )
+      expect(reasons.filter((code) => code !== 'not_found')).toEqual([])
       const { applicant_id } = await rowOf(test, 'payment_apps', { id: pair.merchant.id })
       expect(applicant_id).not.toBe(pair.merchant.owner.id)
       expect(await linksOf(pair)).toEqual([])
