@@ -188,6 +188,12 @@ describe('acts of one number in one batch', () => {
 })
 
 it('without an amount nothing is paid, transferred, charged or refunded', async () => {
+  const moved = () =>
+    Promise.all(
+      (
+        ['orders', 'transfers', 'mandates', 'journal', 'entries', 'ledger_accounts', 'audit_log'] as const
+      ).map((table) => rowsOf(test, table)),
+    )
   await switchMandates(test)
   const [merchant, member] = [await makeMandateMerchant(test), await makePerson(test, { points: 100n })]
   await givePoints(test, merchant.owner, 100n)
@@ -205,6 +211,7 @@ it('without an amount nothing is paid, transferred, charged or refunded', async 
   const mandate_id = await makeMandate(test, merchant, member)
   const charge = chargeOf(merchant, mandate_id, 10n)
   await makeChargeMandate(test.deps)(charge)
+  const before = await moved()
   const nothing = { amount: null, now, transaction_id: 'txn_'.padEnd(28, 'z') }
   const payment = { transaction_id: open!.transaction_id, payer_id: member.id, expected_amount: null, now }
   const { rows } = await sql`
@@ -223,6 +230,7 @@ it('without an amount nothing is paid, transferred, charged or refunded', async 
     test.db,
   )
   expect(rows).toEqual([{ payment: 'changed', transfer: 'changed', charge: 'changed', refund: 'too_much' }])
+  expect(await moved()).toEqual(before)
 })
 
 describe('the daily limit of a member', () => {
