@@ -9,11 +9,16 @@ import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { containing } from '../../database/paging.ts'
 import type { JournalKind } from '../../database/tables/ledger.ts'
-import { FOUND_MAX, findNewestOrders, findOrders, findTransfers } from './transactions.ts'
+import { FOUND_MAX, findNewestOrders, findOrders, findTransfers, SEARCHED_MAX } from './transactions.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/find/find': { q: string; groups: { kind: Kind; found: Found[]; all: string | undefined }[] }
+    'admin/find/find': {
+      q: string
+      groups: { kind: Kind; found: Found[]; all: string | undefined }[]
+      /** How many of the newest orders were searched by what they sold. */
+      searched: number
+    }
   }
 }
 
@@ -31,7 +36,7 @@ export function findPages(app: FastifyInstance, { db }: Core): void {
       found,
       all: found.length < SHOWN_MAX ? undefined : listOf(kind, q),
     }))
-    return reply.page('admin/find/find', { q, groups })
+    return reply.page('admin/find/find', { q, groups, searched: SEARCHED_MAX })
   })
 }
 

@@ -5,10 +5,10 @@ export const find = {
   title: { en: 'Search', zh: '搜索' },
   label: { en: 'Search members, shops, orders', zh: '搜索成员、商店、订单' },
   hint: { en: 'Name or any number', zh: '名称或任意编号' },
-  lead: {
-    en: 'Finds members and applications by a part of their names, orders by what they sold (the newest 2,000), and everything by its number: txn_…, trade number, order number, pay_…, pid, client_id.',
-    zh: '可按名称的一部分搜索成员和应用，按商品说明搜索最新的 2,000 笔订单，也可按任意编号搜索：txn_…、平台订单号、订单号、pay_…、pid、client_id。',
-  },
+  lead: (searched: string) => ({
+    en: `Finds members and applications by a part of their names, orders by what they sold (the newest ${searched}), and everything by its number: txn_…, trade number, order number, pay_…, pid, client_id.`,
+    zh: `可按名称的一部分搜索成员和应用，按商品说明搜索最新的 ${searched} 笔订单，也可按任意编号搜索：txn_…、平台订单号、订单号、pay_…、pid、client_id。`,
+  }),
   start: { en: 'Search for anything by its name or number', zh: '按名称或编号搜索' },
   all: { en: 'Show all', zh: '查看全部' },
   nothing: { en: 'No results', zh: '没有结果' },

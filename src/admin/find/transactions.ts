@@ -38,7 +38,7 @@ export async function findOrders(db: Db, id: string) {
 }
 
 /** The newest orders that are searched by what they sold. An index over all orders would cost every payment a write. */
-const SEARCHED_MAX = 2_000
+export const SEARCHED_MAX = 2_000
 
 /** Finds orders among the newest by a part of what they sold or of a number. */
 export async function findNewestOrders(db: Db, text: string, limit: number) {
