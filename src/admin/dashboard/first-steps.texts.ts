@@ -155,12 +155,12 @@ export const firstSteps = {
     title: { en: 'Finish', zh: '完成' },
     text: {
       en: 'The overview then takes the place of this page. The site settings bring it back.',
-      zh: '之后由概览取代此页。可在站点设置中恢复。',
+      zh: '之后由总览取代此页。可在站点设置中恢复。',
     },
     open: (steps: string) => ({ en: `Still open: ${steps}.`, zh: `尚未完成：${steps}。` }),
     button: { en: 'Finish the set-up', zh: '完成开站' },
     buttonAnyway: { en: 'Finish all the same', zh: '仍然完成' },
-    done: { en: 'The set-up is finished. This is the overview.', zh: '开站已完成。这里是概览。' },
+    done: { en: 'The set-up is finished. This is the overview.', zh: '开站已完成。这里是总览。' },
     separator: { en: ', ', zh: '、' },
   },
   doctor: {

@@ -72,7 +72,7 @@ export const names = {
     label: { en: 'The set-up is finished', zh: '开站已完成' },
     hint: {
       en: 'Administrators begin at the overview. Otherwise they begin at the first steps.',
-      zh: '管理员从概览开始；关闭时从开站清单开始。',
+      zh: '管理员从总览开始；关闭时从开站清单开始。',
     },
   },
   points_payment_fee_rate: {

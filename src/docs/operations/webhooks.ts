@@ -32,7 +32,7 @@ export type Webhook = {
   area: 'payment' | 'v1' | 'v2'
   method: 'get' | 'post'
   title: Text
-  /** The event that it tells of, or the way it comes. */
+  /** When it is sent. */
   when: Text
   /** The address, and what the receiver does. */
   about: Text
