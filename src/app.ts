@@ -70,6 +70,7 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
       ...SLASHES_OF_SHOPS,
     },
   })
+  dropLostCallers(app)
   if (deps.tracing !== undefined) traceRequests(app, deps.tracing, isPaymentId)
   answerDocumentsFirst(app, deps)
   await app.register(fastifyCookie)
@@ -112,6 +113,18 @@ function parseQuery(text: string): Parameters {
   } catch (error) {
     return Object.assign(Object.create(null), { [UNREADABLE_QUERY]: error })
   }
+}
+
+/**
+ * Closes requests whose caller has already gone, before their address was read. From the first read on, Node keeps the address, so
+ * each request has one until it ends, even if its caller leaves meanwhile.
+ */
+function dropLostCallers(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ raw: { socket } }, reply, done) => {
+    if (socket.remoteAddress !== undefined) return done()
+    reply.hijack()
+    socket.destroy()
+  })
 }
 
 /** Refuses compressed bodies (RFC 9110 15.5.16): their size is not known before they are read. */

@@ -18,6 +18,7 @@ import { freePort } from '../harness/free-port.ts'
 import { type Fields, makeShop, send } from '../harness/gateway-shop.ts'
 import { browser, createDatabase, HTML, useTestApp } from '../harness/harness.ts'
 import { type Answer, merchantSign } from '../harness/merchant.ts'
+import { rowsOf } from '../harness/rows.ts'
 import { until } from '../harness/waiting.ts'
 
 const PLACES = 16
@@ -200,6 +201,18 @@ describe('a place', () => {
     })
     await inHand(0)
     expect((await shop.process(newOrder())).status).toBe(200)
+  })
+
+  it('keeps the address of a caller who has left', async () => {
+    await whileLocked(['payment_apps'], async () => {
+      await say(asText(newOrder()).replace('amount=7', 'amount=8'))
+      await inHand(1)
+      hangUp()
+      await inHand(0)
+    })
+    const kept = () => rowsOf(test, 'refused_requests', { app_id: shop.id })
+    await until(async () => (await kept()).length > 0)
+    expect(await kept()).toMatchObject([{ code: 'invalid_signature', address: '127.0.0.1' }])
   })
 })
 
