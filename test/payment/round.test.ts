@@ -3,13 +3,13 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { judgeRound, type RoundStep } from '../../src/payment/merchant/round.ts'
 import { makePerson } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
-import { useTestApp } from '../harness/harness.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { startReceiver } from '../harness/notify-receiver.ts'
 import { placeOrder } from '../harness/orders.ts'
-import { rowOf, rowsOf } from '../harness/rows.ts'
+import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 
 const test = await useTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.1/32' })
 test.startNotifier()
@@ -130,6 +130,30 @@ it('the keys page finds a payment that the shop does not confirm, and one that i
     { door: 'gateway', status: 'paid', amount: 100n },
     { door: 'gateway', status: 'paid', amount: 100n },
   ])
+})
+
+it('calls of a shop’s addresses are limited per hour, on both pages together', async () => {
+  const shop = await makeMerchant(test)
+  const browser = await shop.owner.signIn()
+  await placeOrder(shop)
+  const app = `${APPS}/${shop.payment_id}`
+  await setRows(test, 'payment_apps', { id: shop.id }, { callback_url: `${receiver.url}/return` })
+  const tryReturn = async () => {
+    const page = await browser.get(`${app}/developers`)
+    return (await browser.post(`${app}/developers/return`, page.form(`${app}/developers/return#round`)))
+      .status
+  }
+  await setSetting(test, 'limit_address_tries', '2')
+  receiver.received.length = 0
+  expect([await tryReturn(), await tryReturn(), await tryReturn()]).toEqual([200, 200, 429])
+  const { form_token } = (await browser.get(`${app}/settings`)).form(`${app}/edit`)
+  expect(
+    (await browser.post(`${app}/addresses`, { form_token: form_token!, url: receiver.url })).status,
+  ).toBe(429)
+  expect(receiver.received.map(({ path }) => path)).toEqual(['/return', '/return'])
+  const tries = { subject: shop.payment_id, action: 'payment_app.try_address' }
+  expect(await rowsOf(test, 'audit_log', tries)).toHaveLength(2)
+  await setSetting(test, 'limit_address_tries', '20')
 })
 
 it('a live application shows the round of its newest order, and creates none', async () => {
