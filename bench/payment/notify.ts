@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { openDatabase } from '../../src/database/connection.ts'
-import { startPostgres } from '../database.ts'
+import { postmasterOf, startPostgres } from '../database.ts'
 import { cpuSeconds, treeSeconds } from '../driver.ts'
 import { type ServerProcess, startServer, stopServers } from '../processes.ts'
 import { spread } from '../statistics.ts'
@@ -117,8 +117,7 @@ const postgres = await startPostgres()
 const senders: ServerProcess[] = []
 try {
   const db = openDatabase(postgres.url, { max: 1, onBroken: () => {} })
-  const { rows } = await sql<{ pid: string }>`select pg_read_file('postmaster.pid') as pid`.execute(db)
-  const postmaster = Number.parseInt(rows[0]!.pid, 10)
+  const postmaster = await postmasterOf(db)
   const open = async (name: string, root: string): Promise<Side> => {
     await sql.raw(`create database "${name}"`).execute(db)
     const url = Object.assign(new URL(postgres.url), { pathname: `/${name}` }).href

@@ -15,7 +15,7 @@ import { openDatabase } from '../../src/database/connection.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { proveBooks } from '../../src/ledger/books.ts'
 import { makeSecrets } from '../../src/platform/secrets.ts'
-import { startPostgres } from '../database.ts'
+import { postmasterOf, startPostgres } from '../database.ts'
 import type { Measured } from '../driver.ts'
 import { type ServerProcess, startServer, stopServers } from '../processes.ts'
 import { casesOf, casesOfSizes, SIZE_TARGETS, TARGETS } from './cases.ts'
@@ -82,18 +82,13 @@ async function requireSound({ world: { deps } }: Site): Promise<void> {
   if (broken.length > 0) throw new Error(`The books do not pass: ${JSON.stringify(broken, String)}`)
 }
 
-async function postmasterOf({ world: { deps } }: Site): Promise<number> {
-  const { rows } = await sql<{ pid: string }>`select pg_read_file('postmaster.pid') as pid`.execute(deps.db)
-  return Number.parseInt(rows[0]!.pid, 10)
-}
-
 const how = { rounds: Number(flags.rounds), scale: Number(flags.scale), only: flags.only }
 
 async function compareWithLimits(url: string): Promise<void> {
   const site = await openSite(url)
   const { world } = site
   await sql.raw(BARE_SCHEMA).execute(world.deps.db)
-  const postmaster = await postmasterOf(site)
+  const postmaster = await postmasterOf(world.deps.db)
   const ours = await start(OUR_SERVER, 4901, url)
   const second = await start(OUR_SERVER, 4902, url)
   const unbatched = await start(OUR_SERVER, 4903, url, ['--unbatched'])
@@ -150,7 +145,7 @@ async function openSizes(url: string): Promise<{ empty: Site; full: Site }> {
 async function compareSizes(url: string): Promise<void> {
   const { empty, full } = await openSizes(url)
   if (how.rounds > 0) {
-    const postmaster = await postmasterOf(full)
+    const postmaster = await postmasterOf(full.world.deps.db)
     const sides = {
       empty: over(postmaster, await start(OUR_SERVER, 4906, empty.url)),
       full: over(postmaster, await start(OUR_SERVER, 4907, full.url)),

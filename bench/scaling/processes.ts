@@ -12,7 +12,7 @@ import { openSettings } from '../../src/core/settings.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { makeSecrets } from '../../src/platform/secrets.ts'
-import { startPostgres } from '../database.ts'
+import { postmasterOf, startPostgres } from '../database.ts'
 import type { Measured } from '../driver.ts'
 import { initiations, payments, queries, transfers, type Work } from '../payment/acts.ts'
 import { over } from '../payment/rounds.ts'
@@ -93,8 +93,7 @@ try {
   const secrets = makeSecrets(SECRET)
   const deps = { db, clock: () => new Date(), secrets, settings: openSettings(db) } as Core
   const world = await makeWorld(deps, SHOPS)
-  const { rows } = await sql<{ pid: string }>`select pg_read_file('postmaster.pid') as pid`.execute(db)
-  const postmaster = Number.parseInt(rows[0]!.pid, 10)
+  const postmaster = await postmasterOf(db)
   const env = { DATABASE_URL: postgres.url, APP_SECRET: SECRET, LOG_LEVEL: 'warn' }
   for (let n = 0; n < Math.max(...NUMBERS); n += 1)
     servers.push(

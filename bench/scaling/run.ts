@@ -14,7 +14,7 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePlaceOrder } from '../../src/payment/orders/place.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { makeSecrets } from '../../src/platform/secrets.ts'
-import { startPostgres } from '../database.ts'
+import { postmasterOf, startPostgres } from '../database.ts'
 import { cpuSeconds, measureCalls, treeSeconds } from '../driver.ts'
 
 const { values: flags } = parseArgs({
@@ -149,8 +149,7 @@ try {
   await migrate(postgres.url)
   const db = openDatabase(postgres.url, { max: 10, onBroken: () => {} })
   for (const statement of PEOPLE) await sql.raw(statement).execute(db)
-  const { rows } = await sql<{ pid: string }>`select pg_read_file('postmaster.pid') as pid`.execute(db)
-  const postmaster = Number.parseInt(rows[0]!.pid, 10)
+  const postmaster = await postmasterOf(db)
   const secrets = makeSecrets('scaling-bench-'.repeat(4))
   const deps = { db, secrets, clock: () => new Date(), settings: openSettings(db) } as Core
   console.log('| | bytes | WAL | CPU µs: process | Postgres | bytes by table (of them indexes) |')
