@@ -84,7 +84,7 @@ end
 $$;
 
 -- Names the locked row that an act waits for, by await_row: its wallet. A new test wallet waits for the issuance of play points.
--- Nobody waits for 0: a new owner or a new member has no live wallet yet, and the next run opens it.
+-- An act does not wait for 0: a new owner or a new member has no live wallet yet, and the next run opens it.
 create or replace function wallet_row(p_wallet_id bigint, p_book text) returns text language sql stable as $$
   select 'wallet ' || coalesce(
     p_wallet_id,

@@ -39,8 +39,8 @@ $$;
 -- applications with the fewest claims under way come first: a slow host delays no other, and so does an application with many
 -- hosts.
 --
--- A process claims each time an attempt ends, mostly to find one or two. So a claim costs what its statements cost to start, and they
--- have few steps. A claim that finds nothing ends after the first.
+-- A process claims when attempts end, and mostly finds one or two notifications. Most of its cost is the start of its statements, so
+-- they have few steps. A claim that finds nothing ends after the first.
 create or replace function claim_notifications(
   p_now timestamptz, p_lease interval, p_max integer, p_host_max integer, p_app_max integer, out claimed claimed_notification[]
 ) language plpgsql as $$

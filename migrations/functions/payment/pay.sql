@@ -154,7 +154,8 @@ begin
 end
 $$;
 
--- 1. What is locked first: the orders, by id. Rows that refer to an order, such as a buyer's view of it, hold no payment back.
+-- 1. What is locked first: the orders, by id. The lock lets others add rows that refer to an order, such as a buyer's view of it,
+-- and such rows do not delay a payment.
 create or replace function lock_orders(p_asked asked_payment[], p_skips boolean) returns bigint[] language plpgsql as $$
 begin
   if p_skips then
