@@ -55,8 +55,10 @@ export async function homePages(app: FastifyInstance, deps: Core): Promise<void>
     return showHome(request, reply, session, deps)
   })
 
-  app.post('/language', async (request, reply) => {
-    const { language, return_to } = (request.body ?? {}) as Record<string, unknown>
+  const fieldsOf = ({ body }: FastifyRequest) => (body ?? {}) as Record<string, unknown>
+  const config = { page: (request: FastifyRequest) => safeBack(fieldsOf(request).return_to) }
+  app.post('/language', { config }, async (request, reply) => {
+    const { language, return_to } = fieldsOf(request)
     if (isLanguage(language)) {
       const secure = deps.config.production
       reply.setCookie(LANGUAGE_COOKIE, language, { path: '/', sameSite: 'lax', secure, maxAge: YEAR_SECONDS })

@@ -4,6 +4,7 @@
  */
 import { appendFileSync, readFileSync } from 'node:fs'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
+import { KEPT_COOKIE } from '../../src/web/forms/kept-forms.ts'
 import { routesOf } from './routes.ts'
 
 /** The forms whose success shows by itself, and how. All others set the cookie of a report. */
@@ -78,6 +79,8 @@ function requireReport(
   { statusCode, headers, cookies }: LightMyRequestResponse,
   log: string,
 ): void {
+  // A form that is kept was not carried out.
+  if (cookies.some(({ name }) => name === KEPT_COOKIE)) return
   if (statusCode >= 400 || /^\/(sign-in|account\/second-factor)\?/.test(headers.location ?? '')) return
   const pathname = new URL(String(url), 'http://x').pathname
   const form = formAt(app, pathname)

@@ -1,5 +1,7 @@
 /** What guards every form: the token of its page, and the site that sends it. spec/accounts 3.3. */
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { makeSecrets } from '../../src/platform/secrets.ts'
+import { formToken } from '../../src/web/forms/form-guard.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { switchMandates } from '../harness/mandates.ts'
@@ -26,4 +28,31 @@ it.each<[string, () => Promise<Record<string, string>>, Record<string, string>, 
     Promise.all(forms.map(async (form) => [form, (await client.post(form, fields, headers)).status])),
   )
   expect(answers).toEqual(forms.map((form) => [form, shownAgain.includes(form) ? 303 : 403]))
+})
+
+describe('a form of another version', () => {
+  it.each([
+    ['that adds to the token', (own: string) => `${own}.more.of.it`, {}],
+    ['that reads only the tag of ours', (own: string) => own.split('.')[0]!, {}],
+  ])('%s is accepted', async (_, tokenFrom) => {
+    const { form_token: own = '' } = await tokenOf()
+    const form_token = tokenFrom(own)
+    expect((await client.post('/account/profile', { form_token, name: 'Typed' })).status).toBe(303)
+  })
+
+  it('that makes its token in another way leads to its page, and does nothing', async () => {
+    const fields = { form_token: 'v9.another-way', return_to: '/account', name: 'Typed' }
+    const forms = formsOf(test.app).map((form) => form.replaceAll(/:[^/]+/g, '1'))
+    const answers = await withoutWriting(test, () =>
+      Promise.all(forms.map(async (form) => [form, (await client.post(form, fields)).status])),
+    )
+    expect(answers).toEqual(forms.map((form) => [form, 303]))
+  })
+})
+
+it('the token of this version stays the same, because the version before reads it', () => {
+  const secrets = makeSecrets('a secret of thirty-two characters')
+  expect(formToken(secrets, 'cookie', 7n)).toBe(
+    'Eq1CLh5oJA_pMTIW7-23mOYRQeFrTimHaQYdNFz_GDs.7.JCvqaB8attPcNmTPQ9a7Hw',
+  )
 })

@@ -99,7 +99,7 @@ describe('a form whose session has ended', () => {
     const [tag, id, proof] = own.split('.')
     const { form_token: visitors = '' } = (await browser(test).get('/sign-in')).form('/sign-in')
     await endSessions()
-    const forged = ['', 'x', `${tag}`, `${tag}.${id}`, `${tag}.${Number(id) + 1}.${proof}`, visitors]
+    const forged = ['', 'x'.repeat(43), `${tag}`, `${tag}.${Number(id) + 1}.${proof}`, visitors]
     const answers = [
       await client.post(PROFILE, { form_token: own, name: TYPED }, { 'sec-fetch-site': 'cross-site' }),
       await client.post(PROFILE, { form_token: own, name: TYPED }, { 'sec-fetch-site': 'same-site' }),
@@ -111,6 +111,16 @@ describe('a form whose session has ended', () => {
     }
     expect(await keptForms()).toEqual([])
     expect(client.cookies.has('kept_form')).toBe(false)
+  })
+
+  it('is shown to nobody who signs in if another version made it', async () => {
+    await endSessions()
+    const late = await client.post(PROFILE, { form_token: 'v9.another-way', name: TYPED })
+    expect(late).toMatchObject({ status: 303, location: PROFILE })
+    const { location } = await client.get(PROFILE)
+    const { username, password } = alice
+    await client.submit(await client.get(location!), '/sign-in', { username, password })
+    expect((await client.get(PROFILE)).body).not.toContain(TYPED)
   })
 
   it('says nothing about what was typed where nothing can be', async () => {

@@ -67,11 +67,13 @@ describe('a fault in each field', () => {
   })
 })
 
+/** The token of a form of a version that derives it in another way. */
+const OF_OTHER_VERSION = 'v9.another-way'
 /** These say by themselves what was typed, or hold codes only. */
 const OF_THEIR_OWN = ['/sign-in', '/sign-in/second-factor', '/account/data/close']
 const kept = listed.filter(({ route }) => !OF_THEIR_OWN.includes(route))
 
-describe('the switch of languages, the end of a session, and a fresh sign-in keep what was typed', () => {
+describe('the switch of languages, another version, the end of a session, and a fresh sign-in keep what was typed', () => {
   const signedInAt = (auth_time: Date) => world.test.db.updateTable('sessions').set({ auth_time }).execute()
 
   test.each(kept)('$name', async ({ route, form }) => {
@@ -90,6 +92,12 @@ describe('the switch of languages, the end of a session, and a fresh sign-in kee
       expect(again).toMatchObject({ status: 200, body: expect.stringContaining(`<html lang="${language}">`) })
       expectTyped(formOn(again, route, form).fields, sent)
     }
+    const { location: own } = await client.post(shown.action + (form.button ?? ''), {
+      ...sent,
+      form_token: OF_OTHER_VERSION,
+    })
+    if (!NEVER_KEPT.includes(first!.name))
+      expectTyped(formOn(await client.get(own!), route, form).fields, sent)
     if (form.as === 'visitor') return
     const session = client.cookies.get('tessera_session')!
     client.cookies.delete('tessera_session')

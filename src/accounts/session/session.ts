@@ -14,6 +14,7 @@ import type { Config } from '../../platform/config.ts'
 import { AppError } from '../../platform/errors.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
 import { formToken, isFormOf, memberOfForm, verifyForm } from '../../web/forms/form-guard.ts'
+import { returnToOwnForm } from '../../web/forms/kept-forms.ts'
 import type { Language } from '../../web/languages.ts'
 import {
   explainAnonymised,
@@ -76,9 +77,10 @@ export const cookieOptions = (config: Config) =>
 export function browserScope(app: FastifyInstance, deps: Core): void {
   const findSession = makeFindSession(deps)
   app.addHook('onRequest', async (request) => deps.limits.take('pages', networkOf(request.ip)))
-  app.addHook('preHandler', async (request) => {
+  app.addHook('preHandler', async (request, reply) => {
     await loadSession(request, deps, findSession)
-    if (request.method !== 'GET' && request.method !== 'HEAD') await requireOwnForm(request, deps)
+    if (request.method === 'GET' || request.method === 'HEAD') return undefined
+    return requireOwnForm(request, reply, deps)
   })
   app.addHook('onSend', (request, reply, payload, done) => {
     keepVisitorToken(request, reply, payload, deps)
@@ -95,10 +97,18 @@ function keepVisitorToken(request: FastifyRequest, reply: FastifyReply, payload:
   reply.setCookie(name, visitorToken, cookieOptions(deps.config))
 }
 
-async function requireOwnForm(request: FastifyRequest, deps: Core): Promise<void> {
+/** Ends the request with an answer where another version made the form, and throws form_expired for any other form. */
+async function requireOwnForm(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: Core,
+): Promise<FastifyReply | undefined> {
   try {
     verifyForm(request, request.session?.token ?? request.visitorToken, deps)
+    return undefined
   } catch (error) {
+    const shown = await returnToOwnForm(reply, deps)
+    if (shown !== undefined) return shown
     await recordRefusal(deps.db, {
       kind: 'form_refused',
       user_id: request.session?.user.id,

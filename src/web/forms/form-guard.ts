@@ -17,6 +17,8 @@ const PURPOSE = 'form'
 const MEMBER_PURPOSE = 'member of a form'
 /** 132 bits. Each form of a page carries them, and they allow no act. */
 const PROOF_LENGTH = 22
+/** The shape of every token that `formToken` makes. A version that derives its tokens in another way gives them another shape. */
+const OWN_SHAPE = /^[\w-]{43}(\.\d+\.[\w-]{22})?$/
 
 /**
  * Returns the form token for the browser with this cookie value. That of a member's page also says for whom the form was
@@ -63,7 +65,16 @@ export function memberOfForm(
   return proofs.some((each) => sameText(each, proof)) ? user_id : undefined
 }
 
-/** Returns the parts of the token that came with a form. */
+/**
+ * Whether our own page of another version made the form of a request: its token has a shape that this version does not know.
+ * NOTE: anybody can write such a token, so this allows no act.
+ */
+export function isFormOfOtherVersion(request: FastifyRequest, config: Config): boolean {
+  const token = sentToken(request).join('.')
+  return token !== '' && !OWN_SHAPE.test(token) && isOwnPage(request, config)
+}
+
+/** Returns the parts of the token that came with a form. The first is the tag; another version may add more. */
 function sentToken({ body }: FastifyRequest): string[] {
   const sent = (body as Record<string, unknown> | undefined)?.[FORM_TOKEN_FIELD]
   return typeof sent === 'string' ? sent.split('.') : []

@@ -5,10 +5,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
-import { safeBack } from '../back.ts'
+import { backOf, safeBack } from '../back.ts'
 import { escapeHtml } from '../html.ts'
 import { NAME_LENGTH_MAX, PARAMETERS_MAX, VALUE_BYTES_MAX } from '../parameters.ts'
-import { FORM_TOKEN_FIELD, memberOfForm } from './form-guard.ts'
+import { FORM_TOKEN_FIELD, isFormOfOtherVersion, memberOfForm } from './form-guard.ts'
 import { type RefusedForm, textsIn } from './forms.ts'
 
 /** The path to which a form was sent, and its fields. */
@@ -31,7 +31,8 @@ export const NEVER_KEPT: readonly string[] = [
 const KEPT_MINUTES = 15
 /** A longer form is not kept. The body of a request has the same limit. */
 const KEPT_BYTES_MAX = 65_536
-const COOKIE = 'kept_form'
+/** The cookie that names the kept form of a browser. */
+export const KEPT_COOKIE = 'kept_form'
 const PURPOSE = 'kept form'
 const PATH_FIELD = 'kept_path'
 const PREFIX = 'kept.'
@@ -117,7 +118,7 @@ export async function keepForm(
     .insertInto('kept_forms')
     .values({ id, form: secrets.encrypt(PURPOSE, text), expires_at })
     .execute()
-  reply.setCookie(COOKIE, token, {
+  reply.setCookie(KEPT_COOKIE, token, {
     path: '/',
     httpOnly: true,
     sameSite: 'lax',
@@ -127,10 +128,27 @@ export async function keepForm(
   return true
 }
 
+/** Returns what was typed in the form of a request, or in the form that its switch of languages repeats. */
+function formOf(request: FastifyRequest): TypedForm | undefined {
+  return request.routeOptions.url === '/language' ? repeatedForm(request) : typedForm(request)
+}
+
+/**
+ * Leads the form of another version to its page, which shows again what was typed. Returns undefined for every other form,
+ * for one without a page, and for one that is too long to keep. spec/accounts 3.3.
+ */
+export async function returnToOwnForm(reply: FastifyReply, deps: Deps): Promise<FastifyReply | undefined> {
+  const { request } = reply
+  const page = isFormOfOtherVersion(request, deps.config) ? backOf(request) : undefined
+  if (page === undefined) return undefined
+  const form = formOf(request)
+  if (form !== undefined && !(await keepForm(reply, page, form, deps))) return undefined
+  return reply.redirect(page, 303)
+}
+
 async function keepLateForm(reply: FastifyReply, page: string, deps: Deps): Promise<LateForm | undefined> {
   const { request } = reply
-  const isSwitch = request.routeOptions.url === '/language'
-  const form = isSwitch ? repeatedForm(request) : typedForm(request)
+  const form = formOf(request)
   if (form === undefined || Object.keys(textsIn(request.body)).length === 0) return undefined
   const member = memberOfForm(request, deps)
   const isOthers = request.session !== undefined && memberOf(request) !== member
@@ -147,7 +165,7 @@ export function registerKeptForms(app: FastifyInstance, deps: Deps): void {
     const { method, handler } = route
     if (method !== 'GET') return
     route.handler = function (request, reply) {
-      const token = request.method === 'GET' ? request.cookies?.[COOKIE] : undefined
+      const token = request.method === 'GET' ? request.cookies?.[KEPT_COOKIE] : undefined
       if (token === undefined) return handler.call(this, request, reply)
       return showKept(request, reply, token, deps).then(() => handler.call(this, request, reply))
     }
@@ -167,7 +185,7 @@ async function showKept(
     .returning('form')
     .executeTakeFirst()
   if (kept === undefined) return
-  reply.clearCookie(COOKIE, { path: '/' })
+  reply.clearCookie(KEPT_COOKIE, { path: '/' })
   const { path, typed } = JSON.parse(secrets.decrypt(PURPOSE, kept.form)) as TypedForm
   const { kept: title, sendAgain: text } = request.locale.t.forms
   request.refused = { path, typed, problems: {}, status: 200, summary: { title, text, tone: 'warn' } }
