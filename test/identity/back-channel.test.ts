@@ -14,17 +14,21 @@ import { banMember, suspendMember } from '../../src/accounts/members.ts'
 import { resetPassword } from '../../src/accounts/operator.ts'
 import { issueLink } from '../../src/accounts/security/account-links.ts'
 import { recoverPassword } from '../../src/accounts/security/recovery.ts'
+import type { Db } from '../../src/database/connection.ts'
+import type { LogoutOutcome } from '../../src/database/tables/identity.ts'
 import { revokeAuthorisation, signOutEverywhere } from '../../src/identity/authorised-apps.ts'
-import { RETRY_SECONDS } from '../../src/identity/logout/deliveries.ts'
+import { claimAndSettle, RETRY_SECONDS } from '../../src/identity/logout/deliveries.ts'
 import { openLogoutSender } from '../../src/identity/logout/worker.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { sha256 } from '../../src/platform/secrets.ts'
 import { anonymise } from '../../src/privacy/anonymise.ts'
+import { untilBlocked } from '../harness/blocked.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { startDnsServer } from '../harness/dns-server.ts'
 import { type Browser, startTestApp, type TestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
+import { rowsRead } from '../harness/rows-read.ts'
 import { until } from '../harness/waiting.ts'
 import { feignWrongClock } from '../harness/wrong-clock.ts'
 import { storedApp } from './owned-app.ts'
@@ -514,6 +518,67 @@ describe('a delivery', () => {
     await told(other)
     expect(tokensTo(hanging).length).toBeLessThan(50)
     await sql`delete from logout_deliveries where app_id = ${hanging.id}`.execute(test.db)
+  })
+})
+
+describe('a settlement', () => {
+  const CLAIM_MS = 60_000
+
+  /** Claimed deliveries of a new application. They stay claimed, so the worker leaves them alone. */
+  async function claimedRows(db: Db, count: number) {
+    const { id: app_id } = await makeListener()
+    const { id: user_id } = await makePerson(test)
+    const now = test.clock.now()
+    const claimed_until = new Date(now.getTime() + CLAIM_MS)
+    const times = { next_attempt_at: now, created_at: now, claimed_until }
+    const row = { app_id, user_id, is_bulk: false, claims: 1, ...times }
+    return db
+      .insertInto('logout_deliveries')
+      .values(Array.from({ length: count }, () => row))
+      .returning(['id', 'app_id'])
+      .execute()
+  }
+
+  const settle = (db: Db, rows: { id: bigint }[], outcomes: LogoutOutcome[]) => {
+    const now = test.clock.now()
+    const settled = rows.map(({ id }, i) => {
+      const outcome = outcomes[i % outcomes.length]!
+      const next_attempt_at = outcome === 'delivered' ? null : new Date(now.getTime() + 10_000)
+      return { id: String(id), claim: 1, ended_at: now, outcome, response_status: 200, next_attempt_at }
+    })
+    return claimAndSettle(db, { settled, room: 0, bulk_room: 0, now })
+  }
+
+  it('reads no other open row, even by statistics of a time without any', async () => {
+    const rolledBack = new Error('rolled back')
+    const settling = test.db.transaction().execute(async (tx) => {
+      await sql`delete from logout_deliveries where ended_at is null`.execute(tx)
+      await sql`analyze logout_deliveries`.execute(tx)
+      const rows = await claimedRows(tx, 400)
+      const before = await rowsRead(tx, 'logout_deliveries')
+      await settle(tx, rows.slice(0, 8), ['delivered', 'timeout'])
+      expect((await rowsRead(tx, 'logout_deliveries')) - before).toBe(8)
+      throw rolledBack
+    })
+    await expect(settling).rejects.toBe(rolledBack)
+  })
+
+  it('that waits for a new claim changes nothing but a late success', async () => {
+    const rows = await claimedRows(test.db, 2)
+    const { app_id } = rows[0]!
+    const settling = await test.db.transaction().execute(async (tx) => {
+      await sql`update logout_deliveries set claims = 2 where app_id = ${app_id}`.execute(tx)
+      const waiting = settle(test.db, rows, ['timeout', 'delivered'])
+      await untilBlocked(tx)
+      return { waiting }
+    })
+    await settling.waiting
+    const after = await rowsOf(test, 'logout_deliveries', { app_id })
+    expect(after.map(({ outcome, attempts }) => [outcome, attempts])).toEqual([
+      [null, 0],
+      ['delivered', 1],
+    ])
+    await sql`delete from logout_deliveries where app_id = ${app_id}`.execute(test.db)
   })
 })
 

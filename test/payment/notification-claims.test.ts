@@ -2,7 +2,14 @@
 import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { claimAndSettle, findContents } from '../../src/payment/notifications/outbox.ts'
+import type { Db } from '../../src/database/connection.ts'
+import type { AttemptOutcome } from '../../src/database/tables/notifications.ts'
+import {
+  type Claimed,
+  claimAndSettle,
+  findContents,
+  type Settlement,
+} from '../../src/payment/notifications/outbox.ts'
 import {
   outboxFigures,
   readNotifications,
@@ -19,6 +26,7 @@ import { messages } from '../harness/messages.ts'
 import { succeed } from '../harness/notify-receiver.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
 import { rowsOf, setRows } from '../harness/rows.ts'
+import { rowsRead } from '../harness/rows-read.ts'
 import { itCounts, statementsOf } from '../harness/statements.ts'
 import { until } from '../harness/waiting.ts'
 
@@ -231,6 +239,75 @@ describe('a claim', () => {
     ])
     // The remaining ones belong to another process, and here there is a new one.
     startWorker()
+    await world.told(ids)
+  })
+})
+
+describe('a settlement', () => {
+  const settle = (db: Db, rows: Pick<Claimed, 'id' | 'claims'>[], outcomes: AttemptOutcome[]) => {
+    const settled = rows.map(({ id, claims: claim }, i): Settlement => {
+      const [started_at, ended_at] = [test.clock.now(), test.clock.now()]
+      const answer = { response_status: 200, response_body: '', step_ms: {}, detail: null, url: null }
+      const outcome = outcomes[i % outcomes.length]!
+      const next_attempt_at = outcome === 'delivered' ? null : later(MINUTE_MS)
+      const times = { started_at, ended_at, duration_ms: 1, next_attempt_at }
+      return { id: String(id), order_id: undefined, claim, outcome, ...answer, ...times }
+    })
+    return claimAndSettle(db, { settled, room: 0, now: test.clock.now() })
+  }
+
+  it('reads no other due row, even by statistics of a time without any', async () => {
+    await stopWorker()
+    const rolledBack = new Error('rolled back')
+    const settling = test.db.transaction().execute(async (tx) => {
+      await sql`
+        update notifications set status = 'delivered', next_attempt_at = null, claimed_until = null where status = 'due'`.execute(
+        tx,
+      )
+      await sql`analyze notifications`.execute(tx)
+      await sql`
+        with made as (
+          insert into orders (
+            app_id, door, order_id, transaction_id, description, amount, expires_at, trade_no, protocol, pid_sent, money, rate, notify_url
+          )
+          select ${world.merchant.id}, 'gateway', 'due-' || i, 'txn_' || lpad(i::text, 24, 'd'), 'x', 1, ${later(MINUTE_MS)},
+            (900000 + i)::text, 'v1', '1001', '1', 100, 'http://due.test/' from generate_series(1, 400) as i
+          returning id
+        )
+        insert into notifications (order_id, next_attempt_at) select id, ${test.clock.now()} from made`.execute(
+        tx,
+      )
+      const claimed = await claimAndSettle(tx, { settled: [], room: 8, now: test.clock.now() })
+      expect(claimed).toHaveLength(8)
+      const before = await rowsRead(tx, 'notifications')
+      await settle(tx, claimed, ['delivered', 'timeout'])
+      // Each twice: the attempt refers to the row.
+      expect((await rowsRead(tx, 'notifications')) - before).toBeLessThanOrEqual(16)
+      throw rolledBack
+    })
+    await expect(settling).rejects.toBe(rolledBack)
+  })
+
+  it('that waits for a new claim changes nothing but a late success', async () => {
+    await stopWorker()
+    const ids = await world.payOrders(`${receiver.url}/overtaken`, { count: 2 })
+    const claimed = await claimElsewhere(test.clock.now())
+    expect(claimed).toHaveLength(2)
+    const settling = await test.db.transaction().execute(async (tx) => {
+      const taken = claimed.map(({ id }) => id)
+      await sql`update notifications set claims = claims + 1 where id = any (${taken})`.execute(tx)
+      const waiting = settle(test.db, claimed, ['timeout', 'delivered'])
+      await untilBlocked(tx)
+      return { waiting }
+    })
+    await settling.waiting
+    const rows = await world.rowsOf(ids)
+    expect(rows.map(({ status, attempts }) => `${status} ${attempts}`).toSorted()).toEqual([
+      'delivered 1',
+      'due 0',
+    ])
+    startWorker()
+    test.clock.advance(LEASE_MS)
     await world.told(ids)
   })
 })

@@ -64,14 +64,18 @@ $$;
 -- Records attempts. An attempt whose claim is no longer in force counts only if it delivered. Safe to repeat.
 create or replace function settle_logouts(p_attempts jsonb) returns void language plpgsql as $$
 begin
+  with ended as materialized (
+    select * from jsonb_to_recordset(p_attempts) as x (
+      id bigint, claim integer, ended_at timestamptz, outcome text, response_status integer, next_attempt_at timestamptz
+    )
+  )
   update logout_deliveries as d
   set attempts = d.attempts + 1, attempted_at = x.ended_at, outcome = x.outcome, response_status = x.response_status,
     next_attempt_at = x.next_attempt_at, claimed_until = null, interruptions = 0,
     ended_at = case when x.next_attempt_at is null then x.ended_at end
-  from jsonb_to_recordset(p_attempts) as x (
-    id bigint, claim integer, ended_at timestamptz, outcome text, response_status integer, next_attempt_at timestamptz
-  )
-  where d.id = x.id and d.ended_at is null
+  from ended as x
+  -- By key, as settle_notifications. A delivery that has not ended has a next attempt.
+  where d.id = any (array(select id from ended)) and d.id = x.id and d.next_attempt_at is not null
     and (x.outcome = 'delivered' or (d.claims = x.claim and d.claimed_until is not null));
 end
 $$;

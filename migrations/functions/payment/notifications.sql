@@ -20,16 +20,21 @@ begin
     step_ms = excluded.step_ms
     where a.outcome = 'interrupted';
 
+  with ended as materialized (
+    select * from jsonb_to_recordset(p_attempts) as x (
+      id bigint, claim integer, outcome text, ended_at timestamptz, next_attempt_at timestamptz
+    )
+  )
   update notifications as n
   set status = case
         when x.outcome = 'delivered' then 'delivered' when x.next_attempt_at is null then 'failed' else 'due'
       end,
       attempts = n.attempts + 1, next_attempt_at = x.next_attempt_at, claimed_until = null, interruptions = 0,
       updated_at = x.ended_at
-  from jsonb_to_recordset(p_attempts) as x (
-    id bigint, claim integer, outcome text, ended_at timestamptz, next_attempt_at timestamptz
-  )
-  where n.id = x.id and n.status = 'due'
+  from ended as x
+  -- The list of ids makes Postgres look up these rows by their key, whatever it knows of the table. A due row has a next attempt;
+  -- asked for its status, Postgres could read all due rows.
+  where n.id = any (array(select id from ended)) and n.id = x.id and n.next_attempt_at is not null
     and (x.outcome = 'delivered' or (n.claims = x.claim and n.claimed_until is not null));
 end
 $$;
