@@ -6,7 +6,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 
-FROM node:24-slim
+FROM node:24-slim AS app
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 WORKDIR /app
 # The process writes only here. A new volume gets this owner and mode.
@@ -33,3 +33,19 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # A small young generation saves tens of megabytes, because the service keeps few objects for long.
 CMD ["node", "src/start.js"]
+
+# Makes the backups of docker-compose.yml (`docker build --target backup .`). The programs of Postgres have the server's version,
+# because pg_dump refuses a newer server. restic encrypts, sends, rotates and fetches; Debian keeps it up to date. Tessera proves the
+# books of a restored backup.
+FROM postgres:18 AS backup
+RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates libstdc++6 restic \
+  && rm -rf /var/lib/apt/lists/*
+COPY --from=app /usr/local/bin/node /usr/local/bin/node
+COPY --from=app /app /app
+COPY docs/operations/backup.sh docs/operations/restore.sh /
+RUN ln -s /app/src/cli/tessera.js /usr/local/bin/tessera
+ENTRYPOINT []
+CMD ["/bin/sh", "/backup.sh"]
+
+# `docker build .` makes the last stage.
+FROM app

@@ -134,6 +134,18 @@ function makeLook(
       'tessera_charge_notice_oldest_due_seconds',
       'For how long the oldest notice of a charge to a member is due.',
     ),
+    backed_up_at: gauge(
+      'tessera_backup_finished_timestamp_seconds',
+      'When the last backup was finished, or 0.',
+    ),
+    sent_at: gauge(
+      'tessera_backup_sent_timestamp_seconds',
+      'When the newest backup in the bucket was finished, or 0. Absent without a bucket.',
+    ),
+    restored_at: gauge(
+      'tessera_backup_proven_timestamp_seconds',
+      'When a restored backup last proved its books, or 0. Absent without a bucket, until the first time.',
+    ),
   }
   pool.max.set(config.DATABASE_POOL_MAX)
   return async () => {
@@ -142,7 +154,11 @@ function makeLook(
     for (const name of ['open', 'idle', 'waiting'] as const) pool[name].set(use[name])
     try {
       const found = await readFacts(db, clock())
-      for (const [name, figure] of Object.entries(facts)) figure.set(found[name as keyof typeof facts])
+      for (const [name, shown] of Object.entries(facts)) {
+        const figure = found[name as keyof typeof facts]
+        if (figure === null) shown.remove()
+        else shown.set(figure)
+      }
       isUp.set(1)
     } catch {
       // The scrape goes on, because the other figures are needed most without a database.
@@ -159,8 +175,11 @@ type Facts = Record<
   | 'proven_at'
   | 'unsealed_seconds'
   | 'active_mandates'
-  | 'oldest_notice_seconds',
-  number
+  | 'oldest_notice_seconds'
+  | 'backed_up_at'
+  | 'sent_at'
+  | 'restored_at',
+  number | null
 >
 
 /** Reads a few rows by their indexes and never scans the ledger. */
@@ -184,8 +203,11 @@ async function readFacts(db: Db, now: Date): Promise<Facts> {
       coalesce((select extract(epoch from finished_at) from newest), 0)::float8 as proven_at,
       ${seconds_since('(select created_at from unsealed)')} as unsealed_seconds,
       (select count(*) from mandates where status = 'active')::float8 as active_mandates,
-      greatest(0, ${seconds_since('(select min(due_at) from charge_notices)')}) as oldest_notice_seconds
-    from due`.execute(db)
+      greatest(0, ${seconds_since('(select min(due_at) from charge_notices)')}) as oldest_notice_seconds,
+      coalesce(extract(epoch from finished_at), 0)::float8 as backed_up_at,
+      case when has_bucket then coalesce(extract(epoch from sent_at), 0) end::float8 as sent_at,
+      coalesce(extract(epoch from proven_at), case when has_bucket then 0 end)::float8 as restored_at
+    from due left join last_backup on true`.execute(db)
   return rows[0]!
 }
 

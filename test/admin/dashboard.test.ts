@@ -209,15 +209,22 @@ describe('on a big site', () => {
     expect((await healthOf({ ...forum, DISCOURSE_API_KEY: 'key' })).forum).toMatchObject({ hasApi: true })
   })
 
-  it('warns without a backup for 26 hours', async () => {
+  it('warns of a late backup, and with a bucket of a late copy or proof', async () => {
     const backup = async () => (await readHealth(test.deps)).backup
-    expect(await backup()).toEqual({ tone: 'warn', last: undefined })
+    const toneWith = async (values: Parameters<typeof setRows<'last_backup'>>[3]) => {
+      await setRows(test, 'last_backup', {}, values)
+      return (await backup()).tone
+    }
+    expect(await backup()).toMatchObject({ tone: 'warn', last: undefined })
     const hours = (n: number) => new Date(now().getTime() - n * 3_600_000)
     const row = { finished_at: hours(26), bytes: 14_000_000n }
     await test.db.insertInto('last_backup').values(row).execute()
-    expect(await backup()).toEqual({ tone: 'good', last: row })
-    await setRows(test, 'last_backup', {}, { finished_at: hours(27) })
-    expect((await backup()).tone).toBe('warn')
+    expect(await backup()).toMatchObject({ tone: 'good', last: row })
+    expect(await toneWith({ finished_at: hours(27) })).toBe('warn')
+    expect(await toneWith({ finished_at: hours(1), has_bucket: true })).toBe('warn')
+    expect(await toneWith({ sent_at: hours(26), proven_at: hours(9 * 24) })).toBe('good')
+    expect(await toneWith({ sent_at: hours(27) })).toBe('warn')
+    expect(await toneWith({ sent_at: hours(1), proven_at: hours(9 * 24 + 1) })).toBe('warn')
     await expect(test.db.insertInto('last_backup').values(row).execute()).rejects.toThrow('last_backup_pkey')
     await test.db.deleteFrom('last_backup').execute()
   })

@@ -146,6 +146,26 @@ describe('GET /metrics', () => {
     expect(figures(text, 'tessera_database_pool_open')['']).toBeGreaterThan(0)
   })
 
+  it('tells the age of backups, and of those in the bucket where there is one', async () => {
+    const { test } = world
+    const names = ['finished', 'sent', 'proven'].map((what) => `tessera_backup_${what}_timestamp_seconds`)
+    const ages = async () => {
+      const text = await scrape()
+      return names.map((name) => figures(text, name)[''])
+    }
+    expect(await ages()).toEqual([0, undefined, undefined])
+    const finished_at = new Date(1_700_000_000_000)
+    await test.db.insertInto('last_backup').values({ finished_at, bytes: 1n }).execute()
+    expect(await ages()).toEqual([1_700_000_000, undefined, undefined])
+    await setRows(test, 'last_backup', {}, { has_bucket: true })
+    expect(await ages()).toEqual([1_700_000_000, 0, 0])
+    const times = { sent_at: new Date(1_600_000_000_000), proven_at: new Date(1_500_000_000_000) }
+    await setRows(test, 'last_backup', {}, times)
+    expect(await ages()).toEqual([1_700_000_000, 1_600_000_000, 1_500_000_000])
+    await setRows(test, 'last_backup', {}, { has_bucket: false })
+    expect(await ages()).toEqual([1_700_000_000, undefined, 1_500_000_000])
+  })
+
   it('tells of a ledger that does not hold', async () => {
     const { test } = world
     await setRows(test, 'ledger_accounts', { user_id: world.buyer.id }, { balance: 1n })

@@ -92,5 +92,9 @@ export const dashboard = {
   keysUntil: { en: 'Next rotation', zh: '下次轮换' },
   backup: { en: 'Backup', zh: '备份' },
   backupNone: { en: 'None reported', zh: '没有备份记录' },
+  backupSent: { en: 'In the bucket', zh: '已存入存储桶' },
+  backupNotSent: { en: 'Not in the bucket yet', zh: '尚未存入存储桶' },
+  backupProven: { en: 'Restored and checked', zh: '恢复核验于' },
+  backupNotProven: { en: 'Never restored for a check', zh: '尚未做过恢复核验' },
   disk: { en: 'Database', zh: '数据库' },
 } satisfies Texts

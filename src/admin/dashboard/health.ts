@@ -10,6 +10,8 @@ const MINUTE_MS = 60_000
 const LATE_MS = 15 * MINUTE_MS
 /** A site is backed up every day at least. The hours allow for a dump that takes long. */
 const BACKUP_LATE_MS = DAY_MS + 2 * 60 * MINUTE_MS
+/** A restored backup proves its books weekly. The days allow for a check that fails once. */
+const RESTORE_LATE_MS = 9 * DAY_MS
 const MAILS_LOOKED_BACK = '7 days'
 
 type Facts = {
@@ -29,6 +31,9 @@ type Facts = {
   signs_from: Date | null
   backup_at: Date | null
   backup_bytes: bigint | null
+  backup_has_bucket: boolean | null
+  backup_sent_at: Date | null
+  backup_proven_at: Date | null
   bytes: bigint
 }
 
@@ -53,7 +58,15 @@ export type Health = {
   /** When the next signing key takes over. */
   keys: { tone: Tone; until: Date } | undefined
   /** The last backup, if any was reported. */
-  backup: { tone: Tone; last: { finished_at: Date; bytes: bigint } | undefined }
+  backup: {
+    tone: Tone
+    last: { finished_at: Date; bytes: bigint } | undefined
+    has_bucket: boolean
+    /** The time of the newest backup in the bucket. */
+    sent_at: Date | null
+    /** When a restored backup last proved its books. */
+    proven_at: Date | null
+  }
   bytes: bigint
 }
 
@@ -89,15 +102,15 @@ export async function readHealth({ db, config, clock, settings }: Core): Promise
       (select signs_from from signing_keys where alg = 'RS256' and published_until is null) as signs_from,
       (select finished_at from last_backup) as backup_at,
       (select bytes from last_backup) as backup_bytes,
+      (select has_bucket from last_backup) as backup_has_bucket,
+      (select sent_at from last_backup) as backup_sent_at,
+      (select proven_at from last_backup) as backup_proven_at,
       pg_database_size(current_database()) as bytes`.execute(db)
   const facts = rows[0]!
   const hasApi = config.DISCOURSE_API_KEY !== undefined
   const isLate = (at: Date | null) => at !== null && now.getTime() - at.getTime() > LATE_MS
   const pausedUntil =
     facts.forum_paused_until !== null && facts.forum_paused_until > now ? facts.forum_paused_until : undefined
-  const backup =
-    facts.backup_at === null ? undefined : { finished_at: facts.backup_at, bytes: facts.backup_bytes! }
-  const isBackedUp = backup !== undefined && now.getTime() - backup.finished_at.getTime() <= BACKUP_LATE_MS
   return {
     seals: isLate(facts.unsealed_since)
       ? { tone: 'bad', since: facts.unsealed_since! }
@@ -135,7 +148,18 @@ export async function readHealth({ db, config, clock, settings }: Core): Promise
       facts.signs_from === null
         ? undefined
         : { tone: 'good', until: new Date(facts.signs_from.getTime() + signing_key_days * DAY_MS) },
-    backup: { tone: isBackedUp ? 'good' : 'warn', last: backup },
+    backup: backupOf(facts, now),
     bytes: facts.bytes,
   }
+}
+
+function backupOf(facts: Facts, now: Date): Health['backup'] {
+  const isWithin = (at: Date | null, ms: number) => at !== null && now.getTime() - at.getTime() <= ms
+  const { backup_at, backup_sent_at: sent_at, backup_proven_at: proven_at } = facts
+  const has_bucket = facts.backup_has_bucket === true
+  const isGood =
+    isWithin(backup_at, BACKUP_LATE_MS) &&
+    (!has_bucket || (isWithin(sent_at, BACKUP_LATE_MS) && isWithin(proven_at, RESTORE_LATE_MS)))
+  const last = backup_at === null ? undefined : { finished_at: backup_at, bytes: facts.backup_bytes! }
+  return { tone: isGood ? 'good' : 'warn', last, has_bucket, sent_at, proven_at }
 }

@@ -30,7 +30,16 @@ type SiteSettingsHistoryTable = {
 type KeptFormsTable = { id: Buffer; form: Buffer; expires_at: Date }
 
 /** One row, which the program that makes backups writes. */
-type LastBackupTable = { is_only: Generated<boolean>; finished_at: Date; bytes: bigint }
+type LastBackupTable = {
+  is_only: Generated<boolean>
+  finished_at: Date
+  bytes: bigint
+  /** Whether dumps also go to a bucket. `sent_at` is the time of the newest dump there. */
+  has_bucket: Generated<boolean>
+  sent_at: Date | null
+  /** When a restored dump last proved its books. */
+  proven_at: Date | null
+}
 
 type SiteLogosTable = { name: string; picture: Buffer; created_at: Date }
 
