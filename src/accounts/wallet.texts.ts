@@ -58,6 +58,11 @@ export const wallet = {
     grant: { en: 'Reward', zh: '发放' },
     adjustment: { en: 'Adjustment', zh: '调整' },
   },
+  /** Of a payment whose refund its shop has asked for. */
+  refundAsked: (formatted: string) => ({
+    en: `Refund of ${formatted} requested`,
+    zh: `退款 ${formatted} 待处理`,
+  }),
   fromTo: (from: string, to: string) => ({ en: `@${from} → @${to}`, zh: `@${from} → @${to}` }),
   forumScore: (day: string) => ({ en: `Forum activity of ${day}`, zh: `${day} 的论坛活跃奖励` }),
   testWallet: { en: 'Test wallet', zh: '测试钱包' },

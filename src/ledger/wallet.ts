@@ -1,5 +1,5 @@
 /** Balances and statements of members. Read only. spec/points 1.2 and 3.5. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { BIGGEST_ID, type Db } from '../database/connection.ts'
 import { type Counts, countNewest } from '../database/counts.ts'
 import {
@@ -91,6 +91,8 @@ export type StatementLine = {
   description: string | null
   order_amount: bigint | null
   is_payer: boolean
+  /** The points whose refund waits for an administrator, on the payment of its payer. */
+  refund_asked: bigint | null
   /** The application of a payment or transfer. */
   app_name: string | null
   app_logo_url: string | null
@@ -246,6 +248,7 @@ async function look(
     line as (
       select entry.id, entry.amount, entry.balance, j.kind, j.reason, j.posted_at, o.transaction_id, o.description,
         o.amount as order_amount, coalesce(o.payer_id = ${user_id}, false) as is_payer,
+        case when j.kind = 'payment' and o.payer_id = ${user_id} then ${refundAsked(sql`o.id`)} end as refund_asked,
         app.name as app_name, app.logo_url as app_logo_url,
         case when app.applicant_id = ${user_id} then app.payment_id end as payment_id,
         name_now(t.from_user_id, t.from_username) as from_username, name_now(t.to_user_id, t.to_username) as to_username
@@ -279,6 +282,13 @@ const ITS_FACTS = sql`
     select * from transfers where j.kind in ('transfer', 'reversal') and transaction_id = j.reference limit 1
   ) as t on true
   left join lateral (select * from payment_apps where id = coalesce(o.app_id, t.app_id) limit 1) as app on true`
+
+/** The points of an order whose refund its shop has asked for. Null without an open request. */
+export function refundAsked(order_id: RawBuilder<unknown>) {
+  return sql<
+    bigint | null
+  >`(select amount from refund_requests where order_id = ${order_id} and status = 'open')`
+}
 
 function isWithin({ from, until }: Pick<StatementFilter, 'from' | 'until'>) {
   const begun = from === undefined ? sql`true` : sql`j.posted_at >= ${from}`

@@ -67,6 +67,15 @@ it('a request is accepted by the refund that an administrator confirms, once', a
   expect(textOf((await owner.get(page)).body)).toContain(
     `${messages.en.merchantOrders.events.refundAsked} · 50 points Arrived torn`,
   )
+  const asked = messages.en.account.refundAsked('50')
+  const rowsAsked = async () =>
+    Promise.all(
+      ['/', '/account', '/account/payments'].map(
+        async (list) => textOf((await buyer.get(list)).body).split(asked).length - 1,
+      ),
+    )
+  expect(await rowsAsked()).toEqual([1, 1, 1])
+  expect((await owner.get('/account')).body).not.toContain(asked)
   expect((await ask(page, '10').catch(() => ({ status: 'no form' }))).status).toBe('no form')
 
   const { path, fields } = await formOf(transaction_id, 'refund')
@@ -75,6 +84,7 @@ it('a request is accepted by the refund that an administrator confirms, once', a
   const answers = await Promise.all([1, 2, 3].map(() => admin.submit(confirmation, path)))
   expect(answers.map(({ status }) => status)).toEqual([303, 303, 303])
   expect(await statusOf(transaction_id)).toEqual(['accepted'])
+  expect(await rowsAsked()).toEqual([0, 0, 0])
   expect(await balanceOf(test.db, alice.id)).toBe(before + 40n)
   // Another confirmation for the same request moves nothing.
   const late = await admin.post(path, { ...fields, amount: '5', reason: 'Again' })

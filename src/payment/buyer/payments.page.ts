@@ -19,6 +19,7 @@ import {
 } from '../../database/paging.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { OrderStatus } from '../../database/tables/payments.ts'
+import { refundAsked } from '../../ledger/wallet.ts'
 import { cursor, listUrl, olderUrl, searchText } from '../../web/lists.ts'
 import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import { isExpired } from '../orders/orders.ts'
@@ -90,6 +91,8 @@ export type PayerOrder = {
   expires_at: Date
   paid_at: Date | null
   is_payer: boolean
+  /** The points whose refund waits for an administrator. Only the payer reads them. */
+  refund_asked: bigint | null
   book: Book
   app_name: string
   app_logo_url: string | null
@@ -128,7 +131,8 @@ export async function ordersOfPayer(
     ),
     line as (
       select o.id, o.transaction_id, o.order_id, o.description, o.amount, o.refunded_amount, o.status, o.created_at,
-        o.expires_at, o.paid_at, coalesce(o.payer_id = ${user_id}, false) as is_payer, o.book, app.name as app_name, app.logo_url as app_logo_url
+        o.expires_at, o.paid_at, coalesce(o.payer_id = ${user_id}, false) as is_payer, o.book, app.name as app_name, app.logo_url as app_logo_url,
+        case when o.payer_id = ${user_id} then ${refundAsked(sql`o.id`)} end as refund_asked
       from mine
       cross join lateral (select * from orders where id = mine.id limit 1) as o
       cross join lateral (select * from payment_apps where id = o.app_id limit 1) as app
