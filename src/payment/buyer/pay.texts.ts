@@ -17,10 +17,18 @@ const returnToShop = (shop: string) => ({ en: `Back to ${shop}`, zh: `返回 ${s
 /** Texts about the notification to the shop, below a receipt. */
 export const notification = {
   title: { en: 'No response from the shop?', zh: '商家没有响应？' },
+  /** Of a shop without notifications. The payment has sent the payer's browser there with a signed link. */
   byBrowser: (shop: string) => ({
-    en: `This shop learns of your payment when you return to it. Use “${returnToShop(shop).en}”: its link proves the payment.`,
-    zh: `你返回商家时，商家才会得知这笔付款。请点按“${returnToShop(shop).zh}”，链接中带有付款证明。`,
+    en: `When you paid, your browser was sent to the shop with a link that proves the payment. If the shop does not show it, use “${returnToShop(shop).en}”: that link proves it again.`,
+    zh: `付款后，浏览器已带着付款证明跳转到商家。如果商家没有显示这笔付款，请点按“${returnToShop(shop).zh}”再次出示证明。`,
   }),
+  /** Of a charge under a mandate, which the shop's program made. */
+  byCharge: {
+    en: 'The shop made this charge itself and got the answer, so it knows of it.',
+    zh: '这笔扣款由商家发起，结果已当场返回给商家，商家已知晓。',
+  },
+  /** Names the part below a receipt whose shop has confirmed. */
+  known: { en: 'The shop knows of this payment', zh: '商家已知晓这笔付款' },
   delivered: {
     en: 'The shop has confirmed your payment.',
     zh: '商家已确认收到付款。',
