@@ -24,10 +24,16 @@ import type { Common, PageData } from './views.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
 
-/** Removes white space before a tag at the start of a line, and the ends of lines that write nothing: they are for readers of views. */
+/**
+ * Removes white space before a tag at the start of a line, the ends of lines that write nothing, and the end of the last line:
+ * they are for readers of views. Behind a part that ended in white space, the dot of WITH_SPACING would have no space of its own.
+ */
 const WITHOUT_INDENTATION = {
   processTemplate: (view: string) =>
-    view.replace(/^[ \t]+(?=<)/gm, '').replace(/^((?:<%(?![=~])(?:(?!%>)[\s\S])*%>)+)\n/gm, '$1'),
+    view
+      .trimEnd()
+      .replace(/^[ \t]+(?=<)/gm, '')
+      .replace(/^((?:<%(?![=~])(?:(?!%>)[\s\S])*%>)+)\n/gm, '$1'),
 }
 
 /**

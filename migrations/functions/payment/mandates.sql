@@ -199,7 +199,8 @@ create or replace function finish_mandates(p_now timestamptz, p_max integer) ret
   ) as due
 $$;
 
--- Refuses changes of what was offered and of whom it binds, and every way out of the end.
+-- Refuses changes of what was offered and of whom it binds, a last day beyond the one that was offered, and every way out of the
+-- end.
 create or replace function refuse_mandate_change() returns trigger language plpgsql as $$
 begin
   raise exception 'mandate % cannot be changed so', old.mandate_id
@@ -219,6 +220,7 @@ create or replace trigger mandates_kept before update on mandates
       old.accepted_at is not null
       and (old.user_id, old.starts_on, old.accepted_at) is distinct from (new.user_id, new.starts_on, new.accepted_at)
     )
+    or (new.ends_on > new.asked_ends_on and new.ends_on is distinct from old.ends_on)
     or (
       old.status = 'ended'
       and (old.status, old.ended_reason, old.ended_at) is distinct from (new.status, new.ended_reason, new.ended_at)

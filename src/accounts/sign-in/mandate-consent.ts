@@ -22,6 +22,8 @@ export type OfferShown = {
   terms: MandateTerms
   /** What the shop offered, which the member may lower. */
   asked: MandateTerms
+  /** The most that the first charge can be, and the day from which it can come. Undefined: as soon as the member allows it. */
+  first: { points: bigint; from: string | undefined }
   /** Points that the terms permit until the last day. */
   most: bigint
   /** Points that all mandates of the member could take in a month, and how many are allowed. */

@@ -9,7 +9,7 @@ import { browserScope, requireUser, sessionOf } from '../../accounts/session/ses
 import type { Core } from '../../core/core.ts'
 import { PAGE_LINES } from '../../database/paging.ts'
 import { cursor, olderUrl, onePage } from '../../web/lists.ts'
-import { linkOf, markRead, readAlerts, toneOf } from './alerts.ts'
+import { linkOf, markRead, readAlerts, toneOf, writtenFacts } from './alerts.ts'
 
 const PAGE = '/account/alerts'
 
@@ -34,7 +34,13 @@ export async function alertPages(app: FastifyInstance, deps: Core): Promise<void
     const { user } = sessionOf(request)
     const found = await readAlerts(deps.db, user.id, { before, limit: PAGE_LINES + 1 })
     const { rows, next } = onePage(found, PAGE_LINES)
-    const alerts = rows.map((alert) => ({ ...alert, link: linkOf(alert), tone: toneOf(alert) }))
+    const { language } = request.locale
+    const alerts = rows.map((alert) => ({
+      ...alert,
+      facts: writtenFacts(alert.facts, language),
+      link: linkOf(alert),
+      tone: toneOf(alert),
+    }))
     return reply.page('payment/alerts/alerts', {
       alerts,
       before,

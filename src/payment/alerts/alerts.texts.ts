@@ -27,11 +27,12 @@ const refused: Record<string, Text> = {
 }
 
 const mandateMails = {
-  mandate_accepted: ({ app, purpose, until }: Facts) => ({
+  /** `each` is the most of one charge. `from` is the first day, if it was not the day of the acceptance. */
+  mandate_accepted: ({ app, purpose, until, each, from }: Facts) => ({
     subject: { en: `${app} may charge you`, zh: `已允许 ${app} 扣款` },
     text: {
-      en: `You have allowed ${app} to charge you for “${purpose}” until ${until}. You can pause or revoke this at any time.`,
-      zh: `你已允许 ${app} 为“${purpose}”扣款，至 ${until}。可随时暂停或撤销。`,
+      en: `You have allowed ${app} to charge you for “${purpose}” until ${until}. ${each === undefined ? '' : `The first charge, at most ${pointsOf(each)}, can come ${from === undefined ? 'at once' : `from ${from} on`}. `}You can pause or revoke this at any time.`,
+      zh: `你已允许 ${app} 为“${purpose}”扣款，至 ${until}。${each === undefined ? '' : `首次扣款${from === undefined ? '随时可能' : `自 ${from} 起`}，最多 ${each} ${POINTS}。`}可随时暂停或撤销。`,
     },
   }),
   mandate_more: ({ app, purpose, until }: Facts) => ({
@@ -65,12 +66,19 @@ const mandateMails = {
       zh: `自 ${day} 起，${app} 可为“${purpose}”扣取下一期 ${points} ${POINTS}。如需停止，请在此之前暂停或撤销。`,
     },
   }),
-  mandate_ending: ({ app, until, purpose }: Facts) => ({
+  /** `offered` is the last day that the shop offered, if it offered one. */
+  mandate_ending: ({ app, until, purpose, offered }: Facts) => ({
     subject: { en: `${app}: a mandate ends on ${until}`, zh: `${app}：预授权将于 ${until} 到期` },
-    text: {
-      en: `The mandate for “${purpose}” ends on ${until}. You can set a later last day, or let it end.`,
-      zh: `“${purpose}”的预授权将于 ${until} 到期。可以延后最后一天，或让它到期。`,
-    },
+    text:
+      offered !== undefined && offered === until
+        ? {
+            en: `The mandate for “${purpose}” ends on ${until}, as the shop offered it. After that the shop needs your permission anew.`,
+            zh: `“${purpose}”的预授权将于 ${until} 到期，与商家的邀请一致。此后商家需要重新取得你的允许。`,
+          }
+        : {
+            en: `The mandate for “${purpose}” ends on ${until}. You can set a later last day, or let it end.`,
+            zh: `“${purpose}”的预授权将于 ${until} 到期。可以延后最后一天，或让它到期。`,
+          },
   }),
   mandate_refused: ({ app, points, outcome, purpose }: Facts) => ({
     subject: { en: `${app}: a charge was refused`, zh: `${app}：一笔扣款被拒绝` },

@@ -10,7 +10,7 @@ import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import type { AlertKind, MandateAlertKind } from '../../database/tables/notifications.ts'
 import type { TeamRole } from '../../database/tables/payment-apps.ts'
-import type { Text } from '../../web/languages.ts'
+import { dateTag, type Language, makeTimes, type Text } from '../../web/languages.ts'
 import { markNames } from '../../web/spacing.ts'
 import { alerts as texts } from './alerts.texts.ts'
 
@@ -62,6 +62,10 @@ const TROUBLES: readonly AlertKind[] = [
 export function toneOf({ kind }: { kind: AlertKind }): 'warn' | 'plain' {
   return TROUBLES.includes(kind) ? 'warn' : 'plain'
 }
+
+/** The facts that are points, and the form of those that are days. */
+const AMOUNTS = ['points', 'each']
+const DAY = /^\d{4}-\d\d-\d\d$/
 
 export type Alert = {
   app_id: bigint
@@ -119,6 +123,7 @@ async function mailAlert(
     .executeTakeFirst()
   if (user === undefined || user.email === null) return
   const language = user.language ?? 'en'
+  const written = writtenFacts(facts, language)
   await enqueueMail(tx, deps, {
     user_id,
     recipient: user.email,
@@ -126,13 +131,25 @@ async function mailAlert(
     language,
     kind: `alert.${kind}`,
     content: {
-      ...texts.mails[kind](language === 'en' ? facts : markNames(facts)),
-      facts: isAboutMandate(kind) ? chargeFacts(facts) : [],
+      ...texts.mails[kind](language === 'en' ? written : markNames(written)),
+      facts: isAboutMandate(kind) ? chargeFacts(written) : [],
       button: texts.opens[kind],
       ...(kind === 'balance_low' && { note: texts.limitIsYours }),
     },
     link: linkOf({ kind, payment_id, facts }),
   })
+}
+
+/** Writes the amounts and the days among the facts of an alert as a language does. */
+export function writtenFacts(facts: Record<string, string>, language: Language): Record<string, string> {
+  const tag = dateTag(language)
+  const numbers = new Intl.NumberFormat(tag)
+  const { dayOfYear } = makeTimes(tag, 'UTC')
+  const write = (name: string, value: string) => {
+    if (AMOUNTS.includes(name) && /^\d+$/.test(value)) return numbers.format(BigInt(value))
+    return DAY.test(value) ? dayOfYear(value) : value
+  }
+  return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, write(name, value)]))
 }
 
 /** The facts of a charge, which its reader compares with those of the shop. */

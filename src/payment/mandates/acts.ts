@@ -24,8 +24,8 @@ import {
 } from './agreeing.ts'
 import { findMandate, type Mandate } from './mandates.ts'
 import { tell } from './notices.ts'
-import { LAST_DAY_MAX } from './offers.ts'
-import { daysAfter, nextPeriod, periodOf } from './periods.ts'
+import { latestLastDay } from './offers.ts'
+import { nextPeriod, periodOf } from './periods.ts'
 import { endMandates, lockMandate, noteAct, termsBefore, writeEvent } from './record.ts'
 import { mandateNotFound } from './refusals.ts'
 
@@ -155,8 +155,9 @@ export type NewTerms = {
 }
 
 /**
- * Sets the caps of an up-to mandate, to at most what was offered, and the last day, to a day from today to today + 366. More
- * than before is agreeing. Returns why that is impossible; nothing has changed then. Undefined once it is done.
+ * Sets the caps of an up-to mandate and the last day of any, to at most what was offered. Where the offer names no last day, it is
+ * at most today + 366. More than before is agreeing. Returns why that is impossible; nothing has changed then. Undefined once it
+ * is done.
  */
 export async function changeOwn(
   deps: Core,
@@ -212,13 +213,14 @@ async function tellOfMore(
   await tell(tx, deps, { ...state, user_id }, { kind: 'mandate_more', cause, facts: { until } })
 }
 
-/** Whether the member may set these terms. An unchanged last day may be later than today + 366. */
+/** Whether the member may set these terms. An unchanged last day may be later than that which the member could set now. */
 function isAllowed(
-  { kind, asked_charge_max, asked_period_max, starts_on, today, ...now }: MandateState,
+  { kind, asked_charge_max, asked_period_max, asked_ends_on, starts_on, today, ...now }: MandateState,
   { charge_max, period_max, ends_on }: Required<{ [Name in keyof NewTerms]: NonNullable<NewTerms[Name]> }>,
 ): boolean {
   const first = starts_on! > today ? starts_on! : today
-  const isInTime = ends_on >= first && (ends_on === now.ends_on || ends_on <= daysAfter(today, LAST_DAY_MAX))
+  const isInTime =
+    ends_on >= first && (ends_on === now.ends_on || ends_on <= latestLastDay(asked_ends_on, today))
   if (kind === 'fixed') return isInTime && charge_max === now.charge_max && period_max === now.period_max
   const isWithin = charge_max <= asked_charge_max && period_max <= asked_period_max
   return isInTime && isWithin && charge_max >= 1n && charge_max <= period_max

@@ -13,6 +13,7 @@ import {
   type MandateState,
   readMandateState,
 } from './agreeing.ts'
+import { firstChargeOf } from './mandates.ts'
 import { tell } from './notices.ts'
 import { lastDayOfYear } from './periods.ts'
 import { endMandates, lockMandate, noteAct, termsBefore, writeEvent } from './record.ts'
@@ -104,7 +105,12 @@ export async function acceptWithin(
     await endMandates(tx, [replaces], { reason: 'replaced', now, actor_id: user_id, ip, detail })
   }
   if (book === 'live') {
-    const facts = { until: judged.ends_on }
+    const { points, from } = firstChargeOf(judged, today)
+    const facts = {
+      until: judged.ends_on,
+      each: String(points),
+      ...(from === undefined ? {} : { from }),
+    }
     await tell(tx, deps, { ...state!, user_id }, { kind: 'mandate_accepted', cause: 'accepted', facts })
   }
   return undefined

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { MandateEnd, MandateKind, MandateNotice } from '../../database/tables/mandates.ts'
-import type { Period } from './periods.ts'
+import { daysAfter, type Period } from './periods.ts'
 
 export const MANDATE_STATUSES = ['pending', 'active', 'paused', 'ended'] as const
 export type MandateStatus = (typeof MANDATE_STATUSES)[number]
@@ -51,6 +51,25 @@ export type Mandate = {
   offer_expires_at: Date
   created_at: Date
   updated_at: Date
+}
+
+/** The most that the next charge can be, and the day from which it can come. Undefined: at any time. */
+export type NextCharge = { points: bigint; from: string | undefined }
+
+/** What these terms permit first, when they are accepted `today`. */
+export function firstChargeOf(terms: { charge_max: bigint; starts_on: string }, today: string): NextCharge {
+  const { charge_max: points, starts_on } = terms
+  return { points, from: starts_on > today ? starts_on : undefined }
+}
+
+/** What the member can expect next of an active mandate. Undefined if nothing more can be charged. */
+export function nextChargeOf(mandate: Mandate): NextCharge | undefined {
+  const { status, reason, charge_max, starts_on, ends_on, period_to, remaining } = mandate
+  if (status !== 'active') return undefined
+  if (reason === 'not_started') return { points: charge_max, from: starts_on! }
+  if (remaining !== 0n) return { points: remaining! < charge_max ? remaining! : charge_max, from: undefined }
+  const from = daysAfter(period_to!, 1)
+  return from > ends_on! ? undefined : { points: charge_max, from }
 }
 
 /** Finds a mandate by its public id, or by its application's reference. */

@@ -171,7 +171,8 @@ async function tellAhead(deps: Core): Promise<void> {
     limit ${DUE_MAX}`.execute(deps.db)
   await tellEach(deps, 'mandate_renews', renewals)
   const { rows: endings } = await sql<Due>`
-    select ${told}, m.ends_on::text as cause, jsonb_build_object('until', m.ends_on::text) as facts
+    select ${told}, m.ends_on::text as cause,
+      jsonb_strip_nulls(jsonb_build_object('until', m.ends_on::text, 'offered', m.asked_ends_on::text)) as facts
     from mandates as m
     where ${inForce} and m.ends_on - ${today} between 0 and ${ENDING_DAYS}
       -- A member who agreed within these days knows the last day.

@@ -11,7 +11,7 @@ import { openPlayWallet } from '../orders/test-mode.ts'
 import { Amount, Day } from '../wire-fields/fields.ts'
 import { type AgreeingFault, type MandateState, monthOf, needsFreshSignIn } from './agreeing.ts'
 import { type Acceptance, type LookedAt, lookAtOffer } from './consent.ts'
-import { findMandate, type Mandate } from './mandates.ts'
+import { findMandate, firstChargeOf, type Mandate } from './mandates.ts'
 import { lastDayOfYear, periodsUntil } from './periods.ts'
 import { findShop, type Shop } from './shop.ts'
 
@@ -27,7 +27,7 @@ declare module '../../web/views.ts' {
     'payment/mandates/at-sign-in': OfferShown & { user: Session['user'] }
     'payment/mandates/facts': Pick<
       OfferShown,
-      'mandate' | 'terms' | 'most' | 'month' | 'balance' | 'replaced'
+      'mandate' | 'terms' | 'first' | 'most' | 'month' | 'balance' | 'replaced'
     >
     'payment/mandates/lower': Pick<OfferShown, 'mandate' | 'terms' | 'asked' | 'isLowered'> & { of: FormView }
   }
@@ -188,6 +188,7 @@ export async function offerShown(
     shop,
     terms: judged,
     asked: askedTerms(state!),
+    first: firstChargeOf(judged, state!.today),
     most: judged.period_max * BigInt(periodsUntil(judged.starts_on, mandate.period, judged.ends_on)),
     month: monthOf(settings, state!, judged.period_max),
     balance: wallet.balance,

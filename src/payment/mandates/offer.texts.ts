@@ -11,6 +11,15 @@ export const mandateOffer = {
     en: 'It may charge you later, without asking again',
     zh: '以后可以直接扣款，不再逐次询问',
   },
+  first: { en: 'First charge', zh: '首次扣款' },
+  /** The most of the first charge, and when it can come. */
+  firstCharge: (formatted: string, amount: bigint, isFixed: boolean, from: string | undefined) => {
+    const points = { en: `${formatted} ${counted(amount, POINT, POINTS)}`, zh: `${formatted} ${POINTS}` }
+    return {
+      en: `${isFixed ? '' : 'up to '}${points.en}, ${from === undefined ? 'as soon as you allow it' : `from ${from} on`}`,
+      zh: `${from === undefined ? '允许后随时可能' : `${from} 起`}，${isFixed ? '' : '最多 '}${points.zh}`,
+    }
+  },
   days: { en: 'Valid', zh: '有效期' },
   most: { en: 'Most in total', zh: '累计最多' },
   balance: { en: 'Balance', zh: '当前余额' },
@@ -23,8 +32,8 @@ export const mandateOffer = {
     zh: '每次扣款还需要你在商家处于登录状态。',
   },
   learns: {
-    en: 'The shop learns your ID and username, not your balance. You can pause or revoke this at any time.',
-    zh: '商家会得知你的用户 ID 和用户名，不会得知余额。你可以随时暂停或撤销。',
+    en: 'If your balance is too low, a charge is refused, and you owe nothing. The shop learns your ID and username, not your balance. You can pause or revoke this at any time.',
+    zh: '余额不足时扣款会被拒绝，你不会欠款。商家会得知你的用户 ID 和用户名，不会得知余额。你可以随时暂停或撤销。',
   },
   lower: { en: 'Allow less', zh: '调低限额' },
   lowerText: { en: 'You can allow less than the shop asks for.', zh: '你可以只允许更少的额度。' },

@@ -12,7 +12,13 @@ import { formerOwners, mandateInactive, mandateNotFound, mandatesUnavailable } f
 const OFFER_MS = 24 * 3_600_000
 /** How far ahead the first day may be, and the last day after the first. */
 const AHEAD_DAYS_MAX = 90
-export const LAST_DAY_MAX = 366
+const LAST_DAY_MAX = 366
+
+/** The latest last day that a member may set `today`: that of the offer, or a year ahead. */
+export function latestLastDay(asked_ends_on: string | null, today: string): string {
+  const ahead = daysAfter(today, LAST_DAY_MAX)
+  return asked_ends_on !== null && asked_ends_on < ahead ? asked_ends_on : ahead
+}
 
 /** The terms of an offer. Points are whole, days are `YYYY-MM-DD` in Asia/Shanghai. */
 export type OfferedTerms = {

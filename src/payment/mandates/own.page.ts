@@ -14,27 +14,29 @@ import { cursor, olderUrl, onePage } from '../../web/lists.ts'
 import { Amount, Day, MandateId } from '../wire-fields/fields.ts'
 import { beginNextPeriod, changeOwn, pauseOwn, resumeOwn, revokeOwn, setNotice } from './acts.ts'
 import type { AgreeingFault } from './agreeing.ts'
-import { findMandate, type Mandate, mandatesOfMember } from './mandates.ts'
-import { LAST_DAY_MAX } from './offers.ts'
-import { chargesOf, historyOf, refusalsOf, withShops } from './own.ts'
-import { dayOf, daysAfter } from './periods.ts'
+import { findMandate, type Mandate, mandatesOfMember, type NextCharge, nextChargeOf } from './mandates.ts'
+import { latestLastDay } from './offers.ts'
+import { type Charged, chargedSoFar, chargesOf, historyOf, refusalsOf, withShops } from './own.ts'
+import { dayOf } from './periods.ts'
 import { findShop, type Shop } from './shop.ts'
 
 const PAGE = '/account/mandates'
 const ONE = `${PAGE}/:mandate_id`
 
 type OwnRequest = FastifyRequest<{ Params: { mandate_id: string } }>
-type Own = Mandate & { asked_charge_max: bigint; asked_period_max: bigint }
+type Own = Mandate & { asked_charge_max: bigint; asked_period_max: bigint; asked_ends_on: string | null }
 
 declare module '../../web/views.ts' {
   interface PageData {
     'payment/mandates/own-mandates': PartData['parts/pager'] & {
-      mandates: { mandate: Mandate; shop: Shop }[]
+      mandates: { mandate: Mandate; shop: Shop; next: NextCharge | undefined }[]
     }
     'payment/mandates/own-mandate': PartData['parts/pager'] & {
       mandate: Own
       shop: Shop
       charges: Awaited<ReturnType<typeof chargesOf>>
+      charged: Charged | undefined
+      next: NextCharge | undefined
       refusals: Awaited<ReturnType<typeof refusalsOf>>
       history: Awaited<ReturnType<typeof historyOf>>
       /** The days between which the last day may be. */
@@ -42,6 +44,7 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
+    'payment/mandates/next-charge': { mandate: Mandate; next: NextCharge | undefined }
     'payment/mandates/state': { mandate: Mandate }
     'payment/mandates/state-for-shops': { mandate: Mandate }
     'payment/mandates/caps': { mandate: Mandate }
@@ -71,8 +74,9 @@ export async function ownMandatePages(app: FastifyInstance, deps: Core): Promise
     const page = { limit: PAGE_LINES, after: before }
     const { rows: found } = await mandatesOfMember(deps.db, id, page, deps.clock())
     const { rows, next } = onePage(found, PAGE_LINES)
+    const mandates = await withShops(deps.db, rows)
     return reply.page('payment/mandates/own-mandates', {
-      mandates: await withShops(deps.db, rows),
+      mandates: mandates.map((one) => ({ ...one, next: nextChargeOf(one.mandate) })),
       before,
       newest: PAGE,
       older: olderUrl(PAGE, {}, next),
@@ -178,15 +182,15 @@ async function getOwn(request: OwnRequest, { db, clock }: Core): Promise<Own> {
   const asked = await db
     .selectFrom('mandates')
     .where('id', '=', mandate.id)
-    .select(['asked_charge_max', 'asked_period_max'])
+    .select(['asked_charge_max', 'asked_period_max', 'asked_ends_on'])
     .executeTakeFirstOrThrow()
   return { ...mandate, ...asked }
 }
 
 /** The days between which the last day of a mandate may be. */
-function lastDays({ starts_on }: Mandate, now: Date): { min: string; max: string } {
+function lastDays({ starts_on, asked_ends_on }: Own, now: Date): { min: string; max: string } {
   const today = dayOf(now)
-  return { min: starts_on! > today ? starts_on! : today, max: daysAfter(today, LAST_DAY_MAX) }
+  return { min: starts_on! > today ? starts_on! : today, max: latestLastDay(asked_ends_on, today) }
 }
 
 function wordsOf({ locale }: FastifyRequest, mandate: Own, now: Date): Record<string, string> {
@@ -203,9 +207,10 @@ async function showOwn(request: OwnRequest, reply: FastifyReply, deps: Core): Pr
   const { db, clock } = deps
   const mandate = await getOwn(request, deps)
   const { before } = Asked.parse(request.query ?? {})
-  const [shop, found, refusals, history] = await Promise.all([
+  const [shop, found, charged, refusals, history] = await Promise.all([
     findShop(db, mandate.app_id),
     chargesOf(db, mandate.id, { before, limit: PAGE_LINES + 1 }),
+    chargedSoFar(db, mandate.id),
     refusalsOf(db, mandate.id),
     historyOf(db, mandate.mandate_id),
   ])
@@ -214,6 +219,8 @@ async function showOwn(request: OwnRequest, reply: FastifyReply, deps: Core): Pr
     mandate,
     shop,
     charges,
+    charged,
+    next: nextChargeOf(mandate),
     refusals,
     history,
     endsOn: lastDays(mandate, clock()),

@@ -42,20 +42,35 @@ export const ownMandates = {
     finished: { en: 'Over', zh: '已到期' },
     account_closed: { en: 'Account closed', zh: '账号已注销' },
   },
-  spent: (spent: string, left: string) => ({
-    en: `${spent} charged, ${left} left`,
-    zh: `已扣 ${spent}，剩余 ${left}`,
+  /** Of the period that ends with a day. */
+  spent: (spent: string, left: string, until: string) => ({
+    en: `${spent} charged, ${left} left until ${until}`,
+    zh: `已扣 ${spent}，剩余 ${left}，至 ${until}`,
   }),
   thisPeriod: { en: 'This period', zh: '本期' },
-  resets: { en: 'Next period from', zh: '下期开始' },
-  nextCharge: { en: 'Next charge from', zh: '下次扣款' },
+  notCarried: { en: 'What is left does not carry over.', zh: '剩余额度不结转。' },
+  nextCharge: { en: 'Next charge', zh: '下次扣款' },
+  /** The most of the next charge, and when it can come. */
+  next: (formatted: string, isFixed: boolean, from: string | undefined) => ({
+    en: `${isFixed ? '' : 'up to '}${formatted}, ${from === undefined ? 'at any time from now on' : `from ${from} on`}`,
+    zh: `${from === undefined ? '随时可能' : `${from} 起`}，${isFixed ? '' : '最多 '}${formatted}`,
+  }),
+  noNext: { en: 'none', zh: '无' },
+  chargedSoFar: { en: 'Charged so far', zh: '累计扣款' },
+  sum: (formatted: string, count: number) => ({
+    en: `${pointsOf(formatted)} in ${count} ${counted(count, 'charge', 'charges')}`,
+    zh: `${count} 次，共 ${formatted} ${POINTS}`,
+  }),
   days: { en: 'Valid', zh: '有效期' },
   limits: { en: 'Limits', zh: '限额' },
   purpose: { en: 'For', zh: '用途' },
   pause: { en: 'Pause', zh: '暂停' },
   resume: { en: 'Resume', zh: '恢复' },
   revoke: { en: 'Revoke', zh: '撤销' },
-  revokeText: { en: 'Revoking is final. Pausing is not.', zh: '撤销后不能恢复；暂停可以恢复。' },
+  revokeText: {
+    en: `While paused, no charge goes through. To revoke ends the mandate for good; the shop learns of it, and charged ${POINTS} stay with it.`,
+    zh: `暂停期间不能扣款，可以恢复。撤销后不能恢复，商家会得知，已扣的${POINTS}不退。`,
+  },
   newOwner: (owner: string) => ({
     en: `The shop has a new owner, @${owner}. It cannot charge you until you resume the mandate, which agrees to this owner.`,
     zh: `商家的所有者已变更为 @${owner}。在你恢复（即同意新的所有者）之前不能扣款。`,
@@ -81,8 +96,8 @@ export const ownMandates = {
   },
   change: { en: 'Change limits or last day', zh: '修改限额或最后一天' },
   changeText: {
-    en: 'You can lower limits at any time. More than before, up to what the shop offered, needs a recent sign-in.',
-    zh: '随时可以调低。调高（不超过商家最初的要求）需要近期登录。',
+    en: 'You can lower the limits and choose an earlier last day at any time. More than now, up to what the shop offered, needs a recent sign-in.',
+    zh: '随时可以调低限额或提前最后一天。调高或延后（不超过商家最初的要求）需要近期登录。',
   },
   save: { en: 'Save', zh: '保存' },
   outOfDate: {

@@ -29,6 +29,23 @@ export async function chargesOf(
   return charges.execute()
 }
 
+/** The charges that are added up for a page. */
+const SUMMED_MAX = 5_000
+
+/** All charges of a mandate, in points, and what was refunded of them. */
+export type Charged = { count: number; points: bigint; refunded: bigint }
+
+/** Adds up the charges of a mandate. Undefined for too many to add up for a page. */
+export async function chargedSoFar(db: Db, mandate: bigint): Promise<Charged | undefined> {
+  const { rows } = await sql<Charged>`
+    select count(*)::integer as count, coalesce(sum(amount), 0)::bigint as points,
+      coalesce(sum(refunded_amount), 0)::bigint as refunded
+    from (
+      select amount, refunded_amount from orders where mandate_id = ${mandate} limit ${SUMMED_MAX + 1}
+    ) as charge`.execute(db)
+  return rows[0]!.count > SUMMED_MAX ? undefined : rows[0]
+}
+
 /** The refused charges of a mandate by period and outcome, the last one first. */
 export function refusalsOf(db: Db, mandate: bigint) {
   return db

@@ -445,7 +445,8 @@ async function runHistory(world: World, random: Random): Promise<void> {
         act,
       )
       const isMore = charge_max > m.charge_max || period_max > m.period_max || ends > m.ends
-      const isInTime = ends >= Math.max(today, m.starts) && (ends === m.ends || ends <= today + A_YEAR)
+      const latest = Math.min(today + A_YEAR, m.asked.ends ?? Number.POSITIVE_INFINITY)
+      const isInTime = ends >= Math.max(today, m.starts) && (ends === m.ends || ends <= latest)
       const expected =
         statusOf(m, now())[0] === 'ended'
           ? 'ended'

@@ -22,7 +22,9 @@ import {
   makeMandateMerchant,
   switchMandates,
 } from '../../harness/mandates.ts'
+import { textOf } from '../../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { messages } from '../../harness/messages.ts'
 import { rowsOf, setRows } from '../../harness/rows.ts'
 
 const DAY_MS = 86_400_000
@@ -72,7 +74,7 @@ it('an acceptance and more than before, with a mail', async () => {
   const { rows } = await sql<{ kind: string; facts: Record<string, string> }>`
     select kind, facts from alerts where user_id = ${alice.id} order by id limit 1`.execute(test.db)
   const app = `Shop of ${merchant.owner.username}`
-  const facts = { app, mandate: mandate_id, purpose: 'A service', until: '2026-12-31' }
+  const facts = { app, mandate: mandate_id, purpose: 'A service', until: '2026-12-31', each: '100' }
   expect(rows).toEqual([{ kind: 'mandate_accepted', facts }])
   const mails = await rowsOf(test, 'outgoing_mails', { user_id: alice.id })
   expect(mails.map(({ kind }) => kind)).toEqual([
@@ -82,6 +84,8 @@ it('an acceptance and more than before, with a mail', async () => {
   ])
   const page = await (await alice.signIn()).get('/account/alerts')
   expect(page.body).toContain(`href="/account/mandates/${mandate_id}"`)
+  const shown = { ...facts, until: '31 Dec 2026' }
+  expect(textOf(page.body)).toContain(messages.en.alerts.mails.mandate_accepted(shown).text)
 })
 
 it('each charge of a fixed mandate at once, and of others once the day is over', async () => {
@@ -145,7 +149,7 @@ it('the next month and week of a fixed mandate ahead, and its end', async () => 
   days(5)
   expect(await told()).toEqual([
     ['renews', { points: '5', day: dayAfter(7) }],
-    ['ending', { until: dayAfter(20) }],
+    ['ending', { until: dayAfter(20), offered: dayAfter(20) }],
   ])
 })
 

@@ -87,7 +87,9 @@ describe('an offer', () => {
     expect(words).toContain(
       `250${mandates.unitUpTo(250n, 'month', false)} ${mandates.each('100', 100n, false)} Daily <tea>`,
     )
-    expect(words).toContain(`${t.days} 1 Jan 2026 – 31 Dec 2026 ${t.most} 3,000 ${t.balance} 5,000`)
+    expect(words).toContain(
+      `${t.first} ${t.firstCharge('100', 100n, false, undefined)} ${t.days} 1 Jan 2026 – 31 Dec 2026 ${t.most} 3,000 ${t.balance} 5,000`,
+    )
     expect(words).toContain(`${t.month} ${t.ofAllowed('250', '10,000')}`)
     expect(words).toContain(`${t.as} @${alice.username}`)
     expect(words).toContain(t.withToken)
@@ -96,6 +98,8 @@ describe('an offer', () => {
     const fixed = await client.get(await offered({ ...FIXED, period: 'week', ends_on: '2026-01-20' }))
     expect(textOf(fixed.body)).toContain(mandates.fixedCaps('300', 300n, 'week', false))
     expect(textOf(fixed.body)).toContain(`${t.most} 900`)
+    const later = await client.get(await offered({ ...FIXED, starts_on: '2026-02-01' }))
+    expect(textOf(later.body)).toContain(t.firstCharge('300', 300n, true, '1 Feb 2026'))
     expect(fixed.body).not.toContain('name="charge_max"')
   })
 

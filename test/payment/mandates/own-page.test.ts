@@ -69,11 +69,12 @@ describe('the list', () => {
     expect(words).toContain(
       `${mandates.upToCaps('100', '250', 250n, 'month', false)} · 1 Jan 2026 – 31 Dec 2026`,
     )
-    expect(words).toContain(`${t.thisPeriod}: ${t.spent('60', '190')}`)
+    expect(words).toContain(`${t.thisPeriod}: ${t.spent('60', '190', '31 Jan 2026')}`)
+    expect(words).toContain(`${t.nextCharge}: ${t.next('100', false, undefined)}`)
     expect(words).toContain(
       `${t.states.not_started} A service ${mandates.fixedCaps('300', 300n, 'month', false)}`,
     )
-    expect(words).toContain(`${t.nextCharge} 1 Feb 2026`)
+    expect(words).toContain(`${t.nextCharge}: ${t.next('300', true, '1 Feb 2026')}`)
     const bob = await makePerson(test)
     const other = await bob.signIn()
     expect(textOf((await other.get(PAGE)).body)).toContain(t.empty)
@@ -92,7 +93,10 @@ describe('one mandate', () => {
     const { body } = await client.get(`${PAGE}/${mandate_id}`)
     const words = textOf(body)
     expect(words).toContain('Tea today 08:00 −60')
-    expect(body).toMatch(/href="\/payment\/pay\/txn_[a-z0-9]{24}"/)
+    expect(words).toContain(`${t.chargedSoFar} ${t.sum('60', 1)}`)
+    expect(words).toContain(`${t.nextCharge} ${t.next('50', false, undefined)}`)
+    const [receipt] = /\/payment\/pay\/txn_[a-z0-9]{24}/.exec(body)!
+    expect(textOf((await client.get(receipt)).body)).toContain(messages.en.pay.notification.byCharge)
     expect(words).toContain(`${t.outcomes.charge_limit} ${t.refusal(2, '102')}`)
     expect(words).toMatch(
       new RegExp(`${t.acted('change', 'member')} [^·]* · ${t.terms('50', '250', '31 Dec 2026')}`),

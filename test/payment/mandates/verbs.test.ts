@@ -310,6 +310,11 @@ describe('a member', () => {
     expect(await change({ ends_on: '2027-01-03' })).toEqual({ fault: 'terms' })
     expect(await change({ ends_on: '2027-01-02' }, false)).toEqual({ fault: 'not_fresh' })
     expect(await change({ ends_on: '2027-01-02' })).toBeUndefined()
+    const dated = await makeMandate(test, merchant, member, { ends_on: '2026-06-30' })
+    const end = async (ends_on: string) => changeOwn(test.deps, dated, { ends_on }, await actOn(dated))
+    expect(await end('2026-06-01')).toBeUndefined()
+    expect(await end('2026-07-01')).toEqual({ fault: 'terms' })
+    expect(await end('2026-06-30')).toBeUndefined()
     const acts = await actsOf(mandate_id)
     expect(acts.map(({ action }) => action)).toEqual([
       'mandate.accept',
@@ -426,6 +431,12 @@ describe('a mandate', () => {
     await expect(bend('charge_max = 101')).rejects.toThrow('mandates_charge_max')
     await expect(bend('period_max = 251')).rejects.toThrow('mandates_period_max')
     await expect(bend('ends_on = starts_on + 367')).rejects.toThrow('mandates_days')
+    const dated = await makeMandate(test, merchant, member, { ends_on: '2026-06-30' })
+    const end = (day: string) =>
+      sql`update mandates set ends_on = ${day} where mandate_id = ${dated}`.execute(test.db)
+    await end('2026-06-01')
+    await expect(end('2026-07-01')).rejects.toThrow('cannot be changed so')
+    await end('2026-06-30')
     await expect(bend('user_id = null')).rejects.toThrow('cannot be changed so')
     await expect(bend(`status = 'offered'`)).rejects.toThrow('mandates_consent')
     await expect(bend('test_days = 1')).rejects.toThrow('mandates_test_days')
