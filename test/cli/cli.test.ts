@@ -536,8 +536,11 @@ describe('refunds and freezes', () => {
       is_moved: true,
     })
     expect(await refund('--amount', '10', '--key', 'a')).toMatchObject({ is_moved: false })
-    expect(await refund('--keep-fee')).toMatchObject({ amount: 50, is_moved: true })
-    expect(await tessera('refund', ...because)).toMatchObject({ code: 1 })
+    expect(await refund('--keep-fee', '--key', 'b')).toMatchObject({ amount: 50, is_moved: true })
+    expect(await refund('--keep-fee', '--key', 'b')).toMatchObject({ amount: 0, is_moved: false })
+    const why = 'The whole order was refunded before\n'
+    for (const key of [[], ['--key', 'c']])
+      expect(await tessera('refund', ...because, ...key)).toEqual({ code: 1, out: '', err: why })
     expect(await balanceOf(test.db, payer.id)).toBe(100n)
     const actors = (await audited('order.refund')).map(({ subject, actor_id }) => [
       subject,

@@ -35,8 +35,9 @@ $$;
 
 -- Refunds points of a paid order to its payer, from the payee's wallet and, with p_with_fee, from the fee in proportion. After
 -- the last refund of an order exactly its fee has gone back. Outcomes, never raised:
---   refunded · repeated (this key acted before, or this request was accepted) · not_found · not_paid · too_much · insufficient (the payee's wallet does not
---   hold its part) · no_request (p_request_id is no request for a refund of this order)
+--   refunded · repeated (this key acted before, or this request was accepted) · not_found · not_paid
+--   · too_much (more than is left, or no points) · insufficient (the payee's wallet does not hold its part)
+--   · no_request (p_request_id is no request for a refund of this order)
 create or replace function refund_order(
   p_transaction_id text, p_amount bigint, p_with_fee boolean, p_key text, p_reason text, p_actor_id bigint,
   p_now timestamptz, p_request_id bigint
@@ -57,7 +58,8 @@ begin
   end if;
   if exists (select from refunds where request_id = p_request_id) then return 'repeated'; end if;
   if v_order.paid_at is null then return 'not_paid'; end if;
-  if (v_order.refunded_amount + p_amount <= v_order.amount) is not true then return 'too_much'; end if;
+  -- All that is left of a refunded order is 0, and no refund is of 0.
+  if (p_amount > 0 and v_order.refunded_amount + p_amount <= v_order.amount) is not true then return 'too_much'; end if;
   -- The clocks of two processes differ. Events, ordered by the times that they carry, still follow the states of the order.
   p_now := greatest(p_now, v_order.updated_at);
 

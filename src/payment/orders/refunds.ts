@@ -12,7 +12,7 @@ import { meetRefundRequest } from './refund-requests.ts'
 type Act = { transaction_id: string; reason: string; actor_id: bigint; ip: string | null }
 
 export type Refund = Act & {
-  /** Whole points that the payer gets back. */
+  /** Whole points that the payer gets back. 0, all that is left of a refunded order, is a conflict unless the key is repeated. */
   amount: bigint
   /** Whether the platform returns its part of the fee. Otherwise the merchant bears it all. */
   with_fee: boolean
@@ -22,12 +22,13 @@ export type Refund = Act & {
   request_id?: bigint
 }
 
-type RefundOutcome = 'refunded' | 'repeated' | keyof typeof REFUND_FAULTS
+type RefundOutcome = 'refunded' | 'repeated' | Exclude<keyof typeof REFUND_FAULTS, 'nothing_left'>
 
 const REFUND_FAULTS = {
   not_found: ['not_found', 'There is no such order'],
   not_paid: ['conflict', 'This order is not paid'],
   too_much: ['conflict', 'That is more than is left of this order'],
+  nothing_left: ['conflict', 'The whole order was refunded before'],
   insufficient: ['conflict', 'The merchant does not have that many points'],
   no_request: ['conflict', 'This request for a refund is not open any more'],
 } as const
@@ -63,7 +64,7 @@ export async function refundWithin(tx: Tx, refund: Refund, now: Date): Promise<b
   const { outcome } = rows[0]!
   if (outcome === 'repeated') return false
   if (outcome !== 'refunded') {
-    const [code, message] = REFUND_FAULTS[outcome]
+    const [code, message] = REFUND_FAULTS[amount === 0n && outcome === 'too_much' ? 'nothing_left' : outcome]
     throw new AppError(code, message)
   }
   await meetRefundRequest(tx, transaction_id, { request_id, actor_id, now })
