@@ -207,8 +207,8 @@ begin
 end
 $$;
 
--- 5. What is recorded of charges: the journals, with no actor since nobody was present; the orders; the notices; the events. Orders
--- are inserted in the order of their keys, as insert_orders inserts them.
+-- 5. What is recorded of charges: the journals, without an actor, because the member was not present; the orders; the notices; the
+-- events. Orders are inserted in the order of their keys, as insert_orders inserts them.
 create or replace function record_charges(p_made made_charge[]) returns void language plpgsql as $$
 declare
   v_journal_ids constant bigint[] := post_journals('payment', null, array(
@@ -306,15 +306,16 @@ end
 $$;
 
 -- Charges under mandates in one transaction, in the order given, and answers in that order, each with its order if there is one.
--- Outcomes, never raised:
---   completed · exists (charged before, with this mandate and amount) · changed (charged before with another mandate or amount)
---   · taken (the order_id is an order paid by hand or still open, or a charge refunded in full) · not_found · unusable (the
---   application is not approved, its owner is banned or suspended, a former owner knows the key, or it changed hands since the
---   signature was checked) · not_allowed (mandates are off, or the application has no right to them) · inactive · no_token
---   · charge_limit · period_limit · wallet_frozen (the member's, or the member is banned or suspended) · too_often (ten times
---   insufficient in this period, the last within the hour) · insufficient · daily_limit (of the application)
---   · locked (another transaction has locked the mandate or a wallet, or the application has changed hands meanwhile; `locked` names
---   the row)
+-- Outcomes, never raised, in the order of their guards. Those of judge_charge begin with unusable:
+--   taken (the order_id is an order paid by hand or still open) · changed (charged before with another mandate or amount)
+--   · taken (a charge refunded in full) · exists (charged before, with this mandate and amount) · not_found
+--   · locked (the mandate or the owner's wallet, or the application has changed hands meanwhile)
+--   · unusable (the application is not approved, its owner is banned or suspended, a former owner knows the key, or it changed
+--   hands since the signature was checked) · not_allowed (mandates are off, or the application has no right to them) · inactive
+--   · no_token · charge_limit · period_limit · locked (the member's wallet) · wallet_frozen (the member's, or the member is banned or
+--   suspended; a frozen owner still receives) · too_often (ten times insufficient in this period, the last within the hour)
+--   · insufficient · daily_limit (of the application) · completed
+-- `locked` names the row that another transaction has locked.
 -- p_charge_maxes has the limit of one charge by trust level 0 to 4.
 -- With p_skips it waits for no locked row, as pay_orders. Against an order that is placed at the same moment the unique key decides,
 -- and the batch is run again item by item. It judges by the sums and balances after the items before, and writes at the end.

@@ -85,10 +85,10 @@ $$;
 create or replace function receive_orders(p_asked asked_order[], p_skips boolean default false, p_waits_for text default null)
   returns table (item integer, placed orders, locked text) language plpgsql as $$
 declare
-  v_locked_ids bigint[];
+  v_left_out_ids bigint[];
 begin
   if p_waits_for is not null then perform await_row(p_waits_for); end if;
-  if insert_orders(p_asked) < cardinality(p_asked) then v_locked_ids := begin_again(p_asked, p_skips); end if;
+  if insert_orders(p_asked) < cardinality(p_asked) then v_left_out_ids := begin_again(p_asked, p_skips); end if;
 
   return query
     with known as materialized (
@@ -108,7 +108,7 @@ begin
       -- An order that was placed before has another transaction_id than the one made for this request.
       where known.transaction_id = (known.facts).transaction_id and known.received is not null
     )
-    select known.item, known.facts, case when (known.facts).id = any (v_locked_ids) then 'order ' || (known.facts).id end
+    select known.item, known.facts, case when (known.facts).id = any (v_left_out_ids) then 'order ' || (known.facts).id end
     from known;
 end
 $$;

@@ -192,10 +192,10 @@ $$;
 
 -- 2. What each item is judged by, read under the locks: a payment that waited sees a ban or suspension since. `same_before` is the
 -- nearest earlier item with the same order.
-create or replace function payment_facts(p_asked asked_payment[], p_order_ids bigint[]) returns table (
+create or replace function payment_facts(p_asked asked_payment[]) returns table (
   item integer, transaction_id text, payer_id bigint, expected_amount bigint, now timestamptz, same_before integer,
   order_id bigint, book text, status text, amount bigint, expires_at timestamptz, paid_by bigint, app_id bigint,
-  is_frozen boolean, is_locked boolean, has_notify boolean, has_event boolean,
+  is_frozen boolean, has_notify boolean, has_event boolean,
   app_status text, fee_rate numeric, daily_payments_max bigint, payee_id bigint, payer_is_banned_or_suspended boolean,
   payer_wallet_id bigint, payee_wallet_id bigint, fee_account_id bigint
 ) language plpgsql as $$
@@ -205,7 +205,7 @@ begin
     select i.ordinality::integer, i.transaction_id, i.payer_id, i.expected_amount, i.now,
       lag(i.ordinality) over (partition by i.transaction_id order by i.ordinality)::integer,
       o.id, o.book, o.status, o.amount, o.expires_at, o.payer_id, o.app_id,
-      o.frozen_at is not null, coalesce(o.id = any (p_order_ids), false),
+      o.frozen_at is not null,
       o.notify_url is not null, o.door = 'hmac' and app.events_url is not null,
       app_status(app.status, payee.is_banned, payee.suspended_till, i.now),
       app.fee_rate, app.daily_payments_max, app.applicant_id,
@@ -239,8 +239,8 @@ begin
 end
 $$;
 
--- 5. What is recorded: the journals, the orders, the notifications of the gateway, the events of the HMAC API. Each statement that
--- writes checks the constraints of its table, so a statement for each payment would cost more than the rows.
+-- 5. What is recorded: the journals, the orders, the notifications of the gateway, the events of the HMAC API. Each table has one
+-- statement. Postgres prepares the checks of a table for each statement, which costs more than a row.
 create or replace function record_payments(p_made made_payment[]) returns void language plpgsql as $$
 declare
   v_journal_ids constant bigint[] := post_journals('payment', null, array(
@@ -266,12 +266,13 @@ end
 $$;
 
 -- Pays orders in one transaction, in the order given, and answers in that order. An order that its payer has paid, now or
--- before, comes with its return to the shop. So the payer's request needs no other statement. Outcomes, never raised:
---   paid · paid_before (by the same payer) · paid_by_other · expired · closed · unusable (the application is not approved, or
---   its owner is banned or suspended) · changed (another amount than the payer saw) · insufficient
---   · daily_limit (of the application) · not_found · order_frozen · wallet_frozen (the payer's wallet is frozen, or the payer
---   is banned or suspended) · locked (another transaction has locked the order or a wallet, or the application has changed hands
---   meanwhile; `locked` names the row)
+-- before, comes with its return to the shop. So the payer's request needs no other statement. Outcomes, never raised, in the order
+-- of their guards:
+--   not_found · locked (the order) · paid_before (by the same payer) · paid_by_other · closed · expired · order_frozen
+--   · unusable (the application is not approved, or its owner is banned or suspended) · changed (another amount than the payer saw)
+--   · locked (a wallet, or the application has changed hands meanwhile) · wallet_frozen (the payer's, or the payer is banned or
+--   suspended; a frozen payee still receives) · insufficient · daily_limit (of the application) · paid
+-- `locked` names the row that another transaction has locked.
 -- With p_skips it waits for no locked order or wallet: an item whose rows are locked is answered so, nothing is done for it, and it
 -- delays no other. Only for p_waits_for it waits, first of all.
 -- It judges each order by the balances after the orders before it in the batch, and writes at the end.
@@ -282,7 +283,8 @@ create or replace function pay_orders(
 declare
   v_order_ids bigint[];
   v_wallets locked_wallets;
-  asked record;
+  -- What an item is judged by.
+  f record;
   -- Positions in v_wallets.
   v_from integer;
   v_to integer;
@@ -295,63 +297,63 @@ begin
   v_order_ids := lock_orders(p_asked, p_skips);
   v_wallets := lock_payment_wallets(p_asked, v_order_ids, p_skips);
 
-  for asked in select * from payment_facts(p_asked, v_order_ids) loop
-    v_from := array_position(v_wallets.ids, asked.payer_wallet_id);
-    v_to := array_position(v_wallets.ids, asked.payee_wallet_id);
+  for f in select * from payment_facts(p_asked) loop
+    v_from := array_position(v_wallets.ids, f.payer_wallet_id);
+    v_to := array_position(v_wallets.ids, f.payee_wallet_id);
 
     -- 3. What is judged: the guards, in their order.
     j := null;
-    j.paid_by := coalesce(v_judged[asked.same_before].paid_by, asked.paid_by);
+    j.paid_by := coalesce(v_judged[f.same_before].paid_by, f.paid_by);
     j.outcome := case
-      when asked.order_id is null then 'not_found'
-      when not asked.is_locked then 'locked'
-      when j.paid_by = asked.payer_id then 'paid_before'
+      when f.order_id is null then 'not_found'
+      when not f.order_id = any (v_order_ids) then 'locked'
+      when j.paid_by = f.payer_id then 'paid_before'
       when j.paid_by is not null then 'paid_by_other'
-      when asked.status = 'closed' then 'closed'
+      when f.status = 'closed' then 'closed'
       -- The clock decides, before or after the sweep.
-      when asked.expires_at <= asked.now then 'expired'
-      when asked.is_frozen then 'order_frozen'
-      when asked.app_status <> 'approved' then 'unusable'
-      when asked.amount is distinct from asked.expected_amount then 'changed'
+      when f.expires_at <= f.now then 'expired'
+      when f.is_frozen then 'order_frozen'
+      when f.app_status <> 'approved' then 'unusable'
+      when f.amount is distinct from f.expected_amount then 'changed'
       when v_from is null or v_to is null then 'locked'
-      when v_wallets.frozen[v_from] or asked.payer_is_banned_or_suspended then 'wallet_frozen'
-      when coalesce(v_wallets.balances[v_from], 0) < asked.amount then 'insufficient'
+      when v_wallets.frozen[v_from] or f.payer_is_banned_or_suspended then 'wallet_frozen'
+      when coalesce(v_wallets.balances[v_from], 0) < f.amount then 'insufficient'
       -- The last guard, because it counts the payments that pass.
-      when asked.daily_payments_max is not null and count_for_day(
-        'payments', asked.app_id, asked.book, asked.amount, asked.daily_payments_max, asked.now
+      when f.daily_payments_max is not null and count_for_day(
+        'payments', f.app_id, f.book, f.amount, f.daily_payments_max, f.now
       ) is not null then 'daily_limit'
       else 'paid'
     end;
     if j.outcome = 'locked' then
       j.locked := case
-        when not asked.is_locked then 'order ' || asked.order_id
-        when v_from is null then wallet_row(asked.payer_wallet_id, asked.book)
-        else wallet_row(asked.payee_wallet_id, asked.book)
+        when not f.order_id = any (v_order_ids) then 'order ' || f.order_id
+        when v_from is null then wallet_row(f.payer_wallet_id, f.book)
+        else wallet_row(f.payee_wallet_id, f.book)
       end;
     end if;
 
     -- 4. What moves: the payer pays the amount. The payee gets it without the fee.
     if j.outcome = 'paid' then
-      v_fee := payment_fee(asked.amount, coalesce(asked.fee_rate, p_fee_rate));
-      v_wallets.balances[v_from] := v_wallets.balances[v_from] - asked.amount;
-      v_wallets.balances[v_to] := v_wallets.balances[v_to] + asked.amount - v_fee;
-      j.paid_by := asked.payer_id;
+      v_fee := payment_fee(f.amount, coalesce(f.fee_rate, p_fee_rate));
+      v_wallets.balances[v_from] := v_wallets.balances[v_from] - f.amount;
+      v_wallets.balances[v_to] := v_wallets.balances[v_to] + f.amount - v_fee;
+      j.paid_by := f.payer_id;
       v_made := v_made || row(
-        asked.order_id, asked.book, asked.transaction_id, asked.payer_id, asked.payee_id, asked.amount, v_fee, asked.now,
-        asked.payer_wallet_id, asked.payee_wallet_id, asked.fee_account_id, asked.has_notify, asked.has_event
+        f.order_id, f.book, f.transaction_id, f.payer_id, f.payee_id, f.amount, v_fee, f.now,
+        f.payer_wallet_id, f.payee_wallet_id, f.fee_account_id, f.has_notify, f.has_event
       )::made_payment;
     end if;
-    if j.outcome in ('paid', 'paid_before') then j.transaction_id_back := asked.transaction_id; end if;
-    v_judged[asked.item] := j;
+    if j.outcome in ('paid', 'paid_before') then j.transaction_id_back := f.transaction_id; end if;
+    v_judged[f.item] := j;
   end loop;
   if v_made is not null then perform record_payments(v_made); end if;
 
-  -- 6. What is answered. A statement after the writes sees them.
+  -- 6. What is answered. This statement follows the writes, so it sees them.
   return query
-    select told.ordinality::integer, told.outcome, told.locked, back.shop_return
-    from unnest(v_judged) with ordinality as told
-    left join shop_returns(array(select transaction_id_back from unnest(v_judged)), p_asked[1].now) as back
-      on back.item = told.ordinality
-    order by told.ordinality;
+    select judged.ordinality::integer, judged.outcome, judged.locked, returned.shop_return
+    from unnest(v_judged) with ordinality as judged
+    left join shop_returns(array(select transaction_id_back from unnest(v_judged)), p_asked[1].now) as returned
+      on returned.item = judged.ordinality
+    order by judged.ordinality;
 end
 $$;

@@ -145,13 +145,15 @@ end
 $$;
 
 -- Makes transfers in one transaction, in the order given, each once for an application and its order_id. Answers in that order.
--- Outcomes, never raised:
---   completed · exists (the same request before: its result) · changed (same order_id, other recipient or amount) · reversed
+-- Outcomes, never raised, in the order of their guards:
+--   changed (same order_id, other recipient or amount) · reversed · exists (the same request before: its result)
+--   · locked (the sender's wallet, or the application has changed hands meanwhile)
 --   · unusable (the application is not approved, its owner is banned or suspended, or it changed hands since the
 --   signature was checked)
 --   · mismatch (id and username are not one member) · to_self · below_minimum · above_maximum · too_large
---   · daily_limit (the sender's or the application's) · wallet_frozen (the sender's wallet) · insufficient
---   · locked (another transaction has locked a wallet, or the application has changed hands meanwhile; `locked` names the row)
+--   · daily_limit (the sender's) · wallet_frozen (the sender's; a frozen recipient still receives) · insufficient
+--   · locked (the recipient's wallet) · daily_limit (the application's) · completed
+-- `locked` names the row that another transaction has locked.
 -- Rates and limits are lists by trust level, 0 to 4. A null daily limit is none.
 -- Two requests with one order_id meet at the sender's wallet: they belong to one application, and the second finds the rows of the
 -- first. With p_skips it waits for no locked wallet, as pay_orders. It judges first and writes at the end.
@@ -166,7 +168,8 @@ declare
   v_sent sent_of_day[];
   -- By item: the transfer with its order_id, after the item was judged.
   v_known transfer_result[];
-  asked record;
+  -- What an item is judged by.
+  f record;
   -- Positions in v_wallets.
   v_from integer;
   v_to integer;
@@ -178,83 +181,83 @@ begin
   if p_waits_for is not null then perform await_row(p_waits_for); end if;
   v_wallets := lock_transfer_wallets(p_asked, p_skips);
 
-  for asked in select * from transfer_facts(p_asked) loop
-    item := asked.item;
+  for f in select * from transfer_facts(p_asked) loop
+    item := f.item;
     locked := null;
     -- 3. What is judged. First, a repeated request is answered with the transfer that it made.
-    result := coalesce(v_known[asked.same_before], asked.before);
+    result := coalesce(v_known[f.same_before], f.before);
     v_known[item] := result;
     if result.transaction_id is not null then
       result.outcome := case
-        when result.to_user_id <> asked.to_user_id or result.amount is distinct from asked.amount then 'changed'
+        when result.to_user_id <> f.to_user_id or result.amount is distinct from f.amount then 'changed'
         when result.status = 'reversed' then 'reversed'
         else 'exists'
       end;
       return next;
       continue;
     end if;
-    v_from := array_position(v_wallets.ids, asked.from_wallet_id);
-    v_to := array_position(v_wallets.ids, asked.to_wallet_id);
+    v_from := array_position(v_wallets.ids, f.from_wallet_id);
+    v_to := array_position(v_wallets.ids, f.to_wallet_id);
     if v_from is null then
       result.outcome := 'locked';
-      locked := wallet_row(asked.from_wallet_id, asked.book);
+      locked := wallet_row(f.from_wallet_id, f.book);
       return next;
       continue;
     end if;
-    v_sent[v_from] := coalesce(v_sent[v_from], row(asked.last_day, asked.last_day_points)::sent_of_day);
+    v_sent[v_from] := coalesce(v_sent[v_from], row(f.last_day, f.last_day_points)::sent_of_day);
     -- A day begins at midnight in China, as in the gateway's daily figures. When the clocks of two processes differ, the sender's
     -- day begins with the first of them.
-    v_day := greatest((asked.now at time zone 'Asia/Shanghai')::date, v_sent[v_from].day);
+    v_day := greatest((f.now at time zone 'Asia/Shanghai')::date, v_sent[v_from].day);
     v_today := case when v_day = v_sent[v_from].day then v_sent[v_from].points else 0 end;
 
     -- The guards, in their order, each with its limit.
-    result.amount := asked.amount;
-    result.fee := transfer_fee(asked.amount, p_rates[asked.level]);
+    result.amount := f.amount;
+    result.fee := transfer_fee(f.amount, p_rates[f.level]);
     result.outcome := case
-      when asked.expected_user_id <> asked.from_user_id or asked.app_status <> 'approved' then 'unusable'
-      when asked.to_username is null then 'mismatch'
-      when asked.to_user_id = asked.from_user_id then 'to_self'
-      when asked.amount < p_minimums[asked.level] then 'below_minimum'
-      when asked.amount > p_maximums[asked.level] then 'above_maximum'
-      when asked.amount + result.fee > c_points_max then 'too_large'
-      when v_today + asked.amount > p_daily_limits[asked.level] then 'daily_limit'
+      when f.expected_user_id <> f.from_user_id or f.app_status <> 'approved' then 'unusable'
+      when f.to_username is null then 'mismatch'
+      when f.to_user_id = f.from_user_id then 'to_self'
+      when f.amount < p_minimums[f.level] then 'below_minimum'
+      when f.amount > p_maximums[f.level] then 'above_maximum'
+      when f.amount + result.fee > c_points_max then 'too_large'
+      when v_today + f.amount > p_daily_limits[f.level] then 'daily_limit'
       when v_wallets.frozen[v_from] then 'wallet_frozen'
-      when v_wallets.balances[v_from] < asked.amount + result.fee then 'insufficient'
+      when v_wallets.balances[v_from] < f.amount + result.fee then 'insufficient'
       when v_to is null then 'locked'
       else 'completed'
     end;
     case result.outcome
-      when 'below_minimum' then result.bound := p_minimums[asked.level];
-      when 'above_maximum' then result.bound := p_maximums[asked.level];
-      when 'daily_limit' then result.bound := p_daily_limits[asked.level]; result.have := v_today;
+      when 'below_minimum' then result.bound := p_minimums[f.level];
+      when 'above_maximum' then result.bound := p_maximums[f.level];
+      when 'daily_limit' then result.bound := p_daily_limits[f.level]; result.have := v_today;
       when 'insufficient' then
-        result.bound := asked.amount + result.fee; result.have := v_wallets.balances[v_from];
-      when 'locked' then locked := wallet_row(asked.to_wallet_id, asked.book);
+        result.bound := f.amount + result.fee; result.have := v_wallets.balances[v_from];
+      when 'locked' then locked := wallet_row(f.to_wallet_id, f.book);
       else
     end case;
     -- The last guard, because it counts the transfers that pass.
-    if result.outcome = 'completed' and asked.daily_transfers_max is not null then
+    if result.outcome = 'completed' and f.daily_transfers_max is not null then
       v_app_today := count_for_day(
-        'transfers', asked.app_id, asked.book, asked.amount, asked.daily_transfers_max, asked.now
+        'transfers', f.app_id, f.book, f.amount, f.daily_transfers_max, f.now
       );
       if v_app_today is not null then
-        result.outcome := 'daily_limit'; result.bound := asked.daily_transfers_max; result.have := v_app_today;
+        result.outcome := 'daily_limit'; result.bound := f.daily_transfers_max; result.have := v_app_today;
       end if;
     end if;
 
     -- 4. What moves: the sender pays the amount and the fee. The recipient gets the amount.
     if result.outcome = 'completed' then
       result := row(
-        'completed', null, null, asked.transaction_id, 'completed', asked.amount, result.fee,
-        asked.from_user_id, asked.from_username, asked.to_user_id, asked.to_username, asked.now
+        'completed', null, null, f.transaction_id, 'completed', f.amount, result.fee,
+        f.from_user_id, f.from_username, f.to_user_id, f.to_username, f.now
       );
       v_known[item] := result;
-      v_wallets.balances[v_from] := v_wallets.balances[v_from] - asked.amount - result.fee;
-      v_wallets.balances[v_to] := v_wallets.balances[v_to] + asked.amount;
-      v_sent[v_from] := row(v_day, v_today + asked.amount);
+      v_wallets.balances[v_from] := v_wallets.balances[v_from] - f.amount - result.fee;
+      v_wallets.balances[v_to] := v_wallets.balances[v_to] + f.amount;
+      v_sent[v_from] := row(v_day, v_today + f.amount);
       v_made := v_made || row(
-        asked.app_id, asked.book, asked.order_id, result, v_day, v_today + asked.amount,
-        asked.from_wallet_id, asked.to_wallet_id, asked.fee_account_id, asked.has_event
+        f.app_id, f.book, f.order_id, result, v_day, v_today + f.amount,
+        f.from_wallet_id, f.to_wallet_id, f.fee_account_id, f.has_event
       )::made_transfer;
     end if;
     return next;
