@@ -69,6 +69,8 @@ export default defineConfig({
     reporters: [['default', { summary: false }], './test/harness/reporter.ts'],
     // No source keeps state of its own, so files may share imported modules.
     isolate: false,
+    // Node reads the sources as the service does, and keeps what it has compiled. Vite would transform each anew in every run.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     sequence: { sequencer: LongFirst },
     // One more than the cores, because some tests wait for seconds without work. With two more, browsers delay the tests
     // that bound how long a fault may last.
