@@ -47,5 +47,13 @@ RUN ln -s /app/src/cli/tessera.js /usr/local/bin/tessera
 ENTRYPOINT []
 CMD ["/bin/sh", "/backup.sh"]
 
+# One container to try Tessera, with the built-in Postgres: `docker run --rm --publish 127.0.0.1:3000:3000 …`. Never for members,
+# because the packages of this Postgres lag behind its security releases.
+FROM libraries AS trial-libraries
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -r node_modules/node-linux-*
+
+FROM app AS trial
+COPY --from=trial-libraries /app/node_modules node_modules
+
 # `docker build .` makes the last stage.
 FROM app
