@@ -1,7 +1,9 @@
--- The search for members finds the same in a fifth of the time that it took to fill its index.
+-- apart: it fills an index of all members, and holds no other table meanwhile.
+-- The search for members finds any part of what they are called.
 
-drop index users_by_part;
-drop function search_pieces(text);
+-- Versions before 0.1.0 had an index that took five times as long to fill.
+drop index if exists users_by_part;
+drop function if exists search_pieces(text);
 
 -- The pieces of a text by which any part of it is found: each three characters that follow each other, and of Chinese each
 -- one and two, because its words are short. An index uses it, so it belongs to the tables. Most texts have nothing of Chinese,

@@ -4,8 +4,9 @@
  * - A numbered file changes tables. It runs once, in the order of names, and is never edited afterwards.
  * - A file of `functions/` is the only text of its functions and their triggers. It runs again whenever the text changes.
  *
- * One call is one transaction under one lock, so no process sees new tables with old functions. A database with unknown
- * migrations belongs to another version, and this program does not change it.
+ * One call is one transaction under one lock, so no process sees new tables with old functions. Numbered files that fill a
+ * large index run before it, each in a transaction of its own, because the one transaction holds the tables that it changes
+ * until its end. A database with unknown migrations belongs to another version, and this program does not change it.
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -17,10 +18,12 @@ import { connectionFault, DatabaseFault, NOT_SET_UP } from './operator-messages.
 import { giveTimeouts, liftClientTimeouts } from './timeouts.ts'
 
 const MIGRATIONS_DIR = join(import.meta.dirname, '../../migrations')
-/** A line `sha256  name` for each text that a file of functions ever had. */
+/** A line `sha256  name` for each text that a file of functions ever had, and for past texts of numbered files. */
 const HISTORY = 'functions/history'
 /** Sets how functions are planned. It runs last, after any other file of functions, because they lose these settings. */
 const PLANS = 'functions/plans.sql'
+/** Begins a numbered file that runs before the others, in a transaction of its own. It needs no table that is younger. */
+const APART = '-- apart: '
 /** The number of the advisory lock. Any number works that no other lock of this database uses. */
 const MIGRATION_LOCK = 7_305_128_841
 
@@ -67,13 +70,28 @@ export async function migrationNames(): Promise<string[]> {
  */
 export async function migrate(url: string): Promise<string[]> {
   return withClient(url, async (client) => {
+    const apart = await migrateApart(client)
     const { names, isTimed } = await alone(client, async () => ({
       names: await migrateWithin(client),
       isTimed: await giveTimeouts(client),
     }))
     if (isTimed) await endConnection(client)
-    return names
+    return [...apart, ...names]
   })
+}
+
+/** Applies the due files that run apart. In a new database, they run with the others, because their tables are not there yet. */
+async function migrateApart(client: pg.Client): Promise<string[]> {
+  const applied: string[] = []
+  for (const { name, sql } of (await readMigrations()).numbered) {
+    if (!sql.startsWith(APART)) continue
+    const names = await alone(client, async () => {
+      const { rows } = await client.query("select to_regclass('schema_migrations') is not null as is_there")
+      return rows[0].is_there ? migrateWithin(client, [name]) : []
+    })
+    applied.push(...names)
+  }
+  return applied
 }
 
 /**
@@ -156,7 +174,7 @@ type Ask = (text: string) => Promise<{ rows: Applied[] }>
 async function findDue(ask: Ask): Promise<File[]> {
   const { numbered, functions, history } = await readMigrations()
   const { rows: applied } = await ask('select name, checksum from schema_migrations')
-  requireOwn(applied, numbered)
+  requireOwn(applied, numbered, history)
   const { rows: texts } = await ask('select name, checksum from schema_functions')
   const unknown = texts.find(({ name, checksum }) => !history.has(`${checksum}  ${name}`))
   if (unknown !== undefined) throw newer(`it holds another text of ${unknown.name}`)
@@ -170,11 +188,11 @@ async function findDue(ask: Ask): Promise<File[]> {
   ]
 }
 
-function requireOwn(applied: Applied[], numbered: File[]): void {
+function requireOwn(applied: Applied[], numbered: File[], history: Set<string>): void {
   const known = new Map(numbered.map(({ name, checksum }) => [name, checksum]))
   for (const { name, checksum } of applied) {
     if (!known.has(name)) throw newer(`it holds migration ${name}`)
-    if (known.get(name) !== checksum)
+    if (known.get(name) !== checksum && !history.has(`${checksum}  ${name}`))
       throw new DatabaseFault(
         `Migration ${name} was changed after it had been applied: use the files of a version unchanged`,
       )

@@ -6,7 +6,14 @@ import { describe, expect, it, vi } from 'vitest'
 import { makeBatcher } from '../../src/database/batcher.ts'
 import { connectionSettings, openDatabase } from '../../src/database/connection.ts'
 import { LockedRow } from '../../src/database/lock-waits.ts'
-import { isMigrated, migrate, pendingMigrations, requireMigrated } from '../../src/database/migrate.ts'
+import {
+  isMigrated,
+  migrate,
+  migrateWithin,
+  migrationNames,
+  pendingMigrations,
+  requireMigrated,
+} from '../../src/database/migrate.ts'
 import { TEMPLATE } from '../harness/global-setup.ts'
 import { createDatabase } from '../harness/harness.ts'
 import { hasPgbouncer, startPgbouncer } from '../harness/pgbouncer.ts'
@@ -34,6 +41,23 @@ async function withDatabase(template: string, use: (url: string) => Promise<void
 
 const withEmptyDatabase = (use: (url: string) => Promise<void>) => withDatabase('template1', use)
 const withMigrated = (use: (url: string) => Promise<void>) => withDatabase(TEMPLATE, use)
+
+/** Makes a database of an earlier version: without these files and those after them, and with a member. */
+async function withEarlier(first: string, use: (url: string) => Promise<void>): Promise<void> {
+  await withEmptyDatabase(async (url) => {
+    const names = await migrationNames()
+    const client = new pg.Client(connectionSettings(url))
+    await client.connect()
+    await client.query('begin')
+    await migrateWithin(
+      client,
+      names.filter((name) => name < first),
+    )
+    await client.query("commit; insert into users (username) values ('alice')")
+    await client.end()
+    await use(url)
+  })
+}
 
 describe('migrations', () => {
   it('are applied once by five processes that start together', () =>
@@ -69,6 +93,44 @@ describe('migrations', () => {
       // The tables belong to this program, so the older version keeps serving beside the newer one.
       expect(await isMigrated(db)).toBe(true)
       await db.destroy()
+    }))
+
+  it('fill a large index while they hold no table of payments', () =>
+    withEarlier('440', async (url) => {
+      const writer = new pg.Client(connectionSettings(url))
+      await writer.connect()
+      await writer.query("begin; update users set name = 'Alice'")
+      const migrated = migrate(url)
+      // The index cannot be filled while a member is being changed.
+      const waiting = "select pid from pg_locks where not granted and relation = 'users'::regclass"
+      await until(async () => (await query(url, waiting)).length > 0)
+      const held = await query(
+        url,
+        `select relation::regclass::text from pg_locks join pg_class on oid = relation
+        where pid in (${waiting}) and granted and mode <> 'AccessShareLock' and relkind = 'r'`,
+      )
+      expect(held).toEqual([])
+      await writer.query('commit')
+      await writer.end()
+      const [first, second, ...others] = await migrated
+      expect([first, second, others[0]]).toEqual([
+        '465-member-search.sql',
+        '466-text-pieces.sql',
+        expect.stringMatching(/^440/),
+      ])
+      const db = openDatabase(url, { max: 1, onBroken: () => {} })
+      expect(await isMigrated(db)).toBe(true)
+      await db.destroy()
+    }))
+
+  it('take a past text of a numbered file that their history names', () =>
+    withMigrated(async (url) => {
+      const past = '53e27c207e351dab222af08acc6d434f026d5cf5375a25493404d1e43871360e'
+      await query(
+        url,
+        `update schema_migrations set checksum = '${past}' where name = '465-member-search.sql'`,
+      )
+      expect(await migrate(url)).toEqual([])
     }))
 
   it('leave a newer or an edited database alone', () =>

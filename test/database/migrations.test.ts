@@ -62,6 +62,13 @@ it('numbered files sort by their number and call no function of functions/', () 
   }
 })
 
+it('a file that runs apart only fills an index', () => {
+  const apart = numbered.filter((name) => texts.get(name)!.startsWith('-- apart: '))
+  expect(apart.length).toBeGreaterThan(0)
+  for (const name of apart)
+    expect(code(name), name).not.toMatch(/\b(?:alter|create|drop) (?:table|trigger|type)\b/)
+})
+
 it('functions/history has a line for every text of functions', () => {
   const history = readFileSync(join(DIR, 'functions/history'), 'utf8').split('\n')
   const lines = inFunctions.map(
