@@ -27,7 +27,7 @@ LABEL org.opencontainers.image.version="0.1.0"
 USER 1000:1000
 VOLUME /data
 EXPOSE 3000
-# The server may take 20 s to finish open requests: allow more (docker stop --timeout 25).
+# A stop may take 25 s: 5 s of grace and 20 s to finish. Allow more (docker stop --timeout 30).
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]

@@ -53,6 +53,8 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
     trustProxy: deps.config.TRUST_PROXY ?? false,
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    // A request on an open connection is answered until the last connection has ended.
+    return503OnClosing: false,
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,

@@ -6,6 +6,7 @@ import { type Config, ConfigError, isRunByNpm, loadConfig, loadDemoConfig } from
 import { VERSION } from './platform/version.ts'
 import { sentenceFor, serve } from './serve.ts'
 
+/** After the grace period. */
 const STOP_SECONDS_MAX = 20
 const PARENT_WATCH_MS = 500
 
@@ -17,7 +18,7 @@ async function main(): Promise<void> {
     if (flags[name]) throw new ConfigError([`--${name} needs --demo`])
   const config = loadConfig()
   const { stop } = await serve(config, (deps) => announceAdministrator(deps.db, config))
-  stopOnSignal(stop)
+  stopOnSignal(stop, config.STOP_GRACE_SECONDS)
   process.stdout.write(`Tessera ${VERSION} is at ${config.PUBLIC_URL}\n`)
 }
 
@@ -45,13 +46,13 @@ async function announceAdministrator(db: Db, config: Config): Promise<void> {
   )
 }
 
-/** Stops in order on the first signal. A second signal, or a stop of more than 20 seconds, ends the process at once. */
-function stopOnSignal(stop: () => Promise<void>): void {
+/** Stops in order on the first signal. A second signal, or 20 seconds after the grace period, ends the process at once. */
+function stopOnSignal(stop: () => Promise<void>, graceSeconds = 0): void {
   let isStopping = false
   const onSignal = () => {
     if (isStopping) process.exit(1)
     isStopping = true
-    setTimeout(() => process.exit(1), STOP_SECONDS_MAX * 1000).unref()
+    setTimeout(() => process.exit(1), (graceSeconds + STOP_SECONDS_MAX) * 1000).unref()
     stop().then(
       () => process.exit(0),
       () => process.exit(1),

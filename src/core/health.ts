@@ -11,6 +11,13 @@ import { VERSION } from '../platform/version.ts'
 import { apartSentence } from './clock-check.ts'
 import type { Core } from './core.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Whether this process was told to stop. It goes on serving, and is no longer ready. */
+    stop: { isAnnounced: boolean }
+  }
+}
+
 /** Carries a moment and its tag, which requires APP_SECRET. */
 export const SEEN_HEADER = 'tessera-seen'
 const SEEN_PURPOSE = 'seen'
@@ -38,8 +45,12 @@ export function healthRoutes(
     reply.header('cache-control', 'no-store').send({ status: 'ok', ...answerToDoctor(request, deps) }),
   )
 
+  const stop = { isAnnounced: false }
+  app.decorate('stop', stop)
   const canWrite = makeCanWrite(deps.db)
   app.get('/readyz', { config }, async (request, reply) => {
+    reply.header('cache-control', 'no-store')
+    if (stop.isAnnounced) return reply.code(503).send({ status: 'stopping' })
     const checks = { database: false, migrations: false, writes: false, clock: false, signing_key: false }
     try {
       checks.migrations = await isMigrated(deps.db)
@@ -55,10 +66,7 @@ export function healthRoutes(
       request.log.warn({ err: error }, 'not ready')
     }
     const isReady = Object.values(checks).every(Boolean)
-    return reply
-      .code(isReady ? 200 : 503)
-      .header('cache-control', 'no-store')
-      .send({ status: isReady ? 'ready' : 'not ready', checks })
+    return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ready' : 'not ready', checks })
   })
 }
 

@@ -5,13 +5,17 @@
 import type { z } from 'zod'
 import { environment, SAMPLE_SECRET } from './environment.ts'
 
+/** A proxy that asks /readyz every second or two notices a stop in time. */
+const GRACE_SECONDS = 5
+
 type Environment = Record<string, string | undefined>
 
 /** The validated configuration. URLs are origins without a trailing slash. */
 export type Config = Readonly<
-  Omit<z.output<typeof environment>, 'PUBLIC_URL' | 'PAYMENT_PUBLIC_URL'> & {
+  Omit<z.output<typeof environment>, 'PUBLIC_URL' | 'PAYMENT_PUBLIC_URL' | 'STOP_GRACE_SECONDS'> & {
     PUBLIC_URL: string
     PAYMENT_PUBLIC_URL: string
+    STOP_GRACE_SECONDS: number
     /** True when a public URL is not loopback. Then https, a database and real secrets are required. */
     production: boolean
   }
@@ -60,6 +64,7 @@ export function loadConfig(
     ...values,
     PUBLIC_URL: publicUrl,
     PAYMENT_PUBLIC_URL: values.PAYMENT_PUBLIC_URL ?? publicUrl,
+    STOP_GRACE_SECONDS: values.STOP_GRACE_SECONDS ?? (production ? GRACE_SECONDS : 0),
     production,
   })
 }

@@ -144,6 +144,7 @@ export const environment = z.object({
   DATABASE_POOL_MAX: wholeNumber(2, 200).default(10),
   DATABASE_NAMED_STATEMENTS: z.enum(['on', 'off'], 'must be on or off').default('on'),
   REQUESTS_AT_ONCE_MAX: wholeNumber(16, AT_ONCE_LIMIT).default(256),
+  STOP_GRACE_SECONDS: wholeNumber(0, 60).optional(),
   DATA_DIR: z.string().default('.tessera'),
   APP_SECRET: appSecret.optional(),
   APP_SECRET_OTHER: appSecret.optional(),

@@ -7,10 +7,13 @@ import { unsentForms } from './reported-acts.ts'
 /** Programs of others, which sign in by the recipes of the documentation. `npm run recipes` sets RECIPES. */
 const RECIPES = process.env.RECIPES === 'true' ? [] : ['test/identity/recipes/**']
 
+/** Replaces processes under load for minutes. `npm run upgrades` sets UPGRADE_POSTS. */
+const UPGRADES = process.env.UPGRADE_POSTS === undefined ? ['test/operations/upgrades.test.ts'] : []
+
 /** The files of all tests of this run, those of the tools in bench too. */
 export const ALL_FILES = globSync(['test/**/*.test.ts', 'bench/**/*.test.ts'], {
   cwd: join(import.meta.dirname, '../..'),
-  exclude: ['**/node_modules/**', ...RECIPES],
+  exclude: ['**/node_modules/**', ...RECIPES, ...UPGRADES],
 })
 
 // biome-ignore lint/style/noDefaultExport: vitest loads reporters by their default export

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { type IncomingMessage, request } from 'node:http'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -355,6 +355,32 @@ describe('a request that never becomes whole', () => {
     expect(await answered).toBeUndefined()
     await stopped
   })
+})
+
+it('a stop is said at /readyz first, and ends open connections by their answers', async () => {
+  const env = { DATABASE_URL: database.url, DATA_DIR: dataDir, PORT: String(await freePort()) }
+  const config = loadConfig({ ...env, LOG_LEVEL: 'silent', STOP_GRACE_SECONDS: '1' })
+  const { stop } = await serve(config, async () => {})
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const ask = async (path: string) => {
+    const call = request(config.PUBLIC_URL + path, { agent }).end()
+    const [answer] = (await once(call, 'response')) as [IncomingMessage]
+    const { statusCode: status, headers } = answer
+    return { status, connection: headers.connection, isOpen: call.reusedSocket, body: await text(answer) }
+  }
+  const open = { connection: 'keep-alive', isOpen: true }
+  expect(await ask('/readyz')).toMatchObject({ status: 200, connection: 'keep-alive' })
+  const stopped = stop()
+  expect(await ask('/readyz')).toEqual({ status: 503, ...open, body: '{"status":"stopping"}' })
+  expect(await ask('/healthz')).toMatchObject({ status: 200, ...open })
+  await until(() =>
+    fetch(`${config.PUBLIC_URL}/healthz`).then(
+      () => false,
+      (error) => error.cause?.code === 'ECONNREFUSED',
+    ),
+  )
+  expect(await ask('/healthz')).toMatchObject({ status: 200, connection: 'close', isOpen: true })
+  await stopped
 })
 
 describe('a start that cannot succeed', () => {

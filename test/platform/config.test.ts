@@ -30,6 +30,8 @@ const COMPOSE_ONLY = [
   'PATRONI_PASSWORD',
   'REPLICATION_PASSWORD',
 ]
+/** docker compose sets it. */
+const PROJECT = 'COMPOSE_PROJECT_NAME'
 const COMPOSE_FILES = ['docker-compose.yml', 'docs/operations/high-availability/compose.yml']
 
 function faultsOf(env: Record<string, string | undefined>): readonly string[] {
@@ -57,6 +59,7 @@ describe('the environment', () => {
       DATABASE_POOL_MAX: 10,
       DATABASE_NAMED_STATEMENTS: 'on',
       REQUESTS_AT_ONCE_MAX: 256,
+      STOP_GRACE_SECONDS: 0,
       DATA_DIR: '.tessera',
       ADMIN_USERNAME: 'admin',
       LOG_LEVEL: 'info',
@@ -313,6 +316,7 @@ describe('production', () => {
   it('is a public address that is not loopback, either of the two', () => {
     expect(loadConfig(PRODUCTION)).toMatchObject({
       production: true,
+      STOP_GRACE_SECONDS: 5,
       PAYMENT_PUBLIC_URL: 'https://id.example.org',
     })
     const PAYMENT_PUBLIC_URL = 'https://pay.example.org'
@@ -385,7 +389,9 @@ describe('.env.example', () => {
 async function composeOnlyNames(): Promise<string[]> {
   const texts = await Promise.all(COMPOSE_FILES.map((file) => readFile(join(ROOT, file), 'utf8')))
   const read = new Set([...texts.join('\n').matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name!))
-  expect([...read].filter((name) => !NAMES.includes(name)).sort()).toEqual([...COMPOSE_ONLY].sort())
+  expect([...read].filter((name) => name !== PROJECT && !NAMES.includes(name)).sort()).toEqual(
+    [...COMPOSE_ONLY].sort(),
+  )
   return COMPOSE_ONLY
 }
 
