@@ -12,7 +12,7 @@ WORKDIR /app
 # The process writes only here. A new volume gets this owner and mode.
 RUN install -d -o 1000 -g 1000 -m 0700 /data
 COPY --from=libraries /app/node_modules node_modules
-COPY package.json ./
+COPY package.json CHANGELOG.md ./
 COPY migrations migrations
 COPY views views
 # The pages at /docs show the guides.

@@ -8,6 +8,7 @@ import { rotateDueSigningKeys } from './identity/keys/rotation.ts'
 import { closeDueDays, keepDueProof } from './ledger/proofs.ts'
 import { makeSealer } from './ledger/seal.ts'
 import { deleteExpiredRows } from './operations/retention.ts'
+import { askForVersions } from './operations/update-notice.ts'
 import type { Parts } from './parts.ts'
 import { raiseDueAlerts } from './payment/apps/due-alerts.ts'
 import { finishMandates } from './payment/mandates/acts.ts'
@@ -26,6 +27,7 @@ const MAIL_ROUND_MS = 5_000
 const BOOKS_ROUND_MS = 60_000
 const ALERTS_ROUND_MS = 60_000
 const TAKINGS_ROUND_MS = 60_000
+const UPDATES_ROUND_MS = 60_000
 
 export type Worker = {
   /** Resolves once the rounds in progress have ended. */
@@ -74,6 +76,11 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger, reportClock: ()
     }),
     repeat(TAKINGS_ROUND_MS, (isStopped) => countTakings(deps, isStopped)),
     repeat(FORUM_ROUND_MS, (isStopped) => syncWithForum(deps, isStopped)),
+    repeat(UPDATES_ROUND_MS, async () => {
+      const fault = await askForVersions(deps)
+      if (fault !== undefined)
+        log.warn({ fault }, 'UPDATE_NOTICE_URL brought no changelog: the next try is in a day')
+    }),
     repeat(KEYS_ROUND_MS, async () => {
       await rotateDueSigningKeys(deps)
       await reportUnreadableKeys(deps, log)

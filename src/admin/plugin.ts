@@ -26,6 +26,7 @@ import { proposalPages } from './proposals/proposals.page.ts'
 import { auditPages } from './site/audit.page.ts'
 import { logoPage } from './site/logo.page.ts'
 import { settingPages } from './site/settings.page.ts'
+import { versionsPage } from './site/versions.page.ts'
 
 /** Registers all pages of administrators. Every request requires a session of an administrator. */
 export async function adminPlugin(app: FastifyInstance, deps: PaymentDeps): Promise<void> {
@@ -48,6 +49,7 @@ export async function adminPlugin(app: FastifyInstance, deps: PaymentDeps): Prom
   refundRequestPages(app, deps)
   appAdminPages(app, deps)
   auditPages(app, deps)
+  versionsPage(app, deps)
   paymentAppAdminPages(app, deps)
   notificationAdminPages(app, deps)
   mandateAdminPages(app, deps)

@@ -15,6 +15,7 @@ import { abuse, freeze, history, ledger, refundDecisions, wallet } from './point
 import { proposals } from './proposals/proposals.texts.ts'
 import { audit } from './site/audit.texts.ts'
 import { settings } from './site/settings.texts.ts'
+import { versions } from './site/versions.texts.ts'
 import { acts } from './wording/acts.texts.ts'
 
 export const texts = {
@@ -39,6 +40,7 @@ export const texts = {
     abuse,
     days,
     fees,
+    versions,
   },
   books,
   registeredApps,

@@ -41,6 +41,8 @@ const SPECIAL = [
   '3fff::/20',
 ]
 const GLOBAL_UNICAST = ['2000::/3']
+/** Open ranges for an address that the operator names, and not a member. */
+export const EVERYWHERE = ['0.0.0.0/1', '128.0.0.0/1', '::/1', '8000::/1']
 
 export type Address = { address: string; family: 4 | 6 }
 

@@ -1,5 +1,5 @@
 /**
- * One request to an address that a member registered: without redirects, of at most 10 seconds, to addresses that the guard
+ * One request to an address that a member registered or the operator named: without redirects, of at most 10 seconds, to addresses that the guard
  * allows. Its end is an answer or a fault, never an exception.
  */
 import { Resolver } from 'node:dns/promises'
@@ -33,8 +33,8 @@ export type Fault = {
   steps: StepTimes
 }
 
-/** Options for tests: the DNS server, and the time limit. */
-export type RequestOptions = { resolver?: NameResolver; timeout_ms?: number }
+/** Options for tests: the DNS server, and the time limit. An anonymous request does not name this site. */
+export type RequestOptions = { resolver?: NameResolver; timeout_ms?: number; isAnonymous?: boolean }
 
 /** Sends a request, and returns what `read` makes of the response. The time limit includes `read`. */
 export type SendRequest = <Answer>(
@@ -48,10 +48,14 @@ type Phase = 'dns' | 'connect' | 'tls' | 'answer' | 'body'
 /** Makes the function that sends requests. NOTIFY_ALLOW_CIDRS opens addresses that are not public. */
 export function makeSendRequest(
   { config }: { config: Pick<Config, 'PUBLIC_URL' | 'NOTIFY_ALLOW_CIDRS'> },
-  { resolver = new Resolver(DNS), timeout_ms = REQUEST_SECONDS_MAX * 1000 }: RequestOptions,
+  {
+    resolver = new Resolver(DNS),
+    timeout_ms = REQUEST_SECONDS_MAX * 1000,
+    isAnonymous = false,
+  }: RequestOptions,
 ): SendRequest {
   const guard = makeEgressGuard(config.NOTIFY_ALLOW_CIDRS ?? [], resolver)
-  const userAgent = `Tessera (+${config.PUBLIC_URL})`
+  const usual = isAnonymous ? {} : { 'user-agent': `Tessera (+${config.PUBLIC_URL})` }
   return async (outgoing, read) => {
     const late = Promise.withResolvers<never>()
     late.promise.catch(() => {})
@@ -73,7 +77,7 @@ export function makeSendRequest(
       const url = parseUrl(outgoing.url)
       const addresses = await Promise.race([guard(url), late.promise])
       enter('connect')
-      const headers = { 'user-agent': userAgent, ...outgoing.headers }
+      const headers = { ...usual, ...outgoing.headers }
       const call = makeCall(url, addresses, headers, outgoing, enter)
       late.promise.catch(() => call.destroy())
       const response = await answerTo(call, outgoing.body)

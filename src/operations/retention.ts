@@ -63,6 +63,7 @@ export const RETENTION = {
   books_proofs: 'bounded',
   books_schedule: 'bounded',
   last_backup: 'bounded',
+  update_notice: 'bounded',
   // One is in force; an upload deletes former ones after a day.
   site_logos: 'bounded',
   site_settings: 'bounded',

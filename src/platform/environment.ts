@@ -85,6 +85,12 @@ const collectorUrl = z.string().refine((text) => {
   return url !== undefined && url.username + url.password + url.search + url.hash === ''
 }, 'must be an address such as http://127.0.0.1:4318, without a name, a password or a query')
 
+/** The address of a changelog. Its request names nobody, so it carries no name and no password. */
+const changelogUrl = z.string().refine((text) => {
+  const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined
+  return url !== undefined && url.username + url.password + url.hash === ''
+}, 'must be an address such as https://example.org/CHANGELOG.md, without a name or a password')
+
 /** `name=value,name=value`, values percent-encoded. */
 const headerList = z.string().transform((text, context) => {
   const headers: Record<string, string> = {}
@@ -178,6 +184,7 @@ export const environment = z.object({
   SMTP_URL: smtpUrl.optional(),
   SMTP_FROM: sender.optional(),
   NOTIFY_ALLOW_CIDRS: ranges.optional(),
+  UPDATE_NOTICE_URL: changelogUrl.optional(),
   SHOP_PORT: port.default(4000),
   FORUM_PORT: port.default(4001),
   GATEWAY_SHOP_PORT: port.default(4002),

@@ -96,5 +96,7 @@ export const dashboard = {
   backupNotSent: { en: 'Not in the bucket yet', zh: '尚未存入存储桶' },
   backupProven: { en: 'Restored and checked', zh: '恢复核验于' },
   backupNotProven: { en: 'Never restored for a check', zh: '尚未做过恢复核验' },
+  version: { en: 'Version', zh: '版本' },
+  newerVersion: (version: string) => ({ en: `${version} is available`, zh: `可升级到 ${version}` }),
   disk: { en: 'Database', zh: '数据库' },
 } satisfies Texts

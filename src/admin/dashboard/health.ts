@@ -1,6 +1,8 @@
 /** What the product knows of its own health. One statement reads bounded rows by their indexes. */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
+import { isNewer } from '../../platform/changelog.ts'
+import { VERSION } from '../../platform/version.ts'
 
 /** A backlog counts up to here. */
 export const BACKLOG_MAX = 1_000
@@ -34,6 +36,7 @@ type Facts = {
   backup_has_bucket: boolean | null
   backup_sent_at: Date | null
   backup_proven_at: Date | null
+  newest_version: string | null
   bytes: bigint
 }
 
@@ -67,6 +70,8 @@ export type Health = {
     /** When a restored backup last proved its books. */
     proven_at: Date | null
   }
+  /** The running version, and a newer one that the update notice told of. */
+  version: { running: string; newer: string | undefined }
   bytes: bigint
 }
 
@@ -105,6 +110,7 @@ export async function readHealth({ db, config, clock, settings }: Core): Promise
       (select has_bucket from last_backup) as backup_has_bucket,
       (select sent_at from last_backup) as backup_sent_at,
       (select proven_at from last_backup) as backup_proven_at,
+      (select newest from update_notice) as newest_version,
       pg_database_size(current_database()) as bytes`.execute(db)
   const facts = rows[0]!
   const hasApi = config.DISCOURSE_API_KEY !== undefined
@@ -149,6 +155,7 @@ export async function readHealth({ db, config, clock, settings }: Core): Promise
         ? undefined
         : { tone: 'good', until: new Date(facts.signs_from.getTime() + signing_key_days * DAY_MS) },
     backup: backupOf(facts, now),
+    version: versionOf(config.UPDATE_NOTICE_URL === undefined ? null : facts.newest_version),
     bytes: facts.bytes,
   }
 }
@@ -162,4 +169,9 @@ function backupOf(facts: Facts, now: Date): Health['backup'] {
     (!has_bucket || (isWithin(sent_at, BACKUP_LATE_MS) && isWithin(proven_at, RESTORE_LATE_MS)))
   const last = backup_at === null ? undefined : { finished_at: backup_at, bytes: facts.backup_bytes! }
   return { tone: isGood ? 'good' : 'warn', last, has_bucket, sent_at, proven_at }
+}
+
+function versionOf(newest: string | null): Health['version'] {
+  const newer = newest !== null && isNewer(newest, VERSION) ? newest : undefined
+  return { running: VERSION, newer }
 }

@@ -41,6 +41,16 @@ type LastBackupTable = {
   proven_at: Date | null
 }
 
+/** One row: the last answer of UPDATE_NOTICE_URL. */
+type UpdateNoticeTable = {
+  is_only: Generated<boolean>
+  asked_at: Date
+  heard_at: Nullable<Date>
+  changelog: Nullable<string>
+  newest: Nullable<string>
+  fault: Nullable<string>
+}
+
 type SiteLogosTable = { name: string; picture: Buffer; created_at: Date }
 
 /** The numbered files of migrations/ that were applied. */
@@ -55,6 +65,7 @@ export interface ServiceTables {
   limit_counters: LimitCountersTable
   kept_forms: KeptFormsTable
   last_backup: LastBackupTable
+  update_notice: UpdateNoticeTable
   site_logos: SiteLogosTable
   site_settings: SiteSettingsTable
   site_settings_history: SiteSettingsHistoryTable

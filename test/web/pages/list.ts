@@ -370,6 +370,7 @@ export const PAGES: ListedPage[] = [
   admin('admin/site/audit', '/admin/audit'),
   admin('admin/site/refusals', '/admin/audit/refusals'),
   buyer('accounts/wallet test', '/account?book=test'),
+  admin('admin/site/versions', '/admin/versions'),
   admin('admin/site/settings', '/admin/settings?area=brand'),
   admin('admin/site/settings-found', '/admin/settings/find?q=fee'),
   admin('admin/site/settings payments', '/admin/settings?area=payments'),
