@@ -20,6 +20,12 @@ async function main(): Promise<void> {
   const { stop } = await serve(config, (deps) => announceAdministrator(deps.db, config))
   stopOnSignal(stop, config.STOP_GRACE_SECONDS)
   process.stdout.write(`Tessera ${VERSION} is at ${config.PUBLIC_URL}\n`)
+  if (config.DATABASE_URL === undefined) await announceBuiltIn()
+}
+
+async function announceBuiltIn(): Promise<void> {
+  const { builtInRelease, sentenceOfRelease } = await import('./database/embedded/release.ts')
+  process.stdout.write(`${sentenceOfRelease(await builtInRelease(new Date()))}\n`)
 }
 
 async function demo({ json, forum }: { json: boolean; forum: boolean }): Promise<void> {

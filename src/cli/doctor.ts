@@ -15,6 +15,7 @@ import {
 } from './doctor/addresses.ts'
 import {
   examineBooks,
+  examineBuiltIn,
   examineClock,
   examineDatabase,
   examineNames,
@@ -40,6 +41,7 @@ const SCHEMA = 'schema'
 
 const CHECKS: Check[] = [
   { name: DATABASE, examine: examineDatabase },
+  { name: 'built-in Postgres', needs: DATABASE, examine: examineBuiltIn },
   { name: 'database writes', needs: DATABASE, examine: examineWrites },
   { name: 'timeouts', needs: DATABASE, examine: examineTimeouts },
   { name: 'named statements', needs: DATABASE, examine: examineNames },
@@ -66,7 +68,7 @@ export const doctorCommands: Command[] = [
     name: 'doctor',
     takes: [],
     summary:
-      'Checks configuration, database, schema, secrets, books, clock, addresses, version, passkeys, proxy, forum and its groups, mail and traces, and says how to mend each fault. It always prints the whole list.',
+      'Checks configuration, database, age of the built-in Postgres, schema, secrets, books, clock, addresses, version, passkeys, proxy, forum and its groups, mail and traces, and says how to mend each fault. It always prints the whole list.',
     run: async ({ config, progress }) => report(await examineAll(config, progress)),
     judgeConfig: ({ faults }) =>
       report([

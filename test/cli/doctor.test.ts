@@ -10,6 +10,7 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
+import { examineBuiltIn } from '../../src/cli/doctor/database.ts'
 import { SEEN_HEADER, seenTicket } from '../../src/core/health.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { migrate } from '../../src/database/migrate.ts'
@@ -27,6 +28,7 @@ import { makeScratchFolder } from '../harness/scratch.ts'
 const CHECKS = [
   'configuration',
   'database',
+  'built-in Postgres',
   'database writes',
   'timeouts',
   'named statements',
@@ -46,7 +48,15 @@ const CHECKS = [
   'traces',
 ]
 const OF_SCHEMA = ['APP_SECRET', 'books', 'forum groups']
-const OF_DATABASE = ['database writes', 'timeouts', 'named statements', 'schema', ...OF_SCHEMA, 'clock']
+const OF_DATABASE = [
+  'built-in Postgres',
+  'database writes',
+  'timeouts',
+  'named statements',
+  'schema',
+  ...OF_SCHEMA,
+  'clock',
+]
 
 let test: TestApp
 let environment: Record<string, string>
@@ -105,7 +115,7 @@ describe('an installation', () => {
       is_good: true,
       note: expect.stringContaining('never'),
     })
-    for (const name of ['passkeys', 'proxy', 'forum', 'forum groups', 'mail', 'traces'])
+    for (const name of ['built-in Postgres', 'passkeys', 'proxy', 'forum', 'forum groups', 'mail', 'traces'])
       expect(by(name)).toMatchObject({ state: 'off', is_good: true })
     expect(by('passkeys').note).toMatch(/keep no passkeys\. For trials, open http:\/\/localhost:\d+/)
 
@@ -186,6 +196,21 @@ describe('a database', () => {
       expect(by('issuer').state).toBe('good')
     }
     await rm(folder, { recursive: true })
+  })
+
+  it('that is built in is named with its age, and with the remedy once it lacks fixes', async () => {
+    const { config } = test.deps
+    const at = (days: number) =>
+      examineBuiltIn({
+        ...{ config: { ...config, DATABASE_URL: undefined }, db: test.db, url: '', refusal: undefined },
+        clock: () => new Date(Date.parse('2026-05-14') + days * 86_400_000),
+      })
+    const note = 'The built-in Postgres is 18.4, released 100 days ago'
+    expect(await at(100)).toEqual({ state: 'good', note })
+    expect(await at(101)).toEqual({
+      state: 'unknown',
+      note: expect.stringMatching(/18\.4, released 101 days ago\. It lacks the security fixes since: .*move/),
+    })
   })
 
   it('with too few rights for its role names the right to give', async () => {

