@@ -3,7 +3,7 @@ import { localGroupsOf } from '../accounts/local-groups.ts'
 import { accessOf, getMember, type MemberStatus, recentEvents, searchMembers } from '../accounts/members.ts'
 import { isBannedOrSuspended } from '../accounts/people/users.ts'
 import { liveGrants } from '../identity/authorised-apps.ts'
-import { balanceOf } from '../ledger/wallet.ts'
+import { walletOf } from '../ledger/wallet.ts'
 import type { Parts } from '../parts.ts'
 import { type Command, findMember, type Result, readLimit, UsageError, withDeps } from './command.ts'
 
@@ -66,12 +66,12 @@ async function show(deps: Parts, username: string): Promise<Result> {
   const { id } = await findMember(deps.db, username)
   const member = await getMember(deps.db, id)
   const now = deps.clock()
-  const [{ sessions, factor, passkeys }, grants, groups, events, balance] = await Promise.all([
+  const [{ sessions, factor, passkeys }, grants, groups, events, wallet] = await Promise.all([
     accessOf(deps, id),
     liveGrants(deps.db, id, now),
     localGroupsOf(deps.db, id),
     recentEvents(deps.db, id),
-    balanceOf(deps.db, id),
+    walletOf(deps.db, id),
   ])
   const data = {
     id,
@@ -83,7 +83,8 @@ async function show(deps: Parts, username: string): Promise<Result> {
     is_admin: member.is_admin,
     is_suspended_or_banned: isBannedOrSuspended(member, now),
     joined_at: member.created_at,
-    balance,
+    balance: wallet.balance,
+    frozen_reason: wallet.frozen_reason,
     local_groups: groups,
     sessions: sessions.length,
     last_seen_at: sessions[0]?.last_seen_at ?? null,
@@ -93,7 +94,8 @@ async function show(deps: Parts, username: string): Promise<Result> {
     events,
   }
   const { events: _, ...facts } = data
-  const lines = Object.entries(facts).map(([name, value]) => `${name.padEnd(18)}${textOf(value)}`)
+  const width = Math.max(...Object.keys(facts).map(({ length }) => length)) + 2
+  const lines = Object.entries(facts).map(([name, value]) => `${name.padEnd(width)}${textOf(value)}`)
   const acts = events.map(({ at, what, actor, reason }) =>
     [at.toISOString(), what, actor ?? '–', reason ?? ''].join('  ').trimEnd(),
   )

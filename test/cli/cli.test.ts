@@ -570,6 +570,7 @@ describe('refunds and freezes', () => {
       await told(act, 'order', transaction_id, ...because)
       expect(await tessera(act, 'order', transaction_id, ...because)).toMatchObject({ code: 1 })
       expect(await isFrozen()).toEqual([{ frozen_reason }, { frozen_reason }])
+      expect(await told('user', 'show', payer.username)).toMatchObject({ frozen_reason })
     }
   })
 })
@@ -903,7 +904,8 @@ describe('the rest', () => {
     expect(admins.map((each) => each.username)).toContain(root)
     expect(admins.every(({ is_admin }) => is_admin)).toBe(true)
     expect(await told('user', 'show', username)).toMatchObject({ username, balance: 12, is_admin: false })
-    expect((await tessera('user', 'show', root)).out).toMatch(/^is_admin +yes$/m)
+    const shown = (await tessera('user', 'show', root)).out
+    for (const line of [/^is_admin +yes$/m, /^is_suspended_or_banned +no$/m]) expect(shown).toMatch(line)
 
     await told('points', 'grant', username, '1', '--by', root, '--reason', 'Welcome', '--key', 'shown')
     const acts = await tessera('audit', '--action', 'points', '--actor', `@${root}`, '--limit', '1')
