@@ -39,7 +39,10 @@ const POOLER_REFUSALS: [message: RegExp, cure: string][] = [
     'Postgres refuses pgbouncer: correct the password for this user in the auth_file or in [databases] of pgbouncer',
   ],
   [/^no such database/, 'correct its name, or add it to [databases] of pgbouncer'],
+  [/^server login has been failing/, 'pgbouncer does not come into Postgres: its log says why'],
 ]
+/** While its own login fails, pgbouncer repeats the error of the last try to each client. */
+const REPEATED = /^server login has been failing, cached error: (.+) \(server_login_retry\)$/s
 
 const REFUSALS: Record<string, string> = {
   '53100': 'make room on the disk of the database, or give it a larger one',
@@ -93,7 +96,8 @@ export function connectionFault(error: unknown): string {
 
 function poolerCure(code: string, message: string): string | undefined {
   if (code !== POOLER_CODE) return undefined
-  return POOLER_REFUSALS.find(([refusal]) => refusal.test(message))?.[1]
+  const own = REPEATED.exec(message)?.[1] ?? message
+  return [own, message].flatMap((text) => POOLER_REFUSALS.filter(([refusal]) => refusal.test(text)))[0]?.[1]
 }
 
 function unreachable(why: string, cure: string): string {

@@ -14,6 +14,16 @@ describe('pgbouncer', () => {
     ['password authentication failed', /correct name and password, .*auth_file of pgbouncer\)$/],
     ['no such user: tessera', /correct name and password, .*auth_file of pgbouncer\)$/],
     ['password authentication failed for user "tessera"', /Postgres refuses pgbouncer: .*\[databases\]/],
+    [
+      'server login has been failing, cached error: password authentication failed for user "tessera" (server_login_retry)',
+      /Postgres refuses pgbouncer: .*\[databases\]/,
+    ],
+    [
+      'server login has been failing, cached error: connect failed (server_login_retry)',
+      /its log says why\)$/,
+    ],
+    ['server login has been failing, try again later (server_login_retry)', /its log says why\)$/],
+    ['no such user', /correct name and password, .*auth_file of pgbouncer\)$/],
     ['no such database: tessera', /add it to \[databases\] of pgbouncer\)$/],
   ])('that says “%s” gets the right cure', (message, cure) => {
     const sentence = connectionFault(refusal('08P01', message))
