@@ -33,23 +33,29 @@ export type DemoOptions = {
 
 /** Starts the process without waiting for it. */
 export async function spawnDemo(options: DemoOptions): Promise<ChildProcess> {
-  const { dataDir, port, shopPort, env = {}, flags = ['--demo', '--json'] } = options
-  return spawn(process.execPath, ['src/start.js', ...flags], {
+  return spawn(process.execPath, ['src/start.js', ...(options.flags ?? ['--demo', '--json'])], {
     cwd: ROOT,
     env: {
       PATH: process.env.PATH ?? '',
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
-      PORT: String(port ?? (await freePort())),
-      SHOP_PORT: String(shopPort ?? (await freePort())),
-      GATEWAY_SHOP_PORT: String(await freePort()),
-      FORUM_PORT: String(await freePort()),
-      DATA_DIR: dataDir,
       // Under npm, the demo ends with the process that started it.
       npm_lifecycle_event: 'start',
-      ...env,
+      ...(await demoEnvironment(options)),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+}
+
+/** The variables of a demo, with free ports where the options name none. */
+export async function demoEnvironment({ dataDir, port, shopPort, env = {} }: DemoOptions) {
+  return {
+    PORT: String(port ?? (await freePort())),
+    SHOP_PORT: String(shopPort ?? (await freePort())),
+    GATEWAY_SHOP_PORT: String(await freePort()),
+    FORUM_PORT: String(await freePort()),
+    DATA_DIR: dataDir,
+    ...env,
+  }
 }
 
 /** Starts the demo, and resolves when it has printed its line. */

@@ -46,6 +46,8 @@ export const SERVER_SETTINGS = {
   max_wal_size: '256MB',
   shared_buffers: '128MB',
   max_connections: '300',
+  // It would visit the databases of all test files again and again.
+  autovacuum: 'off',
 }
 
 /**
