@@ -1,6 +1,6 @@
 /**
  * A refused form keeps what was typed, and marks the field at fault. Every form of the application is tried with a fault in
- * each of its fields. spec/accounts 3.3. spec/pages 3.2.
+ * each of its fields. The tests of pages find forms that the list lacks. spec/accounts 3.3. spec/pages 3.2.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NEVER_KEPT } from '../../src/web/forms/kept-forms.ts'
@@ -8,8 +8,6 @@ import type { Page } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { formsOf } from '../harness/reported-acts.ts'
 import { type Field, type Form, faultsOf, formsIn } from './form-markup.ts'
-import { PAGES } from './pages/list.ts'
-import { fetchListed } from './pages/ways.ts'
 import { makeWorld, type World } from './pages/world.ts'
 import { BUTTONS, FORMS, openForm, type TypedForm } from './typed-forms.ts'
 
@@ -31,16 +29,6 @@ const listed = Object.entries(FORMS).flatMap(([route, forms]) =>
 test('every form is listed as one to type in or as a button', () => {
   const known = [...Object.keys(FORMS), ...BUTTONS]
   expect(known.sort()).toEqual(formsOf(world.test.app).sort())
-})
-
-test('every form of a page in which people type is listed', async () => {
-  const unlisted = new Set<string>()
-  for (const page of PAGES.filter(({ steps, act }) => steps === undefined && act === undefined)) {
-    const { body } = await fetchListed(page, 'en', world)
-    for (const form of formsIn(body).filter(({ fields }) => fields.some(({ isTyped }) => isTyped)))
-      if (!listed.some(({ route }) => form.isOf(route))) unlisted.add(form.action)
-  }
-  expect([...unlisted]).toEqual([])
 })
 
 describe('a fault in each field', () => {

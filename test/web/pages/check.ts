@@ -17,6 +17,8 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isWithoutChromium, PHOTOGRAPHS, sharedChromium } from '../../harness/chromium.ts'
 import { TIMES } from '../../harness/thoroughness.ts'
+import { formsIn } from '../form-markup.ts'
+import { FORMS } from '../typed-forms.ts'
 import { testExtremes } from './extremes.ts'
 import { type ListedPage, PAGES, type PageGroup, pagesOf } from './list.ts'
 import { markupFaults } from './markup.ts'
@@ -117,9 +119,18 @@ function describeHtml(pages: ListedPage[], worldOf: () => World): void {
         expect(status).toBeLessThan(500)
         expect(Buffer.byteLength(body), 'bytes of the page').toBeLessThanOrEqual(PAGE_BYTES_MAX)
         expect(markupFaults(body, language, [site.url, open.url])).toEqual([])
+        if (language === 'en' && listed.steps === undefined) expect(unlistedForms(body)).toEqual([])
       },
     )
   })
+}
+
+/** The addresses of forms in which people type and that refused-forms.test.ts does not try, because FORMS lacks them. */
+function unlistedForms(body: string): string[] {
+  return formsIn(body)
+    .filter(({ fields }) => fields.some(({ isTyped }) => isTyped))
+    .filter((form) => !Object.keys(FORMS).some((route) => form.isOf(route)))
+    .map(({ action }) => action)
 }
 
 type Loaded = { name: string; decodedBodySize: number; initiatorType: string }
