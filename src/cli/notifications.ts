@@ -1,6 +1,13 @@
 /** `tessera notifications …` lists notifications and sends them again. */
+import type { Db } from '../database/connection.ts'
 import type { Parts } from '../parts.ts'
-import { readNotifications, redeliver, redeliverFailed } from '../payment/notifications/redelivery.ts'
+import {
+  type Notification,
+  type NotificationFilter,
+  readNotifications,
+  redeliver,
+  redeliverFailed,
+} from '../payment/notifications/redelivery.ts'
 import { actorOf, type Command, type OptionValues, UsageError, withDeps } from './command.ts'
 
 const SHOWN_MAX = 200
@@ -19,9 +26,7 @@ export const notificationCommands: Command[] = [
       if (options.status !== undefined && status === undefined)
         throw new UsageError(`--status is ${STATUSES.join(', ')}`)
       const filter = { status, payment_id: options.app?.toString() }
-      const found = await withDeps(config, ({ db }) =>
-        readNotifications(db, { role: 'administrator' }, filter, SHOWN_MAX),
-      )
+      const found = await withDeps(config, ({ db }) => newestOf(db, filter))
       return {
         lines: found.map(({ transaction_id, status: state, attempts, host, app_name, log }) => {
           const last = log.at(-1)
@@ -64,6 +69,17 @@ export const notificationCommands: Command[] = [
     },
   },
 ]
+
+/** Reads the newest notifications of a filter. A page of them is found in a bounded number of rows; this looks on to the end. */
+async function newestOf(db: Db, filter: NotificationFilter): Promise<Notification[]> {
+  const found: Notification[] = []
+  for (let before: bigint | undefined; ; ) {
+    const page = await readNotifications(db, { role: 'administrator' }, { ...filter, before }, SHOWN_MAX)
+    found.push(...page.rows)
+    before = page.next
+    if (before === undefined || found.length >= SHOWN_MAX) return found.slice(0, SHOWN_MAX)
+  }
+}
 
 async function administrator(deps: Parts, options: OptionValues) {
   const actor_id = await actorOf(deps, options)

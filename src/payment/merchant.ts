@@ -71,7 +71,7 @@ export async function merchantPages(
         const hops = trouble === undefined ? [] : hopsOf(trouble)
         const reader = { role: 'team', user_id: sessionOf(request).user.id } as const
         const last = trouble && { payment_id, before: trouble.id + 1n }
-        const [failed] = last ? await readNotifications(deps.db, reader, last, 1) : []
+        const [failed] = last ? (await readNotifications(deps.db, reader, last, 1)).rows : []
         const shown = { ...list, owned, nav, trouble, hops, lastFailed: failed?.transaction_id }
         return reply.page('payment/notifications/notifications', shown)
       }

@@ -1,6 +1,6 @@
 /** The parts of a test of notifications: a merchant, a payer, a receiver that is a real server, and names for it. */
 import { expect } from 'vitest'
-import { readNotifications } from '../../src/payment/notifications/redelivery.ts'
+import { type Notification, readNotifications } from '../../src/payment/notifications/redelivery.ts'
 import { openNotifier } from '../../src/payment/notifications/worker.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePerson, type Person } from './cast.ts'
@@ -12,7 +12,7 @@ import { until } from './waiting.ts'
 
 type OrderOptions = { count?: number; protocol?: 'v1' | 'v2'; of?: Merchant }
 
-type Attempts = Awaited<ReturnType<typeof readNotifications>>[number]['log']
+type Attempts = Notification['log']
 
 export type NotifyWorld = {
   test: TestApp
@@ -89,7 +89,7 @@ export async function startNotifyWorld({
       return row!
     },
     async attemptsOf(transaction_id) {
-      const [read] = await readNotifications(test.db, { role: 'administrator' }, { transaction_id }, 1)
+      const [read] = (await readNotifications(test.db, { role: 'administrator' }, { transaction_id }, 1)).rows
       return read!.log
     },
     async told(transaction_ids, attempts = 1) {

@@ -193,7 +193,7 @@ it('is retried on schedule and by its owner, under one id', async () => {
   expect(second!['webhook-id']).toBe(first!['webhook-id'])
   expect(third!['webhook-id']).toBe(first!['webhook-id'])
   expect(Number(second!['webhook-timestamp']) - Number(first!['webhook-timestamp'])).toBe(60)
-  const [kept] = await readNotifications(test.db, { role: 'administrator' }, { transaction_id }, 1)
+  const [kept] = (await readNotifications(test.db, { role: 'administrator' }, { transaction_id }, 1)).rows
   expect(kept!.log.map(({ outcome, response_status, url: to }) => [outcome, response_status, to])).toEqual([
     ['bad_status', 500, url],
     ['delivered', 200, url],

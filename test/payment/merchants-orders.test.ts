@@ -220,7 +220,7 @@ describe('the orders of an application', () => {
     await sql`analyze notifications`.execute(test.db)
     const reader = { role: 'team', user_id: seller.owner.id } as const
     const read = await rowsReadBy(test, 'notifications', async (tx) => {
-      const told = await readNotifications(tx, reader, { payment_id: seller.payment_id }, 25)
+      const { rows: told } = await readNotifications(tx, reader, { payment_id: seller.payment_id }, 25)
       expect(told.map(({ transaction_id }) => transaction_id)).toEqual([own])
     })
     expect(read).toBeLessThan(50)

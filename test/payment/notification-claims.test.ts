@@ -358,7 +358,7 @@ describe('redelivery', () => {
     for (const role of ['team', 'payer'] as const) {
       const actor = { role, user_id: stranger.id, actor_id: stranger.id, ip }
       await expect(redeliver(test.deps, transaction_id, actor)).rejects.toMatchObject({ code: 'not_found' })
-      expect(await readNotifications(test.db, actor, { transaction_id }, 10)).toEqual([])
+      expect((await readNotifications(test.db, actor, { transaction_id }, 10)).rows).toEqual([])
     }
     receiver.answer = succeed
     await redeliver(test.deps, transaction_id, owner())

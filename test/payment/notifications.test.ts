@@ -123,7 +123,12 @@ describe('an attempt', () => {
     }
     await world.told(await world.payOrders(`${receiver.url}/spellings`, { count: bodies.length }))
     receiver.answer = succeed
-    const notifications = await readNotifications(test.db, { role: 'administrator' }, {}, bodies.length)
+    const { rows: notifications } = await readNotifications(
+      test.db,
+      { role: 'administrator' },
+      {},
+      bodies.length,
+    )
     const outcomes = new Map(notifications.map((each) => [given.get(each.order_id)!, each.log[0]!.outcome]))
     expect(right.map((body) => [body, outcomes.get(body)])).toEqual(right.map((body) => [body, 'delivered']))
     expect(wrong.map((body) => [body, outcomes.get(body)])).toEqual(wrong.map((body) => [body, 'wrong_body']))

@@ -8,7 +8,7 @@ import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { HISTORY_LINES, PAGE_LINES } from '../../database/paging.ts'
 import { type Journal, movementsOf, readJournals } from '../../ledger/journals.ts'
-import { readNotifications } from '../../payment/notifications/redelivery.ts'
+import { type Notification, readNotifications } from '../../payment/notifications/redelivery.ts'
 import { isExpired } from '../../payment/orders/orders.ts'
 import { refundsOf } from '../../payment/orders/refunds.ts'
 import { TRANSACTION_ID } from '../../payment/wire-fields/fields.ts'
@@ -24,7 +24,7 @@ declare module '../../web/views.ts' {
       order: Awaited<ReturnType<typeof findOrders>>[number]
       isOver: boolean
       journals: Journal[]
-      notification: Awaited<ReturnType<typeof readNotifications>>[number] | undefined
+      notification: Notification | undefined
       history: Awaited<ReturnType<typeof readAudit>>
     }
     'admin/points/transfer': {
@@ -80,7 +80,7 @@ async function showOrder(request: OneTransaction, reply: FastifyReply, { db, clo
   const { transaction_id } = request.params
   const [order] = TRANSACTION_ID.test(transaction_id) ? await findOrders(db, transaction_id) : []
   if (order === undefined) throw nothing()
-  const [refunds, notifications, history] = await Promise.all([
+  const [refunds, { rows: notifications }, history] = await Promise.all([
     refundsOf(db, order.id),
     readNotifications(db, { role: 'administrator' }, { transaction_id }, 1),
     readAudit(db, { subject: transaction_id }, HISTORY_LINES),

@@ -22,7 +22,7 @@ export async function shopNotificationOf(
   { user_id, transaction_id }: Payer,
 ): Promise<ShopNotification | undefined> {
   const reader = { role: 'payer', user_id } as const
-  const [notification] = await readNotifications(deps.db, reader, { transaction_id }, 1)
+  const [notification] = (await readNotifications(deps.db, reader, { transaction_id }, 1)).rows
   if (notification === undefined) return undefined
   const { status, next_attempt_at, claimed_until, log } = notification
   const is_under_way = claimed_until !== null && claimed_until > deps.clock()

@@ -14,7 +14,7 @@ import { listUrl, olderUrl, Paged, searchText, shownRows } from '../../web/lists
 import { StrictPeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import type { PageData } from '../../web/views.ts'
 import { navFor } from '../apps/area.ts'
-import { readNotifications } from '../notifications/redelivery.ts'
+import { type Notification, readNotifications } from '../notifications/redelivery.ts'
 import { isExpired, payUrl, statusWord } from '../orders/orders.ts'
 import {
   type Asking,
@@ -64,7 +64,7 @@ declare module '../../web/views.ts' {
       owned: Permitted
       nav: AreaNav
       fate: Fate
-      notifications: Awaited<ReturnType<typeof readNotifications>>
+      notifications: Notification[]
       mayRedeliver: boolean
       mayAsk: boolean
       /** Whether something is about to happen, so that the page looks again by itself. */
@@ -224,7 +224,7 @@ function orderPage(app: FastifyInstance, deps: Core): void {
     const { payment_id, transaction_id } = request.params
     const owned = await getPermitted(deps.db, payment_id, user_id, 'orders.read')
     const now = deps.clock()
-    const [nav, record, notifications] = await Promise.all([
+    const [nav, record, { rows: notifications }] = await Promise.all([
       navFor(deps, request, owned),
       getOrderRecord(deps.db, owned.id, transaction_id, now),
       readNotifications(

@@ -6,7 +6,7 @@ import type { FairQueue } from '../../platform/fair-queue.ts'
 import { type BarChart, barChart } from '../../web/bar-chart.ts'
 import { areaOf, type Trouble } from '../apps/area.ts'
 import { ownedFor } from '../apps/settings.page.ts'
-import { readNotifications } from '../notifications/redelivery.ts'
+import { type Notification, readNotifications } from '../notifications/redelivery.ts'
 import { APPLICATION, type OwnedRequest } from '../rights/owned.ts'
 import { fateOf } from './orders.ts'
 import { type Overview, overviewOf } from './overview.ts'
@@ -14,7 +14,7 @@ import { type Overview, overviewOf } from './overview.ts'
 type Owned = Awaited<ReturnType<typeof ownedFor>>
 
 /** What is wrong with the notifications, and the one that failed last. */
-type Failing = Trouble & { last: Awaited<ReturnType<typeof readNotifications>>[number] }
+type Failing = Trouble & { last: Notification }
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -71,6 +71,6 @@ async function failingOf(
   { user_id, payment_id }: { user_id: bigint; payment_id: string },
 ): Promise<Failing | undefined> {
   const filter = { payment_id, before: trouble.id + 1n }
-  const [last] = await readNotifications(db, { role: 'team', user_id }, filter, 1)
+  const [last] = (await readNotifications(db, { role: 'team', user_id }, filter, 1)).rows
   return last && { ...trouble, last }
 }

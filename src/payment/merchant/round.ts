@@ -199,7 +199,7 @@ export async function roundOf(
   const order = await newestOrder(db, app.id)
   if (order === undefined) return undefined
   const filter = { payment_id: app.payment_id, transaction_id: order.transaction_id }
-  const sent = await readNotifications(db, { role: 'team', user_id }, filter, NOTIFICATIONS_MAX)
+  const { rows: sent } = await readNotifications(db, { role: 'team', user_id }, filter, NOTIFICATIONS_MAX)
   const notification = sent.find(({ isOfPayment }) => isOfPayment)
   const last = notification?.log.at(-1)
   const returnsTo = returnOf(order, app)

@@ -3,16 +3,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Counts } from '../../database/counts.ts'
-import { PAGE_LINES } from '../../database/paging.ts'
 import type { NotificationStatus } from '../../database/tables/notifications.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import type { Locale } from '../../web/languages.ts'
-import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
+import { cursor, listUrl, olderUrl } from '../../web/lists.ts'
 import type { PartData } from '../../web/views.ts'
 import type { Permitted } from '../rights/rights.ts'
 import { MandateId, TransactionId } from '../wire-fields/fields.ts'
 import {
   countNotifications,
+  type Notification,
   outcomeOf,
   type Reader,
   readNotifications,
@@ -44,8 +44,6 @@ const SinceForm = z.object({
 })
 
 type AnyRequest = FastifyRequest<{ Params: { payment_id?: string; transaction_id?: string } }>
-
-type Notification = Awaited<ReturnType<typeof readNotifications>>[number]
 
 export type NotificationList = PartData['parts/pager'] & {
   notifications: Notification[]
@@ -103,10 +101,10 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, scope
     const filter = { payment_id, transaction_id, before, status: status === 'all' ? undefined : status }
     const [show, found, counts] = await Promise.all([
       scope.open(request, 'orders.read'),
-      readNotifications(deps.db, scope.reader(request), filter, PAGE_LINES + 1),
+      readNotifications(deps.db, scope.reader(request), filter),
       countNotifications(deps.db, payment_id),
     ])
-    const { rows: notifications, next } = onePage(found, PAGE_LINES)
+    const { rows: notifications, next, looked_back_to } = found
     const address = addressOf(request)
     const now = deps.clock()
     const soon = new Date(now.getTime() + SOON_MS)
@@ -124,6 +122,7 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, scope
       isSearch: transaction_id !== undefined,
       newest: address,
       older: olderUrl(address, asked, next),
+      lookedBackTo: looked_back_to,
     })
   })
 

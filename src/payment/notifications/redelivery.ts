@@ -2,11 +2,11 @@
  * Reads and redelivers notifications, for the merchant's team, for administrators, and for the payer of an order. A
  * redelivery restarts the schedule from its first attempt. spec/payment-api 5.3.
  */
-import { type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
-import type { Db } from '../../database/connection.ts'
+import { BIGGEST_ID, type Db } from '../../database/connection.ts'
 import { type Counts, countEach, countNewest } from '../../database/counts.ts'
-import { rowsOfApp } from '../../database/paging.ts'
+import { type Looked, PAGE_LINES, type Page, pageOf, rowsOfApp, rowsWithin } from '../../database/paging.ts'
 import type { NotificationStatus } from '../../database/tables/notifications.ts'
 import { AppError } from '../../platform/errors.ts'
 import { permits, type Right } from '../rights/rights.ts'
@@ -68,22 +68,74 @@ export type NotificationFilter = {
   before?: bigint | undefined
 }
 
-/** Reads notifications, the newest first, each with its latest attempts. Their URLs are signed. */
+/** A notification with its latest attempts. Their URLs are signed. */
+export type Notification = Awaited<ReturnType<typeof readEach>>[number]
+
+/**
+ * Reads a page of notifications, the newest first. A team names its application or a transaction. A search for a status looks at a
+ * bounded number of rows; the failed ones of all applications have an index.
+ */
 export async function readNotifications(
   db: Db,
   reader: Reader,
-  { payment_id, transaction_id, status, before }: NotificationFilter,
-  limit: number,
-) {
-  let query = notificationsFor(db, reader, 'orders.read')
-    // For one application, sorts in the order of its index.
-    .$if(payment_id !== undefined, (all) =>
-      all
-        .where(rowsOfApp('notifications', idOf(payment_id!), { before }))
-        .orderBy('notifications.app_id', 'desc'),
+  filter: NotificationFilter,
+  lines: number = PAGE_LINES,
+): Promise<Page<Notification>> {
+  const { payment_id, transaction_id, status } = filter
+  const hasIndex = status === 'failed' && payment_id === undefined
+  const isSearch = transaction_id !== undefined || (status !== undefined && !hasIndex)
+  const within = isSearch ? rowsWithin(true) : lines + 1
+  const { rows } = await sql<({ id: bigint } | { id: null }) & Looked>`
+    with newest as materialized (
+      select id, status, kind, created_at from (${newestFirst(filter)}) as newest
+      where ${hasIndex ? sql`status = 'failed'` : sql`true`} limit ${within}
+    ),
+    looked as (select count(*) as seen, min(id) as oldest, min(created_at) as oldest_at from newest),
+    line as (
+      select id from newest
+      where ${status === undefined ? sql`true` : sql`status = ${status}`}
+        and ${reader.role === 'payer' ? sql`kind in (${sql.join(PAYMENT_KINDS)})` : sql`true`}
+      order by id desc limit ${lines + 1}
     )
+    select line.id, looked.* from looked left join line on true order by line.id desc`.execute(db)
+  const page = pageOf(rows, within, lines)
+  return {
+    ...page,
+    rows: await readEach(
+      db,
+      reader,
+      page.rows.map(({ id }) => id),
+    ),
+  }
+}
+
+/**
+ * Selects notifications in the order of an index, before anything is joined to them. Otherwise Postgres may join a million rows, and
+ * then cut them to a page.
+ */
+function newestFirst({
+  payment_id,
+  transaction_id,
+  before = BIGGEST_ID,
+}: NotificationFilter): RawBuilder<unknown> {
+  if (transaction_id !== undefined)
+    return sql`
+      select * from notifications
+      where ${belongsTo(transaction_id)} and id < ${before}::bigint
+        ${payment_id === undefined ? sql`` : sql`and app_id + 0 = ${idOf(payment_id)}`}
+      order by id + 0 desc`
+  return payment_id === undefined
+    ? sql`select * from notifications where id < ${before}::bigint order by id desc`
+    : sql`
+      select * from notifications where ${rowsOfApp('notifications', idOf(payment_id), { before })} order by app_id desc, id desc`
+}
+
+/** Reads the notifications with these ids that the reader may see, the newest first. */
+async function readEach(db: Db, reader: Reader, ids: bigint[]) {
+  if (ids.length === 0) return []
+  const rows = await notificationsFor(db, reader, 'orders.read')
+    .where('notifications.id', '=', sql<bigint>`any(${ids}::bigint[])`)
     .orderBy('notifications.id', 'desc')
-    .limit(limit)
     .select([
       'notifications.id',
       'notifications.status',
@@ -112,14 +164,8 @@ export async function readNotifications(
       hasOwnQuery('notify_url').as('notifyHasQuery'),
       hasOwnQuery('return_url').as('returnHasQuery'),
     ])
-  if (transaction_id !== undefined) query = query.where(belongsTo(transaction_id))
-  if (status !== undefined) query = query.where('notifications.status', '=', status)
-  if (before !== undefined) query = query.where('notifications.id', '<', before)
-  const rows = await query.execute()
-  const attempts = await attemptsOf(
-    db,
-    rows.map(({ id }) => id),
-  )
+    .execute()
+  const attempts = await attemptsOf(db, ids)
   return rows.map((row) => ({ ...row, log: attempts.filter((each) => each.notification_id === row.id) }))
 }
 
@@ -148,7 +194,6 @@ export async function countNotifications(
 
 /** The latest attempts of each notification, the oldest first. */
 async function attemptsOf(db: Db, notification_ids: bigint[]) {
-  if (notification_ids.length === 0) return []
   return db
     .selectFrom('notifications')
     .innerJoinLateral(

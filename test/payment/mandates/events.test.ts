@@ -261,7 +261,7 @@ it('the team sees the events of a mandate and sends one again', async () => {
   const mandate_id = await makeMandate(test, shop, member, { reference: 'club-7' })
   await arrived()
   const reader = { role: 'team', user_id: shop.owner.id } as const
-  const [row] = await readNotifications(test.db, reader, { transaction_id: mandate_id }, 5)
+  const [row] = (await readNotifications(test.db, reader, { transaction_id: mandate_id }, 5)).rows
   expect(row).toMatchObject({ kind: 'mandate.created', order_id: 'club-7', transaction_id: mandate_id })
   const browser = await shop.owner.signIn()
   const list = `/payment/applications/${shop.payment_id}/notifications`
