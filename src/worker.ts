@@ -13,7 +13,7 @@ import type { Parts } from './parts.ts'
 import { raiseDueAlerts } from './payment/apps/due-alerts.ts'
 import { finishMandates } from './payment/mandates/acts.ts'
 import { tellOfMandates } from './payment/mandates/notices.ts'
-import { countTakings } from './payment/merchant/takings.ts'
+import { countTakings } from './payment/orders/takings.ts'
 import { expireOrders } from './payment/orders/orders.ts'
 
 const CLOCK_ROUND_MS = 60_000

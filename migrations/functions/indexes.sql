@@ -53,6 +53,7 @@ comment on index forum_groups_name_key is 'unique: the forum''s groups differ in
 
 comment on index forum_members_checked is 'src/accounts/forum/staff.ts: when the forum was last asked';
 comment on index forum_members_due is 'src/accounts/forum/sweep.ts: members to ask the forum for';
+comment on index forum_members_failing is 'src/accounts/forum/state.ts: members whose check failed';
 comment on index forum_members_hinted is 'src/accounts/forum/sweep.ts: members that the forum named';
 comment on index forum_members_lapsed is 'src/accounts/forum/staff.ts: staff whose rights have lapsed';
 comment on index forum_members_score_due is 'src/accounts/forum/points.ts: scores that are due';

@@ -65,13 +65,14 @@ export async function findMembers(db: Db, text: string, limit: number) {
     .selectFrom('users')
     .where(
       'id',
-      'in',
-      sql<bigint>`(
+      '=',
+      // An array, because Postgres may read all members for a join.
+      sql<bigint>`any(array(
         select id from users where id = ${id} or forum_id = ${id}
         union (select id from users where ${isAt(text)} limit ${RANKED_MAX})
         union (select id from users where lower(username) like lower(${beginning}) limit ${RANKED_MAX})
         union (select id from users where ${isCalled(text)} limit ${RANKED_MAX})
-      )`,
+      ))`,
     )
     .select(['id', 'username', 'name', 'avatar_url'])
     .orderBy(sql`lower(username) = lower(${name})`, 'desc')

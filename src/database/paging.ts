@@ -16,18 +16,26 @@ const LOOKED_THROUGH_MAX = 1_000
 /** An id, or a subquery that returns one. */
 type Id = bigint | RawBuilder<bigint>
 
+/** Both are excluded. */
+type Between = { after?: Id | undefined; before?: Id | undefined }
+
+/** Selects the rows of one application between two ids. @param table the table's name in the query. */
+export function rowsOfApp(table: string, app_id: Id, between: Between = {}): RawBuilder<SqlBool> {
+  return rowsOfOne(`${table}.app_id`, `${table}.id`, app_id, between)
+}
+
 /**
- * Selects the rows of one application between two ids, both excluded. The condition is a range of pairs, so that Postgres
- * uses the index on (app_id, id). With `app_id = …` Postgres may walk the rows of all applications.
- * @param table the table's name in the query.
+ * Selects the rows of one owner between two ids. The condition is a range of pairs, so that Postgres uses the index on
+ * (owner, id). With `owner = …` Postgres may walk the rows of all owners, newest first, for those of one.
  */
-export function rowsOfApp(
-  table: string,
-  app_id: Id,
-  { after = 0n, before = BIGGEST_ID }: { after?: Id | undefined; before?: Id | undefined } = {},
+export function rowsOfOne(
+  owner: string,
+  id: string,
+  value: Id,
+  { after = 0n, before = BIGGEST_ID }: Between = {},
 ): RawBuilder<SqlBool> {
-  const pair = sql`(${sql.ref(`${table}.app_id`)}, ${sql.ref(`${table}.id`)})`
-  return sql`${pair} > (${app_id}::bigint, ${after}::bigint) and ${pair} < (${app_id}::bigint, ${before}::bigint)`
+  const pair = sql`(${sql.ref(owner)}, ${sql.ref(id)})`
+  return sql`${sql.ref(owner)} is not null and ${pair} > (${value}::bigint, ${after}::bigint) and ${pair} < (${value}::bigint, ${before}::bigint)`
 }
 
 /**

@@ -7,7 +7,7 @@
  */
 import { sql } from 'kysely'
 import type { Core } from '../core/core.ts'
-import { containing } from '../database/paging.ts'
+import { containing, rowsOfOne } from '../database/paging.ts'
 import { type GroupRules, type MemberStatus, refusalOf } from '../identity/apps/access.ts'
 
 /** The paid orders, the authorised applications and the offers of each kind that are looked at. */
@@ -92,7 +92,7 @@ function candidates({ user_id, now, q, shops_max }: Asked) {
       left join payment_apps as other on other.id = link.payment_app_id`
   return sql<Candidate>`
     with paid as materialized (
-      select app_id, paid_at from orders where payer_id = ${user_id} order by id desc limit ${LOOKED_AT_MAX}
+      select app_id, paid_at from orders where ${rowsOfOne('payer_id', 'id', user_id)} order by payer_id desc, id desc limit ${LOOKED_AT_MAX}
     ),
     allowed as materialized (
       select app_id, greatest(updated_at, (

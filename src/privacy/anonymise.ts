@@ -15,7 +15,7 @@ import { queueLogoutsOf } from '../accounts/session/ended-sessions.ts'
 import { endSessionsOf } from '../accounts/session/session.ts'
 import { recordAudit } from '../core/audit.ts'
 import type { Core } from '../core/core.ts'
-import { type Db, isDeadlock, type Tx } from '../database/connection.ts'
+import { BIGGEST_ID, type Db, isDeadlock, type Tx } from '../database/connection.ts'
 import { endGrantsOf } from '../identity/grants/grants.ts'
 import { adjustPoints } from '../ledger/points.ts'
 import { AppError } from '../platform/errors.ts'
@@ -23,6 +23,8 @@ import { AppError } from '../platform/errors.ts'
 /** How long after a payment its refund must stay possible. */
 export const REFUNDABLE_DAYS = 30
 const DAY_MS = 86_400_000
+/** How much the clocks of two processes may differ, by which entries come in another order than their times. */
+const CLOCKS_DIFFER = sql`interval '5 minutes'`
 const ATTEMPTS_MAX = 3
 
 /** The obstacles, in the order of their report. */
@@ -72,13 +74,22 @@ export async function obstaclesOf(
     open_orders: sql`exists (
       select from orders where app_id in ${mine} and status = 'unpaid' and expires_at > ${now}
     )`,
-    // Found by the entries of the wallet, because an application may have changed hands since.
+    // Found by the entries of the wallet, because an application may have changed hands since. The newest are read first, one by one,
+    // because the first refundable order is enough.
     refundable_orders: sql`exists (
-      select from entries as e
-      join journal as j on j.id = e.journal_id and j.kind = 'payment' and j.posted_at > ${paid_since}
-      join orders as o on o.transaction_id = j.reference
-      where e.account_id = ${wallet} and o.payee_id = ${user_id} and o.payer_id <> ${user_id}
-        and o.refunded_amount < o.amount
+      select from (
+        select journal_id from entries
+        where (account_id, id) >= (${wallet}, (select first_entry_since(${wallet}, ${paid_since}::timestamptz - ${CLOCKS_DIFFER})))
+          and (account_id, id) < (${wallet}, ${BIGGEST_ID}::bigint)
+        order by account_id desc, id desc
+      ) as e
+      cross join lateral (
+        select reference from journal where id = e.journal_id and kind = 'payment' and posted_at > ${paid_since} limit 1
+      ) as j
+      cross join lateral (
+        select from orders
+        where transaction_id = j.reference and payee_id = ${user_id} and payer_id <> ${user_id} and refunded_amount < amount limit 1
+      ) as o
     )`,
     refund_requests: sql`exists (
       select from refund_requests as r join orders as o on o.id = r.order_id

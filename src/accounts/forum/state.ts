@@ -1,6 +1,7 @@
 /** Shows operators how far the stored data of the forum's members is behind the forum. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
+import { type Counts, countEach } from '../../database/counts.ts'
 
 const GROUPS_SHOWN_MAX = 200
 const FAILURES_SHOWN_MAX = 20
@@ -11,20 +12,14 @@ const ANSWERS_WITHOUT_CLAIMS = 20
 export type ForumState = {
   /** The last new webhook event. */
   last_event: { event: string; received_at: Date } | undefined
-  members: {
-    total: number
-    /** When the forum last answered about any member. */
-    last_checked_at: Date | null
-    /** Members whom the API has never answered about. */
-    unchecked: number
-    /** Members whose next check is due. */
-    due: number
-    /** When the oldest of these checks became due. */
-    oldest_due_at: Date | null
-    /** Members with a hint that wait for their check. */
-    hinted: number
-    failing: number
-  }
+  /** When the forum last answered about any member, and since when the oldest check is due. */
+  last_checked_at: Date | null
+  oldest_due_at: Date | null
+  /**
+   * All members; those whom the API has never answered about, whose next check is due, who wait for their check because of a hint,
+   * and whose last check failed.
+   */
+  members: Counts<'total' | 'unchecked' | 'due' | 'hinted' | 'failing'>
   /** All processes send no requests until then, because the forum did not answer. */
   paused_until: Date | null
   failures: { username: string; failure: string | null; retry_at: Date | null }[]
@@ -36,20 +31,25 @@ export type ForumState = {
 
 /** Reads the state of the forum bridge. */
 export async function forumState(db: Db, now: Date): Promise<ForumState> {
-  const [events, members, api, failures, lapsed, groups] = await Promise.all([
+  const [events, members, times, api, failures, lapsed, groups] = await Promise.all([
     db
       .selectFrom('forum_events')
       .orderBy('received_at', 'desc')
       .limit(1)
       .select(['event', 'received_at'])
       .execute(),
-    sql<ForumState['members']>`
-      select count(*)::integer as total, max(checked_at) as last_checked_at,
-        count(*) filter (where checked_at is null)::integer as unchecked,
-        count(*) filter (where next_check_at <= ${now})::integer as due,
-        min(next_check_at) filter (where next_check_at <= ${now}) as oldest_due_at,
-        count(hinted_at)::integer as hinted, count(failure)::integer as failing
-      from forum_members`.execute(db),
+    countEach(db, {
+      total: sql`select from forum_members`,
+      unchecked: sql`select from forum_members where checked_at is null`,
+      due: sql`select from forum_members where next_check_at <= ${now} order by next_check_at`,
+      hinted: sql`select from forum_members where hinted_at is not null order by hint_is_urgent desc, hinted_at`,
+      failing: sql`select from forum_members where failure is not null order by retry_at`,
+    }),
+    sql<Pick<ForumState, 'last_checked_at' | 'oldest_due_at'>>`
+      select (select checked_at from forum_members where checked_at is not null order by checked_at desc limit 1) as last_checked_at,
+        (select next_check_at from forum_members where next_check_at <= ${now} order by next_check_at limit 1) as oldest_due_at`.execute(
+      db,
+    ),
     db.selectFrom('forum_api').select('paused_until').executeTakeFirst(),
     db
       .selectFrom('forum_members')
@@ -72,7 +72,8 @@ export async function forumState(db: Db, now: Date): Promise<ForumState> {
   const paused_until = api?.paused_until ?? null
   return {
     last_event: events[0],
-    members: members.rows[0]!,
+    ...times.rows[0]!,
+    members,
     paused_until: paused_until !== null && paused_until > now ? paused_until : null,
     failures,
     lapsed,

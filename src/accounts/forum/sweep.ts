@@ -2,13 +2,13 @@
  * Keeps the data of the forum's members up to date. Any number of processes claim one member at a time, read it from the
  * API and save it. Members with a hint come first (a webhook, a sign-in without an answer of the API, a name that was taken
  * over), and of these the urgent. Then come staff, members with a session, and the others. Within each group the longest
- * unchecked come first.
+ * unchecked come first. Of members with a session the claim sees those of the newest sessions and those who have been due longest.
  *
  * With b requests a minute and a members in session, their data may be a/b minutes old, or an hour if that is longer. The
  * data of the others may be a day old. No request waits for this, because payments and pages read local state.
  * spec/accounts 5.5.
  */
-import { sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { type ForumFailure, fetchForumUser, isOfAll, isPausing } from './api.ts'
 import { parseGroupAliases } from './groups.ts'
@@ -23,6 +23,8 @@ const RETRY_MINUTES = [15, 60, 240] as const
 const RETRY_MINUTES_MAX = 1_440
 /** A hint that is not urgent waits this long after the last single read, so no member uses up the budget. */
 const HINT_AFTER_MS = 60_000
+/** The newest sessions, and the longest due members, that a claim looks at. */
+const LOOKED_AT_MAX = 500
 /** Members of one round. The next round takes the rest, so that a round never takes long. */
 const ROUND_MAX = 20
 
@@ -75,31 +77,46 @@ export async function checkNextMember(deps: Core): Promise<boolean> {
   return true
 }
 
+/**
+ * Claims the next member. Each part of the order reads few rows by an index, however many members are due: after an outage, all are.
+ */
 async function claimNextMember({ db, clock }: Core): Promise<Claimed | undefined> {
   const now = clock()
+  const isDue = sql<SqlBool>`member.next_check_at <= ${now}`
+  const isFree = sql<SqlBool>`(member.retry_at is null or member.retry_at <= ${now})
+    and (member.claimed_until is null or member.claimed_until <= ${now})`
+  const hasSession = sql<SqlBool>`exists (select from sessions where user_id = member.user_id and expires_at > ${now})`
+  const first = (isNext: RawBuilder<SqlBool>, order: RawBuilder<unknown>) => sql`(
+    select member.user_id from forum_members as member where ${isNext} and ${isFree} order by ${order} limit 1 for update skip locked
+  )`
+  const hinted = first(
+    sql`member.hinted_at is not null and (
+      ${isDue} or member.hint_is_urgent or member.checked_at is null
+      or member.checked_at <= ${new Date(now.getTime() - HINT_AFTER_MS)}
+    )`,
+    sql`member.hint_is_urgent desc, member.hinted_at`,
+  )
+  const staff = first(
+    sql`${isDue} and member.user_id in (select id from users where forum_id is not null and (is_admin or is_moderator))`,
+    sql`${hasSession} desc, member.checked_at nulls first`,
+  )
+  const present = first(
+    sql`${isDue} and member.user_id in (
+      select user_id from (select user_id, expires_at from sessions order by id desc limit ${LOOKED_AT_MAX}) as newest
+      where expires_at > ${now}
+    )`,
+    sql`member.checked_at nulls first`,
+  )
+  const others = first(
+    sql`${isDue} and member.user_id in (
+      select user_id from forum_members as member where ${isDue} and ${isFree} order by next_check_at limit ${LOOKED_AT_MAX}
+    )`,
+    sql`${hasSession} desc, member.checked_at nulls first`,
+  )
   const { rows } = await sql<Claimed>`
     update forum_members as claimed set claimed_until = ${new Date(now.getTime() + CLAIM_SECONDS * 1000)}
     from users
-    where users.id = claimed.user_id and claimed.user_id = (
-      select member.user_id
-      from forum_members as member
-      where (member.next_check_at <= ${now} or member.hinted_at is not null and (
-          member.hint_is_urgent or member.checked_at is null
-          or member.checked_at <= ${new Date(now.getTime() - HINT_AFTER_MS)}
-        ))
-        and (member.retry_at is null or member.retry_at <= ${now})
-        and (member.claimed_until is null or member.claimed_until <= ${now})
-      order by
-        member.hint_is_urgent desc,
-        member.hinted_at nulls last,
-        member.user_id in (
-          select id from users where forum_id is not null and (is_admin or is_moderator)
-        ) desc,
-        exists (select from sessions where user_id = member.user_id and expires_at > ${now}) desc,
-        member.checked_at nulls first
-      limit 1
-      for update skip locked
-    )
+    where users.id = claimed.user_id and claimed.user_id = coalesce(${hinted}, ${staff}, ${present}, ${others})
     returning claimed.user_id, users.forum_id, claimed.failure, claimed.failures`.execute(db)
   return rows[0]
 }

@@ -11,7 +11,11 @@ export async function memberWithWallet(db: Db, user_id: bigint) {
   const member = await db
     .selectFrom('users')
     .leftJoin('ledger_accounts as wallet', (join) =>
-      join.onRef('wallet.user_id', '=', 'users.id').on('wallet.book', '=', 'live'),
+      join
+        .onRef('wallet.user_id', '=', 'users.id')
+        .on('wallet.book', '=', 'live')
+        // The index has only wallets.
+        .on('wallet.kind', '=', 'wallet'),
     )
     .where('users.id', '=', user_id)
     .select(['users.id', 'users.username', 'users.trust_level', 'users.created_at'])

@@ -19,14 +19,14 @@ export async function findOrders(db: Db, id: string) {
     .leftJoin('users as payee', 'payee.id', 'orders.payee_id')
     .where(
       'orders.id',
-      'in',
-      sql<bigint>`(
+      '=',
+      sql<bigint>`any(array(
         select id from orders where transaction_id = ${id}
         union select id from orders where trade_no = ${id}
         union ${ofEveryApp(sql`
           select id from orders
           where app_id = each.id and book in ('live', 'test') and door in ('hmac', 'gateway') and order_id = ${id}`)}
-      )`,
+      ))`,
     )
     .orderBy('orders.id', 'desc')
     .limit(FOUND_MAX)
@@ -73,13 +73,13 @@ export async function findTransfers(db: Db, id: string) {
     .innerJoin('payment_apps as app', 'app.id', 'transfers.app_id')
     .where(
       'transfers.id',
-      'in',
-      sql<bigint>`(
+      '=',
+      sql<bigint>`any(array(
         select id from transfers where transaction_id = ${id}
         union ${ofEveryApp(
           sql`select id from transfers where app_id = each.id and book in ('live', 'test') and order_id = ${id}`,
         )}
-      )`,
+      ))`,
     )
     .orderBy('transfers.id', 'desc')
     .limit(FOUND_MAX)

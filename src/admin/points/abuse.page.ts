@@ -4,14 +4,13 @@
 // Clauses: spec/points 2.4, 2.6.
 /**
  * /admin/abuse shows suspicious patterns, which prove nothing: members who send points in a ring, members who move much, and new
- * accounts that belong together. Each query reads at most MOVEMENTS_MAX of the newest movements of a few weeks, so its cost does
- * not grow with the ledger.
+ * accounts that belong together. Each query reads at most MOVEMENTS_MAX of the newest orders and transfers, of a few weeks, so its
+ * cost does not grow with the ledger.
  */
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
-import { BIGGEST_ID, type Db } from '../../database/connection.ts'
-import { lowestIdSince } from '../../payment/orders/lowest-id.ts'
+import type { Db } from '../../database/connection.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -57,27 +56,18 @@ export type Mover = {
 export type Cluster = { shared: string; members: number; usernames: string[]; points: bigint }
 
 /**
- * The points that one member sent another, summed over each pair: payments to the payee and transfers to the recipient.
- * It reads the newest of each application by its index. An index over all applications would make payments slower.
+ * The points that one member sent another, summed over each pair: payments to the payee and transfers to the recipient, among the
+ * newest orders and transfers of all applications.
  */
 const flows = (since: Date) => sql`
   moved as materialized (
-    select newest.* from payment_apps as app cross join lateral (
-      (
-        select payer_id as from_id, payee_id as to_id, amount, paid_at from orders
-        where app_id = app.id and paid_at >= ${since} and book = 'live' and payer_id <> payee_id
-        order by paid_at desc limit ${MOVEMENTS_MAX}
-      )
-      union all
-      (
-        select from_user_id, to_user_id, amount, paid_at from transfers
-        where (app_id, id) >= (app.id, ${lowestIdSince(sql`app.id`, since, 'transfers')})
-          and (app_id, id) < (app.id, ${BIGGEST_ID}::bigint)
-          and paid_at >= ${since} and book = 'live' and status = 'completed'
-        order by app_id desc, id desc limit ${MOVEMENTS_MAX}
-      )
-    ) as newest
-    order by newest.paid_at desc limit ${MOVEMENTS_MAX}
+    select payer_id as from_id, payee_id as to_id, amount
+    from (select * from orders order by id desc limit ${MOVEMENTS_MAX}) as newest
+    where paid_at >= ${since} and book = 'live' and payer_id <> payee_id
+    union all
+    select from_user_id, to_user_id, amount
+    from (select * from transfers order by id desc limit ${MOVEMENTS_MAX}) as newest
+    where paid_at >= ${since} and book = 'live' and status = 'completed'
   ),
   flow as materialized (
     select from_id, to_id, sum(amount)::bigint as points, count(*)::integer as movements

@@ -102,7 +102,7 @@ type PaymentAppDaysTable = {
   created_at: CreatedAt
 }
 
-/** Only src/payment/merchant/takings.ts uses it. Rows are never changed. */
+/** Only src/payment/orders/takings.ts uses it. Rows are never changed. */
 type PaymentAppTakingsTable = {
   app_id: bigint
   until: Date

@@ -161,12 +161,20 @@ export async function countReviews(db: Db): Promise<Counts<'waiting' | 'decided'
 /** Approved and suspended live applications that wait for no review: suspended ones first, then the newest. */
 export async function decidedPaymentApps(db: Db) {
   return db
-    .selectFrom('payment_apps as app')
+    .selectFrom(
+      // Cut before it is joined.
+      db
+        .selectFrom('payment_apps as app')
+        .where(isDecided)
+        .orderBy('app.status', 'desc')
+        .orderBy('app.id', 'desc')
+        .limit(DECIDED_MAX)
+        .selectAll()
+        .as('app'),
+    )
     .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
-    .where(isDecided)
     .orderBy('app.status', 'desc')
     .orderBy('app.id', 'desc')
-    .limit(DECIDED_MAX)
     .select(['app.payment_id', 'app.name', 'app.status', 'app.review_reason', 'owner.username'])
     .execute()
 }

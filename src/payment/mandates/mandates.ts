@@ -1,6 +1,7 @@
 /** Mandates as their merchant and their member may know them. The database function mandate_facts describes one. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
+import { rowsOfOne } from '../../database/paging.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { MandateEnd, MandateKind, MandateNotice } from '../../database/tables/mandates.ts'
 import { daysAfter, type Period } from './periods.ts'
@@ -96,8 +97,8 @@ export async function publicIdOf(db: Db, id: bigint | null): Promise<string | nu
   return mandate_id
 }
 
-/** The mandates that one page looks at, because a filter leaves out others. */
-const LOOKED_THROUGH_MAX = 2_000
+/** The mandates that one page with a filter looks at. The facts of each cost several reads. */
+const LOOKED_THROUGH_MAX = 500
 
 /** A page of mandates, the newest first unless `isAscending`. */
 export type MandatePage = {
@@ -145,23 +146,25 @@ async function listed(
   now: Date,
 ): Promise<MandateList> {
   const direction = sql.raw(isAscending ? 'asc' : 'desc')
-  const lane: RawBuilder<unknown>[] = [sql`${sql.ref(column)} = ${value}`]
-  if (after !== undefined) lane.push(isAscending ? sql`id > ${after}` : sql`id < ${after}`)
+  const between = isAscending ? { after } : { before: after }
   const rowsOfLane = sql`
-    from mandates where ${sql.join(lane, sql` and `)} order by ${sql.ref(column)} ${direction}, id ${direction}`
-  const fits: RawBuilder<unknown>[] = [sql`true`]
+    from mandates where ${rowsOfOne(column, 'id', value, between)} order by ${sql.ref(column)} ${direction}, id ${direction}`
+  const fits: RawBuilder<unknown>[] = []
   if (status !== undefined) fits.push(sql`facts.status = ${status}`)
   if (text !== undefined)
     fits.push(sql`${text} in (facts.reference, facts.mandate_id, lower(facts.username))`)
   if (since !== undefined) fits.push(sql`facts.created_at >= ${since}`)
   if (until !== undefined) fits.push(sql`facts.created_at < ${until}`)
   if (hiddenPayee !== undefined) fits.push(sql`facts.payee_id is distinct from ${hiddenPayee}`)
+  const within = fits.length === 0 ? limit + 1 : LOOKED_THROUGH_MAX
   const { rows } = await sql<Mandate>`
     select facts.*, (looked_at.facts).only_user_id
-    from (select mandates as facts ${rowsOfLane} limit ${LOOKED_THROUGH_MAX}) as looked_at
+    from (select mandates as facts ${rowsOfLane} limit ${within}) as looked_at
     cross join lateral mandate_facts(looked_at.facts, ${now}::timestamptz) as facts
-    where ${sql.join(fits, sql` and `)} order by facts.id ${direction} limit ${limit + 1}`.execute(db)
-  if (rows.length > limit) return { rows, stopped_at: null }
+    where ${sql.join([sql`true`, ...fits], sql` and `)} order by facts.id ${direction} limit ${limit + 1}`.execute(
+    db,
+  )
+  if (rows.length > limit || fits.length === 0) return { rows, stopped_at: null }
   const stops = await sql<{ mandate_id: string }>`
     select mandate_id ${rowsOfLane} offset ${LOOKED_THROUGH_MAX - 1} limit 1`.execute(db)
   return { rows, stopped_at: stops.rows[0]?.mandate_id ?? null }

@@ -1,6 +1,6 @@
 // This room: a merchant’s pages: orders, transfers, mandates, statistics, addresses.
-// Verbs: ordersOfApp, countOrders, transfersOfApp, takingsBetween, countTakings, periodsOf, tryAddress.
-// Tables: payment_app_takings.
+// Verbs: ordersOfApp, countOrders, transfersOfApp, periodsOf, tryAddress.
+// Tables: orders, transfers.
 // Clauses: spec/mandates 3.4.
 /**
  * …/addresses: a merchant tests whether the shop's addresses can be reached. The test sends one empty request with the guard and
@@ -64,7 +64,7 @@ async function showAddresses(
 }
 
 /** Bounds the search for the latest gateway order, because a shop may have many orders and none of the gateway. */
-const LOOKED_THROUGH_MAX = 20_000
+const LOOKED_THROUGH_MAX = 1_000
 
 export type AddressKind = 'callback' | 'own_notify' | 'notify' | 'return'
 export type KnownAddress = { kind: AddressKind; url: string }

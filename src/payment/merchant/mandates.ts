@@ -1,6 +1,7 @@
 /** What the page of an application's mandates reads besides the list. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
+import { rowsOfApp } from '../../database/paging.ts'
 import type { MandateRight } from '../../database/tables/payment-apps.ts'
 
 const EXPECTED_DAYS = 30
@@ -49,7 +50,7 @@ export async function expectedPoints(db: Db, app_id: bigint, now: Date): Promise
       )
     )), 0)::bigint as expected
     from (
-      select * from mandates where app_id = ${app_id} order by app_id desc, id desc limit ${EXPECTED_MAX}
+      select * from mandates where ${rowsOfApp('mandates', app_id)} order by app_id desc, id desc limit ${EXPECTED_MAX}
     ) as m
     join payment_apps as app on app.id = m.app_id
     cross join lateral (select mandate_day(${now}::timestamptz, m.test_days) as today) as day

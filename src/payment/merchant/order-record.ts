@@ -1,6 +1,7 @@
 /** The record of one order for its merchant: its events, its movements of points and the request that placed it. Read only. */
 import { type Selectable, sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
+import { rowsOfOne } from '../../database/paging.ts'
 import type { JournalKind } from '../../database/tables/ledger.ts'
 import type { ReceivedRequest, RefundsTable } from '../../database/tables/payments.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -111,7 +112,7 @@ async function visitsOf(db: Db, app_id: bigint, payer_id: bigint): Promise<Visit
   const { rows } = await sql<Visits>`
     select count(*)::integer as orders, coalesce(sum(amount), 0)::bigint as points
     from (
-      select app_id, amount, paid_at from orders where payer_id is not null and payer_id = ${payer_id}
+      select app_id, amount, paid_at from orders where ${rowsOfOne('payer_id', 'id', payer_id)}
       order by payer_id desc, id desc limit ${VISITS_LOOKED_THROUGH}
     ) as paid
     where app_id = ${app_id} and paid_at is not null`.execute(db)

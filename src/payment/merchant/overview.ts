@@ -6,10 +6,10 @@ import { rowsOfApp } from '../../database/paging.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { daysBetween, daysLater, startOfDay } from '../../web/periods/days.ts'
+import { type Takings, takingsBetween } from '../orders/takings.ts'
 import { type Latency, latencyOf, type Newest, newestOf } from './newest.ts'
 import { type ListedOrder, ordersOfApp } from './orders.ts'
 import { lastDays, type Range } from './statistics.ts'
-import { type Takings, takingsBetween } from './takings.ts'
 
 const DAYS = 30
 const ORDERS_SHOWN = 5
