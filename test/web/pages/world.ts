@@ -101,7 +101,8 @@ type OrderFate =
 
 const DAY_MS = 86_400_000
 
-export async function makeWorld(): Promise<World> {
+/** @param prepare runs on the empty database. */
+export async function makeWorld(prepare: (test: TestApp) => Promise<void> = async () => {}): Promise<World> {
   const open = await makeOpenSite()
   const port = await freePort()
   const test = await startTestApp({
@@ -113,6 +114,7 @@ export async function makeWorld(): Promise<World> {
     SMTP_URL: 'smtp://127.0.0.1:9',
     SMTP_FROM: 'no-reply@example.org',
   })
+  await prepare(test)
   await test.app.listen({ port, host: '127.0.0.1' })
   const merchant = await makeMerchant(test)
   const suspendedSeller = await makeMerchant(test)

@@ -1,0 +1,162 @@
+/**
+ * Opens every page over long lists, and fails on the rows that its statements read: time depends on the machine, and rows do not.
+ * Here the lists have some thousand rows, and Postgres may only plan as it does for long ones, by indexes. `npm run bench:lists` fills a
+ * million orders (LISTS_ORDERS), lets Postgres plan as it likes, opens each page as each role, and prints how long the pages take.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inOneProcess, STATEMENTS } from '../../test/harness/one-process.ts'
+import { type Plan, watchPlans } from '../../test/harness/plans.ts'
+import { type ListedPage, PAGES } from '../../test/web/pages/list.ts'
+import { fetchListed } from '../../test/web/pages/ways.ts'
+import { makeWorld, type Role, type World } from '../../test/web/pages/world.ts'
+import { fill, reserveIds, type Size } from './fill.ts'
+
+const asked = process.env.LISTS_ORDERS
+const SIZE: Size = {
+  orders: Number(asked ?? 4_000),
+  members: asked === undefined ? 2_400 : Math.ceil(Number(asked) / 10),
+  others: 900,
+  own: 300,
+}
+/** The rows of one table that a statement of a page may read. */
+const ROWS_MAX = 1_000
+/** For some thousand rows Postgres reads a whole table, which it would not for long lists. */
+const AS_FOR_LONG_LISTS = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  random_page_cost: '1',
+}
+/** The visits of a page whose time is taken. */
+const VISITS = 20
+const ROLES: Role[] = ['merchant', 'buyer', 'careful', 'admin']
+
+/** The pages that may read more, how much, and why. No bound but that of statistics grows with the lists. */
+const BOUNDS: { pages: RegExp; rows: number; because: string }[] = [
+  { pages: /^payment\/merchant\/orders-export/, rows: 50_001, because: 'it counts the rows of its file' },
+  {
+    pages: /^(payment\/merchant\/orders|orders, )/,
+    rows: 20_000,
+    because: 'a search looks through so many orders',
+  },
+  { pages: /^admin\/(points\/abuse|dashboard)/, rows: 20_001, because: 'it adds up the newest movements' },
+  {
+    pages:
+      /^(admin\/people\/groups|admin\/apps\/app|identity\/(oauth\/consent|apps\/own-app)|confirm ending a secret)/,
+    rows: 10_001,
+    because: 'members are counted up to 10,000',
+  },
+  {
+    pages: /^(home|accounts)\//,
+    rows: 5_001,
+    because: 'the movements of a month are added up, up to so many',
+  },
+  { pages: /^(admin\/find|find,)/, rows: 2_000, because: 'it looks through the newest orders' },
+  {
+    pages: /^payment\/merchant\/statistics/,
+    rows: SIZE.orders,
+    because: 'it adds up the orders of its days',
+  },
+]
+
+const listed = (as: Role, name: string, path: (world: World) => string): ListedPage => ({ name, as, path })
+const shop = (name: string, place: string) =>
+  listed('merchant', name, ({ merchant }) => `/payment/applications/${merchant.payment_id}/${place}`)
+const middle = SIZE.orders / 2
+
+/** The pages of the list. The documents read no rows, and the proof of the books reads all. */
+const pages: ListedPage[] = [
+  ...PAGES.filter(({ name, act }) => !name.startsWith('docs/') && act === undefined).map((each) =>
+    each.name === 'admin/points/books' ? { ...each, steps: () => [] } : each,
+  ),
+  // Pages from the middle of long lists, filters, and searches without a result.
+  listed('buyer', 'wallet, middle', () => `/account?before=${3 * middle}`),
+  listed('buyer', 'wallet, search', () => '/account?q=nothing'),
+  listed('buyer', 'wallet, kind', () => '/account?kind=refund'),
+  listed('buyer', 'payments, middle', () => `/account/payments?before=${middle}`),
+  listed('buyer', 'payments, search', () => '/account/payments?q=nothing'),
+  listed('buyer', 'mandates, search', () => '/account/mandates?status=ended'),
+  shop('orders, middle', `orders?before=${middle}`),
+  shop('orders, search', 'orders?q=nothing'),
+  shop('orders, number', 'orders?q=order-1000'),
+  shop('orders, payer', 'orders?payer=member7'),
+  shop('orders, fate', 'orders?status=closed'),
+  shop('orders, days', 'orders?from=2025-03-01&until=2025-03-09'),
+  shop('notifications, middle', `notifications?before=${middle}`),
+  shop('notifications, failed', 'notifications?status=failed'),
+  shop('notifications, confirmed', `notifications?status=delivered&before=${middle}`),
+  shop('transfers, search', 'transfers?q=nothing'),
+  shop('transfers, middle', `transfers?before=${Math.floor(middle / 10)}`),
+  shop('mandates, search', 'mandates?status=ended'),
+  listed('admin', 'all notifications, due', () => '/admin/notifications?status=due'),
+  listed('admin', 'all notifications, failed', () => '/admin/notifications?status=failed'),
+  listed('admin', 'members, search', () => '/admin/members?q=member99'),
+  listed('admin', 'members, one letter', () => '/admin/members?q=m'),
+  listed('admin', 'audit, actor', ({ people }) => `/admin/audit?actor=${people.merchant.username}`),
+  listed('admin', 'audit, act', () => '/admin/audit?action=setting.change'),
+  listed('admin', 'audit, nothing', () => '/admin/audit?actor=member7'),
+  listed('admin', 'find, number', () => '/admin/find?q=order-1000'),
+  listed('admin', 'wallet of a merchant', ({ people }) => `/admin/wallets/${people.merchant.id}`),
+]
+
+/** Each page as its role; in the bench also as the others that its address alone brings there. */
+const visits = pages.flatMap((page) => {
+  const others =
+    asked === undefined || page.steps !== undefined ? [] : ROLES.filter((role) => role !== page.as)
+  return [page, ...others.map((as) => ({ ...page, as }))]
+})
+
+let world: World
+let unwatched: World
+let take: () => Plan[]
+const closing: (() => Promise<void>)[] = []
+
+describe.skipIf(inOneProcess(STATEMENTS))('over long lists', () => {
+  beforeAll(async () => {
+    unwatched = await makeWorld((test) => reserveIds(test, SIZE))
+    closing.push(unwatched.close)
+    const began = performance.now()
+    await fill(unwatched, SIZE)
+    if (asked !== undefined)
+      console.log(`${asked} orders filled in ${Math.round((performance.now() - began) / 1000)} s`)
+    const watched = await watchPlans(unwatched.test, asked === undefined ? AS_FOR_LONG_LISTS : {})
+    closing.unshift(watched.close)
+    world = { ...unwatched, test: watched.test }
+    take = watched.take
+  })
+  afterAll(async () => {
+    for (const close of closing) await close()
+  })
+
+  it.each(visits)('$name reads few rows for a $as', async (page) => {
+    take()
+    const { status } = await fetchListed(page, 'en', world)
+    expect(status).toBeLessThan(500)
+    const bound = BOUNDS.find(({ pages }) => pages.test(page.name))?.rows ?? ROWS_MAX
+    expect(excessOf(take(), bound)).toEqual([])
+  })
+
+  it.runIf(asked !== undefined)('pages are answered within their time', async () => {
+    for (const page of pages.filter(({ steps }) => steps === undefined)) {
+      const times: number[] = []
+      for (let visit = 0; visit <= VISITS; visit += 1) {
+        const began = performance.now()
+        await fetchListed(page, 'en', unwatched)
+        if (visit > 0) times.push(performance.now() - began)
+      }
+      const p95 = times.sort((a, b) => a - b)[Math.ceil(VISITS * 0.95) - 1]!
+      console.log(`${page.name.padEnd(40)} p95 ${p95.toFixed(0).padStart(5)} ms`)
+    }
+  })
+})
+
+/** The statements that read more rows of a table or an index than the bound. */
+function excessOf(plans: Plan[], bound: number): string[] {
+  const found = plans.flatMap(({ statement, reads }) => {
+    const excess = reads.filter(({ rows }) => rows > bound).map(({ rows, by }) => `${rows} by ${by}`)
+    return excess.length === 0
+      ? []
+      : [`${excess.join(', ')}: ${statement.replaceAll(/\s+/g, ' ').slice(0, 300)}`]
+  })
+  return [...new Set(found)]
+}
