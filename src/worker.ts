@@ -13,8 +13,8 @@ import type { Parts } from './parts.ts'
 import { raiseDueAlerts } from './payment/apps/due-alerts.ts'
 import { finishMandates } from './payment/mandates/acts.ts'
 import { tellOfMandates } from './payment/mandates/notices.ts'
-import { countTakings } from './payment/orders/takings.ts'
 import { expireOrders } from './payment/orders/orders.ts'
+import { countTakings } from './payment/orders/takings.ts'
 
 const CLOCK_ROUND_MS = 60_000
 const ORDERS_ROUND_MS = 15_000
@@ -57,9 +57,9 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger, reportClock: ()
       const [journal_id, hash] = [String(end.journal_id), end.hash.toString('hex')]
       log.info({ journal_id, hash }, 'the journal is sealed up to here')
     }),
-    repeat(BOOKS_ROUND_MS, async () => {
+    repeat(BOOKS_ROUND_MS, async (isStopped) => {
       await closeDueDays(deps)
-      const proof = await keepDueProof(deps)
+      const proof = await keepDueProof(deps, isStopped)
       if (proof === undefined || proof.isSound) return
       const broken = proof.invariants.flatMap(({ name, broken: count }) =>
         count > 0n ? [`${name}: ${count}`] : [],

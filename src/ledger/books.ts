@@ -12,7 +12,7 @@ import type { Book } from '../database/tables/columns.ts'
 import { liftTimeouts } from '../database/timeouts.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { type ChainFault, type ChainVerdict, verifyChain } from './chain.ts'
-import { INVARIANTS, type LedgerInvariant } from './invariants.ts'
+import { invariantsSince, type LedgerInvariant } from './invariants.ts'
 
 /** The listed rows of each broken invariant. */
 const ROWS_MAX = 20
@@ -32,6 +32,8 @@ export type Invariant = {
 
 /** The result of a proof. */
 export type Proof = {
+  /** Only what journals after this one concern was proven. Null if everything was. */
+  since: bigint | null
   invariants: Invariant[]
   isSound: boolean
   /** The last seal, for a later comparison. A truncated or rewritten chain does not contain it. */
@@ -42,8 +44,11 @@ export type Proof = {
   held: Holdings
   /** The play points of the test book, which no figure of the live book includes. */
   play: Holdings
+  /** The same of the sealed journals alone, because a later proof goes on after the last seal. */
+  sealedSums: Sums
 }
 
+type Sums = { held: Holdings; play: Holdings }
 type Holdings = { wallets: bigint; fees: bigint; issued: bigint }
 
 type Json<T> = T extends bigint ? string : T extends object ? { [Name in keyof T]: Json<T[Name]> } : T
@@ -56,18 +61,30 @@ export function proofJson(proof: Proof): string {
   return JSON.stringify(proof, (_name, value) => (typeof value === 'bigint' ? String(value) : value))
 }
 
-/** Reports progress: first over the invariants, then over the journals of the chain. */
+/** Reports progress: first over the invariants, then over the journals of the chain. It may throw to end the proof. */
 export type OnProgress = (done: number, total: number) => void
 
-/** Checks every invariant in one snapshot. Without secrets it cannot check `seals_are_ours`. */
-export async function proveBooks(db: Db, secrets?: Secrets, onProgress?: OnProgress): Promise<Proof> {
+/** What an earlier sound proof says of the journals up to its last seal. */
+export type Proven = { sealed: { journal_id: bigint; hash: Buffer }; sums: Sums }
+
+/**
+ * Checks every invariant in one snapshot. Without secrets it cannot check `seals_are_ours`.
+ * @param proven lets it check only what later journals concern: all seals after that proof's last one, and every entry of an account
+ *   that has moved since. What somebody changes in older rows is found by a proof of everything.
+ */
+export async function proveBooks(
+  db: Db,
+  secrets?: Secrets,
+  onProgress?: OnProgress,
+  proven?: Proven,
+): Promise<Proof> {
   return db
     .transaction()
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (tx) => {
       await liftTimeouts(tx)
-      return proveWithin(tx, secrets, onProgress)
+      return proveWithin(tx, secrets, onProgress, proven)
     })
 }
 
@@ -76,25 +93,28 @@ export async function proveWithin(
   tx: Tx,
   secrets?: Secrets,
   onProgress: OnProgress = () => {},
+  proven?: Proven,
 ): Promise<Proof> {
+  const since = proven?.sealed.journal_id ?? null
   const invariants: Invariant[] = []
-  const queries = Object.entries(INVARIANTS)
+  const queries = Object.entries(invariantsSince(since))
   for (const [name, query] of queries) {
     invariants.push(await look(tx, name as LedgerInvariant, query))
     onProgress(invariants.length, queries.length)
   }
-  const chain = await verifyChain(tx, secrets, onProgress)
+  const chain = await verifyChain(tx, secrets, { from: proven?.sealed, onProgress })
   invariants.push(
     fromChain('seals_hold', chain.seals, chain, ['edited', 'deleted', 'inserted']),
     fromChain('seals_are_ours', secrets === undefined ? null : chain.seals, chain, ['forged', 'foreign']),
   )
   const { journal_id, hash } = chain.end
   return {
+    since,
     invariants,
     isSound: invariants.every(({ broken }) => broken === 0n),
     sealed: journal_id === null ? undefined : { journal_id, hash: hash.toString('hex') },
     unsealed: chain.unsealed,
-    ...(await holdings(tx)),
+    ...(await holdings(tx, journal_id ?? 0n, proven)),
   }
 }
 
@@ -136,16 +156,32 @@ function fromChain(
   }
 }
 
-async function holdings(tx: Tx): Promise<Pick<Proof, 'held' | 'play'>> {
-  const { rows } = await sql<Holdings & { book: Book }>`
-    select a.book, coalesce(sum(e.amount) filter (where a.kind = 'wallet'), 0)::bigint as wallets,
+/** The sums of the entries: of all, or of the new ones beside those that are proven. */
+async function holdings(
+  tx: Tx,
+  last_seal: bigint,
+  proven: Proven | undefined,
+): Promise<Sums & Pick<Proof, 'sealedSums'>> {
+  const { rows } = await sql<Holdings & { book: Book; is_sealed: boolean }>`
+    select a.book, e.journal_id <= ${last_seal} as is_sealed,
+      coalesce(sum(e.amount) filter (where a.kind = 'wallet'), 0)::bigint as wallets,
       coalesce(sum(e.amount) filter (where a.kind = 'fee'), 0)::bigint as fees,
       -coalesce(sum(e.amount) filter (where a.kind = 'issuance'), 0)::bigint as issued
-    from ledger_accounts as a left join entries as e on e.account_id = a.id
-    group by a.book`.execute(tx)
-  const of = (name: Book): Holdings => {
-    const { book: _, ...held } = rows.find(({ book }) => book === name)!
-    return held
+    from entries as e join ledger_accounts as a on a.id = e.account_id
+    where e.journal_id > ${proven?.sealed.journal_id ?? 0n}
+    group by 1, 2`.execute(tx)
+  const sumOf = (book: Book, before: Holdings | undefined, found: typeof rows): Holdings => {
+    const sum = { wallets: 0n, fees: 0n, issued: 0n, ...before }
+    for (const row of found.filter((each) => each.book === book)) {
+      sum.wallets += row.wallets
+      sum.fees += row.fees
+      sum.issued += row.issued
+    }
+    return sum
   }
-  return { held: of('live'), play: of('test') }
+  const sums = (found: typeof rows): Sums => ({
+    held: sumOf('live', proven?.sums.held, found),
+    play: sumOf('test', proven?.sums.play, found),
+  })
+  return { ...sums(rows), sealedSums: sums(rows.filter(({ is_sealed }) => is_sealed)) }
 }

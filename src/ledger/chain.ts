@@ -73,14 +73,21 @@ export type ChainVerdict = {
 
 type Seal = { journal_id: bigint; previous_id: bigint | null; hash: Buffer; mac: Buffer; key_id: Buffer }
 
+/** A link of the chain that an earlier proof has checked. */
+type CheckedLink = ChainEnd & { journal_id: bigint }
+
 /**
- * Verifies the whole chain in batches, within the snapshot of `db`. Without secrets it checks only the hashes.
- * @param onProgress gets the number of checked journals and the number of all.
+ * Verifies the chain in batches, within the snapshot of `db`. Without secrets it checks only the hashes.
+ * @param options.from verifies only the links after this one, and that the chain still holds it.
+ * @param options.onProgress gets the number of checked journals and the number of all.
  */
 export async function verifyChain(
   db: Db,
   secrets: Secrets | undefined,
-  onProgress: (done: number, total: number) => void = () => {},
+  {
+    from,
+    onProgress = () => {},
+  }: { from?: CheckedLink | undefined; onProgress?: (done: number, total: number) => void } = {},
 ): Promise<ChainVerdict> {
   const { sealed_to } = await db.selectFrom('journal_sealing').select('sealed_to').executeTakeFirstOrThrow()
   const last = await db
@@ -92,16 +99,19 @@ export async function verifyChain(
   const verdict: ChainVerdict = {
     seals: 0n,
     unsealed: 0n,
-    end: CHAIN_START,
+    end: from ?? CHAIN_START,
     faults: { edited: none(), deleted: none(), inserted: none(), forged: none(), foreign: none() },
   }
+  if (from !== undefined && !(await holdsSeal(db, from))) found(verdict, 'deleted', from.journal_id)
   const judge = await makeJudge(db, secrets)
+  const start = from?.journal_id ?? 0n
   const { total } = await db
     .selectFrom('journal')
+    .where('id', '>', start)
     .select((eb) => eb.fn.countAll<bigint>().as('total'))
     .executeTakeFirstOrThrow()
   let done = 0
-  for (let after = 0n; ; ) {
+  for (let after = start; ; ) {
     const to = await endOfBatch(db, after)
     if (to === null) return verdict
     const [journals, seals] = [
@@ -158,29 +168,31 @@ type Link = {
   judge: Judge | undefined
 }
 
+function found({ faults }: ChainVerdict, fault: ChainFault, journal_id: bigint): void {
+  const { first } = faults[fault]
+  faults[fault].count += 1n
+  if (first.length < FAULTS_MAX) first.push(journal_id)
+}
+
 function verifyLink(verdict: ChainVerdict, { id, content, seal, sealedTo, judge }: Link): void {
-  const found = (fault: ChainFault, journal_id: bigint) => {
-    const { first } = verdict.faults[fault]
-    verdict.faults[fault].count += 1n
-    if (first.length < FAULTS_MAX) first.push(journal_id)
-  }
   if (seal === undefined) {
-    if (id <= sealedTo) found('inserted', id)
+    if (id <= sealedTo) found(verdict, 'inserted', id)
     else verdict.unsealed += 1n
     return
   }
   verdict.seals += 1n
   const previous = verdict.end
   verdict.end = { journal_id: id, hash: seal.hash }
-  if (content === undefined) found('deleted', id)
+  if (content === undefined) found(verdict, 'deleted', id)
   else if (seal.previous_id !== previous.journal_id) {
     // Its predecessor at sealing was another one: either that is gone with its seal, or journals were inserted since.
     const isGone = (seal.previous_id ?? 0n) > (previous.journal_id ?? 0n)
-    if (!isGone) found('inserted', previous.journal_id!)
-    else if (!verdict.faults.inserted.first.includes(seal.previous_id!)) found('deleted', seal.previous_id!)
-  } else if (!nextHash(previous, content).equals(seal.hash)) found('edited', id)
+    if (!isGone) found(verdict, 'inserted', previous.journal_id!)
+    else if (!verdict.faults.inserted.first.includes(seal.previous_id!))
+      found(verdict, 'deleted', seal.previous_id!)
+  } else if (!nextHash(previous, content).equals(seal.hash)) found(verdict, 'edited', id)
   const fault = judge?.(seal)
-  if (fault !== undefined) found(fault, id)
+  if (fault !== undefined) found(verdict, fault, id)
 }
 
 /** Judges the MAC of a seal. */

@@ -1,7 +1,50 @@
 /**
  * The invariants of the ledger, one query each. A query returns every checked row with its ids, its figures and whether it
- * is `broken`.
+ * is `broken`. `invariantsSince` returns the queries over all rows, or over the rows that journals after one of them concern.
  */
+
+/** The conditions that leave only the rows of new journals. `since` is their bound, and null lets every row pass. */
+type Scope = {
+  /** The journal of a row is new. */
+  isNew(journal_id: string): string
+  /** A new journal moved points of the account. All its entries are checked then, because a balance is the sum of all. */
+  isMoved(account_id: string): string
+  /** A new journal paid or refunded the order. */
+  isActedOn(order_id: string): string
+  isCharged(mandate_id: string): string
+  isSent(transfer_id: string): string
+}
+
+const EVERYTHING: Scope = {
+  isNew: () => 'true',
+  isMoved: () => 'true',
+  isActedOn: () => 'true',
+  isCharged: () => 'true',
+  isSent: () => 'true',
+}
+
+const newerThan = (since: bigint): Scope => ({
+  isNew: (journal_id) => `${journal_id} > ${since}`,
+  isMoved: (account_id) => `${account_id} in (select account_id from entries where journal_id > ${since})`,
+  isActedOn: (order_id) => `${order_id} in (
+    select id from orders where journal_id > ${since} union all select order_id from refunds where journal_id > ${since}
+  )`,
+  isCharged: (mandate_id) => `${mandate_id} in (select mandate_id from orders where journal_id > ${since})`,
+  isSent: (transfer_id) => `${transfer_id} in (
+    select id from transfers where journal_id > ${since}
+    union all
+    select reversed.id from journal as new join transfers as reversed on reversed.transaction_id = new.reference
+    where new.kind = 'reversal' and new.id > ${since}
+  )`,
+})
+
+/** Returns each query. @param since checks only what journals after this one concern. Null checks all. */
+export function invariantsSince(since: bigint | null): Record<LedgerInvariant, string> {
+  const scope = since === null ? EVERYTHING : newerThan(since)
+  return Object.fromEntries(
+    Object.entries(INVARIANTS).map(([name, query]) => [name, query(scope)]),
+  ) as Record<LedgerInvariant, string>
+}
 
 /** The points that a journal moved, by party. `others` counts entries of accounts that are not part of the act. */
 const moved = (first: string, second: string) => `
@@ -15,34 +58,35 @@ const moved = (first: string, second: string) => `
   ) as moved`
 
 export const INVARIANTS = {
-  entries_sum_to_zero: `
-    select book, sum(amount) as total, sum(amount) <> 0 as broken from entries group by book`,
+  entries_sum_to_zero: ({ isNew }) => `
+    select book, sum(amount) as total, sum(amount) <> 0 as broken from entries where ${isNew('journal_id')} group by book`,
 
-  journals_sum_to_zero: `
+  journals_sum_to_zero: ({ isNew }) => `
     select j.id as journal, j.kind, j.reference, coalesce(sum(e.amount), 0) as total,
       coalesce(sum(e.amount), 0) <> 0 as broken
-    from journal j left join entries e on e.journal_id = j.id group by j.id, j.book`,
+    from journal j left join entries e on e.journal_id = j.id where ${isNew('j.id')} group by j.id, j.book`,
 
-  balances_are_sums: `
+  balances_are_sums: ({ isMoved }) => `
     select a.id as account, a.book, a.kind, u.username, a.balance, coalesce(e.total, 0) as entries,
       a.balance <> coalesce(e.total, 0) as broken
     from ledger_accounts a left join users u on u.id = a.user_id
-    left join (select account_id, sum(amount) as total from entries group by account_id) e on e.account_id = a.id
-    where a.kind <> 'fee'`,
+    left join (select account_id, sum(amount) as total from entries where ${isMoved('account_id')} group by account_id) e on e.account_id = a.id
+    where a.kind <> 'fee' and ${isMoved('a.id')}`,
 
-  none_below_zero: `
+  none_below_zero: ({ isMoved }) => `
     select a.id as account, a.book, a.kind, u.username, a.balance, coalesce(e.total, 0) as entries,
       coalesce(e.total, 0) < 0 or a.balance < 0 as broken
     from ledger_accounts a left join users u on u.id = a.user_id
-    left join (select account_id, sum(amount) as total from entries group by account_id) e on e.account_id = a.id
-    where a.kind <> 'issuance'`,
+    left join (select account_id, sum(amount) as total from entries where ${isMoved('account_id')} group by account_id) e on e.account_id = a.id
+    where a.kind <> 'issuance' and ${isMoved('a.id')}`,
 
-  no_journal_mixes_books: `
+  no_journal_mixes_books: ({ isNew }) => `
     select e.id as entry, j.id as journal, j.book as journal_book, e.book as entry_book, a.book as account_book,
       e.book is distinct from j.book or e.book is distinct from a.book as broken
-    from entries e left join journal j on j.id = e.journal_id left join ledger_accounts a on a.id = e.account_id`,
+    from entries e left join journal j on j.id = e.journal_id left join ledger_accounts a on a.id = e.account_id
+    where ${isNew('e.journal_id')}`,
 
-  paid_orders_have_journals: `
+  paid_orders_have_journals: ({ isNew }) => `
     select o.transaction_id, o.status, o.amount, o.fee, j.id as journal,
       moved.first as payer_moved, moved.second as merchant_moved, moved.fee as fee_moved,
       j.id is null or moved.fee is distinct from o.fee or moved.others > 0
@@ -51,23 +95,23 @@ export const INVARIANTS = {
     from orders o
     left join journal j on j.id = o.journal_id and j.kind = 'payment' and j.reference = o.transaction_id and j.book = o.book
     ${moved('o.payer_id', 'o.payee_id')}
-    where o.paid_at is not null`,
+    where o.paid_at is not null and ${isNew('o.journal_id')}`,
 
-  payment_journals_have_orders: `
+  payment_journals_have_orders: ({ isNew }) => `
     select j.id as journal, j.reference, o.status as order_status, o.id is null as broken
     from journal j left join orders o on o.journal_id = j.id and o.paid_at is not null
-    where j.kind = 'payment'`,
+    where j.kind = 'payment' and ${isNew('j.id')}`,
 
-  orders_are_refunded_by_refunds: `
+  orders_are_refunded_by_refunds: ({ isActedOn }) => `
     select o.transaction_id, o.status, o.amount, o.fee, o.refunded_amount,
       coalesce(r.total, 0) as refunds, coalesce(r.fee_total, 0) as fee_parts,
       o.refunded_amount <> coalesce(r.total, 0) or coalesce(r.total, 0) > o.amount
         or coalesce(r.fee_total, 0) > coalesce(o.fee, 0) as broken
     from orders o
-    left join (select order_id, sum(amount) as total, sum(fee_part) as fee_total from refunds group by order_id) r on r.order_id = o.id
-    where o.paid_at is not null or r.order_id is not null`,
+    left join (select order_id, sum(amount) as total, sum(fee_part) as fee_total from refunds where ${isActedOn('order_id')} group by order_id) r on r.order_id = o.id
+    where (o.paid_at is not null or r.order_id is not null) and ${isActedOn('o.id')}`,
 
-  refunds_have_journals: `
+  refunds_have_journals: ({ isNew }) => `
     select f.id as refund, o.transaction_id, f.amount, f.fee_part, j.id as journal,
       moved.first as payer_moved, moved.second as merchant_moved, moved.fee as fee_moved,
       j.id is null or moved.fee <> -f.fee_part or moved.others > 0
@@ -76,29 +120,31 @@ export const INVARIANTS = {
         as broken
     from refunds f join orders o on o.id = f.order_id
     left join journal j on j.id = f.journal_id and j.kind = 'refund' and j.book = f.book and j.book = o.book
-    ${moved('o.payer_id', 'o.payee_id')}`,
+    ${moved('o.payer_id', 'o.payee_id')}
+    where ${isNew('f.journal_id')}`,
 
-  refund_journals_have_refunds: `
+  refund_journals_have_refunds: ({ isNew }) => `
     select j.id as journal, j.reference, f.id is null as broken
     from journal j left join refunds f on f.journal_id = j.id
-    where j.kind = 'refund'`,
+    where j.kind = 'refund' and ${isNew('j.id')}`,
 
-  transfers_have_journals: `
+  transfers_have_journals: ({ isNew }) => `
     select t.transaction_id, t.status, t.amount, t.fee, j.id as journal,
       moved.first as sender_moved, moved.second as recipient_moved, moved.fee as fee_moved,
       j.id is null or moved.first <> -(t.amount + t.fee) or moved.second <> t.amount or moved.fee <> t.fee
         or moved.others > 0 as broken
     from transfers t
     left join journal j on j.id = t.journal_id and j.kind = 'transfer' and j.reference = t.transaction_id and j.book = t.book
-    ${moved('t.from_user_id', 't.to_user_id')}`,
+    ${moved('t.from_user_id', 't.to_user_id')}
+    where ${isNew('t.journal_id')}`,
 
-  transfer_journals_have_transfers: `
+  transfer_journals_have_transfers: ({ isNew }) => `
     select j.id as journal, j.reference, t.id is null as broken
     from journal j left join transfers t on t.journal_id = j.id
-    where j.kind = 'transfer'`,
+    where j.kind = 'transfer' and ${isNew('j.id')}`,
 
   // A reversal returns the fee or keeps it, by the administrator's choice.
-  reversed_transfers_have_reversals: `
+  reversed_transfers_have_reversals: ({ isSent }) => `
     select t.transaction_id, t.status, t.amount, t.fee, j.id as journal,
       moved.first as sender_moved, moved.second as recipient_moved, moved.fee as fee_moved,
       (t.status = 'reversed') <> (j.id is not null) or (j.id is not null and (
@@ -106,21 +152,24 @@ export const INVARIANTS = {
         or moved.others > 0)) as broken
     from transfers t
     left join journal j on j.id = t.reversal_journal_id and j.kind = 'reversal' and j.reference = t.transaction_id and j.book = t.book
-    ${moved('t.from_user_id', 't.to_user_id')}`,
+    ${moved('t.from_user_id', 't.to_user_id')}
+    where ${isSent('t.id')}`,
 
-  reversal_journals_have_transfers: `
+  reversal_journals_have_transfers: ({ isNew }) => `
     select j.id as journal, j.reference, t.id is null as broken
-    from journal j left join transfers t on t.reversal_journal_id = j.id and t.status = 'reversed'
-    where j.kind = 'reversal'`,
+    from journal j
+    left join transfers t on t.transaction_id = j.reference and t.reversal_journal_id = j.id and t.status = 'reversed'
+    where j.kind = 'reversal' and ${isNew('j.id')}`,
 
-  points_come_from_grants: `
+  points_come_from_grants: ({ isNew }) => `
     select j.id as journal, j.kind, j.reference, sum(e.amount) filter (where a.kind = 'issuance') as issued,
       case when j.kind in ('grant', 'adjustment') then bool_or(a.kind = 'fee') else bool_or(a.kind = 'issuance') end as broken
     from journal j join entries e on e.journal_id = j.id join ledger_accounts a on a.id = e.account_id
+    where ${isNew('j.id')}
     group by j.id, j.book`,
 
   // A fixed mandate is charged exactly, and once a period.
-  charges_are_within_mandates: `
+  charges_are_within_mandates: ({ isNew }) => `
     select o.transaction_id, m.mandate_id, o.amount, o.mandate_charge_max, o.mandate_period_max,
       m.asked_charge_max, m.asked_period_max,
       m.id is null or m.app_id <> o.app_id or m.book <> o.book or m.user_id is distinct from o.payer_id
@@ -129,33 +178,34 @@ export const INVARIANTS = {
         or (m.kind = 'fixed' and (o.amount <> m.asked_charge_max or o.mandate_spent <> o.amount))
         or o.paid_at > m.ended_at as broken
     from orders o left join mandates m on m.id = o.mandate_id
-    where o.mandate_id is not null`,
+    where o.mandate_id is not null and ${isNew('o.journal_id')}`,
 
-  running_sums_are_sums: `
+  running_sums_are_sums: ({ isCharged }) => `
     select o.transaction_id, m.mandate_id, o.mandate_period, o.mandate_spent, sums.total as charges,
       o.mandate_spent <> sums.total or o.mandate_spent > o.mandate_period_max as broken
     from (
       select id, sum(amount) over (partition by mandate_id, mandate_period order by mandate_spent, id) as total
-      from orders where mandate_id is not null
+      from orders where mandate_id is not null and ${isCharged('mandate_id')}
     ) as sums
     join orders o on o.id = sums.id left join mandates m on m.id = o.mandate_id`,
 
   // A charge never counts in an earlier period than the one before, so a process whose clock is minutes behind counts it in a
   // period that has just begun. A test mandate may be days ahead of the calendar.
-  charges_count_when_they_are_paid: `
+  charges_count_when_they_are_paid: ({ isNew }) => `
     select o.transaction_id, m.mandate_id, m.starts_on, m.period, o.mandate_period,
       o.mandate_period < m.starts_on
         or mandate_period(m.starts_on, m.period, o.mandate_period) <> o.mandate_period
         or o.mandate_period not between mandate_period(m.starts_on, m.period, mandate_day(o.paid_at, 0))
           and mandate_period(m.starts_on, m.period, mandate_day(o.paid_at + interval '5 minutes', m.test_days)) as broken
-    from orders o join mandates m on m.id = o.mandate_id`,
+    from orders o join mandates m on m.id = o.mandate_id
+    where ${isNew('o.journal_id')}`,
 
   // Nobody is present at a charge. The payer is the actor of every other payment.
-  payments_without_actor_are_charges: `
+  payments_without_actor_are_charges: ({ isNew }) => `
     select j.id as journal, o.transaction_id, j.actor_id, o.mandate_id,
       (j.actor_id is null) <> (o.mandate_id is not null) as broken
     from journal j join orders o on o.journal_id = j.id
-    where j.kind = 'payment'`,
-} as const satisfies Record<string, string>
+    where j.kind = 'payment' and ${isNew('j.id')}`,
+} as const satisfies Record<string, (scope: Scope) => string>
 
 export type LedgerInvariant = keyof typeof INVARIANTS

@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Tx } from '../../src/database/connection.ts'
-import { type Invariant, type Proof, proveBooks, proveWithin } from '../../src/ledger/books.ts'
+import { type Invariant, type Proof, type Proven, proveBooks, proveWithin } from '../../src/ledger/books.ts'
 import { INVARIANTS } from '../../src/ledger/invariants.ts'
-import { keepDueProof } from '../../src/ledger/proofs.ts'
+import { keepDueProof, keepProof } from '../../src/ledger/proofs.ts'
 import { makeChargeMandate } from '../../src/payment/mandates/charge.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makeCreateOrder } from '../../src/payment/orders/place.ts'
@@ -69,13 +69,23 @@ const broken = (proof: Proof) => proof.invariants.filter((invariant) => invarian
 
 class RolledBack extends Error {}
 
+/** What a proof would have said when only the first journal was there, the grant. */
+async function grantProven(): Promise<Proven> {
+  const first = test.db.selectFrom('journal_seals').orderBy('journal_id').limit(1)
+  const sealed = await first.select(['journal_id', 'hash']).executeTakeFirstOrThrow()
+  const none = { wallets: 0n, fees: 0n, issued: 0n }
+  return { sealed, sums: { held: { wallets: 1_000n, fees: 0n, issued: 1_000n }, play: none } }
+}
+
 /** The proof after these statements, with every trigger and foreign key off. The transaction is rolled back. */
-async function afterBending(...statements: string[]): Promise<Proof> {
+const afterBending = (...statements: string[]) => afterBendingSince(undefined, ...statements)
+
+async function afterBendingSince(proven: Proven | undefined, ...statements: string[]): Promise<Proof> {
   let proof: Proof | undefined
   const bending = test.db.transaction().execute(async (tx: Tx) => {
     await sql`set local session_replication_role = replica`.execute(tx)
     for (const statement of statements) await sql.raw(statement).execute(tx)
-    proof = await proveWithin(tx, test.deps.secrets)
+    proof = await proveWithin(tx, test.deps.secrets, undefined, proven)
     throw new RolledBack()
   })
   await expect(bending).rejects.toThrow(RolledBack)
@@ -238,6 +248,48 @@ describe('the proof', () => {
     },
   )
 
+  it.each(
+    // The only grant is proven.
+    (Object.keys(INVARIANTS) as (keyof typeof INVARIANTS)[]).filter(
+      (name) => name !== 'points_come_from_grants',
+    ),
+  )('of what is new names the rows that break %s', async (name) => {
+    const [statements, row] = bends[name]
+    const proof = await afterBendingSince(await grantProven(), ...statements())
+    const found = proof.invariants.find((invariant) => invariant.name === name)!
+    expect(found.broken).toBeGreaterThanOrEqual(1n)
+    expect(found.rows[0]).toMatchObject(row())
+  })
+
+  it('of what is new leaves out the rest, and comes to the same sums', async () => {
+    const proven = await grantProven()
+    const [whole, rest] = [
+      await proveBooks(test.db, test.deps.secrets),
+      await proveBooks(test.db, test.deps.secrets, undefined, proven),
+    ]
+    expect(rest).toMatchObject({ isSound: true, since: proven.sealed.journal_id })
+    expect([rest.held, rest.play, rest.sealed]).toEqual([whole.held, whole.play, whole.sealed])
+    const counts = ({ invariants }: Proof, of: string) => invariants.find(({ name }) => name === of)!.checked
+    for (const name of ['journals_sum_to_zero', 'seals_hold', 'seals_are_ours'])
+      expect(counts(rest, name), name).toBe(counts(whole, name)! - 1n)
+    const older = [`update journal set kind = 'transfer' where kind = 'grant'`]
+    expect((await afterBendingSince(proven, ...older)).isSound).toBe(true)
+    expect((await afterBending(...older)).isSound).toBe(false)
+  })
+
+  it.each([
+    ['its last seal is gone', `delete from journal_seals where journal_id = (select min(id) from journal)`],
+    [
+      'its last seal is another',
+      `update journal_seals set hash = sha256(hash) where journal_id = (select min(id) from journal)`,
+    ],
+  ])('of what is new fails when %s', async (_, statement) => {
+    const proven = await grantProven()
+    expect(broken(await afterBendingSince(proven, statement))).toMatchObject([
+      { name: 'seals_hold', rows: [{ journal: String(proven.sealed.journal_id) }] },
+    ])
+  })
+
   it('counts them all and shows twenty', async () => {
     const proof = await afterBending(
       `insert into journal (book, kind, reference, posted_at)
@@ -325,6 +377,50 @@ describe('the page', () => {
     test.clock.advance(86_400_000)
     expect((await keepDueProof(elsewhere.deps))?.isSound).toBe(true)
     await elsewhere.close()
+  })
+
+  it('has one of everything a week, and after a fault', async () => {
+    await test.db.deleteFrom('books_proofs').execute()
+    await keepProof(test.deps)
+    const scopes = []
+    for (let day = 1; day <= 8; day += 1) {
+      test.clock.advance(86_400_000)
+      await sell(`day-${day}`, 1n, alice.id)
+      await sealAll(deps)
+      const { since, isSound } = (await keepDueProof(test.deps))!
+      scopes.push(isSound && since !== null ? 'new' : 'everything')
+    }
+    expect(scopes).toEqual([...Array(6).fill('new'), 'everything', 'new'])
+    const bend = (by: string) =>
+      sql`update ledger_accounts set balance = balance + ${sql.raw(by)} where user_id = ${alice.id}`.execute(
+        test.db,
+      )
+    await bend('1')
+    await keepProof(test.deps)
+    await bend('-1')
+    test.clock.advance(86_400_000)
+    expect(await keepDueProof(test.deps)).toMatchObject({ isSound: true, since: null })
+    expect((await admin.get(PATH)).body).toContain(en.books.everything)
+    test.clock.advance(86_400_000)
+    const { since } = (await keepDueProof(test.deps))!
+    expect((await admin.get(PATH)).body).toContain(en.books.sinceJournal(String(since)))
+  })
+
+  it('is made after a stop or a fault in the middle', async () => {
+    test.clock.advance(86_400_000)
+    expect(await keepDueProof(test.deps, () => true)).toBeUndefined()
+    expect((await keepDueProof(test.deps))?.isSound).toBe(true)
+    test.clock.advance(86_400_000)
+    let count = 0
+    const dies = () => {
+      count += 1
+      if (count > 3) throw new Error('the process is gone')
+      return false
+    }
+    await expect(keepDueProof(test.deps, dies)).rejects.toThrow('the process is gone')
+    expect(await keepDueProof(test.deps)).toBeUndefined()
+    test.clock.advance(5 * 60_000)
+    expect((await keepDueProof(test.deps))?.isSound).toBe(true)
   })
 })
 

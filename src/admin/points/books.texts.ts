@@ -6,8 +6,8 @@ import { POINTS } from '../../web/site-words.ts'
 export const books = {
   title: { en: 'Books', zh: '账本' },
   lead: {
-    en: 'Checked once a day and on demand. In a large database, a check takes minutes.',
-    zh: '每天核验一次，也可随时手动核验。数据库较大时需要数分钟。',
+    en: 'Checked once a day: what is new, and once a week everything. A check on demand is of everything, and takes minutes in a large database.',
+    zh: '每天核验一次：平时核验新增部分，每周核验全部。手动核验总是核验全部，数据库较大时需要数分钟。',
   },
   never: { en: 'The books have not been checked yet.', zh: '账本尚未核验。' },
   pass: { en: 'The books balance: every rule holds.', zh: '账本平衡，所有规则均成立。' },
@@ -16,6 +16,12 @@ export const books = {
     zh: '账本未通过核验，不成立的规则见下。',
   },
   proven: { en: 'The check is finished.', zh: '核验完成。' },
+  scope: { en: 'What was checked', zh: '核验范围' },
+  everything: { en: 'everything', zh: '全部' },
+  sinceJournal: (id: string) => ({
+    en: `what is new after journal ${id}, up to which the books were checked before`,
+    zh: `凭证 ${id} 之后的新增部分（此前的部分已经核验过）`,
+  }),
   provenAt: { en: 'Checked', zh: '核验于' },
   prove: { en: 'Check now', zh: '立即核验' },
   whatHolds: { en: 'Rules', zh: '核验规则' },

@@ -82,6 +82,8 @@ type BooksProofsTable = {
 type BooksScheduleTable = {
   is_only: Generated<boolean>
   next_at: Generated<Date>
+  /** A process makes the proof until then, unless it renews this. */
+  claimed_until: Date | null
   created_at: CreatedAt
 }
 
