@@ -120,6 +120,7 @@ comment on index oauth_apps_name_skeleton is 'src/admin/apps/like-named.ts: appl
 comment on index oauth_apps_offered is 'src/home/apps.ts: the newest applications';
 comment on index oauth_apps_owner is 'src/identity/apps/apps.ts: an owner''s list';
 comment on index oauth_apps_registered_by is 'src/identity/apps/apps.ts: counts what an application registered today';
+comment on index oauth_apps_reviewed_logo is 'src/operations/retention.ts: whether a review needs a picture';
 comment on index oauth_apps_reviewed_resource_uri_key is 'unique: a reviewed resource belongs to one application';
 comment on index oauth_apps_suspended is 'src/identity/apps/acts.ts: the suspended applications';
 comment on index oauth_apps_unconfirmed is 'src/operations/retention.ts: deletes unused registrations';
@@ -168,6 +169,7 @@ comment on index payment_apps_payment_id_key is 'unique: a Payment ID names one 
 comment on index payment_apps_pid_key is 'unique: a pid names one application';
 comment on index payment_apps_review is 'src/payment/apps/review.ts: the queue of reviews';
 comment on index payment_apps_review_again is 'src/payment/apps/review.ts: the queue of changes';
+comment on index payment_apps_reviewed_logo is 'src/operations/retention.ts: whether a review needs a picture';
 comment on index payment_apps_uploaded_logo is 'src/operations/retention.ts: whether an application shows a picture';
 
 comment on index pending_sign_ins_expiry is 'src/operations/retention.ts: deletes expired sign-ins';
@@ -207,7 +209,9 @@ comment on index sessions_expiry is 'src/operations/retention.ts: deletes expire
 comment on index sessions_token_hash_key is 'unique: a token is of one session';
 comment on index sessions_user is 'src/accounts/session/session.ts: a member''s sessions';
 
+comment on index shop_links_oauth_app_logo is 'src/operations/retention.ts: whether an application may get a picture back';
 comment on index shop_links_payment_app_id_key is 'unique: a payment application is of one shop';
+comment on index shop_links_payment_app_logo is 'src/operations/retention.ts: whether an application may get a picture back';
 
 comment on index sign_in_attempts_account is 'src/accounts/session/throttle.ts: attempts on an account';
 comment on index sign_in_attempts_address is 'src/accounts/session/throttle.ts: attempts from an address';

@@ -30,9 +30,9 @@ type Keeping = 'record' | 'bounded' | Age | readonly Age[]
 /** Whether no member has allowed an application. */
 const UNUSED = '(select app_id from consents where app_id = oauth_apps.id limit 1) is null'
 
-/** Whether no application of a kind shows an uploaded logo. */
-const UNSHOWN_BY = (apps: string) =>
-  `(select id from ${apps} where logo_url = '/brand/app.' || app_logos.name || '.png' and logo_url like '/brand/%' limit 1) is null`
+/** Whether no row has an uploaded logo in a column. The second condition is that of the column's index. */
+const UNSHOWN_BY = (table: string, logo_url = 'logo_url') =>
+  `not exists (select from ${table} where ${logo_url} = '/brand/app.' || app_logos.name || '.png' and ${logo_url} like '/brand/%')`
 
 /** A table comes after the tables that refer to it. */
 export const RETENTION = {
@@ -136,11 +136,18 @@ export const RETENTION = {
       and: `document_url is not null and suspended_at is null and ${UNUSED}`,
     },
   ],
-  // Only those that no application shows.
+  // Only those that no application shows, may get back from a link, or showed at its last review.
   app_logos: {
     days: 1,
     since: 'created_at',
-    and: `${UNSHOWN_BY('oauth_apps')} and ${UNSHOWN_BY('payment_apps')}`,
+    and: [
+      UNSHOWN_BY('oauth_apps'),
+      UNSHOWN_BY('payment_apps'),
+      UNSHOWN_BY('oauth_apps', "reviewed_values ->> 'logo_url'"),
+      UNSHOWN_BY('payment_apps', "reviewed_values ->> 'logo_url'"),
+      UNSHOWN_BY('shop_links', "oauth_app_before ->> 'logo_url'"),
+      UNSHOWN_BY('shop_links', "payment_app_before ->> 'logo_url'"),
+    ].join(' and '),
   },
   order_views: { days: 365, since: 'viewed_at' },
 } as const satisfies Record<Exclude<keyof Tables, 'payment_app_roles'>, Keeping>

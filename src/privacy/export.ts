@@ -64,7 +64,10 @@ const LISTS: Record<string, List> = {
       confirmed_at, (
         select sells.payment_id from shop_links as link join payment_apps as sells on sells.id = link.payment_app_id
         where link.oauth_app_id = oauth_apps.id
-      ) as linked_payment_id
+      ) as linked_payment_id, (
+        select jsonb_build_object('oauth_application', link.oauth_app_before, 'payment_application', link.payment_app_before)
+        from shop_links as link where link.oauth_app_id = oauth_apps.id
+      ) as before_link
     from oauth_apps where owner_id = ${id} and id > ${after}`,
   own_payment_applications: (id, after) => sql`
     select id as position, payment_id, pid, book, name, description, callback_url, homepage, logo_url, status, review_reason,

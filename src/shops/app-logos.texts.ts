@@ -1,5 +1,5 @@
 // This room: what both kinds of applications share: the logo, and the link that makes two of them one shop.
-// Verbs: storeAppLogo, isLogoAddress, linkApps, unlinkApps, shareFaceOfSignIn, shareFaceOfPayment.
+// Verbs: storeAppLogo, isLogoAddress, linkApps, previewLink, unlinkApps, shareFaceOfSignIn, shareFaceOfPayment.
 // Tables: app_logos, shop_links.
 // Clauses: spec/limits 1.3; spec/registry 3.4.
 /** Texts of the form that uploads an application's logo. */

@@ -1,26 +1,27 @@
-/** The forms that link an application with one of the other kind, and end the link. Both kinds have them on their pages. */
+/** The pages that link an application with one of the other kind, and end the link. Both kinds have them. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
 import type { Db } from '../database/connection.ts'
+import { AppError } from '../platform/errors.ts'
 import { FormRefused, readForm } from '../web/forms/forms.ts'
 import type { Locale } from '../web/languages.ts'
 import { joinSentences } from '../web/spacing.ts'
+import { type Face, FaceOfSuspended } from './faces.ts'
 import {
-  FaceOfSuspended,
-  type Linked,
+  type Change,
+  type Kind,
   linkApps,
   linkablePaymentApps,
   linkableSignInApps,
   linkedPaymentApp,
   linkedSignInApp,
   type Other,
+  previewLink,
+  previewUnlink,
   unlinkApps,
 } from './links.ts'
-
-/** The kind of the application whose page it is. */
-type Kind = 'sign_in' | 'payment'
 
 /** What the page of an application shows of its link. */
 export type Shop = {
@@ -33,15 +34,32 @@ export type Shop = {
   hasNoHomepage: boolean
 }
 
+/** One answer to the question which name and logo each application has from now on. */
+type Answer = { value: string; label: string; change: Change }
+
 declare module '../web/views.ts' {
+  interface PageData {
+    'shops/faces': {
+      title: string
+      lead: string
+      field: 'named_by' | 'gives_back'
+      answers: Answer[]
+      chosen: string
+      action: string
+      button: string
+      cancel: string
+    }
+  }
   interface PartData {
     /** `action` is the address of the application, below which its forms are. */
-    'shops/link': { app: { name: string }; shop: Shop; action: string }
+    'shops/link': { shop: Shop; action: string }
     'shops/no-homepage': { shop: Shop }
   }
 }
 
-const LinkForm = z.object({ other: z.string().trim().min(1).max(300) })
+const OtherApp = z.object({ other: z.string().trim().min(1).max(300) })
+const LinkForm = z.object({ named_by: z.enum(['sign_in', 'payment']) })
+const UnlinkForm = z.object({ gives_back: z.enum(['yes', 'no']) })
 
 type Read = { kind: Kind; app: { id: bigint; homepage: string | null }; owner_id: bigint | undefined }
 
@@ -61,51 +79,119 @@ export type LinkForms<Request extends FastifyRequest> = {
   kind: Kind
   /** The route of the application. */
   path: string
-  /** The route of the page of the forms. */
-  page: string
   /** The identifier of the application that the path names. */
   idOf(request: Request): string
+  /** The page of the application that has the links to these pages. */
   backTo(request: Request): string
   /** Throws for a member who may not link the application. */
   permit(request: Request): Promise<unknown>
 }
 
-/** POST …/link and …/unlink of an application. */
+/** The pages and forms …/link and …/unlink of an application. */
 export function linkForms<Request extends FastifyRequest>(
   app: FastifyInstance,
   deps: Core,
-  { kind, path, page, idOf, backTo, permit }: LinkForms<Request>,
+  { kind, path, idOf, backTo, permit }: LinkForms<Request>,
 ): void {
-  const config = { page }
   const actorOf = (request: FastifyRequest) => ({ user_id: sessionOf(request).user.id, ip: request.ip })
+  /** The two applications that the request names, the other one by its query. */
+  const pairOf = (request: Request) => {
+    const { success, data } = OtherApp.safeParse(request.query)
+    if (!success) throw new AppError('not_found', 'No application to link with')
+    const [client_id, payment_id] =
+      kind === 'sign_in' ? [idOf(request), data.other] : [data.other, idOf(request)]
+    return { client_id, payment_id }
+  }
+  const whichOf = (request: Request) =>
+    kind === 'sign_in' ? { client_id: idOf(request) } : { payment_id: idOf(request) }
 
-  app.post(`${path}/link`, { config }, async (request, reply) => {
+  app.get(`${path}/link`, async (request, reply) => {
     const own = request as Request
     await permit(own)
-    const { other } = readForm(request, LinkForm, { other: request.locale.t.shopLink.missing })
-    const [client_id, payment_id] = kind === 'sign_in' ? [idOf(own), other] : [other, idOf(own)]
-    const act = { client_id, payment_id, named_by: kind, actor: actorOf(request) }
-    const linked = await linkApps(deps, act)
-    return reply.done(backTo(own), { text: reportOf(linked, request.locale) })
+    const pair = { ...pairOf(own), owner_id: sessionOf(request).user.id }
+    const { changes, proposed } = await previewLink(deps.db, pair)
+    const { shopLink: l } = request.locale.t
+    return reply.page('shops/faces', {
+      title: l.choose,
+      lead: l.chooseLead,
+      field: 'named_by',
+      answers: ([proposed, proposed === 'payment' ? 'sign_in' : 'payment'] as const).map((value) => ({
+        value,
+        label: l.keep[value](changes[value][value].before.name),
+        change: changes[value],
+      })),
+      chosen: proposed,
+      action: request.url,
+      button: l.link,
+      cancel: backTo(own),
+    })
   })
 
-  app.post(`${path}/unlink`, { config }, async (request, reply) => {
+  app.post(`${path}/link`, async (request, reply) => {
     const own = request as Request
     await permit(own)
-    const which = kind === 'sign_in' ? { client_id: idOf(own) } : { payment_id: idOf(own) }
-    const { name } = await unlinkApps(deps, which, actorOf(request))
-    return reply.done(backTo(own), { text: request.locale.t.shopLink.done.unlinked(name) })
+    const pair = pairOf(own)
+    const { named_by } = readForm(request, LinkForm)
+    const change = await linkApps(deps, { ...pair, named_by, actor: actorOf(request) })
+    const { done } = request.locale.t.shopLink
+    const linked = done.linked(change.payment.after.name)
+    return reply.done(backTo(own), { text: joinSentences([linked, ...changedIn(change, request.locale)]) })
+  })
+
+  app.get(`${path}/unlink`, async (request, reply) => {
+    const own = request as Request
+    await permit(own)
+    const change = await previewUnlink(deps.db, { ...whichOf(own), owner_id: sessionOf(request).user.id })
+    const { shopLink: l } = request.locale.t
+    const { payment, sign_in } = change
+    const kept = {
+      payment: { ...payment, after: payment.before },
+      sign_in: { ...sign_in, after: sign_in.before },
+    }
+    const answers = [
+      { value: 'no', label: l.keepBoth, change: kept },
+      ...(isChanged(payment) || isChanged(sign_in) ? [{ value: 'yes', label: l.giveBack, change }] : []),
+    ]
+    return reply.page('shops/faces', {
+      title: l.unlinkTitle(payment.before.name),
+      lead: answers.length > 1 ? l.unlinkLead : l.unlinkKeeps,
+      field: 'gives_back',
+      answers,
+      chosen: 'no',
+      action: request.url,
+      button: l.unlink,
+      cancel: backTo(own),
+    })
+  })
+
+  app.post(`${path}/unlink`, async (request, reply) => {
+    const own = request as Request
+    await permit(own)
+    const givesBack = readForm(request, UnlinkForm).gives_back === 'yes'
+    const act = unlinkApps(deps, whichOf(own), actorOf(request), { givesBack })
+    const change = await unlessSuspended(request, act)
+    const { done } = request.locale.t.shopLink
+    const changed = changedIn(change, request.locale)
+    const kept = changed.length === 0 ? [done.keep(change.payment.after.name)] : changed
+    return reply.done(backTo(own), { text: joinSentences([done.unlinked, ...kept]) })
   })
 }
 
-function reportOf({ name, nameBefore, isNewLogo, waitsForReview }: Linked, { t }: Locale): string {
+/** Whether an act changes the name or logo of an application. */
+function isChanged({ before, after }: { before: Face; after: Face }): boolean {
+  return before.name !== after.name || before.logo_url !== after.logo_url
+}
+
+/** Says what an act has changed of the two applications. */
+function changedIn(change: Change, { t }: Locale): string[] {
   const { done } = t.shopLink
-  return joinSentences([
-    done.linked(name),
-    ...(nameBefore === name ? [] : [done.renamed(nameBefore)]),
-    ...(isNewLogo ? [done.newLogo] : []),
-    ...(waitsForReview ? [done.waits] : []),
-  ])
+  const sentences = (['sign_in', 'payment'] as const).flatMap((kind) => {
+    const { before, after } = change[kind]
+    if (before.name !== after.name) return [done.renamed[kind](before.name, after.name)]
+    return before.logo_url === after.logo_url ? [] : [done.newLogo[kind]]
+  })
+  const waits = change.sign_in.waitsForReview || change.payment.waitsForReview
+  return waits ? [...sentences, done.waits] : sentences
 }
 
 /** Returns what the act answers. Throws FormRefused when the linked payment application is suspended. */

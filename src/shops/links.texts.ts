@@ -1,4 +1,5 @@
 /** Texts of the link between a sign-in application and a payment application. */
+import { common } from '../web/common.texts.ts'
 import type { Texts } from '../web/languages.ts'
 
 export const shopLink = {
@@ -14,10 +15,37 @@ export const shopLink = {
     },
   },
   with: { en: 'Link with', zh: '关联对象' },
-  takes: (name: string) => ({
-    en: `It takes the name “${name}” and this logo, and the staff reviews it again. If this application has no logo, it takes the other one’s.`,
-    zh: `对方改用“${name}”这一名称和此图标，并由本站重新审核；如果此应用没有图标，则采用对方的图标。`,
-  }),
+  asks: {
+    en: 'You choose next which name and logo stay. Nothing changes before that.',
+    zh: '下一步选择保留哪个名称和图标，在此之前不会有任何更改。',
+  },
+  next: { en: 'Choose the name and logo', zh: '选择名称和图标' },
+  choose: { en: 'Which name and logo stay?', zh: '保留哪个名称和图标？' },
+  chooseLead: {
+    en: 'Linked applications have one name and one logo. If you end the link later, you can give the earlier ones back.',
+    zh: '关联的两个应用使用同一名称和图标。日后取消关联时，可以恢复原来的名称和图标。',
+  },
+  keep: {
+    sign_in: (name: string) => ({ en: `“${name}”, of the sign-in application`, zh: `登录应用的“${name}”` }),
+    payment: (name: string) => ({ en: `“${name}”, of the payment application`, zh: `收款应用的“${name}”` }),
+  },
+  kinds: {
+    sign_in: { en: 'Sign-in application', zh: '登录应用' },
+    payment: { en: 'Payment application', zh: '收款应用' },
+  },
+  stays: { en: 'stays as it is', zh: '保持不变' },
+  newLogo: { en: 'new logo', zh: '更换图标' },
+  noLogo: { en: 'loses its logo', zh: '不再有图标' },
+  reviewed: {
+    sign_in: {
+      en: `Loses the mark “${common.reviewed.en}” until the staff has looked at it again. It keeps working.`,
+      zh: `“${common.reviewed.zh}”标记会被取消，直到本站重新审核，期间仍可正常使用。`,
+    },
+    payment: {
+      en: 'Keeps selling. Buyers read that it was changed since its review, until the staff has looked at it again.',
+      zh: '可继续收款；在本站重新审核之前，买家会看到“修改后尚未重新审核”。',
+    },
+  },
   link: { en: 'Link', zh: '关联' },
   linkedWith: {
     sign_in: { en: 'Linked with your payment application', zh: '已关联收款应用' },
@@ -30,6 +58,17 @@ export const shopLink = {
   },
   open: { en: 'Open', zh: '打开' },
   unlink: { en: 'Unlink', zh: '取消关联' },
+  unlinkTitle: (name: string) => ({ en: `Unlink ${name}?`, zh: `取消${name}的关联？` }),
+  unlinkLead: {
+    en: 'Members then meet two applications again. You choose which names and logos they have.',
+    zh: '取消后成员看到的又是两个应用。请选择两者使用的名称和图标。',
+  },
+  unlinkKeeps: {
+    en: 'Members then meet two applications again. The link has changed no name or logo, so both stay.',
+    zh: '取消后成员看到的又是两个应用。关联没有改动过名称和图标，两者保持不变。',
+  },
+  keepBoth: { en: 'Both keep this name and logo', zh: '两者都保留现在的名称和图标' },
+  giveBack: { en: 'Give the earlier name and logo back', zh: '恢复关联前的名称和图标' },
   noHomepage: {
     sign_in: {
       en: 'Members cannot open this application from the page of all apps, because it has no homepage.',
@@ -45,25 +84,34 @@ export const shopLink = {
     en: 'Only the owner can change the name and the logo, because the linked sign-in application has them too.',
     zh: '关联的登录应用使用同一名称和图标，因此只有所有者可以修改。',
   },
-  missing: { en: 'Choose one of your applications.', zh: '请选择你的一个应用。' },
   done: {
     linked: (name: string) => ({
       en: `Linked. Members meet both applications as ${name}.`,
       zh: `已关联。成员看到的两个应用都是“${name}”。`,
     }),
-    renamed: (before: string) => ({
-      en: `The other one was called “${before}”.`,
-      zh: `另一个应用原名“${before}”。`,
-    }),
-    newLogo: { en: 'It has the same logo now.', zh: '两者图标现已相同。' },
+    renamed: {
+      sign_in: (before: string, after: string) => ({
+        en: `The sign-in application “${before}” is now called “${after}”.`,
+        zh: `登录应用“${before}”已更名为“${after}”。`,
+      }),
+      payment: (before: string, after: string) => ({
+        en: `The payment application “${before}” is now called “${after}”.`,
+        zh: `收款应用“${before}”已更名为“${after}”。`,
+      }),
+    },
+    newLogo: {
+      sign_in: { en: 'The sign-in application has another logo.', zh: '登录应用的图标已更换。' },
+      payment: { en: 'The payment application has another logo.', zh: '收款应用的图标已更换。' },
+    },
     waits: { en: 'The staff reviews what has changed.', zh: '更改将由本站重新审核。' },
-    unlinked: (name: string) => ({
-      en: `Unlinked. Both applications keep the name ${name} and the logo, until you change one.`,
-      zh: `已取消关联。两个应用都保留名称“${name}”和图标，之后可以分别修改。`,
+    unlinked: { en: 'Unlinked.', zh: '已取消关联。' },
+    keep: (name: string) => ({
+      en: `Both applications keep the name ${name} and the logo, until you change one.`,
+      zh: `两个应用都保留名称“${name}”和图标，之后可以分别修改。`,
     }),
   },
   suspended: {
-    en: 'Nothing was changed: the linked payment application is suspended, so its name and logo stay. Unlink it to change this application alone.',
-    zh: '没有任何更改：关联的收款应用已停用，名称和图标不能修改。如只修改此应用，请先取消关联。',
+    en: 'Nothing was changed: the linked payment application is suspended, so its name and logo stay. To change the sign-in application alone, unlink it and keep both names.',
+    zh: '没有任何更改：关联的收款应用已停用，名称和图标不能修改。如只修改登录应用，请取消关联并保留两者现有名称。',
   },
 } satisfies Texts

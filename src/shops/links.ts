@@ -1,27 +1,29 @@
 /**
  * The link of a sign-in application and a payment application. Members meet the two as one shop, so both rows have one name and
- * one logo, and a change of one row changes both. Each act locks the sign-in application before the payment application.
- * spec/registry 3.4.
+ * one logo: faces.ts. Each act locks the sign-in application before the payment application. spec/registry 3.4.
  */
-import type { Selectable } from 'kysely'
 import { recordAudit } from '../core/audit.ts'
 import type { Core } from '../core/core.ts'
 import type { Db, Tx } from '../database/connection.ts'
-import type { Tables } from '../database/tables.ts'
 import { AppError } from '../platform/errors.ts'
-
-/** What members see of a shop: its name and its logo. */
-export type Face = { name: string; logo_url: string | null }
+import {
+  type By,
+  changedOf,
+  type Face,
+  FaceOfSuspended,
+  type Sells,
+  type SignIn,
+  sellsColumns,
+  signInColumns,
+  writeSells,
+  writeSignIn,
+} from './faces.ts'
 
 /** The application of the other kind, by its client_id or Payment ID. */
 export type Other = Face & { id: string; homepage: string | null }
 
-type SignIn = Pick<Selectable<Tables['oauth_apps']>, 'id' | 'client_id' | 'name' | 'logo_url' | 'reviewed_at'>
-type Sells = Pick<Selectable<Tables['payment_apps']>, 'id' | 'payment_id' | 'name' | 'logo_url' | 'status'>
-type By = { actor_id: bigint; ip: string; now: Date }
-
-const signInColumns = ['app.id', 'app.client_id', 'app.name', 'app.logo_url', 'app.reviewed_at'] as const
-const sellsColumns = ['app.id', 'app.payment_id', 'app.name', 'app.logo_url', 'app.status'] as const
+/** The kind of an application: members sign in with it, or pay it. */
+export type Kind = 'sign_in' | 'payment'
 
 /** The payment application that is linked with a sign-in application. */
 export async function linkedPaymentApp(db: Db, oauth_app_id: bigint): Promise<Other | undefined> {
@@ -71,47 +73,110 @@ export async function linkableSignInApps(db: Db, owner_id: bigint): Promise<Othe
     .execute()
 }
 
+/** How a link or its end changes the two applications. */
+export type Change = {
+  [kind in Kind]: {
+    id: string
+    before: Face
+    after: Face
+    /** Whether the staff has approved the name and logo of before, and has to review the new ones. */
+    waitsForReview: boolean
+  }
+}
+
+/** Two applications by their identifiers, and their owner. */
+export type Pair = { client_id: string; payment_id: string; owner_id: bigint }
+
+/**
+ * What a link of two applications would change, for each of the two names that can stay. `proposed` is the older application of
+ * those that the staff has approved, or the older one if it has approved none. Throws as linkApps does.
+ */
+export async function previewLink(
+  db: Db,
+  pair: Pair,
+): Promise<{ changes: { [named_by in Kind]: Change }; proposed: Kind }> {
+  return db.transaction().execute(async (tx) => {
+    const both = await lockBoth(tx, pair)
+    const changes = {
+      sign_in: changeOf(both, sharedFaces(both, 'sign_in')),
+      payment: changeOf(both, sharedFaces(both, 'payment')),
+    }
+    return { changes, proposed: proposedFace(both) }
+  })
+}
+
+function proposedFace({ sign_in, payment }: Both): Kind {
+  const isApproved = { sign_in: sign_in.reviewed_at !== null, payment: payment.status === 'approved' }
+  if (isApproved.sign_in !== isApproved.payment) return isApproved.sign_in ? 'sign_in' : 'payment'
+  return sign_in.created_at < payment.created_at ? 'sign_in' : 'payment'
+}
+
 export type Linking = {
   client_id: string
   payment_id: string
   /** The application that gives the shop its name, and its logo if it has one. */
-  named_by: 'sign_in' | 'payment'
+  named_by: Kind
   actor: { user_id: bigint; ip: string }
 }
 
-/** What a link changed of the application that did not name the shop. */
-export type Linked = { name: string; nameBefore: string; isNewLogo: boolean; waitsForReview: boolean }
-
 /**
- * Links two applications of the actor, and gives both one name and one logo. The changed one is to be reviewed again, as after
- * any change of them. Throws not_found if the actor does not own both, and conflict if one of them is linked, suspended,
- * rejected or unconfirmed.
+ * Links two applications of the actor, and gives both one name and one logo. The link keeps what it changed. The changed one is
+ * to be reviewed again, as after any change of them. Throws not_found if the actor does not own both, and conflict if one of
+ * them is linked, suspended, rejected or unconfirmed.
  */
 export async function linkApps(
   { db, clock }: Pick<Core, 'db' | 'clock'>,
   { client_id, payment_id, named_by, actor }: Linking,
-): Promise<Linked> {
+): Promise<Change> {
   const by = { actor_id: actor.user_id, ip: actor.ip, now: clock() }
   return db.transaction().execute(async (tx) => {
-    const { signIn, sells } = await lockBoth(tx, { client_id, payment_id, owner_id: actor.user_id })
-    const [naming, named] = named_by === 'sign_in' ? [signIn, sells] : [sells, signIn]
-    const face = { name: naming.name, logo_url: naming.logo_url ?? named.logo_url }
-    const waits = [await writeSignIn(tx, signIn, face, by), await writeSells(tx, sells, face, by)]
-    await tx.insertInto('shop_links').values({ oauth_app_id: signIn.id, payment_app_id: sells.id }).execute()
+    const both = await lockBoth(tx, { client_id, payment_id, owner_id: actor.user_id })
+    const change = changeOf(both, sharedFaces(both, named_by))
+    const [oauth_app_before, payment_app_before] = await writeBoth(tx, both, change, by)
+    await tx
+      .insertInto('shop_links')
+      .values({
+        oauth_app_id: both.sign_in.id,
+        payment_app_id: both.payment.id,
+        oauth_app_before: oauth_app_before && JSON.stringify(oauth_app_before),
+        payment_app_before: payment_app_before && JSON.stringify(payment_app_before),
+      })
+      .execute()
     await recordLink(tx, 'linked', { client_id, payment_id }, by)
-    return {
-      name: face.name,
-      nameBefore: named.name,
-      isNewLogo: named.logo_url !== face.logo_url,
-      waitsForReview: waits.includes(true),
-    }
+    return change
   })
 }
 
-async function lockBoth(
-  tx: Tx,
-  { client_id, payment_id, owner_id }: { client_id: string; payment_id: string; owner_id: bigint },
-): Promise<{ signIn: SignIn; sells: Sells }> {
+type Both = { sign_in: SignIn; payment: Sells }
+type Faces = { [kind in Kind]: Face }
+
+function sharedFaces(both: Both, named_by: Kind): Faces {
+  const [naming, named] = named_by === 'sign_in' ? [both.sign_in, both.payment] : [both.payment, both.sign_in]
+  const face = { name: naming.name, logo_url: naming.logo_url ?? named.logo_url }
+  return { sign_in: face, payment: face }
+}
+
+function changeOf({ sign_in, payment }: Both, after: Faces): Change {
+  const of = (id: string, { name, logo_url }: Face, face: Face, isApproved: boolean) => {
+    const before = { name, logo_url }
+    return { id, before, after: face, waitsForReview: isApproved && changedOf(before, face) !== undefined }
+  }
+  return {
+    sign_in: of(sign_in.client_id, sign_in, after.sign_in, sign_in.reviewed_at !== null),
+    payment: of(payment.payment_id, payment, after.payment, payment.status === 'approved'),
+  }
+}
+
+/** Writes both faces. Returns what was there before of each that changed. */
+async function writeBoth(tx: Tx, both: Both, { sign_in, payment }: Change, by: By) {
+  return [
+    await writeSignIn(tx, both.sign_in, sign_in.after, by),
+    await writeSells(tx, both.payment, payment.after, by),
+  ] as const
+}
+
+/** Locks two applications of the owner that can be linked. */
+async function lockBoth(tx: Tx, { client_id, payment_id, owner_id }: Pair): Promise<Both> {
   const signIn = await tx
     .selectFrom('oauth_apps as app')
     .where('app.client_id', '=', client_id)
@@ -139,140 +204,98 @@ async function lockBoth(
     .select('oauth_app_id')
     .executeTakeFirst()
   if (link !== undefined) throw new AppError('conflict', 'One of the two applications is linked already')
-  return { signIn, sells }
+  return { sign_in: signIn, payment: sells }
 }
 
-/** Ends a link of the actor's applications. Both keep their name and logo. Throws not_found if there is none. */
-export async function unlinkApps(
-  { db }: Pick<Core, 'db'>,
-  which: { client_id: string } | { payment_id: string },
-  { user_id, ip }: Linking['actor'],
-): Promise<{ name: string }> {
+/** One of two linked applications, by its identifier, and their owner. */
+type Which = ({ client_id: string } | { payment_id: string }) & { owner_id: bigint }
+
+/** What the end of a link would change if it gives the earlier names and logos back. Throws as unlinkApps does. */
+export async function previewUnlink(db: Db, which: Which): Promise<Change> {
   return db.transaction().execute(async (tx) => {
-    const [column, id] =
-      'client_id' in which
-        ? (['signs_in.client_id', which.client_id] as const)
-        : (['sells.payment_id', which.payment_id] as const)
-    const link = await tx
-      .selectFrom('shop_links as link')
-      .innerJoin('oauth_apps as signs_in', 'signs_in.id', 'link.oauth_app_id')
-      .innerJoin('payment_apps as sells', 'sells.id', 'link.payment_app_id')
-      .where(column, '=', id)
-      .where('signs_in.owner_id', '=', user_id)
-      .where('sells.applicant_id', '=', user_id)
-      .select(['link.oauth_app_id', 'signs_in.client_id', 'sells.payment_id', 'sells.name'])
-      .executeTakeFirst()
-    // The row itself says whether another act has ended the link.
-    const ended =
-      link === undefined
-        ? []
-        : await tx
-            .deleteFrom('shop_links')
-            .where('oauth_app_id', '=', link.oauth_app_id)
-            .returning('oauth_app_id')
-            .execute()
-    if (link === undefined || ended.length === 0) throw new AppError('not_found', 'There is no such link')
-    await recordLink(tx, 'unlinked', link, { actor_id: user_id, ip })
-    return { name: link.name }
+    const link = await lockLinked(tx, which)
+    return changeOf(link, earlierFaces(link))
   })
 }
 
-/** The linked payment application is suspended, so its name and logo stay. */
-export class FaceOfSuspended extends AppError {
-  constructor() {
-    super('conflict', 'The linked payment application is suspended, so its name and logo stay')
-  }
-}
-
 /**
- * Gives the linked payment application the same face. Throws FaceOfSuspended. The caller has locked the sign-in application.
+ * Ends a link of the actor's applications. With `givesBack`, each gets back what the link changed of its name and logo, which is
+ * to be reviewed as after any change; otherwise both keep theirs. Throws not_found if there is no link, and FaceOfSuspended if
+ * the name or logo of a suspended payment application would change.
  */
-export async function shareFaceOfSignIn(tx: Tx, oauth_app_id: bigint, face: Face, by: By): Promise<void> {
-  const sells = await tx
+export async function unlinkApps(
+  { db, clock }: Pick<Core, 'db' | 'clock'>,
+  which: { client_id: string } | { payment_id: string },
+  { user_id, ip }: Linking['actor'],
+  { givesBack = false }: { givesBack?: boolean } = {},
+): Promise<Change> {
+  const by = { actor_id: user_id, ip, now: clock() }
+  return db.transaction().execute(async (tx) => {
+    const link = await lockLinked(tx, { ...which, owner_id: user_id })
+    await tx.deleteFrom('shop_links').where('oauth_app_id', '=', link.sign_in.id).execute()
+    const { client_id } = link.sign_in
+    await recordLink(tx, 'unlinked', { client_id, payment_id: link.payment.payment_id }, by)
+    const change = changeOf(link, givesBack ? earlierFaces(link) : link)
+    if (link.payment.status === 'suspended' && changedOf(link.payment, change.payment.after) !== undefined)
+      throw new FaceOfSuspended()
+    await writeBoth(tx, link, change, by)
+    return change
+  })
+}
+
+type Linked = Both & { earlier: { [kind in Kind]: Partial<Face> | null } }
+
+/** Locks two linked applications of the owner, and then their link. Throws not_found. */
+async function lockLinked(tx: Tx, { owner_id, ...which }: Which): Promise<Linked> {
+  const [column, id] =
+    'client_id' in which
+      ? (['signs_in.client_id', which.client_id] as const)
+      : (['sells.payment_id', which.payment_id] as const)
+  const ids = await tx
     .selectFrom('shop_links as link')
-    .innerJoin('payment_apps as app', 'app.id', 'link.payment_app_id')
-    .where('link.oauth_app_id', '=', oauth_app_id)
-    .select(sellsColumns)
-    // The application first, as a hand-over locks them. If that ends the link meanwhile, there is no row.
-    .forNoKeyUpdate('app')
-    .forKeyShare('link')
+    .innerJoin('oauth_apps as signs_in', 'signs_in.id', 'link.oauth_app_id')
+    .innerJoin('payment_apps as sells', 'sells.id', 'link.payment_app_id')
+    .where(column, '=', id)
+    .where('signs_in.owner_id', '=', owner_id)
+    .select(['link.oauth_app_id', 'link.payment_app_id'])
     .executeTakeFirst()
-  if (sells === undefined) return
-  if (sells.status === 'suspended') throw new FaceOfSuspended()
-  await writeSells(tx, sells, face, by)
-}
-
-/** A sign-in application that is linked with a payment application, and locked. */
-export type LockedSignIn = SignIn | undefined
-
-/** Locks the linked sign-in application. An act on a payment application calls it before it locks that. */
-export async function lockSignInOf(tx: Tx, payment_id: string): Promise<LockedSignIn> {
-  return tx
-    .selectFrom('payment_apps as sells')
-    .innerJoin('shop_links as link', 'link.payment_app_id', 'sells.id')
-    .innerJoin('oauth_apps as app', 'app.id', 'link.oauth_app_id')
-    .where('sells.payment_id', '=', payment_id)
+  if (ids === undefined) throw noLink()
+  const sign_in = await tx
+    .selectFrom('oauth_apps as app')
+    .where('app.id', '=', ids.oauth_app_id)
     .select(signInColumns)
-    .forNoKeyUpdate('app')
+    .forNoKeyUpdate()
     .executeTakeFirst()
-}
-
-/** Gives the linked sign-in application the same face. Throws conflict if it is linked with another one than was locked. */
-export async function shareFaceOfPayment(
-  tx: Tx,
-  { id, locked, face }: { id: bigint; locked: LockedSignIn; face: Face },
-  by: By,
-): Promise<void> {
+  const payment = await tx
+    .selectFrom('payment_apps as app')
+    .where('app.id', '=', ids.payment_app_id)
+    .select(sellsColumns)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  // A separate statement, which sees whether another act has ended the link while this one waited.
   const link = await tx
     .selectFrom('shop_links')
-    .where('payment_app_id', '=', id)
-    .select('oauth_app_id')
-    .forKeyShare()
+    .where('oauth_app_id', '=', ids.oauth_app_id)
+    .where('payment_app_id', '=', ids.payment_app_id)
+    .select(['oauth_app_before', 'payment_app_before'])
+    .forUpdate()
     .executeTakeFirst()
-  if (link?.oauth_app_id !== locked?.id)
-    throw new AppError('conflict', 'This application was just linked or unlinked')
-  if (locked !== undefined) await writeSignIn(tx, locked, face, by)
-}
-
-/** Writes the face of a sign-in application. Returns whether the staff's mark is lost. */
-async function writeSignIn(tx: Tx, app: SignIn, face: Face, { actor_id, ip }: By): Promise<boolean> {
-  const after = changedOf(app, face)
-  if (after === undefined) return false
-  await tx
-    .updateTable('oauth_apps')
-    .set({ ...face, reviewed_at: null, reviewed_by: null })
-    .where('id', '=', app.id)
-    .execute()
-  const before = Object.fromEntries(Object.keys(after).map((name) => [name, app[name as keyof Face]]))
-  const entry = { actor_id, ip, subject: app.client_id }
-  await recordAudit(tx, { ...entry, action: 'oauth_app.updated', detail: { before, after } })
-  if (app.reviewed_at === null) return false
-  const detail = { before: { reviewed: true }, after: { reviewed: false } }
-  await recordAudit(tx, { ...entry, action: 'oauth_app.review_withdrawn', detail })
-  return true
-}
-
-/** Writes the face of a payment application. Returns whether it waits for another review. */
-async function writeSells(tx: Tx, app: Sells, face: Face, { actor_id, ip, now }: By): Promise<boolean> {
-  const changed = changedOf(app, face)
-  if (changed === undefined) return false
-  await tx
-    .updateTable('payment_apps')
-    .set({ ...face, updated_at: now })
-    .where('id', '=', app.id)
-    .execute()
-  const entry = { actor_id, ip, subject: app.payment_id }
-  await recordAudit(tx, { ...entry, action: 'payment_app.edit', detail: changed })
-  await recordAudit(tx, { ...entry, action: 'payment_app.change_unreviewed', detail: {} })
-  return app.status === 'approved'
-}
-
-function changedOf(app: Face, face: Face): Partial<Face> | undefined {
-  const changed = {
-    ...(app.name !== face.name && { name: face.name }),
-    ...(app.logo_url !== face.logo_url && { logo_url: face.logo_url }),
+  if (sign_in === undefined || payment === undefined || link === undefined) throw noLink()
+  return {
+    sign_in,
+    payment,
+    earlier: { sign_in: link.oauth_app_before, payment: link.payment_app_before },
   }
-  return Object.keys(changed).length === 0 ? undefined : changed
+}
+
+function noLink(): AppError {
+  return new AppError('not_found', 'There is no such link')
+}
+
+/** What the two applications would be called and show without the link. */
+function earlierFaces({ sign_in, payment, earlier }: Linked): Faces {
+  const of = ({ name, logo_url }: Face, before: Partial<Face> | null) => ({ name, logo_url, ...before })
+  return { sign_in: of(sign_in, earlier.sign_in), payment: of(payment, earlier.payment) }
 }
 
 /** Records the start or the end of a link with both applications. */

@@ -36,7 +36,7 @@ const RIGHTS: [statuses: string, addresses: string][] = [
   ['409 403 403 403', 'POST /handover/withdraw'],
   // Only the owner of the live application may have a test application beside it.
   ['303 404 404 404', 'POST /test'],
-  ['404 403 403 403', 'POST /link, POST /unlink'],
+  ['404 403 403 403', 'GET /link, GET /unlink, POST /link, POST /unlink'],
   ['400 400 403 403', 'POST /logo'],
   // Of a live application, whose trades would move points.
   ['409 409 409 403', 'POST /test-order, POST /test-trade'],
@@ -66,7 +66,7 @@ const FIELDS: Record<string, Record<string, string>> = {
   '/team/remove': { username: 'nobody' },
   '/handover/offer': { username: 'nobody' },
   '/notifications/redeliver-failed': { hours: '1' },
-  '/link': { other: 'none' },
+  '/unlink': { gives_back: 'no' },
   '/test-order': { amount: '5', description: 'Tea' },
   '/test-trade': { notify_url: 'https://shop.example/n', return_url: 'https://shop.example/r' },
   '/mandates/ask': { purpose: 'Subscriptions of a test' },

@@ -1,7 +1,7 @@
 /** Two applications of one owner that members meet as one shop. spec/registry 3.4. */
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { updateApp } from '../../src/identity/apps/acts.ts'
+import { getApp, markReviewed, reviewedVersion, updateApp } from '../../src/identity/apps/acts.ts'
 import { acceptOffer, offerApplication } from '../../src/payment/apps/handover.ts'
 import { setLogo } from '../../src/payment/apps/own-app.ts'
 import {
@@ -48,6 +48,11 @@ async function makeLinked(name?: string): Promise<Pair> {
   return pair
 }
 
+const ownedBy = (pair: Pair) => {
+  const { client_id, actor } = linking(pair)
+  const { user_id, ip } = actor
+  return { client_id, owner_id: user_id, actor_id: user_id, now: test.clock.now(), ip }
+}
 const pagesOf = ({ merchant, party }: Pair) => ({
   signIn: `/apps/${party.client_id}`,
   payment: `/payment/applications/${merchant.payment_id}`,
@@ -75,7 +80,15 @@ describe('linking', () => {
       const name = kind === 'sign_in' ? 'Tea Club' : `Shop of ${pair.merchant.owner.username}`
       const shown = await owner.get(page)
       expect(shown.body).toContain(`<option value="${other}">`)
-      expect(await owner.submit(shown, `${base}/link`, { other })).toMatchObject({
+      const asks = `${base}/link?other=${other}`
+      const choice = await owner.get(asks)
+      // The staff has approved both, and the payment application is older.
+      expect(choice.body).toContain('name="named_by" value="payment" checked')
+      for (const text of ['Tea Club', `Shop of ${pair.merchant.owner.username}`])
+        expect(choice.body).toContain(`<ins><b><bdi>${text}</bdi></b></ins>`)
+      expect((await owner.submit(choice, asks, { named_by: 'x' })).status).toBe(400)
+      expect(await linksOf(pair)).toEqual([])
+      expect(await owner.submit(choice, asks, { named_by: kind })).toMatchObject({
         status: 303,
         location: page,
       })
@@ -103,10 +116,14 @@ describe('linking', () => {
     const owner = await pair.merchant.owner.signIn()
     const page = await owner.get(pagesOf(pair).signIn)
     for (const { payment_id } of [stranger, test_app]) expect(page.body).not.toContain(payment_id)
-    const refused = async (other: string) =>
-      (await owner.submit(page, `${pagesOf(pair).signIn}/link`, { other })).status
-    for (const { payment_id } of [stranger, test_app]) expect(await refused(payment_id)).toBe(404)
-    expect(await refused('')).toBe(400)
+    const token = { form_token: page.form(pagesOf(pair).signIn).form_token!, named_by: 'payment' }
+    const refused = async (other: string) => {
+      const asks = `${pagesOf(pair).signIn}/link?other=${other}`
+      const { status } = await owner.get(asks)
+      expect((await owner.post(asks, token)).status).toBe(status)
+      return status
+    }
+    for (const id of [stranger.payment_id, test_app.payment_id, '']) expect(await refused(id)).toBe(404)
     await setRows(test, 'payment_apps', { id: pair.merchant.id }, { status: 'suspended' })
     expect(await refused(pair.merchant.payment_id)).toBe(409)
     expect(await linkablePaymentApps(test.db, pair.merchant.owner.id)).toEqual([])
@@ -142,12 +159,17 @@ describe('linking', () => {
         await actsOn(payment_id),
       ]
       const before = await state()
+      const fields = { named_by: 'payment', gives_back: 'yes' }
+      const [onSignIn, onPayment] = [
+        `${signIn}/${act}?other=${payment_id}`,
+        `${payment}/${act}?other=${client_id}`,
+      ]
       const answers = [
-        await manager.post(`${payment}/${act}`, { ...token, other: client_id }),
-        await client.post(`${payment}/${act}`, { ...own, other: client_id }),
-        await client.post(`${signIn}/${act}`, { ...own, other: payment_id }),
-        await owner.post(`${signIn}/${act}`, { other: payment_id }),
-        await owner.post(`${payment}/${act}`, { other: client_id }),
+        await manager.post(onPayment, { ...token, ...fields }),
+        await client.post(onPayment, { ...own, ...fields }),
+        await client.post(onSignIn, { ...own, ...fields }),
+        await owner.post(onSignIn, fields),
+        await owner.post(onPayment, fields),
       ]
       expect(answers.map(({ status }) => status)).toEqual([403, 404, 404, 403, 403])
       const actor = { user_id: mallory.id, ip: '127.0.0.1' }
@@ -276,15 +298,77 @@ describe('a linked shop', () => {
       const { signIn, payment } = pagesOf(pair)
       const [page, base] = kind === 'sign_in' ? [signIn, signIn] : [`${payment}/settings`, payment]
       const owner = await pair.merchant.owner.signIn()
-      const shown = await owner.get(page)
-      expect(await owner.submit(shown, `${base}/unlink`)).toMatchObject({ status: 303, location: page })
-      expect((await owner.get(page)).body).toContain(t.done.unlinked('Tea Club'))
-      expect((await owner.submit(shown, `${base}/unlink`)).status).toBe(404)
+      expect((await owner.get(page)).body).toContain(`href="${base}/unlink"`)
+      const shown = await owner.get(`${base}/unlink`)
+      const faces = await facesOf(pair)
+      const keep = () => owner.submit(shown, `${base}/unlink`, { gives_back: 'no' })
+      expect(await keep()).toMatchObject({ status: 303, location: page })
+      expect((await owner.get(page)).body).toContain(t.done.keep('Tea Club'))
+      expect(await facesOf(pair)).toEqual(faces)
+      expect((await keep()).status).toBe(404)
       expect(await linksOf(pair)).toEqual([])
       expect((await actsOn(pair.merchant.payment_id)).at(-1)).toBe('unlinked')
       expect((await actsOn(pair.party.client_id)).at(-1)).toBe('unlinked')
     },
   )
+
+  it('gets its earlier name and logo back when its owner asks for them', async () => {
+    const pair = await makePair()
+    const { payment } = pagesOf(pair)
+    const before = await rowOf(test, 'payment_apps', { id: pair.merchant.id }, ['name', 'logo_url'])
+    await linkApps(test.deps, linking(pair))
+    await setLogo(test.deps, pair.merchant.payment_id, 'https://tea.example/2.png', linking(pair).actor)
+    const owner = await pair.merchant.owner.signIn()
+    const asks = `${payment}/unlink`
+    const shown = await owner.get(asks)
+    expect(shown.body).toContain(
+      `<del><bdi>Tea Club</bdi></del> → <ins><b><bdi>${before.name}</bdi></b></ins>`,
+    )
+    const suspend = (status: 'suspended' | 'approved') =>
+      setRows(test, 'payment_apps', { id: pair.merchant.id }, { status })
+    await suspend('suspended')
+    expect((await owner.submit(shown, asks, { gives_back: 'yes' })).status).toBe(409)
+    expect(await linksOf(pair)).toHaveLength(1)
+    await suspend('approved')
+    const { unreviewed_change_at } = await rowOf(test, 'payment_apps', { id: pair.merchant.id })
+    expect((await owner.submit(shown, asks, { gives_back: 'yes' })).status).toBe(303)
+    const renamed = t.done.renamed.payment('Tea Club', before.name)
+    expect((await owner.get(`${payment}/settings`)).body).toContain(renamed)
+    // The sign-in application gave the shop its name, so it keeps what it has.
+    expect(await facesOf(pair)).toEqual([{ name: 'Tea Club', logo_url: 'https://tea.example/2.png' }, before])
+    const after = await rowOf(test, 'payment_apps', { id: pair.merchant.id })
+    expect(after.unreviewed_change_at!.getTime()).toBeGreaterThan(unreviewed_change_at!.getTime())
+    const edits = await rowsOf(test, 'audit_log', {
+      subject: pair.merchant.payment_id,
+      action: 'payment_app.edit',
+    })
+    expect(edits.map(({ detail }) => detail)).toMatchObject([
+      { before, after: { name: 'Tea Club', logo_url: LOGO } },
+      { before: { logo_url: LOGO }, after: { logo_url: 'https://tea.example/2.png' } },
+      { before: { name: 'Tea Club' }, after: before },
+    ])
+  })
+
+  it('shows reviewers the old and the new name until they approve it', async () => {
+    const pair = await makePair()
+    const { name } = await rowOf(test, 'payment_apps', { id: pair.merchant.id })
+    await linkApps(test.deps, linking(pair))
+    await updateApp(test.db, { ...ownedBy(pair), values: { name: 'Green Tea' } })
+    const admin = await staff.signIn()
+    const pages = [`/admin/payment-applications/${pair.merchant.payment_id}`, '/admin/reviews']
+    const changed = (before: string) => `<del><bdi>${before}</bdi></del> → <ins><bdi>Green Tea</bdi></ins>`
+    for (const page of pages) expect((await admin.get(page)).body).toContain(changed(name))
+    expect((await admin.get(`/admin/apps/${pair.party.client_id}`)).body).toContain(changed('Tea Club'))
+    await decideReview(admin, pair.merchant, { decision: 'approve' })
+    for (const page of pages) expect((await admin.get(page)).body).not.toContain(changed(name))
+    const seen = reviewedVersion(await getApp(test.db, pair.party))
+    await markReviewed(test.db, { ...ownedBy(pair), actor_id: staff.id, isReviewed: true, seen })
+    const [signIn, payment] = await Promise.all([
+      rowOf(test, 'oauth_apps', { id: pair.party.id }),
+      rowOf(test, 'payment_apps', { id: pair.merchant.id }),
+    ])
+    expect([signIn.reviewed_values, payment.reviewed_values]).toEqual([null, null])
+  })
 
   it('ends with its sign-in application, which is recorded with the other', async () => {
     const pair = await makeLinked()
@@ -339,19 +423,12 @@ it('renames on both pages, an unlink and a hand-over at once end without a deadl
   const heir = await makePerson(test)
   const { actor, client_id, payment_id } = linking(pair)
   await offerApplication(test.deps, payment_id, heir.username, actor)
-  const owned = {
-    client_id,
-    owner_id: actor.user_id,
-    actor_id: actor.user_id,
-    now: test.clock.now(),
-    ip: actor.ip,
-  }
-  const rename = (name: string) => updateApp(test.db, { ...owned, values: { name } })
+  const rename = (name: string) => updateApp(test.db, { ...ownedBy(pair), values: { name } })
   const logo = (n: number) => setLogo(test.deps, payment_id, `https://tea.example/${n}.png`, actor)
   const outcomes = await Promise.allSettled([
     ...[rename('Race One'), logo(1), rename('Race Two'), logo(2), rename('Race Three'), logo(3)],
     acceptOffer(test.deps, payment_id, { user_id: heir.id, ip: actor.ip }),
-    unlinkApps(test.deps, { client_id }, actor),
+    unlinkApps(test.deps, { client_id }, actor, { givesBack: true }),
     ...[rename('Race Four'), logo(4), rename('Race Five'), logo(5)],
   ])
   // Some come too late: the link is gone, or the application has another owner.

@@ -14,9 +14,16 @@ create or replace trigger payment_app_members_not_owner before insert or update 
   for each row execute function refuse_owner_as_member();
 
 -- Notes each change of an approved field of a live application, the owner included. Each note differs from the one before,
--- even if both changes came in the same millisecond, so a reviewer approves exactly what was shown.
+-- even if both changes came in the same millisecond, so a reviewer approves exactly what was shown. The first change after an
+-- approval keeps what was approved.
 create or replace function note_unreviewed_change() returns trigger language plpgsql as $$
 begin
+  if old.unreviewed_change_at is null and old.status in ('approved', 'suspended') then
+    new.reviewed_values := jsonb_build_object(
+      'name', old.name, 'description', old.description, 'callback_url', old.callback_url, 'homepage', old.homepage,
+      'logo_url', old.logo_url, 'applicant_id', old.applicant_id::text
+    );
+  end if;
   -- To the precision of a form.
   new.unreviewed_change_at := greatest(
     date_trunc('milliseconds', new.updated_at),

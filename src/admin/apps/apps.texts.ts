@@ -148,6 +148,11 @@ export const admin = {
 } satisfies Texts
 
 export const review = {
+  since: { en: 'Changed since the last review', zh: '上次审核后的修改' },
+  sameAgain: {
+    en: 'Everything is again as it was reviewed.',
+    zh: '所有内容已改回上次审核时的样子。',
+  },
   decide: { en: 'Review', zh: '审核' },
   see: { en: 'See the application', zh: '查看应用' },
   done: {

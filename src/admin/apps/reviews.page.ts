@@ -35,6 +35,7 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
+    'admin/apps/changed': { reviewed: Record<string, unknown>; current: Record<string, unknown> }
     'admin/apps/applicant': {
       app: {
         applicant_id: bigint

@@ -185,6 +185,7 @@ export const acts = {
     grant_types: { en: 'Sign-in on devices', zh: '设备登录' },
     is_listed: { en: 'Launch page', zh: '应用页展示' },
     resource_uri: { en: 'Address of the service', zh: '服务地址' },
+    applicant_id: { en: 'Owner', zh: '所有者' },
     client_id: { en: 'client_id', zh: 'client_id' },
     by: { en: 'By', zh: '操作方' },
     scopes: { en: 'Scopes', zh: '授权范围' },

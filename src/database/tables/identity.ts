@@ -20,6 +20,8 @@ type OauthAppsTable = {
   suspended_reason: Nullable<string>
   reviewed_at: Nullable<Date>
   reviewed_by: Nullable<bigint>
+  /** What the staff reviewed last, by column, since its mark was removed. A trigger fills it in. */
+  reviewed_values: ColumnType<Record<string, unknown> | null, never, null>
   /** The application whose access token registered this one. */
   registered_by_app_id: Nullable<bigint>
   /** Null until the owner confirms an application that another one registered. */

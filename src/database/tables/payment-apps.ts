@@ -23,6 +23,8 @@ type PaymentAppsTable = {
   reviewed_at: Nullable<Date>
   /** When the owner last changed a reviewed field; null after the review. Two changes never have the same moment. */
   unreviewed_change_at: Nullable<Date>
+  /** What the staff approved last, by column, while a change of it waits for a review. A trigger fills it in. */
+  reviewed_values: ColumnType<Record<string, unknown> | null, never, null>
   /** Decimal text: points per unit of the merchant's currency. */
   exchange_rate: Generated<string>
   /** Decimal text, 0 to 1. */

@@ -9,7 +9,8 @@ import type { Db, Tx } from '../../database/connection.ts'
 import { type Counts, countEach } from '../../database/counts.ts'
 import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
-import { linkedPaymentApp, recordLink, shareFaceOfSignIn } from '../../shops/links.ts'
+import { shareFaceOfSignIn } from '../../shops/faces.ts'
+import { linkedPaymentApp, recordLink } from '../../shops/links.ts'
 import type { AppValues } from './apps.ts'
 import { type Act, columns, lockApp, noSuchApp, type Owned } from './lock.ts'
 import { explainReview, requireFreeResource } from './resource-uri.ts'
@@ -17,7 +18,7 @@ import { explainReview, requireFreeResource } from './resource-uri.ts'
 /** The count of members stops here. */
 const MEMBERS_COUNTED_MAX = 10_000
 
-/** The fields that the staff reviews. */
+/** The fields that the staff reviews. keep_reviewed_values keeps them. */
 const REVIEWED_FIELDS = [
   'name',
   'description',
@@ -121,7 +122,7 @@ export async function getApp(db: Db, { client_id, owner_id }: { client_id: strin
     .where('app.client_id', '=', client_id)
     .select(columns)
     .select(['owner.username as owner_username', 'by.name as registered_by'])
-    .select(['app.document', 'app.fetched_at'])
+    .select(['app.document', 'app.fetched_at', 'app.reviewed_values'])
   if (owner_id !== undefined) apps = apps.where('app.owner_id', '=', owner_id)
   const app = await apps.executeTakeFirst()
   if (app === undefined) throw noSuchApp()
@@ -283,7 +284,12 @@ export async function markReviewed(
     if (isReviewed && seen !== reviewedVersion(app))
       throw new AppError('conflict', 'This application was changed since you looked at it')
     const mark = isReviewed
-      ? { reviewed_at: now, reviewed_by: actor_id, reviewed_resource_uri: app.resource_uri }
+      ? {
+          reviewed_at: now,
+          reviewed_by: actor_id,
+          reviewed_resource_uri: app.resource_uri,
+          reviewed_values: null,
+        }
       : { reviewed_at: null, reviewed_by: null, reviewed_resource_uri: null }
     await tx.updateTable('oauth_apps').set(mark).where('id', '=', app.id).execute().catch(explainReview)
     await record(tx, isReviewed ? 'reviewed' : 'review_withdrawn', act, reviewChange(!isReviewed))

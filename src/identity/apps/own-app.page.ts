@@ -106,7 +106,6 @@ export async function ownAppPages(app: FastifyInstance, deps: Core): Promise<voi
   linkForms<FastifyRequest<OneApp>>(app, deps, {
     kind: 'sign_in',
     path: PAGE,
-    page: PAGE,
     idOf: ({ params }) => params.client_id,
     backTo: pageOf,
     permit: (request) => getApp(deps.db, ownedBy(request, deps)),

@@ -294,9 +294,4 @@ export const terms = {
     en: `a price of ${money} would be less than one ${POINT}, and is refused.`,
     zh: `标价 ${money} 不足一个${POINT}，会被拒绝。`,
   }),
-  fields: {
-    fee_rate: { en: 'payment fee', zh: '付款手续费' },
-    daily_payments_max: { en: `${POINTS} received per day`, zh: `每日收取${POINTS}` },
-    daily_transfers_max: { en: `${POINTS} transferred per day`, zh: `每日转出${POINTS}` },
-  },
 } satisfies Texts

@@ -1,4 +1,5 @@
 /** One payment application for its owner and team: its facts, its gateway versions and its low-balance alert. */
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { lockUser } from '../../accounts/people/users.ts'
@@ -6,7 +7,7 @@ import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { isLogoAddress } from '../../shops/app-logos.ts'
-import { type Face, type LockedSignIn, lockSignInOf, shareFaceOfPayment } from '../../shops/links.ts'
+import { type Face, type LockedSignIn, lockSignInOf, shareFaceOfPayment } from '../../shops/faces.ts'
 import {
   type Actor,
   audit,
@@ -102,7 +103,12 @@ export async function editPaymentApp(
       actor,
       now,
     )
-    const { unreviewed_change_at } = await tx
+    const before = await tx
+      .selectFrom('payment_apps')
+      .where('id', '=', app.id)
+      .select(edited)
+      .executeTakeFirstOrThrow()
+    const { unreviewed_change_at, ...after } = await tx
       .updateTable('payment_apps')
       .set({
         ...rest,
@@ -114,12 +120,37 @@ export async function editPaymentApp(
       })
       .$if(isReapplied, (query) => query.set({ status: 'pending', review_reason: null }))
       .where('id', '=', app.id)
-      .returning('unreviewed_change_at')
+      .returning([...edited, 'unreviewed_change_at'])
       .executeTakeFirstOrThrow()
-    await audit(tx, isReapplied ? 'payment_app.reapply' : 'payment_app.edit', payment_id, { ...edit }, actor)
+    const change = changeOf(before, after)
+    if (isReapplied) await audit(tx, 'payment_app.reapply', payment_id, change, actor)
+    else if (Object.keys(change.after).length > 0)
+      await audit(tx, 'payment_app.edit', payment_id, change, actor)
     if (unreviewed_change_at?.getTime() === now.getTime())
       await audit(tx, 'payment_app.change_unreviewed', payment_id, {}, actor)
   })
+}
+
+/** What an owner edits, as the audit log keeps it. */
+const edited = [
+  'name',
+  'description',
+  'callback_url',
+  'notify_url',
+  'homepage',
+  'logo_url',
+  'order_minutes',
+  sql<string>`trim_scale(exchange_rate)::text`.as('exchange_rate'),
+  sql<string[]>`allowed_addresses::text[]`.as('allowed_addresses'),
+] as const
+
+/** The values that differ, before and after. */
+function changeOf<Facts extends object>(before: Facts, after: Facts) {
+  const changed = (Object.keys(after) as (keyof Facts)[]).filter(
+    (name) => !isDeepStrictEqual(before[name], after[name]),
+  )
+  const of = (facts: Facts) => Object.fromEntries(changed.map((name) => [name, facts[name]]))
+  return { before: of(before), after: of(after) }
 }
 
 /**
@@ -145,7 +176,8 @@ export async function setLogo(
       .where('id', '=', app.id)
       .returning('unreviewed_change_at')
       .executeTakeFirstOrThrow()
-    await audit(tx, 'payment_app.edit', payment_id, { logo_url }, actor)
+    const change = changeOf({ logo_url: app.logo_url }, { logo_url })
+    await audit(tx, 'payment_app.edit', payment_id, change, actor)
     if (unreviewed_change_at !== null) await audit(tx, 'payment_app.change_unreviewed', payment_id, {}, actor)
     return { waitsForReview: unreviewed_change_at !== null && app.status === 'approved' }
   })

@@ -57,7 +57,7 @@ export async function reviewPaymentApp(
       })
       .$if(decision === 'approve', (query) =>
         query
-          .set({ unreviewed_change_at: null })
+          .set({ unreviewed_change_at: null, reviewed_values: null })
           .where('unreviewed_change_at', 'is not distinct from', seen_change_at ?? null),
       )
       .where('payment_id', '=', payment_id)
@@ -97,6 +97,25 @@ async function explainUndecided(tx: Tx, payment_id: string, decision: Decision):
   return new AppError('conflict', why)
 }
 
+/** The owner at the last approval, while a change of owner waits for a review. */
+const reviewedOwner = sql<bigint>`(app.reviewed_values ->> 'applicant_id')::bigint`
+
+/** What the staff approved last and what it is now, by field, with the names of the owners. */
+type Reviewable = { reviewed: Record<string, unknown> | null; current: Record<string, unknown> }
+
+function withReviewed<
+  App extends {
+    username: string
+    reviewed_values: Record<string, unknown> | null
+    reviewed_username: string | null
+  },
+>({ reviewed_values, reviewed_username, ...app }: App) {
+  const of = (values: object, username: string | null) => ({ ...values, applicant_id: `@${username ?? ''}` })
+  const reviewed = reviewed_values && of(reviewed_values, reviewed_username)
+  const values: Reviewable = { reviewed, current: of(app, app.username) }
+  return { ...app, ...values }
+}
+
 /** New applications, and approved ones that were changed since their approval. Each half has its index. */
 const waitsForReview = sql<boolean>`(status = 'pending' or status = 'approved' and unreviewed_change_at is not null)`
 
@@ -105,7 +124,7 @@ const waitsForReview = sql<boolean>`(status = 'pending' or status = 'approved' a
  * @param after starts after this id.
  */
 export async function reviewQueue(db: Db, after: bigint, max: number) {
-  return db
+  const apps = await db
     .selectFrom('payment_apps as app')
     .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
     .where(waitsForReview)
@@ -114,6 +133,8 @@ export async function reviewQueue(db: Db, after: bigint, max: number) {
     .limit(max)
     .select(['app.id', 'app.payment_id', 'app.name', 'app.description', 'app.callback_url', 'app.homepage'])
     .select(['app.logo_url', 'app.status', 'app.unreviewed_change_at', 'app.created_at', 'app.applicant_id'])
+    .leftJoin('users as former', (join) => join.on('former.id', '=', reviewedOwner))
+    .select(['app.reviewed_values', 'former.username as reviewed_username'])
     .select(['owner.username', 'owner.trust_level', 'owner.created_at as member_since'])
     .select((eb) =>
       eb
@@ -124,6 +145,7 @@ export async function reviewQueue(db: Db, after: bigint, max: number) {
         .as('others'),
     )
     .execute()
+  return apps.map(withReviewed)
 }
 
 /** One application for an administrator. Throws not_found. */
@@ -135,10 +157,12 @@ export async function getPaymentApp(db: Db, payment_id: string) {
     .select(['app.id', 'app.payment_id', 'app.pid', 'app.name', 'app.description', 'app.callback_url'])
     .select(['app.book', 'app.homepage', 'app.exchange_rate', 'app.status', 'app.review_reason'])
     .select(['app.applicant_id', 'app.created_at', 'app.logo_url', 'app.unreviewed_change_at'])
+    .leftJoin('users as former', (join) => join.on('former.id', '=', reviewedOwner))
+    .select(['app.reviewed_values', 'former.username as reviewed_username'])
     .select(['owner.username', 'owner.trust_level', 'owner.created_at as member_since'])
     .executeTakeFirst()
   if (app === undefined) throw new AppError('not_found', `There is no application ${payment_id}`)
-  return app
+  return withReviewed(app)
 }
 
 /** Approved and suspended live applications that wait for no review. */

@@ -132,7 +132,6 @@ export async function settingsPages(app: FastifyInstance, deps: Core): Promise<v
   linkForms<OwnedRequest>(app, deps, {
     kind: 'payment',
     path: APPLICATION,
-    page: PAGE,
     idOf: ({ params }) => params.payment_id,
     backTo: (request) => `${pathOf(request)}/settings`,
     permit: (request) => ownedFor(request, deps, 'shop.link'),

@@ -232,6 +232,10 @@ export const PAGES: ListedPage[] = [
   buyer('payment/merchant/overview viewer', paymentApp),
   buyer('payment/merchant/overview pending', pending('')),
   merchant('payment/apps/settings', shop('settings')),
+  merchant(
+    'shops/faces',
+    (world) => `/apps/${world.linked.client_id}/link?other=${world.merchant.payment_id}`,
+  ),
   merchant('payment/apps/developers', shop('developers'), { isUnfolded: true }),
   merchant('payment/apps/developers key', shop('developers?show=key')),
   merchant('payment/merchant/orders', shop('orders')),
