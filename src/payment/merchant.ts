@@ -7,6 +7,7 @@ import { openFairQueue } from '../platform/fair-queue.ts'
 import { appListPages } from './apps/apps.page.ts'
 import { areaOf, type Trouble } from './apps/area.ts'
 import { developerPages } from './apps/developers.page.ts'
+import { goLivePages } from './apps/go-live.page.ts'
 import { handoverPages } from './apps/handover.page.ts'
 import { settingsPages } from './apps/settings.page.ts'
 import { teamPages } from './apps/team.page.ts'
@@ -51,6 +52,7 @@ export async function merchantPages(
   appListPages(app, deps)
   overviewPage(app, deps, queue)
   await settingsPages(app, deps)
+  goLivePages(app, deps)
   developerPages(app, deps, roundPages(deps))
   roundForms(app, deps, placeOrder)
   orderPages(app, deps, queue)

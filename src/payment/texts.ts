@@ -4,6 +4,7 @@ import type { Texts, Translated } from '../web/languages.ts'
 import { alerts } from './alerts/alerts.texts.ts'
 import { area, paymentApps, tabs, terms, testMode } from './apps/apps.texts.ts'
 import { developers, merchantGateway } from './apps/developers.texts.ts'
+import { goLive } from './apps/go-live.texts.ts'
 import { handover, team } from './apps/team.texts.ts'
 import { pay, payments } from './buyer/pay.texts.ts'
 import { mistakes } from './diagnosis/mistakes.texts.ts'
@@ -36,6 +37,7 @@ export const texts = {
   team: { ...team, handover },
   terms,
   testMode,
+  goLive,
   merchantGateway,
   signatures: { ...signatures, mistakes },
   events,

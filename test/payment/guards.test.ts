@@ -36,6 +36,8 @@ const RIGHTS: [statuses: string, addresses: string][] = [
   ['409 403 403 403', 'POST /handover/withdraw'],
   // Only the owner of the live application may have a test application beside it.
   ['303 404 404 404', 'POST /test'],
+  // Of a live application.
+  ['404 403 403 403', 'GET /go-live, POST /go-live'],
   ['404 403 403 403', 'GET /link, GET /unlink, POST /link, POST /unlink'],
   ['400 400 403 403', 'POST /logo'],
   // Of a live application, whose trades would move points.
@@ -67,6 +69,7 @@ const FIELDS: Record<string, Record<string, string>> = {
   '/handover/offer': { username: 'nobody' },
   '/notifications/redeliver-failed': { hours: '1' },
   '/unlink': { gives_back: 'no' },
+  '/go-live': { callback_url: 'https://shop.example/back' },
   '/test-order': { amount: '5', description: 'Tea' },
   '/test-trade': { notify_url: 'https://shop.example/n', return_url: 'https://shop.example/r' },
   '/mandates/ask': { purpose: 'Subscriptions of a test' },

@@ -3,6 +3,7 @@
  * spec/payment-api 1.3 and 1.6.
  */
 import { afterAll, describe, expect, it } from 'vitest'
+import { applyFromTest, goingLiveOf } from '../../src/payment/apps/go-live.ts'
 import { rotateToken } from '../../src/payment/apps/key-changes.ts'
 import { MessageV2 } from '../../src/payment/gateway/shapes.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
@@ -10,7 +11,7 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
 import { type Fields, makeShop } from '../harness/gateway-shop.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
-import { merchantSign, settingsForm } from '../harness/merchant.ts'
+import { makeMerchant, merchantSign, settingsForm } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 
@@ -266,4 +267,55 @@ it('a new notification address needs a recent sign-in, the same one does not', a
   expect((await saveSettings({})).status).toBe(303)
   expect((await saveSettings({ notify_url: 'https://shop.example/new' })).status).toBe(409)
   expect((await rowOf(test, 'payment_apps', { payment_id: shop.payment_id })).notify_url).toBeNull()
+})
+
+/** spec/payment-api 6.2. */
+describe('a test application', () => {
+  const pageOf = ({ payment_id }: { payment_id: string }) => `/payment/applications/${payment_id}/go-live`
+  const kept = ['name', 'notify_url', 'homepage', 'exchange_rate', 'order_minutes'] as const
+
+  it('becomes live with its settings and other keys, once', async () => {
+    const tester = await makeMerchant(test, { isTest: true })
+    const set = { notify_url: 'https://tea.example/notify', exchange_rate: '7.5', order_minutes: 9 }
+    await setRows(test, 'payment_apps', { id: tester.id }, { ...set, homepage: 'https://tea.example/' })
+    await setRows(test, 'payment_apps', { id: tester.id }, { callback_url: `${test.url}${pageOf(tester)}` })
+    const page = pageOf(tester)
+    const client = await tester.owner.signIn()
+    const shown = await client.get(page)
+    for (const text of ['https://tea.example/notify', '7.5']) expect(shown.body).toContain(text)
+    expect((await client.submit(shown, page, { callback_url: 'nonsense' })).status).toBe(400)
+    const callback_url = 'https://tea.example/paid'
+    expect((await client.submit(shown, page, { callback_url })).status).toBe(303)
+    const test_row = await rowOf(test, 'payment_apps', { id: tester.id })
+    const live = await rowOf(test, 'payment_apps', { id: test_row.live_app_id! })
+    expect(live).toMatchObject({ book: 'live', status: 'pending', callback_url })
+    for (const name of kept) expect([name, live[name]]).toEqual([name, test_row[name]])
+    expect(await rowsOf(test, 'payment_app_keys', { app_id: live.id })).toHaveLength(2)
+    const going = await goingLiveOf(test.db, tester.payment_id, tester.owner.id)
+    const actor = { user_id: tester.owner.id, ip: '127.0.0.1' }
+    await expect(applyFromTest(test.deps, going, callback_url, actor)).rejects.toMatchObject({
+      code: 'conflict',
+    })
+    expect(await rowsOf(test, 'payment_apps', { applicant_id: tester.owner.id })).toHaveLength(2)
+  })
+
+  it('copies its settings to its live application, which waits for a review', async () => {
+    const live = await makeMerchant(test)
+    const tester = await makeMerchant(test, { twinOf: live })
+    await setRows(test, 'payment_apps', { id: tester.id }, { name: 'New Name', exchange_rate: '12' })
+    const page = pageOf(tester)
+    const client = await live.owner.signIn()
+    const shown = await client.get(page)
+    expect(shown.body).toContain('<ins><bdi>New Name</bdi></ins>')
+    const answer = await client.submit(shown, page, { callback_url: 'https://new.example/paid' })
+    expect(answer.status).toBe(303)
+    const row = await rowOf(test, 'payment_apps', { id: live.id })
+    expect(row).toMatchObject({
+      name: 'New Name',
+      callback_url: 'https://new.example/paid',
+      status: 'approved',
+    })
+    expect([row.exchange_rate, row.unreviewed_change_at === null]).toEqual(['12.000000', false])
+    expect((await (await alice.signIn()).get(page)).status).toBe(404)
+  })
 })

@@ -142,6 +142,10 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
     ({ testApp }) => `/payment/applications/${testApp.payment_id}`,
     { description: 'Tea', amount: '10' },
   ),
+  '/payment/applications/:payment_id/go-live': merchant(
+    ({ testApp }) => `/payment/applications/${testApp.payment_id}/go-live`,
+    { callback_url: 'https://market.example.org/paid' },
+  ),
   '/payment/applications/:payment_id/test-trade': merchant(
     ({ testApp }) => `/payment/applications/${testApp.payment_id}/developers`,
     { notify_url: 'https://market.example.org/notify', return_url: 'https://market.example.org/paid' },

@@ -88,10 +88,15 @@ export type PaymentAppCredentials = {
 }
 
 /**
- * Applies for a payment application. Throws forbidden below the needed trust level (spec/payment-api 1.1), and conflict
+ * Applies for a payment application. With `test_app_id` it takes the settings of that test application of the member, and becomes
+ * its live application: conflict if it has one. Throws forbidden below the needed trust level (spec/payment-api 1.1), and conflict
  * while PENDING_APPS_MAX applications of the member are pending.
  */
-export async function applyForPaymentApp(deps: Core, app: NewPaymentApp): Promise<PaymentAppCredentials> {
+export async function applyForPaymentApp(
+  deps: Core,
+  app: NewPaymentApp,
+  { test_app_id }: { test_app_id?: bigint } = {},
+): Promise<PaymentAppCredentials> {
   const { payment_apps_min_trust_level } = await deps.settings.read()
   return deps.db.transaction().execute(async (tx) => {
     const { trust_level } = await lockUser(tx, app.applicant_id)
@@ -105,6 +110,7 @@ export async function applyForPaymentApp(deps: Core, app: NewPaymentApp): Promis
       .returning(['id', 'pid'])
       .executeTakeFirstOrThrow()
     const credentials = await storeCredentials(tx, deps.secrets, row.id, keys)
+    if (test_app_id !== undefined) await takeSettings(tx, { ...row, test_app_id, owner_id: app.applicant_id })
     await recordAudit(tx, {
       actor_id: app.applicant_id,
       action: 'payment_app.apply',
@@ -114,6 +120,38 @@ export async function applyForPaymentApp(deps: Core, app: NewPaymentApp): Promis
     })
     return { ...row, payment_id, ...credentials }
   })
+}
+
+/** Gives a live application the settings of a test application, which belongs to it from now on. Throws conflict. */
+async function takeSettings(
+  tx: Tx,
+  { id, test_app_id, owner_id }: { id: bigint; test_app_id: bigint; owner_id: bigint },
+): Promise<void> {
+  const test = await tx
+    .updateTable('payment_apps')
+    .set({ live_app_id: id })
+    .where('id', '=', test_app_id)
+    .where('applicant_id', '=', owner_id)
+    .where('live_app_id', 'is', null)
+    .returning([
+      'notify_url',
+      'homepage',
+      'logo_url',
+      'exchange_rate',
+      'order_minutes',
+      'v1_enabled',
+      'v2_enabled',
+    ])
+    .returning(sql<string[]>`allowed_addresses::text[]`.as('allowed_addresses'))
+    .executeTakeFirst()
+  if (test === undefined)
+    throw new AppError('conflict', 'This test application has a live application already')
+  const allowed_addresses = sql<string[]>`${test.allowed_addresses}::text[]::inet[]`
+  await tx
+    .updateTable('payment_apps')
+    .set({ ...test, allowed_addresses })
+    .where('id', '=', id)
+    .execute()
 }
 
 /** Throws conflict while PENDING_APPS_MAX applications of a member are pending. The caller locks the member's row. */

@@ -5,11 +5,13 @@ import type { Core } from '../../core/core.ts'
 import type { FairQueue } from '../../platform/fair-queue.ts'
 import { type BarChart, barChart } from '../../web/bar-chart.ts'
 import { areaOf, type Trouble } from '../apps/area.ts'
+import { type GoingLive, goingLiveOf } from '../apps/go-live.ts'
 import { ownedFor } from '../apps/settings.page.ts'
 import { type Notification, readNotifications } from '../notifications/redelivery.ts'
 import { APPLICATION, type OwnedRequest } from '../rights/owned.ts'
 import { fateOf } from './orders.ts'
 import { type Overview, overviewOf } from './overview.ts'
+import { type Round, roundOf } from './round.ts'
 
 type Owned = Awaited<ReturnType<typeof ownedFor>>
 
@@ -24,10 +26,13 @@ declare module '../../web/views.ts' {
       failing: Failing | undefined
       orders: PartData['payment/merchant/order-rows']['orders']
       chart: BarChart
+      /** Of a test application with a paid order. */
+      proven: { round: Round; going: GoingLive | undefined } | undefined
       now: Date
     }
   }
   interface PartData {
+    'payment/merchant/proven': { owned: Owned; round: Round; going: GoingLive | undefined }
     'payment/merchant/overview-needs': { owned: Owned; needs: Overview['needs'] }
     'payment/merchant/overview-steps': { owned: Owned; progress: Overview['progress'] }
     'payment/merchant/first-payment': { owned: Owned; progress: Overview['progress'] }
@@ -60,9 +65,27 @@ export function overviewPage(app: FastifyInstance, deps: Core, queue: FairQueue)
         trouble && (await failingOf(deps, trouble, { user_id: user.id, payment_id: owned.payment_id })),
       orders: overview.orders.map((order) => ({ ...order, fate: fateOf(order, now) })),
       chart: barChart(bars),
+      proven: await provenOf(deps, owned, user.id, overview.progress),
       now,
     })
   })
+}
+
+/** What the newest order of a test application has shown, once one is paid, and what a live application takes over. */
+async function provenOf(
+  deps: Core,
+  owned: Owned,
+  user_id: bigint,
+  { isPaid }: Overview['progress'],
+): Promise<{ round: Round; going: GoingLive | undefined } | undefined> {
+  if (owned.book !== 'test' || !isPaid) return undefined
+  const [round, going] = await Promise.all([
+    roundOf(deps, owned, user_id),
+    owned.rights.includes('application.go_live')
+      ? goingLiveOf(deps.db, owned.payment_id, user_id)
+      : undefined,
+  ])
+  return round && { round, going }
 }
 
 async function failingOf(

@@ -33,6 +33,8 @@ const RIGHTS = {
   'shop.link': 'owner',
   'team.manage': 'owner',
   'application.hand_over': 'owner',
+  /** A live application from a test one. */
+  'application.go_live': 'owner',
 } as const satisfies Record<string, Role>
 
 export type Right = keyof typeof RIGHTS

@@ -271,6 +271,7 @@ export const PAGES: ListedPage[] = [
   merchant('payment/diagnosis/signatures unreadable', shop('signatures'), [
     { to: '/signatures', typed: { text: 'hello' } },
   ]),
+  merchant('payment/apps/go-live', ({ testApp }) => `/payment/applications/${testApp.payment_id}/go-live`),
   merchant('payment/merchant/overview test', ({ testApp }) => `/payment/applications/${testApp.payment_id}`),
   buyer('payment/merchant/orders empty', pending('/orders')),
   newcomer('payment/apps/new-secret test', '/payment/applications', [

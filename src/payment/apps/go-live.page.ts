@@ -1,0 +1,70 @@
+/** …/go-live of a test application: what a live application takes over, and the form that applies for it or copies to it. */
+import type { FastifyInstance } from 'fastify'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { sessionOf } from '../../accounts/session/session.ts'
+import type { Core } from '../../core/core.ts'
+import { readForm } from '../../web/forms/forms.ts'
+import { APPLICATION, APPLICATIONS, actorOf, type OwnedRequest } from '../rights/owned.ts'
+import { showMade, slow, wordsOf } from './apps.page.ts'
+import { paymentAppForm } from './apps.ts'
+import { navFor } from './area.ts'
+import { applyFromTest, copyToLive, type GoingLive, goingLiveOf } from './go-live.ts'
+import { type Owned, ownedFor } from './settings.page.ts'
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/apps/go-live': {
+      owned: Owned
+      nav: AreaNav
+      going: GoingLive
+      /** The callback address that the form offers. Empty if the test application returns to its own overview. */
+      callback_url: string
+      needs: { trust_level: number; has: number } | undefined
+    }
+  }
+}
+
+/** GET and POST …/go-live. */
+export function goLivePages(app: FastifyInstance, deps: Core): void {
+  const askFreshSignIn = requireFreshSignIn(deps)
+  const form = paymentAppForm(deps.config.production).pick({ callback_url: true })
+  const goingOf = (request: OwnedRequest) =>
+    goingLiveOf(deps.db, request.params.payment_id, actorOf(request).user_id)
+
+  app.get(`${APPLICATION}/go-live`, async (request: OwnedRequest, reply) => {
+    const going = await goingOf(request)
+    const owned = await ownedFor(request, deps, 'application.go_live')
+    const [nav, { payment_apps_min_trust_level }] = await Promise.all([
+      navFor(deps, request, owned),
+      deps.settings.read(),
+    ])
+    const { trust_level } = sessionOf(request).user
+    const isOwnPage = going.settings.callback_url.endsWith(`${APPLICATIONS}/${owned.payment_id}`)
+    return reply.page('payment/apps/go-live', {
+      owned,
+      nav,
+      going,
+      callback_url: isOwnPage ? (going.live?.settings.callback_url ?? '') : going.settings.callback_url,
+      needs:
+        going.live === undefined && trust_level < payment_apps_min_trust_level
+          ? { trust_level: payment_apps_min_trust_level, has: trust_level }
+          : undefined,
+    })
+  })
+
+  app.post(`${APPLICATION}/go-live`, slow, async (request: OwnedRequest, reply) => {
+    const going = await goingOf(request)
+    const { callback_url } = readForm(request, form, wordsOf(request))
+    const { goLive, paymentApps } = request.locale.t
+    if (going.live === undefined) {
+      await deps.limits.hit('key_pairs', actorOf(request).user_id.toString())
+      const credentials = await applyFromTest(deps, going, callback_url, actorOf(request))
+      return showMade(reply, deps, credentials, paymentApps.made.live(going.settings.name))
+    }
+    // The copy may change where payers return and which servers may call.
+    await askFreshSignIn(request, reply)
+    if (reply.sent) return reply
+    await copyToLive(deps, going, callback_url, actorOf(request))
+    return reply.done(`${APPLICATIONS}/${going.live.payment_id}/settings`, { text: goLive.copied })
+  })
+}
