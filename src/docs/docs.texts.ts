@@ -31,6 +31,12 @@ export const docs = {
     en: 'Try fewer words, a field name such as order_id, or an error code such as 1001.',
     zh: '试试更少的词、字段名（如 order_id）或错误码（如 1001）。',
   },
+  missing: { en: 'No such page', zh: '没有此页' },
+  missingText: {
+    en: 'The address may be mistyped, or the page may have another name now.',
+    zh: '地址可能有误，或该页已改名。',
+  },
+  perhaps: { en: 'Perhaps you mean', zh: '也许你要找' },
   toStart: { en: 'Get started', zh: '快速开始' },
   onThisPage: { en: 'On this page', zh: '本页内容' },
   ways: { en: 'Pages before and after', zh: '上一篇与下一篇' },

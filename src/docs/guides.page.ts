@@ -29,6 +29,8 @@ import { tabWords } from './reference/tabs.ts'
 import { type Found, searchDocs } from './search.ts'
 
 const QUERY_LENGTH_MAX = 100
+/** The pages that an address without a page offers. */
+const PERHAPS_MAX = 5
 const CHOICE_SECONDS = 31_536_000
 
 const SearchQuery = z.object({ q: z.string().trim().max(QUERY_LENGTH_MAX).catch('').default('') })
@@ -57,6 +59,8 @@ declare module '../web/views.ts' {
     }
     /** The titles, paths and excerpts are HTML, with the words of the query marked. `count` counts what is not listed too. */
     'docs/search': { nav: AreaNav; query: string; count: number; found: Found[] }
+    /** `found` are the pages that the words of the address find. */
+    'docs/missing': { nav: AreaNav; query: string; found: Link[] }
   }
   interface PartData {
     /** The ways to the headings of a page, shown on small screens. */
@@ -111,6 +115,20 @@ export async function guidePages(app: FastifyInstance, deps: Core): Promise<void
       count,
       found: marked,
     })
+  })
+
+  app.get('/docs/*', async (request, reply) => {
+    const { locale } = request
+    const query = (request.url.split('?')[0] ?? '')
+      .split('/')
+      .at(-1)!
+      .replace(/\.\w+$/, '')
+      .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+      .trim()
+      .slice(0, QUERY_LENGTH_MAX)
+    const { found } = searchDocs(locale.language, deps.settings.latest(), query)
+    const data = { nav: docsNav(locale, query), query, found: found.slice(0, PERHAPS_MAX) }
+    return reply.page('docs/missing', data, { status: 404 })
   })
 
   app.post('/docs/applications', async (request, reply) => {

@@ -12,6 +12,7 @@ import { WEBHOOKS } from './operations/webhooks.ts'
 import { describeOperation } from './reference/describe.ts'
 import { OPERATIONS, operationId } from './reference/openapi.ts'
 import { rulesOf } from './rules.ts'
+import { synonymsOf } from './synonyms.ts'
 
 const FOUND_MAX = 40
 const FOUND_ON_PAGE_MAX = 5
@@ -32,7 +33,8 @@ export type Found = Page & {
 }
 
 /**
- * Finds the entries that contain every word, in their title, path, text or the title of their page. The best come first.
+ * Finds the entries that contain every word or another word for it, in their title, path, text or the title of their page. The best
+ * come first.
  * `count` counts all of them, and `found` lists the best.
  */
 export function searchDocs(
@@ -41,9 +43,11 @@ export function searchDocs(
   query: string,
 ): { words: string[]; count: number; found: Found[] } {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
+  const marked = (each: readonly string[]) => [...each, ...each.flatMap(synonymsOf)]
   const entries = [...entriesIn(language, settings), ...ruleEntries(language, settings)]
   const ranked = rank(entries, words)
-  if (ranked.length > 0) return { words, count: ranked.length, found: byPage(ranked, words, language) }
+  if (ranked.length > 0)
+    return { words: marked(words), count: ranked.length, found: byPage(ranked, marked(words), language) }
   const pairs = words.flatMap(pairsOf)
   const rankedByPairs = rank(entries, pairs)
   return { words: pairs, count: rankedByPairs.length, found: byPage(rankedByPairs, pairs, language) }
@@ -64,7 +68,14 @@ function rank(entries: readonly Entry[], words: readonly string[]): Entry[] {
     .map(({ entry }) => entry)
 }
 
-function scoreOf({ title, path = '', text, page }: Entry, word: string): number {
+/** Another word for what was typed counts half. */
+function scoreOf(entry: Entry, word: string): number {
+  const own = scoreOfWord(entry, word)
+  const others = own === 3 ? [] : synonymsOf(word).map((other) => scoreOfWord(entry, other) / 2)
+  return Math.max(own, ...others)
+}
+
+function scoreOfWord({ title, path = '', text, page }: Entry, word: string): number {
   if (`${title} ${path}`.toLowerCase().includes(word)) return 3
   if (page.title.toLowerCase().includes(word)) return 2
   return text.toLowerCase().includes(word) ? 1 : 0

@@ -225,6 +225,9 @@ describe('the search', () => {
     ['en', 'v1 get an order', '/docs/v1/post_payment_api_api_php_act_order'],
     ['zh-CN', '独角数卡', '/docs/gateway-clients#独角数卡-dujiaoka'],
     ['zh-CN', '转账', '/docs/payment/post_payment_transfer'],
+    ['en', 'webhooks', '/docs/notifications'],
+    ['en', '退款', '/docs/notifications/order.refunded'],
+    ['zh-CN', 'webhook', '/docs/notifications'],
   ])('in %s finds %s', async (language, query, href) => {
     const html = await read(`/docs/search?q=${encodeURIComponent(query)}`, language)
     expect(html).toContain(`href="${href}"`)
@@ -257,6 +260,14 @@ describe('the search', () => {
     expect(byTitle).toContain(`<span class="soft small">${introduction.en.slice(0, 30)}`)
     const byText = await read('/docs/search?q=ambiguous')
     expect(byText).toMatch(/<span class="soft small">…[^\n]{0,40}<mark>ambiguous<\/mark>/i)
+  })
+
+  it('is offered at an address without a page, with what its words find', async () => {
+    const { statusCode, body } = await test.app.inject('/docs/webhook-signature')
+    expect(statusCode).toBe(404)
+    expect(body).toContain('value="webhook signature"')
+    expect(body).toContain('href="/docs/notifications"')
+    expect(body).toContain(`aria-label="${messages.en.docs.title}"`)
   })
 
   it('shows the path of an operation', async () => {

@@ -16,13 +16,12 @@ import {
 import { described, type Operation, text } from './operation.ts'
 import {
   ABOUT_ORDER,
-  MOMENT,
+  moment,
   NEXT,
   ONLY,
   ORDER,
   ORDER_ID,
   PAGE,
-  POINTS,
   ROWS,
   refusals,
   SIGNED,
@@ -60,8 +59,8 @@ const ABOUT_MANDATE = {
   with_token: text('Whether each charge needs an access token.', '每次扣款是否需要访问令牌。'),
   replaces: text('The mandate that its acceptance ended.', '接受后所取代的预授权。'),
   user_id: text('The member who accepted.', '接受的成员。'),
-  accepted_at: MOMENT,
-  ended_at: MOMENT,
+  accepted_at: moment('When the member accepted; null before.', '成员接受的时间；此前为 null。'),
+  ended_at: moment('When the mandate ended; null while it runs.', '预授权终止的时间；有效期间为 null。'),
   period_from: text(
     'The first day of the running period; null when there is none.',
     '本期首日；没有时为 null。',
@@ -75,7 +74,7 @@ const ABOUT_MANDATE = {
     '固定金额：下次可扣款的日期。',
   ),
   version: text('Grows with each change.', '每次变更后增加。'),
-  updated_at: MOMENT,
+  updated_at: moment('When it was last changed.', '最后变更时间。'),
 }
 export const Mandate = described(MandateFields, ABOUT_MANDATE)
 
@@ -138,9 +137,9 @@ const ABOUT_CHARGED = {
   ...ABOUT_ORDER,
   mandate_id: MANDATE_ID,
   period_from: DAY,
-  spent: POINTS,
-  left: POINTS,
-  resets_at: MOMENT,
+  spent: text('Points charged in this period, this charge included.', '本期已扣积分，含本次。'),
+  left: text('Points that can still be charged in this period.', '本期还可扣的积分。'),
+  resets_at: moment('When the next period begins.', '下期开始时间。'),
 }
 export const Charged = described(ChargeFields, ABOUT_CHARGED)
 
@@ -211,7 +210,7 @@ export const mandateOperations: Operation[] = [
           status: text('Always pending: the member has not decided.', '固定为 pending：等待成员决定。'),
           mandate_url: text('Send the member here.', '把成员带到这里。'),
           reference: REFERENCE,
-          expires_at: MOMENT,
+          expires_at: moment('When the offer lapses.', '邀请失效时间。'),
         }),
         example: {
           success: true,

@@ -45,8 +45,11 @@ export const TRANSACTION_ID = text(
 )
 export const SUCCESS = text('Always true. A refusal has false.', '固定为 true；被拒绝时为 false。')
 const OWN_NUMBER = text('Your order_id.', '商户的 order_id。')
-export const POINTS = text('Points.', '积分。')
-export const MOMENT = text('UTC, to the second.', 'UTC 时间，精确到秒。')
+/** Describes a moment: what happens then, and how it is written. */
+export const moment = (en: string, zh: string) =>
+  text(`${en} UTC, to the second.`, `${zh}UTC 时间，精确到秒。`)
+export const EXPIRES = moment('When the time to pay ends.', '付款截止时间。')
+export const ORDER_AMOUNT = text('What the buyer pays, in points.', '买家支付的积分。')
 const STATUS = text(
   'pending: not paid; expired says whether its time is over. completed: paid, also when a part was refunded. cancelled: closed. refunded: refunded in full.',
   'pending：尚未付款，是否已过付款时间见 expired。completed：已付款，包括部分退款。cancelled：已关闭。refunded：已全额退款。',
@@ -58,22 +61,22 @@ export const ABOUT_ORDER = {
   description: text('What the buyer reads.', '买家看到的说明。'),
   error_message: text('Always null.', '固定为 null。'),
   status: STATUS,
-  amount: POINTS,
+  amount: ORDER_AMOUNT,
   platform_fee: text(
     'A share of the amount, rounded down; 0 until paid.',
     '金额的一部分，向下取整；付款前为 0。',
   ),
   merchant_points: text('What the merchant received: amount less the fee.', '商户实收：金额减去手续费。'),
   external_reference: text('The order_id again, as in the callback.', '即 order_id，与回调中的相同。'),
-  created_at: MOMENT,
-  updated_at: MOMENT,
-  paid_at: MOMENT,
-  expires_at: MOMENT,
+  created_at: moment('When the order was created.', '订单创建时间。'),
+  updated_at: moment('When it was last changed.', '最后变更时间。'),
+  paid_at: moment('When it was paid; null before.', '付款时间；付款前为 null。'),
+  expires_at: EXPIRES,
   expired: text(
     'Whether the time to pay is over. The status stays pending: the same order_id sent again opens the order for another window.',
     '付款时间是否已过。状态仍为 pending；用同一 order_id 再次发起会重新打开该订单。',
   ),
-  refunded_amount: POINTS,
+  refunded_amount: text('What the buyer got back so far, in points.', '买家至今收到的退款积分。'),
   frozen: text('Frozen by an administrator: it cannot be paid.', '被管理员冻结，不能付款。'),
   mandate_id: text(
     'Of a charge, its mandate; null for an order that was paid by hand.',
@@ -91,10 +94,10 @@ const ABOUT_TRANSFER = {
   from_username: text('The same member by name.', '同一成员的用户名。'),
   to_user_id: text('The member who receives.', '收到积分的成员。'),
   to_username: text('The same member by name.', '同一成员的用户名。'),
-  amount: POINTS,
+  amount: text('What the member receives, in points.', '成员收到的积分。'),
   fee: text('By the trust level of the owner, rounded up.', '按所有者的信任等级计算，向上取整。'),
   total_deduction: text('What the sender lost: amount and fee.', '转出方共扣除：金额加手续费。'),
-  paid_at: MOMENT,
+  paid_at: moment('When the transfer was made.', '转账时间。'),
 }
 export const Order = described(OrderFields, ABOUT_ORDER)
 export const Transfer = described(TransferFields, ABOUT_TRANSFER)
@@ -225,8 +228,8 @@ export const paymentOperations: Operation[] = [
           transaction_id: TRANSACTION_ID,
           payment_url: text('Send the buyer here.', '把买家带到这里。'),
           status: STATUS,
-          amount: POINTS,
-          expires_at: MOMENT,
+          amount: ORDER_AMOUNT,
+          expires_at: EXPIRES,
         }),
         example: {
           success: true,

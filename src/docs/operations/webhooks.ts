@@ -24,7 +24,7 @@ import type { Text } from '../../web/languages.ts'
 import { ABOUT_TRADE } from './gateway.ts'
 import { CHARGED, Charged, ENDED_MANDATE, MANDATE, Mandate } from './mandates.ts'
 import { described, text } from './operation.ts'
-import { ORDER, Order, TRANSFER, Transfer } from './payment.ts'
+import { moment, ORDER, Order, TRANSFER, Transfer } from './payment.ts'
 import { SAMPLE_TRADE, type Samples } from './samples.ts'
 
 export type Webhook = {
@@ -65,7 +65,7 @@ const CALLBACK = described(Callback, {
   platform_fee: text('The fee, in points.', '手续费（积分）。'),
   merchant_points: text('What you received: amount less fee.', '商户实收积分：金额减去手续费。'),
   status: text('Always completed.', '固定为 completed。'),
-  paid_at: text('UTC, to the second, with Z.', 'UTC 时间，精确到秒，以 Z 结尾。'),
+  paid_at: moment('When it was paid, with Z at the end.', '付款时间，以 Z 结尾。'),
   signature: text(
     'HMAC-SHA-256 over all other parameters, decoded, sorted by name and joined as a=1&b=2. The key is the Secret Key as text.',
     '对其余全部参数（解码后）按名称排序拼成 a=1&b=2，以 Secret Key 文本为密钥计算 HMAC-SHA-256。',
@@ -73,7 +73,7 @@ const CALLBACK = described(Callback, {
 })
 
 const MANDATE_CALLBACK = described(MandateCallback, {
-  decided_at: text('UTC, to the second, with Z.', 'UTC 时间，精确到秒，以 Z 结尾。'),
+  decided_at: moment('When the member decided, with Z at the end.', '成员作出决定的时间，以 Z 结尾。'),
   mandate_id: text('The mandate_id of the offer.', '邀请返回的 mandate_id。'),
   mandate_status: text(
     'active: the member allowed it, perhaps with lower limits. declined: the member refused.',

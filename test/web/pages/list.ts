@@ -68,6 +68,7 @@ export const PAGES: ListedPage[] = [
   newcomer('docs/guide newcomer', '/docs/merchant'),
   visitor('docs/search', '/docs/search?q=order'),
   visitor('docs/search empty', '/docs/search?q=nothing+of+this+kind'),
+  visitor('docs/missing', '/docs/webhook-signature'),
   visitor('docs/area identity', '/docs/identity'),
   visitor('docs/area payment', '/docs/payment'),
   visitor('docs/area v1', '/docs/v1'),
