@@ -81,6 +81,11 @@ describe('the search box', () => {
       [String(merchant.pid), `/admin/payment-applications/${merchant.payment_id}`],
       ['find-1', `/admin/orders/${transaction_id}`],
       [trade_no!, `/admin/orders/${trade}`],
+      [`${test.url}/payment/pay/${transaction_id}?lang=en`, `/admin/orders/${transaction_id}`],
+      [`“${transaction_id.toUpperCase()}”,`, `/admin/orders/${transaction_id}`],
+      ['#find-1.', `/admin/orders/${transaction_id}`],
+      [merchant.payment_id.slice(0, 14), `/admin/payment-applications/${merchant.payment_id}`],
+      [party.client_id.slice(0, 12), `/admin/apps/${party.client_id}`],
       ['find-transfer', `/admin/transfers/${transfer}`],
       [reference, `/admin/journals/${journal.id}`],
     ]

@@ -9,15 +9,22 @@ import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { containing } from '../../database/paging.ts'
 import type { JournalKind } from '../../database/tables/ledger.ts'
-import { FOUND_MAX, findNewestOrders, findOrders, findTransfers, SEARCHED_MAX } from './transactions.ts'
+import {
+  FOUND_MAX,
+  findNewestOrders,
+  findOrders,
+  findTransfers,
+  hasOlderOrders,
+  SEARCHED_MAX,
+} from './transactions.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
     'admin/find/find': {
       q: string
       groups: { kind: Kind; found: Found[]; all: string | undefined }[]
-      /** How many of the newest orders were searched by what they sold. */
-      searched: number
+      /** How many of the newest orders were searched by what they sold, if there are older ones. */
+      searched: number | undefined
     }
   }
 }
@@ -28,22 +35,37 @@ const Asked = z.object({ q: z.string().trim().max(200).catch('') })
 export function findPages(app: FastifyInstance, { db }: Core): void {
   app.get('/admin/find', async (request, reply) => {
     const { q } = Asked.parse(request.query)
-    const exact = q === '' ? [] : await findByNumber(db, q)
-    const found = q === '' || exact.length === 1 ? exact : await withParts(db, q, exact)
+    const pasted = numberIn(q)
+    const exact = q === '' ? [] : await findByNumber(db, pasted)
+    const found = q === '' || exact.length === 1 ? exact : await withParts(db, pasted, exact)
     if (found.length === 1) return reply.redirect(found[0]!.href, 303)
     const groups = [...Map.groupBy(found, ({ kind }) => kind)].map(([kind, found]) => ({
       kind,
       found,
       all: found.length < SHOWN_MAX ? undefined : listOf(kind, q),
     }))
-    return reply.page('admin/find/find', { q, groups, searched: SEARCHED_MAX })
+    const searched = (await hasOlderOrders(db)) ? SEARCHED_MAX : undefined
+    return reply.page('admin/find/find', { q, groups, searched })
   })
+}
+
+/** An identifier of this site, whole, in any case. */
+const OWN_NUMBERS = /\b(?:txn_[a-z0-9]{24}|mdt_[a-z0-9]{24}|pay_[a-z0-9]{20})\b/gi
+
+/**
+ * Returns the number that people paste: the last identifier in an address or a sentence, or the text without the quotes, `#` and
+ * punctuation around it.
+ */
+export function numberIn(text: string): string {
+  const own = text.match(OWN_NUMBERS)?.at(-1)
+  if (own !== undefined) return own.toLowerCase()
+  return text.replace(/^[\s"'“”‘’「」`#<(（]+|[\s"'“”‘’「」`>)）.,;，。；]+$/g, '') || text
 }
 
 const JOURNAL_KINDS: JournalKind[] = ['grant', 'payment', 'transfer', 'refund', 'reversal', 'adjustment']
 
 /** In the order of the page. */
-const KINDS = ['member', 'paymentApp', 'oauthApp', 'order', 'transfer', 'journal'] as const
+const KINDS = ['member', 'paymentApp', 'oauthApp', 'order', 'transfer', 'mandate', 'journal'] as const
 type Kind = (typeof KINDS)[number]
 
 /** The list of a kind, with the same search. */
@@ -53,7 +75,15 @@ function listOf(kind: Kind, q: string): string | undefined {
 }
 
 /** A found thing: its title, a note that distinguishes it, and its page. `movement`: what a journal is. */
-export type Found = { kind: Kind; title: string; note: string; href: string; movement?: JournalKind }
+export type Found = {
+  kind: Kind
+  title: string
+  note: string
+  href: string
+  movement?: JournalKind
+  /** Of an order or a transfer: its points, when it was made, and who paid it. */
+  money?: { amount: bigint; at: Date; payer: string | null }
+}
 
 /** The most results of each kind on the page. Members and OAuth applications have a list that shows all. */
 const SHOWN_MAX = 8
@@ -77,13 +107,17 @@ async function findByNumber(db: Db, text: string): Promise<Found[]> {
       .then((apps) => apps.map(oauthApp)),
     findOrders(db, text).then((orders) => orders.map(order)),
     findTransfers(db, text).then((transfers) =>
-      transfers.map(({ transaction_id, order_id, from_username, to_username, app_name }) => ({
-        kind: 'transfer' as const,
-        title: `@${from_username} → @${to_username}`,
-        note: `${transaction_id} · ${order_id} · ${app_name}`,
-        href: `/admin/transfers/${transaction_id}`,
-      })),
+      transfers.map(
+        ({ transaction_id, order_id, from_username, to_username, app_name, amount, paid_at }) => ({
+          kind: 'transfer' as const,
+          title: `@${from_username} → @${to_username}`,
+          note: `${transaction_id} · ${order_id} · ${app_name}`,
+          href: `/admin/transfers/${transaction_id}`,
+          money: { amount, at: paid_at, payer: null },
+        }),
+      ),
     ),
+    findMandates(db, text),
     findJournals(db, text, number),
   ])
   return kinds.flat()
@@ -96,7 +130,9 @@ async function withParts(db: Db, text: string, exact: Found[]): Promise<Found[]>
     db
       .selectFrom('payment_apps')
       .select(['payment_id', 'pid', 'name'])
-      .where('name', 'ilike', containing(text))
+      .where((eb) =>
+        eb.or([eb('name', 'ilike', containing(text)), eb('payment_id', 'ilike', beginning(text))]),
+      )
       .orderBy(beginsWith(text), 'desc')
       .orderBy('id', 'desc')
       .limit(SHOWN_MAX)
@@ -105,7 +141,9 @@ async function withParts(db: Db, text: string, exact: Found[]): Promise<Found[]>
     db
       .selectFrom('oauth_apps')
       .select(['client_id', 'name'])
-      .where('name', 'ilike', containing(text))
+      .where((eb) =>
+        eb.or([eb('name', 'ilike', containing(text)), eb('client_id', 'ilike', beginning(text))]),
+      )
       .orderBy(beginsWith(text), 'desc')
       .orderBy('id', 'desc')
       .limit(SHOWN_MAX)
@@ -119,7 +157,8 @@ async function withParts(db: Db, text: string, exact: Found[]): Promise<Found[]>
 }
 
 /** Applications whose names begin with the text come first. */
-const beginsWith = (text: string) => sql<boolean>`name ilike ${containing(text).slice(1)}`
+const beginsWith = (text: string) => sql<boolean>`name ilike ${beginning(text)}`
+const beginning = (text: string) => containing(text).slice(1)
 
 const member = ({ id, username, name }: { id: bigint; username: string; name: string | null }): Found => ({
   kind: 'member',
@@ -139,12 +178,25 @@ const paymentApp = ({ payment_id, pid, name }: { payment_id: string; pid: bigint
   note: `${payment_id} · ${pid}`,
   href: `/admin/payment-applications/${payment_id}`,
 })
-type Sold = { transaction_id: string; order_id: string; description: string; app_name: string }
-const order = ({ transaction_id, order_id, description, app_name }: Sold): Found => ({
+type Sold = Record<'transaction_id' | 'order_id' | 'description' | 'app_name', string> & {
+  amount: bigint
+  created_at: Date
+  payer: string | null
+}
+const order = ({
+  transaction_id,
+  order_id,
+  description,
+  app_name,
+  amount,
+  created_at,
+  payer,
+}: Sold): Found => ({
   kind: 'order',
   title: description,
   note: `${transaction_id} · ${order_id} · ${app_name}`,
   href: `/admin/orders/${transaction_id}`,
+  money: { amount, at: created_at, payer },
 })
 
 async function findMember(db: Db, text: string, number: bigint | null): Promise<Found[]> {
@@ -161,6 +213,21 @@ async function findMember(db: Db, text: string, number: bigint | null): Promise<
     .select(['id', 'username', 'name'])
     .execute()
   return members.map(member)
+}
+
+async function findMandates(db: Db, mandate_id: string): Promise<Found[]> {
+  const mandates = await db
+    .selectFrom('mandates')
+    .innerJoin('payment_apps as app', 'app.id', 'mandates.app_id')
+    .where('mandates.mandate_id', '=', mandate_id)
+    .select(['mandates.mandate_id', 'mandates.reference', 'app.name'])
+    .execute()
+  return mandates.map(({ mandate_id, reference, name }) => ({
+    kind: 'mandate',
+    title: name,
+    note: `${mandate_id} · ${reference}`,
+    href: `/admin/mandates?${new URLSearchParams({ q: mandate_id })}`,
+  }))
 }
 
 async function findJournals(db: Db, text: string, id: bigint | null): Promise<Found[]> {

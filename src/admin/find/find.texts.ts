@@ -5,16 +5,20 @@ export const find = {
   title: { en: 'Search', zh: '搜索' },
   label: { en: 'Search members, shops, orders', zh: '搜索成员、商店、订单' },
   hint: { en: 'Name or any number', zh: '名称或任意编号' },
-  lead: (searched: string) => ({
-    en: `Finds members and applications by a part of their names, orders by what they sold (the newest ${searched}), and everything by its number: txn_…, trade number, order number, pay_…, pid, client_id.`,
-    zh: `可按名称的一部分搜索成员和应用，按商品说明搜索最新的 ${searched} 笔订单，也可按任意编号搜索：txn_…、平台订单号、订单号、pay_…、pid、client_id。`,
+  lead: {
+    en: 'Finds members and applications by a part of their names, orders by what they sold, and everything by its number, as you paste it: txn_…, trade number, order number, pay_…, pid, client_id, mdt_….',
+    zh: '可按名称的一部分搜索成员和应用，按商品说明搜索订单，也可直接粘贴任意编号：txn_…、平台订单号、订单号、pay_…、pid、client_id、mdt_…。',
+  },
+  newest: (searched: string) => ({
+    en: `Of the newest ${searched} orders. An older one is found by its whole number only.`,
+    zh: `只搜索最新的 ${searched} 笔订单。更早的订单只能按完整编号搜索。`,
   }),
   start: { en: 'Search for anything by its name or number', zh: '按名称或编号搜索' },
   all: { en: 'Show all', zh: '查看全部' },
   nothing: { en: 'No results', zh: '没有结果' },
   nothingText: {
-    en: 'Try fewer letters, or check the number. An older order is found by its number only.',
-    zh: '请减少字数，或核对编号。较早的订单只能按编号搜索。',
+    en: 'Try fewer letters, or check the number.',
+    zh: '请减少字数，或核对编号。',
   },
   kinds: {
     member: { en: 'Members', zh: '成员' },
@@ -22,6 +26,7 @@ export const find = {
     paymentApp: { en: 'Payment applications', zh: '收款应用' },
     order: { en: 'Orders', zh: '订单' },
     transfer: { en: 'Transfers', zh: '转账' },
+    mandate: { en: 'Mandates', zh: '预授权' },
     journal: { en: 'Journals', zh: '凭证' },
   },
 } satisfies Texts

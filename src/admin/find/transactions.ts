@@ -49,10 +49,20 @@ export async function findNewestOrders(db: Db, text: string, limit: number) {
         .selectFrom('orders')
         .orderBy('id', 'desc')
         .limit(SEARCHED_MAX)
-        .select(['id', 'app_id', 'transaction_id', 'order_id', 'description'])
+        .select([
+          'id',
+          'app_id',
+          'transaction_id',
+          'order_id',
+          'description',
+          'amount',
+          'created_at',
+          'payer_id',
+        ])
         .as('newest'),
     )
     .innerJoin('payment_apps as app', 'app.id', 'newest.app_id')
+    .leftJoin('users as payer', 'payer.id', 'newest.payer_id')
     .where((eb) =>
       eb.or(
         (['description', 'order_id', 'transaction_id'] as const).map((column) =>
@@ -63,7 +73,20 @@ export async function findNewestOrders(db: Db, text: string, limit: number) {
     .orderBy('newest.id', 'desc')
     .limit(limit)
     .select(['newest.transaction_id', 'newest.order_id', 'newest.description', 'app.name as app_name'])
+    .select(['newest.amount', 'newest.created_at', 'payer.username as payer'])
     .execute()
+}
+
+/** Whether there are orders older than the newest ones, which are found by their numbers only. */
+export async function hasOlderOrders(db: Db): Promise<boolean> {
+  const older = await db
+    .selectFrom('orders')
+    .orderBy('id', 'desc')
+    .offset(SEARCHED_MAX)
+    .limit(1)
+    .select('id')
+    .executeTakeFirst()
+  return older !== undefined
 }
 
 /** Finds transfers by transaction_id or by the merchant's own number, in the same way. */
