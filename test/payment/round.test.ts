@@ -175,7 +175,14 @@ describe('the verdict', () => {
   const judge = (over: Partial<Parameters<typeof judgeRound>[0]>) =>
     verdictsOf(
       judgeRound(
-        { order: paid, returnsTo: 'https://x.example', notification: undefined, tried: undefined, ...over },
+        {
+          order: paid,
+          returnsTo: 'https://x.example',
+          notification: undefined,
+          tried: undefined,
+          overview: 'https://y.example',
+          ...over,
+        },
         now,
       ),
     )

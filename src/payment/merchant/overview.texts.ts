@@ -223,7 +223,11 @@ export const statistics = {
     zh: `${orders} 笔，占收款的 ${share}`,
   }),
   noRefunds: { en: 'No order was refunded', zh: '没有退款' },
-  notRefunded: { en: 'Net received', zh: '净收款' },
+  notRefunded: { en: 'Paid less refunds, before the fee', zh: '付款减退款（未扣手续费）' },
+  pointsOf: (paid: string, refunded: string) => ({
+    en: `${paid} paid, ${refunded} refunded`,
+    zh: `付款 ${paid}，退款 ${refunded}`,
+  }),
   ordersChart: (from: string, until: string) => ({
     en: `Orders from ${from} to ${until}, paid and not paid. The table below has the figures.`,
     zh: `${from} 至 ${until} 的订单数，已付款与未付款。数字见下方表格。`,

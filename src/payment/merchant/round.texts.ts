@@ -60,21 +60,21 @@ export const round = {
   },
   nothing: { en: 'There is no order yet.', zh: '还没有订单。' },
   liveHint: {
-    en: 'A test application creates a trade for this check by one button.',
+    en: 'A test application creates an order for this check by one button.',
     zh: '测试应用可以一键创建用于检查的订单。',
   },
   order: { en: 'Order', zh: '订单' },
   passed: {
-    en: 'The whole round works. A paid order is credited.',
-    zh: '整个流程正常，付款后会到账。',
+    en: 'The whole round works: your shop confirms what was paid, and the buyer comes back.',
+    zh: '整个流程正常：商店确认付款，买家也能返回。',
   },
   failed: {
     en: 'A buyer who pays now may not get what was paid for. Mend the step marked in red.',
     zh: '此时付款的买家可能收不到商品。请先处理标红的步骤。',
   },
   failedReturn: {
-    en: 'A paid order is credited, but its buyer may not come back to your shop.',
-    zh: '付款后会到账，但买家可能无法返回商店。',
+    en: 'Your shop confirms what was paid, but the buyer may not come back to it.',
+    zh: '商店会确认付款，但买家可能无法返回商店。',
   },
   failedPaid: {
     en: 'This order can no longer be paid, so the check cannot go on.',
@@ -107,6 +107,10 @@ export const round = {
     sent: { en: 'Your server received it.', zh: '你的服务器已收到。' },
     waiting: { en: 'It is about to be sent. Look again in a few seconds.', zh: '即将发送，请几秒后刷新。' },
     confirmed: { en: 'Your shop confirmed it, so it is not sent again.', zh: '商店已确认，不会重复发送。' },
+    overview: {
+      en: 'The buyer comes back to the overview of this application. Set a callback address in the settings to lead to your shop.',
+      zh: '买家返回此应用的概览页。如需返回商店，请在应用设置中填写回调地址。',
+    },
     untried: {
       en: 'Nobody has looked yet. The button below calls the address once, without parameters.',
       zh: '尚未检查。点击下方按钮，系统会不带参数访问一次该地址。',
@@ -146,10 +150,10 @@ export const round = {
   openPay: { en: 'Open the pay page', zh: '打开付款页' },
   whole: { en: 'The whole notification', zh: '查看通知详情' },
   tryReturn: { en: 'Check the return address', zh: '检查返回地址' },
-  trade: { en: 'Create a test trade', zh: '创建测试订单' },
+  trade: { en: 'Create a gateway test order', zh: '创建网关测试订单' },
   tradeText: {
-    en: `A trade of the gateway (V1) for few play ${POINTS}, as your shop would create it. Pay it, and come back to this page.`,
-    zh: `按商店的方式创建一笔易支付（V1）订单，金额很小，使用虚拟${POINTS}。付款后回到本页查看。`,
+    en: `Creates an order of the gateway (V1) for a few play ${POINTS}, as your shop would, and opens its pay page. Pay it, then open this page again: each step above has its verdict.`,
+    zh: `按商店的方式创建一笔网关（V1）订单，金额很小，使用虚拟${POINTS}，并打开付款页。付款后再打开本页，即可看到上面每一步的结果。`,
   },
   notifyUrl: { en: 'notify_url: your server is notified here', zh: 'notify_url：通知你的服务器' },
   returnUrl: { en: 'return_url: the buyer comes back here', zh: 'return_url：买家返回的地址' },

@@ -16,6 +16,7 @@ import { readNotifications } from '../notifications/redelivery.ts'
 import { isExpired, type Order } from '../orders/orders.ts'
 import type { PlaceOrder } from '../orders/place.ts'
 import { countTestOrder } from '../orders/test-mode.ts'
+import { APPLICATIONS } from '../rights/owned.ts'
 import { type Actor, audit, getPermitted, type Permitted } from '../rights/rights.ts'
 import { pointsOf } from '../wire-fields/money.ts'
 
@@ -103,7 +104,7 @@ export type RoundStep =
       response_status: number | null
       hop: Step
     }
-  | { step: 'returned'; state: 'open' | 'good'; verdict: 'untried' | 'noReturn' }
+  | { step: 'returned'; state: 'open' | 'good'; verdict: 'untried' | 'noReturn' | 'overview' }
   | { step: 'returned'; state: 'good' | 'bad'; verdict: 'answers' | 'error'; response_status: number }
   | { step: 'returned'; state: 'bad'; verdict: 'unreachable'; outcome: AttemptOutcome }
 
@@ -125,13 +126,15 @@ type Judged = {
   /** The notification of the payment: none when there is no address for it. */
   notification: { last: LastAttempt | undefined } | undefined
   tried: TriedReturn | undefined
+  /** The address of the application's overview, where buyers of a test application without a callback return. */
+  overview: string
 }
 
 /** The steps of a call that fail before the shop's program has it. */
 const BEFORE_PROGRAM: readonly (Step | undefined)[] = ['dns', 'connect', 'tls']
 
 /** Judges each step of a round. Pure. */
-export function judgeRound({ order, returnsTo, notification, tried }: Judged, now: Date): RoundStep[] {
+export function judgeRound({ order, notification, ...back }: Judged, now: Date): RoundStep[] {
   const isPaid = order.paid_at !== null
   return [
     { step: 'created', state: 'good', verdict: 'created' },
@@ -142,7 +145,7 @@ export function judgeRound({ order, returnsTo, notification, tried }: Judged, no
           { step: 'sent', state: 'idle', verdict: 'idle' },
           { step: 'confirmed', state: 'idle', verdict: 'idle' },
         ] as const)),
-    returnStep(returnsTo, tried),
+    returnStep(back),
   ]
 }
 
@@ -170,8 +173,13 @@ function notifiedSteps(notification: Judged['notification']): RoundStep[] {
   return [sent, { step: 'confirmed', state: 'bad', verdict: 'unconfirmed', outcome, response_status, hop }]
 }
 
-function returnStep(returnsTo: string | null, tried: TriedReturn | undefined): RoundStep {
+function returnStep({
+  returnsTo,
+  tried,
+  overview,
+}: Pick<Judged, 'returnsTo' | 'tried' | 'overview'>): RoundStep {
   if (returnsTo === null) return { step: 'returned', state: 'good', verdict: 'noReturn' }
+  if (returnsTo === overview) return { step: 'returned', state: 'good', verdict: 'overview' }
   if (tried === undefined) return { step: 'returned', state: 'open', verdict: 'untried' }
   const { response_status, outcome } = tried
   if (response_status === null) return { step: 'returned', state: 'bad', verdict: 'unreachable', outcome }
@@ -191,7 +199,7 @@ export type Round = {
 
 /** Reads the round of the newest order. Undefined without one. */
 export async function roundOf(
-  { db, clock }: Core,
+  { db, clock, config }: Core,
   app: Pick<Permitted, 'id' | 'payment_id' | 'callback_url'>,
   user_id: bigint,
   tried?: TriedReturn,
@@ -211,6 +219,7 @@ export async function roundOf(
         last: last && { ...last, is_tls: last.url?.startsWith('https:') ?? false },
       },
       tried,
+      overview: `${config.PUBLIC_URL}${APPLICATIONS}/${app.payment_id}`,
     },
     clock(),
   )
