@@ -37,9 +37,12 @@ const OWNER = {
   joined: 730,
 } as const
 
+/** Creates the two service members. Made before the history, they are not among the newest members. */
+export const ensureSampleMembers = (deps: Parts) => ensureMembers(deps, [MEMBER, OWNER])
+
 /** Creates what is missing. Returns a function that gives the reference its keys, with a new code of the member at each call. */
 export async function ensureSamples(deps: Parts, store: Store, reviewer_id: bigint): Promise<FindSamples> {
-  const ids = await ensureMembers(deps, [MEMBER, OWNER])
+  const ids = await ensureSampleMembers(deps)
   const [member_id, owner_id] = [ids[MEMBER.username], ids[OWNER.username]]
   const redirect_uri = `${deps.config.PUBLIC_URL}/docs/identity`
   const oauth = { ...APP, redirect_uris: [redirect_uri] }

@@ -26,7 +26,7 @@ import { POINTS_OF_ALICE } from './history.ts'
 import { introduce } from './introduction.ts'
 import { ensureMandates, turnOn } from './mandates.ts'
 import { daysBefore } from './members.ts'
-import { ensureSamples } from './samples.ts'
+import { ensureSampleMembers, ensureSamples } from './samples.ts'
 
 const PASSWORD_LENGTH = 6
 /** Letters and digits that look different from each other. */
@@ -72,6 +72,7 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
   const ids = new Map<string, bigint>()
   for (const person of PEOPLE)
     ids.set(person.username, await ensureAccount(deps, person, saved.passwords[person.username]!))
+  await ensureSampleMembers(deps)
   const idOf = (username: string) => ids.get(username)!
   const [owner_id, reviewer_id] = [idOf('bob'), idOf('admin')]
   const shop_url = exampleUrl(config, config.SHOP_PORT)

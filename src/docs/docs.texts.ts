@@ -2,7 +2,7 @@
 // Verbs: guidePages, referencePages, searchDocs, docsNav.
 /** Texts of the documentation, around its guides and operations. */
 import type { Texts } from '../web/languages.ts'
-import { POINTS } from '../web/site-words.ts'
+import { POINTS, SITE } from '../web/site-words.ts'
 
 const demoPayments = {
   en: `This is a demo: the sample works as it is, with the keys of a test application and play ${POINTS}.`,
@@ -57,7 +57,7 @@ export const docs = {
     subscriptions: { en: 'Subscriptions and top-ups', zh: '订阅与充值' },
     'gateway-shop': { en: 'Connect an epay shop', zh: '接入易支付商店' },
     'gateway-clients': { en: 'Epay clients', zh: '易支付客户端' },
-    'oauth-application': { en: 'Sign in with the forum', zh: '用论坛账号登录' },
+    'oauth-application': { en: `Sign in with ${SITE}`, zh: `用${SITE}账号登录` },
     'sign-in-programs': { en: 'Programs, devices and services', zh: '程序、设备与服务' },
     'sign-in-clients': { en: 'Sign-in clients', zh: '登录客户端' },
     operator: { en: 'Run the service', zh: '运行服务' },
@@ -124,8 +124,8 @@ export const docs = {
   inMarkdown: { en: 'This page in Markdown', zh: '本页的 Markdown 版本' },
   /** The head of the list of pages for agents. */
   forAgents: {
-    en: `How programs sign members in with their forum account, take payments in ${POINTS} and send ${POINTS}.`,
-    zh: `程序如何让成员用论坛账号登录、收取${POINTS}、转出${POINTS}。`,
+    en: `How programs sign members in, take payments in ${POINTS} and send ${POINTS}.`,
+    zh: `程序如何让成员登录、收取${POINTS}、转出${POINTS}。`,
   },
   otherForms: (origin: string) => ({
     en: `All pages in one file: ${origin}/docs/llms-full.txt. The API as OpenAPI 3.1: ${origin}/docs/openapi.json.`,

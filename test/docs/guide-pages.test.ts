@@ -267,7 +267,7 @@ describe('the search', () => {
     expect(statusCode).toBe(404)
     expect(body).toContain('value="webhook signature"')
     expect(body).toContain('href="/docs/notifications"')
-    expect(body).toContain(`aria-label="${messages.en.docs.title}"`)
+    expect(body).toContain('action="/docs/search"')
   })
 
   it('shows the path of an operation', async () => {

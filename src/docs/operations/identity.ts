@@ -311,12 +311,12 @@ export const identityOperations: Operation[] = [
             'Always true: the token of a barred member is not valid.',
             '固定为 true；被停用成员的令牌无效。',
           ),
-          silenced: text('Whether the forum has silenced the member.', '成员是否被论坛禁言。'),
+          silenced: text('Whether a connected forum has silenced the member.', '成员是否被所接论坛禁言。'),
           sub: text('Never changes: store this.', '永远不变，请保存它。'),
           username: text('May change.', '可能会变。'),
           groups: text(
-            'trust_level_0 to trust_level_4, admins, moderators, and the groups of the forum and of the site.',
-            'trust_level_0 至 trust_level_4、admins、moderators，以及论坛和本站自定义的用户组。',
+            'trust_level_0 to trust_level_4, admins, moderators, and the groups of the site and of its forum.',
+            'trust_level_0 至 trust_level_4、admins、moderators，以及本站及所接论坛的用户组。',
           ),
         }),
         example: {

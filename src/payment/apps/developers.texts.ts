@@ -7,6 +7,7 @@ export const developers = {
     en: 'What you need to connect a shop: identifiers, keys and addresses.',
     zh: '商店接入所需的编号、密钥和接口地址。',
   },
+  places: { en: 'On this page', zh: '本页内容' },
   numbers: { en: 'Identifiers', zh: '应用编号' },
   next: { en: 'Next', zh: '接下来' },
   tryAddress: { en: 'Test your addresses', zh: '测试你的地址' },
