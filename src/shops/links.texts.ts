@@ -51,6 +51,12 @@ export const shopLink = {
     sign_in: { en: 'Linked with your payment application', zh: '已关联收款应用' },
     payment: { en: 'Linked with a sign-in application', zh: '已关联登录应用' },
   },
+  shows: {
+    en: 'Members see one tile with this name and logo.',
+    zh: '成员看到的是使用此名称和图标的同一个入口。',
+  },
+  leadsTo: { en: 'It leads to', zh: '点开后前往' },
+  leadsNowhere: { en: 'It has no homepage, so it is not offered.', zh: '没有主页，因此不会推荐给成员。' },
   oneWith: { en: 'One shop with', zh: '同一家店' },
   together: {
     en: 'Both have the same name and logo. A change of either changes both.',

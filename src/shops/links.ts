@@ -45,6 +45,18 @@ export async function linkedSignInApp(db: Db, payment_app_id: bigint): Promise<O
     .executeTakeFirst()
 }
 
+/** The sign-in applications that are linked with payment applications, by the ids of those. */
+export async function linkedSignInApps(db: Db, payment_app_ids: bigint[]): Promise<Map<bigint, Other>> {
+  if (payment_app_ids.length === 0) return new Map()
+  const links = await db
+    .selectFrom('shop_links as link')
+    .innerJoin('oauth_apps as app', 'app.id', 'link.oauth_app_id')
+    .where('link.payment_app_id', 'in', payment_app_ids)
+    .select(['link.payment_app_id', 'app.client_id as id', 'app.name', 'app.logo_url', 'app.homepage'])
+    .execute()
+  return new Map(links.map(({ payment_app_id, ...other }) => [payment_app_id, other]))
+}
+
 /** The payment applications that an owner can link with a sign-in application. */
 export async function linkablePaymentApps(db: Db, owner_id: bigint): Promise<Other[]> {
   return db

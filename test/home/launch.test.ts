@@ -49,7 +49,7 @@ it('shows what is used, the last used first, then shops and apps by name', async
   )
   expect(places.every((place) => place > 0)).toBe(true)
   expect(places).toEqual([...places].sort((a, b) => a - b))
-  expect(body).toContain('href="https://museum.example/" rel="noopener noreferrer nofollow"')
+  expect(body).toContain('href="https://museum.example/" target="_blank" rel="noopener noreferrer nofollow"')
   expect((await browser(test).get('/launch')).location).toBe('/sign-in?return_to=%2Flaunch')
 })
 

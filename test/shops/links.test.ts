@@ -273,6 +273,8 @@ describe('a linked shop', () => {
     ]
     expect((await admin.get(signIn)).body).toContain(`href="${payment}"`)
     expect((await admin.get(payment)).body).toContain(`href="${signIn}"`)
+    for (const page of [payment, '/admin/reviews'])
+      expect((await admin.get(page)).body).toContain(`<code>${HOMEPAGE}</code>`)
     const owner = await pair.merchant.owner.signIn()
     const data = '/account/data'
     const { body } = await owner.submit(await owner.get(data), `${data}/export`)

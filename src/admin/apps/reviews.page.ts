@@ -14,6 +14,7 @@ import {
   reviewPaymentApp,
   reviewQueue,
 } from '../../payment/apps/review.ts'
+import { linkedSignInApps, type Other } from '../../shops/links.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { Confirmed } from '../../web/forms/reason.ts'
 import { cursor, listUrl } from '../../web/lists.ts'
@@ -26,6 +27,8 @@ declare module '../../web/views.ts' {
       queue: Awaited<ReturnType<typeof reviewQueue>>
       after: bigint | undefined
       later: string | undefined
+      /** The sign-in applications that are one shop with these, by the ids of these. */
+      links: Awaited<ReturnType<typeof linkedSignInApps>>
       checks: Awaited<ReturnType<typeof lastChecks>>
       alike: Awaited<ReturnType<typeof likeNamed>>
       decided: Awaited<ReturnType<typeof decidedPaymentApps>>
@@ -35,6 +38,11 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
+    'admin/apps/one-shop': {
+      app: { homepage: string | null }
+      other: Other
+      kind: 'sign_in' | 'payment'
+    }
     'admin/apps/changed': { reviewed: Record<string, unknown>; current: Record<string, unknown> }
     'admin/apps/applicant': {
       app: {
@@ -124,7 +132,11 @@ async function showReviews(
     countReviews(deps.db),
   ])
   const queue = found.slice(0, QUEUE_LINES)
-  const [checks, alike] = await Promise.all([
+  const [links, checks, alike] = await Promise.all([
+    linkedSignInApps(
+      deps.db,
+      queue.map(({ id }) => id),
+    ),
     lastChecks(
       deps.db,
       queue.map(({ payment_id }) => payment_id),
@@ -139,6 +151,7 @@ async function showReviews(
     queue,
     after,
     later,
+    links,
     checks,
     alike,
     decided,
