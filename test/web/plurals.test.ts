@@ -23,6 +23,7 @@ const NEVER_ONE = [
   'team.faults.full',
   'console.abuse.fromAddress',
   'console.abuse.toMember',
+  'console.find.newest',
   'settings.savedAll',
   'adjustments.problems.count',
 ]
