@@ -52,7 +52,7 @@ export const dashboard = {
     en: 'From the daily closes of the books, whose days end at midnight in China (UTC+8). Refunds count on the day of the refund.',
     zh: '取自账本的每日结账，以北京时间零点为界。退款计入退款当天。',
   },
-  kept: { en: 'Paid', zh: '付款' },
+  kept: { en: 'Paid less refunds', zh: '付款减退款' },
   givenBack: { en: 'Refunded that day', zh: '当日退款' },
   table: { en: 'Show the figures', zh: '查看数字' },
   health: { en: 'Health', zh: '运行状况' },
