@@ -27,6 +27,7 @@ const ALIKE = [
   'egress/guard',
   'ledger/seal',
   'operations/backup',
+  'operations/bucket',
   'operations/many-processes',
   'operations/process',
   'payment/gateway-messages',

@@ -68,9 +68,19 @@ it('.nvmrc names the Node that package.json demands and brings along', () => {
     if (name.startsWith('node-')) expect(version, name).toMatch(new RegExp(`^${major}\\.`))
 })
 
-it('a forge runs .ci/run and nothing else', () => {
-  const workflows = globSync('.github/workflows/*', { cwd: ROOT })
-  expect(workflows).toEqual(['.github/workflows/ci.yml'])
+it('a forge builds the images of a tag for both processors', () => {
+  const workflow = read('.github/workflows/image.yml')
+  expect(workflow).toMatch(/^ +tags: \["v\*"\]$/m)
+  expect(workflow).toContain('platforms: linux/amd64,linux/arm64\n')
+  const targets = [...workflow.matchAll(/\{ target: (\w+)/g)].map(([, target]) => target)
+  const stages = [...read('Dockerfile').matchAll(/^FROM \S+ AS (\w+)$/gm)].map(([, stage]) => stage)
+  expect(targets).toEqual(['app', 'backup', 'trial'])
+  expect(targets.filter((target) => !stages.includes(target))).toEqual([])
+})
+
+it('a forge tests by .ci/run and nothing else', () => {
+  const workflows = globSync('.github/workflows/*', { cwd: ROOT }).sort()
+  expect(workflows).toEqual(['.github/workflows/ci.yml', '.github/workflows/image.yml'])
   const runs = [...read(workflows[0]!).matchAll(/^\s*- run: (.*)$/gm)].map(([, command]) => command)
   expect(runs).toEqual(['.ci/run'])
 })

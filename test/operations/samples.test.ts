@@ -1,11 +1,15 @@
 /** The samples of docs/operations and the compose files, as their own programs read them. */
-import { spawnSync } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { serverUser } from '../../src/database/embedded/user.ts'
+import { freePort } from '../harness/free-port.ts'
 import { caddyVariables, isWithout, writeNginx } from '../harness/proxies.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
 import { ROOT } from '../harness/server-process.ts'
+import { until } from '../harness/waiting.ts'
 
 const OPERATIONS = join(ROOT, 'docs/operations')
 const COMPOSE = 'docker-compose.yml'
@@ -58,12 +62,43 @@ it.skipIf(isWithout('systemd-analyze'))('systemd takes every unit', () => {
   expect(run('systemd-analyze', ['verify', ...files])).toEqual({ status: 0, said: '' })
 })
 
+it.skipIf(isWithout('pgbouncer'))('pgbouncer starts by its sample', async () => {
+  const port = await freePort()
+  const text = readFileSync(join(OPERATIONS, 'pgbouncer.ini'), 'utf8')
+    .replaceAll(/\/(?:var\/run|var\/log|etc)\/\w+/g, folder)
+    .replace('listen_port = 6432', `listen_port = ${port}`)
+  writeFileSync(join(folder, 'pgbouncer.ini'), text)
+  writeFileSync(join(folder, 'userlist.txt'), '"tessera" "a password"')
+  const user = await serverUser(folder)
+  if (user)
+    for (const name of ['.', 'pgbouncer.ini', 'userlist.txt'])
+      chownSync(join(folder, name), user.uid, user.gid)
+  const child = spawn('pgbouncer', [join(folder, 'pgbouncer.ini')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    ...user,
+  })
+  let said = ''
+  child.stderr.on('data', (chunk) => (said += chunk))
+  const ended = once(child, 'exit')
+  await until(() => said.includes('process up') || child.exitCode !== null)
+  child.kill('SIGQUIT')
+  await ended
+  expect(said).toContain(`listening on 127.0.0.1:${port}`)
+  expect(said).not.toMatch(/ERROR|FATAL|WARNING/)
+})
+
 type Service = { depends_on?: object; networks?: string[]; volumes?: string[] }
 type ComposeFile = { services: Record<string, Service>; networks?: object; volumes?: object }
 
 /** Where docker compose is absent, as in the container of continuous integration, only the names are compared. */
-describe.each([[[COMPOSE]], [[COMPOSE, HIGH_AVAILABILITY]]])('%s', (files) => {
-  const isWithoutCompose = run('docker', ['compose', 'version']).status !== 0
+const TEMPLATES = ['1panel/tessera/0.1.0', 'dokploy'].map(
+  (name) => `docs/operations/templates/${name}/docker-compose.yml`,
+)
+const COMPOSES = [[COMPOSE], [COMPOSE, HIGH_AVAILABILITY], ...TEMPLATES.map((file) => [file])]
+
+describe.each(COMPOSES.map((files) => [files]))('%s', (files) => {
+  // The panels fill in the templates.
+  const isWithoutCompose = files[0] !== COMPOSE || run('docker', ['compose', 'version']).status !== 0
 
   it.skipIf(isWithoutCompose)('docker compose takes', () => {
     const args = ['compose', ...files.flatMap((file) => ['-f', file]), 'config', '--quiet']
