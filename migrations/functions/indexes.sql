@@ -10,6 +10,7 @@ comment on index account_links_expiry is 'src/operations/retention.ts: deletes e
 comment on index account_links_token_hash_key is 'unique: a link is of one member';
 comment on index account_links_user is 'src/accounts/security/account-links.ts: a member''s open links of a purpose';
 
+comment on index alerts_account_cause is 'unique: a member is warned once of a cause';
 comment on index alerts_cause_key is 'unique: a member is warned once of a cause';
 comment on index alerts_oauth_cause_key is 'unique: a member is warned once of a cause';
 comment on index alerts_of_user is 'src/payment/alerts/alerts.ts: a member''s list';

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { hasMail } from '../accounts/people/email.ts'
 import { LINK_MINUTES } from '../accounts/security/recovery.ts'
-import { NOT_ME } from '../accounts/security/security-events.ts'
+import { isDeniable, NOT_ME } from '../accounts/security/security-events.ts'
 import { agentOf, browserScope } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
@@ -41,7 +41,7 @@ async function showPage(request: FastifyRequest, reply: FastifyReply, deps: Core
   if (account === undefined) return showDeadLink(reply)
   const { t, time } = request.locale
   const { notMe } = t
-  const { username, address, email, has_password, has_second_factor, has_new_passkeys } = account
+  const { username, address, email, has_password, has_second_factor, has_new_passkeys, event } = account
   const notes = [
     notMe.signsOut,
     has_password && notMe.password(address),
@@ -53,7 +53,10 @@ async function showPage(request: FastifyRequest, reply: FastifyReply, deps: Core
   return reply.page('confirm', {
     title: notMe.title,
     lead: has_password ? notMe.lead(username) : notMe.leadAtForum(username),
-    facts: [{ term: notMe.changed, value: time(account.changed_at) }],
+    facts: [
+      ...(isDeniable(event) ? [{ term: notMe.what, value: t.mails.notices[event].subject }] : []),
+      { term: notMe.when, value: time(account.changed_at) },
+    ],
     notes: notes.filter((note) => note !== false),
     action: NOT_ME,
     fields: { token },

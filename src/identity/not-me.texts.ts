@@ -5,14 +5,15 @@ import { POINTS } from '../web/site-words.ts'
 export const notMe = {
   title: { en: 'Was it not you?', zh: '不是你本人操作？' },
   lead: (name: string) => ({
-    en: `We have sent an email about a change of the account @${name}. If you did not make it, lock the account now.`,
-    zh: `我们就账号 @${name} 的一项更改发送了邮件。如果不是你本人操作，请立即锁定账号。`,
+    en: `We have sent an email about what happened to the account @${name}. If it was not you, lock the account now.`,
+    zh: `账号 @${name} 发生了以下操作，我们已邮件通知。如果不是你本人操作，请立即锁定账号。`,
   }),
   leadAtForum: (name: string) => ({
-    en: `We have sent an email about a change of the account @${name}. If you did not make it, sign out everywhere now.`,
-    zh: `我们就账号 @${name} 的一项更改发送了邮件。如果不是你本人操作，请立即全部退出登录。`,
+    en: `We have sent an email about what happened to the account @${name}. If it was not you, sign out everywhere now.`,
+    zh: `账号 @${name} 发生了以下操作，我们已邮件通知。如果不是你本人操作，请立即全部退出登录。`,
   }),
-  changed: { en: 'Changed', zh: '更改时间' },
+  what: { en: 'What happened', zh: '操作' },
+  when: { en: 'When', zh: '时间' },
   signsOut: {
     en: 'Every browser and app is signed out.',
     zh: '所有浏览器和应用都会退出登录。',

@@ -216,6 +216,7 @@ describe('the link', () => {
     await sendDueMail(test.deps)
     expect(smtp.take(member.email).map((mail) => mail.subject)).toEqual([
       subjectOf(messages.en.mails.notices['password.recovered']),
+      subjectOf(messages.en.mails.notices['sign_in.new_browser']),
     ])
     const audit = test.db
       .selectFrom('audit_log')
@@ -225,7 +226,30 @@ describe('the link', () => {
     expect((await audit.execute()).map((row) => row.action)).toEqual([
       'account.password.recovery_sent',
       'account.password.recovered',
+      'account.sign_in.new_browser',
     ])
+  })
+
+  it('leads on to the page that had asked for the sign-in', async () => {
+    const [member, visitor] = [await makeMember(), browser(test)]
+    const asked = encodeURIComponent('/payment/pay/txn_1?from=shop')
+    const [, forgotten] = /href="(\/account\/recover[^"]*)"/.exec(
+      (await visitor.get(`/sign-in?return_to=${asked}`)).body,
+    )!
+    const page = await visitor.get(forgotten!)
+    const refused = await visitor.submit(page, PAGE, { name: '' })
+    const sent = await visitor.submit(refused, PAGE, { name: member.username })
+    expect(sent.body).toContain(`href="/sign-in?return_to=${asked}"`)
+    const [link] = await linksTo(member.email)
+    expect(link).not.toContain('txn_1')
+    const done = await setPassword(link!, 'remember this one')
+    expect(done.body).toContain(`href="/sign-in?return_to=${asked}"`)
+    expect((await visitor.get(`${PAGE}?return_to=//evil.example`)).form(PAGE)).toMatchObject({
+      return_to: '/',
+    })
+    expect((await visitor.get(`${PAGE}?return_to=/${'x'.repeat(2_000)}`)).form(PAGE)).toMatchObject({
+      return_to: '/',
+    })
   })
 
   it('works once, also of many at once', async () => {

@@ -4,7 +4,7 @@ import { keepAccessUrl } from '../../src/accounts/sign-in/keep-access.page.ts'
 import type { SettingName } from '../../src/core/setting-values.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
 import { browser, setSetting, startTestApp, useTestApp } from '../harness/harness.ts'
-import { rowOf } from '../harness/rows.ts'
+import { rowOf, rowsOf } from '../harness/rows.ts'
 
 const PATH = '/register'
 const PASSWORD = 'correct horse battery'
@@ -56,7 +56,10 @@ it('makes an ordinary account, signs it in, and leads on', async () => {
   expect(await entry.select(['action', 'actor_id', 'ip']).execute()).toEqual([
     { action: 'account.registered', actor_id: row.id, ip: '203.0.113.1' },
   ])
+  const alerts = () => rowsOf(test, 'alerts', { user_id: row.id }, ['kind'])
+  expect(await alerts()).toEqual([])
   await signIn(test, 'nova.1', PASSWORD)
+  expect(await alerts()).toEqual([{ kind: 'new_browser' }])
 })
 
 it('refuses taken or misleading names, short passwords and foreign forms', async () => {

@@ -62,8 +62,12 @@ function looks({ db }: TestApp) {
           .execute()
       ).map((row) => row.name),
     /** The acts of the audit log about the member, oldest first. */
-    auditOf: async (member: Member) =>
-      rowsOf({ db }, 'audit_log', { subject: `user:${(await userOf(member)).id}` }, ['action', 'detail']),
+    /** What was recorded about a member, but for new browsers: each sign-in of a test is from one. */
+    auditOf: async (member: Member) => {
+      const subject = `user:${(await userOf(member)).id}`
+      const recorded = await rowsOf({ db }, 'audit_log', { subject }, ['action', 'detail'])
+      return recorded.filter(({ action }) => action !== 'account.sign_in.new_browser')
+    },
     hints: async () =>
       (await db.selectFrom('forum_members').where('hinted_at', 'is not', null).select('user_id').execute())
         .length,

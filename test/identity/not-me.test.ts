@@ -1,4 +1,7 @@
-/** “This wasn't me”: the link in a mail about a change locks the account of a member who did not make it. spec/accounts 4.4. */
+/**
+ * “This wasn't me”: the link in a mail about a change or a new browser locks the account of a member whose act it was not.
+ * spec/accounts 3.4 and 4.4.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sendDueMail } from '../../src/accounts/people/email.ts'
 import { NOT_ME, NOT_ME_DAYS } from '../../src/accounts/security/security-events.ts'
@@ -71,6 +74,7 @@ it('one button ends sessions, tokens and the password, and mails a link to set a
   const visitor = browser(test)
   const page = await visitor.get(link)
   expect(page.body).toContain(notMe.lead(alice.username))
+  expect(page.body).toContain(mails.notices['password.changed'].subject)
   // Opening the link does nothing, because scanners of mail open it too.
   expect((await stranger.get('/account')).status).toBe(200)
 
@@ -96,6 +100,46 @@ it('one button ends sessions, tokens and the password, and mails a link to set a
     detail: { sessions: 1, grants: 1, passkeys: 0, email: alice.email },
     actor_id: null,
   })
+})
+
+it('a sign-in in a new browser is told once, by alert and mail, and can be denied', async () => {
+  const alice = await makeReachable()
+  const alerts = () => rowsOf(test, 'alerts', { user_id: alice.id }, ['kind', 'facts'])
+  // The first sign-in of an account has none to compare with.
+  const own = await alice.signIn()
+  expect([await mailsTo(alice.email), await alerts()]).toEqual([[], []])
+
+  const stranger = browser(test)
+  const from = {
+    'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0',
+    'x-forwarded-for': '203.0.113.9',
+  }
+  const enter = async () => {
+    const form = (await stranger.get('/sign-in')).form('/sign-in')
+    const { username, password } = alice
+    return stranger.post('/sign-in', { ...form, username, password }, from)
+  }
+  expect((await enter()).status).toBe(303)
+  expect(await alerts()).toEqual([
+    { kind: 'new_browser', facts: { browser: 'Firefox', system: 'Linux', ip: '203.0.113.9' } },
+  ])
+  const shown = await own.get('/account/alerts')
+  expect(shown.body).toContain(
+    messages.en.alerts.mails.new_browser({ browser: 'Firefox', system: 'Linux' }).subject,
+  )
+  expect(shown.body).toContain('href="/account/sessions"')
+  await stranger.submit(await stranger.get('/account'), '/sign-out')
+  expect((await enter()).status).toBe(303)
+  expect(await alerts()).toHaveLength(1)
+
+  const [mail, ...more] = await mailsTo(alice.email)
+  expect(more).toEqual([])
+  expect(mail!.subject).toBe(subjectOf(mails.notices['sign_in.new_browser']))
+  expect(mail!.text).toMatch(/Firefox on Linux\n.*203\.0\.113\.9/)
+  const [, link] = /http:\/\/localhost:3000(\S+\?token=\S+)/.exec(mail!.text)!
+  expect((await own.get(link!)).body).toContain(mails.notices['sign_in.new_browser'].subject)
+  await deny(link!)
+  expect((await stranger.get('/account')).status).toBe(303)
 })
 
 it('a changed address comes back, and only the link of the first change counts', async () => {

@@ -10,6 +10,7 @@ import type { Core } from '../../core/core.ts'
 import type { Config } from '../../platform/config.ts'
 import { randomToken } from '../../platform/secrets.ts'
 import { safeBack } from '../../web/back.ts'
+import { noteSignIn } from '../security/new-browser.ts'
 import { browserScope, signInUrl, startSession } from '../session/session.ts'
 import { type AnswerFault, forumOf, readAnswer, requestUrl } from './connect.ts'
 import { issueNonce, lookAtNonce, NONCE_MINUTES, type NonceFault, signInMember } from './sign-in.ts'
@@ -78,6 +79,7 @@ export async function forumSignInRoutes(app: FastifyInstance, deps: Core): Promi
       return refuse(reply, outcome, return_to, outcome === 'suspended' ? forum.url : undefined)
     }
     await startSession(request, reply, outcome.user_id, ['forum'], deps)
+    await noteSignIn(request, reply, outcome.user_id, deps)
     return reply.header('cache-control', 'no-store').redirect(return_to, 303)
   })
 }

@@ -10,6 +10,7 @@ export const letter = {
   greeting: (name: string) => ({ en: `Hello @${name},`, zh: `@${name}，你好：` }),
   when: { en: 'When', zh: '时间' },
   browser: { en: 'Browser', zh: '浏览器' },
+  address: { en: 'IP address', zh: 'IP 地址' },
   inZone: (time: string, zone: string) => ({ en: `${time} (${zone})`, zh: `${time}（${zone}）` }),
   copyHint: {
     en: 'If the button does not open, copy this address into your browser:',

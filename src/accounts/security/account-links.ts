@@ -1,7 +1,7 @@
 // This room: passwords, e-mail addresses, second factors, recovery, and the security events of an account.
-// Verbs: changePassword, confirmAddress, turnOnSecondFactor, acceptCode, recoverPassword.
+// Verbs: changePassword, confirmAddress, turnOnSecondFactor, acceptCode, recoverPassword, noteSignIn.
 // Tables: account_links, second_factors, recovery_codes, recovery_requests.
-// Clauses: spec/accounts 2.4, 4.1–4.2.
+// Clauses: spec/accounts 2.4, 3.4, 4.1–4.2.
 /** One-time links, sent by mail or made at the command line. Only the hash of a link's token is stored. */
 import type { Db, Tx } from '../../database/connection.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
@@ -11,7 +11,16 @@ export type LinkPurpose = 'recover_password' | 'confirm_email' | 'sign_in' | 'no
 /** Makes a link and returns its token, which only the link contains. */
 export async function issueLink(
   tx: Tx,
-  link: { user_id: bigint; purpose: LinkPurpose; email: string; expires_at: Date },
+  link: {
+    user_id: bigint
+    purpose: LinkPurpose
+    email: string
+    expires_at: Date
+    /** The path to which the link leads on. */
+    return_to?: string
+    /** The notice that a link of “This wasn't me” denies. */
+    event?: string
+  },
 ): Promise<string> {
   const token = randomToken()
   await tx
@@ -55,7 +64,9 @@ export type LinkToken = { token: string; purpose: LinkPurpose; now: Date }
 export async function findLink(
   db: Db,
   { token, purpose, now }: LinkToken,
-): Promise<{ user_id: bigint; username: string; email: string; expires_at: Date } | undefined> {
+): Promise<
+  { user_id: bigint; username: string; email: string; expires_at: Date; event: string | null } | undefined
+> {
   return db
     .selectFrom('account_links as link')
     .innerJoin('users', 'users.id', 'link.user_id')
@@ -63,7 +74,7 @@ export async function findLink(
     .where('link.purpose', '=', purpose)
     .where('link.used_at', 'is', null)
     .where('link.expires_at', '>', now)
-    .select(['link.user_id', 'link.email', 'link.expires_at', 'users.username'])
+    .select(['link.user_id', 'link.email', 'link.expires_at', 'link.event', 'users.username'])
     .executeTakeFirst()
 }
 
@@ -74,7 +85,7 @@ export async function findLink(
 export async function claimLink(
   tx: Tx,
   { token, purpose, now, user_id }: LinkToken & { user_id?: bigint },
-): Promise<{ id: bigint; user_id: bigint; email: string; expires_at: Date } | undefined> {
+): Promise<{ id: bigint; user_id: bigint; email: string; expires_at: Date; return_to: string } | undefined> {
   return tx
     .updateTable('account_links')
     .set({ used_at: now })
@@ -83,6 +94,6 @@ export async function claimLink(
     .where('used_at', 'is', null)
     .where('expires_at', '>', now)
     .$if(user_id !== undefined, (query) => query.where('user_id', '=', user_id!))
-    .returning(['id', 'user_id', 'email', 'expires_at'])
+    .returning(['id', 'user_id', 'email', 'expires_at', 'return_to'])
     .executeTakeFirst()
 }

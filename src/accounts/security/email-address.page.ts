@@ -10,7 +10,7 @@ import { PROFILE, requireFreshSignIn } from '../session/reauthentication.ts'
 import { agentOf, requireUser, type Session, sessionOf } from '../session/session.ts'
 import { registerAttempt } from '../session/throttle.ts'
 import { findLink } from './account-links.ts'
-import { CONFIRM, confirmAddress, LINK_MINUTES, requestAddress } from './email-address.ts'
+import { CONFIRM, confirmAddress, LINK_MINUTES, pendingAddress, requestAddress } from './email-address.ts'
 
 const PAGE = '/account/email'
 /** Requests of one member in the throttle's window, because each sends a mail to any address. */
@@ -21,7 +21,7 @@ const Token = z.string().min(1).max(100)
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'accounts/security/email-address': { user: Session['user'] }
+    'accounts/security/email-address': { user: Session['user']; pending: string | undefined }
     'accounts/security/confirm-email': { user: Session['user']; token: string; email: string }
   }
 }
@@ -41,9 +41,11 @@ export async function emailAddressPages(app: FastifyInstance, deps: Core): Promi
 async function changePages(app: FastifyInstance, deps: Core): Promise<void> {
   app.addHook('preHandler', requireFreshSignIn(deps, { back: PROFILE }))
 
-  app.get(PAGE, async (request, reply) =>
-    reply.page('accounts/security/email-address', { user: sessionOf(request).user }),
-  )
+  app.get(PAGE, async (request, reply) => {
+    const { user } = sessionOf(request)
+    const pending = await pendingAddress(deps.db, user.id, deps.clock())
+    return reply.page('accounts/security/email-address', { user, pending })
+  })
 
   app.post(PAGE, async (request, reply) => {
     const email = await sendConfirmation(request, deps)

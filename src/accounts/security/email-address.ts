@@ -10,7 +10,7 @@ import { enqueueMail } from '../people/email.ts'
 import type { User } from '../people/users.ts'
 import { claimLink, endLinks, issueLink } from './account-links.ts'
 import { mails } from './mails.texts.ts'
-import { browserFact, recordSecurityEvent } from './security-events.ts'
+import { originFacts, recordSecurityEvent } from './security-events.ts'
 
 /** The path of the page that the link opens. */
 export const CONFIRM = '/account/email/confirm'
@@ -48,7 +48,7 @@ export async function requestAddress(
       recipient: email,
       language,
       kind: 'email.confirmation',
-      content: { ...mails.confirmEmail(email, LINK_MINUTES), at: now, facts: [browserFact(agent)] },
+      content: { ...mails.confirmEmail(email, LINK_MINUTES), at: now, facts: originFacts({ agent, ip }) },
       link: `${CONFIRM}?token=${token}`,
       useless_at: expires_at,
     })

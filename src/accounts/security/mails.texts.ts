@@ -18,8 +18,8 @@ export const mails = {
   lockedOut: (minutes: number) => ({
     subject: { en: 'Set a new password', zh: '请设置新密码' },
     text: {
-      en: 'You said that a change of your account was not yours. Its old password no longer works, and every browser and app is signed out.',
-      zh: '你表示账号的一项更改不是你本人操作。旧密码已失效，所有浏览器和应用均已退出登录。',
+      en: 'You said that it was not you who used your account. Its old password no longer works, and every browser and app is signed out.',
+      zh: '你表示账号的操作不是你本人所为。旧密码已失效，所有浏览器和应用均已退出登录。',
     },
     button: { en: 'Set a new password', zh: '设置新密码' },
     note: {
@@ -193,6 +193,13 @@ export const mails = {
         zh: '本站运维人员为你的账号生成了一次性登录链接，且该链接已被使用。如果不是你要求的，也请告知管理员。',
       },
     },
+    'sign_in.new_browser': {
+      subject: { en: 'New sign-in to your account', zh: '你的账号有新的登录' },
+      text: {
+        en: 'A browser that is new to your account has signed in.',
+        zh: '一个新的浏览器登录了你的账号。',
+      },
+    },
   },
 } satisfies Texts
 
@@ -273,8 +280,8 @@ export const messages = {
   deadNotMeLink: {
     title: { en: 'This link no longer works', zh: '链接已失效' },
     text: () => ({
-      en: 'It was already used, has expired, or is incomplete. If a change of your account was not yours, get a link to set a new password, and tell an administrator.',
-      zh: '链接已使用、已过期或不完整。如果账号的更改不是你本人操作，请获取链接设置新密码，并联系管理员。',
+      en: 'It was already used, has expired, or is incomplete. If somebody else uses your account, get a link to set a new password, and tell an administrator.',
+      zh: '链接已使用、已过期或不完整。如果有他人使用你的账号，请获取链接设置新密码，并联系管理员。',
     }),
     action: { en: 'Get a link', zh: '获取链接' },
   },

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import { AppError } from '../../platform/errors.ts'
+import { safeBack } from '../../web/back.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { hasMail } from '../people/email.ts'
 import { agentOf } from '../session/session.ts'
@@ -15,6 +16,8 @@ import { LINK_MINUTES, NEW_PASSWORD, recoverPassword, requestRecovery } from './
 
 /** Requests for one name in the throttle's window, because each may send a mail. */
 const REQUESTS_MAX = 3
+/** A longer path to return to is left out, because the database keeps it. */
+const RETURN_LENGTH_MAX = 2_000
 
 const RequestForm = z.object({ name: z.string().trim().min(1).max(254) })
 const Token = z.string().min(1).max(100)
@@ -28,13 +31,20 @@ type Message = keyof typeof messages
 declare module '../../web/views.ts' {
   interface PageData {
     'accounts/security/message':
-      | { message: 'recoverySent' | 'confirmationSent' | 'lockedOutSent'; minutes: number; email?: string }
+      | {
+          message: 'recoverySent' | 'confirmationSent' | 'lockedOutSent'
+          minutes: number
+          email?: string
+          /** The path that the sign-in of its button returns to. */
+          back?: string
+        }
       | {
           message: Exclude<Message, 'recoverySent' | 'confirmationSent' | 'lockedOutSent'>
           email?: string
           minutes?: undefined
+          back?: string
         }
-    'accounts/security/recover': { hasForum: boolean }
+    'accounts/security/recover': { hasForum: boolean; back: string }
     'accounts/security/recover-password': { token: string; username: string }
   }
 }
@@ -47,22 +57,27 @@ export async function recoveryRoutes(app: FastifyInstance, deps: Core): Promise<
 
   const hasForum = deps.config.DISCOURSE_URL !== undefined
 
-  app.get('/account/recover', async (_request, reply) =>
-    reply.page('accounts/security/recover', { hasForum }),
+  app.get<{ Querystring: Record<string, unknown> }>('/account/recover', async ({ query, refused }, reply) =>
+    reply.page('accounts/security/recover', {
+      hasForum,
+      back: backFrom(refused?.typed.return_to ?? query.return_to),
+    }),
   )
 
   app.post('/account/recover', async (request, reply) => {
     const { empty } = request.locale.t.security.recover
     const { name } = readForm(request, RequestForm, { name: empty })
     const { ip, locale } = request
+    const back = backFrom((request.body as Record<string, unknown>).return_to)
     // Always counted as a failure, because no right answer could clear it.
     await registerAttempt(deps, {
       account: `recovery of ${name}`,
       address: `recovery from ${networkOf(ip)}`,
       accountMax: REQUESTS_MAX,
     })
-    await requestRecovery(deps, { name, language: locale.language, ip, agent: agentOf(request) })
-    return reply.page('accounts/security/message', { message: 'recoverySent', minutes: LINK_MINUTES })
+    const by = { ip, agent: agentOf(request), language: locale.language }
+    await requestRecovery(deps, { name, ...by, return_to: back })
+    return reply.page('accounts/security/message', { message: 'recoverySent', minutes: LINK_MINUTES, back })
   })
 
   app.get<{ Querystring: Record<string, unknown> }>(NEW_PASSWORD, async ({ query, refused }, reply) =>
@@ -73,8 +88,9 @@ export async function recoveryRoutes(app: FastifyInstance, deps: Core): Promise<
     const words = { new_password: request.locale.t.password.too_short }
     const { token, new_password } = readForm(request, PasswordForm, words)
     const act = { token: asToken(token), new_password, ip: request.ip, agent: agentOf(request) }
-    const isDone = await recoverPassword(deps, act)
-    return isDone ? reply.page('accounts/security/message', { message: 'passwordSet' }) : showDeadLink(reply)
+    const back = await recoverPassword(deps, act)
+    if (back === undefined) return showDeadLink(reply)
+    return reply.page('accounts/security/message', { message: 'passwordSet', back })
   })
 }
 
@@ -86,6 +102,11 @@ async function showNewPassword(reply: FastifyReply, deps: Core, token: string): 
 
 function showDeadLink(reply: FastifyReply) {
   return reply.page('accounts/security/message', { message: 'deadRecoveryLink' }, { status: 410 })
+}
+
+function backFrom(sent: unknown): string {
+  const back = safeBack(sent)
+  return back.length <= RETURN_LENGTH_MAX ? back : '/'
 }
 
 function asToken(sent: unknown): string {

@@ -11,7 +11,7 @@ import { endSessionsOf } from '../session/session.ts'
 import { claimLink, endLinks, findLink, issueLink } from './account-links.ts'
 import { mails } from './mails.texts.ts'
 import { hashPassword } from './password.ts'
-import { browserFact, recordSecurityEvent } from './security-events.ts'
+import { originFacts, recordSecurityEvent } from './security-events.ts'
 
 export const LINK_MINUTES = 30
 const BATCH_MAX = 20
@@ -20,7 +20,8 @@ const ACCOUNTS_MAX = 5
 /** The path of the page that the link opens. */
 export const NEW_PASSWORD = '/account/recover/password'
 
-type RecoveryRequest = { name: string; language: Language; ip: string; agent: string }
+/** `return_to` is the path at which the member asked for the sign-in. */
+type RecoveryRequest = { name: string; language: Language; ip: string; agent: string; return_to: string }
 type Stored = RecoveryRequest & { requested_at: Date }
 
 /** Stores a request for the worker. */
@@ -32,22 +33,22 @@ export async function requestRecovery({ db, clock }: Core, request: RecoveryRequ
 }
 
 /**
- * Sets a new password with a link and ends all sessions. Tokens of applications and the second factor stay. Returns false
- * when the link is used or expired, or the account has another address now.
+ * Sets a new password with a link and ends all sessions. Tokens of applications and the second factor stay. Returns the path that
+ * the link leads on to, or undefined when it is used or expired, or the account has another address now.
  */
 export async function recoverPassword(
   deps: Core,
   { token, new_password, ...by }: { token: string; new_password: string; ip: string; agent?: string },
-): Promise<boolean> {
+): Promise<string | undefined> {
   const now = deps.clock()
   const purpose = 'recover_password'
   // Checked before the expensive hash. claimLink decides.
-  if ((await findLink(deps.db, { token, purpose, now })) === undefined) return false
+  if ((await findLink(deps.db, { token, purpose, now })) === undefined) return undefined
   const password_hash = await hashPassword(new_password)
   return deps.db.transaction().execute(async (tx) => {
     const link = await claimLink(tx, { token, purpose, now })
-    if (link === undefined) return false
-    const { user_id, email } = link
+    if (link === undefined) return undefined
+    const { user_id, email, return_to } = link
     const changed = await tx
       .updateTable('users')
       .set({ password_hash, must_change_password: false, updated_at: now })
@@ -56,11 +57,11 @@ export async function recoverPassword(
       .where('email', '=', email)
       .where('email_verified', '=', true)
       .executeTakeFirst()
-    if (changed.numUpdatedRows !== 1n) return false
+    if (changed.numUpdatedRows !== 1n) return undefined
     await endLinks(tx, { user_id, purpose, now })
     await endSessionsOf(tx, deps, user_id)
     await recordSecurityEvent(tx, deps, { event: 'password.recovered', user_id, actor_id: user_id, ...by })
-    return true
+    return return_to
   })
 }
 
@@ -79,7 +80,7 @@ export async function answerRecoveryRequests(deps: Core): Promise<void> {
           .skipLocked()
           .select('id'),
       )
-      .returning(['name', 'language', 'ip', 'agent', 'requested_at'])
+      .returning(['name', 'language', 'ip', 'agent', 'return_to', 'requested_at'])
       .execute()
     for (const request of requests) await sendLinks(tx, deps, request)
   })
@@ -87,7 +88,7 @@ export async function answerRecoveryRequests(deps: Core): Promise<void> {
 
 /** Mails links to the confirmed addresses of local accounts with this name or address, if there are any. */
 async function sendLinks(tx: Tx, deps: Core, { requested_at, ...request }: Stored): Promise<void> {
-  const { name, language, ip, agent } = request
+  const { name, language, ip, agent, return_to } = request
   const accounts = await tx
     .selectFrom('users')
     .where(sql<boolean>`(lower(username) = lower(${name}) or lower(email) = lower(${name}))`)
@@ -98,26 +99,29 @@ async function sendLinks(tx: Tx, deps: Core, { requested_at, ...request }: Store
     .orderBy('id')
     .limit(ACCOUNTS_MAX)
     .execute()
-  const content = { ...mails.recovery(LINK_MINUTES), at: requested_at, facts: [browserFact(agent)] }
+  const content = { ...mails.recovery(LINK_MINUTES), at: requested_at, facts: originFacts({ agent, ip }) }
   for (const { id: user_id, username, email, ...account } of accounts)
     await mailRecoveryLink(tx, deps, {
       member: { user_id, username, email: email!, language: account.language ?? language },
       content,
       ip,
+      return_to,
     })
 }
 
 type Reachable = { user_id: bigint; username: string; email: string; language: Language }
 
+type RecoveryMail = { member: Reachable; content: MailContent; ip: string; return_to?: string }
+
 /** Mails a member a link that sets a new password. The address must be confirmed, or the link does nothing. */
 export async function mailRecoveryLink(
   tx: Tx,
   deps: Core,
-  { member, content, ip }: { member: Reachable; content: MailContent; ip: string },
+  { member, content, ip, return_to = '/' }: RecoveryMail,
 ): Promise<void> {
   const { user_id, username, email, language } = member
   const expires_at = new Date(deps.clock().getTime() + LINK_MINUTES * 60_000)
-  const token = await issueLink(tx, { user_id, purpose: 'recover_password', email, expires_at })
+  const token = await issueLink(tx, { user_id, purpose: 'recover_password', email, expires_at, return_to })
   await recordSecurityEvent(tx, deps, { event: 'password.recovery_sent', user_id, actor_id: null, ip })
   await enqueueMail(tx, deps, {
     user_id,

@@ -42,11 +42,13 @@ const DENIABLE = [
   'recovery_codes.remade',
   'recovery_code.used',
   'sign_in.link_used',
+  'sign_in.new_browser',
 ] as const satisfies Notice[]
 
 type Deniable = (typeof DENIABLE)[number]
 
-const isDeniable = (event: Notice): event is Deniable => DENIABLE.some((each) => each === event)
+/** Whether the mail about an event has “This wasn't me”. */
+export const isDeniable = (event: string | null): event is Deniable => DENIABLE.some((each) => each === event)
 
 /** Where the button of a mail leads, with its label and the words around it. */
 type Way = { content: Partial<MailContent>; link: string }
@@ -82,12 +84,15 @@ export async function recordSecurityEvent(tx: Tx, deps: Core, record: SecurityRe
   if (!isUnmailed(event)) await sendNotice(tx, deps, record, event)
 }
 
-/** Says in a mail which browser it was. */
-export const browserFact = (agent: string): [Text, Text] => [letter.browser, deviceText(agent)]
+/** Says in a mail which browser it was, and at which address. */
+export function originFacts({ agent, ip }: { agent: string; ip: string | null }): [Text, Text][] {
+  const browser: [Text, Text] = [letter.browser, deviceText(agent)]
+  return ip === null ? [browser] : [browser, [letter.address, { en: ip, zh: ip }]]
+}
 
 async function sendNotice(tx: Tx, deps: Core, record: SecurityRecord, event: Notice): Promise<void> {
   if (!hasMail(deps.config)) return
-  const { user_id, agent } = record
+  const { user_id, agent, ip } = record
   const user = await tx
     .selectFrom('users')
     .where('id', '=', user_id)
@@ -98,7 +103,7 @@ async function sendNotice(tx: Tx, deps: Core, record: SecurityRecord, event: Not
   const recipient = record.notify === undefined ? confirmed : record.notify
   if (recipient === null) return
   const way = isDeniable(event)
-    ? await notMeWay(tx, deps, { user_id, email: recipient, has_password: user.has_password })
+    ? await notMeWay(tx, deps, { user_id, email: recipient, has_password: user.has_password, event })
     : WAYS[event]
   const { subject, text } = mails.notices[event]
   await enqueueMail(tx, deps, {
@@ -111,7 +116,7 @@ async function sendNotice(tx: Tx, deps: Core, record: SecurityRecord, event: Not
       subject,
       text,
       at: deps.clock(),
-      ...(agent !== undefined && { facts: [browserFact(agent)] }),
+      ...(agent !== undefined && { facts: originFacts({ agent, ip }) }),
       ...way?.content,
     },
     ...(way !== undefined && { link: way.link }),
@@ -122,10 +127,15 @@ async function sendNotice(tx: Tx, deps: Core, record: SecurityRecord, event: Not
 async function notMeWay(
   tx: Tx,
   { clock }: Core,
-  { user_id, email, has_password }: { user_id: bigint; email: string; has_password: boolean },
+  {
+    user_id,
+    email,
+    has_password,
+    event,
+  }: { user_id: bigint; email: string; has_password: boolean; event: Deniable },
 ): Promise<Way> {
   const expires_at = new Date(clock().getTime() + NOT_ME_DAYS * DAY_MS)
-  const token = await issueLink(tx, { user_id, purpose: 'not_me', email, expires_at })
+  const token = await issueLink(tx, { user_id, purpose: 'not_me', email, expires_at, event })
   const { wasYou, wasNotYou, notMe, notMeNote } = mails
   const what = has_password ? wasNotYou.answer : wasNotYou.answerWithoutPassword
   const content = {

@@ -41,6 +41,11 @@ export function deviceOf(agent: string): { browser: string | undefined; system: 
 /** Names the browser and the system of a User-Agent header in both languages, for a mail. */
 export function deviceText(agent: string): Text {
   const { browser, system } = deviceOf(agent)
+  return deviceNamed(browser, system)
+}
+
+/** Says the names of a browser and its system in both languages. */
+export function deviceNamed(browser: string | undefined, system: string | undefined): Text {
   if (browser !== undefined && system !== undefined) return texts.on(browser, system)
   const name = browser ?? system
   return name === undefined ? texts.unknown : { en: name, zh: name }

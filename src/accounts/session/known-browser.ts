@@ -23,18 +23,20 @@ export function attemptedBy(
   return { account: `known browser ${browser}`, address: `known browser ${browser}`, user_id }
 }
 
-/** Marks this browser as a known browser of the member, who has just signed in. */
+/** Marks this browser as a known browser of the member, who has just signed in. Returns its name if it was not known before. */
 export function rememberBrowser(
   request: FastifyRequest,
   reply: FastifyReply,
   user_id: bigint,
   deps: Core,
-): void {
-  const browser = findMark(request, user_id, deps) ?? randomText(NAME_LENGTH, LOWER_ALNUM)
+): string | undefined {
+  const known = findMark(request, user_id, deps)
+  const browser = known ?? randomText(NAME_LENGTH, LOWER_ALNUM)
   reply.setCookie(cookieName(user_id, deps), `${browser}.${tagOf(browser, user_id, deps)}`, {
     ...cookieOptions(deps.config),
     maxAge: MARK_DAYS * 86_400,
   })
+  return known === undefined ? browser : undefined
 }
 
 function findMark(request: FastifyRequest, user_id: bigint, deps: Core): string | undefined {

@@ -4,8 +4,18 @@ import { counted } from '../../web/plurals.ts'
 
 export const sessions = {
   lead: {
-    en: 'These browsers are signed in to your account. If you do not recognise one, sign it out and change your password.',
-    zh: '以下浏览器已登录你的账号。如有不认识的，请将其退出并修改密码。',
+    en: 'These browsers are signed in to your account.',
+    zh: '以下浏览器已登录你的账号。',
+  },
+  unknownOne: { en: 'Is one of them not yours?', zh: '有不认识的浏览器？' },
+  unknownOneText: {
+    en: 'Sign it out here, then change your password, so that it cannot come back.',
+    zh: '请在这里将其退出，再修改密码，防止再次登录。',
+  },
+  /** For a member who signs in at the forum. */
+  unknownAtForum: {
+    en: 'Sign it out here, then change your password at the forum, so that it cannot come back.',
+    zh: '请在这里将其退出，再到论坛修改密码，防止再次登录。',
   },
   thisOne: { en: 'This browser', zh: '当前浏览器' },
   on: (browser: string, system: string) => ({

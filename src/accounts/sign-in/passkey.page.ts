@@ -5,7 +5,7 @@ import { AppError } from '../../platform/errors.ts'
 import { safeBack } from '../../web/back.ts'
 import { checkPasskey, type PasskeyFault } from '../passkeys/sign-in.ts'
 import { isBannedOrSuspended } from '../people/users.ts'
-import { rememberBrowser } from '../session/known-browser.ts'
+import { noteSignIn } from '../security/new-browser.ts'
 import { renewSession, sessionOf, signInUrl, startSession } from '../session/session.ts'
 
 /** Why the sign-in page appears again. */
@@ -49,7 +49,7 @@ export function passkeySignInRoutes(
     // The forum decides who comes in.
     if (!has_password) return show(request, reply, 'passkeyAtForum')
     await startSession(request, reply, user_id, amr, deps)
-    rememberBrowser(request, reply, user_id, deps)
+    await noteSignIn(request, reply, user_id, deps)
     return reply.redirect(safeBack(return_to), 303)
   })
 

@@ -11,8 +11,8 @@ import { leadsTo, safeBack } from '../../web/back.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { type NextStep, nextStepOf } from '../../web/next-steps.ts'
 import { createUser, isUsername } from '../people/users.ts'
+import { noteSignIn } from '../security/new-browser.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../security/password.ts'
-import { rememberBrowser } from '../session/known-browser.ts'
 import { startSession } from '../session/session.ts'
 import { keepAccessUrl } from './keep-access.page.ts'
 
@@ -80,7 +80,7 @@ export function registrationRoutes(app: FastifyInstance, deps: Core): void {
     const user_id = await register(deps, { username, password_hash, ip: request.ip })
     if (user_id === undefined) throw new FormRefused({ username: r.taken }, 'conflict')
     await startSession(request, reply, user_id, ['pwd'], deps)
-    rememberBrowser(request, reply, user_id, deps)
+    await noteSignIn(request, reply, user_id, deps)
     return reply.redirect(keepAccessUrl(safeBack(return_to)), 303)
   })
 }

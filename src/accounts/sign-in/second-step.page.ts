@@ -15,8 +15,9 @@ import { wantsHtml } from '../../web/pages.ts'
 import { type PasskeyButton, passkeyButton } from '../passkeys/options.ts'
 import { checkPasskey } from '../passkeys/sign-in.ts'
 import { isBannedOrSuspended } from '../people/users.ts'
+import { noteSignIn } from '../security/new-browser.ts'
 import { acceptCode, acceptRecoveryCode } from '../security/second-factor.ts'
-import { attemptedBy, rememberBrowser } from '../session/known-browser.ts'
+import { attemptedBy } from '../session/known-browser.ts'
 import { agentOf, cookieOptions, signInUrl, startSession } from '../session/session.ts'
 import { clearAttempts, failAttempt, openAttempt, withdrawAttempt } from '../session/throttle.ts'
 import { continueMeanwhile, hasSignedInMeanwhile } from './meanwhile.ts'
@@ -77,7 +78,7 @@ export async function finishSignIn(
   if (!(await hasSecondFactor(deps.db, user_id))) {
     if (attempt !== undefined) await clearAttempts(deps, attempt)
     await startSession(request, reply, user_id, amr, deps)
-    rememberBrowser(request, reply, user_id, deps)
+    await noteSignIn(request, reply, user_id, deps)
     return reply.redirect(back, 303)
   }
   // Not cleared yet, because with the password an attacker could otherwise reset the count of wrong codes.
@@ -116,7 +117,7 @@ export function secondStepRoutes(app: FastifyInstance, deps: Core): void {
     // Another request used it, or a change of the password ended it.
     if (!isOurs) return startOver(reply, return_to)
     await startSession(request, reply, user_id, amr, deps)
-    rememberBrowser(request, reply, user_id, deps)
+    await noteSignIn(request, reply, user_id, deps)
     return reply.redirect(return_to, 303)
   })
 }

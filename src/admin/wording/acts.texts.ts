@@ -60,6 +60,7 @@ export const acts = {
     'account.sessions_ended': { en: 'Sessions ended', zh: '结束会话' },
     'account.sign_in_link': { en: 'Sign-in link created', zh: '生成登录链接' },
     'account.sign_in.link_used': { en: 'Sign-in link used', zh: '使用登录链接' },
+    'account.sign_in.new_browser': { en: 'Signed in with a new browser', zh: '在新浏览器登录' },
     'account.signed_out': { en: 'Signed out everywhere', zh: '全部退出登录' },
     'account.suspended': { en: 'Member suspended', zh: '停用成员' },
     'alerts.read': { en: 'Alerts read', zh: '已读提醒' },

@@ -17,6 +17,8 @@ export type UsersTable = {
   is_banned: Generated<boolean>
   password_hash: Nullable<string>
   must_change_password: Generated<boolean>
+  /** False until the first sign-in, which is from no new browser. */
+  has_signed_in: Generated<boolean>
   forum_id: Nullable<bigint>
   language: Nullable<'en' | 'zh-CN'>
   language_chosen: Generated<boolean>
@@ -155,6 +157,10 @@ type AccountLinksTable = {
   email: string
   expires_at: Date
   used_at: Nullable<Date>
+  /** The path to which a link of `recover_password` leads on. */
+  return_to: Generated<string>
+  /** The notice that a link of `not_me` denies. */
+  event: Nullable<string>
   created_at: CreatedAt
 }
 
@@ -164,6 +170,7 @@ type RecoveryRequestsTable = {
   language: 'en' | 'zh-CN'
   ip: string
   agent: Generated<string>
+  return_to: Generated<string>
   requested_at: Date
   created_at: CreatedAt
 }

@@ -13,6 +13,7 @@ export type AlertKind =
   | 'given_away'
   | 'events_gone'
   | 'app_registered'
+  | 'new_browser'
   | MandateAlertKind
 
 /** The alerts to members about their mandates. */
@@ -30,7 +31,7 @@ export type MandateAlertKind =
 type AlertsTable = {
   id: Identity
   user_id: bigint
-  /** The payment application of the alert. Either this or `oauth_app_id` is set. */
+  /** The payment application of the alert. Either this or `oauth_app_id` is set, and neither for `new_browser`. */
   app_id: Nullable<bigint>
   oauth_app_id: Nullable<bigint>
   kind: AlertKind

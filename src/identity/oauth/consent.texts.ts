@@ -57,7 +57,10 @@ export const consent = {
   },
   continueTo: (app: string) => ({ en: `Continue to ${app}`, zh: `继续前往 ${app}` }),
   details: { en: 'More about this application', zh: '关于此应用' },
-  revoke: { en: 'You can revoke this at any time under', zh: '你可以随时撤销：' },
+  revoke: {
+    en: 'This holds until you revoke it, at any time, under',
+    zh: '在你撤销之前一直有效，可随时撤销：',
+  },
   couldRegister: {
     en: 'It could create applications in your name. You are told each time, and can delete them under',
     zh: '它还可以以你的名义创建应用，每次都会通知你。你可以在这里删除：',

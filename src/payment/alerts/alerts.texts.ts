@@ -1,4 +1,5 @@
 /** Texts of alerts, on their page and by email. */
+import { deviceNamed } from '../../accounts/session/device.ts'
 import type { AlertKind } from '../../database/tables/notifications.ts'
 import type { Text, Texts } from '../../web/languages.ts'
 import { counted, pointsOf } from '../../web/plurals.ts'
@@ -109,13 +110,13 @@ const mandate: Text = { en: 'Open the mandate', zh: '查看预授权' }
 
 export const alerts = {
   lead: {
-    en: 'News about your applications and mandates. You also get it by email if your address is confirmed.',
-    zh: '与你的应用和预授权有关的消息。邮箱通过验证后，也会发送邮件。',
+    en: 'News about your account, applications and mandates. You also get it by email if your address is confirmed.',
+    zh: '与你的账号、应用和预授权有关的消息。邮箱通过验证后，也会发送邮件。',
   },
   nothing: { en: 'No alerts', zh: '暂无提醒' },
   nothingText: {
-    en: 'Reviews, failing notifications, expiring keys and invitations will appear here.',
-    zh: '审核结果、通知失败、密钥到期和团队邀请会显示在这里。',
+    en: 'Sign-ins in new browsers, charges under mandates, reviews and failing notifications will appear here.',
+    zh: '新浏览器登录、预授权扣款、审核结果和通知失败会显示在这里。',
   },
   unread: { en: 'New', zh: '新' },
   markRead: { en: 'Mark all as read', zh: '全部标为已读' },
@@ -130,6 +131,7 @@ export const alerts = {
   /** What the button of an email says. */
   opens: {
     app_registered: application,
+    new_browser: { en: 'See the browsers', zh: '查看已登录的浏览器' },
     reviewed: application,
     notifications_failing: { en: 'See the notifications', zh: '查看通知' },
     key_expiring: { en: 'Open the keys', zh: '查看密钥' },
@@ -178,6 +180,16 @@ export const alerts = {
         zh: `${by} 以你的名义创建了登录应用 ${app}。请确认或删除。`,
       },
     }),
+    new_browser: ({ browser, system, ip }: Facts) => {
+      const device = deviceNamed(browser, system)
+      return {
+        subject: { en: `New sign-in: ${device.en}`, zh: `新的登录：${device.zh}` },
+        text: {
+          en: `A browser that is new to your account has signed in, from the IP address ${ip}. If it was not you, sign that browser out and change your password.`,
+          zh: `一个新的浏览器登录了你的账号，IP 地址为 ${ip}。如果不是你本人操作，请退出该浏览器并修改密码。`,
+        },
+      }
+    },
     reviewed: ({ app, decision, reason }: Facts) => ({
       subject: {
         en: `${app}: ${decided[decision!]?.en ?? decision}`,

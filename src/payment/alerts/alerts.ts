@@ -27,8 +27,8 @@ const LINKS: Record<Exclude<PaymentAlertKind, MandateAlertKind>, string> = {
   events_gone: '/events',
 }
 
-/** The alerts about payment applications. Identity raises those about sign-in applications. */
-type PaymentAlertKind = Exclude<AlertKind, 'app_registered'>
+/** The alerts about payment applications. Identity raises those about sign-in applications, and accounts those about sign-ins. */
+type PaymentAlertKind = Exclude<AlertKind, 'app_registered' | 'new_browser'>
 
 /** The alerts about applications that the reader has no role in. */
 const OUTSIDE: readonly AlertKind[] = ['invited', 'given_away']
@@ -36,6 +36,7 @@ const OUTSIDE: readonly AlertKind[] = ['invited', 'given_away']
 /** The path that an alert links to. Those about a mandate have its id among their facts. */
 export function linkOf({ kind, payment_id, facts }: Linked): string {
   if (kind === 'app_registered') return '/apps'
+  if (kind === 'new_browser') return '/account/sessions'
   if (isAboutMandate(kind)) return `/account/mandates/${facts.mandate}`
   return OUTSIDE.includes(kind)
     ? '/payment/applications'

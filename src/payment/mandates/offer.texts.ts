@@ -24,8 +24,11 @@ export const mandateOffer = {
   most: { en: 'Most in total', zh: '累计最多' },
   balance: { en: 'Balance', zh: '当前余额' },
   playBalance: { en: 'Play balance', zh: '虚拟余额' },
-  month: { en: 'All my mandates a month', zh: '我的预授权每月合计' },
-  ofAllowed: (all: string, allowed: string) => ({ en: `${all} of ${allowed}`, zh: `${all} / ${allowed}` }),
+  month: { en: 'With all my mandates', zh: '全部预授权合计' },
+  ofAllowed: (all: string, allowed: string) => ({
+    en: `${all} a month, of ${allowed} allowed`,
+    zh: `每月 ${all}，上限 ${allowed}`,
+  }),
   as: { en: 'You pay as', zh: '付款账号' },
   withToken: {
     en: 'Each charge also needs your sign-in at the shop.',
