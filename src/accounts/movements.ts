@@ -1,7 +1,7 @@
 /** Words and pictures for the movements of a wallet, on the statement and on the home page. */
 import type { StatementLine } from '../ledger/wallet.ts'
 import type { Icon } from '../web/icons.ts'
-import type { Messages } from '../web/languages.ts'
+import type { Locale, Messages } from '../web/languages.ts'
 import { plainText } from '../web/parameters.ts'
 
 /** A movement as pages show it. */
@@ -26,9 +26,16 @@ const ICONS = {
 } as const satisfies Record<StatementLine['kind'], Icon>
 
 /** Describes a movement of the live book, or of the test book with its play points. */
-export function describeMovement(line: StatementLine, { account: t }: Messages, isTest = false): Movement {
+export function describeMovement(
+  line: StatementLine,
+  { t: { account: t }, dayOfYear }: Locale,
+  isTest = false,
+): Movement {
   const partners = line.from_username && t.fromTo(line.from_username, line.to_username ?? '')
-  const reason = line.reason === null ? undefined : reasonOf(line.reason, t, isTest && line.kind === 'grant')
+  const reason =
+    line.reason === null
+      ? undefined
+      : reasonOf(line.reason, { t, dayOfYear }, isTest && line.kind === 'grant')
   const named = line.description ?? partners
   const word = wordOf(line, t)
   return {
@@ -59,10 +66,14 @@ function wordOf(line: StatementLine, { words }: Messages['account']): string {
 }
 
 /** The service's own reasons are stored in English; people's are shown as they wrote them. */
-function reasonOf(reason: string, t: Messages['account'], isPlayPoints: boolean): string {
+function reasonOf(
+  reason: string,
+  { t, dayOfYear }: { t: Messages['account']; dayOfYear: Locale['dayOfYear'] },
+  isPlayPoints: boolean,
+): string {
   if (isPlayPoints) return t.playPoints
   const [, day] = /^Forum score of (\d{4}-\d\d-\d\d)$/.exec(reason) ?? []
-  return day === undefined ? reason : t.forumScore(day)
+  return day === undefined ? reason : t.forumScore(dayOfYear(day))
 }
 
 function hrefOf({ transaction_id, is_payer, payment_id }: StatementLine): string | undefined {

@@ -51,11 +51,13 @@ export function statementPage(app: FastifyInstance, deps: Core): void {
     const wallet = { user_id: sessionOf(request).user.id, book: book ?? ('live' as const) }
     const time = { ...spanOf(asked, { now, zone }), before }
     const { lines, earlier, ...balances } = await sheetOf(deps.db, wallet, time, SHEET_LINES)
-    const { t } = request.locale
     const { PUBLIC_URL } = deps.config
     const fixed = { book, from, until }
     return reply.page('accounts/statement', {
-      statement: { ...balances, lines: lines.map((line) => describeMovement(line, t, book === 'test')) },
+      statement: {
+        ...balances,
+        lines: lines.map((line) => describeMovement(line, request.locale, book === 'test')),
+      },
       came: sumOf(lines.map(({ amount }) => amount).filter((amount) => amount > 0n)),
       went: sumOf(lines.map(({ amount }) => amount).filter((amount) => amount < 0n)),
       days: { from, until },

@@ -22,7 +22,7 @@ import {
 } from '../ledger/wallet.ts'
 import { openFairQueue } from '../platform/fair-queue.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../web/csv.ts'
-import type { Messages } from '../web/languages.ts'
+import type { Locale } from '../web/languages.ts'
 import { listUrl, olderUrl, Paged, searchText, shownRows } from '../web/lists.ts'
 import { PeriodAsked, spanOf } from '../web/periods/periods.ts'
 import { describeMovement, type Movement } from './movements.ts'
@@ -84,13 +84,12 @@ export function walletPage(app: FastifyInstance, deps: Core): void {
       countKinds(db, { user_id: id, book }, filter, KINDS),
     ])
     const isTest = book === 'test'
-    const { t } = request.locale
     return reply.page('accounts/wallet', {
       ...(isTest ? play : live),
       play,
       moved,
       isTest,
-      statement: { rows: rows.map((line) => describeMovement(line, t, isTest)), looked_back_to },
+      statement: { rows: rows.map((line) => describeMovement(line, request.locale, isTest)), looked_back_to },
       asked,
       kinds: [undefined, ...KINDS].map((kind) => ({ kind, href: listUrl(PAGE, { ...asked, kind }) })),
       counts,
@@ -116,7 +115,7 @@ export function walletPage(app: FastifyInstance, deps: Core): void {
       .header('cache-control', 'no-store')
       .header('content-disposition', `attachment; filename="statement-${today}.csv"`)
       .type(CSV_TYPE)
-      .send(Readable.from(queue.runPieces(fileOf(movements, request.locale.t, book === 'test'))))
+      .send(Readable.from(queue.runPieces(fileOf(movements, request.locale, book === 'test'))))
   })
 }
 
@@ -145,13 +144,13 @@ const COLUMNS = [
 
 async function* fileOf(
   movements: AsyncGenerator<Parameters<typeof describeMovement>[0][]>,
-  t: Messages,
+  locale: Locale,
   isTest: boolean,
 ): AsyncGenerator<string> {
   yield BYTE_ORDER_MARK + csvLine(COLUMNS)
   for await (const lines of movements) {
     const written = lines.map((line) => {
-      const { word, title } = describeMovement(line, t, isTest)
+      const { word, title } = describeMovement(line, locale, isTest)
       return csvLine([
         line.posted_at,
         word,

@@ -107,7 +107,7 @@ async function showHome(
     user,
     wallet,
     moved,
-    lately: lately.rows.map((line) => describeMovement(line, t)),
+    lately: lately.rows.map((line) => describeMovement(line, request.locale)),
     orders: orders.map((order) => ({ ...order, minutesLeft: minutesLeft(order, now) })),
     ...apps,
     sessions: { ...sessions, device: describeDevice(sessions.last?.agent ?? '', t) },

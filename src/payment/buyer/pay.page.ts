@@ -10,6 +10,7 @@ import type { Db } from '../../database/connection.ts'
 import { walletOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { NextStep } from '../../web/next-steps.ts'
+import { publicIdOf } from '../mandates/mandates.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
 import { payUrl, RETURNS } from '../orders/orders.ts'
 import type { Judged, Pay, PayOutcome } from '../orders/pay.ts'
@@ -80,6 +81,8 @@ declare module '../../web/views.ts' {
           isReturning: boolean
           refunds: Awaited<ReturnType<typeof refundsOf>>
           requests: Awaited<ReturnType<typeof requestsForPayer>>
+          /** The mandate under which the shop charged it. */
+          mandateId: string | null
           /** The address of the receipt, and its host. */
           address: string
           host: string
@@ -290,10 +293,11 @@ async function showState(
   const { id: order_id, transaction_id } = order
   const user_id = sessionOf(request).user.id
   const isMine = state === 'paid' || state === 'refunded'
-  const [notification, refunds, requests] = await Promise.all([
+  const [notification, refunds, requests, mandateId] = await Promise.all([
     isMine ? shopNotificationOf(deps, { user_id, transaction_id }) : undefined,
     isMine ? refundsOf(deps.db, order_id) : [],
     isMine ? requestsForPayer(deps.db, order_id) : [],
+    isMine ? publicIdOf(deps.db, order.mandate_id) : null,
   ])
   const path = `/payment/pay/${transaction_id}`
   const address = payUrl(deps, transaction_id)
@@ -311,6 +315,7 @@ async function showState(
     tellFault,
     refunds,
     requests,
+    mandateId,
     address,
     host: new URL(address).host,
     now: deps.clock(),

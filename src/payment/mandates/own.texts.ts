@@ -25,6 +25,7 @@ export const ownMandates = {
     zh: '这些商家可以直接扣款，不再逐次询问。可随时一键暂停或撤销。',
   },
   charged: { en: 'The shop charged this under a mandate:', zh: '商家依据预授权扣款：' },
+  look: { en: 'see, pause or revoke it', zh: '查看、暂停或撤销' },
   empty: { en: 'No mandates', zh: '暂无预授权' },
   emptyText: {
     en: 'When a shop asks to charge you later and you allow it, the mandate appears here.',
@@ -52,8 +53,8 @@ export const ownMandates = {
   nextCharge: { en: 'Next charge', zh: '下次扣款' },
   /** The most of the next charge, and when it can come. */
   next: (formatted: string, isFixed: boolean, from: string | undefined) => ({
-    en: `${isFixed ? '' : 'up to '}${formatted}, ${from === undefined ? 'at any time from now on' : `from ${from} on`}`,
-    zh: `${from === undefined ? '随时可能' : `${from} 起`}，${isFixed ? '' : '最多 '}${formatted}`,
+    en: `${isFixed ? '' : 'up to '}${pointsOf(formatted)}, ${from === undefined ? 'at any time from now on' : `from ${from} on`}`,
+    zh: `${from === undefined ? '随时可能' : `${from} 起`}，${isFixed ? '' : '最多 '}${formatted} ${POINTS}`,
   }),
   noNext: { en: 'none', zh: '无' },
   chargedSoFar: { en: 'Charged so far', zh: '累计扣款' },

@@ -96,7 +96,9 @@ describe('one mandate', () => {
     expect(words).toContain(`${t.chargedSoFar} ${t.sum('60', 1)}`)
     expect(words).toContain(`${t.nextCharge} ${t.next('50', false, undefined)}`)
     const [receipt] = /\/payment\/pay\/txn_[a-z0-9]{24}/.exec(body)!
-    expect(textOf((await client.get(receipt)).body)).toContain(messages.en.pay.notification.byCharge)
+    const paid = await client.get(receipt)
+    expect(textOf(paid.body)).toContain(messages.en.pay.notification.byCharge)
+    expect(paid.body).toContain(`href="${PAGE}/${mandate_id}"`)
     expect(words).toContain(`${t.outcomes.charge_limit} ${t.refusal(2, '102')}`)
     expect(words).toMatch(
       new RegExp(`${t.acted('change', 'member')} [^·]* · ${t.terms('50', '250', '31 Dec 2026')}`),
