@@ -17,9 +17,11 @@ const HOUR_MS = 60 * MINUTE_MS
 
 const world = await useForumWorld()
 const { forum, test } = world
-afterEach(() => {
+afterEach(async () => {
   forum.instead.clear()
   forum.fault = undefined
+  // Nobody of an earlier test is read each hour because of a session.
+  await test.db.deleteFrom('sessions').execute()
 })
 
 type Member = ReturnType<TestForum['join']>
