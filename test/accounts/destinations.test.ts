@@ -1,5 +1,6 @@
 /** Sign-in on the way to a shop or an application: what it names, and how failures lead back. */
 import { describe, expect, it } from 'vitest'
+import { STALE_TOKEN } from '../harness/browser.ts'
 import { makePerson } from '../harness/cast.ts'
 import { browser, HTML, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
@@ -134,7 +135,7 @@ describe('a form that is too old', () => {
     const { path } = await order()
     const client = await alice.signIn()
     const page = await client.get(path)
-    const stale = await client.submit(page, path, { form_token: 'old' })
+    const stale = await client.submit(page, path, { form_token: STALE_TOKEN })
     expect(stale.status).toBe(403)
     expect(stale.body).toContain(`<a class="inset row keep" href="${path}">`)
     expect(textOf(stale.body)).toContain(t.errors.orderWaits)
@@ -162,7 +163,10 @@ describe('a form that is too old', () => {
     const client = await (await makePerson(test)).signIn()
     const party = await makeParty(test)
     const page = await client.get(authorizationUrl(party))
-    const answer = await client.submit(page, '/oauth2/consent', { decision: 'allow', form_token: 'old' })
+    const answer = await client.submit(page, '/oauth2/consent', {
+      decision: 'allow',
+      form_token: STALE_TOKEN,
+    })
     expect(answer.status).toBe(403)
     const [, back] = /<a class="button primary block big" href="([^"]*)">/.exec(answer.body)!
     const again = await client.get(back!.replaceAll('&amp;', '&'))

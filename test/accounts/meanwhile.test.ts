@@ -1,6 +1,7 @@
 /** Sign-in forms of a tab whose browser has signed in meanwhile in another tab. spec/accounts 2.5. */
 import { describe, expect, it } from 'vitest'
 import { beginSecondStep } from '../../src/accounts/sign-in/second-step.page.ts'
+import { STALE_TOKEN } from '../harness/browser.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { type Browser, browser, type Page, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
@@ -61,7 +62,7 @@ describe('a form of the sign-in page after a sign-in in another tab', () => {
     const fields = { ...late.form('/sign-in'), username: bob.username, password: bob.password }
     const refused = [
       await client.post('/sign-in', fields, { 'sec-fetch-site': 'cross-site' }),
-      await client.post('/sign-in', { ...fields, form_token: 'x' }),
+      await client.post('/sign-in', { ...fields, form_token: STALE_TOKEN }),
       await client.post('/sign-in', fields, { accept: 'application/json' }),
     ]
     expect(refused.map(({ status }) => status)).toEqual([403, 403, 403])

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { keepAccessUrl } from '../../src/accounts/sign-in/keep-access.page.ts'
 import type { SettingName } from '../../src/core/setting-values.ts'
+import { STALE_TOKEN } from '../harness/browser.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
 import { browser, setSetting, startTestApp, useTestApp } from '../harness/harness.ts'
 import { rowOf, rowsOf } from '../harness/rows.ts'
@@ -80,7 +81,7 @@ it('refuses taken or misleading names, short passwords and foreign forms', async
     [{ username: 'x'.repeat(31) }, 400],
     [{ username: 'brief', password: 'too short' }, 400],
     [{ username: 'brief', password: 'x'.repeat(201) }, 400],
-    [{ username: 'brief', form_token: 'none' }, 403],
+    [{ username: 'brief', form_token: STALE_TOKEN }, 403],
   ] as const) {
     const { answer } = await register(fields)
     expect([fields, answer.status]).toEqual([fields, status])

@@ -6,6 +6,7 @@ import { hashPassword, verifyPassword } from '../../src/accounts/security/passwo
 import { sha256 } from '../../src/platform/secrets.ts'
 import { safeBack } from '../../src/web/back.ts'
 import { untilBlocked } from '../harness/blocked.ts'
+import { STALE_TOKEN } from '../harness/browser.ts'
 import { changePerson, makePerson } from '../harness/cast.ts'
 import { type Browser, browser, useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
@@ -120,7 +121,7 @@ describe('signing in', () => {
     const form = (await client.get('/sign-in')).form('/sign-in')
     const tries: [Browser, Record<string, string>, Record<string, string>?][] = [
       [client, fields],
-      [client, { ...form, ...fields, form_token: 'x' }],
+      [client, { ...form, ...fields, form_token: STALE_TOKEN }],
       [client, { ...form, ...fields }, { 'sec-fetch-site': 'cross-site' }],
       [browser(test), { ...form, ...fields }],
     ]

@@ -6,6 +6,9 @@ import { hiddenFields } from './markup.ts'
 
 export const HTML = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'
 
+/** A form token in the shape of ours that no session and no visitor has. */
+export const STALE_TOKEN = 'x'.repeat(43)
+
 /** An answer as a browser sees it. `form` reads the hidden fields of the page's form with this action. */
 export type Page = {
   status: number
