@@ -397,7 +397,7 @@ export const PAGES: ListedPage[] = [
 export const GROUPS = {
   docs: ['docs'],
   members: ['accounts', 'confirm', 'error', 'home', 'identity', 'privacy'],
-  payment: ['payment'],
+  payment: ['payment', 'shops'],
   admin: ['admin'],
 }
 export type PageGroup = keyof typeof GROUPS
