@@ -278,7 +278,8 @@ describe('a test application', () => {
     const tester = await makeMerchant(test, { isTest: true })
     const set = { notify_url: 'https://tea.example/notify', exchange_rate: '7.5', order_minutes: 9 }
     await setRows(test, 'payment_apps', { id: tester.id }, { ...set, homepage: 'https://tea.example/' })
-    await setRows(test, 'payment_apps', { id: tester.id }, { callback_url: `${test.url}${pageOf(tester)}` })
+    const overview = `${test.url}/payment/applications/${tester.payment_id}`
+    await setRows(test, 'payment_apps', { id: tester.id }, { callback_url: overview })
     const page = pageOf(tester)
     const client = await tester.owner.signIn()
     const shown = await client.get(page)
@@ -292,6 +293,8 @@ describe('a test application', () => {
     for (const name of kept) expect([name, live[name]]).toEqual([name, test_row[name]])
     expect(await rowsOf(test, 'payment_app_keys', { app_id: live.id })).toHaveLength(2)
     const going = await goingLiveOf(test.db, tester.payment_id, tester.owner.id)
+    // Its overview is no callback for the live one, so nothing is left to copy.
+    expect(going).toMatchObject({ hasOwnCallback: false, differing: [] })
     const actor = { user_id: tester.owner.id, ip: '127.0.0.1' }
     await expect(applyFromTest(test.deps, going, callback_url, actor)).rejects.toMatchObject({
       code: 'conflict',

@@ -39,12 +39,13 @@ export function goLivePages(app: FastifyInstance, deps: Core): void {
       deps.settings.read(),
     ])
     const { trust_level } = sessionOf(request).user
-    const isOwnPage = going.settings.callback_url.endsWith(`${APPLICATIONS}/${owned.payment_id}`)
     return reply.page('payment/apps/go-live', {
       owned,
       nav,
       going,
-      callback_url: isOwnPage ? (going.live?.settings.callback_url ?? '') : going.settings.callback_url,
+      callback_url: going.hasOwnCallback
+        ? going.settings.callback_url
+        : (going.live?.settings.callback_url ?? ''),
       needs:
         going.live === undefined && trust_level < payment_apps_min_trust_level
           ? { trust_level: payment_apps_min_trust_level, has: trust_level }

@@ -8,6 +8,7 @@ import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { AppError } from '../../platform/errors.ts'
+import { APPLICATIONS } from '../rights/owned.ts'
 import { type Actor, getPermitted } from '../rights/rights.ts'
 import { applyForPaymentApp, type PaymentAppCredentials } from './apps.ts'
 import { editPaymentApp } from './own-app.ts'
@@ -29,6 +30,8 @@ export type Carried = {
 export type GoingLive = {
   id: bigint
   settings: Carried
+  /** Whether its buyers return elsewhere than to its overview. */
+  hasOwnCallback: boolean
   live: { payment_id: string; status: PaymentAppStatus; settings: Carried } | undefined
   /** The settings that the live application has otherwise. All, if there is none. */
   differing: (keyof Carried)[]
@@ -62,10 +65,12 @@ export async function goingLiveOf(db: Db, payment_id: string, user_id: bigint): 
   }
   const { settings } = of(true)!
   const live = of(false)
-  const differing = (Object.keys(settings) as (keyof Carried)[]).filter(
-    (name) => !isDeepStrictEqual(settings[name], live?.settings[name]),
-  )
-  return { id, settings, live, differing }
+  // A test application without a callback of its own returns to its overview, which no live application takes over.
+  const hasOwnCallback = !settings.callback_url.endsWith(`${APPLICATIONS}/${payment_id}`)
+  const differing = (Object.keys(settings) as (keyof Carried)[])
+    .filter((name) => name !== 'callback_url' || hasOwnCallback)
+    .filter((name) => !isDeepStrictEqual(settings[name], live?.settings[name]))
+  return { id, settings, hasOwnCallback, live, differing }
 }
 
 /**
