@@ -1,5 +1,5 @@
 /** Payment applications: a member applies for one, gets its keys, and sees it in the list. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
 import { lockUser } from '../../accounts/people/users.ts'
 import { recordAudit } from '../../core/audit.ts'
@@ -209,10 +209,21 @@ export async function applicationsOf(db: Db, user_id: bigint, now: Date) {
       'app.book',
     ])
     .select(['app.name', 'app.logo_url', 'app.status'])
-    .select(
-      sql<bigint>`(
-        select coalesce(sum(merchant_points), 0)::bigint from orders where app_id = app.id and paid_at >= ${since}
-      )`.as('takings'),
-    )
+    .select(merchantPointsSince(since).as('takings'))
     .execute()
+}
+
+/** The merchant's points of all payments to `app` since a moment: the difference of two totals, and the payments after them. */
+function merchantPointsSince(moment: Date): RawBuilder<bigint> {
+  const before = (at: RawBuilder<unknown>) => sql`(
+    select coalesce(total.merchant_points, 0) + (
+      select coalesce(sum(merchant_points), 0) from orders
+      where app_id = app.id and paid_at >= coalesce(total.until, '-infinity') and paid_at < ${at}
+    )
+    from (values (1)) as one left join lateral (
+      select until, merchant_points from payment_app_takings
+      where app_id = app.id and until <= ${at} order by until desc limit 1
+    ) as total on true
+  )`
+  return sql<bigint>`(${before(sql`'infinity'::timestamptz`)} - ${before(sql`${moment}::timestamptz`)})::bigint`
 }
