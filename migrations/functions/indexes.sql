@@ -80,6 +80,20 @@ comment on index ledger_accounts_wallet_key is 'unique: a member has one wallet 
 
 comment on index limit_counters_end is 'src/operations/retention.ts: deletes ended windows';
 
+comment on index link_codes_fingerprint_key is 'unique: a link has a code once';
+comment on index link_codes_free is 'take_units: the next codes to sell';
+comment on index link_codes_unit_key is 'unique: a unit of a sale has one code';
+
+comment on index link_deliveries_of_link is 'unique: a sale names a version of its link';
+
+comment on index link_orders_member_total is 'unique: each sale continues the units of its member';
+comment on index link_orders_of_link is 'unique: a code is sold by an order of its link';
+comment on index link_orders_of_member is 'place_link_order: the open orders of a member';
+comment on index link_orders_sold_total is 'unique: each sale continues the units of its link';
+
+comment on index links_of_app is 'src/payment/links/acts.ts: counts the links of an application';
+comment on index links_slug_key is 'unique: an address is one link';
+
 comment on index local_groups_id_name_key is 'unique: user_groups holds a group''s name as it is';
 comment on index local_groups_name_key is 'unique: local groups differ in more than case';
 

@@ -115,6 +115,11 @@ const SETTINGS = {
     '200000',
   ]),
 
+  links: setting('links.sale', choice('on', 'off'), 'on'),
+  links_min_trust_level: setting('links.sale', level(0), 1),
+  /** The most that a buyer may choose to pay, by the trust level of the owner. */
+  links_free_max: byTrustLevel('links.linkLimits', points, ['0', '1000', '5000', '20000', '100000']),
+
   registration: setting('signIn.accounts', choice('closed', 'open'), 'closed'),
   reauthenticate_minutes: setting('signIn.accounts', whole(1, 1_440, 'minutes'), 10),
   admins_need_second_factor: setting('signIn.accounts', choice('off', 'on'), 'off'),
@@ -145,6 +150,8 @@ const SETTINGS = {
   /** RSA key pairs; each new payment application needs one. */
   limit_key_pairs: setting('limits.members', limit('perHour'), 30),
   limit_invitations: setting('limits.members', limit('perHour'), 30),
+  limit_links_created: setting('limits.members', limit('perHour'), 30),
+  limit_link_orders: setting('limits.members', limit('perHour'), 60),
   limit_metadata_fetches: setting('limits.members', limit('perHour'), 30),
   limit_test_orders: setting('limits.members', limit('perHour'), 1_000),
   limit_exports: setting('limits.members', limit('perHour'), 5),

@@ -3,6 +3,7 @@ import type { AccountsTables } from './tables/accounts.ts'
 import type { ForumTables } from './tables/forum.ts'
 import type { IdentityTables } from './tables/identity.ts'
 import type { LedgerTables } from './tables/ledger.ts'
+import type { LinksTables } from './tables/links.ts'
 import type { MandatesTables } from './tables/mandates.ts'
 import type { NotificationsTables } from './tables/notifications.ts'
 import type { PaymentAppTables } from './tables/payment-apps.ts'
@@ -19,5 +20,6 @@ export interface Tables
     PaymentAppTables,
     PaymentsTables,
     MandatesTables,
+    LinksTables,
     NotificationsTables,
     ShopTables {}

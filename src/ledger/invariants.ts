@@ -13,6 +13,8 @@ type Scope = {
   isActedOn(order_id: string): string
   isCharged(mandate_id: string): string
   isSent(transfer_id: string): string
+  /** A new journal paid an order of the link. All its sales are checked then, because they continue one sum. */
+  isSold(link_id: string): string
 }
 
 const EVERYTHING: Scope = {
@@ -21,6 +23,7 @@ const EVERYTHING: Scope = {
   isActedOn: () => 'true',
   isCharged: () => 'true',
   isSent: () => 'true',
+  isSold: () => 'true',
 }
 
 const newerThan = (since: bigint): Scope => ({
@@ -35,6 +38,9 @@ const newerThan = (since: bigint): Scope => ({
     union all
     select reversed.id from journal as new join transfers as reversed on reversed.transaction_id = new.reference
     where new.kind = 'reversal' and new.id > ${since}
+  )`,
+  isSold: (link_id) => `${link_id} in (
+    select sale.link_id from orders join link_orders as sale on sale.order_id = orders.id where orders.journal_id > ${since}
   )`,
 })
 
@@ -206,6 +212,34 @@ export const INVARIANTS = {
       (j.actor_id is null) <> (o.mandate_id is not null) as broken
     from journal j join orders o on o.journal_id = j.id
     where j.kind = 'payment' and ${isNew('j.id')}`,
+
+  sales_are_of_links: ({ isNew }) => `
+    select o.transaction_id, l.slug, o.door, o.amount, s.units, s.unit_amount, o.payer_id, s.for_user_id,
+      s.order_id is null or o.door <> 'link' or o.app_id <> l.app_id or o.amount <> s.units * s.unit_amount
+        or (o.paid_at is not null) <> (s.sold_total is not null) or o.payer_id <> s.for_user_id as broken
+    from orders o left join link_orders s on s.order_id = o.id left join links l on l.id = s.link_id
+    where (o.door = 'link' or s.order_id is not null) and ${isNew('o.journal_id')}`,
+
+  sold_units_are_sums: ({ isSold }) => `
+    select o.transaction_id, l.slug, s.units, s.sold_total, sums.total, s.member_total, sums.of_member,
+      s.sold_total <> sums.total or s.member_total <> sums.of_member or s.sold_total > s.stock_max
+        or s.member_total > s.member_max as broken
+    from (
+      select order_id, sum(units) over (partition by link_id order by sold_total, order_id) as total,
+        sum(units) over (partition by link_id, for_user_id order by member_total, order_id) as of_member
+      from link_orders where sold_total is not null and ${isSold('link_id')}
+    ) as sums
+    join link_orders s on s.order_id = sums.order_id join links l on l.id = s.link_id join orders o on o.id = s.order_id`,
+
+  sales_have_their_delivery: ({ isNew }) => `
+    select o.transaction_id, l.slug, l.delivery, s.units, count(c.id) as codes, s.delivery_id,
+      count(c.id) <> case when s.sold_total is not null and l.delivery = 'codes' then s.units else 0 end
+        or (s.delivery_id is not null) <> (s.sold_total is not null and l.delivery in ('text', 'url'))
+        or count(c.withdrawn_at) > 0 as broken
+    from link_orders s join links l on l.id = s.link_id join orders o on o.id = s.order_id
+    left join link_codes c on c.order_id = s.order_id
+    where ${isNew('o.journal_id')}
+    group by s.order_id, o.id, l.id`,
 } as const satisfies Record<string, (scope: Scope) => string>
 
 export type LedgerInvariant = keyof typeof INVARIANTS

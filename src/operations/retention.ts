@@ -42,6 +42,7 @@ export const RETENTION = {
   ledger_accounts: 'record',
   books_days: 'record',
   payment_app_takings: 'record',
+  link_orders: 'record',
   orders: 'record',
   order_requests: 'record',
   refunds: 'record',
@@ -77,6 +78,10 @@ export const RETENTION = {
   consents: 'bounded',
   payment_app_members: 'bounded',
   payment_app_offers: 'bounded',
+  // What a link has sold stays with its sales, which are records.
+  link_codes: 'bounded',
+  link_deliveries: 'bounded',
+  links: 'bounded',
   // It ends with either application.
   shop_links: 'bounded',
   paused_hosts: 'bounded',

@@ -9,8 +9,11 @@ import type { Core } from '../core/core.ts'
 import type { PaymentAppKeyKind } from '../database/tables/payment-apps.ts'
 import { encryptionContext } from '../identity/keys/keys.ts'
 import { retiredKeyContext, retireSealKey } from '../ledger/retired-seal-keys.ts'
+import { fingerprint } from '../payment/links/codes.ts'
+import { codeContext, deliveryContext } from '../payment/links/delivery.ts'
 import { keyContext } from '../payment/signing/keys.ts'
 import { refusedContext } from '../payment/signing/refused-requests.ts'
+import type { Secrets } from '../platform/secrets.ts'
 
 /** Rows of one transaction. Few rows are locked only briefly. */
 const BATCH_MAX = 50
@@ -19,6 +22,7 @@ const BATCH_MAX = 50
 export type Facts = {
   kid: string
   app_id: bigint
+  link_id: bigint
   kind: PaymentAppKeyKind
   user_id: bigint
   recipient: string
@@ -33,6 +37,8 @@ type Store = {
   column: string
   facts: (keyof Facts)[]
   contextOf(row: Facts): string
+  /** A column that is computed from the plaintext with APP_SECRET. */
+  tag?: { column: string; tagOf(secrets: Secrets, row: Facts, plaintext: string): Buffer }
 }
 
 /** Every column that is encrypted under APP_SECRET. */
@@ -57,6 +63,24 @@ export const ENCRYPTED: Store[] = [
     column: 'fields_encrypted',
     facts: ['app_id'],
     contextOf: ({ app_id }) => refusedContext(app_id),
+  },
+  {
+    table: 'link_deliveries',
+    id: 'id',
+    column: 'value_encrypted',
+    facts: ['link_id'],
+    contextOf: ({ link_id }) => deliveryContext(link_id),
+  },
+  {
+    table: 'link_codes',
+    id: 'id',
+    column: 'value_encrypted',
+    facts: ['link_id'],
+    contextOf: ({ link_id }) => codeContext(link_id),
+    tag: {
+      column: 'fingerprint',
+      tagOf: (secrets, { link_id }, code) => fingerprint(secrets, link_id, code),
+    },
   },
   {
     table: 'second_factors',
@@ -141,7 +165,7 @@ export async function countWaiting(deps: RotationDeps): Promise<number> {
 type Batch = { done: number; unreadable: number; last: bigint | undefined }
 
 async function reencryptBatch(deps: RotationDeps, store: Store, after: bigint): Promise<Batch> {
-  const { table, id, column, facts, contextOf } = store
+  const { table, id, column, facts, contextOf, tag } = store
   return deps.db.transaction().execute(async (tx) => {
     // The lock waits for a concurrent change of a row, and reads the changed row.
     const { rows } = await sql<Facts & { row_id: bigint; ciphertext: Buffer }>`
@@ -152,23 +176,26 @@ async function reencryptBatch(deps: RotationDeps, store: Store, after: bigint): 
       order by ${sql.ref(id)} limit ${BATCH_MAX} for update`.execute(tx)
     const batch: Batch = { done: 0, unreadable: 0, last: rows.at(-1)?.row_id }
     for (const { row_id, ciphertext, ...row } of rows) {
-      const replacement = reencrypt(deps, contextOf(row), ciphertext)
-      if (replacement === undefined) batch.unreadable += 1
-      else {
-        await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${replacement} where ${sql.ref(id)} = ${row_id}`.execute(
-          tx,
-        )
-        batch.done += 1
+      const plaintext = decrypt(deps, contextOf(row), ciphertext)
+      if (plaintext === undefined) {
+        batch.unreadable += 1
+        continue
       }
+      const replacement = deps.secrets.encrypt(contextOf(row), plaintext)
+      const tagged = tag && sql`, ${sql.ref(tag.column)} = ${tag.tagOf(deps.secrets, row, plaintext)}`
+      await sql`
+        update ${sql.table(table)} set ${sql.ref(column)} = ${replacement} ${tagged ?? sql``}
+        where ${sql.ref(id)} = ${row_id}`.execute(tx)
+      batch.done += 1
     }
     return batch
   })
 }
 
 /** Undefined for a ciphertext that no known APP_SECRET opens. It does not stop the others. */
-function reencrypt({ secrets }: RotationDeps, context: string, ciphertext: Buffer): Buffer | undefined {
+function decrypt({ secrets }: RotationDeps, context: string, ciphertext: Buffer): string | undefined {
   try {
-    return secrets.encrypt(context, secrets.decrypt(context, ciphertext))
+    return secrets.decrypt(context, ciphertext)
   } catch {
     return undefined
   }

@@ -262,6 +262,7 @@ async function closeApps(
     })
     .where('applicant_id', '=', user_id)
     .execute()
+  await sql`select close_links(${ids}::bigint[], ${now}::timestamptz)`.execute(tx)
   for (const { payment_id } of apps) {
     const entry = { actor_id, action: 'payment_app.closed', subject: payment_id, detail: {}, ip }
     await recordAudit(tx, entry)

@@ -22,7 +22,7 @@ const username = person.username
 const admin = await person.signIn()
 
 const PATH = '/admin/settings'
-const AREAS = ['brand', 'payments', 'transfers', 'mandates', 'signIn', 'forum', 'limits', 'notices']
+const AREAS = ['brand', 'payments', 'transfers', 'mandates', 'links', 'signIn', 'forum', 'limits', 'notices']
 const pathOf = (area: string) => `${PATH}?area=${area}`
 
 /** The hidden fields of the form. They say what the page showed. */

@@ -11,6 +11,7 @@ export const SPEC_PAGES = [
   'pages',
   'points',
   'limits',
+  'links',
 ] as const
 
 /** A clause by its name, such as `spec/points 2.3` or `decisions 3.2`. */

@@ -19,6 +19,7 @@ import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { sealAll } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { anotherProcess, useTestApp } from '../harness/harness.ts'
+import { buyAt, makeLink } from '../harness/links.ts'
 import { chargeOf, giveRight, makeMandate, switchMandates } from '../harness/mandates.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
@@ -62,6 +63,8 @@ const mandate_id = await makeMandate(test, merchant, alice)
 const charge = makeChargeMandate(deps)
 await charge(chargeOf(merchant, mandate_id, 20n))
 const charged = (await charge(chargeOf(merchant, mandate_id, 30n))).order.transaction_id
+const link = await makeLink(test, merchant, { codes: ['b-1', 'b-2'], stock: 9 })
+const sold = (await buyAt(deps, link, alice)).transaction_id
 await sealAll(deps)
 
 const { en } = messages
@@ -94,6 +97,8 @@ async function afterBendingSince(proven: Proven | undefined, ...statements: stri
 
 const journalOf = (kind: string, reference: string) =>
   `(select id from journal where kind = '${kind}' and reference like '${reference}%')`
+const orderOf = (transaction_id: string) =>
+  `(select id from orders where transaction_id = '${transaction_id}')`
 const wallet = (person: Person) =>
   `(select id from ledger_accounts where user_id = ${person.id} and book = 'live')`
 const newJournal = (kind: string, reference: string) =>
@@ -233,6 +238,18 @@ describe('the proof', () => {
       ],
       () => ({ transaction_id: charged, actor_id: null, mandate_id: null }),
     ],
+    sales_are_of_links: [
+      () => [`update link_orders set unit_amount = 11 where order_id = ${orderOf(sold)}`],
+      () => ({ transaction_id: sold, amount: '10', unit_amount: '11' }),
+    ],
+    sold_units_are_sums: [
+      () => [`update link_orders set sold_total = 5 where order_id = ${orderOf(sold)}`],
+      () => ({ transaction_id: sold, sold_total: '5', total: '1' }),
+    ],
+    sales_have_their_delivery: [
+      () => [`update link_codes set order_id = null, unit = null, taken_at = null`],
+      () => ({ transaction_id: sold, units: '1', codes: '0' }),
+    ],
   }
 
   it.each(Object.keys(INVARIANTS) as (keyof typeof INVARIANTS)[])(
@@ -288,6 +305,42 @@ describe('the proof', () => {
     expect(broken(await afterBendingSince(proven, statement))).toMatchObject([
       { name: 'seals_hold', rows: [{ journal: String(proven.sealed.journal_id) }] },
     ])
+  })
+
+  it.each([
+    [
+      'sales_are_of_links',
+      () => `update link_orders set for_user_id = ${adminPerson.id} where order_id = ${orderOf(sold)}`,
+    ],
+    ['sales_are_of_links', () => `delete from link_orders where order_id = ${orderOf(sold)}`],
+    ['sales_are_of_links', () => `update orders set door = 'hmac' where transaction_id = '${sold}'`],
+    [
+      'sales_are_of_links',
+      () => `update link_orders set sold_total = null, member_total = null, stock_max = null
+        where order_id = ${orderOf(sold)}`,
+    ],
+    [
+      'sold_units_are_sums',
+      () => `update link_orders set member_total = 0 where order_id = ${orderOf(sold)}`,
+    ],
+    [
+      'sales_have_their_delivery',
+      () => `update link_codes set withdrawn_at = now() where order_id = ${orderOf(sold)}`,
+    ],
+    ['sales_have_their_delivery', () => `update links set delivery = 'none' where slug = '${link.slug}'`],
+    [
+      'sales_have_their_delivery',
+      () => `update link_orders set delivery_id = 1 where order_id = ${orderOf(sold)}`,
+    ],
+  ])('names a sale with another fault of %s', async (name, statement) => {
+    const proof = await afterBending(
+      ...['link_orders_sums', 'link_orders_sold'].map(
+        (check) => `alter table link_orders drop constraint ${check}`,
+      ),
+      'alter table link_codes drop constraint link_codes_unsold_withdrawn',
+      statement(),
+    )
+    expect(broken(proof).map((found) => found.name)).toContain(name)
   })
 
   it('counts them all and shows twenty', async () => {

@@ -10,6 +10,7 @@ import { mailContext } from '../../src/accounts/people/email.ts'
 import { factorContext } from '../../src/accounts/security/second-factor.ts'
 import { proveBooks } from '../../src/ledger/books.ts'
 import { ENCRYPTED } from '../../src/operations/secret-rotation.ts'
+import { addCodes, takeBackCodes } from '../../src/payment/links/codes.ts'
 import { currentKey } from '../../src/payment/signing/keys.ts'
 import { refusedContext, refusedRequests } from '../../src/payment/signing/refused-requests.ts'
 import { loadConfig } from '../../src/platform/config.ts'
@@ -20,6 +21,7 @@ import { makePerson, signIn } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
 import { APP_SECRET as OLD } from '../harness/global-setup.ts'
 import { anotherProcess, browser, type TestApp, useTestApp } from '../harness/harness.ts'
+import { makeLink, ownerOf } from '../harness/links.ts'
 import { makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { tesseraAt } from '../harness/operator.ts'
 import { rowOf, setRows } from '../harness/rows.ts'
@@ -58,6 +60,7 @@ await db
     })),
   )
   .execute()
+const link = await makeLink(test, merchant, { codes: ['one', 'two'] })
 await sealAll(test.deps)
 afterAll(async () => {
   await both.close()
@@ -155,6 +158,11 @@ describe('while APP_SECRET is changed', () => {
     )
   })
 
+  it('a process with both knows the codes that the old one added', async () => {
+    const act = { slug: link.slug, file: 'one' }
+    expect(await addCodes(both.deps, merchant.payment_id, act, ownerOf(merchant))).toMatchObject({ known: 1 })
+  })
+
   it('the command may be killed midway, and continues where it ended', async () => {
     const before = await waiting()
     expect(before['outgoing_mails']).toBe(MAILS)
@@ -230,6 +238,13 @@ describe('afterwards, under the new APP_SECRET alone', () => {
   it('everything opens, every session lasts, and the old seals pass', async () => {
     const alone = await anotherProcess(test, { secrets: makeSecrets(NEW) })
     expect((await initiate(alone, 'afterwards')).status).toBe(200)
+    // The codes are known by their new fingerprints, and read with the new secret.
+    const act = { slug: link.slug, file: 'two\none\nthree' }
+    expect(await addCodes(alone.deps, merchant.payment_id, act, ownerOf(merchant))).toMatchObject({
+      known: 2,
+    })
+    const back = { slug: link.slug, count: undefined }
+    expect(await takeBackCodes(alone.deps, merchant.payment_id, back, ownerOf(merchant))).toContain('two')
     expect(await currentKey(alone.deps, await appId(), 'token')).toBe(merchant.token)
     const mails = await test.db.selectFrom('outgoing_mails').orderBy('id').select('text_encrypted').execute()
     const texts = mails.map(({ text_encrypted }) =>

@@ -39,6 +39,8 @@ create or replace trigger users_not_deleted before delete or truncate on users
   for each statement execute function refuse_deletion();
 create or replace trigger orders_not_deleted before delete or truncate on orders
   for each statement execute function refuse_deletion();
+create or replace trigger link_orders_not_deleted before delete or truncate on link_orders
+  for each statement execute function refuse_deletion();
 create or replace trigger transfers_not_deleted before delete or truncate on transfers
   for each statement execute function refuse_deletion();
 create or replace trigger refund_requests_not_deleted before delete or truncate on refund_requests

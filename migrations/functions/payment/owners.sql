@@ -75,6 +75,9 @@ begin
   delete from payment_app_members where app_id = any (v_app_ids);
   delete from payment_app_offers where app_id = any (v_app_ids);
 
+  -- The links pause, until the new owner resumes them.
+  update links set state = 'paused', updated_at = p_now where app_id = any (v_app_ids) and state = 'on_sale';
+
   -- 3. The existing keys count as the former owner's, and the secrets of events end.
   update payment_app_keys set is_former_owners = true, former_since = coalesce(former_since, p_now)
   where app_id = any (v_app_ids) and kind in ('token', 'merchant_key', 'merchant_public_key');

@@ -194,7 +194,7 @@ $$;
 -- nearest earlier item with the same order.
 create or replace function payment_facts(p_asked asked_payment[]) returns table (
   item integer, transaction_id text, payer_id bigint, expected_amount bigint, now timestamptz, same_before integer,
-  order_id bigint, book text, status text, amount bigint, expires_at timestamptz, paid_by bigint, app_id bigint,
+  order_id bigint, book text, door text, status text, amount bigint, expires_at timestamptz, paid_by bigint, app_id bigint,
   is_frozen boolean, has_notify boolean, has_event boolean,
   app_status text, fee_rate numeric, daily_payments_max bigint, payee_id bigint, payer_is_banned_or_suspended boolean,
   payer_wallet_id bigint, payee_wallet_id bigint, fee_account_id bigint
@@ -204,7 +204,7 @@ begin
   return query
     select i.ordinality::integer, i.transaction_id, i.payer_id, i.expected_amount, i.now,
       lag(i.ordinality) over (partition by i.transaction_id order by i.ordinality)::integer,
-      o.id, o.book, o.status, o.amount, o.expires_at, o.payer_id, o.app_id,
+      o.id, o.book, o.door, o.status, o.amount, o.expires_at, o.payer_id, o.app_id,
       o.frozen_at is not null,
       o.notify_url is not null, o.door = 'hmac' and app.events_url is not null,
       app_status(app.status, payee.is_banned, payee.suspended_till, i.now),
@@ -268,10 +268,12 @@ $$;
 -- Pays orders in one transaction, in the order given, and answers in that order. An order that its payer has paid, now or
 -- before, comes with its return to the shop. So the payer's request needs no other statement. Outcomes, never raised, in the order
 -- of their guards:
---   not_found · locked (the order) · paid_before (by the same payer) · paid_by_other · closed · expired · order_frozen
+--   not_found (also an order of a link that is another member's) · locked (the order) · paid_before (by the same payer)
+--   · paid_by_other · closed · expired · order_frozen
 --   · unusable (the application is not approved, or its owner is banned or suspended) · changed (another amount than the payer saw)
 --   · locked (a wallet, or the application has changed hands meanwhile) · wallet_frozen (the payer's, or the payer is banned or
---   suspended; a frozen payee still receives) · insufficient · daily_limit (of the application) · paid
+--   suspended; a frozen payee still receives) · not_on_sale, not_allowed, sold_out, member_limit (of a link, judged now)
+--   · insufficient · daily_limit (of the application) · paid
 -- `locked` names the row that another transaction has locked.
 -- With p_skips it waits for no locked order or wallet: an item whose rows are locked is answered so, nothing is done for it, and it
 -- delays no other. Only for p_waits_for it waits, first of all.
@@ -289,6 +291,8 @@ declare
   v_from integer;
   v_to integer;
   v_fee bigint;
+  -- Of an order of a link only.
+  v_refusal text;
   j judged_payment;
   v_judged judged_payment[];
   v_made made_payment[];
@@ -302,10 +306,11 @@ begin
     v_to := array_position(v_wallets.ids, f.payee_wallet_id);
 
     -- 3. What is judged: the guards, in their order.
+    v_refusal := case when f.door = 'link' then judge_link_order(f.order_id, f.payer_id) end;
     j := null;
     j.paid_by := coalesce(v_judged[f.same_before].paid_by, f.paid_by);
     j.outcome := case
-      when f.order_id is null then 'not_found'
+      when f.order_id is null or v_refusal = 'not_found' then 'not_found'
       when not f.order_id = any (v_order_ids) then 'locked'
       when j.paid_by = f.payer_id then 'paid_before'
       when j.paid_by is not null then 'paid_by_other'
@@ -317,6 +322,7 @@ begin
       when f.amount is distinct from f.expected_amount then 'changed'
       when v_from is null or v_to is null then 'locked'
       when v_wallets.frozen[v_from] or f.payer_is_banned_or_suspended then 'wallet_frozen'
+      when v_refusal is not null then v_refusal
       when coalesce(v_wallets.balances[v_from], 0) < f.amount then 'insufficient'
       -- The last guard, because it counts the payments that pass.
       when f.daily_payments_max is not null and count_for_day(
@@ -334,6 +340,7 @@ begin
 
     -- 4. What moves: the payer pays the amount. The payee gets it without the fee.
     if j.outcome = 'paid' then
+      if f.door = 'link' then perform take_units(f.order_id, f.now); end if;
       v_fee := payment_fee(f.amount, coalesce(f.fee_rate, p_fee_rate));
       v_wallets.balances[v_from] := v_wallets.balances[v_from] - f.amount;
       v_wallets.balances[v_to] := v_wallets.balances[v_to] + f.amount - v_fee;

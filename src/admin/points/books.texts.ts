@@ -115,6 +115,18 @@ export const books = {
       en: 'Every payment without an actor is a charge under a mandate, and no other payment is',
       zh: '没有操作人的付款都是预授权扣款，其余付款都不是',
     },
+    sales_are_of_links: {
+      en: 'Every order of a link has its sale: its amount, its buyer and its application',
+      zh: '每笔收款链接订单都有对应的销售记录：金额、买家和应用一致',
+    },
+    sold_units_are_sums: {
+      en: 'Every running sum of a link is the sum of its sold units, within its limits',
+      zh: '收款链接的累计销量等于已售数量之和，且不超过限量',
+    },
+    sales_have_their_delivery: {
+      en: 'Every sale has exactly its delivery, and no unpaid order has one',
+      zh: '每笔销售都恰好有其交付内容，未付款的订单没有',
+    },
     seals_hold: {
       en: 'No sealed journal was edited, deleted or inserted',
       zh: '校验链内的凭证没有被修改、删除或插入',

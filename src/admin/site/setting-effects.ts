@@ -34,6 +34,8 @@ export function effectOf(locale: Locale, { name, before, after }: SettingDraft):
       return switched(effects.points_transfers)
     case 'mandates':
       return switched(effects.mandates)
+    case 'links':
+      return switched(effects.links)
     case 'registration':
       return after === 'open' ? effects.registration.open : effects.registration.closed
     case 'client_id_metadata_documents':
@@ -58,6 +60,7 @@ const LOSSES: Partial<Record<SettingBaseName, string>> = {
   payments_read_only: 'on',
   points_transfers: 'off',
   mandates: 'off',
+  links: 'off',
   gateway_at_root: 'off',
   client_id_metadata_documents: 'off',
   second_approver: 'off',

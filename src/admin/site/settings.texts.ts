@@ -73,6 +73,7 @@ export const settings = {
     payments: { en: 'Payments and fees', zh: '付款与手续费' },
     transfers: { en: 'Transfers', zh: '转账' },
     mandates: { en: 'Mandates', zh: '预授权扣款' },
+    links: { en: 'Payment links', zh: '收款链接' },
     signIn: { en: 'Sign-in and security', zh: '登录与安全' },
     forum: { en: 'Forum', zh: '论坛' },
     limits: { en: 'Rate limits', zh: '频率限制' },
@@ -94,6 +95,8 @@ export const settings = {
     transferBounds: { en: 'Limits', zh: '限额' },
     mandates: { en: 'Charges that members permit in advance', zh: '成员事先允许的扣款' },
     mandateLimits: { en: 'Limits', zh: '限额' },
+    sale: { en: 'Who may sell', zh: '谁可以出售' },
+    linkLimits: { en: 'Largest free price', zh: '自选金额上限' },
     accounts: { en: 'Accounts', zh: '账号' },
     applications: { en: 'Who can create applications', zh: '谁可以创建应用' },
     metadata: { en: 'Programs that nobody registered', zh: '未注册的程序' },
@@ -265,6 +268,16 @@ export const settings = {
       off: {
         en: 'No charge and no new mandate is possible until you switch this on. Members can still pause and revoke theirs.',
         zh: '在开启之前不能扣款，也不能新建预授权。成员仍可暂停或撤销已有的预授权。',
+      },
+    },
+    links: {
+      on: {
+        en: 'Links that are on sale sell again at once.',
+        zh: '在售的收款链接会立即恢复出售。',
+      },
+      off: {
+        en: 'No link sells until you switch this on. Buyers keep what they have paid for.',
+        zh: '在开启之前，所有收款链接都不能出售。买家已购得的内容不受影响。',
       },
     },
     registration: {

@@ -179,6 +179,24 @@ export const names = {
       zh: `每期超过这么多${POINTS}时。0 表示总是，留空表示从不。`,
     },
   },
+  links: {
+    label: { en: 'Payment links', zh: '收款链接' },
+    hint: {
+      en: 'Shops can sell by sharing the address of a page, without a program of their own.',
+      zh: '商户无需自己的程序，分享一个页面地址即可出售。',
+    },
+  },
+  links_min_trust_level: {
+    label: { en: 'Trust level to publish links', zh: '发布收款链接所需等级' },
+    hint: { en: 'Of the owner of the shop.', zh: '指商户所有者的等级。' },
+  },
+  links_free_max: {
+    label: { en: 'Largest free price', zh: '自选金额上限' },
+    hint: {
+      en: 'The most that a buyer may choose to pay, by the level of the owner. 0 means fixed prices only.',
+      zh: '买家自选金额的上限，按所有者的等级。0 表示只能使用固定价格。',
+    },
+  },
   registration: {
     label: { en: 'Open registration', zh: '开放注册' },
     hint: {
@@ -288,6 +306,14 @@ export const names = {
   },
   limit_invitations: {
     label: { en: 'Invitations and hand-overs', zh: '团队邀请与应用移交' },
+    hint: noLimit('', ''),
+  },
+  limit_links_created: {
+    label: { en: 'Payment links created', zh: '创建收款链接' },
+    hint: noLimit('For each application.', '每个应用分别计算。'),
+  },
+  limit_link_orders: {
+    label: { en: 'Orders at payment links', zh: '在收款链接下单' },
     hint: noLimit('', ''),
   },
   limit_metadata_fetches: {

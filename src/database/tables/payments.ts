@@ -11,7 +11,7 @@ export type OrdersTable = {
   id: Identity
   app_id: bigint
   book: Generated<Book>
-  door: 'hmac' | 'gateway'
+  door: 'hmac' | 'gateway' | 'link'
   order_id: string
   transaction_id: string
   description: string

@@ -191,8 +191,8 @@ function returnStep({
 export type Round = {
   order: Pick<
     Order,
-    'transaction_id' | 'order_id' | 'door' | 'amount' | 'created_at' | 'notify_url' | 'return_url'
-  >
+    'transaction_id' | 'order_id' | 'amount' | 'created_at' | 'notify_url' | 'return_url'
+  > & { door: 'hmac' | 'gateway' }
   returnsTo: string | null
   steps: RoundStep[]
 }
@@ -261,13 +261,27 @@ function returnOf(
 }
 
 async function newestOrder(db: Db, app_id: bigint) {
-  return db
-    .selectFrom('orders')
-    .where(rowsOfApp('orders', app_id))
-    .orderBy('app_id', 'desc')
-    .orderBy('id', 'desc')
-    .limit(1)
-    .select(['transaction_id', 'order_id', 'door', 'status', 'amount', 'created_at', 'paid_at', 'expires_at'])
-    .select(['notify_url', 'return_url'])
-    .executeTakeFirst()
+  return (
+    db
+      .selectFrom('orders')
+      .where(rowsOfApp('orders', app_id))
+      // An order of a link is placed by no shop, and has no return.
+      .where('door', '<>', 'link')
+      .orderBy('app_id', 'desc')
+      .orderBy('id', 'desc')
+      .limit(1)
+      .select([
+        'transaction_id',
+        'order_id',
+        'door',
+        'status',
+        'amount',
+        'created_at',
+        'paid_at',
+        'expires_at',
+      ])
+      .select(['notify_url', 'return_url'])
+      .$narrowType<{ door: 'hmac' | 'gateway' }>()
+      .executeTakeFirst()
+  )
 }

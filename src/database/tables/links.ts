@@ -1,0 +1,81 @@
+/** Rows of payment links: what they sell, deliver and have sold. */
+import type { Generated } from 'kysely'
+import type { Book, CreatedAt, Identity, Nullable } from './columns.ts'
+
+export type LinkState = 'draft' | 'on_sale' | 'paused' | 'ended' | 'stopped'
+export type DeliveryKind = 'none' | 'text' | 'url' | 'codes'
+
+export type LinksTable = {
+  id: Identity
+  app_id: bigint
+  book: Book
+  slug: string
+  state: Generated<LinkState>
+  title: string
+  description: string
+  thanks: string
+  /** Whole points: the price of a unit. Null when the buyer chooses between amount_min and amount_max. */
+  amount: Nullable<bigint>
+  amount_min: Nullable<bigint>
+  amount_max: Nullable<bigint>
+  suggestions: bigint[]
+  quantity_max: number
+  /** Units ever sold, in all and to one member; null without a limit. */
+  stock: Nullable<number>
+  member_max: Nullable<number>
+  sells_from: Nullable<Date>
+  sells_until: Nullable<Date>
+  min_level: number
+  allow_groups: string[]
+  delivery: DeliveryKind
+  shows_stock: boolean
+  /** All three, or none: an administrator stopped the link. */
+  stopped_at: Nullable<Date>
+  stopped_by: Nullable<bigint>
+  stopped_reason: Nullable<string>
+  created_at: CreatedAt
+  updated_at: Generated<Date>
+}
+
+type LinkDeliveriesTable = {
+  id: Identity
+  link_id: bigint
+  kind: 'text' | 'url'
+  value_encrypted: Buffer
+  created_at: CreatedAt
+}
+
+/** The database functions place_link_order and take_units write it. */
+type LinkOrdersTable = {
+  order_id: bigint
+  link_id: bigint
+  for_user_id: bigint
+  units: number
+  unit_amount: bigint
+  /** The rest is of the payment: what it sold, the limits of then, and the running sums. */
+  delivery_id: Nullable<bigint>
+  stock_max: Nullable<number>
+  member_max: Nullable<number>
+  sold_total: Nullable<bigint>
+  member_total: Nullable<bigint>
+  created_at: CreatedAt
+}
+
+type LinkCodesTable = {
+  id: Identity
+  link_id: bigint
+  value_encrypted: Buffer
+  fingerprint: Buffer
+  order_id: Nullable<bigint>
+  unit: Nullable<number>
+  taken_at: Nullable<Date>
+  withdrawn_at: Nullable<Date>
+  created_at: CreatedAt
+}
+
+export interface LinksTables {
+  links: LinksTable
+  link_deliveries: LinkDeliveriesTable
+  link_orders: LinkOrdersTable
+  link_codes: LinkCodesTable
+}
