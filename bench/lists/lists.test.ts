@@ -53,7 +53,7 @@ const BOUNDS: { pages: RegExp; rows: number; because: string }[] = [
     rows: 5_001,
     because: 'the movements of a month are added up, up to so many',
   },
-  { pages: /^(admin\/find|find,)/, rows: 2_000, because: 'it looks through the newest orders' },
+  { pages: /^(admin\/find|find,)/, rows: 2_001, because: 'it looks through the newest orders' },
   {
     pages: /^payment\/merchant\/statistics/,
     rows: SIZE.orders,
