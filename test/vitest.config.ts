@@ -70,7 +70,7 @@ export default defineConfig({
     reporters: [['default', { summary: false }], './test/harness/reporter.ts'],
     // No source keeps state of its own, so files may share imported modules.
     isolate: false,
-    // Node reads the sources as the service does, and keeps what it has compiled. Vite would transform each anew in every run.
+    // Node reads the sources as the service does, and keeps what it has compiled. Vite would transform each in every run.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     sequence: { sequencer: LongFirst },
     // One more than the cores, because some tests wait for seconds without work. With two more, browsers delay the tests

@@ -101,7 +101,7 @@ it('the functions of money declare at most 30 arrays', () => {
   expect(arrays.length, arrays.join('\n')).toBeLessThanOrEqual(ARRAYS_MAX)
 })
 
-it('pay_orders and everything it calls stand in at most four files', () => {
+it('pay_orders and everything it calls are in at most four files', () => {
   const called = new Set(['pay_orders'])
   for (const name of called)
     for (const other of files.keys())

@@ -102,7 +102,7 @@ it('one button ends sessions, tokens and the password, and mails a link to set a
   })
 })
 
-it('a sign-in in a new browser is told once, by alert and mail, and can be denied', async () => {
+it('a sign-in in a new browser sends one alert and one mail, and can be denied', async () => {
   const alice = await makeReachable()
   const alerts = () => rowsOf(test, 'alerts', { user_id: alice.id }, ['kind', 'facts'])
   // The first sign-in of an account has none to compare with.

@@ -83,7 +83,7 @@ export async function startBackupWorld() {
 
 function makePaying(test: TestApp, merchant: Merchant, buyer: Person) {
   let orders = 0
-  /** Pays orders, several at a time, until it is told to stop; `paid` are those that were acknowledged. */
+  /** Pays orders, several at a time, until it is stopped; `paid` are the acknowledged ones. */
   return async () => {
     const { id: app_id } = await rowOf(test, 'payment_apps', { payment_id: merchant.payment_id }, ['id'])
     const [place, pay] = [makePlaceOrder(test.deps), makePayOrder(test.deps)]

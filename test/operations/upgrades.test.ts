@@ -42,7 +42,7 @@ const LIMITS = ['limit_pages', 'limit_api_requests']
 const UNSENT_PAUSE_MS = 250
 /** A proxy finds a process that is ready again within so long. */
 const FOUND_AGAIN_MS = 3_000
-/** A version that knows this variable goes on serving when it is told to stop. No proxy can keep the requests of an earlier one. */
+/** A version that knows this variable goes on serving after SIGTERM. No proxy can keep the requests of an earlier one. */
 const GRACE = 'STOP_GRACE_SECONDS'
 /** Without a tag, an upgrade begins so many commits ago, and not before that version. */
 const COMMITS_BACK = 50
@@ -180,7 +180,7 @@ async function makeVisits(call: Caller, world: World, isEnough: (count: number) 
   return count
 }
 
-/** Everything that was answered stands in the books, once. */
+/** The books hold every answered act once. */
 async function expectInBooks({ db, shop, buyers }: World, visits: number): Promise<void> {
   await expectSoundBooks(db)
   const paid = await db.selectFrom('orders').where('status', '=', 'paid').select('id').execute()

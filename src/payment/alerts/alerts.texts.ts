@@ -73,7 +73,7 @@ const mandateMails = {
     text:
       offered !== undefined && offered === until
         ? {
-            en: `The mandate for “${purpose}” ends on ${until}, as the shop offered it. After that the shop needs your permission anew.`,
+            en: `The mandate for “${purpose}” ends on ${until}, as the shop offered it. After that the shop needs your permission again.`,
             zh: `“${purpose}”的预授权将于 ${until} 到期，与商家的邀请一致。此后商家需要重新取得你的允许。`,
           }
         : {
