@@ -231,7 +231,7 @@ describe.each([
 /** Makes a copy of the sources in which form tokens are made in another way, as a later version may do. */
 function copyWithOtherTokens(folder: string): string {
   const root = join(folder, 'other')
-  for (const part of ['src', 'views', 'migrations', 'docs', 'package.json'])
+  for (const part of ['src', 'views', 'migrations', 'docs', 'package.json', 'CHANGELOG.md'])
     cpSync(join(ROOT, part), join(root, part), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'))
   const guard = join(root, 'src/web/forms/form-guard.ts')

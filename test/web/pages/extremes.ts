@@ -85,7 +85,9 @@ async function layoutFaults(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const faults: string[] = []
     const excess = document.documentElement.scrollWidth - innerWidth
-    if (excess > 0) faults.push(`the page is ${excess} pixels too wide`)
+    const sticksOut = (element: Element) => element.getBoundingClientRect().right > innerWidth
+    const widest = [...document.body.querySelectorAll('*')].filter(sticksOut).at(-1)
+    if (excess > 0) faults.push(`${excess} pixels too wide: ${widest && where(widest)}`)
     const range = document.createRange()
     /** The lines over which a part of a text is spread. */
     const linesOf = (node: Node, from: number, to: number) => {
