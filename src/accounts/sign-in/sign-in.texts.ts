@@ -208,7 +208,7 @@ export const mandates = {
     zh: `${PERIOD[period].zh} ${formatted} ${unitOf(amount, isTest).zh}`,
   }),
   upToCaps: (each: string, all: string, amount: bigint, period: Period, isTest: boolean) => ({
-    en: `Up to ${each} each time, ${all} ${unitOf(amount, isTest).en} a ${PERIOD[period].en}`,
+    en: `At most ${each} each time and ${all} ${unitOf(amount, isTest).en} a ${PERIOD[period].en}`,
     zh: `每次最多 ${each}，${PERIOD[period].zh}最多 ${all} ${unitOf(amount, isTest).zh}`,
   }),
   lead: (shop: string) => ({

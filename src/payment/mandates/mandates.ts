@@ -4,7 +4,7 @@ import type { Db } from '../../database/connection.ts'
 import { rowsOfOne } from '../../database/paging.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { MandateEnd, MandateKind, MandateNotice } from '../../database/tables/mandates.ts'
-import { daysAfter, type Period } from './periods.ts'
+import { daysAfter, type Period, periodsUntil } from './periods.ts'
 
 export const MANDATE_STATUSES = ['pending', 'active', 'paused', 'ended'] as const
 export type MandateStatus = (typeof MANDATE_STATUSES)[number]
@@ -71,6 +71,22 @@ export function nextChargeOf(mandate: Mandate): NextCharge | undefined {
   if (remaining !== 0n) return { points: remaining! < charge_max ? remaining! : charge_max, from: undefined }
   const from = daysAfter(period_to!, 1)
   return from > ends_on! ? undefined : { points: charge_max, from }
+}
+
+type Accepted = Pick<Mandate, 'period' | 'period_max' | 'starts_on' | 'ends_on'>
+
+/** The most that an accepted mandate can still take until its last day: the rest of this period, and each later period in full. */
+export function mostLeftOf(mandate: Accepted & Pick<Mandate, 'period_to' | 'remaining'>): bigint {
+  const { period, period_max, starts_on, ends_on, period_to, remaining } = mandate
+  const all = BigInt(periodsUntil(starts_on!, period, ends_on!))
+  if (period_to === null) return all * period_max
+  return remaining! + (all - BigInt(periodsUntil(starts_on!, period, period_to))) * period_max
+}
+
+/** The most that a later last day adds. Zero if no period begins between the two days. */
+export function mostAddedBy({ period, period_max, starts_on, ends_on }: Accepted, day: string): bigint {
+  const more = periodsUntil(starts_on!, period, day) - periodsUntil(starts_on!, period, ends_on!)
+  return BigInt(Math.max(more, 0)) * period_max
 }
 
 /** Finds a mandate by its public id, or by its application's reference. */

@@ -14,7 +14,15 @@ import { cursor, olderUrl, onePage } from '../../web/lists.ts'
 import { Amount, Day, MandateId } from '../wire-fields/fields.ts'
 import { beginNextPeriod, changeOwn, pauseOwn, resumeOwn, revokeOwn, setNotice } from './acts.ts'
 import type { AgreeingFault } from './agreeing.ts'
-import { findMandate, type Mandate, mandatesOfMember, type NextCharge, nextChargeOf } from './mandates.ts'
+import {
+  findMandate,
+  type Mandate,
+  mandatesOfMember,
+  mostAddedBy,
+  mostLeftOf,
+  type NextCharge,
+  nextChargeOf,
+} from './mandates.ts'
 import { latestLastDay } from './offers.ts'
 import { type Charged, chargedSoFar, chargesOf, historyOf, refusalsOf, withShops } from './own.ts'
 import { dayOf } from './periods.ts'
@@ -39,8 +47,10 @@ declare module '../../web/views.ts' {
       next: NextCharge | undefined
       refusals: Awaited<ReturnType<typeof refusalsOf>>
       history: Awaited<ReturnType<typeof historyOf>>
-      /** The days between which the last day may be. */
-      endsOn: { min: string; max: string }
+      /** The most that can be charged until the last day. */
+      left: bigint
+      /** The days between which the last day may be, and what the latest one adds to that. */
+      endsOn: { min: string; max: string; more: bigint }
     }
   }
   interface PartData {
@@ -147,7 +157,12 @@ function agreeingForms(app: FastifyInstance, deps: Core): void {
       throw new FormRefused({ [field]: words[field]! })
     }
     if (fault !== undefined) throw refusalOf(request, fault)
-    return reply.done(pathOf(request), { text: request.locale.t.ownMandates.done.changed })
+    const { t, points, dayOfYear } = request.locale
+    const changed = await getOwn(request, deps)
+    const left = points(mostLeftOf(changed))
+    return reply.done(pathOf(request), {
+      text: t.ownMandates.done.changed(left, dayOfYear(changed.ends_on!)),
+    })
   })
 }
 
@@ -215,6 +230,7 @@ async function showOwn(request: OwnRequest, reply: FastifyReply, deps: Core): Pr
     historyOf(db, mandate.mandate_id),
   ])
   const { rows: charges, next } = onePage(found, PAGE_LINES)
+  const days = lastDays(mandate, clock())
   return reply.page('payment/mandates/own-mandate', {
     mandate,
     shop,
@@ -223,7 +239,8 @@ async function showOwn(request: OwnRequest, reply: FastifyReply, deps: Core): Pr
     next: nextChargeOf(mandate),
     refusals,
     history,
-    endsOn: lastDays(mandate, clock()),
+    left: mostLeftOf(mandate),
+    endsOn: { ...days, more: mostAddedBy(mandate, days.max) },
     before,
     newest: pathOf(request),
     older: olderUrl(pathOf(request), {}, next),

@@ -63,13 +63,20 @@ export const ownMandates = {
     zh: `${count} 次，共 ${formatted} ${POINTS}`,
   }),
   days: { en: 'Valid', zh: '有效期' },
+  /** The most that can be charged from now until the last day. */
+  left: { en: 'At most from now', zh: '今后最多' },
+  leftUntil: (formatted: string, until: string) => ({
+    en: `${pointsOf(formatted)} until ${until}`,
+    zh: `${formatted} ${POINTS}，至 ${until}`,
+  }),
+  amount: { en: 'Amount', zh: '金额' },
   limits: { en: 'Limits', zh: '限额' },
   purpose: { en: 'For', zh: '用途' },
   pause: { en: 'Pause', zh: '暂停' },
   resume: { en: 'Resume', zh: '恢复' },
   revoke: { en: 'Revoke', zh: '撤销' },
   revokeText: {
-    en: `While paused, no charge goes through. To revoke ends the mandate for good; the shop learns of it, and charged ${POINTS} stay with it.`,
+    en: `No charge goes through while the mandate is paused. Revoking ends it for good: the shop is informed, and keeps the ${POINTS} that it has charged.`,
     zh: `暂停期间不能扣款，可以恢复。撤销后不能恢复，商家会得知，已扣的${POINTS}不退。`,
   },
   newOwner: (owner: string) => ({
@@ -90,25 +97,44 @@ export const ownMandates = {
       en: `${shop} may charge you again within the limits below.`,
       zh: `${shop} 可以再次在以下限额内扣款。`,
     }),
-    changed: { en: 'The new limits hold from now on.', zh: '新的限额已生效。' },
+    /** The most that can be charged from now until the last day. */
+    changed: (left: string, until: string) => ({
+      en: `Saved. The shop can charge at most ${pointsOf(left)} from now until ${until}.`,
+      zh: `已保存。从现在到 ${until}，商家最多可扣 ${left} ${POINTS}。`,
+    }),
     noticeEach: { en: 'You will hear of each charge.', zh: '每次扣款都会通知你。' },
     noticeDaily: { en: 'You will hear of charges once a day.', zh: '每天汇总通知一次扣款。' },
     nextPeriod: { en: 'The next period of this test mandate has begun.', zh: '测试预授权已进入下一期。' },
   },
   change: { en: 'Change limits or last day', zh: '修改限额或最后一天' },
+  changeDay: { en: 'Change the last day', zh: '修改最后一天' },
   changeText: {
-    en: 'You can lower the limits and choose an earlier last day at any time. More than now, up to what the shop offered, needs a recent sign-in.',
-    zh: '随时可以调低限额或提前最后一天。调高或延后（不超过商家最初的要求）需要近期登录。',
+    en: 'You can lower the limits and choose an earlier last day at any time. Raising them, up to what the shop offered, or choosing a later day needs a recent sign-in.',
+    zh: '随时可以调低限额或提前最后一天。调高（不超过商家最初的要求）或延后需要近期登录。',
   },
-  save: { en: 'Save', zh: '保存' },
+  changeDayText: {
+    en: 'You can choose an earlier last day at any time. A later one needs a recent sign-in.',
+    zh: '随时可以提前最后一天。延后需要近期登录。',
+  },
+  /** The latest day that a member may choose, and what it adds to the most in total. */
+  laterDay: (day: string, more: string) => ({
+    en: `At the latest ${day}. The shop can then charge up to ${pointsOf(more)} more.`,
+    zh: `最晚 ${day}，商家因此最多可多扣 ${more} ${POINTS}。`,
+  }),
+  save: { en: 'Save limits and last day', zh: '保存限额和最后一天' },
+  saveDay: { en: 'Save the last day', zh: '保存最后一天' },
   outOfDate: {
     en: 'The mandate has changed since this page was opened. Look at it again.',
     zh: '打开页面后预授权有变化，请重新查看。',
   },
-  notice: { en: 'Notify me', zh: '扣款通知' },
   notices: {
-    each: { en: 'of each charge', zh: '每次扣款都通知' },
-    daily: { en: 'once a day', zh: '每天汇总一次' },
+    each: { en: 'You are notified of each charge.', zh: '每次扣款都会通知你。' },
+    daily: { en: 'You are notified of charges once a day.', zh: '扣款每天汇总通知你一次。' },
+  },
+  /** Each choice as the button that makes it. */
+  notify: {
+    each: { en: 'Notify me each time', zh: '改为每次通知' },
+    daily: { en: 'Notify me once a day', zh: '改为每天一次' },
   },
   charges: { en: 'Charges', zh: '扣款记录' },
   noCharges: { en: 'No charges yet.', zh: '暂无扣款。' },
@@ -130,9 +156,6 @@ export const ownMandates = {
     act === 'end' && by === 'member'
       ? { en: 'Revoked by you', zh: '你撤销了预授权' }
       : { en: `${ACTS[act].en} ${BY[by].en}`, zh: `${BY[by].zh}${ACTS[act].zh}` },
-  terms: (each: string, all: string, until: string) => ({
-    en: `${each} each, ${all} a period, until ${until}`,
-    zh: `单次 ${each}，每期 ${all}，至 ${until}`,
-  }),
+  until: (day: string) => ({ en: `until ${day}`, zh: `至 ${day}` }),
   nextPeriod: { en: 'Begin the next period', zh: '进入下一期' },
 } satisfies Texts

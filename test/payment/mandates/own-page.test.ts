@@ -101,10 +101,14 @@ describe('one mandate', () => {
     expect(paid.body).toContain(`href="${PAGE}/${mandate_id}"`)
     expect(words).toContain(`${t.outcomes.charge_limit} ${t.refusal(2, '102')}`)
     expect(words).toMatch(
-      new RegExp(`${t.acted('change', 'member')} [^·]* · ${t.terms('50', '250', '31 Dec 2026')}`),
+      new RegExp(
+        `${t.acted('change', 'member')} [^·]* · ${mandates.upToCaps('50', '250', 250n, 'month', false)} · ${t.until('31 Dec 2026')}`,
+      ),
     )
     expect(words).toMatch(
-      new RegExp(`${t.acted('accept', 'member')} [^·]* · ${t.terms('100', '250', '31 Dec 2026')}`),
+      new RegExp(
+        `${t.acted('accept', 'member')} [^·]* · ${mandates.upToCaps('100', '250', 250n, 'month', false)} · ${t.until('31 Dec 2026')}`,
+      ),
     )
   })
 
@@ -191,7 +195,9 @@ describe('agreeing', () => {
     const mandate_id = await makeMandate(test, merchant, alice)
     test.clock.advance(2 * HOUR_MS)
     const lower = { charge_max: '50', period_max: '60', ends_on: '2026-06-30' }
-    expect(await reported(await send(mandate_id, 'terms', lower))).toContain(t.done.changed)
+    expect(await reported(await send(mandate_id, 'terms', lower))).toContain(
+      t.done.changed('360', '30 Jun 2026'),
+    )
     expect(await stored(mandate_id)).toMatchObject({
       charge_max: 50n,
       period_max: 60n,
@@ -218,6 +224,26 @@ describe('agreeing', () => {
       ends_on: '2027-01-02',
     })
   })
+})
+
+it('a mandate takes no more than its page promises until the member chooses a later day', async () => {
+  const mandate_id = await makeMandate(test, merchant, alice, { caps: { amount: 60n } })
+  const began = test.clock.now()
+  const moveTo = (moment: number) => test.clock.advance(moment - test.clock.now().getTime())
+  const page = async () => textOf((await client.get(`${PAGE}/${mandate_id}`)).body)
+  expect(await page()).toContain(`${t.left} ${t.leftUntil('720', '31 Dec 2026')}`)
+  for (let month = 1; month <= 12; month += 1) {
+    moveTo(Date.UTC(2026, month, 0))
+    expect(await charge(mandate_id, 60n)).toBe(60n)
+  }
+  client = await alice.signIn()
+  expect(await page()).toContain(`${t.left} ${t.leftUntil('0', '31 Dec 2026')}`)
+  expect(await charge(mandate_id, 60n)).toEqual(['mandate_limit_reached', expect.anything()])
+  // The latest day is a year ahead, so thirteen more months begin until then.
+  expect(await page()).toContain(t.laterDay('1 Jan 2028', '780'))
+  test.clock.advance(24 * HOUR_MS)
+  expect(await charge(mandate_id, 60n)).toEqual(['mandate_inactive', { status: 'ended', reason: 'finished' }])
+  moveTo(began.getTime())
 })
 
 it('the member chooses how to hear of charges', async () => {
