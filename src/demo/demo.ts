@@ -11,6 +11,7 @@ import { refuseTakenLocalhost, refuseTakenPort } from '../platform/ports.ts'
 import { randomToken } from '../platform/secrets.ts'
 import { type Running, serve } from '../serve.ts'
 import { siteWords } from '../web/site-words.ts'
+import { openMailbox } from './mailbox.ts'
 import { type Demo, forumUrl, PEOPLE, seedDemo } from './world.ts'
 
 const SHOP = join(import.meta.dirname, '../../examples/shop/shop.js')
@@ -38,7 +39,7 @@ export async function startDemo(
   }
   try {
     const forum = withForum ? forumConfig(config) : {}
-    const whole: Config = Object.freeze({ ...config, ...forum })
+    const whole: Config = Object.freeze({ ...config, ...forum, ...(await mailConfig(config, stops, logTo)) })
     if (withForum) stops.push(await startExample('forum', FORUM, forumEnvironment(whole)))
     const prepare = async (deps: Parts) => {
       const demo = await seedDemo(deps, { withForum })
@@ -77,6 +78,14 @@ function forumConfig(config: Config) {
     DISCOURSE_API_KEY: randomToken(),
     DISCOURSE_WEBHOOK_SECRET: randomToken(),
   }
+}
+
+/** Prints the mails of a demo that has no mail server. */
+async function mailConfig({ SMTP_URL }: Config, stops: Stop[], printTo: Parts['logTo'] = process.stdout) {
+  if (SMTP_URL !== undefined) return {}
+  const mailbox = await openMailbox((mail) => printTo.write(mail))
+  stops.push(mailbox.close)
+  return { SMTP_URL: mailbox.url, SMTP_FROM: 'noreply@demo.example' }
 }
 
 function forumEnvironment(config: Config): NodeJS.ProcessEnv {
@@ -167,6 +176,7 @@ export function describeDemo({ base_url, shop_url, gateway_shop_url, forum_url, 
   const first = [
     'Open the shop, sign in as alice, and buy the sticker pack.',
     'The plugin of the mug shop speaks the epay protocol: it needs an address, a pid and keys.',
+    'Mails to these members are printed here.',
   ]
   if (forum_url !== undefined) {
     addresses.push(`Forum     ${forum_url}`)

@@ -9,7 +9,13 @@ import { MEMBERS, NEWCOMERS, SHOPS, WAITING } from './cast.ts'
 import { type HistoryShop, playHistory } from './history.ts'
 import { daysBefore, ensureMembers } from './members.ts'
 
-const NAMES = { site_name_en: 'Spark Forum', site_name_zh_cn: '星火论坛' } as const
+/** Members may join, and a mail program opens for the administrators. */
+const SETTINGS = {
+  site_name_en: 'Spark Forum',
+  site_name_zh_cn: '星火论坛',
+  registration: 'open',
+  link_contact: 'mailto:team@spark.example',
+} as const
 const HOMEPAGE = 'https://shop.example'
 const DAY_MS = 86_400_000
 
@@ -25,8 +31,8 @@ type Known = {
 export async function introduce(deps: Parts, known: Known): Promise<void> {
   const moved = await deps.db.selectFrom('journal').select('id').limit(1).executeTakeFirst()
   if (moved !== undefined) return
-  for (const name of ['site_name_en', 'site_name_zh_cn'] as const)
-    await deps.settings.change({ name, value: NAMES[name], actor_id: null, ip: null, now: deps.clock() })
+  for (const name of ['site_name_en', 'site_name_zh_cn', 'registration', 'link_contact'] as const)
+    await deps.settings.change({ name, value: SETTINGS[name], actor_id: null, ip: null, now: deps.clock() })
   const finished = { name: 'set_up_finished', value: 'on', actor_id: null, ip: null } as const
   await deps.settings.change({ ...finished, now: deps.clock() })
   const ids = await ensureMembers(deps, [...MEMBERS, ...NEWCOMERS])

@@ -134,6 +134,26 @@ describe('a first start', () => {
     await cleanUp(started)
   })
 
+  test('lets people join where there is no forum, and reaches its people by mail', async () => {
+    expect((await fetch(`${started.demo.base_url}/account/recover`)).status).toBe(200)
+    const { registration, confirmed } = await withDatabase(dataDir, async (db) => ({
+      registration: await db
+        .selectFrom('site_settings')
+        .where('name', '=', 'registration')
+        .select('value')
+        .execute(),
+      confirmed: await db.selectFrom('users').where('email_verified', '=', true).select('username').execute(),
+    }))
+    expect(registration).toEqual([{ value: 'open' }])
+    expect(confirmed.map(({ username }) => username).sort()).toEqual([
+      'admin',
+      'alice',
+      'bob',
+      'carol',
+      'dora',
+    ])
+  })
+
   test('prints one line of JSON with every person and thing', async () => {
     const { demo, output } = started
     expect(output().stdout.trimEnd().split('\n')).toHaveLength(1)
