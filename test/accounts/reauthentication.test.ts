@@ -71,6 +71,23 @@ describe('paying above the set amount', () => {
     expect(await balanceOf(test.db, alice.id)).toBe(balance - 101n)
   })
 
+  it('confirms the member without asking for the name, and leads back without a change', async () => {
+    const client = await alice.signIn()
+    test.clock.advance(60 * MINUTE_MS)
+    const { location } = await client.get('/account/second-factor')
+    const page = await client.get(location!)
+    const wrong = await client.submit(page, '/sign-in', { username: alice.username, password: 'wrong' })
+    for (const { body } of [page, wrong]) {
+      expect(body).not.toContain('id="username"')
+      expect(body).toContain(`<strong class="grow">@${alice.username}</strong>`)
+      expect(body).toContain(`href="/account/profile">${t.security.signInAgain.back}`)
+    }
+    const { username, password } = alice
+    expect((await client.submit(wrong, '/sign-in', { username, password })).location).toBe(
+      '/account/second-factor',
+    )
+  })
+
   it('refuses the form of an old sign-in, and moves nothing', async () => {
     const client = await alice.signIn()
     const path = await order('101')

@@ -9,6 +9,7 @@ import { answerRecoveryRequests } from '../../src/accounts/security/recovery.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { makePerson, type Person, signIn } from '../harness/cast.ts'
 import { browser, type Page, type TestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { inOneProcess, STATEMENTS } from '../harness/one-process.ts'
 import type { SmtpServer } from '../harness/smtp-server.ts'
@@ -80,7 +81,8 @@ describe('asking', () => {
           (select count(*) from outgoing_mails), (select count(*) from audit_log)) as n`.execute(test.db)
       return rows[0]!.n.split(' ').map(Number)
     }
-    const neutral = (page: Page) => page.body.replace(/value="[^"]*"/g, '')
+    // The page repeats the name that was typed.
+    const neutral = (page: Page) => page.body.replace(/value="[^"]*"|<bdi>[^<]*/g, '')
     const answers: Page[] = []
     for (const name of [
       known.username,
@@ -230,18 +232,33 @@ describe('the link', () => {
     ])
   })
 
-  it('leads on to the page that had asked for the sign-in', async () => {
-    const [member, visitor] = [await makeMember(), browser(test)]
-    const asked = encodeURIComponent('/payment/pay/txn_1?from=shop')
+  it('names the order that had asked for the sign-in, and leads on to it', async () => {
+    const [member, visitor, shop] = [await makeMember(), browser(test), await makeMerchant(test)]
+    const order = { amount: '120', description: 'Stickers', order_id: 'waits' }
+    const { transaction_id } = (await shop.process(order)).body
+    const asked = encodeURIComponent(`/payment/pay/${transaction_id}?from=shop`)
+    const waits = `Stickers</bdi>${messages.en.signIn.sum('120', 120n, false)}`
+    const expectOrder = ({ body }: Page) =>
+      expect(body.replace(/<i class="mid">.*?<\/i><\/i>/g, '')).toContain(waits)
     const [, forgotten] = /href="(\/account\/recover[^"]*)"/.exec(
       (await visitor.get(`/sign-in?return_to=${asked}`)).body,
     )!
     const page = await visitor.get(forgotten!)
+    expectOrder(page)
     const refused = await visitor.submit(page, PAGE, { name: '' })
     const sent = await visitor.submit(refused, PAGE, { name: member.username })
     expect(sent.body).toContain(`href="/sign-in?return_to=${asked}"`)
+    expectOrder(sent)
+    // The link is sent again to the same name, or to another one.
+    const again = await visitor.submit(sent, PAGE)
+    expect([again.status, again.form(PAGE)]).toEqual([
+      200,
+      expect.objectContaining({ name: member.username }),
+    ])
+    expect(again.body).toContain(`href="${PAGE}?return_to=${asked}"`)
     const [link] = await linksTo(member.email)
-    expect(link).not.toContain('txn_1')
+    expect(link).not.toContain('txn_')
+    expectOrder(await visitor.get(link!))
     const done = await setPassword(link!, 'remember this one')
     expect(done.body).toContain(`href="/sign-in?return_to=${asked}"`)
     expect((await visitor.get(`${PAGE}?return_to=//evil.example`)).form(PAGE)).toMatchObject({

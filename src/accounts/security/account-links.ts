@@ -65,7 +65,15 @@ export async function findLink(
   db: Db,
   { token, purpose, now }: LinkToken,
 ): Promise<
-  { user_id: bigint; username: string; email: string; expires_at: Date; event: string | null } | undefined
+  | {
+      user_id: bigint
+      username: string
+      email: string
+      expires_at: Date
+      event: string | null
+      return_to: string
+    }
+  | undefined
 > {
   return db
     .selectFrom('account_links as link')
@@ -74,7 +82,14 @@ export async function findLink(
     .where('link.purpose', '=', purpose)
     .where('link.used_at', 'is', null)
     .where('link.expires_at', '>', now)
-    .select(['link.user_id', 'link.email', 'link.expires_at', 'link.event', 'users.username'])
+    .select([
+      'link.user_id',
+      'link.email',
+      'link.expires_at',
+      'link.event',
+      'link.return_to',
+      'users.username',
+    ])
     .executeTakeFirst()
 }
 

@@ -208,8 +208,8 @@ export const messages = {
   recoverySent: {
     title: { en: 'Check your inbox', zh: '请查收邮件' },
     text: (minutes: number) => ({
-      en: `If an account has this name or confirmed address, we have sent it a link. The link works once, for ${minutes} minutes. If nothing arrives, check your spam folder or ask an administrator.`,
-      zh: `如果存在对应的账号且邮箱已验证，链接已发往该邮箱，${minutes} 分钟内有效，只能使用一次。没有收到？请检查垃圾邮件，或联系管理员。`,
+      en: `If an account has this name or confirmed address, we have sent it a link. The link works once, for ${minutes} minutes. If nothing arrives, look in your spam folder.`,
+      zh: `如果存在对应的账号且邮箱已验证，链接已发往该邮箱，${minutes} 分钟内有效，只能使用一次。没有收到？请检查垃圾邮件。`,
     }),
     action: { en: 'Back to sign-in', zh: '返回登录' },
   },

@@ -6,6 +6,7 @@ import { networkOf } from '../../core/limits.ts'
 import { AppError } from '../../platform/errors.ts'
 import { safeBack } from '../../web/back.ts'
 import { readForm } from '../../web/forms/forms.ts'
+import { type NextStep, nextStepOf } from '../../web/next-steps.ts'
 import { hasMail } from '../people/email.ts'
 import { agentOf } from '../session/session.ts'
 import { registerAttempt } from '../session/throttle.ts'
@@ -27,25 +28,29 @@ const PasswordForm = z.object({
 })
 
 type Message = keyof typeof messages
+type MessageData = {
+  email?: string
+  /** The path that the sign-in of its button returns to, and what waits there. */
+  back?: string
+  nextStep?: NextStep | undefined
+}
 
 declare module '../../web/views.ts' {
   interface PageData {
     'accounts/security/message':
-      | {
+      | (MessageData & {
           message: 'recoverySent' | 'confirmationSent' | 'lockedOutSent'
           minutes: number
-          email?: string
-          /** The path that the sign-in of its button returns to. */
-          back?: string
-        }
-      | {
+          /** The name or the address that was typed, to send the link to it again. */
+          typed?: string
+        })
+      | (MessageData & {
           message: Exclude<Message, 'recoverySent' | 'confirmationSent' | 'lockedOutSent'>
-          email?: string
           minutes?: undefined
-          back?: string
-        }
-    'accounts/security/recover': { hasForum: boolean; back: string }
-    'accounts/security/recover-password': { token: string; username: string }
+          typed?: undefined
+        })
+    'accounts/security/recover': { hasForum: boolean; back: string; nextStep: NextStep | undefined }
+    'accounts/security/recover-password': { token: string; username: string; nextStep: NextStep | undefined }
   }
 }
 
@@ -57,12 +62,10 @@ export async function recoveryRoutes(app: FastifyInstance, deps: Core): Promise<
 
   const hasForum = deps.config.DISCOURSE_URL !== undefined
 
-  app.get<{ Querystring: Record<string, unknown> }>('/account/recover', async ({ query, refused }, reply) =>
-    reply.page('accounts/security/recover', {
-      hasForum,
-      back: backFrom(refused?.typed.return_to ?? query.return_to),
-    }),
-  )
+  app.get<{ Querystring: Record<string, unknown> }>('/account/recover', async ({ query, refused }, reply) => {
+    const back = backFrom(refused?.typed.return_to ?? query.return_to)
+    return reply.page('accounts/security/recover', { hasForum, back, nextStep: await nextStepOf(app, back) })
+  })
 
   app.post('/account/recover', async (request, reply) => {
     const { empty } = request.locale.t.security.recover
@@ -77,7 +80,13 @@ export async function recoveryRoutes(app: FastifyInstance, deps: Core): Promise<
     })
     const by = { ip, agent: agentOf(request), language: locale.language }
     await requestRecovery(deps, { name, ...by, return_to: back })
-    return reply.page('accounts/security/message', { message: 'recoverySent', minutes: LINK_MINUTES, back })
+    return reply.page('accounts/security/message', {
+      message: 'recoverySent',
+      minutes: LINK_MINUTES,
+      typed: name,
+      back,
+      nextStep: await nextStepOf(app, back),
+    })
   })
 
   app.get<{ Querystring: Record<string, unknown> }>(NEW_PASSWORD, async ({ query, refused }, reply) =>
@@ -90,14 +99,16 @@ export async function recoveryRoutes(app: FastifyInstance, deps: Core): Promise<
     const act = { token: asToken(token), new_password, ip: request.ip, agent: agentOf(request) }
     const back = await recoverPassword(deps, act)
     if (back === undefined) return showDeadLink(reply)
-    return reply.page('accounts/security/message', { message: 'passwordSet', back })
+    const nextStep = await nextStepOf(app, back)
+    return reply.page('accounts/security/message', { message: 'passwordSet', back, nextStep })
   })
 }
 
 async function showNewPassword(reply: FastifyReply, deps: Core, token: string): Promise<FastifyReply> {
   const link = await findLink(deps.db, { token, purpose: 'recover_password', now: deps.clock() })
   if (link === undefined) return showDeadLink(reply)
-  return reply.page('accounts/security/recover-password', { token, username: link.username })
+  const nextStep = await nextStepOf(reply.server, link.return_to)
+  return reply.page('accounts/security/recover-password', { token, username: link.username, nextStep })
 }
 
 function showDeadLink(reply: FastifyReply) {

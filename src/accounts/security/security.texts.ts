@@ -124,6 +124,15 @@ export const recovery = {
     zh: `账号 @${name}。设置后，所有浏览器都会退出登录。`,
   }),
   set: { en: 'Set password', zh: '设置密码' },
+  /** Heads the name or the address that was typed. */
+  asked: { en: 'Sent for', zh: '已申请' },
+  again: { en: 'Send again', zh: '重新发送' },
+  other: { en: 'Use another name or address', zh: '换一个用户名或邮箱' },
+  noAddress: {
+    en: 'An account without a confirmed address gets no email. Only an administrator can help it.',
+    zh: '未验证邮箱的账号收不到邮件，只能请管理员协助。',
+  },
+  contact: { en: 'Contact the administrators', zh: '联系管理员' },
 } satisfies Texts
 
 /** Texts of setting up, managing and turning off two-step verification. */

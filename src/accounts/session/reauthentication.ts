@@ -29,9 +29,13 @@ export function isFresh({ auth_time, amr, user }: Session, minutes: number, now:
   return isRecent && (!user.has_second_factor || amr.some((method) => SECOND_FACTORS.includes(method)))
 }
 
-/** Returns the address of the sign-in page that shows the reason, fills in the username and returns to `back`. */
-export function signInAgainUrl({ user }: Session, back: string): string {
+/**
+ * Returns the address of the sign-in page that shows the reason, names the member and returns to `back`.
+ * @param leave where a member goes who does not sign in again: elsewhere if the page itself requires it.
+ */
+export function signInAgainUrl({ user }: Session, back: string, leave = back): string {
   const hint = new URLSearchParams({ login_hint: user.username, reason: SIGN_IN_AGAIN })
+  if (leave !== back) hint.set('leave', leave)
   return `${signInUrl(back)}&${hint}`
 }
 
@@ -45,7 +49,8 @@ export function requireFreshSignIn(deps: Core, { back }: { back?: string } = {})
     const session = sessionOf(request)
     const minutes = (await deps.settings.read()).reauthenticate_minutes
     if (isFresh(session, minutes, deps.clock())) return undefined
-    if (request.method === 'GET') return reply.redirect(signInAgainUrl(session, request.url), 303)
+    if (request.method === 'GET')
+      return reply.redirect(signInAgainUrl(session, request.url, back ?? '/'), 303)
     const page = backOf(request) ?? PROFILE
     const form = typedForm(request)
     const isKept = (await keepForm(reply, page, form, deps)) && Object.keys(form.typed).length > 0

@@ -41,6 +41,8 @@ declare module '../../web/views.ts' {
       /** How long a member who is locked out has to wait. */
       lockedSeconds: number | undefined
       isAgain: boolean
+      /** Where a member goes who does not confirm. */
+      leave: string
       /** Whether the browser signed in while another tab showed the form. */
       isMeanwhile: boolean
       canRegister: boolean
@@ -77,6 +79,7 @@ type Shown = {
   problem?: Problem
   lockedSeconds?: number
   isAgain?: boolean
+  leave?: string
   isMeanwhile?: boolean
   status?: number
 }
@@ -86,9 +89,10 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
   browserScope(app, deps)
 
   app.get<{ Querystring: Record<string, unknown> }>('/sign-in', async (request, reply) => {
-    const { return_to, login_hint, reason } = request.query
+    const { return_to, login_hint, reason, leave } = request.query
     const username = typeof login_hint === 'string' ? login_hint.slice(0, EMAIL_LENGTH_MAX) : ''
-    const shown = { back: safeBack(return_to), username, isAgain: reason === SIGN_IN_AGAIN }
+    const back = safeBack(return_to)
+    const shown = { back, username, isAgain: reason === SIGN_IN_AGAIN, leave: safeBack(leave ?? back) }
     return show(request, reply, { ...shown, isMeanwhile: reason === MEANWHILE }, deps)
   })
 
@@ -101,7 +105,7 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
     const form = SignInForm.safeParse(request.body)
     const back = safeBack((request.body as Record<string, unknown> | undefined)?.return_to)
     const again = (problem: Problem, username: string) =>
-      show(request, reply, { back, username, problem, status: 401 }, deps)
+      show(request, reply, { back, username, problem, ...confirming(request), status: 401 }, deps)
 
     const { username: typed } = (request.body ?? {}) as Record<string, unknown>
     if (!form.success) return again('wrong_credentials', typeof typed === 'string' ? typed : '')
@@ -131,7 +135,8 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
     show: (request, reply, problem) => {
       const { return_to } = request.body as Record<string, unknown>
       const isAgain = request.routeOptions.url === '/sign-in/again'
-      const shown = { back: safeBack(return_to), username: '', isAgain, problem, status: 401 }
+      const asked = { isAgain, ...confirming(request) }
+      const shown = { back: safeBack(return_to), username: '', ...asked, problem, status: 401 }
       return show(request, reply, shown, deps)
     },
   })
@@ -148,7 +153,16 @@ export async function signInRoutes(app: FastifyInstance, deps: Core): Promise<vo
 async function show(
   request: FastifyRequest,
   reply: FastifyReply,
-  { back, username, problem, lockedSeconds, isAgain = false, isMeanwhile = false, status = 200 }: Shown,
+  {
+    back,
+    username,
+    problem,
+    lockedSeconds,
+    isAgain = false,
+    leave = back,
+    isMeanwhile = false,
+    status = 200,
+  }: Shown,
   deps: Core,
 ): Promise<FastifyReply> {
   const data = {
@@ -158,6 +172,7 @@ async function show(
     problem,
     lockedSeconds,
     isAgain,
+    leave,
     isMeanwhile,
     canRegister: await isRegistrationOpen(deps),
     passkey: await findPasskeyButton(request, isAgain, deps),
@@ -167,6 +182,12 @@ async function show(
     host: hostOf(request, deps),
   }
   return reply.page('accounts/sign-in/sign-in', data, { status, leavesSite: leadsTo(back) })
+}
+
+/** Whether a form confirms the member who is signed in, and where it leads who does not. */
+function confirming({ body }: FastifyRequest): Pick<Shown, 'isAgain' | 'leave'> {
+  const { reason, leave } = (body ?? {}) as Record<string, unknown>
+  return reason === SIGN_IN_AGAIN ? { isAgain: true, leave: safeBack(leave) } : {}
 }
 
 /**
@@ -200,7 +221,7 @@ async function showAgain(
   // The limit of pages refuses a request before its body and its session are read.
   if (!(error instanceof AppError) || sent === undefined || !wantsHtml(request)) throw error
   const username = typeof sent.username === 'string' ? sent.username.slice(0, EMAIL_LENGTH_MAX) : ''
-  const shown = { back: safeBack(sent.return_to), username }
+  const shown = { back: safeBack(sent.return_to), username, ...confirming(request) }
   if (hasSignedInMeanwhile(error, request, deps)) return continueMeanwhile(request, reply, shown)
   if (error.code === 'form_expired')
     return show(request, reply, { ...shown, problem: 'expired', status: 403 }, deps)

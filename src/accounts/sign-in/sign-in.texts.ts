@@ -23,6 +23,10 @@ export const signIn = {
     en: `You use your ${SITE} account. The app never sees your password.`,
     zh: `使用你的 ${SITE} 账号登录，应用不会看到你的密码。`,
   },
+  sum: (formatted: string, amount: bigint, isTest: boolean) => ({
+    en: `${formatted} ${unitOf(amount, isTest).en}`,
+    zh: `${formatted} ${unitOf(amount, isTest).zh}`,
+  }),
   validUntil: { en: 'pay by', zh: '付款截止' },
   username: { en: 'Username', zh: '用户名' },
   usernameOrEmail: { en: 'Username or email address', zh: '用户名或邮箱' },

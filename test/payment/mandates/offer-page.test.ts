@@ -70,7 +70,7 @@ describe('an offer', () => {
     expect([status, location]).toEqual([303, `/sign-in?return_to=${encodeURIComponent(path)}`])
     const words = textOf((await visitor.get(location!)).body)
     expect(words).toContain(
-      `${mandates.lead(`Shop of ${merchant.owner.username}`)} Daily tea · ${mandates.upToCaps('100', '250', 250n, 'month', false)}`,
+      `Shop of ${merchant.owner.username} Daily tea · ${mandates.upToCaps('100', '250', 250n, 'month', false)}`,
     )
     const own = await offered({ purpose: 'Daily tea', user_id: alice.id })
     expect(textOf((await visitor.get(`/sign-in?return_to=${own}`)).body)).not.toContain('Daily tea')
