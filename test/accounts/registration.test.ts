@@ -5,6 +5,7 @@ import type { SettingName } from '../../src/core/setting-values.ts'
 import { STALE_TOKEN } from '../harness/browser.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
 import { browser, setSetting, startTestApp, useTestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
 import { rowOf, rowsOf } from '../harness/rows.ts'
 
 const PATH = '/register'
@@ -61,6 +62,13 @@ it('makes an ordinary account, signs it in, and leads on', async () => {
   expect(await alerts()).toEqual([])
   await signIn(test, 'nova.1', PASSWORD)
   expect(await alerts()).toEqual([{ kind: 'new_browser' }])
+  // The alert has the act for whoever did not sign in there.
+  const warned = await client.get('/account/alerts')
+  const fields = { ...warned.form('/account/sessions/end'), session: 'others' }
+  const sure = await client.post('/account/sessions/end', fields)
+  expect(sure.body).toContain(messages.en.sessions.sureOthers(1))
+  await client.submit(sure, '/account/sessions/end')
+  expect((await client.get('/account/sessions')).body).toContain('href="/account/password"')
 })
 
 it('refuses taken or misleading names, short passwords and foreign forms', async () => {

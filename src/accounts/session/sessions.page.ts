@@ -46,7 +46,9 @@ export function sessionPages(app: FastifyInstance, deps: Core): void {
       handle === OTHERS || one === undefined
         ? t.sessions.endedOthers(count)
         : t.sessions.ended(describeDevice(one.agent, t))
-    return reply.done(PAGE, { text })
+    const { has_password } = current.user
+    const link = handle === OTHERS && has_password && { href: '/account/password', label: t.password.title }
+    return reply.done(PAGE, { text, ...(link && { link }) })
   })
 }
 
@@ -83,7 +85,7 @@ function describeAge(ms: number, { sessions }: Messages): string {
 }
 
 /** The value that names all sessions but the current one. */
-const OTHERS = 'others'
+export const OTHERS = 'others'
 
 type OpenSession = Awaited<ReturnType<typeof openSessions>>[number]
 

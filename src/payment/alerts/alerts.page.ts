@@ -6,17 +6,25 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
+import { OTHERS } from '../../accounts/session/sessions.page.ts'
 import type { Core } from '../../core/core.ts'
 import { PAGE_LINES } from '../../database/paging.ts'
+import type { Icon } from '../../web/icons.ts'
 import { cursor, olderUrl, onePage } from '../../web/lists.ts'
-import { linkOf, markRead, readAlerts, toneOf, writtenFacts } from './alerts.ts'
+import { iconOf, linkOf, markRead, readAlerts, toneOf, writtenFacts } from './alerts.ts'
 
 const PAGE = '/account/alerts'
 
 declare module '../../web/views.ts' {
   interface PageData {
     'payment/alerts/alerts': PartData['parts/pager'] & {
-      alerts: (Awaited<ReturnType<typeof readAlerts>>[number] & { link: string; tone: 'warn' | 'plain' })[]
+      alerts: (Awaited<ReturnType<typeof readAlerts>>[number] & {
+        link: string
+        tone: 'warn' | 'plain'
+        icon: Icon
+      })[]
+      /** What ends every other session. */
+      others: typeof OTHERS
     }
   }
 }
@@ -40,9 +48,11 @@ export async function alertPages(app: FastifyInstance, deps: Core): Promise<void
       facts: writtenFacts(alert.facts, language),
       link: linkOf(alert),
       tone: toneOf(alert),
+      icon: iconOf(alert),
     }))
     return reply.page('payment/alerts/alerts', {
       alerts,
+      others: OTHERS,
       before,
       newest: PAGE,
       older: olderUrl(PAGE, {}, next),

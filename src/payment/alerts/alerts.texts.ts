@@ -127,7 +127,8 @@ export const alerts = {
         : `${n} ${counted(n, 'alert is', 'alerts are')} marked as read.`,
     zh: n === 0 ? '没有未读的提醒。' : `已将 ${n} 条提醒标为已读。`,
   }),
-  look: { en: 'Open', zh: '查看' },
+  /** Ends every other session, after a question. */
+  notMe: { en: 'This wasn’t me', zh: '不是我本人' },
   /** What the button of an email says. */
   opens: {
     app_registered: application,

@@ -10,6 +10,7 @@ import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import type { AlertKind, MandateAlertKind } from '../../database/tables/notifications.ts'
 import type { TeamRole } from '../../database/tables/payment-apps.ts'
+import type { Icon } from '../../web/icons.ts'
 import { dateTag, type Language, makeTimes, type Text } from '../../web/languages.ts'
 import { markNames } from '../../web/spacing.ts'
 import { alerts as texts } from './alerts.texts.ts'
@@ -62,6 +63,24 @@ const TROUBLES: readonly AlertKind[] = [
 /** Whether an alert asks for an act, or only tells. */
 export function toneOf({ kind }: { kind: AlertKind }): 'warn' | 'plain' {
   return TROUBLES.includes(kind) ? 'warn' : 'plain'
+}
+
+/** The icons of kinds that have one of their own. */
+const ICONS_OF: Partial<Record<AlertKind, Icon>> = {
+  app_registered: 'apps',
+  new_browser: 'globe',
+  reviewed: 'check',
+  key_expiring: 'key',
+  balance_low: 'wallet',
+  invited: 'users',
+  offered: 'swap',
+  received: 'swap',
+  given_away: 'swap',
+}
+
+/** The icon that shows what an alert is about. */
+export function iconOf({ kind }: { kind: AlertKind }): Icon {
+  return ICONS_OF[kind] ?? (toneOf({ kind }) === 'warn' ? 'alert' : isAboutMandate(kind) ? 'refresh' : 'bell')
 }
 
 /** The facts that are points, and the form of those that are days. */
