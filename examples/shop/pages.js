@@ -40,8 +40,16 @@ function escapeValue(value) {
 const NOTHING = html``
 const SHANGHAI_MS = 8 * 3_600_000
 
-/** @param {string} time ISO 8601 */
-const readable = (time) => html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`
+/**
+ * A moment in the time of the shop, which the footer names.
+ * @param {Texts} t
+ * @param {string} time ISO 8601
+ */
+function readable({ lang }, time) {
+  const form = /** @type {const} */ ({ dateStyle: 'medium', timeStyle: 'short', timeZone: 'Asia/Shanghai' })
+  const written = new Intl.DateTimeFormat(lang === 'en' ? 'en-GB' : lang, form).format(new Date(time))
+  return html`<time datetime="${time}">${written}</time>`
+}
 
 /**
  * @param {Texts} t
@@ -62,11 +70,11 @@ function layout(t, title, visitor, body) {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · Sticker Shop</title>
-<link rel="icon" href="/sticker-pack.svg" type="image/svg+xml">
+<link rel="icon" href="/logos/sticker-shop.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/shop.css">
 </head>
 <body>
-<header><a class="brand" href="/"><img src="/sticker-pack.svg" alt="" width="32" height="32">Sticker Shop</a>${who}</header>
+<header><a class="brand" href="/"><img src="/logos/sticker-shop.svg" alt="" width="32" height="32">Sticker Shop</a>${who}</header>
 <main>${body}</main>
 <footer>${t.footer}</footer>
 </body>
@@ -136,7 +144,7 @@ ${orders.length > 0 ? html`<section><h2>${t.orders.title}</h2>${orderList(t, ord
 const orderList = (t, orders) =>
   html`<ul class="orders">${orders.map(
     (order) => html`<li><a href="/orders/${order.id}">${order.description}</a>
-      ${readable(order.created_at)}<span class="badge">${order.payment ? t.orders.paid : t.orders.unpaid}</span></li>`,
+      ${readable(t, order.created_at)}<span class="badge">${order.payment ? t.orders.paid : t.orders.unpaid}</span></li>`,
   )}</ul>`
 
 /**
@@ -270,8 +278,9 @@ export function reasonOf({ refused: r }, { code, data, message }, { amount }) {
  * @param {Texts} t
  * @param {Visitor} visitor
  * @param {Order} order
+ * @param {string} receipt its address at Tessera, for the payer
  */
-export function orderPage(t, visitor, order) {
+export function orderPage(t, visitor, order, receipt) {
   const { payment } = order
   if (payment === undefined) return unpaidPage(t, visitor, order)
   const body = html`<section class="sheet">
@@ -281,11 +290,12 @@ export function orderPage(t, visitor, order) {
 <dl>
 <dt>${t.order.product}</dt><dd>${order.description}</dd>
 <dt>${t.order.amount}</dt><dd>${t.points(order.amount)}</dd>
-<dt>${t.order.paidAt}</dt><dd>${readable(payment.paid_at)}</dd>
+<dt>${t.order.paidAt}</dt><dd>${readable(t, payment.paid_at)}</dd>
 <dt>${t.order.order}</dt><dd><code>${order.id}</code></dd>
 <dt>${t.order.transaction}</dt><dd><code>${payment.transaction_id}</code></dd>
 </dl>
 <p class="soft">${t.order.shares(payment.merchant_points, payment.platform_fee)}</p>
+<a class="button" href="${receipt}">${t.order.receipt}</a>
 ${order.mandate ? html`<a class="button" href="/mandates/${order.mandate}">${t.refused.mandate}</a>` : NOTHING}
 <a class="button" href="/">${t.back}</a>
 </section>`

@@ -45,6 +45,9 @@ const payments = openPayments({
 
 const mandates = openMandates(payments)
 
+/** @param {Order} order */
+const receiptOf = ({ payment }) => `${TESSERA_PAYMENT_URL}/payment/pay/${payment?.transaction_id}`
+
 /** @type {Record<string, Handler>} */
 const routes = {
   'GET /': home,
@@ -156,7 +159,7 @@ async function acceptCallback(visit) {
   const order = callback && orders.get(callback.external_reference ?? '')
   if (callback === undefined || order === undefined || !settle(order, callback))
     return send(response, 400, messagePage(t, session, t.messages.unproven))
-  send(response, 200, orderPage(t, session, order))
+  send(response, 200, orderPage(t, session, order, receiptOf(order)))
 }
 
 /**
@@ -172,7 +175,7 @@ async function showOrder({ url, session, response, t }) {
     if (record !== undefined) settle(order, record)
   }
   await passOn(order)
-  send(response, 200, orderPage(t, session, order))
+  send(response, 200, orderPage(t, session, order, receiptOf(order)))
 }
 
 /**

@@ -19,7 +19,7 @@ const english = (site) => ({
   lang: 'en',
   points: inPoints,
   signOut: 'Sign out',
-  footer: `An example of a shop that sells for ${site} points. Nothing is shipped.`,
+  footer: `An example of a shop that sells for ${site} points. Nothing is shipped. Times in China Standard Time.`,
   picture: 'Three overlapping stickers: a star, a speech bubble and a cat',
   back: 'Back to the shop',
   product: {
@@ -45,6 +45,7 @@ const english = (site) => ({
     transaction: 'Transaction',
     shares: (/** @type {number} */ points, /** @type {number} */ fee) =>
       `Of these, the shop receives ${inPoints(points)}, and ${inPoints(fee)} ${fee === 1 ? 'is' : 'are'} ${site}'s fee.`,
+    receipt: `Receipt at ${site}`,
     resume: 'Continue to payment',
     byHand: 'Pay by hand',
   },
@@ -183,7 +184,7 @@ function chinese(name) {
     lang: 'zh-CN',
     points: inChinese,
     signOut: '退出',
-    footer: `这是一家用${site}积分售卖的示例商店，不会真的发货。`,
+    footer: `这是一家用${site}积分售卖的示例商店，不会真的发货。时间均为中国标准时间。`,
     picture: '三张叠放的贴纸：星星、对话框和猫',
     back: '返回商店',
     product: {
@@ -208,6 +209,7 @@ function chinese(name) {
       order: '订单',
       transaction: '交易号',
       shares: (points, fee) => `其中商店实收 ${inChinese(points)}，${first}手续费 ${inChinese(fee)}。`,
+      receipt: `在${site}查看收据`,
       resume: '继续付款',
       byHand: '手动付款',
     },
