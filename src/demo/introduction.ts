@@ -1,11 +1,13 @@
 /** What only the first start of a demo does: the name of the site, the other members and shops, and the history of all. */
+import { sql } from 'kysely'
 import { newSid, SESSION_DAYS } from '../accounts/session/session.ts'
 import type { Db } from '../database/connection.ts'
+import { rememberConsent } from '../identity/grants/consents.ts'
 import type { Parts } from '../parts.ts'
 import { applyForPaymentApp } from '../payment/apps/apps.ts'
 import { randomToken, sha256 } from '../platform/secrets.ts'
 import { type DemoApps, ensurePaymentApp } from './apps.ts'
-import { MEMBERS, NEWCOMERS, SHOPS, WAITING } from './cast.ts'
+import { MEMBERS, type MemberName, NEWCOMERS, SHOPS, WAITING } from './cast.ts'
 import { type HistoryShop, playHistory } from './history.ts'
 import { daysBefore, ensureMembers } from './members.ts'
 
@@ -57,6 +59,7 @@ export async function introduce(deps: Parts, known: Known): Promise<void> {
   const { owner, ...waiting } = WAITING
   await applyForPaymentApp(deps, { ...waiting, applicant_id: ids[owner], callback_url: `${HOMEPAGE}/coffee` })
   await signInOften(deps, { ...ids, alice: known.alice_id })
+  await lookOlder(deps, apps.oauth_app.client_id, ids)
   await playHistory(deps, {
     buyers: { ...ids, alice: known.alice_id },
     shops,
@@ -94,6 +97,36 @@ async function signInOften({ db, clock }: Parts, ids: Record<string, bigint>): P
     }),
   )
   await db.insertInto('sessions').values(sessions).execute()
+}
+
+/** The shops are open since this many days, and the staff reviewed them a day later. */
+const OPEN_DAYS = 203
+
+/** Dates the shops before their first order. The members who buy at the sticker shop have allowed its sign-in; alice will. */
+async function lookOlder(
+  { db, clock }: Parts,
+  client_id: string,
+  ids: Record<MemberName, bigint>,
+): Promise<void> {
+  const now = clock()
+  const [created_at, reviewed_at] = [daysBefore(now, OPEN_DAYS), daysBefore(now, OPEN_DAYS - 1)]
+  await sql`
+    update payment_apps set created_at = ${created_at}, reviewed_at = ${reviewed_at} where status = 'approved'`.execute(
+    db,
+  )
+  const { rows } = await sql<{ id: bigint }>`
+    update oauth_apps set created_at = ${created_at}, reviewed_at = ${reviewed_at} where client_id = ${client_id}
+    returning id`.execute(db)
+  const app = { app_id: rows[0]!.id, resource_app_id: null, document_version: null }
+  await db.transaction().execute(async (tx) => {
+    for (const [i, { username }] of MEMBERS.entries())
+      await rememberConsent(
+        tx,
+        { ...app, user_id: ids[username] },
+        ['openid', 'profile'],
+        daysBefore(now, OPEN_DAYS - 7 * (i + 1)),
+      )
+  })
 }
 
 async function findShop(db: Db, payment_id: string): Promise<HistoryShop> {
