@@ -20,14 +20,14 @@ export type Chosen = Partial<Pick<MandateTerms, 'charge_max' | 'period_max' | 'e
 
 declare module '../../web/views.ts' {
   interface PartData {
-    'payment/mandates/amount': Pick<OfferShown, 'mandate' | 'shop' | 'terms'> & {
-      /** The page names the owner above. An application that signs in and the shop that it charges for have one owner. */
-      isOwnerNamed?: true
+    'payment/mandates/amount': Pick<OfferShown, 'mandate' | 'shop' | 'terms' | 'first'> & {
+      /** The application that the page names above, with the owner and the review. The shop that it charges for has the same owner. */
+      asker?: string
     }
-    'payment/mandates/at-sign-in': OfferShown & { user: Session['user'] }
+    'payment/mandates/at-sign-in': OfferShown & { user: Session['user']; asker: string }
     'payment/mandates/facts': Pick<
       OfferShown,
-      'mandate' | 'terms' | 'first' | 'most' | 'month' | 'balance' | 'replaced'
+      'mandate' | 'terms' | 'most' | 'month' | 'balance' | 'replaced'
     >
     'payment/mandates/lower': Pick<OfferShown, 'mandate' | 'terms' | 'asked' | 'isLowered'> & { of: FormView }
   }

@@ -11,13 +11,12 @@ export const mandateOffer = {
     en: 'It may charge you later, without asking again',
     zh: '以后可以直接扣款，不再逐次询问',
   },
-  first: { en: 'First charge', zh: '首次扣款' },
   /** The most of the first charge, and when it can come. */
-  firstCharge: (formatted: string, amount: bigint, isFixed: boolean, from: string | undefined) => {
+  first: (formatted: string, amount: bigint, isFixed: boolean, from: string | undefined) => {
     const points = { en: `${formatted} ${counted(amount, POINT, POINTS)}`, zh: `${formatted} ${POINTS}` }
     return {
-      en: `${isFixed ? '' : 'up to '}${points.en}, ${from === undefined ? 'as soon as you allow it' : `from ${from} on`}`,
-      zh: `${from === undefined ? '允许后随时可能' : `${from} 起`}，${isFixed ? '' : '最多 '}${points.zh}`,
+      en: `First charge: ${isFixed ? '' : 'up to '}${points.en}, ${from === undefined ? 'as soon as you allow it' : `from ${from} on`}`,
+      zh: `首次扣款：${from === undefined ? '允许后随时可能' : `${from} 起`}，${isFixed ? '' : '最多 '}${points.zh}`,
     }
   },
   days: { en: 'Valid', zh: '有效期' },

@@ -247,7 +247,9 @@ describe('the page', () => {
     expect(words).toContain(`1 ${t.mayCharge} `)
     expect(words).toContain(`${reviewed} ${most}`)
     expect(words).toContain(`2 ${identity.consent.signsIn} ${identity.consent.who} `)
-    expect(words).toContain(`${most} ${mandates.each('100', 100n, false)} Daily <tea>`)
+    expect(words).toContain(
+      `${most} ${t.first('100', 100n, false, undefined)} ${mandates.each('100', 100n, false)} Daily <tea>`,
+    )
     expect(words).toContain(`${t.most} 3,000 ${t.balance} 5,000 ${t.month} ${t.ofAllowed('250', '10,000')}`)
     expect(words).toContain(`${t.as} @${alice.username}. ${t.withToken}`)
     const answersIn = ({ consent }: typeof identity) =>
