@@ -1,4 +1,5 @@
-// Shows the payer the remaining time near its end, and a payment that was made on another device.
+// Shows the payer the remaining time, more strongly near its end, and a payment that was made on another device.
+const HOUR = 3_600
 const ANNOUNCED = [300, 60]
 const QUIET_POLL_MS = 15_000
 const POLL_MS = 2_000
@@ -19,10 +20,11 @@ function tick() {
   if (isLeaving()) return
   const now = left()
   if (now <= 0) return location.reload()
-  if (now <= Number(dataset.countdown)) {
+  if (now < HOUR) {
     const time = `${Math.floor(now / 60)}:${String(now % 60).padStart(2, '0')}`
     clock.textContent = fill(dataset.left, time)
     clock.hidden = false
+    clock.classList.toggle('warn', now <= Number(dataset.countdown))
   }
   const due = ANNOUNCED.find((seconds) => before > seconds && now <= seconds)
   if (due !== undefined) voice.textContent = fill(dataset.soon, due / 60)

@@ -280,9 +280,10 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     const { path, transaction_id } = await world.order('17')
     await page.goto(path)
     const clock = page.locator('[data-clock]')
-    expect(await clock.isVisible()).toBe(false)
-    await page.clock.fastForward('24:30')
     await clock.waitFor()
+    expect(await clock.getAttribute('class')).toBe('tag')
+    await page.clock.fastForward('24:30')
+    await page.locator('[data-clock].warn').waitFor()
     expect([pay.timeLeft('5:30'), pay.timeLeft('5:29')]).toContain(await clock.textContent())
     // The moment and the countdown share a line.
     const lines = await page
