@@ -30,8 +30,11 @@ import {
 import { sharedBuffers } from '../../src/database/embedded/server.ts'
 import { copyCluster } from '../harness/empty-cluster.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
+import { hasLeft } from '../harness/thoroughness.ts'
 import { until } from '../harness/waiting.ts'
 
+/** What few installations meet. `STARTS=left` runs it. */
+const rare = it.runIf(hasLeft('STARTS'))
 const WINDOWS = process.platform === 'win32'
 const ROOT = process.getuid?.() === 0
 const CHECKOUT = join(import.meta.dirname, '../..')
@@ -271,7 +274,7 @@ describe.skipIf(WINDOWS)('the built-in Postgres', () => {
     expect((await stat(join(dataDir, 'postgres'))).mode & 0o777).toBe(0o700)
   })
 
-  it('makes a new password when the old one’s file is lost', async () => {
+  rare('makes a new password when the old one’s file is lost', async () => {
     const dataDir = await makeReadyFolder()
     await (await start(dataDir)).stop()
     await rm(join(dataDir, 'postgres.json'))
@@ -299,7 +302,7 @@ describe.skipIf(WINDOWS)('the built-in Postgres', () => {
     }
   })
 
-  it('takes a sixteenth of the memory for its buffers, 32 to 256 MB', async () => {
+  rare('takes a sixteenth of the memory for its buffers, 32 to 256 MB', async () => {
     const MIB = 1024 * 1024
     const taken = [256, 512, 1_024, 2_048, 4_096, 65_536].map((mib) => sharedBuffers(mib * MIB))
     expect(taken).toEqual(['32MB', '32MB', '64MB', '128MB', '256MB', '256MB'])
@@ -320,7 +323,7 @@ describe.skipIf(WINDOWS)('the built-in Postgres', () => {
     expect((await start(dataDir)).owned).toBe(true)
   })
 
-  it('passes on the lines that Postgres writes', async () => {
+  rare('passes on the lines that Postgres writes', async () => {
     const lines: string[] = []
     await start(await makeReadyFolder(), { log: (line) => lines.push(line) })
     expect(lines.join('\n')).toContain('ready to accept connections')
@@ -347,7 +350,7 @@ describe.skipIf(WINDOWS)('several processes over one data folder', () => {
     await expect(query(owner.url, 'select 1')).rejects.toThrow('ECONNREFUSED')
   })
 
-  it('an owner stays the owner when it drops its handle', async () => {
+  rare('an owner stays the owner when it drops its handle', async () => {
     const dataDir = await makeReadyFolder()
     const owner = await startOwner(dataDir, { mode: 'forget' })
     expect(await start(dataDir)).toMatchObject({ url: owner.url, owned: false })
@@ -438,7 +441,7 @@ describe.skipIf(WINDOWS)('however the owner ends', () => {
 })
 
 describe.skipIf(WINDOWS)('what an earlier run left behind', () => {
-  it('a pid file with another server’s number blocks and harms nothing', async () => {
+  rare('a pid file with another server’s number blocks and harms nothing', async () => {
     const folder = await makeFolder()
     for (const name of ['other', 'data']) await placeCluster(join(folder, name))
     const other = await start(join(folder, 'other'))
@@ -470,7 +473,7 @@ describe.skipIf(WINDOWS)('what an earlier run left behind', () => {
     expect(await query(second.url, 'select n from kept')).toBe(7)
   })
 
-  it('a first start that was killed half-way does not block the next', async () => {
+  rare('a first start that was killed half-way does not block the next', async () => {
     const dataDir = await makeFolder()
     const child = spawnOwner(dataDir)
     const halfMade = async () =>
@@ -484,7 +487,7 @@ describe.skipIf(WINDOWS)('what an earlier run left behind', () => {
     expect(await query(url, 'select current_database()')).toBe('tessera')
   })
 
-  it('a folder that was moved keeps its data', async () => {
+  rare('a folder that was moved keeps its data', async () => {
     const folder = await makeFolder()
     await placeCluster(join(folder, 'other'))
     const first = await start(join(folder, 'other'))
@@ -497,7 +500,7 @@ describe.skipIf(WINDOWS)('what an earlier run left behind', () => {
 })
 
 describe.skipIf(WINDOWS)('an installation without its install script', () => {
-  it('gets its library links and modes at the start, also twice', async () => {
+  rare('gets its library links and modes at the start, also twice', async () => {
     const folder = await makeFolder()
     const app = await installIn(folder)
     const folders = ['data', 'other'].map((name) => join(folder, name))
@@ -508,7 +511,7 @@ describe.skipIf(WINDOWS)('an installation without its install script', () => {
     expect(await readdir(join(folder, 'data'))).not.toContainEqual(expect.stringMatching(/^native-/))
   })
 
-  it('is copied into the data folder when it may not be written', async () => {
+  rare('is copied into the data folder when it may not be written', async () => {
     const folder = await makeFolder()
     const app = await installIn(folder)
     const native = join(app, PLATFORM_PACKAGE, 'native')
@@ -539,7 +542,7 @@ describe.skipIf(WINDOWS || !ROOT)('under root', () => {
     expect(environment).toContain('LC_ALL=C')
   })
 
-  it('programs and data below root’s folder get and keep a reachable place', async () => {
+  rare('programs and data below root’s folder get and keep a reachable place', async () => {
     const folder = await makeFolder()
     await chmod(folder, 0o700)
     const app = await installIn(folder)

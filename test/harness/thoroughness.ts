@@ -7,11 +7,16 @@ export const TIMES = Number(process.env.TEST_TIMES ?? 0.05)
 /** The number of inputs: a share of the full number, and never fewer than the assertions need. */
 export const times = (full: number, floor: number): number => Math.max(floor, Math.ceil(full * TIMES))
 
-/**
- * The part of a series that this run has. `npm test` has the first, and leaves the rest to a part of continuous integration, in which the
- * variable is `left`. `npm run test:all` has both.
- */
-export function thisPart<T>(variable: 'LOOKS' | 'SAMPLES', first: T[], rest: T[]): T[] {
+/** What `npm test` leaves to a part of continuous integration, in which the variable is `left`. */
+type Left = 'LOOKS' | 'SAMPLES' | 'STARTS'
+
+const isLeft = (variable: Left) => process.env[variable] === 'left'
+
+/** The part of a series that this run has: the first in `npm test`, the rest where it is left to, and both in `npm run test:all`. */
+export function thisPart<T>(variable: Left, first: T[], rest: T[]): T[] {
   if (TIMES >= 1) return [...first, ...rest]
-  return process.env[variable] === 'left' ? rest : first
+  return isLeft(variable) ? rest : first
 }
+
+/** Whether this run has a long test that `npm test` leaves out. */
+export const hasLeft = (variable: Left): boolean => TIMES >= 1 || isLeft(variable)

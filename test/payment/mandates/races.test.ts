@@ -201,8 +201,8 @@ describe('charges in both processes', () => {
     const first = Promise.withResolvers<void>()
     const stream = async (i: number) => {
       for (let left = 10; left > 0; ) {
-        if (pause_ms > 0) await sleep(pause_ms)
         const isLate = isAnswered
+        if (!isLate && pause_ms > 0) await sleep(pause_ms)
         const outcome = await chargedOr(charges[i % 2]!(requestOf()))
         first.resolve()
         if (isLate) {
