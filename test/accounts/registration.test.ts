@@ -62,7 +62,7 @@ it('makes an ordinary account, signs it in, and leads on', async () => {
   expect(await alerts()).toEqual([])
   await signIn(test, 'nova.1', PASSWORD)
   expect(await alerts()).toEqual([{ kind: 'new_browser' }])
-  // The alert has the act for whoever did not sign in there.
+  // A button of the alert ends all other sessions.
   const warned = await client.get('/account/alerts')
   const fields = { ...warned.form('/account/sessions/end'), session: 'others' }
   const sure = await client.post('/account/sessions/end', fields)
