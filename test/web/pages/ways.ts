@@ -38,7 +38,7 @@ async function sendInBrowser(page: BrowserPage, sending: Sending): Promise<void>
   const { to, holding = {}, typed = {}, button = {}, isConfirmed } = sending
   const marks = [
     ...Object.keys(typed).map((name) => `:has([name="${name}"]:not([type="hidden"]))`),
-    ...Object.entries(holding).map((held) => `:has(${marked(held)})`),
+    ...Object.entries({ ...holding, ...button }).map((held) => `:has(${marked(held)})`),
   ]
   const form = page.locator(`form[method="post"][action$="${to}"]${marks.join('')}`).first()
   await unfold(page)
