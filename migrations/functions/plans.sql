@@ -45,9 +45,9 @@ begin
   alter function transferred_between set enable_bitmapscan = off;
   alter function transferred_between set enable_sort = off;
   alter function transferred_between set enable_incremental_sort = off;
-  -- A step of their halving reads one row in the order of an index. Sorting a small table instead reads all rows of the owner, and
-  -- a connection keeps that plan while the table grows.
-  foreach v_name in array array['first_order_since', 'first_transfer_since', 'first_entry_since'] loop
+  -- They read the first row that fits in the order of an index, as a step of halving does. Sorting a small table instead reads all
+  -- rows of the owner, and a connection keeps that plan while the table grows.
+  foreach v_name in array array['first_order_since', 'first_transfer_since', 'first_entry_since', 'has_refundable_order'] loop
     execute format('alter function %I set enable_seqscan = off', v_name);
     execute format('alter function %I set enable_bitmapscan = off', v_name);
     execute format('alter function %I set enable_sort = off', v_name);

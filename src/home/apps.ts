@@ -80,14 +80,18 @@ function candidates({ user_id, now, q, shops_max }: Asked) {
   const shop = sql`'shop' as kind, 'paid' as use, coalesce('shop ' || link.oauth_app_id, 'shop without ' || app.id) as id, app.name, app.description,
       app.logo_url, coalesce(app.homepage, other.homepage) as homepage, owner.username as owner_username,
       app.unreviewed_change_at is not null as is_changed, '{}'::text[] as allow_groups, '{}'::text[] as deny_groups, app.reviewed_at`
-  const shops = sql`payment_apps as app join users as owner on owner.id = app.applicant_id
+  // Looked up one by one, because a join could read all members.
+  const ownedBy = (id: string) => sql`lateral (
+        select username, is_banned, suspended_till from users where id = ${sql.ref(id)} offset 0
+      ) as owner on true`
+  const shops = sql`payment_apps as app join ${ownedBy('app.applicant_id')}
       left join shop_links as link on link.payment_app_id = app.id
       left join oauth_apps as other on other.id = link.oauth_app_id`
   const signIn = sql`case when other.status = 'approved' then 'shop' else 'app' end as kind, 'signed_in' as use,
       coalesce('shop ' || link.oauth_app_id, 'app ' || app.id) as id, app.name, app.description, app.logo_url,
       coalesce(app.homepage, other.homepage) as homepage, owner.username as owner_username,
       coalesce(other.unreviewed_change_at is not null, false) as is_changed, app.allow_groups, app.deny_groups, app.reviewed_at`
-  const signIns = sql`oauth_apps as app left join users as owner on owner.id = app.owner_id
+  const signIns = sql`oauth_apps as app left join ${ownedBy('app.owner_id')}
       left join shop_links as link on link.oauth_app_id = app.id
       left join payment_apps as other on other.id = link.payment_app_id`
   return sql<Candidate>`

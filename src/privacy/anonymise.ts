@@ -15,7 +15,7 @@ import { queueLogoutsOf } from '../accounts/session/ended-sessions.ts'
 import { endSessionsOf } from '../accounts/session/session.ts'
 import { recordAudit } from '../core/audit.ts'
 import type { Core } from '../core/core.ts'
-import { BIGGEST_ID, type Db, isDeadlock, type Tx } from '../database/connection.ts'
+import { type Db, isDeadlock, type Tx } from '../database/connection.ts'
 import { endGrantsOf } from '../identity/grants/grants.ts'
 import { adjustPoints } from '../ledger/points.ts'
 import { AppError } from '../platform/errors.ts'
@@ -23,8 +23,6 @@ import { AppError } from '../platform/errors.ts'
 /** How long after a payment its refund must stay possible. */
 export const REFUNDABLE_DAYS = 30
 const DAY_MS = 86_400_000
-/** How much the clocks of two processes may differ, by which entries come in another order than their times. */
-const CLOCKS_DIFFER = sql`interval '5 minutes'`
 const ATTEMPTS_MAX = 3
 
 /** The obstacles, in the order of their report. */
@@ -74,26 +72,14 @@ export async function obstaclesOf(
     open_orders: sql`exists (
       select from orders where app_id in ${mine} and status = 'unpaid' and expires_at > ${now}
     )`,
-    // Found by the entries of the wallet, because an application may have changed hands since. The newest are read first, one by one,
-    // because the first refundable order is enough.
-    refundable_orders: sql`exists (
-      select from (
-        select journal_id from entries
-        where (account_id, id) >= (${wallet}, (select first_entry_since(${wallet}, ${paid_since}::timestamptz - ${CLOCKS_DIFFER})))
-          and (account_id, id) < (${wallet}, ${BIGGEST_ID}::bigint)
-        order by account_id desc, id desc
-      ) as e
-      cross join lateral (
-        select reference from journal where id = e.journal_id and kind = 'payment' and posted_at > ${paid_since} limit 1
-      ) as j
-      cross join lateral (
-        select from orders
-        where transaction_id = j.reference and payee_id = ${user_id} and payer_id <> ${user_id} and refunded_amount < amount limit 1
-      ) as o
-    )`,
+    refundable_orders: sql`has_refundable_order(${user_id}, ${paid_since}::timestamptz)`,
+    // Looks up the order of each open request. A join could read all orders.
     refund_requests: sql`exists (
-      select from refund_requests as r join orders as o on o.id = r.order_id
-      where r.status = 'open' and ${user_id} in (r.asked_by, o.payer_id, o.payee_id)
+      select from refund_requests as r
+      cross join lateral (
+        select from orders where id = r.order_id and ${user_id} in (r.asked_by, payer_id, payee_id) limit 1
+      ) as o
+      where r.status = 'open'
     )`,
   }
   const { rows } = await sql<Record<Exclude<Obstacle, 'points'>, boolean> & { balance: bigint }>`

@@ -33,6 +33,33 @@ language sql stable as $$
   where o.id = p_order_id and o.paid_at is not null and left_over.points > 0
 $$;
 
+-- Whether a member was paid an order since a moment that is not wholly refunded. It reads the credits of the member's wallet, the
+-- newest first, because an application may have changed hands since, and it stops at the first such order.
+create or replace function has_refundable_order(p_payee_id bigint, p_paid_since timestamptz) returns boolean
+  language plpgsql stable as $$
+declare
+  c_end constant bigint := 9223372036854775807;
+  -- How much the clocks of two processes may differ, by which entries come in another order than their times.
+  c_clocks_differ constant interval := '5 minutes';
+  v_account_id bigint;
+  v_first_id bigint;
+begin
+  select id into v_account_id from ledger_accounts where user_id = p_payee_id and book = 'live' and kind = 'wallet';
+  v_first_id := first_entry_since(v_account_id, p_paid_since - c_clocks_differ);
+  perform from entries as e
+  cross join lateral (
+    select from orders
+    where journal_id = e.journal_id and paid_at > p_paid_since and payee_id = p_payee_id and payer_id <> p_payee_id
+      and refunded_amount < orders.amount
+    limit 1
+  ) as refundable
+  where (e.account_id, e.id) >= (v_account_id, v_first_id)
+    and (e.account_id, e.id) < (v_account_id, c_end) and e.amount > 0
+  order by e.account_id desc, e.id desc limit 1;
+  return found;
+end
+$$;
+
 -- Refunds points of a paid order to its payer, from the payee's wallet and, with p_with_fee, from the fee in proportion. After
 -- the last refund of an order exactly its fee has gone back. Outcomes, never raised:
 --   refunded · repeated (this key acted before, or this request was accepted) · not_found · not_paid

@@ -196,9 +196,9 @@ export async function decidedPaymentApps(db: Db) {
         .selectAll()
         .as('app'),
     )
-    .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
     .orderBy('app.status', 'desc')
     .orderBy('app.id', 'desc')
-    .select(['app.payment_id', 'app.name', 'app.status', 'app.review_reason', 'owner.username'])
+    .select(['app.payment_id', 'app.name', 'app.status', 'app.review_reason'])
+    .select(sql<string>`(select username from users where id = app.applicant_id)`.as('username'))
     .execute()
 }
