@@ -8,6 +8,7 @@ import { signaturePages } from './diagnosis/signatures.page.ts'
 import { eventPages } from './events/events.page.ts'
 import { gatewayPlugin } from './gateway/plugin.ts'
 import { hmacRoutes } from './hmac/routes.ts'
+import { linkPages } from './links/link.page.ts'
 import { mandatePages } from './mandates/offer.page.ts'
 import { ownMandatePages } from './mandates/own.page.ts'
 import { merchantPages } from './merchant.ts'
@@ -24,6 +25,7 @@ export async function paymentPlugin(app: FastifyInstance, deps: PaymentDeps): Pr
   const placeOrder = makePlaceOrder(deps)
   await app.register(async (scope) => payPages(scope, deps, payOrder))
   await app.register(payerPages, deps)
+  await app.register(linkPages, deps)
   await app.register(mandatePages, deps)
   await app.register(ownMandatePages, deps)
   await app.register(async (scope) => merchantPages(scope, deps, placeOrder))

@@ -11,6 +11,7 @@ import { mistakes } from './diagnosis/mistakes.texts.ts'
 import { signatures } from './diagnosis/signatures.texts.ts'
 import { events } from './events/events.texts.ts'
 import { refused } from './gateway/refused.texts.ts'
+import { paymentLinks } from './links/links.texts.ts'
 import { mandateOffer } from './mandates/offer.texts.ts'
 import { ownMandates } from './mandates/own.texts.ts'
 import {
@@ -27,6 +28,7 @@ import { refundRequests } from './orders/refund-requests.texts.ts'
 export const texts = {
   pay,
   payments,
+  paymentLinks,
   mandateOffer,
   ownMandates,
   gatewayRefused: refused,

@@ -22,6 +22,7 @@ const SHOWS_ITSELF: Record<string, string> = {
   '/oauth2/auth/mandate': 'the application',
   '/payment/applications/:payment_id/test-order': 'the pay page of the new order',
   '/payment/applications/:payment_id/test-trade': 'the pay page of the new order',
+  '/l/:slug': 'the pay page of the new order',
   '/payment/mandate/:mandate_id|:payment_id': 'the shop',
   '/payment/mandate/:mandate_id|:payment_id/refuse': 'the shop',
   '/payment/pay/:transaction_id|:payment_id': 'the shop, or the receipt',

@@ -37,7 +37,10 @@ export function formsIn(html: string): Form[] {
   return [...forms].map(([, address = '', inner = '']) => {
     const action = unescaped(address)
     const elements = inner.matchAll(/<input\b[^>]*>|<textarea\b.*?<\/textarea>|<select\b.*?<\/select>/gs)
-    const fields = [...elements].map(([element]) => fieldIn(element, html))
+    // Of radio buttons only the chosen one is a field.
+    const fields = [...elements]
+      .map(([element]) => fieldIn(element, html))
+      .filter(({ type, value }) => type !== 'radio' || value !== '')
     const [button = ''] = /<button(?![^>]*\btype="button")[^>]*>/.exec(inner) ?? []
     const sent = fields.filter(({ type, value }) => type !== 'checkbox' || value !== '')
     const values = Object.fromEntries([
@@ -75,7 +78,7 @@ function fieldIn(element: string, html: string): Field {
 
 function valueIn(element: string, tag: string, type: string): string {
   if (type === 'textarea') return unescaped(element.slice(tag.length, -'</textarea>'.length))
-  if (type === 'checkbox' && !/ checked\b/.test(tag)) return ''
+  if ((type === 'checkbox' || type === 'radio') && !/ checked\b/.test(tag)) return ''
   if (type !== 'select') return attribute(tag, 'value')
   const [option = '', , text = ''] =
     /<option( [^>]*)? selected[^>]*>([^<]*)/.exec(element) ?? /<option( [^>]*)?>([^<]*)/.exec(element) ?? []

@@ -109,6 +109,7 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
   '/apps/:client_id/delete': merchant(ownApp, { typed_name: 'Chess' }),
   '/apps/:client_id/secrets': merchant(ownApp, { client_secret: 'not-the-secret' }),
   '/device': buyer('/device', { user_code: 'BBBB-CCCC' }),
+  '/l/:slug': buyer(({ selling }) => `/l/${selling.free}`, { amount: '50' }),
   '/payment/mandate/:mandate_id|:payment_id': buyer(
     ({ mandates }) => `/payment/mandate/${mandates.upTo}`,
     caps,

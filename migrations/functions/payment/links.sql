@@ -22,7 +22,8 @@ begin
 end
 $$;
 
--- Whether a link sells units to a member now. Null: it does. Otherwise not_on_sale · not_allowed · sold_out · member_limit.
+-- Whether a link sells units to a member now. Null: it does. Otherwise not_on_sale · not_allowed · sold_out · member_limit. A null
+-- p_user_id is a visitor, who may be anyone.
 create or replace function judge_units(p_link_id bigint, p_user_id bigint, p_units integer) returns text language plpgsql as $$
 declare
   v_link record;
@@ -31,8 +32,8 @@ begin
   if v_link.state <> 'on_sale' or exists (select from site_settings where name = 'links' and value = 'off') then
     return 'not_on_sale';
   end if;
-  if not exists (select from users where id = p_user_id and trust_level >= v_link.min_level)
-    or v_link.allow_groups <> '{}' and not exists (
+  if p_user_id is not null and not exists (select from users where id = p_user_id and trust_level >= v_link.min_level)
+    or p_user_id is not null and v_link.allow_groups <> '{}' and not exists (
       select from user_groups as member
       where member.user_id = p_user_id and lower(member.name) in (select lower(name) from unnest(v_link.allow_groups) as name)
     )

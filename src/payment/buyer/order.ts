@@ -25,6 +25,10 @@ export type State =
   | 'frozen'
   | 'unusable'
   | 'dailyLimit'
+  | 'notOnSale'
+  | 'notAllowed'
+  | 'soldOut'
+  | 'memberLimit'
 
 /** The dependencies of the pages of orders. Look-ups at the same time share a statement. */
 export type OrderPages = {
@@ -59,6 +63,8 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
     .selectFrom('orders')
     .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
     .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
+    .leftJoin('link_orders as sale', 'sale.order_id', 'orders.id')
+    .leftJoin('links as link', 'link.id', 'sale.link_id')
     .where('orders.transaction_id', 'in', transaction_ids)
     .selectAll('orders')
     .select([
@@ -69,6 +75,9 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
       'app.callback_url',
       'app.events_url',
       'app.order_minutes',
+      'sale.for_user_id',
+      'link.slug as link_slug',
+      'link.thanks as link_thanks',
       'owner.username as applicant_username',
       'owner.trust_level as applicant_trust_level',
       sql<PaymentAppStatus>`app_status(
@@ -82,6 +91,11 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
 
 export type LoadedOrder = Awaited<ReturnType<typeof loadOrders>>[number]
 
+/** Whether the order exists for this reader. That of a link is its buyer's alone. spec/links 2.2. */
+export function isFor({ for_user_id }: LoadedOrder, reader_id: bigint): boolean {
+  return for_user_id === null || for_user_id === reader_id
+}
+
 /** The state of an order for a reader. Undefined while the reader can pay it. */
 export function stateFor(order: LoadedOrder, reader_id: bigint, now: Date): State | undefined {
   if (order.status === 'paid' || order.status === 'refunded') {
@@ -93,8 +107,9 @@ export function stateFor(order: LoadedOrder, reader_id: bigint, now: Date): Stat
   return order.app_status === 'approved' ? undefined : 'unusable'
 }
 
-/** The unsigned link back to the shop, which proves no payment. */
+/** The unsigned link back to the shop, which proves no payment: of a link, its page. */
 export function shopOf(order: LoadedOrder): string {
+  if (order.link_slug !== null) return `/l/${order.link_slug}`
   return order.app_homepage ?? new URL(returnOf(order)).origin
 }
 

@@ -10,6 +10,7 @@ import type { Db } from '../../database/connection.ts'
 import { walletOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { NextStep } from '../../web/next-steps.ts'
+import { type Delivered, deliveryOf } from '../links/delivery.ts'
 import { publicIdOf } from '../mandates/mandates.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
 import { payUrl, RETURNS } from '../orders/orders.ts'
@@ -19,6 +20,7 @@ import { refundsOf } from '../orders/refunds.ts'
 import { expireNow, forceFault, openPlayWallet, refillPlayPoints } from '../orders/test-mode.ts'
 import { TRANSACTION_ID } from '../wire-fields/fields.ts'
 import {
+  isFor,
   type LoadedOrder,
   makeOrderPages,
   type OrderPages,
@@ -79,6 +81,8 @@ declare module '../../web/views.ts' {
           order: LoadedOrder
           returnUrl: string
           isReturning: boolean
+          /** What an order of a link has delivered. */
+          delivered: Delivered | undefined
           refunds: Awaited<ReturnType<typeof refundsOf>>
           requests: Awaited<ReturnType<typeof requestsForPayer>>
           /** The mandate under which the shop charged it. */
@@ -98,6 +102,7 @@ declare module '../../web/views.ts' {
       now: Date
     }
     'payment/buyer/shop-notification': NotificationState & { order: LoadedOrder }
+    'payment/links/delivered': { delivered: Delivered; thanks: string; isRefunded: boolean }
   }
 }
 
@@ -160,6 +165,7 @@ async function pay(
     form.success && TRANSACTION_ID.test(transaction_id)
       ? await payOrder({ transaction_id, payer_id, expected_amount })
       : { outcome: 'changed' }
+  if (order?.door === 'link') return reply.redirect(`/payment/pay/${transaction_id}`, 303)
   if (order !== undefined) {
     // Many shops read their own records as soon as the payer is back, so the notification should come first.
     if (outcome === 'paid' && order.notify_url !== null)
@@ -179,7 +185,8 @@ function payAids(app: FastifyInstance, pages: OrderPages): void {
   // Signs when the link is followed, because a signature in the page would be stale too soon.
   app.get('/payment/pay/:transaction_id/return', async (request: PayRequest, reply) => {
     const order = await pages.findPaidOrder(request.params.transaction_id)
-    if (order?.payer_id !== sessionOf(request).user.id) return showOrder(request, reply, pages)
+    if (order?.payer_id !== sessionOf(request).user.id || order.door === 'link')
+      return showOrder(request, reply, pages)
     return reply.redirect(await signedReturn(deps, order), 303)
   })
 
@@ -215,8 +222,18 @@ function payAids(app: FastifyInstance, pages: OrderPages): void {
 
 async function getOrder(request: PayRequest, { loadOrder }: OrderPages): Promise<LoadedOrder> {
   const order = await loadOrder(request.params.transaction_id)
-  if (order === undefined) throw new AppError('not_found', 'There is no payment at this address')
+  if (order === undefined || !isFor(order, sessionOf(request).user.id))
+    throw new AppError('not_found', 'There is no payment at this address')
   return order
+}
+
+/** The outcomes of a payment that are shown as states of the order. */
+const STATES: Partial<Record<Refusal, State>> = {
+  daily_limit: 'dailyLimit',
+  not_on_sale: 'notOnSale',
+  not_allowed: 'notAllowed',
+  sold_out: 'soldOut',
+  member_limit: 'memberLimit',
 }
 
 /** Shows the page for the order's current state. A refused payment gets status 409, or 503 while payments are paused. */
@@ -229,13 +246,12 @@ async function showOrder(
 ) {
   const order = await loadOrder(request.params.transaction_id)
   const path = `/payment/pay/${request.params.transaction_id}`
-  if (order === undefined) {
+  const session = sessionOf(request)
+  if (order === undefined || !isFor(order, session.user.id)) {
     const data = { state: 'notFound', order: undefined, requestId: request.id } as const
     return reply.page('payment/buyer/pay-state', data, { status: 404 })
   }
-  const session = sessionOf(request)
-  const state =
-    stateFor(order, session.user.id, deps.clock()) ?? (refused === 'daily_limit' ? 'dailyLimit' : undefined)
+  const state = stateFor(order, session.user.id, deps.clock()) ?? (refused && STATES[refused])
   if (state !== undefined) return showState(request, reply, deps, { order, state, refused, tellFault })
 
   if (order.book === 'test') await openPlayWallet(deps.db, session.user.id)
@@ -263,7 +279,10 @@ async function showOrder(
     testOutcomes: order.book === 'test' ? testOutcomes(order) : [],
   }
   const status = refused === undefined ? 200 : refused === 'paused' ? 503 : 409
-  return reply.page('payment/buyer/pay', data, { status, leavesSite: order.return_url ?? true })
+  return reply.page('payment/buyer/pay', data, {
+    status,
+    leavesSite: order.door !== 'link' && (order.return_url ?? true),
+  })
 }
 
 /** How long a new order of this application can be paid. */
@@ -301,7 +320,7 @@ async function showState(
   ])
   const path = `/payment/pay/${transaction_id}`
   const address = payUrl(deps, transaction_id)
-  const isReturning = state === 'paid' && request.url.endsWith(`?${RETURNS}`)
+  const isReturning = state === 'paid' && order.door !== 'link' && request.url.endsWith(`?${RETURNS}`)
   // The refresh header works in every browser, without an element or a script in the page.
   if (isReturning) reply.header('refresh', `${RETURN_SECONDS}; url=${path}/return`)
   if (tellFault?.retry_after_seconds !== undefined) reply.header('retry-after', tellFault.retry_after_seconds)
@@ -309,8 +328,10 @@ async function showState(
     order,
     state,
     // Only the payer gets a signed link, because it proves the payment to the shop.
-    returnUrl: state === 'paid' ? `${path}/return` : shopOf(order),
+    returnUrl: state === 'paid' && order.door !== 'link' ? `${path}/return` : shopOf(order),
     isReturning,
+    delivered:
+      isMine && order.door === 'link' ? await deliveryOf(deps.db, deps.secrets, order_id) : undefined,
     notification,
     tellFault,
     refunds,
@@ -355,7 +376,8 @@ function makeDescribeOrder({ deps, loadOrder }: OrderPages) {
     const transaction_id = PAY_PAGE.exec(path)?.[1]
     if (transaction_id === undefined) return undefined
     const order = await loadOrder(transaction_id)
-    return order === undefined ? undefined : describe(order, deps.clock())
+    // Nothing is told of an order that is one member's alone.
+    return order === undefined || order.door === 'link' ? undefined : describe(order, deps.clock())
   }
 }
 

@@ -271,6 +271,26 @@ export const pay = {
       en: `Nothing was charged. This shop can take a limited number of ${POINTS} a day. A smaller order may still be within the limit, which resets at midnight in China (UTC+8).`,
       zh: `没有扣除任何${POINTS}。商家每天可收取的${POINTS}有限，金额较小的订单也许仍可付款；额度在北京时间零点恢复。`,
     },
+    notOnSale: { en: 'No longer on sale', zh: '已停止出售' },
+    notOnSaleText: {
+      en: 'The shop took this off sale while you were paying. Nothing was charged.',
+      zh: `付款时商户已停止出售，未扣除${POINTS}。`,
+    },
+    notAllowed: { en: 'Not for sale to you', zh: '你无法购买此商品' },
+    notAllowedText: {
+      en: 'The shop sells this to members of a higher level or of certain groups only. Nothing was charged.',
+      zh: `商户仅向更高等级或指定群组的会员出售，未扣除${POINTS}。`,
+    },
+    soldOut: { en: 'Sold out', zh: '已售罄' },
+    soldOutText: {
+      en: 'Sold out while you were paying. Nothing was charged.',
+      zh: `付款时已售罄，未扣除${POINTS}。`,
+    },
+    memberLimit: { en: 'Limit reached', zh: '已达限购数量' },
+    memberLimitText: {
+      en: 'You have bought as many as one member may. Nothing was charged.',
+      zh: `已达到每人限购数量，未扣除${POINTS}。`,
+    },
     notFound: { en: 'No such order', zh: '找不到这笔订单' },
     notFoundText: {
       en: 'Nothing was charged. The address may be incomplete. Please start again from the shop.',

@@ -23,6 +23,7 @@ import { makePerson, type Person } from '../../harness/cast.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { gatewayText, md5, send } from '../../harness/gateway-shop.ts'
 import { setSetting, startTestApp, type TestApp } from '../../harness/harness.ts'
+import { buyAt, makeLink } from '../../harness/links.ts'
 import { chargeOf, giveRight, makeMandate, offer, switchMandates } from '../../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { makeGatewayOrders } from '../../harness/notify-receiver.ts'
@@ -72,6 +73,8 @@ export type World = {
   /** The transaction ID of a transfer. */
   transfer: string
   links: Record<LinkPurpose, string>
+  /** The slugs of payment links: with codes and a stock, with a free price, and no longer on sale. */
+  selling: Record<'sale' | 'free' | 'over', string>
   /** The name of the shop of new orders. */
   walkShop: string
   /** A new order, and the address of its pay page. */
@@ -98,6 +101,7 @@ type OrderFate =
   | 'closed'
   | 'unusable'
   | 'changed'
+  | 'delivered'
 
 const DAY_MS = 86_400_000
 
@@ -123,7 +127,9 @@ export async function makeWorld(prepare: (test: TestApp) => Promise<void> = asyn
   const steady = await makeMerchant(test)
   const people = await makePeople(test, merchant.owner)
   const testApp = await makeMerchant(test, { twinOf: merchant })
-  const orders = await makeOrders(test, { people, merchant, suspendedSeller, changedSeller, testApp })
+  const { selling, delivered } = await makeSelling(test, merchant, people.buyer)
+  const placed = await makeOrders(test, { people, merchant, suspendedSeller, changedSeller, testApp })
+  const orders = { ...placed, delivered }
   await makeTeam(test, { people, merchant, suspendedSeller })
   await makeProposals(test, { people, orders })
   // The clock of the day after.
@@ -152,6 +158,7 @@ export async function makeWorld(prepare: (test: TestApp) => Promise<void> = asyn
     orders,
     cookies: await signEverybodyIn(test, people),
     links: await makeLinks(test, people.careful),
+    selling,
     walkShop: `Shop of ${steady.owner.username}`,
     order: async (amount) => {
       const { body } = await steady.process({ amount, description: 'Walk', order_id: randomUUID() })
@@ -250,7 +257,7 @@ type Sellers = Pick<World, 'people' | 'merchant' | 'suspendedSeller' | 'testApp'
 async function makeOrders(
   test: TestApp,
   { people, merchant, suspendedSeller, changedSeller, testApp }: Sellers,
-): Promise<World['orders']> {
+): Promise<Omit<World['orders'], 'delivered'>> {
   let count = 0
   const order = async (amount: string, description: string, seller = merchant) => {
     count += 1
@@ -534,6 +541,23 @@ async function makeOAuthApps(
     suspended,
     waiting,
   }
+}
+
+/** Makes links that sell, and the order of a buyer that has delivered two codes. */
+async function makeSelling(test: TestApp, merchant: Merchant, buyer: Person) {
+  const codes = Array.from({ length: 8 }, (_, i) => `CATS-2026-${1000 + i}`)
+  const description = 'Twelve ginger cats for your own printer, PNG and SVG.\n\nPrinting for friends is fine.'
+  const title = 'Cat stickers, set 3 · print files'
+  const thanks = 'Thank you! The code opens the download on three devices.'
+  const sale = await makeLink(test, merchant, {
+    ...{ title, description, thanks, codes, amount: 60n, quantity_max: 3, member_max: 5 },
+    sells_until: new Date(test.clock.now().getTime() + 30 * DAY_MS),
+  })
+  const prices = { amount: null, amount_min: 5n, amount_max: 5_000n, suggestions: [10n, 50n, 200n] }
+  const free = await makeLink(test, merchant, { title: 'A tip for the cats', ...prices })
+  const over = await makeLink(test, merchant, { title: 'Advent calendar', sells_until: test.clock.now() })
+  const { transaction_id } = await buyAt(test.deps, sale, buyer, 2)
+  return { selling: { sale: sale.slug, free: free.slug, over: over.slug }, delivered: transaction_id }
 }
 
 async function makeLinks(test: TestApp, { id: user_id }: Person): Promise<World['links']> {

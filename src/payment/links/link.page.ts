@@ -1,0 +1,166 @@
+/** The page of a link: what it sells, from which shop, and one button. It needs no sign-in to look. spec/links 2.1 and 2.5. */
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
+import type { Core } from '../../core/core.ts'
+import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
+import { AppError } from '../../platform/errors.ts'
+import { FormRefused, readForm } from '../../web/forms/forms.ts'
+import type { NextStep } from '../../web/next-steps.ts'
+import { type LinkRefusal, placeLinkOrder } from './place.ts'
+
+const PAGE = '/l/:slug'
+const SLUG = /^[a-z0-9]{10}$/
+
+type LinkRequest = FastifyRequest<{ Params: { slug: string } }>
+
+/** What a form or the address of the page asks for. A chosen suggestion counts where no other amount is given. */
+const Asked = z.object({
+  quantity: z.coerce.number().int().min(1).max(100).default(1),
+  amount: z.string().trim().max(16).default(''),
+  choice: z.string().trim().max(16).default(''),
+})
+const OrderForm = Asked.extend({ key: z.string().min(1).max(64) })
+type Asked = z.output<typeof Asked>
+
+type LinkPage = NonNullable<Awaited<ReturnType<typeof findLinkPage>>>
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'payment/links/link': {
+      link: LinkPage
+      /** Why nothing can be bought now, or by this reader. */
+      refusal: LinkRefusal | undefined
+      asked: Asked
+      isSignedIn: boolean
+      key: string
+      path: string
+    }
+  }
+}
+
+/** GET and POST /l/:slug. */
+export async function linkPages(app: FastifyInstance, deps: Core): Promise<void> {
+  browserScope(app, deps)
+  app.nextSteps.push(makeDescribeLink(deps))
+
+  app.get(PAGE, async (request: LinkRequest, reply) => {
+    const asksToBuy = (request.query as Record<string, unknown>).buy === '1'
+    if (asksToBuy) {
+      const elsewhere = await requireUser(request, reply)
+      if (elsewhere !== undefined) return elsewhere
+    }
+    return showLink(request, reply, deps)
+  })
+
+  app.post(PAGE, async (request: LinkRequest, reply) => {
+    const elsewhere = await requireUser(request, reply)
+    if (elsewhere !== undefined) return elsewhere
+    const link = await getLinkPage(request, deps)
+    const { refusals } = request.locale.t.paymentLinks
+    const { quantity, key, ...asked } = readForm(request, OrderForm, { quantity: refusals.out_of_bounds })
+    const user_id = sessionOf(request).user.id
+    const amount = link.amount === null ? readAmount(asked) : undefined
+    if (link.amount === null && amount === undefined)
+      throw new FormRefused({ amount: refusals.out_of_bounds })
+    const placed = await placeLinkOrder(deps, { link, user_id, units: quantity, amount, key })
+    if (placed.refusal === undefined) return reply.redirect(`/payment/pay/${placed.transaction_id}`, 303)
+    if (placed.refusal === 'not_found') throw noSuchLink()
+    if (placed.refusal === 'out_of_bounds')
+      throw new FormRefused({ [link.amount === null ? 'amount' : 'quantity']: refusals.out_of_bounds })
+    return showLink(request, reply, deps, placed.refusal)
+  })
+}
+
+const noSuchLink = () => new AppError('not_found', 'There is no such page')
+
+/** Makes the description of a link's page for those who sign in to buy. */
+function makeDescribeLink(deps: Core) {
+  return async (path: string): Promise<NextStep | undefined> => {
+    const slug = /^\/l\/([a-z0-9]{10})(?![a-z0-9])/.exec(path)?.[1]
+    const link = slug === undefined ? undefined : await findLinkPage(deps, slug, undefined)
+    if (link === undefined) return undefined
+    const app = { name: link.app_name, logo_url: link.app_logo_url }
+    return { app, order: undefined, isPayment: true, exit: `/l/${slug}` }
+  }
+}
+
+/** An amount as digits. The database judges its bounds. */
+function readAmount({ amount, choice }: Pick<Asked, 'amount' | 'choice'>): bigint | undefined {
+  const text = amount || choice
+  return /^[1-9]\d{0,15}$/.test(text) ? BigInt(text) : undefined
+}
+
+/** Throws not_found for an unknown link, a draft and a deleted one alike. */
+async function getLinkPage(request: LinkRequest, deps: Core): Promise<LinkPage> {
+  const { slug } = request.params
+  const link = SLUG.test(slug) ? await findLinkPage(deps, slug, request.session?.user.id) : undefined
+  if (link === undefined) throw noSuchLink()
+  return link
+}
+
+const STATUS: Partial<Record<LinkRefusal, number>> = { paused: 503, not_allowed: 403 }
+
+/** @param refused the refusal of an order, which the answer tells instead of what the page predicts. */
+async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, refused?: LinkRefusal) {
+  const link = await getLinkPage(request, deps)
+  const given = Asked.safeParse(request.method === 'GET' ? request.query : request.body)
+  const data = {
+    link,
+    refusal: refused ?? (await predictRefusal(link, deps)),
+    asked: given.data ?? Asked.parse({}),
+    isSignedIn: request.session !== undefined,
+    key: randomUUID(),
+    path: `/l/${link.slug}`,
+  }
+  reply.header('x-robots-tag', 'noindex')
+  const status = refused === undefined ? 200 : (STATUS[refused] ?? 409)
+  return reply.page('payment/links/link', data, { status })
+}
+
+/** Predicts the refusal of a single unit. place_link_order decides again. */
+async function predictRefusal(link: LinkPage, deps: Core): Promise<LinkRefusal | undefined> {
+  const now = deps.clock()
+  if ((await deps.settings.read()).payments_read_only === 'on') return 'paused'
+  if (link.app_status !== 'approved') return 'unusable'
+  if (link.judged === 'not_on_sale') return 'not_on_sale'
+  if (link.sells_from !== null && now < link.sells_from) return 'not_yet'
+  if (link.sells_until !== null && now >= link.sells_until) return 'over'
+  return link.judged ?? undefined
+}
+
+type Judged = 'not_on_sale' | 'not_allowed' | 'sold_out' | 'member_limit' | null
+
+/** What the page of a link shows, and what the database says to a unit for this reader. A visitor is judged like the owner's equal. */
+async function findLinkPage({ db, clock }: Core, slug: string, user_id: bigint | undefined) {
+  const now = clock()
+  return db
+    .selectFrom('links as link')
+    .innerJoin('payment_apps as app', 'app.id', 'link.app_id')
+    .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
+    .where('link.slug', '=', slug)
+    .where('link.state', '<>', 'draft')
+    .select(['link.slug', 'link.book', 'link.title', 'link.description', 'link.amount', 'link.amount_min'])
+    .select(['link.amount_max', 'link.suggestions', 'link.quantity_max', 'link.stock', 'link.member_max'])
+    .select(['link.sells_from', 'link.sells_until', 'link.min_level', 'link.allow_groups', 'link.delivery'])
+    .select(['link.shows_stock', 'app.applicant_id'])
+    .select(['app.name as app_name', 'app.logo_url as app_logo_url', 'app.unreviewed_change_at'])
+    .select(['owner.username as owner', 'owner.trust_level as owner_level'])
+    .select([
+      sql<PaymentAppStatus>`app_status(app.status, owner.is_banned, owner.suspended_till, ${now})`.as(
+        'app_status',
+      ),
+      sql<Judged>`judge_units(link.id, ${user_id ?? null}::bigint, 1)`.as('judged'),
+      sql<bigint>`units_sold(link.id)`.as('sold'),
+      // Null without a limit.
+      sql<bigint | null>`least(
+        link.stock - units_sold(link.id),
+        case when link.delivery = 'codes' then (
+          select count(*) from link_codes where link_id = link.id and order_id is null and withdrawn_at is null
+        ) end
+      )`.as('left'),
+    ])
+    .executeTakeFirst()
+}

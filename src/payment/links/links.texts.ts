@@ -1,0 +1,103 @@
+/** Texts of a link's page, and of what its receipt shows. */
+import type { Text, Texts } from '../../web/languages.ts'
+import { counted, pointsOf } from '../../web/plurals.ts'
+import { POINT, POINTS } from '../../web/site-words.ts'
+import type { LinkRefusal } from './place.ts'
+
+const units = (n: number | string, count: number) => ({
+  en: `${n} ${counted(count, 'unit', 'units')}`,
+  zh: `${n} 份`,
+})
+
+export const paymentLinks = {
+  left: (n: string) => ({ en: `${n} left`, zh: `剩余 ${n} 份` }),
+  inStock: { en: 'In stock', zh: '有货' },
+  soldOut: { en: 'Sold out', zh: '已售罄' },
+  sold: (n: string) => ({ en: `${n} sold`, zh: `已售 ${n} 份` }),
+  perMember: (n: number) => ({ en: `${units(n, n).en} per member`, zh: `每人限购 ${n} 份` }),
+  quantity: { en: 'Quantity', zh: '数量' },
+  upTo: (n: number) => ({ en: `1 to ${n}`, zh: `1 至 ${n}` }),
+  amount: { en: 'Amount', zh: '金额' },
+  between: (least: string, most: string, isTest: boolean) => ({
+    en: `${least} to ${isTest ? `${most} play ${POINTS}` : pointsOf(most)}`,
+    zh: `${least} 至 ${most} ${isTest ? '虚拟' : ''}${POINTS}`,
+  }),
+  otherAmount: { en: 'Another amount', zh: '其他金额' },
+  buy: { en: 'Buy', zh: '购买' },
+  buyFor: (formatted: string, amount: bigint, isTest: boolean) => ({
+    en: `Buy for ${formatted} ${isTest ? 'play ' : ''}${counted(amount, POINT, POINTS)}`,
+    zh: `购买，${formatted} ${isTest ? '虚拟' : ''}${POINTS}`,
+  }),
+  checkFirst: {
+    en: 'You see everything once more before you pay.',
+    zh: '付款前还会请你核对一次。',
+  },
+  signInFirst: { en: 'You sign in first, then you are back here.', zh: '需要先登录，之后会回到本页。' },
+  gets: {
+    none: { en: 'A receipt, at once.', zh: '付款后立即得到收据。' },
+    text: {
+      en: 'A text, at once. It stays on your receipt.',
+      zh: '付款后立即得到一段文字，并一直保留在收据里。',
+    },
+    url: {
+      en: 'An address, at once. It stays on your receipt.',
+      zh: '付款后立即得到一个网址，并一直保留在收据里。',
+    },
+    codes: {
+      en: 'A code for each unit, at once. They stay on your receipt.',
+      zh: '付款后立即得到卡密，每份一个，并一直保留在收据里。',
+    },
+  },
+  until: { en: 'On sale until', zh: '销售截止' },
+  fromLevel: (level: number) => ({
+    en: `For members of trust level ${level} or above.`,
+    zh: `仅限信任等级 ${level} 及以上的会员。`,
+  }),
+  ofGroups: (groups: string) => ({
+    en: `For members of one of these groups: ${groups}.`,
+    zh: `仅限以下任一群组的会员：${groups}。`,
+  }),
+  about: { en: 'About it', zh: '商品说明' },
+  madeByMember: (site: string) => ({
+    en: `This page was made by a member, not by ${site}.`,
+    zh: `本页面由会员创建，并非${site}官方页面。`,
+  }),
+  approved: { en: 'Shop approved by staff', zh: '商户已审核' },
+  changed: { en: 'Changed since staff reviewed it', zh: '审核后有修改' },
+  /** In place of the button. */
+  refusals: {
+    not_found: { en: 'There is no such page', zh: '找不到这个页面' },
+    paused: {
+      en: 'Payments are paused for maintenance. Please try again in a few minutes.',
+      zh: '系统维护中，暂停支付，请几分钟后再试。',
+    },
+    unusable: { en: 'This shop cannot take payments now.', zh: '商户暂时无法收款。' },
+    not_on_sale: { en: 'This is not on sale.', zh: '此商品未在售。' },
+    not_yet: { en: 'The sale has not begun yet.', zh: '销售尚未开始。' },
+    over: { en: 'The sale is over.', zh: '销售已结束。' },
+    out_of_bounds: { en: 'Check the quantity or the amount.', zh: '请检查数量或金额。' },
+    not_allowed: {
+      en: 'The shop sells this to members of a higher level or of certain groups only.',
+      zh: '商户仅向更高等级或指定群组的会员出售。',
+    },
+    sold_out: { en: 'Sold out.', zh: '已售罄。' },
+    member_limit: { en: 'You have bought as many as one member may.', zh: '已达到每人限购数量。' },
+    too_many_open: {
+      en: 'Three of your orders here wait for payment. Pay one first, or wait until they expire.',
+      zh: '你在此处已有三笔待付款订单。请先付款，或等待其过期。',
+    },
+  } satisfies Record<LinkRefusal, Text>,
+  begins: { en: 'It begins', zh: '开始时间' },
+  got: { en: 'What you got', zh: '购得内容' },
+  copyAll: { en: 'Copy all', zh: '全部复制' },
+  onlyYou: {
+    en: 'Only you can see this, here on your receipt, for as long as you like.',
+    zh: '只有你能在这里看到，收据会一直保留。',
+  },
+  backToPage: { en: 'Back to the page', zh: '返回商品页' },
+  opensAt: (host: string) => ({ en: `Opens ${host}`, zh: `将打开 ${host}` }),
+  refunded: {
+    en: 'Refunded. The shop may have revoked this code.',
+    zh: '已退款，商户可能已停用此卡密。',
+  },
+} satisfies Texts

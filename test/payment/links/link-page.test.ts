@@ -1,0 +1,145 @@
+/** The page of a link, from a visitor's look to the receipt with what was bought. spec/links 2.1, 2.2, 2.5 and 3.4. */
+import { describe, expect, it } from 'vitest'
+import { changeLink, createLink } from '../../../src/payment/links/acts.ts'
+import { makePerson } from '../../harness/cast.ts'
+import { browser, setSetting, useTestApp } from '../../harness/harness.ts'
+import { details, makeLink, orderAt, ownerOf } from '../../harness/links.ts'
+import { textOf } from '../../harness/markup.ts'
+import { makeMerchant } from '../../harness/merchant.ts'
+import { messages } from '../../harness/messages.ts'
+import { refund } from '../../harness/orders.ts'
+import { rowsOf } from '../../harness/rows.ts'
+
+const l = messages.en.paymentLinks
+const p = messages.en.pay
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
+const owner = ownerOf(merchant)
+const alice = await makePerson(test, { points: 1_000n })
+const bob = await makePerson(test, { points: 1_000n })
+const [client, other, visitor] = [await alice.signIn(), await bob.signIn(), browser(test)]
+
+describe('the page of a link', () => {
+  it('sells a code in the paying transaction, and shows it on the buyer’s receipt alone', async () => {
+    const codes = ['SECRET-<b>-1', 'SECRET-2', 'SECRET-3']
+    const { slug } = await makeLink(test, merchant, { codes, quantity_max: 2, thanks: 'Enjoy & print' })
+    const path = `/l/${slug}`
+    const shown = await visitor.get(path)
+    expect([shown.status, shown.headers['x-robots-tag']]).toEqual([200, 'noindex'])
+    expect(shown.body).toContain('<form method="get"')
+    expect(textOf(shown.body)).toContain(l.left('3'))
+    expect(textOf(shown.body)).toContain(merchant.owner.username)
+    // Its button leads to sign-in, and back with the fields.
+    const away = await visitor.get(`${path}?buy=1&quantity=2`)
+    expect(away.status).toBe(303)
+    expect(away.location).toBe(`/sign-in?return_to=${encodeURIComponent(`${path}?buy=1&quantity=2`)}`)
+    const form = await client.get(`${path}?buy=1&quantity=2`)
+    expect(form.body).toMatch(/name="quantity"[^>]*value="2"/)
+
+    // The price is the link's, whatever the form says.
+    const ordered = await client.submit(form, path, { quantity: '2', amount: '1' })
+    expect([ordered.status, ordered.location]).toEqual([303, expect.stringMatching(/^\/payment\/pay\/txn_/)])
+    const payPath = ordered.location!
+    const again = await client.submit(form, path, { quantity: '2' })
+    expect(again.location).toBe(payPath)
+    for (const [name, place] of [
+      ['other', payPath],
+      ['other', `${payPath}/state`],
+      ['other', `${payPath}/qr.svg`],
+    ] as const)
+      expect([name, place, (await other.get(place)).status]).toEqual([name, place, 404])
+    const fields = { ...(await other.get(path)).form(path), expected_amount: '20' }
+    const stranger = await other.post(payPath, fields)
+    expect(stranger.status).toBe(404)
+    expect((await visitor.get(`/sign-in?return_to=${payPath}`)).body).not.toContain('Cat stickers')
+
+    const paid = await client.submit(await client.get(payPath), payPath)
+    expect([paid.status, paid.location]).toEqual([303, payPath])
+    const receipt = await client.get(payPath)
+    expect(receipt.headers['cache-control']).toBe('no-store')
+    expect(receipt.body).toContain('SECRET-&lt;b&gt;-1')
+    expect(receipt.body).toContain('SECRET-2')
+    expect(receipt.body).not.toContain('SECRET-3')
+    expect(textOf(receipt.body)).toContain('Enjoy & print')
+    expect(receipt.body).toContain(`href="${path}"`)
+    expect((await client.get(`${payPath}/return`)).status).toBe(200)
+    expect((await other.get(payPath)).body).not.toContain('SECRET')
+    for (const place of ['orders', `orders/${payPath.split('/').at(-1)}`]) {
+      const sold = await (await merchant.owner.signIn()).get(
+        `/payment/applications/${merchant.payment_id}/${place}`,
+      )
+      expect([sold.status, sold.body.includes('SECRET')]).toEqual([200, false])
+    }
+    await refund(test, { transaction_id: payPath.split('/').at(-1)! }, 20n)
+    expect((await client.get(payPath)).body).toContain(l.refunded)
+  })
+
+  it('is not found alike when it is unknown or a draft', async () => {
+    const draft = await createLink(test.deps, merchant.payment_id, details(), owner)
+    const pages = await Promise.all(
+      ['aaaaaaaaaa', draft, 'x', 'AAAAAAAAAA'].map((slug) => visitor.get(`/l/${slug}`)),
+    )
+    for (const page of pages) expect(page.status).toBe(404)
+    const withoutId = ({ body }: { body: string }) => textOf(body).replace(/req-[\w-]+/, '')
+    expect(withoutId(pages[0]!)).toBe(withoutId(pages[1]!))
+  })
+
+  it('lets the buyer choose a free price within its bounds', async () => {
+    const over = { amount: null, amount_min: 5n, amount_max: 900n, suggestions: [10n, 50n] }
+    const { slug } = await makeLink(test, merchant, over)
+    const path = `/l/${slug}`
+    const form = await client.get(path)
+    for (const amount of ['4', '901', 'x', '1e2', '-5', '9'.repeat(16)]) {
+      const refused = await client.submit(form, path, { amount })
+      expect([amount, refused.status]).toEqual([amount, 400])
+      expect(refused.body).toContain(l.refusals.out_of_bounds)
+    }
+    const suggested = await client.submit(form, path, { choice: '50' })
+    expect((await client.get(suggested.location!)).body).toContain(p.submit('50', 50n, false))
+    const own = await client.submit(await client.get(path), path, { choice: '50', amount: '7' })
+    expect((await client.get(own.location!)).body).toContain(p.submit('7', 7n, false))
+  })
+
+  it('tells why nothing is sold, and refuses a form that comes too late', async () => {
+    const link = await makeLink(test, merchant, { stock: 1 })
+    const path = `/l/${link.slug}`
+    const form = await client.get(path)
+    const [mine, his] = [await orderAt(test.deps, link, alice), await orderAt(test.deps, link, bob)]
+    const payPage = await client.get(`/payment/pay/${mine}`)
+    const hisPage = await other.get(`/payment/pay/${his}`)
+    expect((await other.submit(hisPage, `/payment/pay/${his}`)).status).toBe(303)
+    const late = await client.submit(payPage, `/payment/pay/${mine}`)
+    expect(late.status).toBe(409)
+    expect(textOf(late.body)).toContain(p.states.soldOutText)
+    expect(late.body).toContain(`href="${path}"`)
+    expect((await visitor.get(path)).body).toContain(l.refusals.sold_out)
+    const refused = await client.submit(form, path)
+    expect([refused.status, refused.body.includes(l.refusals.sold_out)]).toEqual([409, true])
+    await changeLink(test.deps, merchant.payment_id, { slug: link.slug, change: 'pause' }, owner)
+    expect((await visitor.get(path)).body).toContain(l.refusals.not_on_sale)
+    const paused = await client.submit(payPage, `/payment/pay/${mine}`)
+    expect([paused.status, paused.body.includes(p.states.notOnSaleText)]).toEqual([409, true])
+    expect(await rowsOf(test, 'journal', { reference: mine })).toEqual([])
+  })
+
+  it.each([
+    [403, 'not_allowed', { min_level: 3 }],
+    [409, 'over', { sells_until: test.clock.now() }],
+    [409, 'not_yet', { sells_from: new Date(test.clock.now().getTime() + 60_000) }],
+  ] as const)('answers %i for %s', async (status, refusal, over) => {
+    const { slug } = await makeLink(test, merchant, over)
+    const open = `/l/${(await makeLink(test, merchant)).slug}`
+    const refused = await client.post(`/l/${slug}`, (await client.get(open)).form(open))
+    expect([refused.status, refused.body.includes(l.refusals[refusal])]).toEqual([status, true])
+    expect((await client.get(`/l/${slug}`)).body).toContain(l.refusals[refusal])
+  })
+
+  it('answers 503 while payments are paused', async () => {
+    const { slug } = await makeLink(test, merchant)
+    const form = await client.get(`/l/${slug}`)
+    await setSetting(test, 'payments_read_only', 'on')
+    const refused = await client.submit(form, `/l/${slug}`)
+    expect([refused.status, refused.body.includes(l.refusals.paused)]).toEqual([503, true])
+    await setSetting(test, 'payments_read_only', 'off')
+  })
+})
