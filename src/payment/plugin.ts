@@ -7,6 +7,7 @@ import { payerPages } from './buyer/payments.page.ts'
 import { signaturePages } from './diagnosis/signatures.page.ts'
 import { eventPages } from './events/events.page.ts'
 import { gatewayPlugin } from './gateway/plugin.ts'
+import { makeActs } from './hmac/acts.ts'
 import { hmacRoutes } from './hmac/routes.ts'
 import { linkPages } from './links/link.page.ts'
 import { mandatePages } from './mandates/offer.page.ts'
@@ -23,6 +24,7 @@ export const SLASHES_OF_SHOPS = { ignoreTrailingSlash: true, ignoreDuplicateSlas
 export async function paymentPlugin(app: FastifyInstance, deps: PaymentDeps): Promise<void> {
   const payOrder = makePay(deps)
   const placeOrder = makePlaceOrder(deps)
+  const acts = makeActs(deps, placeOrder)
   await app.register(async (scope) => payPages(scope, deps, payOrder))
   await app.register(payerPages, deps)
   await app.register(linkPages, deps)
@@ -32,6 +34,6 @@ export async function paymentPlugin(app: FastifyInstance, deps: PaymentDeps): Pr
   await app.register(alertPages, deps)
   await app.register(eventPages, deps)
   await app.register(signaturePages, deps)
-  await app.register(async (scope) => refuseOtherMethods(scope, () => hmacRoutes(scope, deps, placeOrder)))
+  await app.register(async (scope) => refuseOtherMethods(scope, () => hmacRoutes(scope, deps, acts)))
   await app.register(async (scope) => refuseOtherMethods(scope, () => gatewayPlugin(scope, deps, placeOrder)))
 }

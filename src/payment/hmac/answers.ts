@@ -1,6 +1,3 @@
-// This room: the HMAC API: orders, queries, transfers, lists and mandates for a shop’s server.
-// Verbs: makeAuthenticate, hmacRoutes, listRoutes, mandateRoutes, sendPaymentError.
-// Clauses: spec/payment-api 1.6, 2.1–2.5, 3.2, 4.1, 5.1; spec/mandates 2.1, 3.1, 4.1.
 /** Describes orders, transfers, mandates and charges for the HMAC API. spec/mandates 4.1. */
 import type { z } from 'zod'
 import type { Charge } from '../mandates/charge.ts'

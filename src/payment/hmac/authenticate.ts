@@ -1,7 +1,4 @@
-/**
- * Authenticates callers of the HMAC API by their signature, and checks the application that calls: its state, its allowed addresses
- * and its tokens.
- */
+/** Authenticates callers of the HMAC API by their signature, and checks the allowed addresses and the tokens of the application. */
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
@@ -16,18 +13,12 @@ import { stringToSign, type TokenKeys, tokenKeys, verifySignature } from '../sig
 import { makeReadyKeys, markTokenUsed, openKey } from '../signing/keys.ts'
 import { isAllowedAddress } from '../wire-fields/addresses.ts'
 import { type FlatParameters, flatParameters, isFresh, isPaymentId } from '../wire-fields/fields.ts'
+import type { Authenticated, Caller } from './caller.ts'
 import { UNKNOWN_APPLICATION } from './shapes.ts'
 
 const IN_THE_URL = 'Parameters in the URL are not read: send them in the body'
 
 export type SignedRequest = FastifyRequest<{ Params: { payment_id: string } }>
-export type Authenticated = {
-  api: Caller
-  parameters: FlatParameters
-  /** Whether a former owner of the application knows the token that the request was signed with. */
-  isFormerOwners: boolean
-  token_id: bigint
-}
 export type Authenticate = (request: SignedRequest) => Promise<Authenticated>
 
 /**
@@ -88,34 +79,13 @@ function verifyTimestamp(timestamp: string | undefined, now: Date): void {
   throw new AppError('stale_timestamp', 'Timestamp is invalid or expired', { data: { server_time } })
 }
 
-/** Throws application_unusable unless the application may read. A suspended one may still read its orders. spec/payment-api 1.1. */
-export function requireReadable({ status }: Caller): void {
-  if (status !== 'approved' && status !== 'suspended') throw unusable(status)
-}
-
-/** Throws application_unusable unless the application may sell and transfer. */
-export function requireApproved({ status }: Caller): void {
-  if (status !== 'approved') throw unusable(status)
-}
-
-function unusable(status: PaymentAppStatus): AppError {
-  const is = status === 'suspended' ? 'suspended' : 'not approved'
-  return new AppError('application_unusable', `This payment application is ${is}`)
-}
-
-export type Caller = {
-  id: bigint
-  book: Book
-  /** `suspended` while the owner is banned. */
-  status: PaymentAppStatus
-  /** The owner, whose points the application transfers. */
-  applicant_id: bigint
+type SigningCaller = Caller & {
   allowed_addresses: string[]
   /** The valid tokens, the current one first. A former owner knows the tokens from before a handover. */
   tokens: { id: bigint; keys: TokenKeys; last_used_at: Date | null; is_former_owners: boolean }[]
 }
 
-export type FindCaller = (payment_id: string) => Promise<Caller | undefined>
+type FindCaller = (payment_id: string) => Promise<SigningCaller | undefined>
 
 type Row = {
   payment_id: string
@@ -139,14 +109,14 @@ function makeFindCaller(deps: Core): FindCaller {
   const keysOf = ({ id, key_id, value_encrypted }: Row) =>
     ready.find(key_id) ?? ready.keep(key_id, tokenKeys(openKey(deps.secrets, id, 'token', value_encrypted)))
 
-  return makeBatcher<string, Caller | undefined>({
+  return makeBatcher<string, SigningCaller | undefined>({
     name: 'find callers',
     ...deps.batching,
     run: async (payment_ids) => {
       const { rows } = await sql<Row>`
         select ${named} * from payment_apps_with_tokens(${payment_ids}::text[], ${deps.clock()}::timestamptz)
       `.execute(deps.db)
-      const found = new Map<string, Caller>()
+      const found = new Map<string, SigningCaller>()
       for (const row of rows) {
         const { payment_id, id, book, status, applicant_id, allowed_addresses } = row
         const { last_used_at, is_former_owners } = row

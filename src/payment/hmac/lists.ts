@@ -1,8 +1,4 @@
-/**
- * POST /payment/orders/:payment_id and POST /payment/transfers/:payment_id: signed requests that list the orders and
- * transfers of an application page by page, so that a merchant can reconcile them. spec/payment-api 5.1.
- */
-import type { FastifyInstance } from 'fastify'
+/** Lists the orders and transfers of an application page by page, so that a merchant can reconcile them. spec/payment-api 5.1. */
 import { sql } from 'kysely'
 import type { z } from 'zod'
 import type { Core } from '../../core/core.ts'
@@ -17,18 +13,20 @@ import type { Transfer } from '../orders/transfers.ts'
 import { formerSince } from '../signing/keys.ts'
 import type { FlatParameters } from '../wire-fields/fields.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
-import { type Authenticate, type Authenticated, requireReadable } from './authenticate.ts'
+import { type Authenticated, requireReadable } from './caller.ts'
 import {
   LIMIT_DEFAULT,
   type OrderPage,
-  OrdersRequest,
-  type Route,
+  OrdersList,
   readerOf,
   type TransferPage,
-  TransfersRequest,
+  TransfersList,
 } from './shapes.ts'
 
-/** The orders that one page looks at, because the list leaves out gateway orders. */
+/** The doors whose orders a list may name. The gateway has its own list. */
+export type ListedDoor = 'hmac' | 'link'
+
+/** The orders that one page looks at, because the list leaves out those of other doors. */
 const LOOKED_THROUGH_MAX = 20_000
 
 const ORDER_STATUSES: Record<StatusWord, OrderStatus[]> = {
@@ -40,7 +38,7 @@ const ORDER_STATUSES: Record<StatusWord, OrderStatus[]> = {
 
 /** The request of a list whose rows have these statuses. */
 type ListRequest<Word extends string> = z.ZodObject<
-  Omit<typeof TransfersRequest.shape, 'status'> & { status: z.ZodType<Word | undefined> }
+  Omit<typeof TransfersList.shape, 'status'> & { status: z.ZodType<Word | undefined> }
 >
 
 /** An order with the public id of its mandate, if it is a charge. */
@@ -60,27 +58,28 @@ type Page<Word> = {
   hidden_since: Date | undefined
 }
 
-/** Registers the two list routes. */
-export function listRoutes(app: FastifyInstance, deps: Core, authenticate: Authenticate): void {
-  app.post<Route<typeof OrderPage>>('/payment/orders/:payment_id', async (request) => {
-    const asked = await authenticate(request)
-    const { api } = asked
-    requireReadable(api)
-    const page = await readPage(deps.db, asked, OrdersRequest)
-    const mandate = await findFilter(deps.db, asked)
-    const { rows, stopped_at } = await findOrders(deps.db, { app_id: api.id, mandate }, page)
-    const now = deps.clock()
-    return answer(rows, page, (order) => describeOrder(order, now, order.public_mandate_id), stopped_at)
-  })
+/** Lists the orders that were placed through one of these doors. */
+export async function listOrders(
+  deps: Core,
+  asked: Authenticated,
+  doors: readonly ListedDoor[],
+): Promise<z.output<typeof OrderPage>> {
+  requireReadable(asked.api)
+  const page = await readPage(deps.db, asked, OrdersList)
+  const mandate = await findFilter(deps.db, asked)
+  const { rows, stopped_at } = await findOrders(deps.db, { app_id: asked.api.id, mandate, doors }, page)
+  const now = deps.clock()
+  return answer(rows, page, (order) => describeOrder(order, now, order.public_mandate_id), stopped_at)
+}
 
-  app.post<Route<typeof TransferPage>>('/payment/transfers/:payment_id', async (request) => {
-    const asked = await authenticate(request)
-    const { api } = asked
-    requireReadable(api)
-    const page = await readPage(deps.db, asked, TransfersRequest)
-    const rows = await findTransfers(deps.db, api.id, page)
-    return answer(rows, page, describeTransfer)
-  })
+/** Lists the transfers of the application. */
+export async function listTransfers(
+  deps: Core,
+  asked: Authenticated,
+): Promise<z.output<typeof TransferPage>> {
+  requireReadable(asked.api)
+  const page = await readPage(deps.db, asked, TransfersList)
+  return answer(await findTransfers(deps.db, asked.api.id, page), page, describeTransfer)
 }
 
 /**
@@ -114,12 +113,12 @@ async function laneOf(
 }
 
 /**
- * Finds orders of the HMAC API in the order of their creation. `stopped_at` is the last order that the bounded look
+ * Finds orders of these doors in the order of their creation. `stopped_at` is the last order that the bounded look
  * reached, if there are more; the page may then have fewer rows than its limit.
  */
 async function findOrders(
   db: Db,
-  { app_id, mandate }: { app_id: bigint; mandate: bigint | undefined },
+  { app_id, mandate, doors }: { app_id: bigint; mandate: bigint | undefined; doors: readonly ListedDoor[] },
   page: Page<StatusWord>,
 ): Promise<{ rows: ListedOrder[]; stopped_at: string | null }> {
   const { limit, status, since, until, hidden_since } = page
@@ -128,7 +127,7 @@ async function findOrders(
       ? await laneOf(db, 'orders', app_id, page)
       : await laneOfCharges(db, { app_id, mandate }, page)
   const lane = [within]
-  const fits = [sql`door = 'hmac'`]
+  const fits = [sql`door = any(${doors}::text[])`]
   if (status !== undefined) fits.push(sql`status = any(${ORDER_STATUSES[status]}::text[])`)
   if (since !== undefined) fits.push(sql`created_at >= ${since}`)
   if (until !== undefined) fits.push(sql`created_at < ${until}`)
@@ -229,7 +228,7 @@ async function readPage<Word extends string>(
   request: ListRequest<Word>,
 ): Promise<Page<Word>> {
   const page = asPage(parameters, request)
-  const hidden_since = isFormerOwners ? await formerSince(db, token_id) : undefined
+  const hidden_since = isFormerOwners ? await formerSince(db, token_id!) : undefined
   if (hidden_since === undefined) return page
   const { until = hidden_since } = page
   return { ...page, hidden_since, until: until < hidden_since ? until : hidden_since }

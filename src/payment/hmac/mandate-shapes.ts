@@ -3,14 +3,14 @@ import { z } from 'zod'
 import { MANDATE_STATUSES } from '../mandates/mandates.ts'
 import { PERIODS } from '../mandates/periods.ts'
 import { Amount, Day, Description, MandateId, OrderId, UserId } from '../wire-fields/fields.ts'
-import { Moment, OrderFields, oneOf, Points, page, signed } from './shapes.ts'
+import { asSigned, Moment, OrderFields, oneOf, Points, page } from './shapes.ts'
 
 /** Any text, because a mandate that is unknown and a text that is no id are refused alike. */
 const AnyMandateId = z.string()
 const Period = oneOf(PERIODS)
 export const MandateStatus = oneOf(MANDATE_STATUSES)
 
-export const OfferRequest = z.object({
+export const Offer = z.object({
   reference: OrderId,
   purpose: Description,
   amount: Amount.optional(),
@@ -22,26 +22,28 @@ export const OfferRequest = z.object({
   user_id: UserId.optional(),
   with_token: z.literal('yes', 'yes, or absent').optional(),
   replaces: AnyMandateId.optional(),
-  ...signed,
 })
+export const OfferRequest = asSigned(Offer)
 
-export const MandateQueryRequest = z.object({
+export const MandateQuery = z.object({
   mandate_id: AnyMandateId.optional(),
   reference: OrderId.optional(),
-  ...signed,
 })
+export const MandateQueryRequest = asSigned(MandateQuery)
 
-export const RevokeRequest = z.object({ mandate_id: AnyMandateId, reason: Description, ...signed })
+export const Revocation = z.object({ mandate_id: AnyMandateId, reason: Description })
+export const RevokeRequest = asSigned(Revocation)
 
-export const ChargeRequest = z.object({
+export const NewCharge = z.object({
   mandate_id: AnyMandateId,
   order_id: OrderId,
   amount: Amount,
   description: Description,
-  ...signed,
 })
+export const ChargeRequest = asSigned(NewCharge)
 
-export const MandatesRequest = z.object({ status: MandateStatus.optional(), ...page })
+export const MandatesList = z.object({ status: MandateStatus.optional(), ...page })
+export const MandatesRequest = asSigned(MandatesList)
 
 export const OfferAnswer = z.strictObject({
   success: z.literal(true),

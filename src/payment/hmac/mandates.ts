@@ -13,78 +13,113 @@ import { isoSeconds } from '../signing/hmac.ts'
 import { formerSince } from '../signing/keys.ts'
 import type { FlatParameters } from '../wire-fields/fields.ts'
 import { describeCharge, describeMandate } from './answers.ts'
-import {
-  type Authenticate,
-  type Authenticated,
-  requireApproved,
-  requireReadable,
-  type SignedRequest,
-} from './authenticate.ts'
+import type { Authenticate, SignedRequest } from './authenticate.ts'
+import { type Authenticated, requireApproved, requireReadable } from './caller.ts'
 import {
   type ChargeAnswer,
-  ChargeRequest,
   type MandateAnswer,
   type MandatePage,
-  MandateQueryRequest,
-  MandatesRequest,
+  MandateQuery,
+  MandatesList,
+  NewCharge,
+  Offer,
   type OfferAnswer,
-  OfferRequest,
-  RevokeRequest,
+  Revocation,
 } from './mandate-shapes.ts'
-import { LIMIT_DEFAULT, type Route, readerOf } from './shapes.ts'
+import { type Act, LIMIT_DEFAULT, type Route, readerOf } from './shapes.ts'
 
-/** POST /payment/mandate/:payment_id/offer, …/query, …/revoke, …/charge, and POST /payment/mandates/:payment_id. */
-export function mandateRoutes(app: FastifyInstance, deps: Core, authenticate: Authenticate): void {
-  offerRoute(app, deps, authenticate)
-  chargeRoute(app, deps, authenticate)
-
-  app.post<Route<typeof MandateAnswer>>('/payment/mandate/:payment_id/query', async (request) => {
-    const asked = await authenticate(request)
-    requireReadable(asked.api)
-    return { success: true, ...describeMandate(await queried(deps, asked)) }
-  })
-
-  app.post<Route<typeof MandateAnswer>>('/payment/mandate/:payment_id/revoke', async (request) => {
-    const { api, parameters, isFormerOwners } = await authenticate(request)
-    requireReadable(api)
-    const read = readerOf(RevokeRequest, parameters)
-    if (isFormerOwners) throw formerOwners()
-    const [mandate_id, reason] = [read('mandate_id'), read('reason')]
-    const mandate = await revokeByProgram(deps, { app_id: api.id, mandate_id, reason, ip: request.ip })
-    return { success: true, ...describeMandate(mandate) }
-  })
-
-  app.post<Route<typeof MandatePage>>('/payment/mandates/:payment_id', async (request) => {
-    const asked = await authenticate(request)
-    requireReadable(asked.api)
-    return listed(deps, asked)
-  })
+/** The acts of a merchant's program on mandates. */
+export type MandateActs = {
+  offer: Act<typeof OfferAnswer>
+  query: Act<typeof MandateAnswer>
+  revoke: Act<typeof MandateAnswer>
+  /** @param access_token the token of the member, for a mandate that needs one. */
+  charge(asked: Authenticated, access_token: string | undefined): Promise<z.output<typeof ChargeAnswer>>
+  list: Act<typeof MandatePage>
 }
 
-function offerRoute(app: FastifyInstance, deps: Core, authenticate: Authenticate): void {
-  app.post<Route<typeof OfferAnswer>>('/payment/mandate/:payment_id/offer', async (request) => {
-    const { api, parameters, isFormerOwners } = await authenticate(request)
-    requireReadable(api)
-    const offerer = { app_id: api.id, book: api.book, isFormerOwners }
-    const mandate = await offerMandate(deps, offerer, termsOf(parameters), async () => {
-      requireApproved(api)
-      await countTestOrder(deps, api)
-    })
-    const { mandate_id, reference, offer_expires_at } = mandate
-    return {
-      success: true,
-      mandate_id,
-      mandate_url: `${deps.config.PAYMENT_PUBLIC_URL}/payment/mandate/${mandate_id}`,
-      reference,
-      status: 'pending',
-      expires_at: isoSeconds(offer_expires_at),
-    }
+/** Makes the acts of this process. */
+export function makeMandateActs(deps: Core): MandateActs {
+  const charge = makeChargeMandate(deps)
+  return {
+    offer: (asked) => offer(deps, asked),
+    async query(asked) {
+      requireReadable(asked.api)
+      return { success: true, ...describeMandate(await queried(deps, asked)) }
+    },
+    async revoke({ api, parameters, isFormerOwners }, { ip }) {
+      requireReadable(api)
+      const read = readerOf(Revocation, parameters)
+      if (isFormerOwners) throw formerOwners()
+      const [mandate_id, reason] = [read('mandate_id'), read('reason')]
+      const mandate = await revokeByProgram(deps, { app_id: api.id, mandate_id, reason, ip })
+      return { success: true, ...describeMandate(mandate) }
+    },
+    async charge({ api, parameters, isFormerOwners }, access_token) {
+      requireReadable(api)
+      const read = readerOf(NewCharge, parameters)
+      const asked = {
+        app_id: api.id,
+        mandate_id: read('mandate_id'),
+        order_id: read('order_id'),
+        amount: BigInt(read('amount')),
+        description: read('description'),
+        owner_id: isFormerOwners ? null : api.applicant_id,
+        access_token,
+      }
+      const made = await charge(asked, () => countTestOrder(deps, api))
+      return { success: true, ...describeCharge(made, deps.clock()) }
+    },
+    async list(asked) {
+      requireReadable(asked.api)
+      return listed(deps, asked)
+    },
+  }
+}
+
+/** POST /payment/mandate/:payment_id/offer, …/query, …/revoke, …/charge, and POST /payment/mandates/:payment_id. */
+export function mandateRoutes(app: FastifyInstance, acts: MandateActs, authenticate: Authenticate): void {
+  app.post<Route<typeof OfferAnswer>>('/payment/mandate/:payment_id/offer', async (request) =>
+    acts.offer(await authenticate(request), request),
+  )
+  app.post<Route<typeof ChargeAnswer>>('/payment/mandate/:payment_id/charge', async (request) =>
+    acts.charge(await authenticate(request), accessTokenOf(request)),
+  )
+  app.post<Route<typeof MandateAnswer>>('/payment/mandate/:payment_id/query', async (request) =>
+    acts.query(await authenticate(request), request),
+  )
+  app.post<Route<typeof MandateAnswer>>('/payment/mandate/:payment_id/revoke', async (request) =>
+    acts.revoke(await authenticate(request), request),
+  )
+  app.post<Route<typeof MandatePage>>('/payment/mandates/:payment_id', async (request) =>
+    acts.list(await authenticate(request), request),
+  )
+}
+
+async function offer(
+  deps: Core,
+  { api, parameters, isFormerOwners }: Authenticated,
+): Promise<z.output<typeof OfferAnswer>> {
+  requireReadable(api)
+  const offerer = { app_id: api.id, book: api.book, isFormerOwners }
+  const mandate = await offerMandate(deps, offerer, termsOf(parameters), async () => {
+    requireApproved(api)
+    await countTestOrder(deps, api)
   })
+  const { mandate_id, reference, offer_expires_at } = mandate
+  return {
+    success: true,
+    mandate_id,
+    mandate_url: `${deps.config.PAYMENT_PUBLIC_URL}/payment/mandate/${mandate_id}`,
+    reference,
+    status: 'pending',
+    expires_at: isoSeconds(offer_expires_at),
+  }
 }
 
 /** Reads the terms of an offer: an amount, or both caps. Throws parameter_missing and parameter_invalid. */
 function termsOf(parameters: FlatParameters): OfferedTerms {
-  const read = readerOf(OfferRequest, parameters)
+  const read = readerOf(Offer, parameters)
   const user_id = read('user_id')
   return {
     reference: read('reference'),
@@ -118,27 +153,6 @@ function capsOf(
   return { charge_max: BigInt(charge_max), period_max: BigInt(period_max) }
 }
 
-function chargeRoute(app: FastifyInstance, deps: Core, authenticate: Authenticate): void {
-  const charge = makeChargeMandate(deps)
-
-  app.post<Route<typeof ChargeAnswer>>('/payment/mandate/:payment_id/charge', async (request) => {
-    const { api, parameters, isFormerOwners } = await authenticate(request)
-    requireReadable(api)
-    const read = readerOf(ChargeRequest, parameters)
-    const asked = {
-      app_id: api.id,
-      mandate_id: read('mandate_id'),
-      order_id: read('order_id'),
-      amount: BigInt(read('amount')),
-      description: read('description'),
-      owner_id: isFormerOwners ? null : api.applicant_id,
-      access_token: accessTokenOf(request),
-    }
-    const made = await charge(asked, () => countTestOrder(deps, api))
-    return { success: true, ...describeCharge(made, deps.clock()) }
-  })
-}
-
 /** The access token of the header, whatever it is: a token that is not good refuses the charge. */
 function accessTokenOf({ headers: { authorization } }: SignedRequest): string | undefined {
   if (authorization === undefined || !/^bearer\b/i.test(authorization)) return undefined
@@ -148,7 +162,7 @@ function accessTokenOf({ headers: { authorization } }: SignedRequest): string | 
 /** Finds the mandate of a query. Throws parameter_missing, and mandate_not_found. */
 async function queried({ db, clock }: Core, asked: Authenticated): Promise<Mandate> {
   const { api, parameters, isFormerOwners, token_id } = asked
-  const read = readerOf(MandateQueryRequest, parameters)
+  const read = readerOf(MandateQuery, parameters)
   const [mandate_id, reference] = [read('mandate_id'), read('reference')]
   if (mandate_id === undefined && reference === undefined)
     throw new AppError('parameter_missing', 'Missing parameter: mandate_id')
@@ -157,7 +171,7 @@ async function queried({ db, clock }: Core, asked: Authenticated): Promise<Manda
   const mandate = await findMandate(db, which, clock())
   if (mandate === undefined) throw mandateNotFound()
   if (isFormerOwners) {
-    const hidden_since = await formerSince(db, token_id)
+    const hidden_since = await formerSince(db, token_id!)
     const isHidden = hidden_since !== undefined && mandate.created_at >= hidden_since
     if (isHidden || mandate.payee_id === api.applicant_id) throw mandateNotFound()
   }
@@ -167,9 +181,9 @@ async function queried({ db, clock }: Core, asked: Authenticated): Promise<Manda
 /** One page of mandates. A former owner's token sees none that was offered since the hand-over or binds to the new owner. */
 async function listed({ db, clock }: Core, asked: Authenticated): Promise<z.output<typeof MandatePage>> {
   const { api, parameters, isFormerOwners, token_id } = asked
-  const read = readerOf(MandatesRequest, parameters)
+  const read = readerOf(MandatesList, parameters)
   const limit = Number(read('limit') ?? LIMIT_DEFAULT)
-  const hidden_since = isFormerOwners ? await formerSince(db, token_id) : undefined
+  const hidden_since = isFormerOwners ? await formerSince(db, token_id!) : undefined
   const until = asMoment(read('until'))
   const { rows, stopped_at } = await mandatesOfApp(
     db,

@@ -2,6 +2,7 @@
  * The shapes of the requests and answers of the HMAC API. Routes read requests and type answers by them, the reference
  * describes them, and tests check every answer against them. A reader takes the parameters of a request by its shape. spec/payment-api 2.4.
  */
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
 import {
@@ -14,37 +15,44 @@ import {
   TransactionId,
   UserId,
 } from '../wire-fields/fields.ts'
+import type { Authenticated } from './caller.ts'
 
 export const LIMIT_DEFAULT = 50
 export const LIMIT_MAX = 200
 
 const A_LIMIT = `a number from 1 to ${LIMIT_MAX}`
 
-export const signed = {
+/** What a signature adds to a request. */
+const signed = {
   timestamp: Timestamp.optional(),
   signature: z.string().regex(/^[0-9a-fA-F]{64}$/),
 }
 
-export const ProcessRequest = z.object({
+/** A request as the HMAC API takes it. The acts read the request without its signature, which was verified before. */
+export function asSigned<Shape extends z.ZodRawShape>(request: z.ZodObject<Shape>) {
+  return request.extend(signed)
+}
+
+export const NewOrder = z.object({
   amount: Amount,
   description: Description,
   order_id: OrderId,
-  ...signed,
 })
+export const ProcessRequest = asSigned(NewOrder)
 
-export const QueryRequest = z.object({
+export const OrderQuery = z.object({
   transaction_id: TransactionId.optional(),
   order_id: OrderId.optional(),
-  ...signed,
 })
+export const QueryRequest = asSigned(OrderQuery)
 
-export const TransferRequest = z.object({
+export const NewTransfer = z.object({
   to_user_id: UserId,
   to_username: z.string().min(1),
   amount: Amount,
   order_id: OrderId,
-  ...signed,
 })
+export const TransferRequest = asSigned(NewTransfer)
 
 const Seconds = z
   .string()
@@ -61,18 +69,19 @@ export const page = {
   order: oneOf(['asc', 'desc']).optional(),
   since: Seconds,
   until: Seconds,
-  ...signed,
 }
 
 export const OrderStatus = oneOf(['pending', 'completed', 'cancelled', 'refunded'])
 export const TransferStatus = oneOf(['completed', 'reversed'])
 
-export const OrdersRequest = z.object({
+export const OrdersList = z.object({
   status: OrderStatus.optional(),
   mandate_id: z.string().optional(),
   ...page,
 })
-export const TransfersRequest = z.object({ status: TransferStatus.optional(), ...page })
+export const OrdersRequest = asSigned(OrdersList)
+export const TransfersList = z.object({ status: TransferStatus.optional(), ...page })
+export const TransfersRequest = asSigned(TransfersList)
 
 export const Points = z.int().nonnegative()
 export const Moment = z.iso.datetime()
@@ -154,6 +163,12 @@ export const UnknownApplication = z.strictObject({
   error: z.literal(UNKNOWN_APPLICATION),
   message: z.literal(UNKNOWN_APPLICATION),
 })
+
+/** An act that answers in this shape. */
+export type Act<Answer extends z.ZodType> = (
+  asked: Authenticated,
+  request: FastifyRequest,
+) => Promise<z.output<Answer>>
 
 /** The types of a route that answers in this shape. */
 export type Route<Answer extends z.ZodType> = { Params: { payment_id: string }; Reply: z.output<Answer> }
