@@ -9,6 +9,8 @@ import type { User } from '../accounts/people/users.ts'
 import { browserScope, requireUser, signInUrl } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
 import { AppError } from '../platform/errors.ts'
+import { bearerError } from '../web/oauth/errors.ts'
+import { singleValues } from '../web/oauth/parameters.ts'
 import { wantsHtml } from '../web/pages.ts'
 import type { Parameters } from '../web/parameters.ts'
 import {
@@ -22,8 +24,6 @@ import {
 } from './apps/apps.ts'
 import { ResourceTaken } from './apps/resource-uri.ts'
 import { type Bearer, type GetBearer, readBearer } from './oauth/bearer.ts'
-import { bearerError } from './oauth/errors.ts'
-import { singleValues } from './oauth/parameters.ts'
 
 const PATH = '/api/apps'
 /** A body of 64 KiB can have thousands of faults. The answer shows only the first ones. */

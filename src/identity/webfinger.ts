@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../platform/config.ts'
 import { AppError } from '../platform/errors.ts'
+import { singleValue } from '../web/oauth/parameters.ts'
 import type { Parameters } from '../web/parameters.ts'
 import { answerPreflights } from './oauth/cross-origin.ts'
-import { singleValue } from './oauth/parameters.ts'
 
 const PATH = '/.well-known/webfinger'
 const ISSUER_REL = 'http://openid.net/specs/connect/1.0/issuer'

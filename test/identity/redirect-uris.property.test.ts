@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { NewAppForm } from '../../src/identity/apps/apps.ts'
 import { isRegistered, redirectHost, redirectUriFault } from '../../src/identity/apps/redirect-uris.ts'
-import { withParameters } from '../../src/identity/oauth/parameters.ts'
+import { withParameters } from '../../src/web/oauth/parameters.ts'
 import { times } from '../harness/thoroughness.ts'
 
 const RUNS = { numRuns: times(2_000, 100) }

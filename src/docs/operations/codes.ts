@@ -2,11 +2,11 @@
 // Verbs: described, jsonSchema, madeUpSamples.
 /** Explains every error code of the sign-in and of the two doors. */
 
-import { OAUTH_ERRORS } from '../../identity/oauth/errors.ts'
 import { GATEWAY_ERRORS, GATEWAY_FAULT, type GatewayWireCode } from '../../payment/gateway/errors.ts'
 import { PAYMENT_ERRORS, type PaymentWireCode } from '../../payment/hmac/errors.ts'
 import type { OAuthCode } from '../../platform/errors.ts'
 import type { Text } from '../../web/languages.ts'
+import { OAUTH_ERRORS } from '../../web/oauth/errors.ts'
 
 const text = (en: string, zh: string): Text => ({ en, zh })
 const later = text('Try again after Retry-After seconds.', '请在 Retry-After 秒后重试。')

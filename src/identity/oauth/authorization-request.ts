@@ -6,6 +6,8 @@ import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { privateUseScheme } from '../../web/back.ts'
+import { BEARER_CHALLENGE } from '../../web/oauth/errors.ts'
+import { namesIn, type Single, singleValue, singleValues } from '../../web/oauth/parameters.ts'
 import type { Parameters } from '../../web/parameters.ts'
 import { isPublic } from '../apps/access.ts'
 import { isOnDevice, isRegistered, kindOf } from '../apps/redirect-uris.ts'
@@ -13,8 +15,6 @@ import { addressFault, admits, admitsDocuments, hostOf, isAddress } from '../met
 import type { MetadataClients } from '../metadata/clients.ts'
 import { documentFault, versionOf } from '../metadata/document.ts'
 import type { Fetched } from '../metadata/fetch.ts'
-import { BEARER_CHALLENGE } from './errors.ts'
-import { namesIn, type Single, singleValue, singleValues } from './parameters.ts'
 
 const NONCE_BYTES_MAX = 1_024
 const SCOPE_BYTES_MAX = 1_024

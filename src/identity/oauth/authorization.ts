@@ -7,6 +7,7 @@ import { signInUrl } from '../../accounts/session/session.ts'
 import type { AskedMandate, MandateConsents } from '../../accounts/sign-in/mandate-consent.ts'
 import type { Config } from '../../platform/config.ts'
 import { privateUseScheme } from '../../web/back.ts'
+import { namesIn, withParameters } from '../../web/oauth/parameters.ts'
 import type { Parameters } from '../../web/parameters.ts'
 import { AUTHORIZATION_PATH } from '../apps/addresses.ts'
 import type { Resource } from '../grants/resources.ts'
@@ -14,7 +15,6 @@ import type { IdentityDeps } from '../keys/keys.ts'
 import type { MetadataClients } from '../metadata/clients.ts'
 import { type Demand, queryText, type Target } from './authorization-request.ts'
 import type { Hint } from './id-token.ts'
-import { namesIn, withParameters } from './parameters.ts'
 
 /** The parts that authorization requests need. */
 export type AuthorizeDeps = IdentityDeps & {

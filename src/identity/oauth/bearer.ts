@@ -7,9 +7,9 @@ import { columnsOf, inOrder, makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
+import { BEARER_CHALLENGE, bearerError } from '../../web/oauth/errors.ts'
 import { RESOURCE_METADATA_PATH } from '../apps/addresses.ts'
 import { isStillAdmitted } from '../metadata/client-id.ts'
-import { BEARER_CHALLENGE, bearerError } from './errors.ts'
 
 /**
  * Returns the token of the Authorization header, which is the only place for it: addresses and bodies reach more logs. Throws

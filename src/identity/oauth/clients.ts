@@ -8,12 +8,11 @@ import { recordRefusal } from '../../core/refusals.ts'
 import { makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import { named } from '../../database/named-statements.ts'
-import { AppError } from '../../platform/errors.ts'
 import { sha256 } from '../../platform/secrets.ts'
+import { invalidClient, presentedCredentials } from '../../web/oauth/credentials.ts'
+import type { Sent } from '../../web/oauth/parameters.ts'
 import type { Client } from '../apps/access.ts'
 import { isAddress, isStillAdmitted } from '../metadata/client-id.ts'
-import { BASIC_CHALLENGE } from './errors.ts'
-import type { Sent } from './parameters.ts'
 import type { TokenRequest } from './shapes.ts'
 
 /** The accuracy of a secret's `last_used_at`. Writing the row at every token request would cost too much. */
@@ -42,7 +41,7 @@ export function makeAuthenticateClient(deps: Core): AuthenticateClient {
   })
   return async (request, body, now) => {
     const { authorization } = request.headers
-    const { client_id, client_secret } = presented(authorization, body) ?? {}
+    const { client_id, client_secret } = presentedCredentials(authorization, body) ?? {}
     if (client_id === undefined) throw invalidClient(authorization !== undefined)
     const key = failureKey(client_id, request.ip)
     deps.limits.refuseFull('token_failures', key)
@@ -57,21 +56,6 @@ export function makeAuthenticateClient(deps: Core): AuthenticateClient {
     await countRefused(deps, client_id, countedKey, request.ip, now)
     throw invalidClient(authorization !== undefined)
   }
-}
-
-/**
- * Returns the credentials of a request. An empty secret counts as omitted, also in the header, as RFC 6749 2.3.1 allows. Throws
- * invalid_request when header and body differ.
- */
-function presented(authorization: string | undefined, body: ClientFields): Credentials | undefined {
-  const { client_id, client_secret } = body
-  if (authorization === undefined) return { client_id, client_secret }
-  const credentials = readBasic(authorization)
-  for (const name of ['client_id', 'client_secret'] as const) {
-    if (credentials !== undefined && body[name] !== undefined && body[name] !== credentials[name])
-      throw new AppError('invalid_request', `${name} differs between header and body`)
-  }
-  return credentials
 }
 
 async function countRefused(
@@ -105,41 +89,6 @@ function failureKey(client_id: string, address: string): string {
     ? sha256(client_id).toString('base64url')
     : client_id.slice(0, KEY_LENGTH_MAX)
   return `${named} ${networkOf(address)}`
-}
-
-/** Makes invalid_client, with a Basic challenge if the client used the header (RFC 6749 5.2). */
-export function invalidClient(usedHeader: boolean): AppError {
-  const data = usedHeader ? { challenge: BASIC_CHALLENGE } : {}
-  return new AppError('invalid_client', 'The client ID or the client secret is wrong', { data })
-}
-
-type Credentials = { client_id: string | undefined; client_secret: string | undefined }
-
-/** Reads Basic credentials. Both halves are form-encoded before the pair is base64-encoded (RFC 6749 2.3.1). */
-function readBasic(authorization: string): Credentials | undefined {
-  const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
-  if (encoded === undefined) return undefined
-  const bytes = Buffer.from(encoded, 'base64')
-  // Some clients leave the padding out.
-  if (withoutPadding(bytes.toString('base64')) !== withoutPadding(encoded)) return undefined
-  const pair = bytes.toString()
-  const colon = pair.indexOf(':')
-  if (colon === -1) return undefined
-  const client_id = decodeForm(pair.slice(0, colon))
-  const client_secret = decodeForm(pair.slice(colon + 1))
-  // Postgres stores no NUL, so no client has one.
-  if (client_id === undefined || client_secret === undefined || client_id.includes('\0')) return undefined
-  return { client_id, client_secret: client_secret === '' ? undefined : client_secret }
-}
-
-const withoutPadding = (base64: string) => base64.replace(/=+$/, '')
-
-function decodeForm(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    return undefined
-  }
 }
 
 type ClientSecret = Client & {

@@ -10,13 +10,14 @@ import { isBannedOrSuspended, userColumns } from '../../accounts/people/users.ts
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { sha256 } from '../../platform/secrets.ts'
+import { invalidClient } from '../../web/oauth/credentials.ts'
+import { formValues, requiredValue } from '../../web/oauth/parameters.ts'
 import type { Parameters } from '../../web/parameters.ts'
 import { type Client, isPublic } from '../apps/access.ts'
 import { ACCESS_TOKEN_SECONDS, grantedDetails } from '../grants/tokens.ts'
 import { isStillAdmitted } from '../metadata/client-id.ts'
 import { acrOf } from './acr.ts'
-import { type AuthenticateClient, invalidClient } from './clients.ts'
-import { formValues, requiredValue } from './parameters.ts'
+import type { AuthenticateClient } from './clients.ts'
 import { AboutTokenRequest, type Introspection } from './shapes.ts'
 
 type Route = { Body: Parameters | undefined; Reply: z.output<typeof Introspection> }

@@ -2,13 +2,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import { AppError } from '../../platform/errors.ts'
+import { asDescription, type OAuthError } from '../../web/oauth/errors.ts'
 import { wantsHtml } from '../../web/pages.ts'
 import type { Parameters } from '../../web/parameters.ts'
 import type { Refusal } from '../apps/access.ts'
 import type { IdentityDeps } from '../keys/keys.ts'
 import { type Answer, answerTo, isSilent, sendAnswer, switchAccountUrl } from './authorization.ts'
 import type { Target } from './authorization-request.ts'
-import { asDescription, type OAuthError } from './errors.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {

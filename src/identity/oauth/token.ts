@@ -5,6 +5,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
+import { isOAuthError } from '../../web/oauth/errors.ts'
+import { formValues, requiredValue, type Sent } from '../../web/oauth/parameters.ts'
 import type { Parameters } from '../../web/parameters.ts'
 import type { Client } from '../apps/access.ts'
 import { DEVICE_GRANT, GRANT_TYPES } from '../apps/apps.ts'
@@ -18,9 +20,7 @@ import { refuseDetails } from './authorization-details.ts'
 import { knownScopes } from './authorization-request.ts'
 import { type AuthenticateClient, countUselessGrant } from './clients.ts'
 import { admitOrigin } from './cross-origin.ts'
-import { isOAuthError } from './errors.ts'
 import { signIdToken } from './id-token.ts'
-import { formValues, requiredValue, type Sent } from './parameters.ts'
 import { TokenRequest, type Tokens } from './shapes.ts'
 
 export const TOKEN_PATHS = ['/oauth2/token', '/oauth-provider/token']

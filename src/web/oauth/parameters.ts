@@ -1,7 +1,7 @@
 /** Reads parameters by the rules of OAuth (RFC 6749 3.1): no parameter may be repeated, and an empty one is absent. */
 import type { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
-import type { Parameters } from '../../web/parameters.ts'
+import type { Parameters } from '../parameters.ts'
 
 /** Parameters without repeated and empty values, in an object without a prototype. */
 export type Single = Readonly<Record<string, string | undefined>>
