@@ -9,6 +9,8 @@ import { isHonestText } from '../web/parameters.ts'
 import { rightsUnconfirmedSince } from './forum/state.ts'
 import { hasMail } from './people/email.ts'
 import { namedGroupsOf } from './people/users.ts'
+import { type AccountFacts, accountFacts } from './security/account-facts.ts'
+import { pendingAddress } from './security/email-address.ts'
 import { PROFILE } from './session/reauthentication.ts'
 import { relyingPartyId } from './session/relying-party.ts'
 import { type Session, sessionOf } from './session/session.ts'
@@ -26,6 +28,9 @@ declare module '../web/views.ts' {
       unconfirmedSince: Date | null
       hasMail: boolean
       hasPasskeys: boolean
+      known: AccountFacts
+      /** The address that has a link and is not confirmed yet. */
+      pending: string | undefined
       path: string
     }
   }
@@ -35,13 +40,20 @@ declare module '../web/views.ts' {
 export function profilePages(app: FastifyInstance, deps: Core): void {
   app.get(PROFILE, async (request, reply) => {
     const { user } = sessionOf(request)
+    const [unconfirmedSince, known, pending] = await Promise.all([
+      rightsUnconfirmedSince(deps.db, user.id),
+      accountFacts(deps, user.id),
+      pendingAddress(deps.db, user.id, deps.clock()),
+    ])
     return reply.page('accounts/profile', {
       user,
       customGroups: namedGroupsOf(user),
       forumUrl: deps.config.DISCOURSE_URL,
-      unconfirmedSince: await rightsUnconfirmedSince(deps.db, user.id),
+      unconfirmedSince,
       hasMail: hasMail(deps.config),
       hasPasskeys: relyingPartyId(deps.config) !== undefined,
+      known,
+      pending,
       path: PROFILE,
     })
   })

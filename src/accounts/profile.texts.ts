@@ -1,5 +1,6 @@
 /** Texts of the page of an account, but for its section on security. */
 import type { Texts } from '../web/languages.ts'
+import { counted } from '../web/plurals.ts'
 
 export const profile = {
   about: { en: 'Profile', zh: '个人资料' },
@@ -29,12 +30,17 @@ export const profile = {
     en: `Your display name is removed. Apps see only @${username}.`,
     zh: `已移除显示名称，应用只会看到 @${username}。`,
   }),
+  saveName: { en: 'Save name', zh: '保存名称' },
+  switchLanguage: { en: 'Switch', zh: '切换语言' },
   languageHint: { en: 'Used for every page and email.', zh: '用于所有页面和邮件。' },
   access: { en: 'Access', zh: '登录与授权' },
-  authorisedAppsSummary: {
-    en: 'Apps that may know who you are, and your sign-ins to them',
-    zh: '可以获知你身份的应用，以及登录它们的记录',
-  },
+  authorisedApps: (n: number) => ({
+    en:
+      n === 0
+        ? 'None yet: no app may know who you are'
+        : `${n} ${counted(n, 'app', 'apps')} may know who you are`,
+    zh: n === 0 ? '暂无：还没有应用可以获知你的身份' : `${n} 个应用可以获知你的身份`,
+  }),
   ownData: { en: 'Your data', zh: '你的数据' },
   ownDataSummary: { en: 'Export your data, or close your account', zh: '导出数据，或注销账号' },
 } satisfies Texts

@@ -345,6 +345,17 @@ describe('an address', () => {
     expect((await client.get('/account/profile')).body).toContain(`${email}, confirmed`)
   })
 
+  it('that waits is sent another link from the account page', async () => {
+    const alice = await makePerson(test)
+    const client = await alice.signIn()
+    const email = newAddress()
+    await askFor(client, email)
+    const profile = await client.get('/account/profile')
+    expect(profile.body).toContain(messages.en.security.emailWaits(email))
+    expect((await client.submit(profile, PAGE)).status).toBe(200)
+    expect(await mailsTo(email)).toHaveLength(2)
+  })
+
   it('is confirmed by its member, within an hour, by the latest request', async () => {
     const [alice, mallory] = [await makePerson(test), await makePerson(test, { username: 'mallory' })]
     const client = await alice.signIn()

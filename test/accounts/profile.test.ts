@@ -1,7 +1,7 @@
 /** The page of a member's name and language. */
 import { expect, it } from 'vitest'
 import { isHonestProse, isHonestText } from '../../src/web/parameters.ts'
-import { makePerson } from '../harness/cast.ts'
+import { makePerson, signIn } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
 import { rowsOf } from '../harness/rows.ts'
@@ -34,6 +34,22 @@ it('a name is changed, removed, and logged once a change', async () => {
     { actor_id: alice.id, detail: { before: { name: 'Alice' }, after: { name: '爱丽丝 <i>' } } },
     { actor_id: alice.id, detail: { before: { name: '爱丽丝 <i>' }, after: { name: null } } },
   ])
+})
+
+it('the page tells what each part of the account holds', async () => {
+  const { security, sessions, profile } = t
+  const alice = await makePerson(test)
+  const client = await alice.signIn()
+  const before = (await client.get(PAGE)).body
+  for (const text of [security.passwordText, sessions.summary(1), profile.authorisedApps(0)])
+    expect(before).toContain(text)
+  const form = { current_password: alice.password, new_password: 'another password' }
+  await client.submit(await client.get('/account/password'), '/account/password', form)
+  await signIn(test, alice.username, form.new_password)
+  const after = (await client.get(PAGE)).body
+  expect(after).toContain(security.passwordSet)
+  expect(after).not.toContain(security.passwordText)
+  expect(after).toContain(sessions.summary(2))
 })
 
 const NO_NAMES = ['x'.repeat(61), 'admin\u202egnp', 'two\nlines', 'nobody\u200bx']

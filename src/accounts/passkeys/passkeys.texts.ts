@@ -1,5 +1,6 @@
 /** Texts of a member's passkeys, and of their use. */
 import type { Texts } from '../../web/languages.ts'
+import { counted } from '../../web/plurals.ts'
 
 export const passkeys = {
   title: { en: 'Passkeys', zh: '通行密钥' },
@@ -11,10 +12,13 @@ export const passkeys = {
     en: 'You sign in with the forum. A passkey then confirms that it is you, for example before a large payment.',
     zh: '你使用论坛账号登录。登录后，通行密钥可用于确认是你本人，例如大额付款之前。',
   },
-  summary: {
-    en: 'Sign in or confirm that it is you, without your password',
-    zh: '无需密码即可登录，或确认是你本人',
-  },
+  summary: (n: number) => ({
+    en:
+      n === 0
+        ? 'None: with one you sign in without your password'
+        : `${n} ${counted(n, 'passkey', 'passkeys')}`,
+    zh: n === 0 ? '未添加：添加后无需密码即可登录' : `${n} 个通行密钥`,
+  }),
   none: { en: 'No passkey yet', zh: '还没有通行密钥' },
   noneText: {
     en: 'Your password keeps working when you add one.',
@@ -72,7 +76,7 @@ export const passkeys = {
   },
   sureNote: {
     en: 'To end those sign-ins too, sign them out under “Where you are signed in”.',
-    zh: '如需结束这些登录，请在“登录的设备”中退出。',
+    zh: '如需结束这些登录，请在“登录的设备”中退出登录。',
   },
   problems: {
     badName: {

@@ -48,11 +48,11 @@ export const mails = {
     question: { en: 'Wasn’t it you?', zh: '不是你？' },
     answer: {
       en: 'Open the page below. One click there signs out every browser and app, and the password stops working.',
-      zh: '请打开下面的页面，一键退出所有浏览器和应用，当前密码随即失效。',
+      zh: '请打开下面的页面，一键让所有浏览器和应用退出登录，当前密码随即失效。',
     },
     answerWithoutPassword: {
       en: 'Open the page below. One click there signs out every browser and app.',
-      zh: '请打开下面的页面，一键退出所有浏览器和应用。',
+      zh: '请打开下面的页面，一键让所有浏览器和应用退出登录。',
     },
   },
   notMe: { en: 'This wasn’t me', zh: '不是我操作的' },
@@ -273,7 +273,7 @@ export const messages = {
     title: { en: 'You are signed out everywhere', zh: '已全部退出登录' },
     text: () => ({
       en: 'Every browser and app is signed out of your account. You sign in at the forum, so change your password there.',
-      zh: '所有浏览器和应用均已退出你的账号。你使用论坛账号登录，请到论坛修改密码。',
+      zh: '所有浏览器和应用均已退出登录。你使用论坛账号登录，请到论坛修改密码。',
     }),
     action: { en: 'Back to sign-in', zh: '返回登录' },
   },

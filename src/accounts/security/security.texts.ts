@@ -6,6 +6,8 @@ export const security = {
   title: { en: 'Security', zh: '安全' },
   password: { en: 'Password', zh: '密码' },
   passwordText: { en: 'Choose one that you use nowhere else', zh: '请使用未在其他网站用过的密码' },
+  /** Heads the time of the last change. */
+  passwordSet: { en: 'Last set', zh: '最近设置' },
   atForum: {
     en: 'You sign in with the forum. It manages your password and two-step verification.',
     zh: '你使用论坛账号登录，密码和两步验证由论坛管理。',
@@ -29,6 +31,12 @@ export const security = {
     zh: '未填写：忘记密码时将无法找回',
   },
   emailConfirmed: (email: string) => ({ en: `${email}, confirmed`, zh: `${email}（已验证）` }),
+  emailWaits: (email: string) => ({
+    en: `Open the link that was sent to ${email}`,
+    zh: `请打开发到 ${email} 的链接`,
+  }),
+  sendAgain: { en: 'Send again', zh: '重新发送' },
+  changeEmail: { en: 'Change', zh: '更换' },
   emailUnconfirmed: (email: string) => ({
     en: `${email}, not confirmed: it receives no email yet`,
     zh: `${email}（未验证，暂不会向其发送邮件）`,
@@ -38,7 +46,10 @@ export const security = {
       others === 0
         ? 'Your password is changed. No other browser was signed in.'
         : `Your password is changed, and ${others} other ${counted(others, 'browser is', 'browsers are')} signed out.`,
-    zh: others === 0 ? '密码已修改，没有其他已登录的浏览器。' : `密码已修改，已退出其他 ${others} 个浏览器。`,
+    zh:
+      others === 0
+        ? '密码已修改，没有其他已登录的浏览器。'
+        : `密码已修改，其他 ${others} 个浏览器已退出登录。`,
   }),
 } satisfies Texts
 

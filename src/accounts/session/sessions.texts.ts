@@ -10,12 +10,12 @@ export const sessions = {
   unknownOne: { en: 'Is one of them not yours?', zh: '有不认识的浏览器？' },
   unknownOneText: {
     en: 'Sign it out here, then change your password, so that it cannot come back.',
-    zh: '请在这里将其退出，再修改密码，防止再次登录。',
+    zh: '请在这里让它退出登录，再修改密码，防止再次登录。',
   },
   /** For a member who signs in at the forum. */
   unknownAtForum: {
     en: 'Sign it out here, then change your password at the forum, so that it cannot come back.',
-    zh: '请在这里将其退出，再到论坛修改密码，防止再次登录。',
+    zh: '请在这里让它退出登录，再到论坛修改密码，防止再次登录。',
   },
   thisOne: { en: 'This browser', zh: '当前浏览器' },
   on: (browser: string, system: string) => ({
@@ -31,27 +31,27 @@ export const sessions = {
   hoursAgo: (n: number) => ({ en: `${n} ${counted(n, 'hour', 'hours')} ago`, zh: `${n} 小时前` }),
   daysAgo: (n: number) => ({ en: `${n} ${counted(n, 'day', 'days')} ago`, zh: `${n} 天前` }),
   end: { en: 'Sign out', zh: '退出登录' },
-  endOthers: { en: 'Sign out everywhere else', zh: '退出其他所有浏览器' },
-  sureOne: (device: string) => ({ en: `Sign out ${device}?`, zh: `退出“${device}”？` }),
+  endOthers: { en: 'Sign out everywhere else', zh: '让其他浏览器全部退出登录' },
+  sureOne: (device: string) => ({ en: `Sign out ${device}?`, zh: `让“${device}”退出登录？` }),
   sureOneText: {
     en: 'That browser is signed out at its next request. This one stays signed in.',
     zh: '该浏览器下次访问时即退出登录，当前浏览器不受影响。',
   },
   sureOthers: (n: number) => ({
     en: `Sign out ${n} other ${counted(n, 'browser', 'browsers')}?`,
-    zh: `退出其他 ${n} 个浏览器？`,
+    zh: `让其他 ${n} 个浏览器退出登录？`,
   }),
   sureOthersText: {
     en: 'They are signed out at their next request. This browser stays signed in.',
     zh: '它们下次访问时即退出登录，当前浏览器不受影响。',
   },
-  ended: (device: string) => ({ en: `${device} is signed out.`, zh: `已退出“${device}”。` }),
+  ended: (device: string) => ({ en: `${device} is signed out.`, zh: `“${device}”已退出登录。` }),
   endedOthers: (n: number) =>
     n === 0
       ? { en: 'No other browser was signed in.', zh: '没有其他已登录的浏览器。' }
       : {
           en: `${n} other ${counted(n, 'browser is', 'browsers are')} signed out. This one stays signed in.`,
-          zh: `已退出其他 ${n} 个浏览器，当前浏览器仍保持登录。`,
+          zh: `其他 ${n} 个浏览器已退出登录，当前浏览器仍保持登录。`,
         },
   applications: {
     en: 'Apps that you authorised keep their access until you revoke it under',
@@ -61,7 +61,10 @@ export const sessions = {
     en: 'Apps that you authorised keep their access until you revoke it on the page “Authorised apps”.',
     zh: '已授权的应用不受影响，如需终止请前往“已授权应用”页面。',
   },
-  summary: { en: 'Browsers that are signed in to your account', zh: '已登录你账号的浏览器' },
+  summary: (n: number) => ({
+    en: n === 1 ? 'Only this browser is signed in' : `${n} browsers are signed in`,
+    zh: n === 1 ? '仅当前浏览器已登录' : `${n} 个浏览器已登录`,
+  }),
 } satisfies Texts
 
 /** Texts of the pages that ask for a recent sign-in. */

@@ -1,0 +1,34 @@
+/** What the account page tells of each part of an account's security, so that a member need not open a page to learn it. */
+import { sql } from 'kysely'
+import type { Core } from '../../core/core.ts'
+
+/** The newest audit entries of the account in which the last change of the password is looked for. */
+const LOOKED_AT_MAX = 200
+
+export type AccountFacts = {
+  /** When the password was set last. Null if the entries that were looked at do not tell it. */
+  password_set_at: Date | null
+  /** Passkeys of this and of former addresses of the site. */
+  passkeys: number
+  /** Browsers that are signed in, with the one that asks. */
+  browsers: number
+  /** Applications that the member has authorised. */
+  apps: number
+}
+
+/** Reads the facts of an account in one statement. */
+export async function accountFacts({ db, clock }: Core, user_id: bigint): Promise<AccountFacts> {
+  const { rows } = await sql<AccountFacts>`
+    select
+      (
+        select max(created_at) from (
+          select action, created_at from audit_log
+          where subject = ${`user:${user_id}`} order by id desc limit ${LOOKED_AT_MAX}
+        ) as entry
+        where action in ('account.password.changed', 'account.password.recovered', 'account.registered')
+      ) as password_set_at,
+      (select count(*)::integer from passkeys where user_id = ${user_id}) as passkeys,
+      (select count(*)::integer from sessions where user_id = ${user_id} and expires_at > ${clock()}) as browsers,
+      (select count(*)::integer from consents where user_id = ${user_id}) as apps`.execute(db)
+  return rows[0]!
+}
