@@ -183,7 +183,7 @@ function chinese(name) {
   return {
     lang: 'zh-CN',
     points: inChinese,
-    signOut: '退出',
+    signOut: '退出登录',
     footer: `这是一家用${site}积分售卖的示例商店，不会真的发货。时间均为中国标准时间。`,
     picture: '三张叠放的贴纸：星星、对话框和猫',
     back: '返回商店',

@@ -37,7 +37,7 @@ export const errors = {
     },
     form_expired: {
       en: 'Nothing was changed. The page was open for too long, or you have signed in or out since.',
-      zh: '没有任何更改。页面打开太久，或在此期间你重新登录或退出过。',
+      zh: '没有任何更改。页面打开太久，或在此期间你退出登录或重新登录过。',
     },
     not_found: {
       en: 'The address may be mistyped, or the page no longer exists.',

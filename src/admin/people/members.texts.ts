@@ -158,7 +158,7 @@ export const members = {
     }),
     sign_out: (username: string, sessions: number, grants: number) => ({
       en: `@${username} is signed out: ${sessions} ${counted(sessions, 'session', 'sessions')} and the access of ${grants} ${counted(grants, 'application', 'applications')} ended.`,
-      zh: `@${username} 已全部退出：结束 ${sessions} 个会话，撤销 ${grants} 个应用的访问。`,
+      zh: `@${username} 已全部退出登录：结束 ${sessions} 个会话，撤销 ${grants} 个应用的访问。`,
     }),
     anonymise: (username: string) => ({ en: `@${username} is anonymised.`, zh: `已匿名化 @${username}。` }),
     reset_factor: (username: string) => ({

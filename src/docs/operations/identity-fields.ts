@@ -73,11 +73,11 @@ export const ABOUT_DISCOVERY = {
   end_session_endpoint: address('sign a member out at', '退出登录'),
   backchannel_logout_supported: text(
     'The site notifies applications when a member signs out.',
-    '成员退出时会通知应用。',
+    '成员退出登录时会通知应用。',
   ),
   backchannel_logout_session_supported: text(
     'The logout token names the session in sid.',
-    '退出令牌以 sid 指明会话。',
+    '退出登录令牌以 sid 指明会话。',
   ),
   service_documentation: text('These pages.', '本文档的地址。'),
   scopes_supported: supported('The scopes', '权限范围'),
@@ -122,7 +122,7 @@ export const ABOUT_APP = {
   name: text('What members read.', '成员看到的名称。'),
   description: text('What it does, for members.', '给成员看的介绍。'),
   redirect_uris: text('Where the code may be sent.', '可以接收 code 的地址。'),
-  post_logout_redirect_uris: text('Where a browser may go after signing out.', '退出后可以跳转的地址。'),
+  post_logout_redirect_uris: text('Where a browser may go after signing out.', '退出登录后可以跳转的地址。'),
   id_token_signed_response_alg: text('How its ID tokens are signed.', 'ID 令牌的签名算法。'),
   token_endpoint_auth_method: text(
     'How it proves itself. none: it has no secret and uses PKCE.',
@@ -130,11 +130,11 @@ export const ABOUT_APP = {
   ),
   backchannel_logout_uri: text(
     'Where this site tells it that a member has signed out.',
-    '成员退出时本站通知的地址。',
+    '成员退出登录时本站通知的地址。',
   ),
   backchannel_logout_session_required: text(
     'Kept and repeated. A logout token about one session names it in any case.',
-    '原样保存并返回；单个会话的退出令牌总会指明会话。',
+    '原样保存并返回；单个会话的退出登录令牌总会指明会话。',
   ),
   allow_groups: text(
     'Only their members may sign in. Empty: everybody.',

@@ -348,7 +348,7 @@ export const identityOperations: Operation[] = [
     about: { en: 'Sign a member out', zh: '退出登录' },
     introduction: {
       en: 'Your application sends the member’s browser here to sign out of this site too. With an ID token of the signed-in member the sign-out is immediate. Otherwise a page asks the member, because a link alone must not sign anybody out. Discovery names this address as end_session_endpoint.',
-      zh: '应用把成员的浏览器带到这里，同时退出本站。带有已登录成员的 ID 令牌时立即退出；否则先由成员在页面上确认，因为仅凭一个链接不能让人退出。发现文档中的 end_session_endpoint 就是此地址。',
+      zh: '应用把成员的浏览器带到这里，同时从本站退出登录。带有已登录成员的 ID 令牌时立即退出；否则先由成员在页面上确认，因为仅凭一个链接不能让人退出登录。发现文档中的 end_session_endpoint 就是此地址。',
     },
     request: {
       in: 'query',
@@ -363,7 +363,7 @@ export const identityOperations: Operation[] = [
         ),
         post_logout_redirect_uri: text(
           'Where the browser goes afterwards: an address that is registered for it on the application’s page, character for character.',
-          '退出后跳转的地址，须与应用页面登记的退出后地址逐字符一致。',
+          '退出登录后跳转的地址，须与应用页面登记的退出登录后地址逐字符一致。',
         ),
         state: text('Comes back unchanged.', '原样带回。'),
       }),
@@ -379,7 +379,7 @@ export const identityOperations: Operation[] = [
       303: {
         about: {
           en: 'Signed out. Redirects to post_logout_redirect_uri with state, or to a page of this site.',
-          zh: '已退出。带着 state 跳转到 post_logout_redirect_uri；未填写时到本站的页面。',
+          zh: '已退出登录。带着 state 跳转到 post_logout_redirect_uri；未填写时到本站的页面。',
         },
       },
       400: {
@@ -542,7 +542,7 @@ export const identityOperations: Operation[] = [
     about: { en: 'Get the signing keys', zh: '获取签名公钥' },
     introduction: {
       en: 'Your server checks the signatures of ID tokens and logout tokens with these public keys.',
-      zh: '你的服务器用这些公钥验证 ID 令牌和退出令牌的签名。',
+      zh: '你的服务器用这些公钥验证 ID 令牌和退出登录令牌的签名。',
     },
     answers: {
       200: {

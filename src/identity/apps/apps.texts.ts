@@ -26,15 +26,15 @@ export const apps = {
     en: 'One per line, at most 20. Use https, or http for your own computer. They must match exactly.',
     zh: '每行一个，最多 20 个。须为 https，本机可用 http，必须完全一致。',
   },
-  postLogoutRedirectUris: { en: 'Sign-out redirect URIs', zh: '退出后的返回地址' },
+  postLogoutRedirectUris: { en: 'Sign-out redirect URIs', zh: '退出登录后的返回地址' },
   postLogoutRedirectUrisHint: {
     en: 'One per line, at most 20. Members may return there after signing out through your application.',
     zh: '每行一个，最多 20 个。成员通过你的应用退出登录后可以返回的地址。',
   },
-  backchannelLogout: { en: 'Back-channel logout address', zh: '后端退出地址' },
+  backchannelLogout: { en: 'Back-channel logout address', zh: '后端退出登录地址' },
   backchannelLogoutHint: {
     en: 'An https address of your server. It gets a signed logout token when a member’s session ends here, so your site can end its own.',
-    zh: '你的服务器的 https 地址。成员在本站的会话结束时，它会收到签名的退出令牌，以便同时结束你网站上的会话。',
+    zh: '你的服务器的 https 地址。成员在本站的会话结束时，它会收到签名的退出登录令牌，以便同时结束你网站上的会话。',
   },
   signingAlg: { en: 'ID token signature', zh: 'ID 令牌签名算法' },
   signingAlgHint: {

@@ -6,10 +6,10 @@
 import type { Texts } from '../../web/languages.ts'
 
 export const logoutDeliveries = {
-  title: { en: 'Sign-outs sent', zh: '已发送的退出通知' },
+  title: { en: 'Sign-outs sent', zh: '已发送的退出登录通知' },
   text: {
     en: 'The last 50 logout tokens. A failed one is repeated after 10 seconds, 1, 5 and 30 minutes.',
-    zh: '最近 50 个退出令牌。失败后会在 10 秒、1、5 和 30 分钟后重试。',
+    zh: '最近 50 个退出登录令牌。失败后会在 10 秒、1、5 和 30 分钟后重试。',
   },
   none: { en: 'No session has ended yet.', zh: '还没有会话结束。' },
   waiting: { en: 'Not sent yet', zh: '尚未发送' },

@@ -187,7 +187,7 @@ export const alerts = {
         subject: { en: `New sign-in: ${device.en}`, zh: `新的登录：${device.zh}` },
         text: {
           en: `A browser that is new to your account has signed in, from the IP address ${ip}. If it was not you, sign that browser out and change your password.`,
-          zh: `一个新的浏览器登录了你的账号，IP 地址为 ${ip}。如果不是你本人操作，请退出该浏览器并修改密码。`,
+          zh: `一个新的浏览器登录了你的账号，IP 地址为 ${ip}。如果不是你本人操作，请让该浏览器退出登录，并修改密码。`,
         },
       }
     },
