@@ -10,6 +10,7 @@ import { type ChainEnd, holdsSeal } from '../ledger/chain.ts'
 import { findAppSecret } from '../operations/first-start.ts'
 import type { Config } from '../platform/config.ts'
 import { makeSecrets } from '../platform/secrets.ts'
+import { counted } from '../web/plurals.ts'
 import { type SiteWords, siteWords, withWords } from '../web/site-words.ts'
 import { type Command, type Progress, type Result, type Run, UsageError } from './command.ts'
 
@@ -93,6 +94,7 @@ function sealLines(
       ? []
       : [`${isKept ? 'ok    ' : 'BROKEN'}  The chain holds the seal given for journal ${known.journal_id}`]
   if (sealed !== undefined) lines.push(`Sealed up to ${sealed.journal_id}:${sealed.hash}`)
-  if (unsealed > 0n) lines.push(`${unsealed} journals wait for their seal.`)
+  if (unsealed > 0n)
+    lines.push(`${unsealed} ${counted(unsealed, 'journal waits', 'journals wait')} for a seal.`)
   return lines
 }

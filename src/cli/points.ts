@@ -5,6 +5,7 @@ import { recordAudit } from '../core/audit.ts'
 import { type Outcome, postPoints, refusalOf } from '../ledger/points.ts'
 import { AppError } from '../platform/errors.ts'
 import { sha256 } from '../platform/secrets.ts'
+import { counted } from '../web/plurals.ts'
 import {
   actorOf,
   type Command,
@@ -69,7 +70,11 @@ async function grant({ config, arguments: [username, digits], options }: Run) {
     })
   })
   return {
-    lines: [isMoved ? `${username} has ${amount} points more.` : 'Nothing moved: this key was used before.'],
+    lines: [
+      isMoved
+        ? `${username} has ${amount} ${counted(amount, 'point', 'points')} more.`
+        : 'Nothing moved: this key was used before.',
+    ],
     data: { username, amount, is_moved: isMoved },
   }
 }
@@ -153,5 +158,7 @@ function resultOf(lines: PointsLine[], { faults = [], isMoved = false, wasMoved 
     : wasMoved
       ? 'Nothing moved: these lines were posted before.'
       : 'Nothing moved: this was a dry run.'
-  return { lines: [`${lines.length} lines, ${given} points to give, ${taken} to take. ${ending}`], data }
+  const read = `${lines.length} ${counted(lines.length, 'line', 'lines')}`
+  const moved = `${given} ${counted(given, 'point', 'points')} to give, ${taken} to take`
+  return { lines: [`${read}, ${moved}. ${ending}`], data }
 }

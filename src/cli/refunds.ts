@@ -3,6 +3,7 @@
 import type { Parts } from '../parts.ts'
 import { refundOrder } from '../payment/orders/refunds.ts'
 import { AppError } from '../platform/errors.ts'
+import { counted } from '../web/plurals.ts'
 import { actorOf, type Command, type Run, readAmount, requiredOption, withDeps } from './command.ts'
 
 export const refundCommands: Command[] = [
@@ -43,7 +44,7 @@ async function refund({ config, arguments: [transaction_id], options }: Run) {
   return {
     lines: [
       done.isMoved
-        ? `The payer of ${transaction_id} has ${done.amount} points back.`
+        ? `The payer of ${transaction_id} has ${done.amount} ${counted(done.amount, 'point', 'points')} back.`
         : 'Nothing moved: this key was used before.',
     ],
     data: { transaction_id, amount: done.amount, is_moved: done.isMoved },

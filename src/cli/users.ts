@@ -12,6 +12,7 @@ import { AppError } from '../platform/errors.ts'
 import { anonymise, type Obstacle, obstaclesOf, REFUNDABLE_DAYS } from '../privacy/anonymise.ts'
 import { exportMember, recordExport } from '../privacy/export.ts'
 import { isHonestText } from '../web/parameters.ts'
+import { counted } from '../web/plurals.ts'
 import {
   type Command,
   findMember,
@@ -146,7 +147,7 @@ async function writeExport(deps: Parts, user_id: bigint, path: string) {
 /** Names each obstacle and the operator's remedy. “They” is the member. */
 const OBSTACLE_TEXTS: Record<Obstacle, (points: bigint) => string> = {
   points: (points) =>
-    `Their wallet holds ${points} points: let them be spent, or give them up with --give-up-points ${points}`,
+    `Their wallet holds ${points} ${counted(points, 'point', 'points')}, to be spent first, or given up with --give-up-points ${points}`,
   points_coming: () => 'Points from the forum are on their way to them: try again in some minutes',
   frozen: () => 'Their wallet is frozen: an administrator has to end that first',
   last_administrator: () =>

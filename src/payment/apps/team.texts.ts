@@ -151,8 +151,8 @@ export const handover = {
       zh: '事件会停用，其密钥随之失效，由新所有者另行设置地址。',
     },
     {
-      en: 'A link with a sign-in application ends. Both applications keep their name and logo, and the new owner can change them.',
-      zh: '与登录应用的关联会结束。两个应用都保留名称和图标，新所有者可以修改。',
+      en: 'A link with a sign-in application ends. That application stays with the former owner. Both keep their name and logo until their owners change them.',
+      zh: '与登录应用的关联会结束，登录应用仍归原所有者。两个应用都保留名称和图标，直到各自的所有者修改。',
     },
     {
       en: 'The former owner no longer has a role, and the team is dissolved. The new owner invites a new team. Transfers follow the new owner’s trust level.',
