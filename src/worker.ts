@@ -15,9 +15,12 @@ import { finishMandates } from './payment/mandates/acts.ts'
 import { tellOfMandates } from './payment/mandates/notices.ts'
 import { expireOrders } from './payment/orders/orders.ts'
 import { countTakings } from './payment/orders/takings.ts'
+import { runPayouts } from './payment/payouts/run.ts'
 
 const CLOCK_ROUND_MS = 60_000
 const ORDERS_ROUND_MS = 15_000
+/** Short, because a merchant waits for the first lines. */
+const PAYOUTS_ROUND_MS = 1_000
 const SEAL_ROUND_MS = 5_000
 const FORUM_ROUND_MS = 15_000
 const KEYS_ROUND_MS = 60_000
@@ -50,6 +53,7 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger, reportClock: ()
       await expireOrders(deps)
       await finishMandates(deps)
     }),
+    repeat(PAYOUTS_ROUND_MS, (isStopped) => runPayouts(deps, isStopped)),
     repeat(SEAL_ROUND_MS, async (isStopped) => {
       const end = await seal(isStopped)
       if (end === undefined) return

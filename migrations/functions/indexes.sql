@@ -187,6 +187,18 @@ comment on index payment_apps_review_again is 'src/payment/apps/review.ts: the q
 comment on index payment_apps_reviewed_logo is 'src/operations/retention.ts: whether a review needs a picture';
 comment on index payment_apps_uploaded_logo is 'src/operations/retention.ts: whether an application shows a picture';
 
+comment on index payout_lines_line_id_key is 'unique: a payout has a line_id once';
+comment on index payout_lines_memos is 'src/privacy/anonymise.ts: what was written to a member';
+comment on index payout_lines_pending is 'post_payout_lines: the next lines of a payout';
+comment on index payout_lines_transfer_id_key is 'unique: a transfer pays one line';
+
+comment on index payouts_drafts is 'src/operations/retention.ts: deletes old drafts';
+comment on index payouts_halted is 'src/payment/payouts/run.ts: payouts that halted long ago';
+comment on index payouts_of_app is 'src/payment/payouts/payouts.ts: an application''s list';
+comment on index payouts_reference_key is 'unique: a reference of an application is one payout';
+comment on index payouts_running is 'unique: one payout of an application runs';
+comment on index payouts_waiting is 'start_payouts: the first of each application';
+
 comment on index pending_sign_ins_expiry is 'src/operations/retention.ts: deletes expired sign-ins';
 comment on index pending_sign_ins_token_hash_key is 'unique: a token is of one sign-in';
 comment on index pending_sign_ins_user is 'src/accounts/security/second-factor.ts: ends a member''s sign-ins';

@@ -8,6 +8,7 @@ import type { MandatesTables } from './tables/mandates.ts'
 import type { NotificationsTables } from './tables/notifications.ts'
 import type { PaymentAppTables } from './tables/payment-apps.ts'
 import type { PaymentsTables } from './tables/payments.ts'
+import type { PayoutsTables } from './tables/payouts.ts'
 import type { ServiceTables } from './tables/service.ts'
 import type { ShopTables } from './tables/shops.ts'
 
@@ -21,5 +22,6 @@ export interface Tables
     PaymentsTables,
     MandatesTables,
     LinksTables,
+    PayoutsTables,
     NotificationsTables,
     ShopTables {}

@@ -240,6 +240,14 @@ export const INVARIANTS = {
     left join link_codes c on c.order_id = s.order_id
     where ${isNew('o.journal_id')}
     group by s.order_id, o.id, l.id`,
+
+  paid_lines_have_transfers: ({ isNew }) => `
+    select p.reference, line.line_id, line.amount, line.to_user_id, t.transaction_id, t.amount as transfer_amount,
+      t.to_user_id as recipient,
+      t.id is null or t.app_id <> p.app_id or t.order_id <> 'payout:' || p.reference || ':' || line.line_id
+        or t.amount <> line.amount or t.fee <> line.fee or t.to_user_id <> line.to_user_id as broken
+    from payout_lines line join payouts p on p.id = line.payout_id left join transfers t on t.id = line.transfer_id
+    where line.status = 'paid' and ${isNew('t.journal_id')}`,
 } as const satisfies Record<string, (scope: Scope) => string>
 
 export type LedgerInvariant = keyof typeof INVARIANTS

@@ -82,6 +82,8 @@ export const RETENTION = {
   link_codes: 'bounded',
   link_deliveries: 'bounded',
   links: 'bounded',
+  // A line goes with the draft of its payout. Other payouts are records.
+  payout_lines: 'bounded',
   // It ends with either application.
   shop_links: 'bounded',
   paused_hosts: 'bounded',
@@ -123,6 +125,8 @@ export const RETENTION = {
   outgoing_mails: { days: 30, since: 'coalesce(sent_at, given_up_at)' },
   refused_requests: { days: 30, since: 'at' },
   mandate_refusals: { days: 365, since: 'last_at' },
+  // Only drafts, which their owner may pay for a day.
+  payouts: { days: 2, since: 'created_at', and: "status = 'draft'" },
   // Only offers that no member accepted. An accepted mandate is a record, and the database refuses to delete it.
   mandates: { days: 30, since: 'coalesce(ended_at, offer_expires_at)', and: 'accepted_at is null' },
   security_events: { days: 90, since: 'at' },

@@ -92,6 +92,8 @@ export type ErrorOptions = {
   data?: Record<string, unknown>
   /** For 429 and 503: whole seconds until the caller should try again. */
   retry_after_seconds?: number
+  /** Every fault of the request, this one first, where a request may have several. */
+  faults?: readonly { code: ErrorCode; message: string }[]
   /** For the log only. */
   detail?: string
   cause?: unknown
@@ -102,6 +104,7 @@ export class AppError extends Error {
   readonly code: ErrorCode
   readonly data: Record<string, unknown> | undefined
   readonly retry_after_seconds: number | undefined
+  readonly faults: ErrorOptions['faults']
   readonly detail: string | undefined
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
@@ -110,6 +113,7 @@ export class AppError extends Error {
     this.code = code
     this.data = options.data
     this.retry_after_seconds = options.retry_after_seconds
+    this.faults = options.faults
     this.detail = options.detail
   }
 }

@@ -194,6 +194,12 @@ async function forget(tx: Tx, user_id: bigint): Promise<void> {
   await tx.updateTable('outgoing_mails').set({ user_id: null }).where('user_id', '=', user_id).execute()
   for (const table of OF_THE_MEMBER) await tx.deleteFrom(table).where('user_id', '=', user_id).execute()
   await tx.deleteFrom('payment_app_offers').where('to_user_id', '=', user_id).execute()
+  await tx
+    .updateTable('payout_lines')
+    .set({ memo: '' })
+    .where('to_user_id', '=', user_id)
+    .where('memo', '<>', '')
+    .execute()
   await sql`delete from sign_in_attempts where account = lower(${username})`.execute(tx)
   await sql`delete from recovery_requests where lower(name) in (lower(${username}), lower(${email}))`.execute(
     tx,
@@ -249,6 +255,10 @@ async function closeApps(
     .where('applicant_id', '=', user_id)
     .execute()
   await sql`select close_links(${ids}::bigint[], ${now}::timestamptz)`.execute(tx)
+  await sql`
+    select cancel_payouts(
+      array(select id from payouts where app_id = any (${ids}::bigint[])), 'account_closed', ${now}::timestamptz
+    )`.execute(tx)
   for (const { payment_id } of apps) {
     const entry = { actor_id, action: 'payment_app.closed', subject: payment_id, detail: {}, ip }
     await recordAudit(tx, entry)

@@ -134,9 +134,18 @@ const LISTS: Record<string, List> = {
     select e.id as position, t.transaction_id, t.book, app.name as application,
       case when t.from_user_id = ${id} then t.order_id end as order_id, t.status, t.amount,
       case when t.from_user_id = ${id} then t.fee end as fee,
-      name_now(t.from_user_id, t.from_username) as from_username, name_now(t.to_user_id, t.to_username) as to_username, t.paid_at
+      name_now(t.from_user_id, t.from_username) as from_username, name_now(t.to_user_id, t.to_username) as to_username, t.paid_at,
+      (select memo from payout_lines where transfer_id = t.id) as memo
     from ${entriesOf(id, after, sql`and exists (select from transfers where journal_id = entries.journal_id)`)}
     join transfers as t on t.journal_id = e.journal_id join payment_apps as app on app.id = t.app_id`,
+  payouts: (id, after) => sql`
+    select p.id as position, app.payment_id, p.book, p.reference, p.mode, p.status, p.reason, p.created_at, p.finished_at
+    from payment_apps as app join payouts as p on p.app_id = app.id where app.applicant_id = ${id} and p.id > ${after}`,
+  payout_lines: (id, after) => sql`
+    select p.id * 1001 + line.n as position, p.reference, line.line_id, line.to_user_id,
+      name_now(line.to_user_id, line.to_username) as to_username, line.amount, line.fee, line.memo, line.status, line.outcome
+    from payment_apps as app join payouts as p on p.app_id = app.id join payout_lines as line on line.payout_id = p.id
+    where app.applicant_id = ${id} and p.id * 1001 + line.n > ${after}`,
   refunds: (id, after) => sql`
     select e.id as position, o.transaction_id, r.book, r.amount, r.reason, r.refunded_at
     from ${entriesOf(id, after, sql`and exists (select from refunds where journal_id = entries.journal_id)`)}

@@ -12,6 +12,7 @@ export const SPEC_PAGES = [
   'points',
   'limits',
   'links',
+  'payouts',
 ] as const
 
 /** A clause by its name, such as `spec/points 2.3` or `decisions 3.2`. */

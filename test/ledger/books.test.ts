@@ -16,6 +16,7 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makeCreateOrder } from '../../src/payment/orders/place.ts'
 import { refundOrder, reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
+import { runPayouts } from '../../src/payment/payouts/run.ts'
 import { sealAll } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { anotherProcess, useTestApp } from '../harness/harness.ts'
@@ -24,6 +25,7 @@ import { chargeOf, giveRight, makeMandate, switchMandates } from '../harness/man
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { environmentOf, tesseraAt } from '../harness/operator.ts'
+import { line, startPayout } from '../harness/payouts.ts'
 
 /** The transaction IDs of a paid order with a partial refund, a transfer, and a reversed transfer. */
 /** The transaction ID of the second of two charges under a mandate. */
@@ -65,6 +67,8 @@ await charge(chargeOf(merchant, mandate_id, 20n))
 const charged = (await charge(chargeOf(merchant, mandate_id, 30n))).order.transaction_id
 const link = await makeLink(test, merchant, { codes: ['b-1', 'b-2'], stock: 9 })
 const sold = (await buyAt(deps, link, alice)).transaction_id
+await startPayout(deps, merchant, { reference: 'books', lines: [line('a', alice, 30n)] })
+await runPayouts(deps)
 await sealAll(deps)
 
 const { en } = messages
@@ -245,6 +249,10 @@ describe('the proof', () => {
     sold_units_are_sums: [
       () => [`update link_orders set sold_total = 5 where order_id = ${orderOf(sold)}`],
       () => ({ transaction_id: sold, sold_total: '5', total: '1' }),
+    ],
+    paid_lines_have_transfers: [
+      () => ['alter table payout_lines disable trigger user', 'update payout_lines set amount = 31'],
+      () => ({ reference: 'books', line_id: 'a', amount: '31', transfer_amount: '30' }),
     ],
     sales_have_their_delivery: [
       () => [`update link_codes set order_id = null, unit = null, taken_at = null`],
@@ -486,7 +494,7 @@ describe('npm run books', () => {
     expect(code).toBe(0)
     expect(out.match(/^ok {6}/gm)).toHaveLength(Object.keys(INVARIANTS).length + 2)
     const { reversed_transfers_have_reversals } = en.books.invariants
-    expect(out).toContain(`\nok      ${reversed_transfers_have_reversals}: 2 checked, 0 broken\n`)
+    expect(out).toContain(`\nok      ${reversed_transfers_have_reversals}: 3 checked, 0 broken\n`)
     expect(out).toMatch(/^Sealed up to \d+:[0-9a-f]{64}\nThe books pass\.$/m)
     const proof = JSON.parse((await verify(['--json'])).out)
     expect(proof).toMatchObject({ isSound: true, unsealed: 0, held: { issued: 1_000 } })

@@ -21,6 +21,7 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { askRefund } from '../../src/payment/orders/refund-requests.ts'
 import { refundOrder, reverseTransfer } from '../../src/payment/orders/refunds.ts'
 import { openPlayWallet, refillPlayPoints } from '../../src/payment/orders/test-mode.ts'
+import { runPayouts } from '../../src/payment/payouts/run.ts'
 import { anonymise } from '../../src/privacy/anonymise.ts'
 import { openApplication } from '../harness/application.ts'
 import { expectSoundBooks, sealAll } from '../harness/books.ts'
@@ -29,6 +30,7 @@ import { createDatabase, setSetting, type TestApp, useTestApp } from '../harness
 import { buyAt, makeLink } from '../harness/links.ts'
 import { type Merchant, makeMerchant, merchantSign, post } from '../harness/merchant.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
+import { line as payoutLine, startPayout } from '../harness/payouts.ts'
 import { propose } from '../harness/proposals.ts'
 import { setRows } from '../harness/rows.ts'
 
@@ -114,6 +116,8 @@ async function live(): Promise<void> {
 
   await buyAt(deps, await makeLink(test, shop, { codes: ['one', 'two'] }), buyer)
   await buyAt(deps, await makeLink(test, shop, { delivery: 'text', delivered: 'A text' }), buyer)
+  await startPayout(deps, shop, { reference: 'archived', lines: [payoutLine('a', buyer)] })
+  await runPayouts(deps)
 
   await setEventsUrl(deps, sold.payment_id, EVENTS_URL, { user_id: sold.owner.id, ip: IP })
   await pay(await order(sold))

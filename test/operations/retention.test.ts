@@ -94,6 +94,8 @@ function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBu
     outgoing_mails: sql`(recipient, kind, subject, sent_at) values ('x', 'x', 'x', ${at})`,
     logout_deliveries: sql`(app_id, user_id, is_bulk, attempted_at, outcome, ended_at)
       select (select min(id) from oauth_apps), ${user_id}, false, ${at}, 'delivered', ${at}`,
+    payouts: sql`(app_id, book, reference, mode, status, owner_id, fingerprint, created_at, updated_at)
+      values (${app_id}, 'live', ${key}, 'each', 'draft', ${user_id}, ${hash}, ${at}, ${at})`,
     mandates: sql`(mandate_id, app_id, book, reference, kind, purpose, period, asked_charge_max, asked_period_max, with_token,
         charge_max, period_max, offer_expires_at, notice)
       values (left('mdt_' || md5(${key}), 28), ${app_id}, 'live', ${key}, 'up_to', 'x', 'day', 1, 1, false, 1, 1, ${at}, 'daily')`,

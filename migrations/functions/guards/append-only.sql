@@ -43,6 +43,11 @@ create or replace trigger link_orders_not_deleted before delete or truncate on l
   for each statement execute function refuse_deletion();
 create or replace trigger transfers_not_deleted before delete or truncate on transfers
   for each statement execute function refuse_deletion();
+-- A draft is no record. Triggers of functions/payment/payouts.sql keep the others.
+create or replace trigger payouts_not_truncated before truncate on payouts
+  for each statement execute function refuse_deletion();
+create or replace trigger payout_lines_not_truncated before truncate on payout_lines
+  for each statement execute function refuse_deletion();
 create or replace trigger refund_requests_not_deleted before delete or truncate on refund_requests
   for each statement execute function refuse_deletion();
 create or replace trigger notifications_not_deleted before delete or truncate on notifications

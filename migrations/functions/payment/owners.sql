@@ -78,6 +78,8 @@ begin
   -- The links pause, until the new owner resumes them.
   update links set state = 'paused', updated_at = p_now where app_id = any (v_app_ids) and state = 'on_sale';
 
+  perform cancel_payouts(array(select id from payouts where app_id = any (v_app_ids)), 'owner_changed', p_now);
+
   -- 3. The existing keys count as the former owner's, and the secrets of events end.
   update payment_app_keys set is_former_owners = true, former_since = coalesce(former_since, p_now)
   where app_id = any (v_app_ids) and kind in ('token', 'merchant_key', 'merchant_public_key');

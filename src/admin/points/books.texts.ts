@@ -127,6 +127,10 @@ export const books = {
       en: 'Every sale has exactly its delivery, and no unpaid order has one',
       zh: '每笔销售都恰好有其交付内容，未付款的订单没有',
     },
+    paid_lines_have_transfers: {
+      en: 'Every paid line of a payout has its transfer: its amount, its fee and its recipient',
+      zh: '批量付款中每一行已付款都有对应的转账：金额、手续费和收款人一致',
+    },
     seals_hold: {
       en: 'No sealed journal was edited, deleted or inserted',
       zh: '校验链内的凭证没有被修改、删除或插入',

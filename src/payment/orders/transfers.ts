@@ -3,7 +3,7 @@
  * here are its caller and the messages of its refusals. spec/payment-api 4.1.
  */
 import assert from 'node:assert/strict'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { countOutcome } from '../../core/metrics.ts'
 import type { SettingValues } from '../../core/setting-values.ts'
@@ -55,7 +55,7 @@ export type Transfer = {
   paid_at: Date
 }
 
-type Outcome =
+export type TransferOutcome =
   | 'completed'
   | 'exists'
   | 'changed'
@@ -70,7 +70,11 @@ type Outcome =
   | 'too_large'
   | 'wallet_frozen'
 
-type Result = Omit<Transfer, 'order_id'> & { outcome: Outcome; bound: bigint | null; have: bigint | null }
+type Result = Omit<Transfer, 'order_id'> & {
+  outcome: TransferOutcome
+  bound: bigint | null
+  have: bigint | null
+}
 
 /**
  * Posts a transfer, or returns the transfer of a repeated request. Throws a PaymentCode without moving points. spec/payment-api 4.2.
@@ -93,7 +97,7 @@ export function makePostTransfer(deps: Core): PostTransfer {
       async () => {
         requireAllowed?.()
         if (request.isFormerOwners) throw formerOwners()
-        requireEnabled(await deps.settings.read())
+        requireTransfersOn(await deps.settings.read())
       },
       () => findRepeated(deps.db, request),
     )
@@ -119,7 +123,7 @@ export async function sendTransfer(
     const { id: app_id } = await lockPermitted(tx, payment_id, actor, 'points.transfer')
     const asked = { ...request, app_id }
     const before = await madeBefore(
-      async () => requireEnabled(settings),
+      async () => requireTransfersOn(settings),
       () => findRepeated(tx, asked),
     )
     const posted =
@@ -138,7 +142,8 @@ export async function sendTransfer(
   })
 }
 
-function requireEnabled(settings: SettingValues): void {
+/** Throws what refuses every new transfer: payments_paused and transfers_disabled. */
+export function requireTransfersOn(settings: SettingValues): void {
   requireUnpaused(settings)
   if (settings.points_transfers === 'off')
     throw new AppError('transfers_disabled', 'Transfer feature is disabled')
@@ -214,13 +219,18 @@ async function postTransfers(
   const { rows } = await sql<Result & { locked: string | null }>`
     select ${named} locked, (result).* from post_transfers(
       ${batch === undefined ? asked : within(batch.patience_ms, asked)},
-      ${byLevel(settings, 'points_transfer_fee_rate')}::numeric[],
-      ${byLevel(settings, 'points_transfer_min_amount')}::bigint[],
-      ${byLevel(settings, 'points_transfer_max_amount')}::bigint[],
-      ${byLevel(settings, 'points_transfer_daily_limit')}::bigint[],
-      ${skippingArguments(batch?.skipping)}
+      ${transferTerms(settings)}, ${skippingArguments(batch?.skipping)}
     ) order by item`.execute(db)
   return unlessLocked(rows, (result) => result)
+}
+
+/** Passes the rates, bounds and daily limits of transfers: four arguments of the functions that judge them. */
+export function transferTerms(settings: SettingValues): RawBuilder<unknown> {
+  return sql`
+    ${byLevel(settings, 'points_transfer_fee_rate')}::numeric[],
+    ${byLevel(settings, 'points_transfer_min_amount')}::bigint[],
+    ${byLevel(settings, 'points_transfer_max_amount')}::bigint[],
+    ${byLevel(settings, 'points_transfer_daily_limit')}::bigint[]`
 }
 
 type LevelSetting =
@@ -236,43 +246,58 @@ export function byLevel(settings: SettingValues, name: LevelSetting): (string | 
   return LEVELS.map((level) => settings[`${name}_tl${level}`] || null)
 }
 
-/** Clients of the interface match these messages, and read the number in the first parentheses. */
-function acceptedOrThrow({ outcome, bound, have, ...transfer }: Result): Omit<Transfer, 'order_id'> {
+function acceptedOrThrow(result: Result): Omit<Transfer, 'order_id'> {
+  const refusal = refusalOf(result)
+  if (refusal !== undefined) throw refusal
+  const { outcome, bound, have, ...transfer } = result
+  return transfer
+}
+
+/**
+ * The refusal of a judged transfer. Undefined when it was made, now or before. Clients of the interface match these messages,
+ * and read the number in the first parentheses.
+ */
+export function refusalOf({
+  outcome,
+  bound,
+  have,
+  ...transfer
+}: Pick<Result, 'outcome' | 'bound' | 'have'> & { transaction_id?: string | null }): AppError | undefined {
   switch (outcome) {
     case 'completed':
     case 'exists':
-      return transfer
+      return undefined
     case 'changed':
-      throw new AppError(
+      return new AppError(
         'parameter_invalid',
         'Invalid transfer: this order_id was used with another recipient or amount',
       )
     case 'reversed': {
-      const data = { status: transfer.status, transaction_id: transfer.transaction_id }
-      throw new AppError('order_exists', `Order already exists with status ${transfer.status}`, { data })
+      const data = { status: 'reversed', transaction_id: transfer.transaction_id }
+      return new AppError('order_exists', 'Order already exists with status reversed', { data })
     }
     case 'unusable':
-      throw new AppError('application_unusable', 'This payment application is not approved')
+      return new AppError('application_unusable', 'This payment application is not approved')
     case 'mismatch':
-      throw new AppError('recipient_mismatch', 'Receiver id and username do not match')
+      return new AppError('recipient_mismatch', 'Receiver id and username do not match')
     case 'to_self':
-      throw new AppError('transfer_to_self', 'Cannot transfer to yourself')
+      return new AppError('transfer_to_self', 'Cannot transfer to yourself')
     case 'below_minimum':
-      throw new AppError('below_minimum', `Amount below minimum limit (${bound})`)
+      return new AppError('below_minimum', `Amount below minimum limit (${bound})`)
     case 'above_maximum':
-      throw new AppError('above_maximum', `Amount exceeds maximum limit (${bound})`)
+      return new AppError('above_maximum', `Amount exceeds maximum limit (${bound})`)
     case 'daily_limit':
-      throw new AppError('daily_limit_reached', `Daily limit reached (${bound}, used ${have})`)
+      return new AppError('daily_limit_reached', `Daily limit reached (${bound}, used ${have})`)
     case 'insufficient': {
       const data = { need: Number(bound), have: Number(have) }
-      throw new AppError('insufficient_points', `Insufficient balance (need ${bound}, have ${have})`, {
+      return new AppError('insufficient_points', `Insufficient balance (need ${bound}, have ${have})`, {
         data,
       })
     }
     case 'wallet_frozen':
-      throw new AppError('wallet_frozen', 'The wallet of this application is frozen by an administrator')
+      return new AppError('wallet_frozen', 'The wallet of this application is frozen by an administrator')
     case 'too_large':
-      throw new AppError('parameter_invalid', 'Invalid amount: with its fee it exceeds what can be counted')
+      return new AppError('parameter_invalid', 'Invalid amount: with its fee it exceeds what can be counted')
   }
 }
 
@@ -293,11 +318,7 @@ export async function quoteTransfer(deps: Core, app_id: bigint, amount: bigint):
   const settings = await deps.settings.read()
   const { rows } = await sql<TransferQuote>`
     select * from quote_transfer(
-      ${app_id}::bigint, ${amount}::bigint, ${deps.clock()}::timestamptz,
-      ${byLevel(settings, 'points_transfer_fee_rate')}::numeric[],
-      ${byLevel(settings, 'points_transfer_min_amount')}::bigint[],
-      ${byLevel(settings, 'points_transfer_max_amount')}::bigint[],
-      ${byLevel(settings, 'points_transfer_daily_limit')}::bigint[]
+      ${app_id}::bigint, ${amount}::bigint, ${deps.clock()}::timestamptz, ${transferTerms(settings)}
     )`.execute(deps.db)
   return rows[0]!
 }
