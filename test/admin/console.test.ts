@@ -82,21 +82,16 @@ describe('the search box', () => {
       ['find-1', `/admin/orders/${transaction_id}`],
       [trade_no!, `/admin/orders/${trade}`],
       ['#find-1.', `/admin/orders/${transaction_id}`],
+      // Their journals have the transaction_id too.
+      [`${test.url}/payment/pay/${transaction_id}?lang=en`, `/admin/orders/${transaction_id}`],
+      [`“${transaction_id.toUpperCase()}”,`, `/admin/orders/${transaction_id}`],
+      [transfer, `/admin/transfers/${transfer}`],
       [merchant.payment_id.slice(0, 14), `/admin/payment-applications/${merchant.payment_id}`],
       [party.client_id.slice(0, 12), `/admin/apps/${party.client_id}`],
       ['find-transfer', `/admin/transfers/${transfer}`],
       [reference, `/admin/journals/${journal.id}`],
     ]
     for (const [q, location] of places) expect([q, (await find(` ${q} `)).location]).toEqual([q, location])
-    // Its journal has the transaction_id too.
-    for (const q of [
-      `${test.url}/payment/pay/${transaction_id}?lang=en`,
-      `“${transaction_id.toUpperCase()}”,`,
-    ])
-      expect([q, (await find(q)).body]).toEqual([
-        q,
-        expect.stringContaining(`href="/admin/orders/${transaction_id}"`),
-      ])
     for (const [, location] of places)
       expect([location, (await admin.get(location)).status]).toEqual([location, 200])
   })

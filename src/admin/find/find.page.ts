@@ -120,7 +120,13 @@ async function findByNumber(db: Db, text: string): Promise<Found[]> {
     findMandates(db, text),
     findJournals(db, text, number),
   ])
-  return kinds.flat()
+  return withoutRepeats(kinds.flat(), text)
+}
+
+/** Leaves out the journals of a found order or transfer, whose page shows them. */
+function withoutRepeats(found: Found[], reference: string): Found[] {
+  const hasPage = found.some(({ kind }) => kind === 'order' || kind === 'transfer')
+  return hasPage ? found.filter(({ kind, note }) => kind !== 'journal' || note !== reference) : found
 }
 
 /** Adds the things with a part of this name, in the order of the page. */
