@@ -95,7 +95,8 @@ export interface PartData {
     chips: { href: string; label: string; isCurrent: boolean; count: Count | undefined }[]
   }
   /** A value with a button that copies it. */
-  'parts/copy-field': { name: string; label: string; value: string }
+  /** `isLine`: one line, which scrolls. */
+  'parts/copy-field': { name: string; label: string; value: string; isLine?: true }
   /** Opens a guide with the identifiers of an application. */
   'parts/open-guide': { guide: string; choice: Record<string, string> }
   'parts/empty': { picture: Icon; title: string; text?: string; link?: { href: string; label: string } }

@@ -156,13 +156,23 @@ it('calls of a shop’s addresses are limited per hour, on both pages together',
   await setSetting(test, 'limit_address_tries', '20')
 })
 
-it('a live application shows the round of its newest order, and creates none', async () => {
+it('a live application shows the round of its newest order, or of the one that is named, and creates none', async () => {
   const shop = await makeMerchant(test)
-  await placeOrder(shop)
+  const keys = `${APPS}/${shop.payment_id}/developers`
+  const [first, newest] = [await placeOrder(shop), await placeOrder(shop)]
+  const foreign = await placeOrder(await makeMerchant(test))
   const browser = await shop.owner.signIn()
-  const { body } = await browser.get(`${APPS}/${shop.payment_id}/developers`)
+  const shown = async (number: string) =>
+    (await browser.get(`${keys}?order=${encodeURIComponent(number)}`)).body
+  const body = await shown('')
   expect(textOf(body)).toContain(t.verdicts.unpaid)
+  expect(body).toContain(`/orders/${newest.transaction_id}"`)
   expect(body).not.toContain('/test-trade')
+  for (const number of [first.transaction_id, first.order_id])
+    expect(await shown(number)).toContain(`/orders/${first.transaction_id}"`)
+  const order = await browser.get(`${APPS}/${shop.payment_id}/orders/${first.transaction_id}`)
+  expect(order.body).toContain(`${keys}?order=${first.transaction_id}#round`)
+  expect(textOf(await shown(foreign.transaction_id))).toContain(t.notFound(foreign.transaction_id))
 })
 
 describe('the verdict', () => {

@@ -43,16 +43,16 @@ type Card = {
 
 type Round = PartData['payment/merchant/round']['round']
 
-/** The check of the newest order's round, which a room above makes. */
+/** The check of an order's round, which a room above makes. Without a number it is the newest order. */
 export type RoundPages = {
-  show(actor: Actor, owned: Owned): Promise<Round>
+  show(actor: Actor, owned: Owned, number: string | undefined): Promise<Round>
   /** Also calls the address to which buyers return. */
-  tryReturn(actor: Actor, owned: Owned): Promise<Round>
+  tryReturn(actor: Actor, owned: Owned, number: string | undefined): Promise<Round>
 }
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'payment/apps/developers': Card & { overlapHours: number; round: Round }
+    'payment/apps/developers': Card & { overlapHours: number; round: Round; asked: string | undefined }
   }
   interface PartData {
     'payment/apps/gateway': Card
@@ -67,6 +67,7 @@ const PATH = `${APPLICATION}${PAGE}`
 const FINGERPRINT_SHOWN = 16
 const KEY_END_SHOWN = 4
 const KeyForm = z.object({ public_key: z.string() })
+const OrderNumber = z.string().trim().max(128)
 
 /** GET …/developers, and the forms that replace the keys of an application. */
 export function developerPages(app: FastifyInstance, deps: GatewayCore, rounds: RoundPages): void {
@@ -74,22 +75,29 @@ export function developerPages(app: FastifyInstance, deps: GatewayCore, rounds: 
   const guarded = { preHandler, config: { page: PATH } }
 
   app.get(PATH, async (request: OwnedRequest, reply) => {
-    const { show } = request.query as Record<string, unknown>
-    if (show !== 'key') return showDevelopers(request, reply, deps, { round: rounds.show })
+    const { show, order } = request.query as Record<string, unknown>
+    const asked = { round: rounds.show, number: numberIn(order) }
+    if (show !== 'key') return showDevelopers(request, reply, deps, asked)
     await ownedFor(request, deps, 'keys.manage')
     await preHandler(request, reply)
     if (reply.sent) return reply
-    return showDevelopers(request, reply, deps, { round: rounds.show, showsKey: true })
+    return showDevelopers(request, reply, deps, { ...asked, showsKey: true })
   })
 
   app.post(`${PATH}/return`, slow, async (request: OwnedRequest, reply) =>
-    showDevelopers(request, reply, deps, { round: rounds.tryReturn }),
+    showDevelopers(request, reply, deps, {
+      round: rounds.tryReturn,
+      number: numberIn((request.body as Record<string, unknown>).order),
+    }),
   )
 
   newSecretPage(app, deps)
   tokenForms(app, deps, guarded)
   gatewayForms(app, deps, guarded)
 }
+
+/** Reads the number of an order. What is none asks for no order. */
+const numberIn = (sent: unknown) => OrderNumber.safeParse(sent).data || undefined
 
 /** The forms that replace and end tokens. */
 function tokenForms(app: FastifyInstance, deps: GatewayCore, guarded: Guard): void {
@@ -298,14 +306,18 @@ async function showDevelopers(
   request: OwnedRequest,
   reply: FastifyReply,
   deps: GatewayCore,
-  { round: readRound, showsKey = false }: { round: RoundPages['show']; showsKey?: boolean },
+  {
+    round: readRound,
+    number,
+    showsKey = false,
+  }: { round: RoundPages['show']; number: string | undefined; showsKey?: boolean },
 ): Promise<FastifyReply> {
   const owned = await ownedFor(request, deps, 'application.read')
   const mayManage = owned.rights.includes('keys.manage')
   const [nav, { merchantKey, ...gateway }, round] = await Promise.all([
     navFor(deps, request, owned),
     gatewayCard(deps, owned.id),
-    readRound(actorOf(request), owned),
+    readRound(actorOf(request), owned, number),
   ])
   return reply.page('payment/apps/developers', {
     owned,
@@ -316,5 +328,6 @@ async function showDevelopers(
     keyEnd: mayManage ? merchantKey.slice(-KEY_END_SHOWN) : undefined,
     overlapHours: OVERLAP_HOURS_DEFAULT,
     round,
+    asked: number,
   })
 }

@@ -184,7 +184,8 @@ function laneOfNumbers(ids: bigint[]): Lane {
   }
 }
 
-async function withNumber(db: Db, app_id: bigint, number: string): Promise<bigint[]> {
+/** Finds the orders of an application that the shop, the gateway or the transaction ID calls by this number. */
+export async function withNumber(db: Db, app_id: bigint, number: string): Promise<bigint[]> {
   // Each part uses its own index; one condition with `or` would use none.
   const { rows } = await sql<{ id: bigint }>`
     select id from orders where transaction_id = ${number} and app_id = ${app_id}

@@ -18,6 +18,8 @@ declare module '../../web/views.ts' {
   interface PartData {
     'payment/merchant/round': {
       round: Round | undefined
+      /** The number of the order that was asked for. */
+      asked: string | undefined
       owned: PageData['payment/apps/developers']['owned']
     }
   }
@@ -77,7 +79,7 @@ export function roundForms(app: FastifyInstance, deps: PaymentDeps, placeOrder: 
 export function roundPages(deps: Core): RoundPages {
   const deliver = makeDeliver(deps, {})
   return {
-    show: ({ user_id }, owned) => roundOf(deps, owned, user_id),
-    tryReturn: (actor, owned) => tryReturn(deps, deliver, owned, actor),
+    show: ({ user_id }, owned, number) => roundOf(deps, owned, user_id, { number }),
+    tryReturn: (actor, owned, number) => tryReturn(deps, deliver, owned, { ...actor, number }),
   }
 }

@@ -55,9 +55,15 @@ export const round = {
   },
   title: { en: 'Check the whole round', zh: '检查整个流程' },
   lead: {
-    en: 'How far your newest order came: created, paid, notified, confirmed, and back at your shop. So you find “paid but not credited” before a buyer does.',
-    zh: '查看最新一笔订单走到了哪一步：创建、付款、通知、确认、返回商店。先于买家发现“已付款但未到账”。',
+    en: 'How far an order came: created, paid, notified, confirmed, and back at your shop. So you find “paid but not credited” before a buyer does.',
+    zh: '查看一笔订单走到了哪一步：创建、付款、通知、确认、返回商店。先于买家发现“已付款但未到账”。',
   },
+  which: { en: 'Number of the order (empty: the newest)', zh: '订单编号（留空为最新一笔）' },
+  look: { en: 'Check', zh: '检查' },
+  notFound: (number: string) => ({
+    en: `No order of this application has the number ${number}. Enter your own order ID, the transaction ID or the trade number.`,
+    zh: `此应用没有编号为 ${number} 的订单。可输入你的订单号、交易编号或网关交易号。`,
+  }),
   nothing: { en: 'There is no order yet.', zh: '还没有订单。' },
   liveHint: {
     en: 'A test application creates an order for this check by one button.',

@@ -19,6 +19,7 @@ import { countTestOrder } from '../orders/test-mode.ts'
 import { APPLICATIONS } from '../rights/owned.ts'
 import { type Actor, audit, getPermitted, type Permitted } from '../rights/rights.ts'
 import { pointsOf } from '../wire-fields/money.ts'
+import { withNumber } from './orders.ts'
 
 /** What is asked of a test order. With `gateway` it is a trade of the gateway, notified and returned to these addresses. */
 export type TestOrder = {
@@ -197,14 +198,17 @@ export type Round = {
   steps: RoundStep[]
 }
 
-/** Reads the round of the newest order. Undefined without one. */
+/** The order whose round is asked for by one of its numbers, or the newest one. */
+export type Asked = { number?: string | undefined; tried?: TriedReturn }
+
+/** Reads the round of one order. Undefined without such an order. */
 export async function roundOf(
   { db, clock, config }: Core,
   app: Pick<Permitted, 'id' | 'payment_id' | 'callback_url'>,
   user_id: bigint,
-  tried?: TriedReturn,
+  { number, tried }: Asked = {},
 ): Promise<Round | undefined> {
-  const order = await newestOrder(db, app.id)
+  const order = await findOrder(db, app.id, number)
   if (order === undefined) return undefined
   const filter = { payment_id: app.payment_id, transaction_id: order.transaction_id }
   const { rows: sent } = await readNotifications(db, { role: 'team', user_id }, filter, NOTIFICATIONS_MAX)
@@ -227,26 +231,26 @@ export async function roundOf(
 }
 
 /**
- * Calls the address to which the buyer of the newest order returns, without parameters, and reads the round with what it answered.
+ * Calls the address to which the buyer of the order returns, without parameters, and reads the round with what it answered.
  * Throws forbidden, and too_many_attempts.
  */
 export async function tryReturn(
   deps: Core,
   deliver: Deliver,
   { payment_id }: Pick<Permitted, 'payment_id'>,
-  actor: Actor,
+  { number, ...actor }: Actor & Asked,
 ): Promise<Round | undefined> {
   const app = await getPermitted(deps.db, payment_id, actor.user_id, 'addresses.try')
-  const order = await newestOrder(deps.db, app.id)
+  const order = await findOrder(deps.db, app.id, number)
   const url = order === undefined ? null : returnOf(order, app)
-  if (url === null) return roundOf(deps, app, actor.user_id)
+  if (url === null) return roundOf(deps, app, actor.user_id, { number })
   await deps.limits.hit('address_tries', app.id.toString())
   const tried = await deliver({ url })
   await deps.db.transaction().execute(async (tx) => {
     const detail = { host: URL.parse(url)?.host ?? null, outcome: tried.outcome }
     await audit(tx, 'payment_app.try_address', payment_id, detail, actor)
   })
-  return roundOf(deps, app, actor.user_id, tried)
+  return roundOf(deps, app, actor.user_id, { number, tried })
 }
 
 /** The notifications of one order that are looked at. */
@@ -260,11 +264,14 @@ function returnOf(
   return door === 'gateway' ? return_url : callback_url
 }
 
-async function newestOrder(db: Db, app_id: bigint) {
+async function findOrder(db: Db, app_id: bigint, number: string | undefined) {
+  const named = number === undefined ? undefined : await withNumber(db, app_id, number)
+  if (named?.length === 0) return undefined
   return (
     db
       .selectFrom('orders')
       .where(rowsOfApp('orders', app_id))
+      .$if(named !== undefined, (orders) => orders.where('id', 'in', named!))
       // An order of a link is placed by no shop, and has no return.
       .where('door', '<>', 'link')
       .orderBy('app_id', 'desc')
