@@ -6,13 +6,13 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../src/database/connection.ts'
 import { countTakings } from '../../src/payment/orders/takings.ts'
 import type { TestApp } from '../../test/harness/harness.ts'
-import type { World } from '../../test/web/pages/world.ts'
+import type { Site } from './site.ts'
 
-/** The days over which the rows are spread. */
-const DAYS = 400
 const PRICE = 100n
 
 export type Size = {
+  /** The days over which the rows are spread. */
+  days: number
   orders: number
   /** Members beside those of the world. */
   members: number
@@ -44,11 +44,11 @@ export async function reserveIds({ db }: Pick<TestApp, 'db'>, size: Size): Promi
 }
 
 /** Writes the rows. The world was made after its ids were reserved. */
-export async function fill(world: World, size: Size): Promise<void> {
+export async function fill(world: Site, size: Size): Promise<void> {
   const { db, clock } = world.test
   await db.connection().execute(async (connection) => {
     await sql`set session_replication_role = replica`.execute(connection)
-    const facts = await readFacts(connection, world)
+    const facts = { ...(await readFacts(connection, world)), days: size.days }
     for (const statement of [
       ...peopleOf(facts, size),
       ...appsOf(facts, size),
@@ -66,6 +66,7 @@ export async function fill(world: World, size: Size): Promise<void> {
 
 type Facts = {
   now: Date
+  days: number
   /** The merchant's application, and the ids of members. */
   app: bigint
   buyer: bigint
@@ -76,7 +77,7 @@ type Facts = {
   oauth: bigint
 }
 
-async function readFacts(db: Db, { test, people, merchant, oauth }: World): Promise<Facts> {
+async function readFacts(db: Db, { test, people, merchant, oauth }: Site): Promise<Omit<Facts, 'days'>> {
   const idOf = async (statement: RawBuilder<{ id: bigint }>) => (await statement.execute(db)).rows[0]!.id
   return {
     now: test.clock.now(),
@@ -85,9 +86,7 @@ async function readFacts(db: Db, { test, people, merchant, oauth }: World): Prom
     merchant: people.merchant.id,
     careful: people.careful.id,
     admin: people.admin.id,
-    colleague: await idOf(
-      sql`select proposed_by as id from proposals where proposed_by <> ${people.admin.id} limit 1`,
-    ),
+    colleague: await idOf(sql`select id from users where is_admin and id <> ${people.admin.id} limit 1`),
     oauth: await idOf(sql`select id from oauth_apps where client_id = ${oauth.open.client_id}`),
   }
 }
@@ -95,8 +94,8 @@ async function readFacts(db: Db, { test, people, merchant, oauth }: World): Prom
 /** The numbers from 1 to `count`, as `i`. */
 const numbers = (count: number) => sql`generate_series(1, ${count}::int) as i`
 /** A moment for the `i`-th of `count` rows, in their order. */
-const momentOf = ({ now }: Facts, count: number) =>
-  sql`(${now}::timestamptz - ${DAYS} * interval '1 day' + i * (${DAYS} * interval '1 day' / ${count + 1}))`
+const momentOf = ({ now, days }: Facts, count: number) =>
+  sql`(${now}::timestamptz - ${days} * interval '1 day' + i * (${days} * interval '1 day' / ${count + 1}))`
 /** A public id of 24 characters. */
 const publicId = (prefix: string) => sql`${prefix} || lpad(i::text, 24, '0')`
 const someMember = ({ members }: Size, factor = 1) => sql`(1 + i * ${factor}::bigint % ${members})`
@@ -169,23 +168,25 @@ function ordersOf(facts: Facts, size: Size): RawBuilder<unknown>[] {
     sql`(select id from ledger_accounts where user_id = ${user_id} and book = 'live' and kind = 'wallet')`
   const platform = (kind: string) =>
     sql`(select id from ledger_accounts where kind = ${kind} and book = 'live')`
-  const journalId = { payment: sql`${members + 2} + i`, refund: sql`${members + 2 + orders} + i` }
-  const transferJournal = sql`${members + 2 + 2 * orders} + i`
+  // Journals have the order of their times: an order's payment, its refund, and the transfer of each tenth order.
+  const payment = (order: RawBuilder<unknown>) => sql`${members + 2} + 3 * ${order}`
+  const refund = (order: RawBuilder<unknown>) => sql`${payment(order)} + 1`
+  const transfer = (order: RawBuilder<unknown>) => sql`${payment(order)} + 2`
   return [
     sql`
       insert into ledger_accounts (id, book, kind, user_id, balance) overriding system value
       select 100 + i, 'live', 'wallet', i, 0 from ${numbers(members)}`,
     sql`
       insert into journal (id, book, kind, reference, actor_id, reason, posted_at) overriding system value
-      select i, 'live', 'grant', 'filled-' || i, ${admin}, 'Filled', ${now}::timestamptz - ${DAYS} * interval '1 day'
+      select i, 'live', 'grant', 'filled-' || i, ${admin}, 'Filled', ${now}::timestamptz - ${size.days} * interval '1 day'
       from ${numbers(members + 2)}`,
     sql`
-      insert into entries (journal_id, book, account_id, amount)
-      select i, 'live', account, case when account = ${platform('issuance')} then -${granted}::bigint else ${granted}::bigint end
+      insert into entries (id, journal_id, book, account_id, amount) overriding system value
+      select 3 * i + n, i, 'live', account, case when account = ${platform('issuance')} then -${granted}::bigint else ${granted}::bigint end
       from ${numbers(members + 2)} cross join lateral unnest(array[
         ${platform('issuance')},
         case i when ${members + 1} then ${wallet(sql`${buyer}`)} when ${members + 2} then ${wallet(sql`${merchant}`)} else 100 + i end
-      ]) as account`,
+      ]) with ordinality as line (account, n)`,
     // Half of the orders are the merchant's; the others lie between them.
     sql`
       insert into orders (id, app_id, door, order_id, transaction_id, description, amount, status, expires_at, trade_no, protocol,
@@ -198,57 +199,49 @@ function ordersOf(facts: Facts, size: Size): RawBuilder<unknown>[] {
         case when door = 'gateway' then 'https://shop.example.org/notify' end,
         case when is_paid then ${payer} end, case when is_paid then ${owner} end, case when is_paid then 5 end,
         case when is_paid then 95 end, case when is_paid then ${at} + interval '1 minute' end,
-        case when is_paid then ${journalId.payment} end, case when is_paid and i % 50 = 0 then 10 else 0 end, ${at}
+        case when is_paid then ${payment(sql`i`)} end, case when is_paid and i % 50 = 0 then 10 else 0 end, ${at}
       from ${numbers(orders)}
       cross join lateral (select case when i % 2 = 0 then ${app}::bigint else 2 * (i / 2 % ${Math.floor(others / 2)}) + 2 end as app_id,
         case when i % 3 = 1 then 'hmac' else 'gateway' end as door, i % 10 > 1 as is_paid) as chosen
       join payment_apps as app on app.id = chosen.app_id
       order by i`,
     sql`
-      insert into journal (id, book, kind, reference, actor_id, posted_at) overriding system value
-      select journal_id, 'live', 'payment', transaction_id, payer_id, paid_at from orders where id <= ${orders} and paid_at is not null
-      order by id`,
-    sql`
-      insert into entries (journal_id, book, account_id, amount)
-      select journal_id, 'live', account, amount
-      from (
-        select o.journal_id, payer.id as payer, payee.id as payee from orders as o
-        join ledger_accounts as payer on payer.user_id = o.payer_id and payer.book = 'live'
-        join ledger_accounts as payee on payee.user_id = o.payee_id and payee.book = 'live'
-        where o.id <= ${orders} and o.paid_at is not null order by o.id
-      ) as paid
-      cross join lateral (values (payer, -${PRICE}::bigint), (payee, 95), (${platform('fee')}, 5)) as line (account, amount)`,
-    sql`
       insert into refunds (id, order_id, book, amount, fee_part, reason, actor_id, refunded_at, journal_id) overriding system value
-      select i, i, 'live', 10, 0, 'Filled', ${admin}, paid_at + interval '1 hour', ${journalId.refund}
-      from (select id as i, paid_at from orders where id <= ${orders} and refunded_amount > 0) as refunded`,
-    sql`
-      insert into journal (id, book, kind, reference, actor_id, reason, posted_at) overriding system value
-      select journal_id, 'live', 'refund', 'filled-' || id, ${admin}, 'Filled', ${now}::timestamptz - interval '1 hour'
-      from refunds where id <= ${orders} order by id`,
-    sql`
-      insert into entries (journal_id, book, account_id, amount)
-      select f.journal_id, 'live', a.id, case when a.user_id = o.payer_id then 10 else -10 end
-      from refunds as f join orders as o on o.id = f.order_id and o.payer_id <> o.payee_id
-      join ledger_accounts as a on a.user_id in (o.payer_id, o.payee_id) and a.book = 'live'
-      where f.id <= ${orders} order by f.id`,
+      select id, id, 'live', 10, 0, 'Filled', ${admin}, paid_at + interval '1 minute', ${refund(sql`id`)}
+      from orders where id <= ${orders} and refunded_amount > 0`,
     sql`
       insert into transfers (id, app_id, order_id, transaction_id, amount, fee, from_user_id, from_username, to_user_id, to_username,
         paid_at, day, day_points, journal_id)
       overriding system value
-      select i, ${app}, 'transfer-' || i, ${publicId('txn_')}, 10, 1, ${merchant}, 'merchant',
-        case when i % 2 = 0 then ${buyer}::bigint else ${someMember(size)} end, 'member', ${momentOf(facts, orders / 10)},
-        (${momentOf(facts, orders / 10)} at time zone 'Asia/Shanghai')::date, 10, ${transferJournal}
-      from ${numbers(Math.floor(orders / 10))}`,
+      select i / 10, ${app}, 'transfer-' || i, ${publicId('txn_')}, 10, 1, ${merchant}, 'merchant',
+        case when i % 20 = 0 then ${buyer}::bigint else ${someMember(size)} end, 'member', ${at}, (${at} at time zone 'Asia/Shanghai')::date,
+        10, ${transfer(sql`i`)}
+      from generate_series(10, ${orders}::int, 10) as i`,
     sql`
-      insert into journal (id, book, kind, reference, actor_id, posted_at) overriding system value
-      select journal_id, 'live', 'transfer', transaction_id, from_user_id, ${now}::timestamptz - interval '1 hour'
-      from transfers where id <= ${orders} order by id`,
+      insert into journal (id, book, kind, reference, actor_id, reason, posted_at) overriding system value
+      select journal_id, 'live', 'payment', transaction_id, payer_id, null, paid_at from orders where id <= ${orders} and paid_at is not null
+      union all
+      select journal_id, 'live', 'refund', 'filled-' || id, ${admin}, 'Filled', refunded_at from refunds where id <= ${orders}
+      union all
+      select journal_id, 'live', 'transfer', transaction_id, from_user_id, null, paid_at from transfers where id <= ${orders}
+      order by 1`,
+    sql`analyze ledger_accounts, orders, refunds, transfers`,
     sql`
-      insert into entries (journal_id, book, account_id, amount)
-      select t.journal_id, 'live', line.account, line.amount from transfers as t
-      cross join lateral (values (${wallet(sql`t.from_user_id`)}, -11), (${wallet(sql`t.to_user_id`)}, 10), (${platform('fee')}, 1)) as line (account, amount)
-      where t.id <= ${orders} order by t.id`,
+      insert into entries (id, journal_id, book, account_id, amount) overriding system value
+      select 3 * journal_id + n, journal_id, 'live', account, amount
+      from (
+        select o.journal_id, array[payer.id, payee.id, ${platform('fee')}] as accounts, array[-${PRICE}::bigint, 95, 5] as amounts
+        from orders as o ${walletsOf('o.payer_id', 'o.payee_id')} where o.id <= ${orders} and o.paid_at is not null
+        union all
+        select f.journal_id, array[payer.id, payee.id], '{10, -10}'
+        from refunds as f join orders as o on o.id = f.order_id and o.payer_id <> o.payee_id
+        ${walletsOf('o.payer_id', 'o.payee_id')} where f.id <= ${orders}
+        union all
+        select t.journal_id, array[payer.id, payee.id, ${platform('fee')}], '{-11, 10, 1}'
+        from transfers as t ${walletsOf('t.from_user_id', 't.to_user_id')} where t.id <= ${orders}
+      ) as moved
+      cross join lateral unnest(accounts, amounts) with ordinality as line (account, amount, n)
+      order by 1`,
     sql`
       update ledger_accounts as a set balance = sums.total
       from (select account_id, sum(amount) as total from entries group by account_id) as sums
@@ -258,6 +251,11 @@ function ordersOf(facts: Facts, size: Size): RawBuilder<unknown>[] {
       select ${buyer}, id, created_at from orders where id <= ${orders} and id % 3 = 0`,
   ]
 }
+
+/** Joins the wallets from which and to which points move. */
+const walletsOf = (from: string, to: string) => sql`
+  join ledger_accounts as payer on payer.user_id = ${sql.ref(from)} and payer.book = 'live'
+  join ledger_accounts as payee on payee.user_id = ${sql.ref(to)} and payee.book = 'live'`
 
 /** Confirmed notifications, and one in a hundred that waits or has failed. */
 function messagesOf(
@@ -336,6 +334,6 @@ function othersOf(facts: Facts, size: Size): RawBuilder<unknown>[] {
       from ${numbers(others)}`,
     sql`
       insert into books_days (day, closed_at, journals, paid, transferred, given_back, fees, issued)
-      select ${now}::date - i, ${now}, 1, 1, 1, 1, 1, 1 from ${numbers(DAYS)} on conflict do nothing`,
+      select ${now}::date - i, ${now}, 1, 1, 1, 1, 1, 1 from ${numbers(size.days)} on conflict do nothing`,
   ]
 }

@@ -1,22 +1,26 @@
 /**
- * Opens every page over long lists, and fails on the rows that its statements read: time depends on the machine, and rows do not.
- * Here the lists have some thousand rows, and Postgres may only plan as it does for long ones, by indexes. `npm run bench:lists` fills a
- * million orders (LISTS_ORDERS), lets Postgres plan as it likes, opens each page as each role, and prints how long the pages take.
+ * Opens pages over long lists, and fails on the rows that their statements read: time depends on the machine, and rows do not.
+ * Here the lists have some thousand rows, Postgres may only plan as it does for long ones, by indexes, and the pages of lists are
+ * opened. `npm run bench:lists` fills a million orders (LISTS_ORDERS), lets Postgres plan as it likes, opens every page as each role,
+ * and prints how long the pages take.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { proveBooks } from '../../src/ledger/books.ts'
 import { makeSealer } from '../../src/ledger/seal.ts'
+import type { TestApp } from '../../test/harness/harness.ts'
 import { inOneProcess, STATEMENTS } from '../../test/harness/one-process.ts'
 import { type Plan, watchPlans } from '../../test/harness/plans.ts'
 import { type ListedPage, PAGES } from '../../test/web/pages/list.ts'
 import { fetchListed } from '../../test/web/pages/ways.ts'
 import { makeWorld, type Role, type World } from '../../test/web/pages/world.ts'
 import { fill, reserveIds, type Size } from './fill.ts'
+import { makeSite } from './site.ts'
 
 const asked = process.env.LISTS_ORDERS
 const SIZE: Size = {
+  days: asked === undefined ? 40 : 400,
   orders: Number(asked ?? 4_000),
-  members: asked === undefined ? 2_400 : Math.ceil(Number(asked) / 10),
+  members: asked === undefined ? 1_200 : Math.ceil(Number(asked) / 10),
   others: 900,
   own: 300,
 }
@@ -66,13 +70,19 @@ const shop = (name: string, place: string) =>
   listed('merchant', name, ({ merchant }) => `/payment/applications/${merchant.payment_id}/${place}`)
 const middle = SIZE.orders / 2
 
-/** The pages of the list. The documents read no rows, and the proof of the books reads all. */
-const pages: ListedPage[] = [
-  ...PAGES.filter(({ name, act }) => !name.startsWith('docs/') && act === undefined).map((each) =>
-    each.name === 'admin/points/books' ? { ...each, steps: () => [] } : each,
-  ),
-  // Pages from the middle of long lists, filters, and searches without a result.
-  listed('buyer', 'wallet, middle', () => `/account?before=${3 * middle}`),
+/** The pages that show long lists, or add them up. */
+const OF_LISTS = new RegExp(
+  `^(${[
+    'home/home|accounts/(wallet|statement|session/sessions)|privacy/own-data|identity/(authorised-apps|apps/apps)',
+    'payment/(buyer/payments|apps/(apps|team)|alerts/alerts|notifications/notifications)',
+    'payment/merchant/(overview|orders|orders-export|mandates|transfers|statistics)',
+    'admin/(dashboard/dashboard|proposals/proposals|apps/(reviews|reviews decided|apps|notifications|mandates))',
+    'admin/(points/(abuse|wallet|fees|refund-requests)|people/(forum|members|groups|member)|site/(audit|refusals))',
+  ].join('|')})$`,
+)
+/** Pages from the middle of long lists, filters, and searches without a result. */
+const LOOKS_BACK: ListedPage[] = [
+  listed('buyer', 'wallet, middle', () => `/account?before=${9 * middle}`),
   listed('buyer', 'wallet, search', () => '/account?q=nothing'),
   listed('buyer', 'wallet, kind', () => '/account?kind=refund'),
   listed('buyer', 'payments, middle', () => `/account/payments?before=${middle}`),
@@ -101,6 +111,14 @@ const pages: ListedPage[] = [
   listed('admin', 'wallet of a merchant', ({ people }) => `/admin/wallets/${people.merchant.id}`),
 ]
 
+/** The pages of the list. The documents read no rows, and the proof of the books reads all. */
+const pages: ListedPage[] = [
+  ...PAGES.filter(({ name, act }) => !name.startsWith('docs/') && act === undefined)
+    .filter(({ name }) => asked !== undefined || OF_LISTS.test(name))
+    .map((each) => (each.name === 'admin/points/books' ? { ...each, steps: () => [] } : each)),
+  ...LOOKS_BACK,
+]
+
 /** Each page as its role; in the bench also as the others that its address alone brings there. */
 const visits = pages.flatMap((page) => {
   const others =
@@ -115,7 +133,9 @@ const closing: (() => Promise<void>)[] = []
 
 describe.skipIf(inOneProcess(STATEMENTS))('over long lists', () => {
   beforeAll(async () => {
-    unwatched = await makeWorld((test) => reserveIds(test, SIZE))
+    const prepare = (test: TestApp) => reserveIds(test, SIZE)
+    // The addresses of lists need no more of the world than such a site has.
+    unwatched = asked === undefined ? ((await makeSite(prepare)) as World) : await makeWorld(prepare)
     closing.push(unwatched.close)
     const began = performance.now()
     await fill(unwatched, SIZE)
