@@ -341,8 +341,9 @@ function balanceAt({
 function mentions(text: string, amount = sql`entry.amount`) {
   return sql`(
     concat_ws(' ', o.description, app.name, o.order_id, o.trade_no, t.order_id, j.reference, j.reason,
-      name_now(t.from_user_id, t.from_username), name_now(t.to_user_id, t.to_username))
-      ilike ${containing(text)}
+      case when t.id is not null then
+        concat_ws(' ', name_now(t.from_user_id, t.from_username), name_now(t.to_user_id, t.to_username))
+      end) ilike ${containing(text)}
     or abs(${amount}) = ${amountIn(text)}::bigint
   )`
 }

@@ -1,12 +1,7 @@
 /** /admin/abuse: the patterns that it finds in payments and transfers, and those that it does not report. */
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import {
-  clustersByAddress,
-  clustersByRecipient,
-  moversOf,
-  ringsOf,
-} from '../../src/admin/points/abuse.page.ts'
+import { clustersByAddress, movementPatterns } from '../../src/admin/points/abuse.page.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
@@ -44,7 +39,7 @@ it('finds rings, top movers and related new accounts, without old ones', async (
   await pay(a.owner, a, 400n)
   const now = test.clock.now()
   const names = (shop: Merchant) => shop.owner.username
-  expect(await ringsOf(test.db, now)).toEqual([
+  expect((await movementPatterns(test.db, now)).rings).toEqual([
     {
       ...{ usernames: [a, b, c].map(names), user_ids: [a, b, c].map(({ owner }) => owner.id) },
       ...{ points: 100n, movements: 3 },
@@ -56,10 +51,10 @@ it('finds rings, top movers and related new accounts, without old ones', async (
   ])
 
   for (const person of people) await pay(person, c, 10n)
-  const movers = await moversOf(test.db, now)
+  const { movers, byRecipient } = await movementPatterns(test.db, now)
   expect(movers[0]).toMatchObject({ username: c.owner.username, sent: 100n, received: 230n, movements: 5 })
 
-  expect(await clustersByRecipient(test.db, now)).toEqual([
+  expect(byRecipient).toEqual([
     { shared: c.owner.username, members: 4, usernames: expect.any(Array), points: 230n },
   ])
   for (const person of people.slice(0, 2)) await person.signIn()
@@ -73,9 +68,8 @@ it('finds rings, top movers and related new accounts, without old ones', async (
   expect(body).toContain(`href="/admin/wallets/${a.owner.id}"`)
 
   const later = new Date(now.getTime() + 31 * DAY_MS)
-  expect(await ringsOf(test.db, later)).toEqual([])
-  expect(await moversOf(test.db, later)).toEqual([])
+  expect(await movementPatterns(test.db, later)).toEqual({ rings: [], movers: [], byRecipient: [] })
   await sql`update users set created_at = ${new Date(now.getTime() - 400 * DAY_MS)}`.execute(test.db)
   expect(await clustersByAddress(test.db, now)).toEqual([])
-  expect(await clustersByRecipient(test.db, now)).toEqual([])
+  expect((await movementPatterns(test.db, now)).byRecipient).toEqual([])
 })

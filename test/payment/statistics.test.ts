@@ -4,7 +4,7 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { latencyOf, newestOf } from '../../src/payment/merchant/newest.ts'
-import { lastDays, periodsOf, rangeOf, topProducts } from '../../src/payment/merchant/statistics.ts'
+import { lastDays, type Range, rangeOf, salesOf } from '../../src/payment/merchant/statistics.ts'
 import { countTakings, takingsBetween } from '../../src/payment/orders/takings.ts'
 import { barChart } from '../../src/web/bar-chart.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
@@ -30,6 +30,8 @@ async function order(description: string, amount: string, isPaid: boolean) {
   if (isPaid) await payOrder(test, placed, buyer)
   return placed
 }
+const sales = (range: Range, now: Date) => salesOf(test.db, shop.id, range, { now, products_max: 10 })
+
 /** Moves the clock to the next moment with this hour in UTC. */
 function goTo(hour: number, minute = 0) {
   const now = test.clock.now().getTime()
@@ -49,7 +51,7 @@ it('orders count on the day in China on which they were created', async () => {
 
   const now = test.clock.now()
   const month = lastDays(ZONE, now, 30)
-  const days = await periodsOf(test.db, shop.id, month, now)
+  const { periods: days, products } = await sales(month, now)
   expect(days).toHaveLength(30)
   expect(days.at(-1)!.begins).toBe(new Date(now.getTime() + 8 * HOUR_MS).toISOString().slice(0, 10))
   expect(days.slice(-3)).toMatchObject([
@@ -59,21 +61,21 @@ it('orders count on the day in China on which they were created', async () => {
   ])
   const year = lastDays(ZONE, now, 366)
   expect(year.unit).toBe('week')
-  const weeks = await periodsOf(test.db, shop.id, year, now)
+  const { periods: weeks } = await sales(year, now)
   for (const { begins } of weeks) expect(new Date(begins).getUTCDay()).toBe(1)
   expect(weeks.reduce((sum, { orders }) => sum + orders, 0)).toBe(5)
-  expect(await topProducts(test.db, shop.id, month, 10)).toMatchObject([
+  expect(products).toMatchObject([
     { description: 'Coffee', paid: 1, points: 300n },
     { description: 'Tea', paid: 2, points: 150n, refunded: 40n },
   ])
   const today = lastDays(ZONE, now, 1)
-  expect(await topProducts(test.db, shop.id, today, 10)).toMatchObject([{ paid: 1 }, { paid: 1 }])
+  expect((await sales(today, now)).products).toMatchObject([{ paid: 1 }, { paid: 1 }])
   const yesterday = rangeOf(ZONE, now, { from: days.at(-2)!.begins, until: days.at(-2)!.begins })
-  expect(await periodsOf(test.db, shop.id, yesterday, now)).toMatchObject([{ orders: 2 }])
+  expect((await sales(yesterday, now)).periods).toMatchObject([{ orders: 2 }])
   const [sold] = await takingsBetween(test.db, shop.id, [today.start, today.end])
   expect(sold).toEqual({ payments: 2, points: 350n, merchant_points: 333n })
   // In London both days are one.
-  const inLondon = await periodsOf(test.db, shop.id, lastDays('Europe/London', now, 1), now)
+  const { periods: inLondon } = await sales(lastDays('Europe/London', now, 1), now)
   expect(inLondon).toMatchObject([{ orders: 5 }])
 })
 
@@ -170,7 +172,9 @@ it('the page shows them', async () => {
   const tips = [...body.matchAll(/<input type="radio" name="(c1|c2)"><span>([^<]*)<\/span>/g)]
   expect(tips).toHaveLength(60)
   const now = test.clock.now()
-  const [last] = await periodsOf(test.db, shop.id, lastDays(ZONE, now, 1), now)
+  const {
+    periods: [last],
+  } = await sales(lastDays(ZONE, now, 1), now)
   const tipOf = (chart: 'c1' | 'c2') => tips.filter(([, name]) => name === chart).at(-1)![2]
   expect(tipOf('c1')).toContain(messages.en.statistics.paidOf(`${last!.paid}`, `${last!.orders}`))
   const { points, refunded } = last!

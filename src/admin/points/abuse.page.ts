@@ -1,10 +1,10 @@
 // This room: the administrators’ acts on points: refunds, reversals, grants, freezes; and the search for abuse.
-// Verbs: quoteRefund, quoteReversal, readGrant, freezeWallet, freezeOrder, ringsOf.
+// Verbs: quoteRefund, quoteReversal, readGrant, freezeWallet, freezeOrder, movementPatterns.
 // Tables: ledger_accounts, orders.
 // Clauses: spec/points 2.4, 2.6.
 /**
  * /admin/abuse shows suspicious patterns, which prove nothing: members who send points in a ring, members who move much, and new
- * accounts that belong together. Each query reads at most MOVEMENTS_MAX of the newest orders and transfers, of a few weeks, so its
+ * accounts that belong together. It reads at most MOVEMENTS_MAX of the newest orders and as many transfers, of a few weeks, so its
  * cost does not grow with the ledger.
  */
 import type { FastifyInstance } from 'fastify'
@@ -14,7 +14,7 @@ import type { Db } from '../../database/connection.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/points/abuse': { rings: Ring[]; movers: Mover[]; byAddress: Cluster[]; byRecipient: Cluster[] }
+    'admin/points/abuse': MovementPatterns & { byAddress: Cluster[] }
   }
 }
 
@@ -22,13 +22,8 @@ declare module '../../web/views.ts' {
 export function abusePages(app: FastifyInstance, { db, clock }: Core): void {
   app.get('/admin/abuse', async (_request, reply) => {
     const now = clock()
-    const [rings, movers, byAddress, byRecipient] = await Promise.all([
-      ringsOf(db, now),
-      moversOf(db, now),
-      clustersByAddress(db, now),
-      clustersByRecipient(db, now),
-    ])
-    return reply.page('admin/points/abuse', { rings, movers, byAddress, byRecipient })
+    const [movements, byAddress] = await Promise.all([movementPatterns(db, now), clustersByAddress(db, now)])
+    return reply.page('admin/points/abuse', { ...movements, byAddress })
   })
 }
 
@@ -39,7 +34,7 @@ const CLUSTER_MIN = 3
 const SHOWN_MAX = 20
 const NAMES_MAX = 10
 
-/** Two or three members who sent points in a ring. `points` is the smallest sum between two of them. */
+/** Two or three members who sent points in a ring, in its order. `points` is the smallest sum between two of them. */
 export type Ring = { usernames: string[]; user_ids: bigint[]; points: bigint; movements: number }
 
 /** The points and movements of a member in one day. */
@@ -55,65 +50,114 @@ export type Mover = {
 /** New accounts with something in common: the address of their sign-ins, or the recipient of their points. */
 export type Cluster = { shared: string; members: number; usernames: string[]; points: bigint }
 
-/**
- * The points that one member sent another, summed over each pair: payments to the payee and transfers to the recipient, among the
- * newest orders and transfers of all applications.
- */
-const flows = (since: Date) => sql`
-  moved as materialized (
-    select payer_id as from_id, payee_id as to_id, amount
-    from (select * from orders order by id desc limit ${MOVEMENTS_MAX}) as newest
-    where paid_at >= ${since} and book = 'live' and payer_id <> payee_id
-    union all
-    select from_user_id, to_user_id, amount
-    from (select * from transfers order by id desc limit ${MOVEMENTS_MAX}) as newest
-    where paid_at >= ${since} and book = 'live' and status = 'completed'
-  ),
-  flow as materialized (
-    select from_id, to_id, sum(amount)::bigint as points, count(*)::integer as movements
-    from moved group by from_id, to_id
-  )`
+export type MovementPatterns = {
+  /** In the last 30 days, the largest first. */
+  rings: Ring[]
+  /** Those with the most movements in the last day. */
+  movers: Mover[]
+  /** Groups of three or more accounts of the last two weeks that sent points to one member since. */
+  byRecipient: Cluster[]
+}
 
 const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * 86_400_000)
 
-/** Finds rings of two and three members in the last 30 days, the largest first. */
-export async function ringsOf(db: Db, now: Date): Promise<Ring[]> {
-  const { rows } = await sql<Ring>`
-    with ${flows(daysBefore(now, RING_DAYS))},
+/**
+ * Finds patterns in the payments to payees and the transfers to recipients. One statement finds all, because reading the movements
+ * costs the most. A ring of three is looked for from the member with the fewest partners: from a member with thousands, such as the
+ * owner of a large shop, all pairs of them would be compared.
+ */
+export async function movementPatterns(db: Db, now: Date): Promise<MovementPatterns> {
+  const [ringSince, newSince, daySince] = [RING_DAYS, NEW_DAYS, 1].map((days) => daysBefore(now, days))
+  const newest = (table: 'orders' | 'transfers') =>
+    sql`(select * from ${sql.table(table)} order by id desc limit ${MOVEMENTS_MAX}) as newest`
+  const { rows } = await sql<{ [P in keyof MovementPatterns]: Json<MovementPatterns[P][number]>[] }>`
+    with moved as (
+      select payer_id as from_id, payee_id as to_id, amount, paid_at from ${newest('orders')}
+      where paid_at >= ${ringSince} and book = 'live' and payer_id <> payee_id
+      union all
+      select from_user_id, to_user_id, amount, paid_at from ${newest('transfers')}
+      where paid_at >= ${ringSince} and book = 'live' and status = 'completed'
+    ),
+    flow as materialized (
+      select from_id, to_id, sum(amount)::bigint as points, count(*)::integer as movements,
+        sum(amount) filter (where paid_at >= ${newSince})::bigint as points_of_new,
+        coalesce(sum(amount) filter (where paid_at >= ${daySince}), 0)::bigint as points_of_day,
+        (count(*) filter (where paid_at >= ${daySince}))::integer as movements_of_day
+      from moved group by from_id, to_id
+    ),
+    partners as (
+      select id, count(*) as count from (select from_id as id from flow union all select to_id from flow) as side group by id
+    ),
+    ranked as materialized (
+      select flow.*, (sender.count, from_id) as from_rank, (recipient.count, to_id) as to_rank
+      from flow join partners as sender on sender.id = from_id join partners as recipient on recipient.id = to_id
+    ),
     ring as (
       select array[a.from_id, a.to_id] as ids, least(a.points, b.points) as points, a.movements + b.movements as movements
       from flow as a join flow as b on b.from_id = a.to_id and b.to_id = a.from_id
       where a.from_id < a.to_id
       union all
-      -- The smallest ID comes first, so the query finds a ring only once.
-      select array[a.from_id, a.to_id, c.from_id], least(a.points, b.points, c.points),
-        a.movements + b.movements + c.movements
-      from flow as a
-      join flow as b on b.from_id = a.to_id and b.to_id > a.from_id
+      -- The smallest ID comes first in the answer.
+      select case least(a.from_id, b.from_id, c.from_id)
+          when a.from_id then array[a.from_id, b.from_id, c.from_id]
+          when b.from_id then array[b.from_id, c.from_id, a.from_id]
+          else array[c.from_id, a.from_id, b.from_id]
+        end, least(a.points, b.points, c.points), a.movements + b.movements + c.movements
+      from (select * from ranked where from_rank > to_rank) as a
+      join (select * from ranked where from_rank < to_rank) as b on b.from_id = a.to_id and b.to_id <> a.from_id
       join flow as c on c.from_id = b.to_id and c.to_id = a.from_id
-      where a.from_id < a.to_id
-      order by points desc limit ${SHOWN_MAX}
+      order by points desc, ids limit ${SHOWN_MAX}
+    ),
+    mover as (
+      select user_id, sum(movements)::integer as movements, sum(sent)::bigint as sent, sum(received)::bigint as received
+      from (
+        select from_id as user_id, points_of_day as sent, 0 as received, movements_of_day as movements from flow where movements_of_day > 0
+        union all
+        select to_id, 0, points_of_day, movements_of_day from flow where movements_of_day > 0
+      ) as side
+      group by user_id order by movements desc, user_id limit ${SHOWN_MAX}
+    ),
+    cluster as (
+      select to_id, count(*)::integer as members, sum(points_of_new)::bigint as points,
+        (array_agg(n.username order by points_of_new desc))[:${sql.lit(NAMES_MAX)}] as usernames
+      from flow join users as n on n.id = from_id and n.created_at >= ${newSince}
+      where points_of_new is not null
+      group by to_id having count(*) >= ${CLUSTER_MIN}
+      order by members desc, points desc limit ${SHOWN_MAX}
     )
-    select ids as user_ids, points, movements,
-      (select array_agg(u.username order by array_position(ids, u.id)) from users as u where u.id = any (ids)) as usernames
-    from ring order by points desc, ids`.execute(db)
-  return rows
+    select
+      (select coalesce(json_agg(json_build_object(
+        'user_ids', ids::text[], 'points', points::text, 'movements', movements, 'usernames',
+        (select array_agg(u.username order by array_position(ids, u.id)) from users as u where u.id = any (ids))
+      ) order by points desc, ids), '[]') from ring) as rings,
+      (select coalesce(json_agg(json_build_object(
+        'user_id', user_id::text, 'username', u.username, 'trust_level', u.trust_level, 'movements', movements,
+        'sent', sent::text, 'received', received::text
+      ) order by movements desc, user_id), '[]')
+        from mover cross join lateral (select * from users where id = user_id limit 1) as u) as movers,
+      (select coalesce(json_agg(json_build_object(
+        'shared', (select username from users where id = to_id), 'members', members, 'usernames', usernames, 'points', points::text
+      ) order by members desc, points desc), '[]') from cluster) as "byRecipient"`.execute(db)
+  const { rings, movers, byRecipient } = rows[0]!
+  return {
+    rings: rings.map((ring) => ({
+      ...ring,
+      user_ids: ring.user_ids.map(BigInt),
+      points: BigInt(ring.points),
+    })),
+    movers: movers.map((mover) => ({
+      ...mover,
+      user_id: BigInt(mover.user_id),
+      sent: BigInt(mover.sent),
+      received: BigInt(mover.received),
+    })),
+    byRecipient: byRecipient.map((cluster) => ({ ...cluster, points: BigInt(cluster.points) })),
+  }
 }
 
-/** Finds the members with the most movements in the last day. */
-export async function moversOf(db: Db, now: Date): Promise<Mover[]> {
-  const { rows } = await sql<Mover>`
-    with ${flows(daysBefore(now, 1))},
-    side as (
-      select from_id as user_id, points as sent, 0 as received, movements from flow
-      union all
-      select to_id, 0, points, movements from flow
-    )
-    select u.id as user_id, u.username, u.trust_level, sum(side.movements)::integer as movements,
-      sum(side.sent)::bigint as sent, sum(side.received)::bigint as received
-    from side join users as u on u.id = side.user_id
-    group by u.id order by movements desc, u.id limit ${SHOWN_MAX}`.execute(db)
-  return rows
+/** As JSON carries it: a whole number may be larger than a number of JavaScript holds. */
+type Json<T> = {
+  [K in keyof T]: T[K] extends bigint ? string : T[K] extends bigint[] ? string[] : T[K]
 }
 
 /** Finds groups of three or more accounts of the last two weeks that signed in from one address. */
@@ -124,23 +168,8 @@ export async function clustersByAddress(db: Db, now: Date): Promise<Cluster[]> {
     )
     select s.ip as shared, count(distinct n.id)::integer as members,
       (array_agg(distinct n.username))[:${sql.lit(NAMES_MAX)}] as usernames, 0::bigint as points
-    from newcomer as n join sessions as s on s.user_id = n.id
+    from newcomer as n cross join lateral (select ip from sessions where user_id = n.id offset 0) as s
     group by s.ip having count(distinct n.id) >= ${CLUSTER_MIN}
     order by members desc, shared limit ${SHOWN_MAX}`.execute(db)
-  return rows
-}
-
-/** Finds groups of three or more accounts of the last two weeks that sent points to one member. */
-export async function clustersByRecipient(db: Db, now: Date): Promise<Cluster[]> {
-  const since = daysBefore(now, NEW_DAYS)
-  const { rows } = await sql<Cluster>`
-    with ${flows(since)}
-    select recipient.username as shared, count(*)::integer as members,
-      (array_agg(n.username order by flow.points desc))[:${sql.lit(NAMES_MAX)}] as usernames, sum(flow.points)::bigint as points
-    from flow
-    join users as n on n.id = flow.from_id and n.created_at >= ${since}
-    join users as recipient on recipient.id = flow.to_id
-    group by recipient.id having count(*) >= ${CLUSTER_MIN}
-    order by members desc, points desc limit ${SHOWN_MAX}`.execute(db)
   return rows
 }

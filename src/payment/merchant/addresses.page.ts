@@ -1,5 +1,5 @@
 // This room: a merchant’s pages: orders, transfers, mandates, statistics, addresses.
-// Verbs: ordersOfApp, countOrders, transfersOfApp, periodsOf, tryAddress.
+// Verbs: ordersOfApp, countOrders, transfersOfApp, salesOf, tryAddress.
 // Tables: orders, transfers.
 // Clauses: spec/mandates 3.4.
 /**

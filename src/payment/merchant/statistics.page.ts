@@ -14,12 +14,11 @@ import {
   lastDays,
   type Period,
   type Product,
-  periodsOf,
   RANGES,
   type Range,
   rangeOf,
   type Sales,
-  topProducts,
+  salesOf,
   totalsOf,
 } from './statistics.ts'
 
@@ -71,7 +70,8 @@ export function statisticsPage(app: FastifyInstance, deps: Core, queue: FairQueu
       navFor(deps, request, owned),
       askedRange(deps, request.query),
     ])
-    const { periods, products } = await queue.run(user.id, () => figuresOf(deps, owned.id, range))
+    const asked = { now: deps.clock(), products_max: PRODUCTS_SHOWN }
+    const { periods, products } = await queue.run(user.id, () => salesOf(deps.db, owned.id, range, asked))
     const address = `${pathOf(request)}/statistics`
     return reply.page('payment/merchant/statistics', {
       owned,
@@ -97,7 +97,8 @@ export function statisticsPage(app: FastifyInstance, deps: Core, queue: FairQueu
     const { id, payment_id } = await getPermitted(deps.db, request.params.payment_id, user.id, 'orders.read')
     const { range } = await askedRange(deps, request.query)
     await deps.limits.hit('order_files', user.id.toString())
-    const products = await queue.run(user.id, () => topProducts(deps.db, id, range, PRODUCTS_IN_FILE))
+    const asked = { now: deps.clock(), products_max: PRODUCTS_IN_FILE }
+    const { products } = await queue.run(user.id, () => salesOf(deps.db, id, range, asked))
     const lines = products.map(({ description, paid, points, merchant_points, refunded }) =>
       csvLine([description, paid, points, merchant_points, refunded]),
     )
@@ -119,11 +120,4 @@ async function askedRange({ settings, clock }: Core, query: unknown) {
     return { range: rangeOf(zone, now, { from, until }), days }
   const chosen = days ?? DAYS_DEFAULT
   return { range: lastDays(zone, now, chosen), days: chosen }
-}
-
-/** Reads the statistics, which take a second or two for a big shop. */
-async function figuresOf({ db, clock }: Core, app_id: bigint, range: Range) {
-  const periods = await periodsOf(db, app_id, range, clock())
-  const products = await topProducts(db, app_id, range, PRODUCTS_SHOWN)
-  return { periods, products }
 }

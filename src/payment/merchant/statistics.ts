@@ -59,31 +59,66 @@ export type Sales = {
 /** One day or week, by its first day as `yyyy-mm-dd`. */
 export type Period = Sales & { begins: string }
 
-/** The periods of a range, the oldest first, including periods without orders. */
-export async function periodsOf(db: Db, app_id: bigint, range: Range, now: Date): Promise<Period[]> {
+export type Product = {
+  description: string
+  paid: number
+  points: bigint
+  merchant_points: bigint
+  refunded: bigint
+}
+
+/**
+ * The sales of a range: by its periods, the oldest first, including periods without orders, and by the descriptions that earned
+ * the most points. The orders are read once for both.
+ */
+export async function salesOf(
+  db: Db,
+  app_id: bigint,
+  range: Range,
+  { now, products_max }: { now: Date; products_max: number },
+): Promise<{ periods: Period[]; products: Product[] }> {
   const { zone, from, until, unit } = range
-  const { rows } = await sql<Period>`
-    with period as (
-      select generate_series(${from}::timestamp, ${until}::timestamp, ${sql.raw(`interval '1 ${unit}'`)}) as begins
-    ), sold as (
-      select date_trunc(${unit}, created_at at time zone ${zone}) as begins,
-        count(*) as orders, count(paid_at) as paid,
-        count(*) filter (where paid_at is not null or status <> 'unpaid' or expires_at <= ${now}) as ended,
+  const { rows } = await sql<Sales & { begins: string | null; description: string | null }>`
+    with sold as materialized (
+      select grouping(description) = 1 as is_period, begins, description,
+        count(*) as orders, count(paid_at) as paid, count(*) filter (where is_ended) as ended,
         count(*) filter (where refunded_amount > 0) as refunds,
         sum(amount) filter (where paid_at is not null) as points,
         sum(merchant_points) as merchant_points, sum(refunded_amount) as refunded
-      from orders
-      where ${createdWithin(app_id, range)}
-      group by 1
+      from (
+        select date_trunc(${unit}, created_at at time zone ${zone}) as begins, description, paid_at, amount, merchant_points,
+          refunded_amount, paid_at is not null or status <> 'unpaid' or expires_at <= ${now} as is_ended
+        from orders
+        where ${createdWithin(app_id, range)}
+      ) as made
+      group by grouping sets ((begins), (description))
+    ),
+    period as (
+      select generate_series(${from}::timestamp, ${until}::timestamp, ${sql.raw(`interval '1 ${unit}'`)}) as begins
+    ),
+    shown as (
+      select period.begins, null as description, sold.orders, sold.paid, sold.ended, sold.refunds, sold.points, sold.merchant_points,
+        sold.refunded
+      from period left join sold on sold.is_period and sold.begins = period.begins
+      union all
+      (select null, description, orders, paid, ended, refunds, points, merchant_points, refunded
+        from sold where not is_period and paid > 0 order by points desc, description limit ${products_max})
     )
-    select to_char(begins, 'yyyy-mm-dd') as begins,
+    select to_char(begins, 'yyyy-mm-dd') as begins, description,
       coalesce(orders, 0)::integer as orders, coalesce(paid, 0)::integer as paid,
       coalesce(ended, 0)::integer as ended, coalesce(refunds, 0)::integer as refunds,
       coalesce(points, 0)::bigint as points, coalesce(merchant_points, 0)::bigint as merchant_points,
       coalesce(refunded, 0)::bigint as refunded
-    from period left join sold using (begins)
-    order by begins`.execute(db)
-  return rows
+    from shown
+    order by shown.begins, points desc, description`.execute(db)
+  return {
+    periods: rows.flatMap(({ begins, description: _, ...sales }) =>
+      begins === null ? [] : [{ begins, ...sales }],
+    ),
+    products: rows.flatMap(({ description, paid, points, merchant_points, refunded }) =>
+      description === null ? [] : [{ description, paid, points, merchant_points, refunded }],
+    ),
+  }
 }
 
 /** Selects an application's orders of a range. They are its own rows between two ids, so no other shop's rows are read. */
@@ -110,30 +145,4 @@ export function totalsOf(periods: readonly Sales[]): Sales {
     }),
     none,
   )
-}
-
-export type Product = {
-  description: string
-  paid: number
-  points: bigint
-  merchant_points: bigint
-  refunded: bigint
-}
-
-/** The descriptions that earned the most points in a range. */
-export async function topProducts(
-  db: Db,
-  app_id: bigint,
-  range: Pick<Range, 'start' | 'end'>,
-  max: number,
-): Promise<Product[]> {
-  const { rows } = await sql<Product>`
-    select description, count(*)::integer as paid, sum(amount)::bigint as points,
-      sum(merchant_points)::bigint as merchant_points, sum(refunded_amount)::bigint as refunded
-    from orders
-    where ${createdWithin(app_id, range)} and paid_at is not null
-    group by description
-    order by points desc, description
-    limit ${max}`.execute(db)
-  return rows
 }
