@@ -15,6 +15,8 @@ type Scope = {
   isSent(transfer_id: string): string
   /** A new journal paid an order of the link. All its sales are checked then, because they continue one sum. */
   isSold(link_id: string): string
+  /** Totals of takings until this moment may hold a new journal's payment, or were counted since. */
+  isCounted(until: string): string
 }
 
 const EVERYTHING: Scope = {
@@ -24,7 +26,11 @@ const EVERYTHING: Scope = {
   isCharged: () => 'true',
   isSent: () => 'true',
   isSold: () => 'true',
+  isCounted: () => 'true',
 }
+
+/** A total is counted so long after its time at most: the payments in it are settled first. */
+const COUNTED_WITHIN = '1 hour'
 
 const newerThan = (since: bigint): Scope => ({
   isNew: (journal_id) => `${journal_id} > ${since}`,
@@ -42,6 +48,8 @@ const newerThan = (since: bigint): Scope => ({
   isSold: (link_id) => `${link_id} in (
     select sale.link_id from orders join link_orders as sale on sale.order_id = orders.id where orders.journal_id > ${since}
   )`,
+  isCounted: (until) =>
+    `${until} > (select posted_at from journal where id = ${since}) - interval '${COUNTED_WITHIN}'`,
 })
 
 /** Returns each query. @param since checks only what journals after this one concern. Null checks all. */
@@ -248,6 +256,23 @@ export const INVARIANTS = {
         or t.amount <> line.amount or t.fee <> line.fee or t.to_user_id <> line.to_user_id as broken
     from payout_lines line join payouts p on p.id = line.payout_id left join transfers t on t.id = line.transfer_id
     where line.status = 'paid' and ${isNew('t.journal_id')}`,
+
+  // Each continues the one before, so a page trusts the last one alone.
+  takings_are_sums: ({ isCounted }) => `
+    select a.payment_id, t.until, t.payments, t.points, t.merchant_points, sums.payments as counted, sums.points as paid,
+      sums.merchant_points as received,
+      (t.payments, t.points, t.merchant_points) <> (sums.payments, sums.points, sums.merchant_points) as broken
+    from payment_apps a
+    cross join lateral (select * from payment_app_takings where app_id = a.id and ${isCounted('until')}) t
+    left join lateral (
+      select until, payments, points, merchant_points from payment_app_takings
+      where app_id = a.id and until < t.until order by until desc limit 1
+    ) last on true
+    cross join lateral (
+      select coalesce(last.payments, 0) + count(*) as payments, coalesce(last.points, 0) + coalesce(sum(amount), 0) as points,
+        coalesce(last.merchant_points, 0) + coalesce(sum(merchant_points), 0) as merchant_points
+      from orders where app_id = a.id and paid_at >= coalesce(last.until, '-infinity') and paid_at < t.until
+    ) sums`,
 } as const satisfies Record<string, (scope: Scope) => string>
 
 export type LedgerInvariant = keyof typeof INVARIANTS

@@ -15,6 +15,7 @@ import { makeChargeMandate } from '../../src/payment/mandates/charge.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makeCreateOrder } from '../../src/payment/orders/place.ts'
 import { refundOrder, reverseTransfer } from '../../src/payment/orders/refunds.ts'
+import { countTakings } from '../../src/payment/orders/takings.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { runPayouts } from '../../src/payment/payouts/run.ts'
 import { sealAll } from '../harness/books.ts'
@@ -69,6 +70,10 @@ const link = await makeLink(test, merchant, { codes: ['b-1', 'b-2'], stock: 9 })
 const sold = (await buyAt(deps, link, alice)).transaction_id
 await startPayout(deps, merchant, { reference: 'books', lines: [line('a', alice, 30n)] })
 await runPayouts(deps)
+await countTakings({
+  db: test.db,
+  databaseTime: async () => new Date(test.clock.now().getTime() + 3_600_000),
+})
 await sealAll(deps)
 
 const { en } = messages
@@ -258,6 +263,10 @@ describe('the proof', () => {
       () => [`update link_codes set order_id = null, unit = null, taken_at = null`],
       () => ({ transaction_id: sold, units: '1', codes: '0' }),
     ],
+    takings_are_sums: [
+      () => ['update payment_app_takings set points = points + 1'],
+      () => ({ payment_id: merchant.payment_id, points: '661', paid: '660' }),
+    ],
   }
 
   it.each(Object.keys(INVARIANTS) as (keyof typeof INVARIANTS)[])(
@@ -340,7 +349,14 @@ describe('the proof', () => {
       'sales_have_their_delivery',
       () => `update link_orders set delivery_id = 1 where order_id = ${orderOf(sold)}`,
     ],
-  ])('names a sale with another fault of %s', async (name, statement) => {
+    ['takings_are_sums', () => 'update payment_app_takings set payments = payments + 1'],
+    ['takings_are_sums', () => 'update payment_app_takings set merchant_points = merchant_points - 1'],
+    // A payment of a time that was counted before.
+    [
+      'takings_are_sums',
+      () => `update orders set paid_at = paid_at + interval '1 hour' where transaction_id = '${sold}'`,
+    ],
+  ])('names a row with another fault of %s', async (name, statement) => {
     const proof = await afterBending(
       ...['link_orders_sums', 'link_orders_sold'].map(
         (check) => `alter table link_orders drop constraint ${check}`,

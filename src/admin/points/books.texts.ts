@@ -131,6 +131,10 @@ export const books = {
       en: 'Every paid line of a payout has its transfer: its amount, its fee and its recipient',
       zh: '批量付款中每一行已付款都有对应的转账：金额、手续费和收款人一致',
     },
+    takings_are_sums: {
+      en: 'Every running total of a shop’s takings is the sum of its payments',
+      zh: '商店收款的累计数等于其全部付款之和',
+    },
     seals_hold: {
       en: 'No sealed journal was edited, deleted or inserted',
       zh: '校验链内的凭证没有被修改、删除或插入',
