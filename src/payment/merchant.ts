@@ -11,6 +11,7 @@ import { goLivePages } from './apps/go-live.page.ts'
 import { handoverPages } from './apps/handover.page.ts'
 import { settingsPages } from './apps/settings.page.ts'
 import { teamPages } from './apps/team.page.ts'
+import { teamLinkPages } from './links/links.page.ts'
 import { addressPages } from './merchant/addresses.page.ts'
 import { merchantMandatePages } from './merchant/mandates.page.ts'
 import { orderPages } from './merchant/orders.page.ts'
@@ -59,6 +60,7 @@ export async function merchantPages(
   addressPages(app, deps)
   transferPages(app, deps)
   merchantMandatePages(app, deps)
+  teamLinkPages(app, deps)
   teamPages(app, deps)
   handoverPages(app, deps)
   statisticsPage(app, deps, queue)

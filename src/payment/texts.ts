@@ -12,6 +12,7 @@ import { signatures } from './diagnosis/signatures.texts.ts'
 import { events } from './events/events.texts.ts'
 import { refused } from './gateway/refused.texts.ts'
 import { paymentLinks } from './links/links.texts.ts'
+import { teamLinks } from './links/team-links.texts.ts'
 import { mandateOffer } from './mandates/offer.texts.ts'
 import { ownMandates } from './mandates/own.texts.ts'
 import {
@@ -29,6 +30,7 @@ export const texts = {
   pay,
   payments,
   paymentLinks,
+  teamLinks,
   mandateOffer,
   ownMandates,
   gatewayRefused: refused,

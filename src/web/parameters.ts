@@ -9,9 +9,16 @@ export const BODY_BYTES_MAX = 65_536
 export const PARAMETERS_MAX = 100
 export const NAME_LENGTH_MAX = 64
 export const VALUE_BYTES_MAX = 8_192
-/** Fields that hold an address of this site, which may contain a request of an application, encoded once more. */
-const ADDRESS_FIELDS: readonly string[] = ['return_to', 'query', 'kept_path']
+/** Fields with an address of this site, which may contain a request of an application, encoded once more. */
 const ADDRESS_BYTES_MAX = 49_152
+/** The most bytes of fields that may be longer. */
+const LONGER: Readonly<Record<string, number>> = {
+  return_to: ADDRESS_BYTES_MAX,
+  query: ADDRESS_BYTES_MAX,
+  kept_path: ADDRESS_BYTES_MAX,
+  // What a payment link delivers: 4,000 characters.
+  delivered_text: 16_384,
+}
 
 /** Parameters as received, decoded once, in an object without a prototype. */
 export type Parameters = Record<string, string | string[]>
@@ -84,7 +91,7 @@ function collect(pairs: Iterable<[string, unknown]>): Parameters {
     if (typeof value !== 'string') throw malformed('Files are not accepted')
     if (name.length > NAME_LENGTH_MAX)
       throw malformed(`A parameter name is longer than ${NAME_LENGTH_MAX} characters`)
-    const bytesMax = ADDRESS_FIELDS.includes(name) ? ADDRESS_BYTES_MAX : VALUE_BYTES_MAX
+    const bytesMax = Object.hasOwn(LONGER, name) ? LONGER[name]! : VALUE_BYTES_MAX
     if (!isCleanText(name) || !isCleanText(value)) throw new NotUtf8('A parameter')
     if (Buffer.byteLength(value) > bytesMax) throw malformed(`${name} is longer than ${bytesMax} bytes`)
     const before = parameters[name]

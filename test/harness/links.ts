@@ -21,6 +21,21 @@ export const details = (over: Partial<LinkDetails> = {}): LinkDetails => ({
   ...over,
 })
 
+/** The form of a link as its team sends it, unless the test says otherwise. */
+export const linkFields = (over: Record<string, string> = {}): Record<string, string> => ({
+  ...{ title: 'Cat stickers', description: '', thanks: '', price: 'fixed', amount: '10', quantity_max: '1' },
+  ...{
+    amount_min: '',
+    amount_max: '',
+    suggestions: '',
+    delivery: 'none',
+    delivered_text: '',
+    delivered_url: '',
+  },
+  ...{ stock: '', member_max: '', sells_from: '', sells_until: '', min_level: '0', allow_groups: '' },
+  ...over,
+})
+
 export type TestLink = { slug: string; merchant: Merchant }
 
 /** Makes a link that is on sale. `codes` become its delivery. */

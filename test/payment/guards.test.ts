@@ -13,6 +13,12 @@ const RIGHTS: [statuses: string, addresses: string][] = [
   ['200 200 200 200', 'GET /orders, GET /orders/export, GET /orders/export.csv, GET /transfers'],
   ['200 200 200 200', 'GET /statistics, GET /statistics/products.csv'],
   ['303 303 303 303', 'GET /new-secret'],
+  ['200 200 200 200', 'GET /links'],
+  ['404 404 404 404', 'GET /links/1'],
+  ['200 200 403 403', 'GET /links/new'],
+  ['400 400 403 403', 'POST /links/new'],
+  ['404 404 403 403', 'POST /links/1, POST /links/1/publish, POST /links/1/pause, POST /links/1/resume'],
+  ['404 404 403 403', 'POST /links/1/end, POST /links/1/delete'],
   [
     '404 404 404 404',
     'GET /orders/1, POST /invitation/accept, POST /invitation/decline, POST /handover/accept',

@@ -64,6 +64,15 @@ const app = {
   backchannel_logout_uri: 'https://app.example.org/signed-out',
   resource_uri: 'https://app.example.org/api',
 }
+/** Amounts of both prices, so that a fault in either is found. */
+const linkFields = {
+  title: 'Paper lanterns',
+  amount: '5',
+  quantity_max: '2',
+  amount_min: '1',
+  amount_max: '9',
+  min_level: '0',
+}
 const shopFacts = {
   name: 'Night Market',
   description: 'Lanterns',
@@ -168,6 +177,11 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
     shop('addresses'),
     { url: 'https://market.example.org/' },
     { takes: ['no address'] },
+  ),
+  '/payment/applications/:payment_id/links/new': merchant(shop('links/new'), linkFields),
+  '/payment/applications/:payment_id/links/:slug': merchant(
+    ({ merchant, selling }) => `/payment/applications/${merchant.payment_id}/links/${selling.draft}`,
+    linkFields,
   ),
   '/payment/applications/:payment_id/mandates/ask': buyer(
     ({ pending }) => `/payment/applications/${pending.payment_id}/mandates`,
@@ -314,6 +328,9 @@ export const BUTTONS = [
   '/payment/pay/:transaction_id|:payment_id/tell',
   '/payment/applications/:payment_id/developers/return',
   '/payment/applications/:payment_id/end-overlap',
+  ...['publish', 'pause', 'resume', 'end', 'delete'].map(
+    (act) => `/payment/applications/:payment_id/links/:slug/${act}`,
+  ),
   '/payment/applications/:payment_id/mandates/link',
   '/payment/applications/:payment_id/test',
   '/payment/applications/:payment_id/team/role',

@@ -239,6 +239,7 @@ export const testMode = {
 /** The pages of one payment application that other rooms name too. */
 export const tabs = {
   orders: { en: 'Orders', zh: '订单' },
+  links: { en: 'Links', zh: '收款链接' },
   transfers: { en: 'Transfers', zh: '转账' },
   notifications: { en: 'Notifications', zh: '通知' },
   statistics: { en: 'Statistics', zh: '统计' },

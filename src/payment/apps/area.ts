@@ -25,8 +25,9 @@ export async function areaOf(
   owned: Shown,
 ): Promise<Area> {
   const trouble = await troubleOf(db, owned.id)
-  const hasMandates = settings.latest().mandates === 'on'
-  return { nav: navOf(owned, locale.t, { failing: trouble?.failing ?? 0, hasMandates }), trouble }
+  const { mandates, links } = settings.latest()
+  const shown = { failing: trouble?.failing ?? 0, hasMandates: mandates === 'on', hasLinks: links === 'on' }
+  return { nav: navOf(owned, locale.t, shown), trouble }
 }
 
 /** Makes the navigation of a page that needs nothing else of the area. */
@@ -37,7 +38,7 @@ export async function navFor(deps: Core, request: FastifyRequest, owned: Shown):
 function navOf(
   owned: Shown,
   t: FastifyRequest['locale']['t'],
-  { failing, hasMandates }: { failing: number; hasMandates: boolean },
+  { failing, hasMandates, hasLinks }: { failing: number; hasMandates: boolean; hasLinks: boolean },
 ): AreaNav {
   const base = `${APPLICATIONS}/${owned.payment_id}`
   const { shop, merchantTabs: tabs } = t
@@ -62,6 +63,7 @@ function navOf(
         links: [
           { href: base, label: shop.overview, icon: 'chart', isAlone: true },
           { href: `${base}/orders`, label: tabs.orders, icon: 'receipt' },
+          ...(hasLinks ? [{ href: `${base}/links`, label: tabs.links, icon: 'link' as const }] : []),
           {
             href: `${base}/notifications`,
             label: tabs.notifications,

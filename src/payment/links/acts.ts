@@ -1,11 +1,11 @@
 // This room: payment links, which sell one thing each on a page of their own, and deliver it in the paying transaction.
-// Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, addCodes, takeBackCodes, placeLinkOrder, deliveryOf.
+// Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, linksOfApp, addCodes, takeBackCodes, placeLinkOrder, deliveryOf.
 // Tables: links, link_deliveries, link_orders, link_codes.
-// Clauses: spec/links 1.1–1.4, 2.1–2.4, 3.1–3.4.
+// Clauses: spec/links 1.1–1.4, 2.1–2.5, 3.1–3.4, 4.1–4.2.
 /** What a shop's team and the staff do with a link. spec/links 1.1–1.4. Their locks: migrations/functions/payment/links.sql. */
 import { type Selectable, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
-import type { Tx } from '../../database/connection.ts'
+import type { Db, Tx } from '../../database/connection.ts'
 import type { LinkState, LinksTable } from '../../database/tables/links.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
@@ -118,15 +118,37 @@ export async function changeLink(
     if (link.state === to) return
     if (!from.some((state) => state === link.state))
       throw new AppError('conflict', `A link that is ${link.state} cannot ${change}`)
-    if (to === 'on_sale') {
-      if (settings.links === 'off') throw new AppError('conflict', 'The site has switched payment links off')
-      if (app.status !== 'approved') throw new AppError('conflict', 'This application is not approved')
-      if ((await levelOfOwner(tx, app)) < settings.links_min_trust_level)
-        throw new AppError('conflict', `The owner needs trust level ${settings.links_min_trust_level}`)
-    }
+    const fault = to === 'on_sale' ? await findSaleFault(tx, settings, app) : undefined
+    if (fault !== undefined) throw new AppError('conflict', `No link may be on sale: ${fault}`)
     await setState(tx, link, to, deps.clock())
     await audit(tx, `link.${change}`, payment_id, { slug }, actor)
   })
+}
+
+type Settings = Awaited<ReturnType<Core['settings']['read']>>
+
+/** Why no link of an application may be on sale: the site's setting, the application's review, or its owner's level. */
+export type SaleFault = 'off' | 'not_approved' | 'level'
+
+/** Finds why no link of an application may be on sale. */
+export async function findSaleFault(
+  db: Db,
+  { links, links_min_trust_level }: Settings,
+  app: Pick<Permitted, 'status' | 'applicant_id'>,
+): Promise<SaleFault | undefined> {
+  if (links === 'off') return 'off'
+  if (app.status !== 'approved') return 'not_approved'
+  return (await levelOfOwner(db, app)) < links_min_trust_level ? 'level' : undefined
+}
+
+/** The highest price that buyers of an application may choose. */
+export async function freeMaxOf(
+  db: Db,
+  settings: Settings,
+  app: Pick<Permitted, 'applicant_id'>,
+): Promise<bigint> {
+  const level = (await levelOfOwner(db, app)) as 0 | 1 | 2 | 3 | 4
+  return BigInt(settings[`links_free_max_tl${level}`])
 }
 
 /** Deletes a draft that has no orders, with its codes. Throws conflict for another link. */
@@ -246,20 +268,19 @@ async function hasSold(tx: Tx, link_id: bigint): Promise<boolean> {
   return rows[0]!.sold > 0n
 }
 
-async function levelOfOwner(tx: Tx, { applicant_id }: Permitted): Promise<number> {
-  const owner = tx.selectFrom('users').where('id', '=', applicant_id).select('trust_level')
+async function levelOfOwner(db: Db, { applicant_id }: Pick<Permitted, 'applicant_id'>): Promise<number> {
+  const owner = db.selectFrom('users').where('id', '=', applicant_id).select('trust_level')
   return (await owner.executeTakeFirstOrThrow()).trust_level
 }
 
 async function requireFreeMax(
   tx: Tx,
-  settings: Awaited<ReturnType<Core['settings']['read']>>,
+  settings: Settings,
   app: Permitted,
   { amount_max }: LinkDetails,
 ): Promise<void> {
   if (amount_max === null) return
-  const level = (await levelOfOwner(tx, app)) as 0 | 1 | 2 | 3 | 4
-  const max = BigInt(settings[`links_free_max_tl${level}`])
+  const max = await freeMaxOf(tx, settings, app)
   if (amount_max > max)
     throw new AppError('invalid_form', `Buyers may choose ${max} points at most, by the owner’s trust level`)
 }

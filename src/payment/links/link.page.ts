@@ -1,4 +1,4 @@
-/** The page of a link: what it sells, from which shop, and one button. It needs no sign-in to look. spec/links 2.1 and 2.5. */
+/** The page of a link: what it sells, from which shop, and one button. It needs no sign-in to look. spec/links 2.1, 2.5 and 4.2. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
@@ -9,7 +9,11 @@ import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { AppError } from '../../platform/errors.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import type { NextStep } from '../../web/next-steps.ts'
+import { APPLICATIONS } from '../rights/owned.ts'
+import { may } from '../rights/rights.ts'
+import { findSaleFault, type SaleFault } from './acts.ts'
 import { type LinkRefusal, placeLinkOrder } from './place.ts'
+import { unitsLeft } from './reads.ts'
 
 const PAGE = '/l/:slug'
 const SLUG = /^[a-z0-9]{10}$/
@@ -25,6 +29,14 @@ const Asked = z.object({
 const OrderForm = Asked.extend({ key: z.string().min(1).max(64) })
 type Asked = z.output<typeof Asked>
 
+type Preview = {
+  editUrl: string
+  mayPublish: boolean
+  fault: SaleFault | undefined
+  /** The trust level that the owner needs. */
+  neededLevel: number
+}
+
 type LinkPage = NonNullable<Awaited<ReturnType<typeof findLinkPage>>>
 
 declare module '../../web/views.ts' {
@@ -37,6 +49,8 @@ declare module '../../web/views.ts' {
       isSignedIn: boolean
       key: string
       path: string
+      /** For the team of a draft. Everyone else finds no page. */
+      preview: Preview | undefined
     }
   }
 }
@@ -93,7 +107,7 @@ function readAmount({ amount, choice }: Pick<Asked, 'amount' | 'choice'>): bigin
   return /^[1-9]\d{0,15}$/.test(text) ? BigInt(text) : undefined
 }
 
-/** Throws not_found for an unknown link, a draft and a deleted one alike. */
+/** Throws not_found for an unknown link, another team's draft and a deleted link alike. */
 async function getLinkPage(request: LinkRequest, deps: Core): Promise<LinkPage> {
   const { slug } = request.params
   const link = SLUG.test(slug) ? await findLinkPage(deps, slug, request.session?.user.id) : undefined
@@ -109,6 +123,7 @@ async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, r
   const given = Asked.safeParse(request.method === 'GET' ? request.query : request.body)
   const data = {
     link,
+    preview: await previewOf(link, deps),
     refusal: refused ?? (await predictRefusal(link, deps)),
     asked: given.data ?? Asked.parse({}),
     isSignedIn: request.session !== undefined,
@@ -120,14 +135,29 @@ async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, r
   return reply.page('payment/links/link', data, { status })
 }
 
+/** What the team of a draft may do with it. */
+async function previewOf(link: LinkPage, { db, settings }: Core): Promise<Preview | undefined> {
+  if (link.state !== 'draft') return undefined
+  const site = await settings.read()
+  return {
+    editUrl: `${APPLICATIONS}/${link.payment_id}/links/${link.slug}`,
+    mayPublish: link.role !== null && may(link.role, 'settings.edit'),
+    fault: await findSaleFault(db, site, { ...link, status: link.app_status }),
+    neededLevel: site.links_min_trust_level,
+  }
+}
+
 /** Predicts the refusal of a single unit. place_link_order decides again. */
 async function predictRefusal(link: LinkPage, deps: Core): Promise<LinkRefusal | undefined> {
   const now = deps.clock()
   if ((await deps.settings.read()).payments_read_only === 'on') return 'paused'
-  if (link.app_status !== 'approved') return 'unusable'
-  if (link.judged === 'not_on_sale') return 'not_on_sale'
+  // A draft is shown as it will be on sale.
+  const isDraft = link.state === 'draft'
+  if (link.app_status !== 'approved' && !isDraft) return 'unusable'
+  if (link.judged === 'not_on_sale' && !isDraft) return 'not_on_sale'
   if (link.sells_from !== null && now < link.sells_from) return 'not_yet'
   if (link.sells_until !== null && now >= link.sells_until) return 'over'
+  if (isDraft) return undefined
   return link.judged ?? undefined
 }
 
@@ -140,8 +170,12 @@ async function findLinkPage({ db, clock }: Core, slug: string, user_id: bigint |
     .selectFrom('links as link')
     .innerJoin('payment_apps as app', 'app.id', 'link.app_id')
     .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
+    .leftJoin('payment_app_roles as mine', (join) =>
+      join.onRef('mine.app_id', '=', 'app.id').on('mine.user_id', '=', user_id ?? null),
+    )
     .where('link.slug', '=', slug)
-    .where('link.state', '<>', 'draft')
+    .where((eb) => eb.or([eb('link.state', '<>', 'draft'), eb('mine.role', 'is not', null)]))
+    .select(['link.state', 'app.payment_id', 'mine.role'])
     .select(['link.slug', 'link.book', 'link.title', 'link.description', 'link.amount', 'link.amount_min'])
     .select(['link.amount_max', 'link.suggestions', 'link.quantity_max', 'link.stock', 'link.member_max'])
     .select(['link.sells_from', 'link.sells_until', 'link.min_level', 'link.allow_groups', 'link.delivery'])
@@ -154,13 +188,7 @@ async function findLinkPage({ db, clock }: Core, slug: string, user_id: bigint |
       ),
       sql<Judged>`judge_units(link.id, ${user_id ?? null}::bigint, 1)`.as('judged'),
       sql<bigint>`units_sold(link.id)`.as('sold'),
-      // Null without a limit.
-      sql<bigint | null>`least(
-        link.stock - units_sold(link.id),
-        case when link.delivery = 'codes' then (
-          select count(*) from link_codes where link_id = link.id and order_id is null and withdrawn_at is null
-        ) end
-      )`.as('left'),
+      unitsLeft.as('left'),
     ])
     .executeTakeFirst()
 }

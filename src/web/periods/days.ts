@@ -1,6 +1,6 @@
 // This room: days and months in the site’s time zone, and the period that a list is limited to.
 // Verbs: dayIn, startOfDay, spanOf.
-/** Days as `yyyy-mm-dd` in a time zone. Pure. */
+/** Days as `yyyy-mm-dd`, and minutes, in a time zone. Pure. */
 
 const DAY_MS = 86_400_000
 
@@ -19,12 +19,22 @@ export function daysBetween(from: string, until: string): number {
   return Math.round((Date.parse(until) - Date.parse(from)) / DAY_MS) + 1
 }
 
+/** Returns the minute of a moment, as `yyyy-mm-ddThh:mm`. */
+export function minuteIn(zone: string, moment: Date): string {
+  return new Date(moment.getTime() + offsetAt(moment, zone)).toISOString().slice(0, 16)
+}
+
 /** Returns the moment at which a day begins. */
 export function startOfDay(day: string, zone: string): Date {
-  const midnight = Date.parse(day)
-  // On a day on which the clocks change, the offset at midnight may differ from the one at the first guess.
-  const guess = new Date(midnight - offsetAt(new Date(midnight), zone))
-  return new Date(midnight - offsetAt(guess, zone))
+  return startOfMinute(`${day}T00:00`, zone)
+}
+
+/** Returns the moment at which a minute begins, given as `yyyy-mm-ddThh:mm`. */
+export function startOfMinute(minute: string, zone: string): Date {
+  const asUtc = Date.parse(`${minute}Z`)
+  // When the clocks change, the offset at that time may differ from the one at the first guess.
+  const guess = new Date(asUtc - offsetAt(new Date(asUtc), zone))
+  return new Date(asUtc - offsetAt(guess, zone))
 }
 
 /** How far the clocks of a zone are ahead of UTC, in milliseconds. */

@@ -13,6 +13,7 @@ import { applyForPaymentApp } from '../../../src/payment/apps/apps.ts'
 import { offerApplication } from '../../../src/payment/apps/handover.ts'
 import { acceptInvitation, inviteMember } from '../../../src/payment/apps/team.ts'
 import { setEventsUrl } from '../../../src/payment/events/events.ts'
+import { createLink } from '../../../src/payment/links/acts.ts'
 import { revokeOwn } from '../../../src/payment/mandates/acts.ts'
 import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { linkSignInApp } from '../../../src/payment/mandates/right.ts'
@@ -23,7 +24,7 @@ import { makePerson, type Person } from '../../harness/cast.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { gatewayText, md5, send } from '../../harness/gateway-shop.ts'
 import { setSetting, startTestApp, type TestApp } from '../../harness/harness.ts'
-import { buyAt, makeLink } from '../../harness/links.ts'
+import { buyAt, details, makeLink, ownerOf } from '../../harness/links.ts'
 import { chargeOf, giveRight, makeMandate, offer, switchMandates } from '../../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { makeGatewayOrders } from '../../harness/notify-receiver.ts'
@@ -73,8 +74,8 @@ export type World = {
   /** The transaction ID of a transfer. */
   transfer: string
   links: Record<LinkPurpose, string>
-  /** The slugs of payment links: with codes and a stock, with a free price, and no longer on sale. */
-  selling: Record<'sale' | 'free' | 'over', string>
+  /** The slugs of payment links: with codes and a stock, with a free price, no longer on sale, and a draft. */
+  selling: Record<'sale' | 'free' | 'over' | 'draft', string>
   /** The name of the shop of new orders. */
   walkShop: string
   /** A new order, and the address of its pay page. */
@@ -557,7 +558,10 @@ async function makeSelling(test: TestApp, merchant: Merchant, buyer: Person) {
   const free = await makeLink(test, merchant, { title: 'A tip for the cats', ...prices })
   const over = await makeLink(test, merchant, { title: 'Advent calendar', sells_until: test.clock.now() })
   const { transaction_id } = await buyAt(test.deps, sale, buyer, 2)
-  return { selling: { sale: sale.slug, free: free.slug, over: over.slug }, delivered: transaction_id }
+  const lantern = details({ title: 'Paper lanterns', delivery: 'text', delivered: 'Fold along the lines.' })
+  const draft = await createLink(test.deps, merchant.payment_id, lantern, ownerOf(merchant))
+  const selling = { sale: sale.slug, free: free.slug, over: over.slug, draft }
+  return { selling, delivered: transaction_id }
 }
 
 async function makeLinks(test: TestApp, { id: user_id }: Person): Promise<World['links']> {

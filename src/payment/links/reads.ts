@@ -1,0 +1,86 @@
+/** What a shop's team reads of its links. spec/links 1.1 and 1.2. */
+import { sql } from 'kysely'
+import type { Db } from '../../database/connection.ts'
+import { rowsOfApp } from '../../database/paging.ts'
+import type { LinkState } from '../../database/tables/links.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { Link } from './acts.ts'
+
+/** The state of a link at a moment: the stored one, or what the clock and the sales make of it. */
+export type ShownState = LinkState | 'not_yet' | 'over' | 'sold_out'
+
+/** Decides the state that pages show. */
+export function shownState(
+  { state, sells_from, sells_until, left }: Pick<Link, 'state' | 'sells_from' | 'sells_until'> & Counted,
+  now: Date,
+): ShownState {
+  if (state !== 'on_sale') return state
+  if (sells_until !== null && now >= sells_until) return 'over'
+  if (left !== null && left <= 0n) return 'sold_out'
+  return sells_from !== null && now < sells_from ? 'not_yet' : state
+}
+
+/** Units sold, and units left; null without a limit. */
+type Counted = { sold: bigint; left: bigint | null }
+
+const sold = sql<bigint>`units_sold(link.id)`
+/** Unsold units by stock and by codes, the lesser of both. The query names the link `link`. */
+export const unitsLeft = sql<bigint | null>`least(
+  link.stock - units_sold(link.id),
+  case when link.delivery = 'codes' then (
+    select count(*) from link_codes where link_id = link.id and order_id is null and withdrawn_at is null
+  ) end
+)`
+
+const TAKEN_DAYS = 30
+
+export type ListedLink = Awaited<ReturnType<typeof linksOfApp>>[number]
+
+/** Lists the links of an application, the newest first, with the points paid for each in the last 30 days. */
+export async function linksOfApp(
+  db: Db,
+  app_id: bigint,
+  { now, before, limit }: { now: Date; before: bigint | undefined; limit: number },
+) {
+  const since = new Date(now.getTime() - TAKEN_DAYS * 86_400_000)
+  const links = await db
+    .selectFrom('links as link')
+    .where(rowsOfApp('link', app_id, { before }))
+    .orderBy('link.app_id', 'desc')
+    .orderBy('link.id', 'desc')
+    .limit(limit)
+    .select(['link.id', 'link.slug', 'link.title', 'link.state', 'link.sells_from', 'link.sells_until'])
+    .select(['link.amount', 'link.amount_min', 'link.amount_max', sold.as('sold'), unitsLeft.as('left')])
+    .execute()
+  const taken = await takenSince(db, app_id, since)
+  return links.map((link) => ({
+    ...link,
+    shown: shownState(link, now),
+    taken: taken.get(link.id) ?? 0n,
+  }))
+}
+
+/** The points paid for each link since a moment, before fees and refunds. */
+async function takenSince(db: Db, app_id: bigint, since: Date): Promise<Map<bigint, bigint>> {
+  const { rows } = await sql<{ link_id: bigint; points: string }>`
+    select sale.link_id, sum(paid.amount) as points
+    from orders as paid join link_orders as sale on sale.order_id = paid.id
+    where paid.app_id = ${app_id} and paid.paid_at >= ${since}::timestamptz and paid.door = 'link'
+    group by sale.link_id`.execute(db)
+  return new Map(rows.map(({ link_id, points }) => [link_id, BigInt(points)]))
+}
+
+export type TeamLink = Awaited<ReturnType<typeof getLinkOf>>
+
+/** Finds a link of an application. Throws not_found. */
+export async function getLinkOf(db: Db, app_id: bigint, slug: string, now: Date) {
+  const link = await db
+    .selectFrom('links as link')
+    .where('link.app_id', '=', app_id)
+    .where('link.slug', '=', slug)
+    .selectAll('link')
+    .select([sold.as('sold'), unitsLeft.as('left')])
+    .executeTakeFirst()
+  if (link === undefined) throw new AppError('not_found', 'There is no such link')
+  return { ...link, shown: shownState(link, now) }
+}
