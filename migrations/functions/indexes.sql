@@ -2,6 +2,13 @@
 -- the file or the function that reads it, with the foreign key whose deletions it serves, or with `unique` for a rule. Primary keys
 -- need none. test/database/indexes.test.ts finds an index without a reader. `\di+` in psql shows the comments.
 
+comment on index access_key_tokens_expiry is 'src/operations/retention.ts: deletes expired tokens';
+comment on index access_key_tokens_of_key is 'issue_access_token: the tokens of a key, the latest first';
+
+comment on index access_keys_expiring is 'src/payment/apps/due-alerts.ts: keys that expire soon';
+comment on index access_keys_of_app is 'src/payment/access-keys/keys.ts: the keys of an application';
+comment on index access_keys_public_id_key is 'unique: a client_id is one key';
+
 comment on index access_tokens_expiry is 'src/operations/retention.ts: deletes expired tokens';
 comment on index access_tokens_grant is 'src/identity/oauth/revocation.ts: the tokens of a grant';
 comment on index access_tokens_token_hash_key is 'unique: a token belongs to one grant';

@@ -18,6 +18,7 @@ const LIMITS = {
   metadata_fetches: { setting: 'limit_metadata_fetches', seconds: 3_600 },
   /** Of one host. No member and no operator may send more of our requests to a stranger. */
   metadata_host: { maximum: 10, seconds: 60 },
+  access_tokens: { setting: 'limit_access_tokens', seconds: 60 },
   api_requests: { setting: 'limit_api_requests', seconds: 60 },
   pages: { setting: 'limit_pages', seconds: 60 },
   refused_requests: { setting: 'limit_refused_requests', seconds: 60 },

@@ -26,6 +26,7 @@ export type Metrics = {
   payments: Counter<'outcome'>
   transfers: Counter<'outcome'>
   charges: Counter<'outcome'>
+  accessTokens: Counter<'outcome'>
   notifications: Histogram<'outcome'>
   logouts: Counter<'outcome'>
   signInFailures: Counter<'reason'>
@@ -74,6 +75,9 @@ export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefine
       'Charges under mandates that applications asked for, by outcome.',
       ['outcome'],
     ),
+    accessTokens: counter('tessera_access_tokens_total', 'Tokens that access keys asked for, by outcome.', [
+      'outcome',
+    ]),
     notifications: new prometheus.Histogram({
       name: 'tessera_notification_attempt_duration_seconds',
       help: 'Attempts to notify merchants, by outcome.',

@@ -75,6 +75,8 @@ const SETTINGS = {
   /** Whether refunds, reversals, grants, adjustments, terms and the changes that this table names need two administrators. */
   second_approver: setting('payments.approval', choice('off', 'on'), 'off', 'off'),
   gateway_at_root: setting('payments.gateway', choice('off', 'on'), 'off'),
+  /** While it is off, no token of an access key is issued or accepted. */
+  access_keys: setting('payments.accessKeys', choice('on', 'off'), 'on'),
   alert_failed_attempts: setting('payments.alerts', whole(1, 6, 'times'), 3),
   alert_key_hours: setting('payments.alerts', whole(1, 720, 'hours'), 6),
 
@@ -161,6 +163,7 @@ const SETTINGS = {
   limit_refreshes: setting('limits.programs', limit('times'), 100),
   limit_device_requests: setting('limits.programs', limit('perMinute'), 60),
   limit_api_requests: setting('limits.programs', limit('perMinute'), 6_000),
+  limit_access_tokens: setting('limits.programs', limit('perMinute'), 60),
   limit_refused_requests: setting('limits.programs', limit('perMinute'), 60),
   limit_address_tries: setting('limits.programs', limit('perHour'), 20),
 

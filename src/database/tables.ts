@@ -1,4 +1,5 @@
 /** All tables. tables/ declares their rows, one file for each area, in the order of the migrations. */
+import type { AccessKeysTables } from './tables/access-keys.ts'
 import type { AccountsTables } from './tables/accounts.ts'
 import type { ForumTables } from './tables/forum.ts'
 import type { IdentityTables } from './tables/identity.ts'
@@ -23,5 +24,6 @@ export interface Tables
     MandatesTables,
     LinksTables,
     PayoutsTables,
+    AccessKeysTables,
     NotificationsTables,
     ShopTables {}

@@ -55,6 +55,7 @@ export const RETENTION = {
   users: 'record',
   former_usernames: 'record',
   payment_apps: 'record',
+  access_keys: 'record',
 
   schema_migrations: 'bounded',
   schema_functions: 'bounded',
@@ -108,6 +109,7 @@ export const RETENTION = {
     since: 'expires_at',
     and: 'not exists (select from refresh_tokens where grant_id = grants.id)',
   },
+  access_key_tokens: { days: 1, since: 'expires_at' },
   authorization_codes: { days: 1, since: 'expires_at' },
   device_codes: { days: 1, since: 'expires_at' },
   sessions: { days: 1, since: 'expires_at' },

@@ -12,6 +12,7 @@ import { handoverPages } from './apps/handover.page.ts'
 import { settingsPages } from './apps/settings.page.ts'
 import { teamPages } from './apps/team.page.ts'
 import { teamLinkPages } from './links/links.page.ts'
+import { accessKeyPages } from './merchant/access-keys.page.ts'
 import { addressPages } from './merchant/addresses.page.ts'
 import { merchantMandatePages } from './merchant/mandates.page.ts'
 import { orderPages } from './merchant/orders.page.ts'
@@ -61,6 +62,7 @@ export async function merchantPages(
   transferPages(app, deps)
   merchantMandatePages(app, deps)
   teamLinkPages(app, deps)
+  accessKeyPages(app, deps)
   teamPages(app, deps)
   handoverPages(app, deps)
   statisticsPage(app, deps, queue)

@@ -1,6 +1,7 @@
 /** The payment area: the pages of payers and merchants (browser), the HMAC API and the gateway (machine). */
 import type { FastifyInstance } from 'fastify'
 import { refuseOtherMethods } from '../web/methods.ts'
+import { tokenRoutes } from './access-keys/token.ts'
 import { alertPages } from './alerts/alerts.page.ts'
 import { payPages } from './buyer/pay.page.ts'
 import { payerPages } from './buyer/payments.page.ts'
@@ -16,6 +17,7 @@ import { merchantPages } from './merchant.ts'
 import type { PaymentDeps } from './notifications/worker.ts'
 import { makePay } from './orders/pay.ts'
 import { makePlaceOrder } from './orders/place.ts'
+import { restRoutes } from './rest/routes.ts'
 
 /** Shops join a base address and a path with no slash, one or two, and some end the path with a slash. */
 export const SLASHES_OF_SHOPS = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true }
@@ -35,5 +37,7 @@ export async function paymentPlugin(app: FastifyInstance, deps: PaymentDeps): Pr
   await app.register(eventPages, deps)
   await app.register(signaturePages, deps)
   await app.register(async (scope) => refuseOtherMethods(scope, () => hmacRoutes(scope, deps, acts)))
+  await app.register(async (scope) => refuseOtherMethods(scope, () => tokenRoutes(scope, deps)))
+  await app.register(async (scope) => refuseOtherMethods(scope, () => restRoutes(scope, deps, acts)))
   await app.register(async (scope) => refuseOtherMethods(scope, () => gatewayPlugin(scope, deps, placeOrder)))
 }

@@ -1,6 +1,7 @@
 /** Lists the texts of the rooms of payment. */
 
 import type { Texts, Translated } from '../web/languages.ts'
+import { accessKeys } from './access-keys/access-keys.texts.ts'
 import { alerts } from './alerts/alerts.texts.ts'
 import { area, paymentApps, tabs, terms, testMode } from './apps/apps.texts.ts'
 import { developers, merchantGateway } from './apps/developers.texts.ts'
@@ -35,6 +36,7 @@ export const texts = {
   ownMandates,
   gatewayRefused: refused,
   paymentApps,
+  accessKeys,
   merchantTabs: tabs,
   shop: area,
   developers,

@@ -41,7 +41,7 @@ export type OAuthCode =
   | 'request_uri_not_supported'
   | 'registration_not_supported'
 
-/** HMAC payment API failures, each with a number in src/payment/hmac/errors.ts. */
+/** Failures of the HMAC API and of /api/payment, each with a number in src/payment/hmac/errors.ts. */
 export type PaymentCode =
   | 'invalid_signature'
   | 'stale_timestamp'
@@ -70,6 +70,7 @@ export type PaymentCode =
   | 'charge_too_large'
   | 'mandate_limit_reached'
   | 'access_token_required'
+  | 'access_token_invalid'
 
 /** Failures of the gateway protocols alone. They share all others with the HMAC API. */
 export type GatewayCode =

@@ -254,6 +254,9 @@ async function closeApps(
     })
     .where('applicant_id', '=', user_id)
     .execute()
+  await sql`select revoke_access_keys(array(select id from access_keys where app_id = any(${ids}::bigint[])), ${now})`.execute(
+    tx,
+  )
   await sql`select close_links(${ids}::bigint[], ${now}::timestamptz)`.execute(tx)
   await sql`
     select cancel_payouts(

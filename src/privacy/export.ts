@@ -98,6 +98,12 @@ const LISTS: Record<string, List> = {
       l.amount_max, l.suggestions, l.quantity_max, l.stock, l.member_max, l.sells_from, l.sells_until, l.min_level,
       l.allow_groups, l.delivery, l.shows_stock, l.stopped_at, l.stopped_reason, l.created_at, units_sold(l.id) as units_sold
     from payment_apps as app join links as l on l.app_id = app.id where app.applicant_id = ${id} and l.id > ${after}`,
+  access_keys_of_own_applications: (id, after) => sql`
+    select key.id as position, app.payment_id, key.book, key.public_id as client_id, key.name, key.scopes,
+      key.allowed_addresses::text[] as allowed_addresses, maker.username as made_by, key.created_at, key.expires_at,
+      key.last_used_at, key.revoked_at
+    from payment_apps as app join access_keys as key on key.app_id = app.id join users as maker on maker.id = key.created_by
+    where app.applicant_id = ${id} and key.id > ${after}`,
   // Orders of the member's current applications. Payments through former ones are among the entries.
   orders_sold: (id, after) => sql`
     select o.id as position, o.transaction_id, o.trade_no, o.book, app.payment_id, o.door, o.order_id, o.description, o.money,

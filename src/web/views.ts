@@ -59,6 +59,10 @@ export interface PageData {
     notes: string[]
     action: string
     fields: Record<string, string>
+    /** Further things that the act may include, each ticked. */
+    boxes?:
+      | { title: string; hint: string; name: string; choices: { value: string; label: string }[] }
+      | undefined
     button: string
     isDanger: boolean
     cancel: string

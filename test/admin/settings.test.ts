@@ -148,7 +148,7 @@ describe('changes', () => {
     let elapsed_ms = 0
     const elsewhere = openSettings(test.db, () => elapsed_ms)
     expect((await elsewhere.read()).order_expiry_minutes).toBe(30)
-    const form = await formOf('payments')
+    const form = { ...(await formOf('payments')), access_keys: 'on' }
     const changed = { order_expiry_minutes: ' 45 ', alert_key_hours: '12' }
     const typed = { ...form, ...changed, points_payment_fee_rate: '5' }
     const saved = await admin.post(PATH, typed)

@@ -13,6 +13,7 @@ export const SPEC_PAGES = [
   'limits',
   'links',
   'payouts',
+  'access-keys',
 ] as const
 
 /** A clause by its name, such as `spec/points 2.3` or `decisions 3.2`. */

@@ -75,6 +75,7 @@ function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBu
     grants: sql`(app_id, user_id, scopes, auth_time, amr, expires_at)
       select (select min(id) from oauth_apps), ${user_id}, '{}', ${at}, '{}', ${at}`,
     access_tokens: sql`(token_hash, grant_id, scopes, expires_at) select ${hash}, (${family}), '{}', ${at}`,
+    access_key_tokens: sql`(token_hash, key_id, scopes, expires_at) select ${hash}, min(id), '{}', ${at} from access_keys`,
     refresh_tokens: sql`(token_hash, grant_id, expires_at) select ${hash}, (${family}), ${at}`,
     authorization_codes: sql`(code_hash, app_id, user_id, redirect_uri, redirect_uri_sent, scopes, auth_time, amr, expires_at)
       select ${hash}, (select min(id) from oauth_apps), ${user_id}, 'https://x.example', true, '{}', ${at}, '{}', ${at}`,
@@ -144,6 +145,10 @@ describe('a round', () => {
         ends_on)
       values ('mdt_000000000000000000000000', ${app_id}, 'live', 'kept', 'up_to', 'x', 'day', 1, 1, false, 1, 1, now(), 'daily',
         'active', ${owner.id}, ${owner.id}, now(), '2026-01-01', '2026-01-01', '2026-01-02')`.execute(test.db)
+    await sql`insert into access_keys (app_id, book, public_id, secret_hash, name, scopes, created_by, created_at, expires_at)
+      values (${app_id}, 'live', 'ak_00000000000000000000', sha256('x'), 'x', '{transfers}', ${owner.id}, now(), now() + interval '1 day')`.execute(
+      test.db,
+    )
     await deleteExpiredRows(test.deps)
     const before = await counts()
     for (const { table, days, since } of SWEPT)

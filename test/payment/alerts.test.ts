@@ -174,7 +174,7 @@ it('a repeated invitation or offer alerts once a day, within hourly limits', asy
   const { username } = stranger
   const inviteAgain = async (deps: Core) => {
     await inviteMember(deps, shop.payment_id, { username, role: 'viewer' }, actor)
-    await removeMember(deps, shop.payment_id, username, actor)
+    await removeMember(deps, shop.payment_id, { username, keys: [] }, actor)
   }
   const offerAgain = async (deps: Core) => {
     await offerApplication(deps, shop.payment_id, username, actor)

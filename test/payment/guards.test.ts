@@ -28,10 +28,10 @@ const RIGHTS: [statuses: string, addresses: string][] = [
   ['303 303 303 403', 'POST /notifications/redeliver-failed'],
   ['404 404 404 403', 'POST /notifications/1/redeliver, POST /mandates/1/revoke'],
   ['404 404 404 403', 'POST /orders/1/refund-request, POST /orders/1/refund-request/withdraw'],
-  ['200 200 403 403', 'GET /events'],
+  ['200 200 403 403', 'GET /events, GET /access-keys'],
   ['303 303 403 403', 'POST /edit, POST /versions, POST /rotate, POST /reset-key, POST /key-pair'],
   ['303 303 403 403', 'POST /events, POST /mandates/link'],
-  ['400 400 403 403', 'POST /public-key'],
+  ['400 400 403 403', 'POST /public-key, POST /access-keys, POST /access-keys/revoke'],
   // The owner's act leaves nothing to do.
   ['303 409 403 403', 'POST /end-overlap, POST /mandates/ask'],
   ['409 409 403 403', 'POST /events/rotate'],
@@ -55,6 +55,7 @@ const RIGHTS: [statuses: string, addresses: string][] = [
 /** These need a recent sign-in: /edit, because it changes where payers return. */
 const NEED_A_FRESH_SIGN_IN = [
   ...['/rotate', '/reset-key', '/key-pair', '/public-key', '/versions', '/end-overlap', '/events'],
+  ...['/access-keys'],
   ...['/edit', '/events/rotate', '/team/invite', '/team/role', '/handover/offer', '/handover/accept'],
 ]
 

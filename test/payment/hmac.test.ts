@@ -337,11 +337,12 @@ describe('every answer', () => {
   it('has been provoked for every code there is', () => {
     // 429 and 503 answer load, and the tests of load cause them.
     const loads = [1029, 1503]
-    // These codes have test files of their own: the address list, and transfers; mandates; maintenance, frozen orders,
+    // These codes have test files of their own: the address list, and transfers; mandates; access keys; maintenance, frozen orders,
     // and other methods.
     const transfers = [1003, 1010, 1011, 1012, 1013, 1014, 1015, 1016]
     const mandates = [1020, 1021, 1022, 1023, 1024, 1025]
-    const elsewhere = [...loads, ...transfers, ...mandates, 1017, 1018, 1019, 1405]
+    const accessKeys = [1026, 1027]
+    const elsewhere = [...loads, ...transfers, ...mandates, ...accessKeys, 1017, 1018, 1019, 1405]
     const numbers = Object.values(PAYMENT_ERRORS).map((wire) => wire.number)
     expect(
       [...new Set(numbers)].filter((number) => !seen.has(number) && !elsewhere.includes(number)),

@@ -166,6 +166,11 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
   '/payment/applications/:payment_id/events/rotate': merchant(shop('events'), {
     overlap_hours: '24',
   }),
+  '/payment/applications/:payment_id/access-keys': merchant(shop('access-keys'), {
+    name: 'Raffle script',
+    days: '30',
+    allowed_addresses: '203.0.113.0/24',
+  }),
   '/payment/applications/:payment_id/team/invite': merchant(shop('team'), {
     username: 'somebody',
     role: 'manager',
@@ -334,6 +339,7 @@ export const BUTTONS = [
   '/payment/applications/:payment_id/mandates/link',
   '/payment/applications/:payment_id/test',
   '/payment/applications/:payment_id/team/role',
+  '/payment/applications/:payment_id/access-keys/revoke',
   '/payment/applications/:payment_id/team/remove',
   '/payment/applications/:payment_id/team/leave',
   '/payment/applications/:payment_id/transfers',

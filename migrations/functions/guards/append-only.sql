@@ -29,7 +29,7 @@ create or replace trigger refunds_append_only before update or delete or truncat
 create or replace trigger proposals_not_deleted before delete or truncate on proposals
   for each statement execute function refuse_change();
 
--- Refuses deletion where rows do change: the tables record who paid whom for what, and who asked for a refund.
+-- Refuses deletion where rows do change: the tables record who paid whom for what, who asked for a refund, and which keys there were.
 create or replace function refuse_deletion() returns trigger language plpgsql as $$
 begin
   raise exception '% are never deleted', tg_table_name using errcode = 'restrict_violation';
@@ -40,6 +40,8 @@ create or replace trigger users_not_deleted before delete or truncate on users
 create or replace trigger orders_not_deleted before delete or truncate on orders
   for each statement execute function refuse_deletion();
 create or replace trigger link_orders_not_deleted before delete or truncate on link_orders
+  for each statement execute function refuse_deletion();
+create or replace trigger access_keys_not_deleted before delete or truncate on access_keys
   for each statement execute function refuse_deletion();
 create or replace trigger transfers_not_deleted before delete or truncate on transfers
   for each statement execute function refuse_deletion();

@@ -86,7 +86,10 @@ begin
   update payment_app_keys set valid_to = p_now
   where app_id = any (v_app_ids) and kind = 'event_secret' and (valid_to is null or valid_to > p_now);
 
-  -- 4. Events that are not delivered yet are given up, as when their owner switches them off.
+  -- 4. Access keys and their tokens end.
+  perform revoke_access_keys(array(select id from access_keys where app_id = any (v_app_ids)), p_now);
+
+  -- 5. Events that are not delivered yet are given up, as when their owner switches them off.
   update notifications
   set status = 'failed', next_attempt_at = null, claimed_until = null, updated_at = p_now
   where app_id = any (v_app_ids) and kind <> 'gateway' and status = 'due';

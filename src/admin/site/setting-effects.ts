@@ -36,6 +36,8 @@ export function effectOf(locale: Locale, { name, before, after }: SettingDraft):
       return switched(effects.mandates)
     case 'links':
       return switched(effects.links)
+    case 'access_keys':
+      return switched(effects.access_keys)
     case 'registration':
       return after === 'open' ? effects.registration.open : effects.registration.closed
     case 'client_id_metadata_documents':
@@ -61,6 +63,7 @@ const LOSSES: Partial<Record<SettingBaseName, string>> = {
   points_transfers: 'off',
   mandates: 'off',
   links: 'off',
+  access_keys: 'off',
   gateway_at_root: 'off',
   client_id_metadata_documents: 'off',
   second_approver: 'off',

@@ -89,6 +89,7 @@ export const settings = {
     payments: { en: 'Payments', zh: '付款' },
     approval: { en: 'Two administrators', zh: '双人审批' },
     gateway: { en: 'Gateway', zh: '支付网关' },
+    accessKeys: { en: 'Programs of merchants', zh: '商户的程序' },
     alerts: { en: 'Alerts to merchants', zh: '对商户的提醒' },
     transfers: { en: 'Transfers', zh: '转账' },
     transferFees: { en: 'Fee', zh: '手续费' },
@@ -278,6 +279,16 @@ export const settings = {
       off: {
         en: 'No link sells until you switch this on. Buyers keep what they have paid for.',
         zh: '在开启之前，所有收款链接都不能出售。买家已购得的内容不受影响。',
+      },
+    },
+    access_keys: {
+      on: {
+        en: 'Programs with an access key can act for their payment applications again.',
+        zh: '使用访问密钥的程序可以重新代表其收款应用操作。',
+      },
+      off: {
+        en: 'Every program with an access key is refused until you switch this on. Requests that are signed go on.',
+        zh: '在开启之前，所有使用访问密钥的程序都会被拒绝。签名请求不受影响。',
       },
     },
     registration: {

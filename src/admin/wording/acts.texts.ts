@@ -132,6 +132,8 @@ export const acts = {
     'payment_app.apply': { en: 'Payment application submitted', zh: '申请收款应用' },
     'payment_app.approve': { en: 'Payment application approved', zh: '通过收款应用' },
     'payment_app.ask_mandates': { en: 'Right to hold mandates requested', zh: '申请预授权扣款资格' },
+    'payment_app.create_access_key': { en: 'Access key created', zh: '创建访问密钥' },
+    'payment_app.revoke_access_key': { en: 'Access key revoked', zh: '撤销访问密钥' },
     'payment_app.change_role': { en: 'Role in the team changed', zh: '更改团队角色' },
     'payment_app.change_unreviewed': { en: 'Changed after the review', zh: '审核后有修改' },
     'payment_app.check_addresses': { en: 'Addresses checked', zh: '检查地址' },

@@ -114,6 +114,13 @@ export const names = {
       zh: '供网关地址不能带路径的商店系统使用。',
     },
   },
+  access_keys: {
+    label: { en: 'Access keys', zh: '访问密钥' },
+    hint: {
+      en: 'Programs of merchants get tokens with them and need no signature. Off, no such token is issued or accepted.',
+      zh: '商户的程序用它换取令牌，无需签名。关闭后不再发放也不接受这类令牌。',
+    },
+  },
   alert_failed_attempts: {
     label: { en: 'Alert after failed notifications', zh: '通知失败提醒' },
     hint: {
@@ -350,6 +357,10 @@ export const names = {
   limit_api_requests: {
     label: { en: 'API requests', zh: '接口请求' },
     hint: noLimit('Per payment application.', '按收款应用计。'),
+  },
+  limit_access_tokens: {
+    label: { en: 'Tokens of an access key', zh: '单个访问密钥的令牌' },
+    hint: noLimit('A token works for an hour.', '一个令牌一小时内有效。'),
   },
   limit_refused_requests: {
     label: { en: 'Refused requests kept', zh: '保留的被拒请求' },

@@ -1,4 +1,3 @@
-// This room: the type of each row, one file for the tables of an area. The migrations are the truth.
 /** Rows of members, their sign-ins and their security. */
 import type { Generated, JSONColumnType } from 'kysely'
 import type { CreatedAt, Identity, Nullable } from './columns.ts'

@@ -194,6 +194,14 @@ const PAYMENT_MEANINGS: Record<Exclude<PaymentWireCode, 'application_not_found'>
     'The mandate needs a live access token of the member, or the one sent is not good.',
     '该预授权需要成员的有效访问令牌，或所附令牌无效。',
   ),
+  access_token_invalid: text(
+    'Access keys only: the token is missing, wrong, expired or revoked. Get a new one and send the request again.',
+    '仅访问密钥：缺少令牌，或令牌错误、过期、已撤销。请换取新令牌后重试。',
+  ),
+  insufficient_scope: text(
+    'Access keys only: the token lacks the scope that data.scope names.',
+    '仅访问密钥：令牌缺少 data.scope 所示的权限范围。',
+  ),
   unknown_application: text(
     'Transfers only: no application has this Payment ID. Other requests answer 404.',
     '仅转账：没有此 Payment ID 的应用；其他请求返回 404。',

@@ -4,12 +4,11 @@ import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
-import { recordRefusal } from '../../core/refusals.ts'
 import { makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import { named } from '../../database/named-statements.ts'
 import { sha256 } from '../../platform/secrets.ts'
-import { invalidClient, presentedCredentials } from '../../web/oauth/credentials.ts'
+import { countRefusedClient, invalidClient, presentedCredentials } from '../../web/oauth/credentials.ts'
 import type { Sent } from '../../web/oauth/parameters.ts'
 import type { Client } from '../apps/access.ts'
 import { isAddress, isStillAdmitted } from '../metadata/client-id.ts'
@@ -53,26 +52,9 @@ export function makeAuthenticateClient(deps: Core): AuthenticateClient {
     if (client !== undefined) return client
     // Unknown client ids share one count, because each count is a row.
     const countedKey = known.length === 0 ? `unknown clients of ${networkOf(request.ip)}` : key
-    await countRefused(deps, client_id, countedKey, request.ip, now)
+    await countRefusedClient(deps, { client_id, key: countedKey, address: request.ip, at: now })
     throw invalidClient(authorization !== undefined)
   }
-}
-
-async function countRefused(
-  { db, limits }: Core,
-  client_id: string,
-  key: string,
-  address: string,
-  now: Date,
-): Promise<void> {
-  limits.refuseFull('token_failures', key)
-  try {
-    await limits.hit('token_failures', key)
-  } catch (error) {
-    await recordRefusal(db, { kind: 'client_throttled', client_id, address, at: now })
-    throw error
-  }
-  await recordRefusal(db, { kind: 'client_refused', client_id, address, at: now })
 }
 
 /**

@@ -208,13 +208,22 @@ export const alerts = {
         zh: `你的商店没有确认付款：${app} 今天有 ${count} 条通知多次失败。可在通知页面查看商店的响应并重新发送。`,
       },
     }),
-    key_expiring: ({ app, until }: Facts) => ({
-      subject: { en: `${app}: an old key expires soon`, zh: `${app}：旧密钥即将失效` },
-      text: {
-        en: `A key of ${app} was replaced. The old key works until ${until}. Put the new key in your shop before then.`,
-        zh: `${app} 的密钥已更换，旧密钥有效至 ${until}。请在此之前为商店换上新密钥。`,
-      },
-    }),
+    key_expiring: ({ app, until, access_key }: Facts) =>
+      access_key === undefined
+        ? {
+            subject: { en: `${app}: an old key expires soon`, zh: `${app}：旧密钥即将失效` },
+            text: {
+              en: `A key of ${app} was replaced. The old key works until ${until}. Put the new key in your shop before then.`,
+              zh: `${app} 的密钥已更换，旧密钥有效至 ${until}。请在此之前为商店换上新密钥。`,
+            },
+          }
+        : {
+            subject: { en: `${app}: an access key expires soon`, zh: `${app}：访问密钥即将到期` },
+            text: {
+              en: `The access key “${access_key}” of ${app} works until ${until}. Create a new one and put it into the program before then.`,
+              zh: `${app} 的访问密钥“${access_key}”有效至 ${until}。请在此之前创建新密钥并填入程序。`,
+            },
+          },
     balance_low: ({ app, points }: Facts) => ({
       subject: { en: 'Your balance is low', zh: '余额不足' },
       text: {

@@ -39,6 +39,7 @@ export function linkOf({ kind, payment_id, facts }: Linked): string {
   if (kind === 'app_registered') return '/apps'
   if (kind === 'new_browser') return '/account/sessions'
   if (isAboutMandate(kind)) return `/account/mandates/${facts.mandate}`
+  if (facts.access_key !== undefined) return `/payment/applications/${payment_id}/access-keys`
   return OUTSIDE.includes(kind)
     ? '/payment/applications'
     : `/payment/applications/${payment_id}${LINKS[kind]}`

@@ -44,6 +44,8 @@ function navOf(
   const { shop, merchantTabs: tabs } = t
   const may = (right: Right) => owned.rights.includes(right)
   const developers: AreaLink[] = [{ href: `${base}/developers`, label: shop.keys, icon: 'key' }]
+  if (may('keys.manage'))
+    developers.push({ href: `${base}/access-keys`, label: t.accessKeys.title, icon: 'shield' })
   if (may('settings.edit')) developers.push({ href: `${base}/events`, label: tabs.events, icon: 'external' })
   if (may('signatures.debug'))
     developers.push({ href: `${base}/signatures`, label: tabs.signatures, icon: 'code' })

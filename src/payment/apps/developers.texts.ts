@@ -60,6 +60,10 @@ export const developers = {
       en: 'Your server verifies each event at this address with the new secret.',
       zh: '你的服务器在此地址用新密钥验证每个事件。',
     },
+    access: {
+      en: 'Your program needs these values beside the secret.',
+      zh: '除密钥外，你的程序还需要以下值。',
+    },
     pair: {
       en: 'Put the private key into the plugin, together with these values.',
       zh: '请把私钥和以下值一起填入插件。',

@@ -11,6 +11,7 @@ export async function raiseDueAlerts(deps: Core): Promise<void> {
   const { alert_failed_attempts, alert_key_hours } = await deps.settings.read()
   await alertFailing(deps, alert_failed_attempts)
   await alertExpiringKeys(deps, alert_key_hours)
+  await alertExpiringAccessKeys(deps, alert_key_hours)
   await alertLowBalances(deps)
 }
 
@@ -62,10 +63,43 @@ async function alertExpiringKeys(deps: Core, hours: number): Promise<void> {
       app_id,
       kind: 'key_expiring',
       cause: String(id),
-      facts: { until: `${valid_to!.toISOString().slice(0, 16).replace('T', ' ')} UTC` },
+      facts: { until: untilText(valid_to!) },
       to: { roles: rolesWith('keys.manage') },
     })
 }
+
+/** Alerts before an access key expires, because its program stops then. spec/access-keys 1.3. */
+async function alertExpiringAccessKeys(deps: Core, hours: number): Promise<void> {
+  const now = deps.clock()
+  const keys = await deps.db
+    .selectFrom('access_keys as key')
+    .where('key.revoked_at', 'is', null)
+    .where('key.expires_at', '>', now)
+    .where('key.expires_at', '<=', new Date(now.getTime() + hours * HOUR_MS))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('alerts')
+            .whereRef('alerts.app_id', '=', 'key.app_id')
+            .where('alerts.kind', '=', 'key_expiring')
+            .where(sql`alerts.cause`, '=', sql`key.public_id`)
+            .select('alerts.id'),
+        ),
+      ),
+    )
+    .select(['key.public_id', 'key.name', 'key.app_id', 'key.expires_at'])
+    .execute()
+  for (const { public_id, name, app_id, expires_at } of keys)
+    await raise(deps, {
+      app_id,
+      kind: 'key_expiring',
+      cause: public_id,
+      facts: { until: untilText(expires_at), access_key: name },
+      to: { roles: rolesWith('keys.manage') },
+    })
+}
+
+const untilText = (moment: Date) => `${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 /** Alerts once when the owner's wallet falls below the chosen balance. It must reach that balance before the next alert. */
 async function alertLowBalances(deps: Core): Promise<void> {

@@ -2,8 +2,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import type { AccessScope } from '../../database/tables/access-keys.ts'
 import { readOnce, showOnce } from '../../web/forms/shown-once.ts'
 import type { Report } from '../../web/report.ts'
+import { firstCalls } from '../access-keys/first-calls.ts'
+import { API_PATH, TOKEN_PATH } from '../access-keys/token.ts'
 import { APPLICATION, APPLICATIONS, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { gatewayCard, pemOf } from './gateway-card.ts'
@@ -16,6 +19,7 @@ export type NewSecret =
   | { kind: 'made' | 'token'; token: string; secret_key: string }
   | { kind: 'key'; key: string }
   | { kind: 'events'; secret: string }
+  | { kind: 'access'; client_id: string; client_secret: string; scopes: AccessScope[] }
   /** The base64 of a private key. */
   | { kind: 'pair'; private_base64: string }
 
@@ -64,9 +68,9 @@ export function newSecretPage(app: FastifyInstance, deps: GatewayCore): void {
     return reply.page('payment/apps/new-secret', {
       owned,
       kind: secret.kind,
-      secrets: secretsIn(request, secret),
+      secrets: secretsIn(request, deps, secret),
       pem: secret.kind === 'pair' ? pemOf('PRIVATE KEY', secret.private_base64) : undefined,
-      addresses: await addressesFor(request, deps, owned, secret.kind),
+      addresses: await addressesFor(request, deps, owned, secret),
       guide: GUIDES[secret.kind],
       back: base + wayOn(secret.kind, owned),
       firstOrder: secret.kind === 'made' && owned.book === 'test' ? base : undefined,
@@ -77,6 +81,7 @@ export function newSecretPage(app: FastifyInstance, deps: GatewayCore): void {
 /** The page that comes next. A test application is ready to use, so it leads to the addresses and keys. */
 function wayOn(kind: NewSecret['kind'], { book }: Owned): string {
   if (kind === 'events') return '/events'
+  if (kind === 'access') return '/access-keys'
   return kind === 'made' && book === 'live' ? '' : '/developers'
 }
 
@@ -85,16 +90,27 @@ const GUIDES: Record<NewSecret['kind'], string> = {
   token: '/docs/merchant',
   key: '/docs/gateway-clients',
   events: '/docs/notifications',
+  access: '/docs/merchant',
   pair: '/docs/gateway-clients',
 }
 
-function secretsIn({ locale }: OwnedRequest, secret: NewSecret): Field[] {
-  const { paymentApps, developers, events, merchantGateway } = locale.t
+function secretsIn({ locale }: OwnedRequest, { config }: GatewayCore, secret: NewSecret): Field[] {
+  const { paymentApps, developers, events, merchantGateway, accessKeys } = locale.t
   switch (secret.kind) {
     case 'key':
       return [{ name: 'key', label: developers.merchantKey, value: secret.key, hint: developers.shown }]
     case 'events':
       return [{ name: 'secret', label: events.secret, value: secret.secret, hint: events.secretHint }]
+    case 'access':
+      return [
+        { name: 'client-secret', label: accessKeys.clientSecret, value: secret.client_secret },
+        {
+          name: 'sample',
+          label: accessKeys.sample,
+          value: firstCalls(config.PAYMENT_PUBLIC_URL, secret),
+          hint: accessKeys.sampleHint,
+        },
+      ]
     case 'pair':
       return [{ name: 'bare', label: merchantGateway.privateBare, value: secret.private_base64 }]
     default:
@@ -115,11 +131,22 @@ async function addressesFor(
   { locale }: OwnedRequest,
   deps: GatewayCore,
   owned: Owned,
-  kind: NewSecret['kind'],
+  secret: NewSecret,
 ): Promise<Field[]> {
-  const { paymentApps, merchantGateway, developers, events } = locale.t
+  const { kind } = secret
+  const { paymentApps, merchantGateway, developers, events, accessKeys } = locale.t
   const pid = { name: 'pid', label: paymentApps.pid, value: String(owned.pid) }
   if (kind === 'events') return [{ name: 'events', label: events.url, value: owned.events_url ?? '' }]
+  if (secret.kind === 'access')
+    return [
+      { name: 'client-id', label: accessKeys.clientId, value: secret.client_id },
+      {
+        name: 'token-address',
+        label: accessKeys.tokenAddress,
+        value: deps.config.PAYMENT_PUBLIC_URL + TOKEN_PATH,
+      },
+      { name: 'api-address', label: accessKeys.apiAddress, value: deps.config.PAYMENT_PUBLIC_URL + API_PATH },
+    ]
   if (kind === 'made' || kind === 'token') {
     const api = `${deps.config.PAYMENT_PUBLIC_URL}/payment/pay/${owned.payment_id}/process`
     const id = { name: 'payment-id', label: paymentApps.paymentId, value: owned.payment_id }

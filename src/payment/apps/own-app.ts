@@ -16,7 +16,7 @@ import {
   type Permitted,
   type Right,
 } from '../rights/rights.ts'
-import { ALLOWED_ADDRESSES_MAX, isAddressRange, isMerchantUrl } from '../wire-fields/addresses.ts'
+import { AddressList, isMerchantUrl } from '../wire-fields/addresses.ts'
 import { isCallbackUrl, paymentAppForm, refuseLongQueue } from './apps.ts'
 
 export const ORDER_MINUTES_MIN = 5
@@ -60,10 +60,7 @@ export const paymentAppEdit = (production: boolean, minutes: { max: number; stor
         (typed) =>
           typed === null || typed === minutes.stored || (typed >= ORDER_MINUTES_MIN && typed <= minutes.max),
       ),
-    allowed_addresses: z
-      .string()
-      .transform((text) => text.split(/[\s,]+/).filter((part) => part !== ''))
-      .refine((list) => list.length <= ALLOWED_ADDRESSES_MAX && list.every(isAddressRange)),
+    allowed_addresses: AddressList,
   })
 
 export type PaymentAppEdit = z.output<ReturnType<typeof paymentAppEdit>>

@@ -6,6 +6,7 @@ import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
+import { accessKeysOf } from '../access-keys/keys.ts'
 import {
   APPLICATION,
   APPLICATIONS,
@@ -43,6 +44,9 @@ declare module '../../web/views.ts' {
   }
 }
 
+/** One ticked box is sent as a text, several as a list. */
+const Ticked = z.union([z.string().transform((key) => [key]), z.array(z.string())]).default([])
+const Removal = Named.extend({ keys: Ticked })
 const WithRole = z.object({ username, role: teamRole })
 
 /** Registers the pages of a team within the scope of the merchant's pages. */
@@ -86,10 +90,15 @@ export function teamPages(app: FastifyInstance, deps: Core): void {
 /** The forms that end a member's role. Both ask first. */
 function removalForms(app: FastifyInstance, deps: Core): void {
   app.post(`${APPLICATION}/team/remove`, async (request: OwnedRequest, reply) => {
-    const { username } = readForm(request, Named)
+    const { username, keys } = readForm(request, Removal)
     const { t } = request.locale
     if (isConfirmed(request)) {
-      const removed = await removeMember(deps, request.params.payment_id, username, actorOf(request))
+      const removed = await removeMember(
+        deps,
+        request.params.payment_id,
+        { username, keys },
+        actorOf(request),
+      )
       const { done } = t.team
       const text = removed === 'member' ? done.removed(username) : done.withdrawn(username)
       return reply.done(`${pathOf(request)}/team`, { text })
@@ -99,6 +108,9 @@ function removalForms(app: FastifyInstance, deps: Core): void {
     const member = (await teamOf(deps.db, owned.id)).find((each) => each.username === username)
     if (member === undefined) throw new AppError('not_found', 'The team has no member with this name')
     const isInvited = member.accepted_at === null
+    const made = (await accessKeysOf(deps.db, owned.id, deps.clock())).filter(
+      ({ created_by, expires_at }) => created_by === member.id && expires_at > deps.clock(),
+    )
     const { ask } = t.team
     return reply.page('confirm', {
       title: isInvited ? ask.withdraw(username) : ask.remove(username),
@@ -110,6 +122,17 @@ function removalForms(app: FastifyInstance, deps: Core): void {
         : [ask.removeNote, ...(member.role === 'manager' ? [t.team.knowsKeys] : [])],
       action: `${pathOf(request)}/team/remove`,
       fields: { username, ...CONFIRMED },
+      boxes:
+        made.length === 0
+          ? undefined
+          : {
+              ...t.accessKeys.removed,
+              name: 'keys',
+              choices: made.map(({ public_id, name }) => ({
+                value: public_id,
+                label: `${name} · ${public_id}`,
+              })),
+            },
       button: isInvited ? t.team.withdraw : t.team.remove,
       isDanger: true,
       cancel: `${pathOf(request)}/team`,

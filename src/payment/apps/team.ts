@@ -8,6 +8,7 @@ import { findUserByUsername } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
+import { revokeKeysMadeBy } from '../access-keys/keys.ts'
 import { onceADay, raiseAlert } from '../alerts/alerts.ts'
 import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
 
@@ -79,11 +80,14 @@ export async function changeRole(
   })
 }
 
-/** Removes a member from the team, or withdraws an invitation. Returns which of the two it was. Throws not_found. */
+/**
+ * Removes a member from the team, or withdraws an invitation. Returns which of the two it was. Throws not_found.
+ * @param keys the access keys to revoke, of those that the member has made. spec/access-keys 1.3.
+ */
 export async function removeMember(
   deps: Core,
   payment_id: string,
-  username: string,
+  { username, keys }: { username: string; keys: string[] },
   actor: Actor,
 ): Promise<'member' | 'invitation'> {
   return deps.db.transaction().execute(async (tx) => {
@@ -97,6 +101,8 @@ export async function removeMember(
     if (removed === undefined) throw notInTeam()
     const detail = { user_id: String(removed.user_id), role: removed.role }
     await audit(tx, 'payment_app.remove_member', payment_id, detail, actor)
+    const { user_id } = removed
+    await revokeKeysMadeBy(tx, { app_id: id, payment_id, user_id, keys }, actor, deps.clock())
     return removed.accepted_at === null ? 'invitation' : 'member'
   })
 }
@@ -158,7 +164,14 @@ export async function teamOf(db: Db, app_id: bigint) {
     .where('member.app_id', '=', app_id)
     .orderBy('member.invited_at')
     .orderBy('member.user_id')
-    .select(['users.username', 'users.name', 'member.role', 'member.invited_at', 'member.accepted_at'])
+    .select([
+      'users.id',
+      'users.username',
+      'users.name',
+      'member.role',
+      'member.invited_at',
+      'member.accepted_at',
+    ])
     .execute()
 }
 

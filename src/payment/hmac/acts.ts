@@ -7,7 +7,7 @@ import type { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { publicIdOf } from '../mandates/mandates.ts'
-import { findOrder, makeFindTransaction, type Order, payUrl, statusWord } from '../orders/orders.ts'
+import { findOrder, findSale, makeFindTransaction, type Order, payUrl, statusWord } from '../orders/orders.ts'
 import { type CreateOrder, makeCreateOrder, type PlaceOrder } from '../orders/place.ts'
 import { receivedRequest } from '../orders/received.ts'
 import { countTestOrder } from '../orders/test-mode.ts'
@@ -16,6 +16,7 @@ import { isoSeconds } from '../signing/hmac.ts'
 import type { FlatParameters } from '../wire-fields/fields.ts'
 import { describeOrder, describeTransfer } from './answers.ts'
 import { type Authenticated, requireApproved, requireReadable } from './caller.ts'
+import type { ListedDoor } from './lists.ts'
 import { type MandateActs, makeMandateActs } from './mandates.ts'
 import {
   type Act,
@@ -29,10 +30,17 @@ import {
   type TransferAnswer,
 } from './shapes.ts'
 
+/** What a query may find. */
+export type QueryScope = {
+  doors: readonly ListedDoor[]
+  /** Said when the number is of a transfer. */
+  ofTransfer: string
+}
+
 export type Acts = {
   create: Act<typeof OpenedOrder>
-  /** Reads an order of the HMAC API by its transaction_id or its order_id. */
-  query: Act<typeof OrderAnswer>
+  /** Reads an order by its transaction_id or its order_id. */
+  query(asked: Authenticated, scope: QueryScope): Promise<z.output<typeof OrderAnswer>>
   transfer: Act<typeof TransferAnswer>
   mandates: MandateActs
 }
@@ -44,9 +52,9 @@ export function makeActs(deps: Core, placeOrder: PlaceOrder): Acts {
   const postTransfer = makePostTransfer(deps)
   return {
     create: (asked, request) => create(deps, createOrder, asked, request),
-    async query(asked) {
+    async query(asked, scope) {
       requireReadable(asked.api)
-      const order = await queriedOrder(deps, findTransaction, asked)
+      const order = await queriedOrder(deps, findTransaction, asked, scope)
       const mandate_id = await publicIdOf(deps.db, order.mandate_id)
       return { success: true, ...describeOrder(order, deps.clock(), mandate_id) }
     },
@@ -85,31 +93,32 @@ async function create(
   }
 }
 
-const A_TRANSFER =
-  'this is a transfer. Send the transfer again with its order_id to read its result, or list transfers at POST /payment/transfers/:payment_id'
-
 async function queriedOrder(
   { db }: Core,
   findTransaction: ReturnType<typeof makeFindTransaction>,
   { api, parameters, isFormerOwners }: Authenticated,
+  { doors, ofTransfer }: QueryScope,
 ): Promise<Order> {
   const { transaction_id, order_id } = parameters
   const read = readerOf(OrderQuery, parameters)
   const asker = { app_id: api.id, from_user_id: api.applicant_id, isFormerOwners }
   if (transaction_id) {
-    const order = OrderQuery.shape.transaction_id.safeParse(transaction_id).success
-      ? await findTransaction({ app_id: api.id, transaction_id })
-      : undefined
+    const look = { app_id: api.id, transaction_id }
+    const isNumber = OrderQuery.shape.transaction_id.safeParse(transaction_id).success
+    let order = isNumber ? await findTransaction(look) : undefined
+    if (order === undefined && isNumber && doors.includes('link')) order = await findSale(db, look)
     if (order !== undefined) return order
     const isSent = await isTransfer(db, asker, { transaction_id })
-    throw new AppError('payment_not_found', isSent ? `Payment not found: ${A_TRANSFER}` : 'Payment not found')
+    throw new AppError('payment_not_found', isSent ? `Payment not found: ${ofTransfer}` : 'Payment not found')
   }
   if (order_id) {
-    const look = { app_id: api.id, door: 'hmac', order_id: read('order_id')! } as const
-    const order = await findOrder(db, look)
-    if (order !== undefined) return order
+    const look = { app_id: api.id, order_id: read('order_id')! }
+    for (const door of doors) {
+      const order = await findOrder(db, { ...look, door })
+      if (order !== undefined) return order
+    }
     const isSent = await isTransfer(db, asker, { order_id })
-    throw new AppError('order_not_found', isSent ? `Order not found: ${A_TRANSFER}` : 'Order not found')
+    throw new AppError('order_not_found', isSent ? `Order not found: ${ofTransfer}` : 'Order not found')
   }
   throw new AppError('parameter_missing', 'Missing parameter: transaction_id')
 }

@@ -1,4 +1,4 @@
-/** Failures of the HMAC API: their numbers, their statuses and their body for every client. spec/payment-api 2.5. */
+/** Failures of the HMAC API and of /api/payment: their numbers, statuses and body. spec/payment-api 2.5. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type PaymentCode } from '../../platform/errors.ts'
 import { asAnswered, clientFaultStatus } from '../../web/pages.ts'
@@ -6,6 +6,7 @@ import { EncodedBody } from '../../web/parameters.ts'
 
 /** Failures that other scopes share with this one. */
 type SharedCode =
+  | 'insufficient_scope'
   | 'malformed_request'
   | 'method_not_allowed'
   | 'too_many_attempts'
@@ -40,6 +41,8 @@ const WIRE = {
   charge_too_large: { number: 1023, status: 400 },
   mandate_limit_reached: { number: 1024, status: 400 },
   access_token_required: { number: 1025, status: 401 },
+  access_token_invalid: { number: 1026, status: 401 },
+  insufficient_scope: { number: 1027, status: 403 },
   unknown_application: { number: 1009, status: 401 },
   // Clients tell an unknown application from an unknown route by the absence of `errors`, so it has no number.
   application_not_found: { number: 0, status: 404 },

@@ -4,12 +4,18 @@ import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { acceptMultipart } from '../../web/parameters.ts'
 import { keepRefused, rememberRefusals } from '../signing/refused-requests.ts'
-import type { Acts } from './acts.ts'
+import type { Acts, QueryScope } from './acts.ts'
 import { makeAuthenticate } from './authenticate.ts'
 import { sendPaymentError } from './errors.ts'
 import { listOrders, listTransfers } from './lists.ts'
 import { mandateRoutes } from './mandates.ts'
 import type { OpenedOrder, OrderAnswer, OrderPage, Route, TransferAnswer, TransferPage } from './shapes.ts'
+
+const SIGNED_QUERIES: QueryScope = {
+  doors: ['hmac'],
+  ofTransfer:
+    'this is a transfer. Send the transfer again with its order_id to read its result, or list transfers at POST /payment/transfers/:payment_id',
+}
 
 /** POST /payment/pay/:payment_id/process, /payment/query/:payment_id, /payment/transfer/:payment_id, the lists, and mandates. */
 export async function hmacRoutes(app: FastifyInstance, deps: Core, acts: Acts): Promise<void> {
@@ -29,7 +35,7 @@ export async function hmacRoutes(app: FastifyInstance, deps: Core, acts: Acts): 
     acts.create(await authenticate(request), request),
   )
   app.post<Route<typeof OrderAnswer>>('/payment/query/:payment_id', async (request) =>
-    acts.query(await authenticate(request), request),
+    acts.query(await authenticate(request), SIGNED_QUERIES),
   )
   app.post<Route<typeof TransferAnswer>>('/payment/transfer/:payment_id', async (request) =>
     acts.transfer(await authenticate(request).catch(asTransferFailure), request),

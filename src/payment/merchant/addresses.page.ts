@@ -1,7 +1,3 @@
-// This room: a merchant’s pages: orders, transfers, mandates, statistics, addresses.
-// Verbs: ordersOfApp, countOrders, transfersOfApp, salesOf, tryAddress.
-// Tables: orders, transfers.
-// Clauses: spec/mandates 3.4.
 /**
  * …/addresses: a merchant tests whether the shop's addresses can be reached. The test sends one empty request with the guard and
  * the limits of notifications, and reports the outcome in their words.

@@ -70,6 +70,17 @@ export function makeFindTransaction(deps: Core): (look: OrderLook) => Promise<Or
   })
 }
 
+/** Finds a sale of the application's links by its transaction_id. */
+export function findSale(db: Db, { app_id, transaction_id }: OrderLook): Promise<Order | undefined> {
+  return db
+    .selectFrom('orders')
+    .where('transaction_id', '=', transaction_id)
+    .where('app_id', '=', app_id)
+    .where('door', '=', 'link')
+    .selectAll()
+    .executeTakeFirst()
+}
+
 /** Finds the order of an order_id in the application's own book. */
 export function findOrder(
   db: Db,

@@ -191,6 +191,14 @@ export async function isTransfer(
   return found !== undefined
 }
 
+/** Finds a transfer that the caller may see by its transaction_id. */
+export function findTransfer(db: Db, asker: Asker, transaction_id: string): Promise<Transfer | undefined> {
+  return transfersKnownTo(db, asker)
+    .where('transaction_id', '=', transaction_id)
+    .selectAll()
+    .executeTakeFirst()
+}
+
 /** Posts one transfer. It waits for the wallets, and the caller has locked the application, so its rows are never locked by others. */
 async function postAlone(
   tx: Tx,

@@ -3,10 +3,11 @@
 // Clauses: spec/payment-api 2.4; spec/gateway 1.6.
 /** Addresses: those that an application allows to call, as CIDR ranges, and those that it is called at. */
 import { isIP } from 'node:net'
+import { z } from 'zod'
 import { blockListOf, refusalWithoutDns } from '../../egress/guard.ts'
 import type { Config } from '../../platform/config.ts'
 
-export const ALLOWED_ADDRESSES_MAX = 50
+const ALLOWED_ADDRESSES_MAX = 50
 const URL_LENGTH_MAX = 1_000
 
 /** Whether the text is an IP address or a CIDR range such as 203.0.113.0/24. */
@@ -17,6 +18,12 @@ export function isAddressRange(text: string): boolean {
   if (bits === undefined) return true
   return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
 }
+
+/** The addresses of a form: addresses and ranges, apart by white space or commas. */
+export const AddressList = z
+  .string()
+  .transform((text) => text.split(/[\s,]+/).filter((part) => part !== ''))
+  .refine((list) => list.length <= ALLOWED_ADDRESSES_MAX && list.every(isAddressRange))
 
 /** Whether one of the ranges contains the address. An empty list allows all. IPv4 mapped into IPv6 counts as IPv4. */
 export function isAllowedAddress(address: string, ranges: readonly string[]): boolean {

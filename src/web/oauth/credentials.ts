@@ -1,7 +1,9 @@
 // This room: what every OAuth endpoint of the service shares: parameters, the client's credentials, failures.
-// Verbs: presentedCredentials, singleValues, formValues, sendOAuthError.
+// Verbs: presentedCredentials, countRefusedClient, singleValues, formValues, sendOAuthError.
 // Clauses: spec/sign-in 2.2, 2.4 and 6.1.
 /** The credentials of an OAuth client in a request (RFC 6749 2.3.1): the Basic header, parameters of the body, or both alike. */
+import type { Core } from '../../core/core.ts'
+import { recordRefusal } from '../../core/refusals.ts'
 import { AppError } from '../../platform/errors.ts'
 import { BASIC_CHALLENGE } from './errors.ts'
 
@@ -23,6 +25,24 @@ export function presentedCredentials(
       throw new AppError('invalid_request', `${name} differs between header and body`)
   }
   return credentials
+}
+
+/**
+ * Counts a client that has not proved itself, and records it for administrators. Throws too_many_attempts above the limit.
+ * @param key of the count: the client and its network, or one key of all unknown clients, because each count is a row.
+ */
+export async function countRefusedClient(
+  { db, limits }: Core,
+  { client_id, key, address, at }: { client_id: string; key: string; address: string; at: Date },
+): Promise<void> {
+  limits.refuseFull('token_failures', key)
+  try {
+    await limits.hit('token_failures', key)
+  } catch (error) {
+    await recordRefusal(db, { kind: 'client_throttled', client_id, address, at })
+    throw error
+  }
+  await recordRefusal(db, { kind: 'client_refused', client_id, address, at })
 }
 
 /** Makes invalid_client, with a Basic challenge if the client used the header (RFC 6749 5.2). */

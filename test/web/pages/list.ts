@@ -298,6 +298,18 @@ export const PAGES: ListedPage[] = [
     { to: '/events', typed: { events_url: 'ftp://shop.example.org' } },
   ]),
   merchant('payment/apps/new-secret events', shop('events'), [{ to: '/rotate', isConfirmed: true }]),
+  merchant('payment/merchant/access-keys', shop('access-keys')),
+  merchant('payment/merchant/access-keys refused', shop('access-keys'), [
+    {
+      to: '/access-keys',
+      typed: { name: 'Raffle script', days: '400', allowed_addresses: '203.0.113.0/33' },
+    },
+  ]),
+  merchant('payment/apps/new-secret access', shop('access-keys'), {
+    steps: () => [{ to: '/access-keys', typed: { name: 'Raffle script', transfers: 'on' } }],
+    isUnfolded: true,
+  }),
+  merchant('confirm access key', shop('access-keys'), [{ to: '/access-keys/revoke' }]),
   careful('payment/alerts/alerts', '/account/alerts'),
   newcomer('payment/alerts/alerts empty', '/account/alerts'),
   merchant('payment/merchant/statistics', shop('statistics')),

@@ -9,6 +9,7 @@ import { turnOnSecondFactor } from '../../../src/accounts/security/second-factor
 import { newTotpSecret, stepAt, totpCode } from '../../../src/accounts/security/totp.ts'
 import { GRANT_TYPES, registerApp } from '../../../src/identity/apps/apps.ts'
 import { closeDueDays } from '../../../src/ledger/proofs.ts'
+import { createAccessKey } from '../../../src/payment/access-keys/keys.ts'
 import { applyForPaymentApp } from '../../../src/payment/apps/apps.ts'
 import { offerApplication } from '../../../src/payment/apps/handover.ts'
 import { acceptInvitation, inviteMember } from '../../../src/payment/apps/team.ts'
@@ -139,6 +140,7 @@ export async function makeWorld(prepare: (test: TestApp) => Promise<void> = asyn
     databaseTime: async () => new Date(test.clock.now().getTime() + 2 * DAY_MS),
   })
   await makeRefused(test, merchant)
+  await makeAccessKeys(test, merchant)
   return {
     test,
     open,
@@ -364,6 +366,15 @@ async function failToTell(test: TestApp, transaction_id: string): Promise<void> 
       : { outcome: 'bad_status' as const, response_body: '<html><h1>502 Bad Gateway</h1></html>' }),
   }))
   await test.db.insertInto('notification_attempts').values(attempts).execute()
+}
+
+/** Two keys: of a program that reads, and one that pays from two addresses and expires soon. */
+async function makeAccessKeys(test: TestApp, { payment_id, owner }: Merchant): Promise<void> {
+  const actor = { user_id: owner.id, ip: '203.0.113.7' }
+  const reading = { name: 'Orders in a spreadsheet', days: 90, allowed_addresses: [] }
+  const paying = { ...reading, name: 'Raffle', days: 7, allowed_addresses: ['203.0.113.7', '2001:db8::/32'] }
+  await createAccessKey(test.deps, payment_id, { ...reading, scopes: ['orders:read'] }, actor)
+  await createAccessKey(test.deps, payment_id, { ...paying, scopes: ['orders:read', 'transfers'] }, actor)
 }
 
 /** The payer views the merchant's shop. Other members are invited, and one to own it. */
