@@ -261,6 +261,7 @@ describe('the link', () => {
     expectOrder(await visitor.get(link!))
     const done = await setPassword(link!, 'remember this one')
     expect(done.body).toContain(`href="/sign-in?return_to=${asked}"`)
+    expectOrder(done)
     expect((await visitor.get(`${PAGE}?return_to=//evil.example`)).form(PAGE)).toMatchObject({
       return_to: '/',
     })

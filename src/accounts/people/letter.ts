@@ -34,7 +34,7 @@ const DARK: typeof LIGHT = { ...NEUTRALS.dark, alarm: '#ffa18e', onAlarm: '#3d1f
 const GOLD = '#e6ae48'
 
 const FONTS: Record<Language, string> = {
-  en: "-apple-system,'Segoe UI',Roboto,Arial,'Noto Sans CJK SC',sans-serif",
+  en: "-apple-system,'Segoe UI',Roboto,Arial,sans-serif",
   'zh-CN': "-apple-system,'PingFang SC','Microsoft YaHei','Noto Sans SC','Noto Sans CJK SC',sans-serif",
 }
 

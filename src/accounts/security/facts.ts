@@ -8,6 +8,8 @@ const LOOKED_AT_MAX = 200
 export type AccountFacts = {
   /** When the password was set last. Null if the entries that were looked at do not tell it. */
   password_set_at: Date | null
+  /** Whether two-step verification takes codes of an app, and not passkeys alone. */
+  has_app: boolean
   /** Passkeys of this and of former addresses of the site. */
   passkeys: number
   /** Browsers that are signed in, with the one that asks. */
@@ -27,6 +29,9 @@ export async function accountFacts({ db, clock }: Core, user_id: bigint): Promis
         ) as entry
         where action in ('account.password.changed', 'account.password.recovered', 'account.registered')
       ) as password_set_at,
+      exists (
+        select from second_factors where user_id = ${user_id} and secret_encrypted is not null
+      ) as has_app,
       (select count(*)::integer from passkeys where user_id = ${user_id}) as passkeys,
       (select count(*)::integer from sessions where user_id = ${user_id} and expires_at > ${clock()}) as browsers,
       (select count(*)::integer from consents where user_id = ${user_id}) as apps`.execute(db)

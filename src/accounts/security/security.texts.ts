@@ -14,8 +14,12 @@ export const security = {
   },
   secondFactor: { en: 'Two-step verification', zh: '两步验证' },
   secondFactorOn: {
-    en: 'On: each sign-in asks for a code from your authenticator app',
-    zh: '已开启：每次登录都需要验证器中的验证码',
+    en: 'On: a sign-in with the password also asks for a code from your app',
+    zh: '已开启：用密码登录时还需要验证器中的验证码',
+  },
+  secondFactorByPasskey: {
+    en: 'On: a sign-in with the password also asks for a passkey',
+    zh: '已开启：用密码登录时还需要通行密钥',
   },
   secondFactorOff: {
     en: 'Off: your password alone is enough to sign in',
