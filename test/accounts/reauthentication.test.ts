@@ -83,6 +83,12 @@ describe('paying above the set amount', () => {
       expect(body).toContain(`href="/account/profile">${t.security.signInAgain.back}`)
     }
     const { username, password } = alice
+    const elsewhere = { leave: '//evil.example', username, password: 'wrong' }
+    for (const { body } of [
+      await client.get('/sign-in?reason=again&leave=//evil.example'),
+      await client.submit(page, '/sign-in', elsewhere),
+    ])
+      expect(body).toContain(`href="/">${t.security.signInAgain.back}`)
     expect((await client.submit(wrong, '/sign-in', { username, password })).location).toBe(
       '/account/second-factor',
     )

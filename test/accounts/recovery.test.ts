@@ -8,7 +8,7 @@ import { sendDueMail } from '../../src/accounts/people/email.ts'
 import { answerRecoveryRequests } from '../../src/accounts/security/recovery.ts'
 import { openDatabase } from '../../src/database/connection.ts'
 import { makePerson, type Person, signIn } from '../harness/cast.ts'
-import { browser, type Page, type TestApp } from '../harness/harness.ts'
+import { browser, type Page, setSetting, type TestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { inOneProcess, STATEMENTS } from '../harness/one-process.ts'
@@ -245,10 +245,12 @@ describe('the link', () => {
     )!
     const page = await visitor.get(forgotten!)
     expectOrder(page)
+    await setSetting(test, 'link_contact', 'https://site.example/help')
     const refused = await visitor.submit(page, PAGE, { name: '' })
     const sent = await visitor.submit(refused, PAGE, { name: member.username })
     expect(sent.body).toContain(`href="/sign-in?return_to=${asked}"`)
     expectOrder(sent)
+    expect(sent.body).toContain(`href="https://site.example/help">${messages.en.security.recover.contact}`)
     // The link is sent again to the same name, or to another one.
     const again = await visitor.submit(sent, PAGE)
     expect([again.status, again.form(PAGE)]).toEqual([
