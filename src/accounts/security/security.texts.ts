@@ -73,8 +73,8 @@ export const password = {
   hint: { en: 'At least 10 characters', zh: '至少 10 个字符' },
   submit: { en: 'Change password', zh: '修改密码' },
   too_short: {
-    en: 'The new password must have 10 to 200 characters.',
-    zh: '新密码须为 10 至 200 个字符。',
+    en: 'The password must have 10 to 200 characters.',
+    zh: '密码须为 10 至 200 个字符。',
   },
   wrong_password: {
     en: 'The current password is wrong. Nothing was changed.',
