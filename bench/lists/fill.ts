@@ -302,7 +302,7 @@ function othersOf(facts: Facts, size: Size): RawBuilder<unknown>[] {
     sql`
       insert into audit_log (actor_id, action, subject, created_at)
       select case when i % 2 = 0 then ${merchant}::bigint else ${admin}::bigint end,
-        case when i % 100 = 0 then 'setting.change' else 'payment_app.edit' end, 'user:' || i % 100, ${momentOf(facts, orders)}
+        case when i % 20 = 0 then 'setting.change' else 'payment_app.edit' end, 'user:' || i % 100, ${momentOf(facts, orders)}
       from ${numbers(orders)}`,
     sql`
       insert into security_events (kind, user_id, client_id, address, network, detail, at)

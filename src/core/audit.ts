@@ -58,7 +58,7 @@ export async function countAudit(db: Db, filter: AuditFilter): Promise<Count> {
   return { rows, isMore: rows >= COUNTED_MAX }
 }
 
-/** The query for the matching entries, newest first. Returns undefined when no such member acts. */
+/** The query for the matching entries, newest first. Returns undefined when there is no such member or action. */
 async function entriesOf(db: Db, { subject, action, actor, from, until, before }: AuditFilter) {
   let entries = db
     .selectFrom('audit_log as entry')
@@ -88,13 +88,27 @@ async function entriesOf(db: Db, { subject, action, actor, from, until, before }
   if (until !== undefined) entries = entries.where('entry.created_at', '<', until)
   if (before !== undefined) entries = entries.where('entry.id', '<', before)
   if (action !== undefined) {
-    // `/` follows `.` in byte order, so the range contains every action that begins with the area and a dot.
-    entries = entries.where((eb) =>
-      eb.or([
-        eb('entry.action', '=', action),
-        eb.and([eb('entry.action', '>', `${action}.`), eb('entry.action', '<', `${action}/`)]),
-      ]),
-    )
+    const actions = await actionsOf(db, action)
+    if (actions.length === 0) return undefined
+    // One action comes from its index in the order of the entries.
+    entries =
+      actions.length === 1
+        ? entries.where('entry.action', '=', actions[0]!)
+        : entries.where('entry.action', 'in', actions)
   }
   return entries
+}
+
+/** The actions that a whole action or an area names, by one look at the index for each: entries are many, and actions few. */
+async function actionsOf(db: Db, action: string): Promise<string[]> {
+  // `/` follows `.` in byte order, so the range contains every action that begins with the area and a dot.
+  const { rows } = await sql<{ action: string }>`
+    with recursive found as (
+      select (select min(action) from audit_log where action >= ${action} and action < ${`${action}/`}) as action
+      union all
+      select (select min(action) from audit_log where action > found.action and action < ${`${action}/`}) from found
+      where found.action is not null
+    )
+    select action from found where action = ${action} or starts_with(action, ${`${action}.`})`.execute(db)
+  return rows.map(({ action }) => action)
 }

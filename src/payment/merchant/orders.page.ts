@@ -56,7 +56,9 @@ declare module '../../web/views.ts' {
       owned: Permitted
       nav: AreaNav
       rows: number
-      isCapped: boolean
+      /** Only so many of the newest orders were looked at. Undefined if all were. */
+      among: number | undefined
+      fileMax: number
       fileUrl: string
       listAddress: string
     }
@@ -188,14 +190,14 @@ export function orderPages(app: FastifyInstance, deps: Core, queue: FairQueue): 
     const asked = readAsked(request.query)
     const [nav, filter] = await Promise.all([navFor(deps, request, owned), filterOf(deps, asked)])
     const found = await queue.run(sessionOf(request).user.id, () =>
-      countOrders(deps.db, owned.id, filter, deps.clock(), EXPORTED_MAX),
+      countOrders(deps.db, owned.id, filter, deps.clock()),
     )
     const address = `${pathOf(request)}/orders`
     return reply.page('payment/merchant/orders-export', {
       owned,
       nav,
-      rows: Math.min(found, EXPORTED_MAX),
-      isCapped: found > EXPORTED_MAX,
+      ...found,
+      fileMax: EXPORTED_MAX,
       fileUrl: listUrl(`${address}/export.csv`, asked),
       listAddress: listUrl(address, asked),
     })

@@ -27,9 +27,9 @@ export const merchantOrders = {
     en: `${formatted} ${counted(rows, 'order matches', 'orders match')} the filter.`,
     zh: `有 ${formatted} 笔订单符合当前的筛选条件。`,
   }),
-  exportCapped: (formatted: string) => ({
-    en: `There are more. The file has the newest ${formatted}: choose fewer days to get the others.`,
-    zh: `还有更多。文件只包含最新的 ${formatted} 笔：请缩小日期范围来取得其余的订单。`,
+  exportCapped: (looked: string, max: string) => ({
+    en: `Only the newest ${looked} were looked at. The file also has older orders, up to ${max} in all: choose fewer days to get the others.`,
+    zh: `这里只统计了最新的 ${looked} 笔。文件还包含更早的订单，合计最多 ${max} 笔：请缩小日期范围来取得其余的订单。`,
   }),
   exportHint: {
     en: 'For spreadsheets: UTF-8, times in UTC, columns named as in the API. Text that a spreadsheet would run as a formula begins with an apostrophe.',

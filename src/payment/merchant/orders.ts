@@ -88,21 +88,21 @@ export async function countFates(
   )
 }
 
-/** Counts the matching orders, up to `max` + 1. */
+/** Counts the matching orders, among as many as a search looks through. `among`: so many, if there are older ones. */
 export async function countOrders(
   db: Db,
   app_id: bigint,
   filter: OrderFilter,
   now: Date,
-  max: number,
-): Promise<number> {
-  const { lane, fits } = await scopeOf(db, app_id, filter, now)
-  const { rows } = await sql<{ found: number }>`
-    select count(*)::integer as found
-    from (select from orders as o where ${lane.before(filter.before)} and ${fits} limit ${max + 1}) as fitting`.execute(
+): Promise<{ rows: number; among: number | undefined }> {
+  const { lane, fits, within } = await scopeOf(db, app_id, filter, now)
+  const { rows } = await sql<{ rows: number; looked: number }>`
+    select (count(*) filter (where ${fits}))::integer as rows, count(*)::integer as looked
+    from (select * from orders as o where ${lane.before(filter.before)} ${lane.newestFirst} limit ${within}) as o`.execute(
     db,
   )
-  return rows[0]!.found
+  const { rows: found, looked } = rows[0]!
+  return { rows: found, among: looked < within ? undefined : within }
 }
 
 /** Reads at most `max` matching orders, the newest first, in chunks that keep memory small. */
