@@ -11,6 +11,7 @@ import { goLivePages } from './apps/go-live.page.ts'
 import { handoverPages } from './apps/handover.page.ts'
 import { settingsPages } from './apps/settings.page.ts'
 import { teamPages } from './apps/team.page.ts'
+import { codePages } from './links/codes.page.ts'
 import { teamLinkPages } from './links/links.page.ts'
 import { accessKeyPages } from './merchant/access-keys.page.ts'
 import { addressPages } from './merchant/addresses.page.ts'
@@ -63,6 +64,7 @@ export async function merchantPages(
   merchantMandatePages(app, deps)
   teamLinkPages(app, deps)
   accessKeyPages(app, deps)
+  await codePages(app, deps, queue)
   teamPages(app, deps)
   handoverPages(app, deps)
   statisticsPage(app, deps, queue)

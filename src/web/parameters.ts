@@ -45,8 +45,9 @@ export function acceptMultipart(app: FastifyInstance): void {
 /**
  * Makes a scope accept `multipart/form-data` with one file, at most `bytes_max` long, in this field. The body has it as a
  * Buffer, and no such field without a file.
+ * @param pasted a field with text of the same length.
  */
-export function acceptFile(app: FastifyInstance, field: string, bytes_max: number): void {
+export function acceptFile(app: FastifyInstance, field: string, bytes_max: number, pasted?: string): void {
   app.addContentTypeParser(
     'multipart/form-data',
     { parseAs: 'buffer', bodyLimit: bytes_max + BODY_BYTES_MAX },
@@ -54,11 +55,22 @@ export function acceptFile(app: FastifyInstance, field: string, bytes_max: numbe
       const form = await readMultipart(request, body)
       const file = form.get(field)
       form.delete(field)
-      if (!(file instanceof File)) return collect(form)
+      const text = pasted === undefined ? null : form.get(pasted)
+      if (pasted !== undefined) form.delete(pasted)
+      const fields: Record<string, unknown> = collect(form)
+      if (typeof text === 'string') fields[pasted!] = requireShort(text, pasted!, bytes_max)
+      if (!(file instanceof File)) return fields
       if (file.size > bytes_max) throw new TooLarge()
-      return Object.assign(collect(form), { [field]: Buffer.from(await file.arrayBuffer()) })
+      return Object.assign(fields, { [field]: Buffer.from(await file.arrayBuffer()) })
     },
   )
+}
+
+/** Returns a text that may be as long as a file. */
+function requireShort(text: string, name: string, bytes_max: number): string {
+  if (!isCleanText(text)) throw new NotUtf8(name)
+  if (Buffer.byteLength(text) > bytes_max) throw new TooLarge()
+  return text
 }
 
 /** A file is too large. Its status is that of Fastify's own errors. */

@@ -23,6 +23,7 @@ const SHOWS_ITSELF: Record<string, string> = {
   '/payment/applications/:payment_id/test-order': 'the pay page of the new order',
   '/payment/applications/:payment_id/test-trade': 'the pay page of the new order',
   '/l/:slug': 'the pay page of the new order',
+  '/payment/applications/:payment_id/links/:slug/codes/take-back': 'the file of the codes',
   '/payment/mandate/:mandate_id|:payment_id': 'the shop',
   '/payment/mandate/:mandate_id|:payment_id/refuse': 'the shop',
   '/payment/pay/:transaction_id|:payment_id': 'the shop, or the receipt',

@@ -1,4 +1,4 @@
-/** Sends the logo of a form as a browser does. */
+/** Sends a form with a file as a browser does, such as a logo. */
 import { encode } from 'fast-png'
 import { type Browser, cookieHeader } from './browser.ts'
 import type { TestApp } from './harness.ts'
@@ -22,7 +22,10 @@ type Upload = {
   url: string
   /** The form of the page whose token is sent: by default the one with this address. */
   form?: string
-  file: Buffer
+  file: Buffer | string
+  /** The field of the file, and the other fields of the form. */
+  name?: string
+  fields?: Record<string, string>
   /** Sends no form token. */
   isForged?: boolean
 }
@@ -31,7 +34,7 @@ type Upload = {
 export async function upload(
   test: TestApp,
   window: Browser,
-  { page, url, form = url, file, isForged }: Upload,
+  { page, url, form = url, file, name = 'logo', fields = {}, isForged }: Upload,
 ) {
   const token = isForged ? '' : (await window.get(page)).form(form).form_token!
   const part = (head: string, body: Buffer | string) =>
@@ -42,7 +45,8 @@ export async function upload(
     ])
   const payload = Buffer.concat([
     part('name="form_token"', token),
-    part('name="logo"; filename="a.png"\r\ncontent-type: image/png', file),
+    ...Object.entries(fields).map(([field, value]) => part(`name="${field}"`, value)),
+    part(`name="${name}"; filename="a.png"\r\ncontent-type: image/png`, file),
     Buffer.from(`--${LINE}--\r\n`),
   ])
   const answer = await test.app.inject({

@@ -16,6 +16,9 @@ const RIGHTS: [statuses: string, addresses: string][] = [
   ['200 200 200 200', 'GET /links'],
   ['404 404 404 404', 'GET /links/1'],
   ['200 200 403 403', 'GET /links/new'],
+  ['404 404 404 404', 'GET /links/1/sales, GET /links/1/codes'],
+  ['404 404 403 403', 'GET /links/1/codes/full, GET /links/1/codes/sold.csv'],
+  ['404 404 403 403', 'POST /links/1/codes, POST /links/1/codes/take-back'],
   ['400 400 403 403', 'POST /links/new'],
   ['404 404 403 403', 'POST /links/1, POST /links/1/publish, POST /links/1/pause, POST /links/1/resume'],
   ['404 404 403 403', 'POST /links/1/end, POST /links/1/delete'],
@@ -57,6 +60,7 @@ const NEED_A_FRESH_SIGN_IN = [
   ...['/rotate', '/reset-key', '/key-pair', '/public-key', '/versions', '/end-overlap', '/events'],
   ...['/access-keys'],
   ...['/edit', '/events/rotate', '/team/invite', '/team/role', '/handover/offer', '/handover/accept'],
+  '/links/1/codes/take-back',
 ]
 
 /** Without these fields, a form is not read. */

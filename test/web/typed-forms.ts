@@ -40,6 +40,8 @@ const shop =
   (place: string) =>
   ({ merchant }: World) =>
     `/payment/applications/${merchant.payment_id}/${place}`
+const codesOfSale = ({ merchant, selling }: World) =>
+  `/payment/applications/${merchant.payment_id}/links/${selling.sale}/codes`
 const ownApp = ({ oauth }: World) => `/apps/${oauth.open.client_id}`
 const member = ({ people }: World) => `/admin/members/${people.buyer.id}`
 
@@ -188,6 +190,8 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
     ({ merchant, selling }) => `/payment/applications/${merchant.payment_id}/links/${selling.draft}`,
     linkFields,
   ),
+  '/payment/applications/:payment_id/links/:slug/codes': merchant(codesOfSale, { codes: 'LANTERN-1' }),
+  '/payment/applications/:payment_id/links/:slug/codes/take-back': merchant(codesOfSale, { count: '1' }),
   '/payment/applications/:payment_id/mandates/ask': buyer(
     ({ pending }) => `/payment/applications/${pending.payment_id}/mandates`,
     { purpose: 'short' },

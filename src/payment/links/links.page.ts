@@ -73,7 +73,11 @@ export function teamLinkPages(app: FastifyInstance, deps: Core): void {
     const owned = await permitted(request, deps, 'settings.edit')
     const details = await readLink(request, deps, owned)
     const slug = await createLink(deps, owned.payment_id, details, actorOf(request))
-    return reply.done(addressOf(request, slug), { text: request.locale.t.teamLinks.created })
+    const { created, createdCodes } = request.locale.t.teamLinks
+    const address = addressOf(request, slug)
+    return details.delivery === 'codes'
+      ? reply.done(`${address}/codes`, { text: createdCodes })
+      : reply.done(address, { text: created })
   })
 
   app.get(ONE, async (request: OwnedRequest, reply) => {

@@ -80,6 +80,11 @@ export async function getLinkOf(db: Db, app_id: bigint, slug: string, now: Date)
     .where('link.slug', '=', slug)
     .selectAll('link')
     .select([sold.as('sold'), unitsLeft.as('left')])
+    .select(
+      sql<number>`(
+        select count(*)::int from link_codes where link_id = link.id and order_id is null and withdrawn_at is null
+      )`.as('free'),
+    )
     .executeTakeFirst()
   if (link === undefined) throw new AppError('not_found', 'There is no such link')
   return { ...link, shown: shownState(link, now) }

@@ -1,6 +1,6 @@
 /** Texts of a team's pages of its links. */
 import type { Text, Texts } from '../../web/languages.ts'
-import { pointsOf } from '../../web/plurals.ts'
+import { counted, pointsOf } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 import type { LinkChange, SaleFault } from './acts.ts'
 import type { ShownState } from './reads.ts'
@@ -54,6 +54,10 @@ export const teamLinks = {
   saved: {
     en: 'Saved. Orders that were placed before keep their price.',
     zh: '已保存。此前的订单价格不变。',
+  },
+  createdCodes: {
+    en: 'Saved as a draft. Now add the codes that it sells.',
+    zh: '已存为草稿。接下来请添加要出售的卡密。',
   },
   deleted: (title: string) => ({ en: `“${title}” was deleted.`, zh: `已删除“${title}”。` }),
   changed: {
@@ -159,6 +163,89 @@ export const teamLinks = {
     zh: '最多 10 个论坛群组，用逗号分隔，属于其一即可。留空则不限。',
   },
   showStock: { en: 'Show how many are left', zh: '显示剩余数量' },
+  codes: { en: 'Codes', zh: '卡密' },
+  sales: { en: 'Sales', zh: '销售' },
+  codesLeft: (n: string, count: number) => ({
+    en: `${n} ${counted(count, 'code', 'codes')} left`,
+    zh: `剩余 ${n} 个卡密`,
+  }),
+  soldOf: (sold: string, all: string) => ({ en: `${sold} sold of ${all}`, zh: `共 ${all} 个，已售 ${sold}` }),
+  stockReached: {
+    en: 'The stock of the link is used up, so these codes are not sold.',
+    zh: '链接的库存已售完，这些卡密不会售出。',
+  },
+  codesHow: {
+    en: 'Each unit takes the oldest code. At 0 the page says “Sold out” by itself, and nobody can pay.',
+    zh: '每份按添加顺序取一个卡密。剩余为 0 时页面自动显示“已售罄”，无法付款。',
+  },
+  soldCodes: { en: 'Sold codes', zh: '已售卡密' },
+  showFull: { en: 'Show in full', zh: '显示完整卡密' },
+  csv: { en: 'CSV', zh: 'CSV' },
+  soldCodesHint: {
+    en: 'Showing codes in full and the CSV ask you to sign in again, and are in the audit log. A refunded code stays with its buyer.',
+    zh: '查看完整卡密和下载 CSV 需要重新登录，并会记入审计日志。退款后卡密仍归买家。',
+  },
+  noSales: { en: 'Nothing sold yet', zh: '尚无销售' },
+  noSalesText: { en: 'Share the address of the page.', zh: '把页面地址分享出去吧。' },
+  buyer: { en: 'Buyer', zh: '买家' },
+  code: { en: 'Code', zh: '卡密' },
+  time: { en: 'Time', zh: '时间' },
+  units: { en: 'Units', zh: '份数' },
+  moreCodes: (n: number) => ({ en: `and ${n} more`, zh: `另有 ${n} 个` }),
+  addCodes: { en: 'Add codes', zh: '添加卡密' },
+  oneALine: { en: 'One code a line', zh: '每行一个卡密' },
+  codesFieldHint: {
+    en: '1 to 500 characters. Empty lines are skipped.',
+    zh: '1 至 500 个字符，空行会跳过。',
+  },
+  orFile: { en: 'Or a text file', zh: '或选择文本文件' },
+  fileHint: { en: 'UTF-8, 10,000 lines, 2 MiB.', zh: 'UTF-8 编码，最多 10,000 行、2 MiB。' },
+  pasteOrFile: { en: 'Paste codes or choose a file, not both.', zh: '粘贴和文件请二选一。' },
+  imported: (added: number, known: number, empty: number) => ({
+    en: `${added} added, ${known} already known, ${empty} empty.`,
+    zh: `新增 ${added} 条，重复 ${known} 条，空行 ${empty} 条。`,
+  }),
+  knownLines: (lines: string, count: number) => ({
+    en: `Known ${counted(count, 'line', 'lines')}: ${lines}${count > 20 ? ' …' : ''}.`,
+    zh: `重复的行：${lines}${count > 20 ? '……' : ''}。`,
+  }),
+  importFaults: {
+    too_large: {
+      en: 'The list is larger than 2 MiB. Nothing was added.',
+      zh: '列表超过 2 MiB，未添加任何卡密。',
+    },
+    too_many_lines: {
+      en: 'The list has more than 10,000 lines. Nothing was added.',
+      zh: '列表超过 10,000 行，未添加任何卡密。',
+    },
+    not_text: {
+      en: 'The list is not UTF-8 text. Nothing was added.',
+      zh: '列表不是 UTF-8 文本，未添加任何卡密。',
+    },
+    no_codes: { en: 'There is no code in it.', zh: '其中没有卡密。' },
+    line_too_long: (line: number) => ({
+      en: `Line ${line} has more than 500 characters. Nothing was added.`,
+      zh: `第 ${line} 行超过 500 个字符，未添加任何卡密。`,
+    }),
+    line_controls: (line: number) => ({
+      en: `Line ${line} has control characters. Nothing was added.`,
+      zh: `第 ${line} 行含有控制字符，未添加任何卡密。`,
+    }),
+    too_many_unsold: (max: string) => ({
+      en: `A link has at most ${max} unsold codes. Nothing was added.`,
+      zh: `一个链接最多有 ${max} 个未售卡密，未添加任何卡密。`,
+    }),
+  },
+  takeBack: { en: 'Take back', zh: '撤回卡密' },
+  takeBackText: {
+    en: 'Withdraws unsold codes and gives them to you once, as a text file. Asks you to sign in again.',
+    zh: '撤下未售出的卡密，并以文本文件交给你一次。需要重新登录。',
+  },
+  takeBackCount: { en: 'How many', zh: '数量' },
+  takeBackHint: { en: 'The next ones to be sold. Empty: all.', zh: '从最先售出的开始。留空则全部撤回。' },
+  takeBackWrong: { en: 'A whole number from 1, or empty.', zh: '大于 0 的整数，或留空。' },
+  takeBackButton: { en: 'Take back unsold codes', zh: '撤回未售卡密' },
+  noneUnsold: { en: 'There are no unsold codes.', zh: '没有未售出的卡密。' },
   readOnly: {
     en: 'Only the owner and managers can change this link.',
     zh: '只有所有者和应用管理员可以修改此链接。',

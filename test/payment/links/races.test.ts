@@ -177,10 +177,10 @@ describe('an act waits for the payment that holds the owner’s wallet', () => {
     const acting = await db.transaction().execute(async (tx) => {
       const asked = sql`row(${transaction_id}::text, ${person.id}::bigint, 10::bigint, ${deps.clock()}::timestamptz)`
       await sql`select * from pay_orders(array[${asked}::asked_payment], 0)`.execute(tx)
-      const act = acts[name]!(link).then(() => {
+      const act = acts[name]!(link).finally(() => {
         done = true
       })
-      await untilBlocked(tx)
+      await untilBlocked(tx, 1, () => done)
       expect(done).toBe(false)
       return { act }
     })

@@ -1,0 +1,138 @@
+/** The codes of a link and its sales, for its team. spec/links 3.2, 3.3 and 4.3. */
+import { describe, expect, it } from 'vitest'
+import { BYTES_MAX } from '../../../src/payment/links/codes.ts'
+import { makePerson } from '../../harness/cast.ts'
+import { useTestApp } from '../../harness/harness.ts'
+import { buyAt, makeLink, type TestLink } from '../../harness/links.ts'
+import { textOf } from '../../harness/markup.ts'
+import { handOver, joinTeam, makeMerchant } from '../../harness/merchant.ts'
+import { messages } from '../../harness/messages.ts'
+import { refund } from '../../harness/orders.ts'
+import { rowsOf } from '../../harness/rows.ts'
+import { upload } from '../../harness/uploads.ts'
+
+const l = messages.en.teamLinks
+const test = await useTestApp()
+const merchant = await makeMerchant(test)
+const alice = await makePerson(test, { points: 10_000n })
+const [owner, viewer] = [
+  await merchant.owner.signIn(),
+  await (await joinTeam(test, merchant, 'viewer')).signIn(),
+]
+const addressOf = ({ slug }: TestLink, { payment_id } = merchant) =>
+  `/payment/applications/${payment_id}/links/${slug}`
+
+describe('the import of codes', () => {
+  it('counts what it adds, and names the lines of known codes', async () => {
+    const link = await makeLink(test, merchant, { codes: ['A-0001', 'A-0002'] })
+    await buyAt(test.deps, link, alice)
+    const page = `${addressOf(link)}/codes`
+    const codes = 'B-1\r\n\r\nA-0001\nB-2\nA-0002\n'
+    const added = await owner.submit(await owner.get(page), page, { codes })
+    const report = textOf((await owner.get(added.location!)).body)
+    expect(report).toContain(l.imported(2, 2, 1))
+    expect(report).toContain(l.knownLines('3, 5', 2))
+    // The file of the same codes adds none. It may be longer than other forms.
+    const file = Buffer.from(`\ufeffB-1\n${Array.from({ length: 9_000 }, (_, i) => `C-${i}`).join('\n')}`)
+    expect((await upload(test, owner, { page, url: page, name: 'file', file })).statusCode).toBe(303)
+    expect(textOf((await owner.get(page)).body)).toContain(l.codesLeft('9,003', 9_003))
+  })
+
+  it('refuses a faulty list as a whole, and says which line', async () => {
+    const link = await makeLink(test, merchant, { codes: ['A-1'] })
+    const page = `${addressOf(link)}/codes`
+    const form = await owner.get(page)
+    for (const [codes, fault] of [
+      [`X-1\n${'x'.repeat(501)}`, l.importFaults.line_too_long(2)],
+      ['X-1\nX\u00072', l.importFaults.line_controls(2)],
+      [' \n', l.importFaults.no_codes],
+    ] as const) {
+      const refused = await owner.submit(form, page, { codes })
+      expect([refused.status, textOf(refused.body).includes(fault)]).toEqual([400, true])
+    }
+    const send = (file: Buffer | string, fields = {}) =>
+      upload(test, owner, { page, url: page, name: 'file', file, fields })
+    const binary = await send(Buffer.from([0xff, 0xfe, 0x41]))
+    expect([binary.statusCode, textOf(binary.body).includes(l.importFaults.not_text)]).toEqual([400, true])
+    const both = await send('X-1', { codes: 'X-2' })
+    expect([both.statusCode, textOf(both.body).includes(l.pasteOrFile)]).toEqual([400, true])
+    const long = Array.from({ length: 10_001 }, (_, i) => `L${i}`).join('\n')
+    expect(textOf((await send('', { codes: long })).body)).toContain(l.importFaults.too_many_lines)
+    expect((await send('x'.repeat(BYTES_MAX + 1))).statusCode).toBe(413)
+    expect((await send('', { codes: 'x'.repeat(BYTES_MAX + 1) })).statusCode).toBe(413)
+    expect(textOf((await owner.get(page)).body)).toContain(l.codesLeft('1', 1))
+  })
+})
+
+describe('the codes of a link', () => {
+  it('are masked for the team, and in full after a fresh sign-in and in the audit log', async () => {
+    const link = await makeLink(test, merchant, {
+      codes: ['SECRET-AA-7K2M', 'SHORT-1', 'UNSOLD-99'],
+      quantity_max: 2,
+    })
+    const bought = await buyAt(test.deps, link, alice, 2)
+    await refund(test, bought, 20n)
+    const page = `${addressOf(link)}/codes`
+    for (const client of [viewer, owner])
+      for (const place of [page, `${addressOf(link)}/sales`, addressOf(link)]) {
+        const { body, status } = await client.get(place)
+        expect([place, status, /SECRET|SHORT|UNSOLD/.test(body)]).toEqual([place, 200, false])
+      }
+    const shown = textOf((await viewer.get(page)).body)
+    expect(shown).toContain('••••7K2M ••••')
+    expect(shown).toContain(messages.en.payments.fates.refunded)
+    expect(shown).toContain(`@${alice.username}`)
+    const full = await owner.get(`${page}/full`)
+    expect([full.status, full.headers['cache-control']]).toEqual([200, 'no-store'])
+    expect(full.body).toContain('SECRET-AA-7K2M')
+    expect(full.body).not.toContain('UNSOLD')
+    const csv = await owner.get(`${page}/sold.csv`)
+    expect(csv.body).toContain(`${alice.username},2,SHORT-1,10,refunded`)
+    expect(await rowsOf(test, 'audit_log', { action: 'link.read_codes' })).toHaveLength(2)
+    expect(await viewer.get(`${page}/full`)).toMatchObject({ status: 403 })
+    test.clock.advance(11 * 60_000)
+    for (const place of ['full', 'sold.csv'])
+      expect((await owner.get(`${page}/${place}`)).location).toMatch(/^\/sign-in/)
+    test.clock.advance(-11 * 60_000)
+  })
+
+  it('stay masked for a new owner', async () => {
+    const shop = await makeMerchant(test)
+    const link = await makeLink(test, shop, { codes: ['FORMER-0001', 'LATER-0002'] })
+    await buyAt(test.deps, link, alice)
+    const heir = await makePerson(test)
+    await handOver(test, shop, heir)
+    const client = await heir.signIn()
+    const page = `${addressOf(link, shop)}/codes`
+    const resume = `${addressOf(link, shop)}/resume`
+    await client.submit(await client.get(page), resume)
+    await buyAt(test.deps, { ...link, merchant: { ...shop, owner: heir } }, alice)
+    const { body } = await client.get(`${page}/full`)
+    expect(body).toContain('LATER-0002')
+    expect(body).not.toContain('FORMER-0001')
+    expect(body).toContain('••••0001')
+    expect((await client.get(`${page}/sold.csv`)).body).not.toContain('FORMER-0001')
+  })
+
+  it('are taken back as a file, once', async () => {
+    const link = await makeLink(test, merchant, { codes: ['T-1', 'T-2', 'T-3'] })
+    const page = `${addressOf(link)}/codes`
+    const form = await owner.get(page)
+    const take = (count: string) => owner.submit(form, `${page}/take-back`, { count })
+    const two = await take('2')
+    expect([two.status, two.body, two.headers['cache-control']]).toEqual([200, 'T-1\nT-2\n', 'no-store'])
+    expect(two.headers['content-disposition']).toContain('attachment')
+    expect((await take('')).body).toBe('T-3\n')
+    const none = await take('')
+    expect([none.status, textOf(none.body).includes(l.noneUnsold)]).toEqual([409, true])
+    expect((await take('0')).status).toBe(400)
+    expect((await buyAt(test.deps, link, alice)).outcome).toBe('sold_out')
+  })
+
+  it('of a link without codes have no page', async () => {
+    const link = await makeLink(test, merchant)
+    expect((await owner.get(`${addressOf(link)}/codes`)).status).toBe(404)
+    await buyAt(test.deps, link, alice)
+    expect(textOf((await viewer.get(`${addressOf(link)}/sales`)).body)).toContain(alice.username)
+  })
+})
