@@ -13,7 +13,10 @@ export const members = {
     admins: { en: 'Administrators', zh: '管理员' },
   },
   nothing: { en: 'No results', zh: '没有结果' },
-  nothingText: { en: 'Try part of the name or email address.', zh: '试试名称或邮箱的一部分。' },
+  nothingText: {
+    en: 'Try part of the name, or of the email address before the @.',
+    zh: '试试名称的一部分，或邮箱 @ 之前的一部分。',
+  },
   create: { en: 'New local account', zh: '新建本地账号' },
   createText: {
     en: 'For a person who is not on the forum. You see its one-time password once; the person changes it at the first sign-in.',
