@@ -1,8 +1,9 @@
-/** `tessera keys …` changes the keys that sign ID tokens, and APP_SECRET, which encrypts stored secrets. */
+/** `tessera keys …` changes the keys that sign ID tokens and APP_SECRET, which encrypts stored secrets, and revokes access keys. */
 
 import { type NextKey, replaceSigningKeys, rotateSigningKeys } from '../identity/keys/rotation.ts'
 import { reencryptAll } from '../operations/secret-rotation.ts'
 import type { Parts } from '../parts.ts'
+import { revokeAnyKey } from '../payment/access-keys/keys.ts'
 import {
   type Command,
   type OptionValues,
@@ -25,6 +26,19 @@ export const keyCommands: Command[] = [
         if (options.now === true) return replacedResult(await replaceSigningKeys(deps))
         return rotatedResult(await rotateSigningKeys(deps))
       }),
+  },
+  {
+    name: 'keys access revoke',
+    takes: ['client_id'],
+    summary:
+      'Revokes an access key of a payment application at once, with its tokens: for example when its secret was found in public.',
+    async run({ config, arguments: [client_id] }) {
+      const payment_id = await withDeps(config, (deps) => revokeAnyKey(deps, client_id!))
+      return {
+        lines: [`The access key ${client_id} of ${payment_id} is revoked.`],
+        data: { client_id, payment_id },
+      }
+    },
   },
 ]
 

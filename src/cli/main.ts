@@ -48,7 +48,7 @@ const COMMANDS: Command[] = [
 const FAILED = 1
 const WRONGLY_TYPED = 2
 const FOUND_FAULTS = 3
-const WORDS_MAX = 2
+const WORDS_MAX = 3
 
 function help(): string {
   const usages = COMMANDS.map((command) => [usageOf(command), command.summary] as const)

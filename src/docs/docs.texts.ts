@@ -53,6 +53,7 @@ export const docs = {
     'start-gateway': { en: 'First gateway call', zh: '网关的第一个请求' },
     'test-mode': { en: 'Test mode', zh: '测试模式' },
     merchant: { en: 'HMAC API guide', zh: 'HMAC 接口指南' },
+    'access-keys': { en: 'Access keys', zh: '访问密钥' },
     mandates: { en: 'Mandates', zh: '预授权扣款' },
     subscriptions: { en: 'Subscriptions and top-ups', zh: '订阅与充值' },
     'gateway-shop': { en: 'Connect an epay shop', zh: '接入易支付商店' },

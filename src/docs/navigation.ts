@@ -19,6 +19,7 @@ const ICONS = {
   'start-gateway': 'swap',
   'test-mode': 'check',
   merchant: 'wallet',
+  'access-keys': 'key',
   mandates: 'refresh',
   subscriptions: 'clock',
   'gateway-shop': 'shop',

@@ -16,6 +16,7 @@ import { progressLine } from '../../src/cli/main.ts'
 import { writeNewFile } from '../../src/cli/new-file.ts'
 import { type Db, openDatabase } from '../../src/database/connection.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
+import { type AccessKeyCredentials, createAccessKey } from '../../src/payment/access-keys/keys.ts'
 import { applyForPaymentApp } from '../../src/payment/apps/apps.ts'
 import { createTestApp } from '../../src/payment/apps/test-apps.ts'
 import { askMandateRight } from '../../src/payment/mandates/right.ts'
@@ -326,6 +327,25 @@ describe('applications', () => {
       .select('status')
       .executeTakeFirst()
     expect(row?.status).toBe('suspended')
+  })
+
+  it('have an access key revoked that somebody found', async () => {
+    const { payment_id, owner } = await makeMerchant(test)
+    const made = await createAccessKey(
+      test.deps,
+      payment_id,
+      { name: 'Found', scopes: ['orders:read'], days: 1, allowed_addresses: [] },
+      { user_id: owner.id, ip: '203.0.113.9' },
+    )
+    const { client_id } = made as AccessKeyCredentials
+    expect(await told('keys', 'access', 'revoke', client_id)).toEqual({ client_id, payment_id })
+    expect(await rowOf(test, 'access_keys', { public_id: client_id })).toMatchObject({
+      revoked_at: expect.any(Date),
+    })
+    expect(await tessera('keys', 'access', 'revoke', client_id)).toMatchObject({ code: 1 })
+    expect(await audited('payment_app.revoke_access_key')).toMatchObject([
+      { actor_id: null, subject: payment_id },
+    ])
   })
 
   it('get the right to mandates, lose it, and have mandates ended', async () => {

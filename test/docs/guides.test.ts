@@ -14,8 +14,9 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { registerApp } from '../../src/identity/apps/apps.ts'
+import { type AccessKeyCredentials, createAccessKey } from '../../src/payment/access-keys/keys.ts'
 import { linkSignInApp } from '../../src/payment/mandates/right.ts'
-import { makePerson, type Person } from '../harness/cast.ts'
+import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
 import { makeShop, type Shop } from '../harness/gateway-shop.ts'
 import { APP_SECRET } from '../harness/global-setup.ts'
@@ -166,6 +167,37 @@ async function pay(address: string, returnPath: (transaction: string) => string)
   return new URL(back.location!).search.slice(1)
 }
 
+/**
+ * A proxy that passes requests on. The first one below this path is carried out and its answer lost, or it is refused because its
+ * token has expired.
+ */
+async function startFaulty(fault: 'lost' | 'expired', below: string) {
+  let count = 0
+  const server = createServer(async (request, response) => {
+    const { method = '', headers: sent } = request
+    const isFirst = request.url!.startsWith(below) && ++count === 1
+    const body = Buffer.concat(await request.toArray())
+    if (isFirst && fault === 'expired') return response.writeHead(401).end('{}')
+    const { authorization, 'content-type': type } = sent
+    const headers = { ...(authorization && { authorization }), ...(type && { 'content-type': type }) }
+    const answer = await fetch(`${url}${request.url}`, {
+      method,
+      headers,
+      ...(method === 'POST' && { body }),
+    })
+    const text = await answer.text()
+    if (isFirst) return response.destroy()
+    return response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    count: () => count,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  }
+}
+
 it('the guides of both languages have the same samples', async () => {
   const [english, chinese] = await Promise.all(LANGUAGES.map(samplesOf))
   expect(chinese).toEqual(english)
@@ -295,7 +327,7 @@ describe('a merchant with mandates', () => {
     const charge = (order_id: string, amount: string, at = url) =>
       run(name, { ...env(), TESSERA: at }, 'charge', mandate_id, `${order_id}-${name}`, amount, 'Tea & 茶')
     // The first answer is lost on its way.
-    const losing = await startLosing()
+    const losing = await startFaulty('lost', '/payment/mandate')
     expect(await charge('first', '50', losing.url)).toMatchObject({
       success: true,
       spent: 50,
@@ -327,28 +359,45 @@ describe('a merchant with mandates', () => {
     expect(await charge('month', '300')).toMatchObject({ next: 'deliver', left: 0 })
     expect(await charge('twice', '300')).toMatchObject({ errors: [{ code: 1024 }], next: 'charge later' })
   })
+})
 
-  /** A proxy that passes requests on and loses the first answer. */
-  async function startLosing() {
-    let count = 0
-    const server = createServer(async (request, response) => {
-      count += 1
-      const isLost = count === 1
-      const body = Buffer.concat(await request.toArray())
-      const headers = { 'content-type': request.headers['content-type']! }
-      const answer = await fetch(`${url}${request.url}`, { method: 'POST', headers, body })
-      const text = await answer.text()
-      if (isLost) return response.destroy()
-      return response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text)
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    return {
-      url: `http://127.0.0.1:${port}`,
-      count: () => count,
-      close: () => new Promise((resolve) => server.close(resolve)),
+describe('a merchant with an access key', () => {
+  let env: Record<string, string>
+  beforeAll(async () => {
+    const scopes = ['orders:read', 'orders:write', 'transfers'] as const
+    const asked = { name: 'Guide', scopes: [...scopes], days: 1, allowed_addresses: [] }
+    const made = await createAccessKey(test.deps, seller.payment_id, asked, {
+      user_id: seller.owner.id,
+      ip: IP,
+    })
+    const { client_id, client_secret } = made as AccessKeyCredentials
+    env = { CLIENT_ID: client_id, CLIENT_SECRET: client_secret }
+    await givePoints(test, seller.owner, 1_000n)
+  })
+
+  eachSample(['access-key.sh'], 'creates an order by hand', async (name) => {
+    const placed = await run(name, { ...env, ORDER_ID: 'by-hand-with-key' })
+    expect(placed).toMatchObject({ success: true, status: 'pending', amount: 120 })
+  })
+
+  const PROGRAMS = ['access-key.mjs', 'access-key.py', 'access-key.php']
+  eachSample(PROGRAMS, 'orders, finds, lists, transfers, and renews its token', async (name) => {
+    const order_id = `key-${name}`
+    const placed = await run(name, env, 'order', order_id, '120', 'Sticker pack & 贴纸')
+    expect(placed).toMatchObject({ success: true, status: 'pending' })
+    expect(await run(name, env, 'find', order_id)).toMatchObject({ transaction_id: placed.transaction_id })
+    expect((await run(name, env, 'orders', '1')).data).toMatchObject([{ order_id }])
+    expect(await run(name, env, 'find', 'none')).toMatchObject({ errors: [{ code: 1007 }] })
+    const transfer = (amount: string, at: string) =>
+      run(name, { ...env, TESSERA: at }, 'transfer', order_id, String(alice.id), alice.username, amount)
+    for (const fault of ['lost', 'expired'] as const) {
+      const faulty = await startFaulty(fault, '/api/payment')
+      expect(await transfer('5', faulty.url)).toMatchObject({ success: true, amount: 5 })
+      expect(faulty.count()).toBe(2)
+      await faulty.close()
     }
-  }
+    expect(await transfer('6', url)).toMatchObject({ errors: [{ code: 1005 }] })
+  })
 })
 
 describe('a shop of the gateway', () => {

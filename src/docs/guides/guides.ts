@@ -11,7 +11,7 @@ const FOLDER = join(import.meta.dirname, '../../../docs')
 /** The guides under each title of the navigation. The first one is the page at /docs. */
 export const CHAPTERS = {
   begin: ['start', 'start-gateway', 'test-mode'],
-  payments: ['merchant', 'mandates', 'subscriptions', 'gateway-shop', 'gateway-clients'],
+  payments: ['merchant', 'access-keys', 'mandates', 'subscriptions', 'gateway-shop', 'gateway-clients'],
   signIn: ['oauth-application', 'sign-in-programs', 'sign-in-clients'],
   operators: ['operator', 'discourse'],
 } as const
@@ -27,6 +27,7 @@ const SHOWN: Partial<Record<GuideName, readonly ('payment' | 'signIn')[]>> = {
   'start-gateway': ['payment'],
   'test-mode': ['payment'],
   merchant: ['payment'],
+  'access-keys': ['payment'],
   'gateway-shop': ['payment'],
   'gateway-clients': ['payment'],
   'oauth-application': ['signIn'],

@@ -114,7 +114,7 @@ function metadataRoute(app: FastifyInstance, { config: { PAYMENT_PUBLIC_URL } }:
       grant_types_supported: [GRANT],
       response_types_supported: [],
       scopes_supported: SCOPES,
-      service_documentation: `${PAYMENT_PUBLIC_URL}/docs`,
+      service_documentation: `${PAYMENT_PUBLIC_URL}/docs/access-keys`,
     }
   })
 }

@@ -90,7 +90,7 @@ const GUIDES: Record<NewSecret['kind'], string> = {
   token: '/docs/merchant',
   key: '/docs/gateway-clients',
   events: '/docs/notifications',
-  access: '/docs/merchant',
+  access: '/docs/access-keys',
   pair: '/docs/gateway-clients',
 }
 
