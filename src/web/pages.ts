@@ -69,6 +69,10 @@ export type PageOptions = {
 }
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** The site and its locale in a language. */
+    siteIn(language: Language): LocalizedSite
+  }
   interface FastifyRequest {
     /** The site and its locale in the language of the request. */
     localized: LocalizedSite
@@ -110,6 +114,7 @@ export async function registerPages(app: FastifyInstance, deps: Core, texts: obj
   registerKeptForms(app, deps)
   const siteIn = openSite(deps.settings, texts)
   const reports = openReports(deps)
+  app.decorate('siteIn', siteIn)
   app.decorateRequest('localized', {
     getter() {
       const chosen = this.session?.user.chosen_language ?? this.cookies?.[LANGUAGE_COOKIE]

@@ -76,6 +76,8 @@ export interface PartData {
     body: string
     /** A page without navigation: narrow, in two halves, or a form beside a plate. */
     sheet?: 'narrow' | 'broad' | 'split'
+    /** Tags by which other sites preview the page, by name. */
+    tags?: [name: string, content: string][]
     isTest?: boolean
     nav?: AreaNav
   }

@@ -16,7 +16,7 @@ const RIGHTS: [statuses: string, addresses: string][] = [
   ['200 200 200 200', 'GET /links'],
   ['404 404 404 404', 'GET /links/1'],
   ['200 200 403 403', 'GET /links/new'],
-  ['404 404 404 404', 'GET /links/1/sales, GET /links/1/codes'],
+  ['404 404 404 404', 'GET /links/1/sales, GET /links/1/codes, GET /links/1/share'],
   ['404 404 403 403', 'GET /links/1/codes/full, GET /links/1/codes/sold.csv'],
   ['404 404 403 403', 'POST /links/1/codes, POST /links/1/codes/take-back'],
   ['400 400 403 403', 'POST /links/new'],

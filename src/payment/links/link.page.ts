@@ -4,18 +4,23 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
+import { coloursOf, OWN_ACCENT } from '../../core/brand.ts'
 import type { Core } from '../../core/core.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { AppError } from '../../platform/errors.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
+import { isLanguage } from '../../web/languages.ts'
 import type { NextStep } from '../../web/next-steps.ts'
 import { APPLICATIONS } from '../rights/owned.ts'
 import { may } from '../rights/rights.ts'
 import { findSaleFault, type SaleFault } from './acts.ts'
 import { type LinkRefusal, placeLinkOrder } from './place.ts'
 import { unitsLeft } from './reads.ts'
+import { buttonSvg, linkUrl, previewTags } from './share.ts'
 
 const PAGE = '/l/:slug'
+/** How long other sites may show an old price. */
+const BUTTON_SECONDS = 300
 const SLUG = /^[a-z0-9]{10}$/
 
 type LinkRequest = FastifyRequest<{ Params: { slug: string } }>
@@ -49,6 +54,8 @@ declare module '../../web/views.ts' {
       isSignedIn: boolean
       key: string
       path: string
+      /** What forums and messengers read. None for a draft and in test mode. */
+      tags: [name: string, content: string][]
       /** For the team of a draft. Everyone else finds no page. */
       preview: Preview | undefined
     }
@@ -59,6 +66,8 @@ declare module '../../web/views.ts' {
 export async function linkPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   app.nextSteps.push(makeDescribeLink(deps))
+
+  buttonPicture(app, deps)
 
   app.get(PAGE, async (request: LinkRequest, reply) => {
     const asksToBuy = (request.query as Record<string, unknown>).buy === '1'
@@ -85,6 +94,26 @@ export async function linkPages(app: FastifyInstance, deps: Core): Promise<void>
     if (placed.refusal === 'out_of_bounds')
       throw new FormRefused({ [link.amount === null ? 'amount' : 'quantity']: refusals.out_of_bounds })
     return showLink(request, reply, deps, placed.refusal)
+  })
+}
+
+/** GET /l/:slug/button.svg: the button of a link for other sites, in the language `lang`. */
+function buttonPicture(app: FastifyInstance, deps: Core): void {
+  app.get(`${PAGE}/button.svg`, async (request: LinkRequest, reply) => {
+    const { slug } = request.params
+    const link = SLUG.test(slug) ? await findLinkPage(deps, slug, undefined) : undefined
+    if (link === undefined) throw noSuchLink()
+    const { lang } = request.query as Record<string, unknown>
+    const { locale } = isLanguage(lang) ? app.siteIn(lang) : request.localized
+    const { accent, 'on-accent': on } = coloursOf(
+      (await deps.settings.read()).site_accent || OWN_ACCENT,
+      'light',
+    )
+    return reply
+      .header('cache-control', `public, max-age=${BUTTON_SECONDS}`)
+      .header('content-security-policy', "default-src 'none'")
+      .type('image/svg+xml')
+      .send(buttonSvg(link, locale, { accent, on }))
   })
 }
 
@@ -121,8 +150,14 @@ const STATUS: Partial<Record<LinkRefusal, number>> = { paused: 503, not_allowed:
 async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, refused?: LinkRefusal) {
   const link = await getLinkPage(request, deps)
   const given = Asked.safeParse(request.method === 'GET' ? request.query : request.body)
+  const { locale, site } = request.localized
+  const isSoldOut = link.left !== null && link.left <= 0n
   const data = {
     link,
+    tags:
+      link.state === 'draft' || link.book === 'test'
+        ? []
+        : previewTags(link, { url: linkUrl(deps, link.slug), locale, site: site.name, isSoldOut }),
     preview: await previewOf(link, deps),
     refusal: refused ?? (await predictRefusal(link, deps)),
     asked: given.data ?? Asked.parse({}),

@@ -28,6 +28,10 @@ export const paymentLinks = {
     en: `Buy for ${formatted} ${isTest ? 'play ' : ''}${counted(amount, POINT, POINTS)}`,
     zh: `购买，${formatted} ${isTest ? '虚拟' : ''}${POINTS}`,
   }),
+  buyFrom: (formatted: string, amount: bigint) => ({
+    en: `From ${formatted} ${counted(amount, POINT, POINTS)}`,
+    zh: `${formatted} ${POINTS}起`,
+  }),
   checkFirst: {
     en: 'You see everything once more before you pay.',
     zh: '付款前还会请你核对一次。',

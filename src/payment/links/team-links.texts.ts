@@ -192,6 +192,27 @@ export const teamLinks = {
   time: { en: 'Time', zh: '时间' },
   units: { en: 'Units', zh: '份数' },
   moreCodes: (n: number) => ({ en: `and ${n} more`, zh: `另有 ${n} 个` }),
+  share: { en: 'Share', zh: '分享' },
+  shareHow: { en: 'Share the page', zh: '分享页面' },
+  shareDraft: {
+    en: 'This is a draft. Others find nothing at its address until you publish it.',
+    zh: '此链接仍是草稿，发布之前其他人打不开。',
+  },
+  address: { en: 'Address', zh: '地址' },
+  addressHint: {
+    en: 'Alone on a line of a forum post, it becomes a preview with the price.',
+    zh: '在论坛帖子中单独成行时，会显示带价格的预览。',
+  },
+  markdown: { en: 'Markdown', zh: 'Markdown' },
+  html: { en: 'HTML', zh: 'HTML' },
+  htmlHint: {
+    en: 'For a site of your own: a button that shows the price.',
+    zh: '用于自己的网站：显示价格的按钮。',
+  },
+  buttonAlt: { en: 'The button', zh: '按钮' },
+  qr: { en: 'QR code', zh: '二维码' },
+  qrAlt: { en: 'QR code of the address of the page', zh: '页面地址的二维码' },
+  qrHint: { en: 'Phones open the page with it.', zh: '手机扫码即可打开页面。' },
   addCodes: { en: 'Add codes', zh: '添加卡密' },
   oneALine: { en: 'One code a line', zh: '每行一个卡密' },
   codesFieldHint: {

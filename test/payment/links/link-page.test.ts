@@ -1,4 +1,4 @@
-/** The page of a link, from a visitor's look to the receipt with what was bought. spec/links 2.1, 2.2, 2.5 and 3.4. */
+/** The page of a link, from a visitor's look to the receipt with what was bought. spec/links 2.1, 2.2, 2.5, 3.4 and 4.4. */
 import { describe, expect, it } from 'vitest'
 import { changeLink, createLink } from '../../../src/payment/links/acts.ts'
 import { makePerson } from '../../harness/cast.ts'
@@ -141,5 +141,78 @@ describe('the page of a link', () => {
     const refused = await client.submit(form, `/l/${slug}`)
     expect([refused.status, refused.body.includes(l.refusals.paused)]).toEqual([503, true])
     await setSetting(test, 'payments_read_only', 'off')
+  })
+})
+
+describe('a link on other sites', () => {
+  const description = `Two\nlines & "quotes" <b>${'x'.repeat(300)}`
+  /** Reads tags as Discourse does: by property or name, with the entities of HTML. */
+  const tagsOf = (body: string) =>
+    Object.fromEntries(
+      [...body.matchAll(/<meta (?:property|name)="((?:og|product|twitter):[^"]+)" content="([^"]*)">/g)].map(
+        ([, name, content]) => [name, textOf(content!)],
+      ),
+    )
+
+  it('has the tags of a product, escaped and without figures of the stock', async () => {
+    const { slug } = await makeLink(test, merchant, {
+      title: 'Cats "<3"',
+      description,
+      amount: 50n,
+      stock: 7,
+    })
+    const { body } = await visitor.get(`/l/${slug}`)
+    expect(body).not.toContain('<b>x')
+    const tags = tagsOf(body)
+    expect(tags).toMatchObject({
+      ...{
+        'og:type': 'product',
+        'og:title': 'Cats "<3"',
+        'og:url': `${test.deps.config.PAYMENT_PUBLIC_URL}/l/${slug}`,
+      },
+      ...{ 'og:locale': 'en_GB', 'product:price:amount': '50', 'product:availability': 'in stock' },
+      ...{ 'twitter:label1': 'Price', 'twitter:data1': '50 points' },
+    })
+    expect(tags['og:description']).toMatch(/^50 points · Two lines & "quotes" <b>x+$/)
+    expect(tags['og:description']).toHaveLength(250)
+    expect(JSON.stringify(tags)).not.toContain('777777')
+    const free = { amount: null, amount_min: 5n, amount_max: 9n }
+    const tip = await makeLink(test, merchant, free)
+    expect(tagsOf((await visitor.get(`/l/${tip.slug}`)).body)['twitter:data1']).toBe('5 points')
+  })
+
+  it('has no tags as a draft and in test mode', async () => {
+    const draft = await createLink(test.deps, merchant.payment_id, details(), owner)
+    const seller = await merchant.owner.signIn()
+    expect(tagsOf((await seller.get(`/l/${draft}`)).body)).toEqual({})
+    expect(await visitor.get(`/l/${draft}/button.svg`)).toMatchObject({ status: 404 })
+    const twin = await makeMerchant(test, { twinOf: merchant })
+    const { slug } = await makeLink(test, twin)
+    expect(tagsOf((await visitor.get(`/l/${slug}`)).body)).toEqual({})
+  })
+
+  it('is a button with its price, and escaped Markdown and HTML', async () => {
+    const title = '[x](http://evil.example) "><script>'
+    const { slug } = await makeLink(test, merchant, { title, amount: 50n })
+    for (const [lang, label] of [
+      ['en', 'Buy for 50 points'],
+      ['zh-CN', '购买，50 积分'],
+    ] as const) {
+      const button = await visitor.get(`/l/${slug}/button.svg?lang=${lang}`)
+      expect(button.headers['content-type']).toContain('image/svg+xml')
+      expect(button.headers['set-cookie']).toBeUndefined()
+      expect(button.body).toContain(`>${label}</text>`)
+      expect(button.body).not.toMatch(/script|href|style=/)
+    }
+    const seller = await merchant.owner.signIn()
+    const shared = await seller.get(`/payment/applications/${merchant.payment_id}/links/${slug}/share`)
+    const copied = textOf(shared.body)
+    const url = `${test.deps.config.PAYMENT_PUBLIC_URL}/l/${slug}`
+    expect(copied).toContain(`[\\[x\\]\\(http://evil.example\\) "\\>\\<script\\> – 50 points](${url})`)
+    expect(copied).toContain(
+      `<a href="${url}"><img src="${url}/button.svg?lang=en" alt="[x](http://evil.example) &quot;&gt;&lt;script&gt; – 50 points"></a>`,
+    )
+    expect(shared.body).not.toContain('<script>')
+    expect(shared.body).toContain('<svg')
   })
 })
