@@ -517,9 +517,13 @@ describe('after registering', () => {
   it('a member of the forum is asked for nothing', async () => {
     const person = await makePerson(test)
     const client = await person.signIn()
+    const form = (await client.get(ASKED)).form(ADDRESS)
     await setRows(test, 'users', { id: person.id }, { password_hash: null, forum_id: 77n })
     const asked = await client.get(`${ASKED}?return_to=/apps`)
     expect([asked.status, asked.location]).toEqual([303, '/apps'])
+    const email = newAddress()
+    expect((await client.post(ADDRESS, { ...form, email })).status).toBe(404)
+    expect(await mailTo(email)).toBeUndefined()
   })
 })
 
