@@ -190,6 +190,7 @@ describe('the verdict', () => {
           returnsTo: 'https://x.example',
           notification: undefined,
           tried: undefined,
+          isTest: false,
           overview: 'https://y.example',
           ...over,
         },
@@ -211,6 +212,7 @@ describe('the verdict', () => {
       detail?: string
     }) => judge({ notification: { last: { ...last, ...attempt } } }).slice(2, 4)
     expect(judge({}).slice(2, 4)).toEqual(['sent bad noAddress', 'confirmed idle idle'])
+    expect(judge({ isTest: true })[2]).toBe('sent open noAddress')
     expect(judge({ notification: { last: undefined } })[2]).toBe('sent open waiting')
     expect(told({ outcome: 'interrupted' })).toEqual(['sent open waiting', 'confirmed idle idle'])
     expect(told({ outcome: 'delivered' })).toEqual(['sent good sent', 'confirmed good confirmed'])

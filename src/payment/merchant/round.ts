@@ -127,6 +127,8 @@ type Judged = {
   /** The notification of the payment: none when there is no address for it. */
   notification: { last: LastAttempt | undefined } | undefined
   tried: TriedReturn | undefined
+  /** A test order without an address for its notification harms no buyer. */
+  isTest: boolean
   /** The address of the application's overview, where buyers of a test application without a callback return. */
   overview: string
 }
@@ -135,13 +137,13 @@ type Judged = {
 const BEFORE_PROGRAM: readonly (Step | undefined)[] = ['dns', 'connect', 'tls']
 
 /** Judges each step of a round. Pure. */
-export function judgeRound({ order, notification, ...back }: Judged, now: Date): RoundStep[] {
+export function judgeRound({ order, notification, isTest, ...back }: Judged, now: Date): RoundStep[] {
   const isPaid = order.paid_at !== null
   return [
     { step: 'created', state: 'good', verdict: 'created' },
     paidStep(order, now),
     ...(isPaid
-      ? notifiedSteps(notification)
+      ? notifiedSteps(notification, isTest)
       : ([
           { step: 'sent', state: 'idle', verdict: 'idle' },
           { step: 'confirmed', state: 'idle', verdict: 'idle' },
@@ -158,9 +160,10 @@ function paidStep(order: Judged['order'], now: Date): RoundStep {
     : { step: 'paid', state: 'open', verdict: 'unpaid' }
 }
 
-function notifiedSteps(notification: Judged['notification']): RoundStep[] {
+function notifiedSteps(notification: Judged['notification'], isTest: boolean): RoundStep[] {
   const idle = { step: 'confirmed', state: 'idle', verdict: 'idle' } as const
-  if (notification === undefined) return [{ step: 'sent', state: 'bad', verdict: 'noAddress' }, idle]
+  if (notification === undefined)
+    return [{ step: 'sent', state: isTest ? 'open' : 'bad', verdict: 'noAddress' }, idle]
   const { last } = notification
   const hop = last && hopsOf({ ...last, step_ms: null }).find(({ state }) => state === 'bad')?.step
   const sent = { step: 'sent', state: 'good', verdict: 'sent' } as const
@@ -204,7 +207,7 @@ export type Asked = { number?: string | undefined; tried?: TriedReturn }
 /** Reads the round of one order. Undefined without such an order. */
 export async function roundOf(
   { db, clock, config }: Core,
-  app: Pick<Permitted, 'id' | 'payment_id' | 'callback_url'>,
+  app: Pick<Permitted, 'id' | 'payment_id' | 'callback_url' | 'book'>,
   user_id: bigint,
   { number, tried }: Asked = {},
 ): Promise<Round | undefined> {
@@ -223,6 +226,7 @@ export async function roundOf(
         last: last && { ...last, is_tls: last.url?.startsWith('https:') ?? false },
       },
       tried,
+      isTest: app.book === 'test',
       overview: `${config.PUBLIC_URL}${APPLICATIONS}/${app.payment_id}`,
     },
     clock(),
