@@ -1,6 +1,6 @@
 /** The worker of a process: bounded, repeatable jobs, each in its own rounds, until it is stopped. */
 import type { FastifyBaseLogger } from 'fastify'
-import { syncWithForum } from './accounts/forum/sweep.ts'
+import { syncWithForum } from './accounts/forum-sync/sweep.ts'
 import { sendDueMail } from './accounts/people/email.ts'
 import { answerRecoveryRequests } from './accounts/security/recovery.ts'
 import { apartSentence } from './core/clock-check.ts'

@@ -40,7 +40,8 @@ const ROOMS: { [area: string]: Floors } = {
     passkeys: ['security'],
     'sign-in': ['passkeys'],
     forum: ['security'],
-    '': ['sign-in', 'forum'],
+    'forum-sync': ['forum'],
+    '': ['sign-in', 'forum-sync'],
   },
   identity: {
     keys: [],

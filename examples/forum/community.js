@@ -60,6 +60,29 @@ export function openCommunity(list, customGroups = []) {
       const wanted = username.toLowerCase()
       return [...members.values()].find((member) => member.username.toLowerCase() === wanted)
     },
+    /** The members of a list of the administration. @param {'suspended' | 'staff' | 'silenced'} kind */
+    list(kind) {
+      const isListed = {
+        suspended: isSuspended,
+        staff: (/** @type {Member} */ { admin, moderator }) => admin === true || moderator === true,
+        silenced: (/** @type {Member} */ { silenced_till }) => silenced_till !== undefined,
+      }[kind]
+      return [...members.values()].filter(isListed)
+    },
+    /** @param {string} group the name of a group */
+    membersOf(group) {
+      const wanted = group.toLowerCase()
+      return [...members.values()].filter((member) =>
+        groupsOf(member).some(({ name }) => name.toLowerCase() === wanted),
+      )
+    },
+    /** The members with a score, the highest first. Discourse leaves suspended members out. */
+    leaderboard() {
+      return [...members.values()]
+        .filter((member) => member.score !== undefined && !isSuspended(member))
+        .sort((a, b) => (b.score ?? 0) - (a.score ?? 0))
+        .map(({ id, username, score }, place) => ({ id, username, total_score: score, position: place + 1 }))
+    },
     /**
      * The answer of `GET /admin/users/{id}.json`.
      * @param {Member} member

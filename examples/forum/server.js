@@ -16,7 +16,7 @@ import { openWebhooks } from './webhooks.js'
 /** @import { Member } from './community.js' */
 /** @import { Hook } from './webhooks.js' */
 /**
- * @typedef {'down' | 'slow' | 'huge' | 'redirecting' | 'garbled' | 'limited' | 'not_ready' | 'not_for_you' | 'wrong_member'} Fault
+ * @typedef {'down' | 'slow' | 'huge' | 'redirecting' | 'garbled' | 'limited' | 'not_ready' | 'not_for_you' | 'wrong_member' | 'lists_refused' | 'lists_missing'} Fault
  * @typedef {{
  *   members: Member[], groups?: { id: number, name: string }[], connectSecrets: string[], apiKey: string,
  *   host?: string, port?: number, siteUrl?: string, minuteMs?: number, hook?: Hook
@@ -29,6 +29,8 @@ const HUGE_BYTES = 2_000_000
 const SLOW_MS = 30_000
 const BODY_BYTES_MAX = 4_096
 const SUSPENSION_MS = 7 * 86_400_000
+/** The members of a page of a list. */
+const LIST_PAGE = 100
 
 /**
  * Starts the forum and resolves when it listens.
@@ -236,18 +238,47 @@ function answerApi(url, request, response, forum) {
   const name = /^\/u\/([^/]+)\.json$/.exec(path)?.[1]
   const named = name === undefined ? undefined : community.findByName(name)
   if (named !== undefined) return json(response, 200, { user: community.publicView(named) })
-  const group = /^\/groups\/([^/]+)\/members\.json$/.exec(path)?.[1]
-  if (group !== undefined) {
-    const members = [...community.members.values()].filter((member) =>
-      community.groupsOf(member).some(({ name: own }) => own.toLowerCase() === group.toLowerCase()),
-    )
-    return json(response, 200, { members: members.map(({ id, username }) => ({ id, username })) })
-  }
+  const listed = answerList(path, url.searchParams, community, isAdmin)
+  if (listed !== undefined && forum.fault === 'lists_refused')
+    return json(response, 403, {
+      errors: ['You are not permitted to do that.'],
+      error_type: 'invalid_access',
+    })
+  if (listed !== undefined && forum.fault !== 'lists_missing') return json(response, 200, listed)
   // Discourse answers 404 to a key without the right to see a member.
   json(response, 404, {
     errors: ['The requested URL or resource could not be found.'],
     error_type: 'not_found',
   })
+}
+
+/**
+ * The lists of members by page, as Discourse gives them; undefined at any other address.
+ * @param {string} path
+ * @param {URLSearchParams} query
+ * @param {State['community']} community
+ * @param {boolean} isAdmin
+ */
+function answerList(path, query, community, isAdmin) {
+  const page = Number(query.get('page') ?? 1)
+  const kind = /^\/admin\/users\/list\/(suspended|staff|silenced)\.json$/.exec(path)?.[1]
+  if (kind !== undefined && isAdmin) {
+    const found = community.list(/** @type {'suspended' | 'staff' | 'silenced'} */ (kind))
+    return found.slice((page - 1) * LIST_PAGE, page * LIST_PAGE).map((member) => community.adminView(member))
+  }
+  if (path === '/groups/search.json') return [...community.groups.values()]
+  if (path === '/leaderboard.json') {
+    const ranked = community.leaderboard()
+    return { users: ranked.slice(page * LIST_PAGE, (page + 1) * LIST_PAGE) }
+  }
+  const group = /^\/groups\/([^/]+)\/members\.json$/.exec(path)?.[1]
+  if (group === undefined) return undefined
+  const members = community.membersOf(group)
+  const [limit, offset] = [Number(query.get('limit') ?? 50), Number(query.get('offset') ?? 0)]
+  return {
+    members: members.slice(offset, offset + limit).map(({ id, username }) => ({ id, username })),
+    meta: { total: members.length, limit, offset },
+  }
 }
 
 /** The answer of each fault. False: the fault changes a later step. @type {Record<Fault, (response: ServerResponse) => boolean>} */
@@ -274,6 +305,8 @@ const FAULTS = {
   not_ready: (response) => json(response, 202, { users: [], reason: 'The leaderboard is not ready.' }),
   not_for_you: () => false,
   wrong_member: () => false,
+  lists_refused: () => false,
+  lists_missing: () => false,
 }
 
 /**

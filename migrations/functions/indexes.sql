@@ -60,15 +60,20 @@ comment on index forum_events_received is 'src/operations/retention.ts: deletes 
 comment on index forum_groups_name_key is 'unique: the forum''s groups differ in more than case';
 
 comment on index forum_members_checked is 'src/accounts/forum/staff.ts: when the forum was last asked';
-comment on index forum_members_due is 'src/accounts/forum/sweep.ts: members to ask the forum for';
-comment on index forum_members_failing is 'src/accounts/forum/state.ts: members whose check failed';
-comment on index forum_members_hinted is 'src/accounts/forum/sweep.ts: members that the forum named';
+comment on index forum_members_created is 'src/accounts/forum/points.ts: members whom no pass of the leaderboard has seen';
+comment on index forum_members_due is 'src/accounts/forum-sync/sweep.ts: members to ask the forum for';
+comment on index forum_members_failing is 'src/accounts/forum-sync/state.ts: members whose check failed';
+comment on index forum_members_hinted is 'src/accounts/forum-sync/sweep.ts: members that the forum named';
 comment on index forum_members_lapsed is 'src/accounts/forum/staff.ts: staff whose rights have lapsed';
 comment on index forum_members_score_due is 'src/accounts/forum/points.ts: scores that are due';
+comment on index forum_members_silenced is 'src/accounts/forum-sync/compare.ts: silenced members';
+comment on index forum_members_suspended is 'src/accounts/forum-sync/compare.ts: suspended members';
 
 comment on index forum_nonces_expiry is 'src/operations/retention.ts: deletes expired nonces';
 
 comment on index forum_scores_pending is 'src/accounts/forum/points.ts: grants that are to be made';
+
+comment on index forum_sources_group_id_key is 'unique: a group of the forum has one list';
 
 comment on index grants_code_id_key is 'unique: a code is redeemed once';
 comment on index grants_expiry is 'src/operations/retention.ts: deletes expired grants';
@@ -274,6 +279,6 @@ comment on index users_by_part is 'src/accounts/members.ts: finds members by a p
 comment on index users_created is 'src/admin/dashboard/figures.ts: counts new members';
 comment on index users_email is 'src/accounts/people/users.ts: a member by address';
 comment on index users_forum_id_key is 'unique: a member of the forum has one account';
-comment on index users_forum_staff is 'src/accounts/forum/sweep.ts: the forum''s staff, who are asked for first';
+comment on index users_forum_staff is 'src/accounts/forum-sync/sweep.ts: the forum''s staff, who are asked for first';
 comment on index users_passkey_handle is 'unique: a handle of passkeys names one member';
 comment on index users_username_key is 'unique: usernames differ in more than case';

@@ -30,7 +30,9 @@ export type Metrics = {
   notifications: Histogram<'outcome'>
   logouts: Counter<'outcome'>
   signInFailures: Counter<'reason'>
+  forumRequests: Counter<'lane' | 'outcome'>
   forumFailures: Counter<'failure'>
+  forumDifferences: Counter<'source'>
   forumEvents: Counter<'type' | 'outcome'>
   /** Returns all metrics as text, after reading those of the database. Simultaneous scrapes share one reading. */
   scrape(): Promise<{ type: string; text: string }>
@@ -46,7 +48,7 @@ export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefine
   // Memory, CPU, garbage collection and the delay of the event loop.
   prometheus.collectDefaultMetrics({ register: registry })
   const registers = [registry]
-  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+  const counter: MakeCounter = (name, help, labelNames) =>
     new prometheus.Counter({ name, help, labelNames, registers })
   const gauge = (name: string, help: string) => new prometheus.Gauge({ name, help, registers })
   const look = makeLook(deps, gauge)
@@ -96,10 +98,7 @@ export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefine
     forumFailures: counter('tessera_forum_failures_total', 'Questions that the forum did not answer.', [
       'failure',
     ]),
-    forumEvents: counter('tessera_forum_events_total', 'Webhooks of the forum, by type and outcome.', [
-      'type',
-      'outcome',
-    ]),
+    ...forumCounters(counter),
     async scrape() {
       reading ??= look()
         .then(() => registry.metrics())
@@ -108,6 +107,27 @@ export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefine
         })
       return { type: registry.contentType, text: await reading }
     },
+  }
+}
+
+type MakeCounter = <Label extends string>(name: string, help: string, labelNames: Label[]) => Counter<Label>
+
+function forumCounters(counter: MakeCounter) {
+  return {
+    forumRequests: counter(
+      'tessera_forum_requests_total',
+      'Requests to the forum, by who asked and outcome.',
+      ['lane', 'outcome'],
+    ),
+    forumDifferences: counter(
+      'tessera_forum_differences_total',
+      'Members whom a list of the forum states otherwise than stored.',
+      ['source'],
+    ),
+    forumEvents: counter('tessera_forum_events_total', 'Webhooks of the forum, by type and outcome.', [
+      'type',
+      'outcome',
+    ]),
   }
 }
 

@@ -136,8 +136,8 @@ const SETTINGS = {
   refresh_grace_seconds: setting('signIn.tokens', whole(0, 60, 'seconds'), 30),
   signing_key_days: setting('signIn.tokens', whole(1, 3_650, 'days'), 90),
 
-  /** For sign-ins, and as many for the worker. The forum allows about 60 in all. */
-  forum_requests_per_minute: setting('forum.sync', whole(1, 600, 'perMinute'), 30),
+  /** In all. The forum counts all administrators' keys together, and allows 60. */
+  forum_requests_per_minute: setting('forum.sync', whole(10, 1_200, 'perMinute'), 50),
   forum_group_aliases: setting('forum.sync', pairs, ''),
   forum_points_bridge: setting('forum.scores', choice('off', 'on'), 'off', 'on'),
   /** Whether the first import grants a member's whole score, or only later imports grant gains. */

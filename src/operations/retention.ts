@@ -94,6 +94,8 @@ export const RETENTION = {
   forum_groups: 'bounded',
   forum_api: 'bounded',
   forum_scores: 'bounded',
+  forum_sources: 'bounded',
+  forum_source_pages: 'bounded',
 
   limit_counters: { days: 0, since: 'ends_at' },
   kept_forms: { days: 0, since: 'expires_at' },

@@ -3,7 +3,7 @@
  * spec/accounts 5.4.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkNextMember } from '../../src/accounts/forum/sweep.ts'
+import { checkNextMember } from '../../src/accounts/forum-sync/sweep.ts'
 import { openMetrics } from '../../src/core/metrics.ts'
 import type { TestForum } from '../harness/fake-forum.ts'
 import { type ForumWorld, startForumWorld, useForumWorld } from '../harness/forum-world.ts'

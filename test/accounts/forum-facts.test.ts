@@ -4,7 +4,7 @@
  * spec/accounts 5.2 and 5.3.
  */
 import { describe, expect, it } from 'vitest'
-import { checkNextMember } from '../../src/accounts/forum/sweep.ts'
+import { checkNextMember } from '../../src/accounts/forum-sync/sweep.ts'
 import type { TestForum } from '../harness/fake-forum.ts'
 import { useForumWorld } from '../harness/forum-world.ts'
 

@@ -4,7 +4,8 @@
  */
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { countScore, grantPending, importNextScore } from '../../src/accounts/forum/points.ts'
-import { checkNextMember, syncWithForum } from '../../src/accounts/forum/sweep.ts'
+import { readNextPage } from '../../src/accounts/forum-sync/passes.ts'
+import { checkNextMember, syncWithForum } from '../../src/accounts/forum-sync/sweep.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { expectSoundBooks } from '../harness/books.ts'
@@ -29,6 +30,10 @@ async function set(name: string, value: string) {
 }
 
 await set('forum_points_bridge', 'on')
+/** Keeps the lists back, so that scores come from single reads. */
+const holdLists = () =>
+  setRows(test, 'forum_sources', {}, { retry_at: new Date('2999-01-01'), finished_at: null, failure: null })
+await holdLists()
 
 type Member = { id: number; score?: number }
 
@@ -305,6 +310,79 @@ describe('an answer without a score', () => {
     expect(await scoreOf(odd)).toBeUndefined()
     expect((await dueOf(odd)).score_due_at).toEqual(tomorrow())
     expect(await scoreOf(fine)).toMatchObject({ score: 6n })
+  })
+})
+
+describe('the leaderboard', () => {
+  afterEach(holdLists)
+  const scores = () => rowOf(test, 'forum_sources', { name: 'scores' })
+  /** Reads the leaderboard from its first page, and posts its grants. */
+  async function readLeaderboard(): Promise<string[]> {
+    await setRows(
+      test,
+      'forum_sources',
+      { name: 'scores' },
+      { retry_at: null, started_at: null, next_page: 0 },
+    )
+    await world.resetBudget()
+    const before = forum.calls.length
+    while (await readNextPage(test.deps));
+    await grantPending(test.deps)
+    return forum.calls.slice(before)
+  }
+
+  it('grants by its pages once a day, except to suspended members', async () => {
+    const [member, barred] = [await join(100), await join(100)]
+    await importAll()
+    member.score = 140
+    barred.score = 150
+    nextDay()
+    await setRows(test, 'users', { id: barred.user_id }, { is_banned: true })
+    expect(await readLeaderboard()).toEqual(['/leaderboard.json', '/leaderboard.json'])
+    expect(await grants(member)).toEqual([[40n, `forum:${member.id}:${today()}`]])
+    expect(await grants(barred)).toEqual([])
+    member.score = 190
+    await readLeaderboard()
+    expect(await balance(member)).toBe(40n)
+    nextDay()
+    await readLeaderboard()
+    expect(await balance(member)).toBe(90n)
+  })
+
+  it('leaves to single reads only who came after its last pass', async () => {
+    const [listed] = [await join(10)]
+    await importAll()
+    nextDay()
+    await readLeaderboard()
+    test.clock.advance(1)
+    const newcomer = await join(30)
+    nextDay()
+    const before = forum.calls.length
+    await importAll()
+    const asked = forum.calls.slice(before).filter((path) => path.startsWith('/u/'))
+    expect(asked).toEqual([`/u/member${newcomer.id}.json`])
+    // After two days without a whole pass, each member is asked for again.
+    nextDay()
+    listed.score = 25
+    nextDay()
+    await importAll()
+    expect(await balance(listed)).toBe(15n)
+  })
+
+  it('that is not ready is asked for again, eight times and then the next day', async () => {
+    forum.fault = 'not_ready'
+    const waits: number[] = []
+    await setRows(test, 'forum_sources', { name: 'scores' }, { retry_at: null, started_at: null, tries: 0 })
+    for (let tries = 0; tries < 9; tries += 1) {
+      await world.resetBudget()
+      expect(await readNextPage(test.deps)).toBe(true)
+      const { retry_at, failure } = await scores()
+      expect(failure).toBe('not_ready')
+      waits.push((retry_at!.getTime() - test.clock.now().getTime()) / 60_000)
+      test.clock.advance(retry_at!.getTime() - test.clock.now().getTime())
+    }
+    forum.fault = undefined
+    expect(waits).toEqual([...Array.from({ length: 8 }, () => 15), 1_440])
   })
 })
 

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { ForumFailure } from '../../src/accounts/forum/api.ts'
+import type { ForumFailure } from '../../src/accounts/forum/requests.ts'
 
 const OPERATIONS = join(import.meta.dirname, '../../docs/operations')
 const PROMTOOL = '/usr/bin/promtool'
@@ -45,6 +45,7 @@ describe('the alert for a silent forum', () => {
       too_large: false,
       unreadable: false,
       wrong_member: false,
+      refused: false,
       paused: false,
       over_budget: false,
     }

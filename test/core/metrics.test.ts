@@ -123,10 +123,13 @@ describe('GET /metrics', () => {
     const page = await client.get('/sign-in')
     await client.submit(page, '/sign-in', { username: buyer.username, password: 'wrong' })
     await signIn(test, buyer.username, buyer.password)
-    expect(await fetchForumUser(test.deps, 1n, 'background')).toEqual({ failure: 'unreachable' })
+    expect(await fetchForumUser(test.deps, 1n, 'worker')).toEqual({ failure: 'unreachable' })
     const text = await scrape()
     expect(figures(text, 'tessera_sign_in_failures_total')).toEqual({ 'reason="wrong"': 1 })
     expect(figures(text, 'tessera_forum_failures_total')).toEqual({ 'failure="unreachable"': 1 })
+    expect(figures(text, 'tessera_forum_requests_total')).toEqual({
+      'lane="worker",outcome="unreachable"': 1,
+    })
   })
 
   it('tells the age of due work, newest proof and oldest unsealed journal', async () => {

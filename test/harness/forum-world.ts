@@ -1,6 +1,6 @@
 /** The example forum and the application that it sends webhooks to: what tests do at the forum, and what they look at here. */
 import { afterAll, beforeEach, expect } from 'vitest'
-import { checkNextMember } from '../../src/accounts/forum/sweep.ts'
+import { checkNextMember } from '../../src/accounts/forum-sync/sweep.ts'
 import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 import { signInAtForum, startTestForum, type TestForum, WEBHOOK_SECRET } from './fake-forum.ts'
 import { type Browser, startTestApp, type TestApp } from './harness.ts'

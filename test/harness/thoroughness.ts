@@ -8,7 +8,7 @@ export const TIMES = Number(process.env.TEST_TIMES ?? 0.05)
 export const times = (full: number, floor: number): number => Math.max(floor, Math.ceil(full * TIMES))
 
 /** What `npm test` leaves to a part of continuous integration, in which the variable is `left`. */
-type Left = 'LOOKS' | 'SAMPLES' | 'STARTS'
+type Left = 'LOOKS' | 'SAMPLES' | 'STARTS' | 'SCALE'
 
 const isLeft = (variable: Left) => process.env[variable] === 'left'
 

@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { saveMember } from '../../src/accounts/forum/members.ts'
-import { checkNextMember } from '../../src/accounts/forum/sweep.ts'
+import { checkNextMember } from '../../src/accounts/forum-sync/sweep.ts'
 import { reinstateMember } from '../../src/accounts/members.ts'
 import { createUser } from '../../src/accounts/people/users.ts'
 import { issueLink } from '../../src/accounts/security/account-links.ts'

@@ -9,7 +9,7 @@ import { type Account, findKnown, lockAccount } from './account.ts'
 import { endOf, flagOf, idOf } from './facts.ts'
 import { hintOneMember } from './groups.ts'
 import { endDeniedRights } from './staff.ts'
-import { outlasts, saveWebhookSuspension, suspensionUntil } from './suspension.ts'
+import { outlasts, saveSuspension, suspensionUntil } from './suspension.ts'
 
 /** How long a member who waits after an unusable answer still waits at most after a hint. */
 const HINT_WAIT_MS = 60_000
@@ -112,7 +112,7 @@ async function takeAway(
     config.DISCOURSE_API_KEY === undefined &&
     known.suspended_by === 'webhook' &&
     outlasts(known, forum)
-  if (isLifted || outlasts(forum, known)) await saveWebhookSuspension(tx, own, known, forum, now)
+  if (isLifted || outlasts(forum, known)) await saveSuspension(tx, own, known, forum, 'webhook', now)
   const stated = { is_admin: flagOf(subject.admin), is_moderator: flagOf(subject.moderator) }
   await endDeniedRights(tx, own, stated, now)
 }
@@ -135,7 +135,7 @@ async function storeEvent(tx: Tx, { event_id, name }: ForumEvent, now: Date): Pr
   return stored.numInsertedOrUpdatedRows === 1n
 }
 
-/** Marks one member of a renamed group for a check. After a deletion all its members become due. */
+/** Marks one member of a renamed group for a check. After a deletion, all its members. */
 async function hintGroup(tx: Tx, group_id: bigint, name: string, now: Date): Promise<boolean> {
   if (name !== 'group_destroyed') {
     await hintOneMember(tx, group_id, now)
@@ -143,7 +143,7 @@ async function hintGroup(tx: Tx, group_id: bigint, name: string, now: Date): Pro
   }
   const due = await tx
     .updateTable('forum_members')
-    .set({ next_check_at: now })
+    .set({ hinted_at: now })
     .where('user_id', 'in', (eb) =>
       eb.selectFrom('user_groups').where('forum_group_id', '=', group_id).select('user_id'),
     )

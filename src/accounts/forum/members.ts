@@ -156,6 +156,7 @@ export async function banDeletedMember(tx: Tx, user_id: bigint, now: Date): Prom
     .set({
       is_banned: true,
       suspended_by: 'api',
+      deleted_at: now,
       ...answered(now),
       next_check_at: new Date(now.getTime() + DELETED_CHECK_MS),
     })
@@ -186,11 +187,11 @@ type Learnt = Partial<ForumSuspension> & {
 
 async function remember(tx: Tx, user_id: bigint, learnt: Learnt, facts: Facts): Promise<void> {
   const { user, failure, hasApi, now } = facts
-  const row = { user_id, next_check_at: now, score_due_at: now }
+  const row = { user_id, next_check_at: now, score_due_at: now, created_at: now }
   const values = {
     ...learnt,
     ...(user === undefined && { failure: failure ?? null, ...(hasApi && { hinted_at: now }) }),
-    ...(user && { next_check_at: await nextCheck(tx, user_id, facts) }),
+    ...(user && { deleted_at: null, next_check_at: await nextCheck(tx, user_id, facts) }),
     ...(user?.silenced_till !== undefined && { silenced_till: user.silenced_till }),
   }
   await tx

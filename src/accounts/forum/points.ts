@@ -15,9 +15,11 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import type { SettingValues } from '../../core/setting-values.ts'
+import type { Tx } from '../../database/connection.ts'
 import { grantPoints } from '../../ledger/points.ts'
 import type { Config } from '../../platform/config.ts'
-import { type ForumFailure, fetchScore, isOfAll } from './api.ts'
+import { fetchScore } from './api.ts'
+import { type ForumFailure, isOfAll } from './requests.ts'
 
 const DAY_MS = 86_400_000
 /** Longer than any answer takes. After this time other processes take the member of a process that died. */
@@ -26,6 +28,8 @@ const PENDING_MAX = 50
 /** How often a member's score is asked for again while the forum computes it, before the next day. */
 const NOT_READY_TRIES_MAX = 8
 const NOT_READY_MS = 900_000
+/** After this time without a whole pass of the leaderboard, each member's score is asked for again. */
+const LEADERBOARD_MS_MAX = 2 * DAY_MS
 
 /** Returns the address of the forum where members earn points, or undefined if they earn none there. */
 export function earningForum(
@@ -66,7 +70,11 @@ export async function importNextScore(deps: Core): Promise<boolean> {
   if ('failure' in answer) return tryLater(deps, member, answer.failure)
   const isPastCounted = settings.forum_points_for_past_score === 'on'
   await grantPending(deps, member.user_id)
-  await decideGrant(deps, member, answer.score, isPastCounted)
+  const now = deps.clock()
+  await deps.db
+    .transaction()
+    .execute((tx) => decideGrant(tx, member.user_id, answer.score, { isPastCounted, now }))
+  await makeDue(deps, member, nextDay(now))
   await grantPending(deps, member.user_id)
   return true
 }
@@ -125,18 +133,31 @@ async function postPending({ db, clock }: Core, { user_id, forum_id, imported_on
     .execute()
 }
 
-/** Claims a due member by setting the time of the next try. Suspended and banned members wait. */
+/**
+ * Claims a due member by setting the time of the next try. Suspended and banned members wait. While the leaderboard states the scores,
+ * only members who came after its last pass are asked for.
+ */
 async function claimDueMember({ db, clock }: Core): Promise<DueMember | undefined> {
   const now = clock()
+  const listed = await db
+    .selectFrom('forum_sources')
+    .where('name', '=', 'scores')
+    .where('finished_at', '>=', new Date(now.getTime() - LEADERBOARD_MS_MAX))
+    .select('started_at')
+    .executeTakeFirst()
+  const [isUnlisted, order] =
+    listed === undefined
+      ? [sql<boolean>`true`, sql.ref('member.score_due_at')]
+      : [sql<boolean>`member.created_at > ${listed.started_at}`, sql.ref('member.created_at')]
   const { rows } = await sql<DueMember>`
     update forum_members as claimed set score_due_at = ${new Date(now.getTime() + RETRY_MS)}
     from users
     where users.id = claimed.user_id and claimed.user_id = (
       select member.user_id
       from forum_members as member join users as person on person.id = member.user_id
-      where member.score_due_at <= ${now}
+      where member.score_due_at <= ${now} and ${isUnlisted}
         and not is_banned_or_suspended(person.is_banned, person.suspended_till, ${now})
-      order by member.score_due_at
+      order by ${order}
       limit 1
       for update of member skip locked
     )
@@ -162,37 +183,36 @@ async function makeDue(
     .execute()
 }
 
-/** Stores the grant of this day's import, once a day, and never replaces a grant that is not posted yet. */
-async function decideGrant(
-  deps: Core,
-  member: DueMember,
+/**
+ * Stores the grant of this day's import, once a day, and never replaces a grant that is not posted yet. Returns the points that are
+ * to be granted.
+ */
+export async function decideGrant(
+  tx: Tx,
+  user_id: bigint,
   score: bigint,
-  isPastCounted: boolean,
-): Promise<void> {
-  const { user_id } = member
-  const now = deps.clock()
+  { isPastCounted, now }: { isPastCounted: boolean; now: Date },
+): Promise<bigint> {
   const imported_on = now.toISOString().slice(0, 10)
-  await deps.db.transaction().execute(async (tx) => {
-    const before = await tx
-      .selectFrom('forum_scores')
-      .where('user_id', '=', user_id)
-      .select(['score', 'debt', 'imported_on', 'pending_amount'])
-      .forUpdate()
-      .executeTakeFirst()
-    if (before !== undefined && (before.imported_on >= imported_on || before.pending_amount !== null)) return
-    const origin = { score: isPastCounted ? 0n : score, debt: 0n }
-    const { granted, ...counted } = countScore(before ?? origin, score)
-    const row = { ...counted, imported_on, pending_amount: granted > 0n ? granted : null, updated_at: now }
-    await tx
-      .insertInto('forum_scores')
-      .values({ user_id, ...row })
-      // When two first imports run at once, the second one is dropped.
-      .onConflict((conflict) =>
-        before === undefined ? conflict.doNothing() : conflict.column('user_id').doUpdateSet(row),
-      )
-      .execute()
-  })
-  await makeDue(deps, member, nextDay(now))
+  const before = await tx
+    .selectFrom('forum_scores')
+    .where('user_id', '=', user_id)
+    .select(['score', 'debt', 'imported_on', 'pending_amount'])
+    .forUpdate()
+    .executeTakeFirst()
+  if (before !== undefined && (before.imported_on >= imported_on || before.pending_amount !== null)) return 0n
+  const origin = { score: isPastCounted ? 0n : score, debt: 0n }
+  const { granted, ...counted } = countScore(before ?? origin, score)
+  const row = { ...counted, imported_on, pending_amount: granted > 0n ? granted : null, updated_at: now }
+  await tx
+    .insertInto('forum_scores')
+    .values({ user_id, ...row })
+    // When two first imports run at once, the second one is dropped.
+    .onConflict((conflict) =>
+      before === undefined ? conflict.doNothing() : conflict.column('user_id').doUpdateSet(row),
+    )
+    .execute()
+  return granted
 }
 
 function nextDay(now: Date): Date {

@@ -1,6 +1,6 @@
 /**
  * The forum's suspensions and bans. A single read decides. A signed webhook only takes away: it suspends at once, and what
- * it suspended stays suspended until a single read answers. A suspension or ban by an administrator of Tessera stays.
+ * it suspended stays suspended until a single read answers. A list does likewise. A suspension or ban by an administrator of Tessera stays.
  */
 import type { Tx } from '../../database/connection.ts'
 import type { SuspendedBy } from '../../database/tables/forum.ts'
@@ -26,14 +26,15 @@ export function suspensionUntil(end: Date | null, now: Date): Suspension {
   return { suspended_till: is_banned ? null : end, is_banned }
 }
 
-/** Returns the forum's suspension by a single read. One that was asked for before a webhook suspended lifts nothing. */
+/** Returns the forum's suspension by a single read. One that was asked for before a webhook or a list suspended lifts nothing. */
 export function suspensionBySingleRead(
   { suspended_till }: Pick<ForumUser, 'suspended_till'>,
   known: KnownMember | undefined,
   asked_at: Date,
 ): ForumSuspension {
   const read = suspensionUntil(suspended_till, asked_at)
-  if (known?.suspended_by === 'webhook' && isOutdated(known, asked_at) && outlasts(known, read)) {
+  const isOfLaterWord = known !== undefined && known.suspended_by !== 'api' && isOutdated(known, asked_at)
+  if (isOfLaterWord && outlasts(known, read)) {
     const { suspended_till, is_banned, suspended_by } = known
     return { suspended_till, is_banned, suspended_by }
   }
@@ -64,12 +65,13 @@ export function outlasts(one: Suspension, other: Suspension): boolean {
   )
 }
 
-/** Stores the word of a signed webhook about the member of a locked account. */
-export async function saveWebhookSuspension(
+/** Stores the word of a signed webhook or of a list about the member of a locked account. */
+export async function saveSuspension(
   tx: Tx,
   own: Account,
   known: KnownMember,
   forum: Suspension,
+  source: 'webhook' | 'list',
   now: Date,
 ): Promise<void> {
   const suspended = accountSuspension(own, known, forum)
@@ -78,7 +80,7 @@ export async function saveWebhookSuspension(
     .set({ ...suspended, updated_at: now })
     .where('id', '=', own.id)
     .execute()
-  const suspended_by = isNone(forum) ? null : ('webhook' as const)
+  const suspended_by = isNone(forum) ? null : source
   await tx
     .updateTable('forum_members')
     .set({ ...forum, suspended_by })

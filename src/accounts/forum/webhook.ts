@@ -10,9 +10,9 @@ import { AppError } from '../../platform/errors.ts'
 import { sameText } from '../../platform/secrets.ts'
 import { refuseOtherMethods } from '../../web/methods.ts'
 import { clientFaultStatus } from '../../web/pages.ts'
-import { BODY_BYTES_MAX } from './api.ts'
 import { type ForumEvent, receiveEvent } from './events.ts'
 import { objectOf } from './facts.ts'
+import { BODY_BYTES_MAX } from './requests.ts'
 
 const header = z.string().regex(/^[\x21-\x7e]{1,100}$/)
 

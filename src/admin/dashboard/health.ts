@@ -1,5 +1,6 @@
 /** What the product knows of its own health. One statement reads bounded rows by their indexes. */
 import { sql } from 'kysely'
+import { readLater } from '../../accounts/forum-sync/sweep.ts'
 import type { Core } from '../../core/core.ts'
 import { isNewer } from '../../platform/changelog.ts'
 import { VERSION } from '../../platform/version.ts'
@@ -79,6 +80,7 @@ export type Health = {
 export async function readHealth({ db, config, clock, settings }: Core): Promise<Health> {
   const now = clock()
   const { signing_key_days } = await settings.read()
+  const forum_later_ms = await readLater(db, now)
   const { rows } = await sql<Facts>`
     with waiting as materialized (
       -- In the order of an index, so that Postgres never looks for due ones among all others.
@@ -103,7 +105,7 @@ export async function readHealth({ db, config, clock, settings }: Core): Promise
       (select count(*) from settled where given_up_at is not null)::integer as mails_given_up,
       (select received_at from forum_events order by received_at desc limit 1) as forum_event_at,
       (select paused_until from forum_api limit 1) as forum_paused_until,
-      (select next_check_at from forum_members order by next_check_at limit 1) as forum_due_at,
+      (select next_check_at from forum_members order by next_check_at limit 1) + ${forum_later_ms}::bigint * interval '1 millisecond' as forum_due_at,
       (select signs_from from signing_keys where alg = 'RS256' and published_until is null) as signs_from,
       (select finished_at from last_backup) as backup_at,
       (select bytes from last_backup) as backup_bytes,

@@ -2,7 +2,7 @@
 // Verbs: memberPages, groupPages, forumPages.
 /** /admin/forum shows the state of the forum connection, and whether its member data is up to date. */
 import type { FastifyInstance } from 'fastify'
-import { type ForumState, forumState, lacksClaims } from '../../accounts/forum/state.ts'
+import { type ForumState, forumState, lacksClaims } from '../../accounts/forum-sync/state.ts'
 import { type Collision, collisions } from '../../accounts/local-groups.ts'
 import type { Core } from '../../core/core.ts'
 

@@ -1,5 +1,6 @@
 /** Texts of the state of the forum connection. */
 import type { Texts } from '../../web/languages.ts'
+import { counted } from '../../web/plurals.ts'
 
 export const forum = {
   title: { en: 'Forum', zh: '论坛' },
@@ -27,6 +28,51 @@ export const forum = {
   },
   confirmed: { en: 'last confirmed', zh: '上次确认' },
   silent: { en: 'The forum did not respond. Next request:', zh: '论坛没有响应，下次请求时间' },
+  suspension: (minutes: number) => ({
+    en: `A suspension at the forum is known here after ${minutes} ${counted(minutes, 'minute', 'minutes')} at most.`,
+    zh: `论坛的封禁最多 ${minutes} 分钟后在此生效。`,
+  }),
+  suspensionWebhook: { en: 'With a webhook, after seconds.', zh: '配置 webhook 后只需数秒。' },
+  suspensionUnknown: {
+    en: 'The list of suspended members has not been read lately, so a suspension without a webhook is known after an hour or a day.',
+    zh: '近期未读到封禁名单；没有 webhook 时，封禁要一小时到一天后才在此生效。',
+  },
+  lists: { en: 'Lists', zh: '名单' },
+  listsText: {
+    en: 'What the forum states of many members at once. A difference makes Tessera read the member.',
+    zh: '论坛一次给出多名成员的状态；如有差异，会单独读取该成员。',
+  },
+  compared: { en: 'Members compared', zh: '比对成员' },
+  differences: { en: 'differences', zh: '差异' },
+  pages: { en: 'pages', zh: '页数' },
+  passTook: (seconds: number) => ({ en: `duration ${seconds} s`, zh: `用时 ${seconds} 秒` }),
+  late: { en: 'Late', zh: '已过期' },
+  running: { en: 'Being read', zh: '读取中' },
+  refusedList: {
+    en: 'The forum refuses this list to the API key. Use a read-only key of a single administrator, such as system.',
+    zh: '论坛不允许此密钥读取该名单。请使用某位管理员（如 system）的只读密钥。',
+  },
+  shrunkList: {
+    en: 'Many members are missing from this list at once. It is being read again, and they are checked a few at a time.',
+    zh: '该名单突然少了许多成员。将再次读取，并逐步核实这些成员。',
+  },
+  unreadList: {
+    en: 'The last response could not be used. It is asked for again.',
+    zh: '上次响应无法使用，稍后重试。',
+  },
+  listNames: {
+    suspended: { en: 'Suspended members', zh: '被封禁的成员' },
+    staff: { en: 'Administrators and moderators', zh: '管理员与版主' },
+    silenced: { en: 'Silenced members', zh: '被禁言的成员' },
+    groups: { en: 'Groups', zh: '用户组' },
+    names: { en: 'All members, for their names', zh: '全部成员（用户名）' },
+    trust_level_1: { en: 'Trust level 1 and above', zh: '信任等级 1 级及以上' },
+    trust_level_2: { en: 'Trust level 2 and above', zh: '信任等级 2 级及以上' },
+    trust_level_3: { en: 'Trust level 3 and above', zh: '信任等级 3 级及以上' },
+    trust_level_4: { en: 'Trust level 4', zh: '信任等级 4 级' },
+    scores: { en: 'Scores', zh: '得分' },
+  },
+  group: { en: 'Group', zh: '用户组' },
   lastEvent: { en: 'Last webhook', zh: '最近的 webhook' },
   lastChecked: { en: 'Last member updated', zh: '最近更新的成员' },
   members: { en: 'Members', zh: '成员数' },

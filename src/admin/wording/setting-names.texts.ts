@@ -265,8 +265,8 @@ export const names = {
   forum_requests_per_minute: {
     label: { en: 'Requests to the forum', zh: '向论坛发出的请求' },
     hint: {
-      en: 'For sign-ins, and as many again for updates. A forum allows about 60 in all.',
-      zh: '登录与后台更新各按此数计；论坛一般共允许约 60 次。',
+      en: 'In all: for updates three fifths of them, for sign-ins the rest. The forum counts all administrators’ keys together and allows 60.',
+      zh: '总数：后台更新最多占五分之三，其余用于登录。论坛把所有管理员密钥合并计数，共允许 60 次。',
     },
   },
   forum_group_aliases: {

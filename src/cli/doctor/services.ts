@@ -1,7 +1,8 @@
 /** The doctor's checks of the configured servers: the forum and its groups, the mail server, the collector of traces. */
 
-import { apiHeaders, SYSTEM_PATH } from '../../accounts/forum/api.ts'
-import { lacksClaims } from '../../accounts/forum/state.ts'
+import { SYSTEM_PATH } from '../../accounts/forum/api.ts'
+import { apiHeaders } from '../../accounts/forum/requests.ts'
+import { lacksClaims } from '../../accounts/forum-sync/state.ts'
 import { collisions } from '../../accounts/local-groups.ts'
 import { makeTransport } from '../../accounts/people/email.ts'
 import { openSettings } from '../../core/settings.ts'

@@ -24,6 +24,7 @@ type ForumMembersTable = {
   staff_confirmed_at: Nullable<Date>
   staff_lapsed_at: Nullable<Date>
   checked_at: Nullable<Date>
+  deleted_at: Nullable<Date>
   failure: Nullable<string>
   failures: Generated<number>
   retry_at: Nullable<Date>
@@ -50,6 +51,7 @@ type ForumApiTable = {
   requests: Generated<Date[]>
   sign_in_requests: Generated<Date[]>
   paused_until: Nullable<Date>
+  pause_seconds: Generated<number>
   answers_without_claims: Generated<number>
   created_at: CreatedAt
 }
@@ -65,7 +67,39 @@ type ForumScoresTable = {
   updated_at: Generated<Date>
 }
 
+type ForumSourcesTable = {
+  name: string
+  group_id: Nullable<bigint>
+  group_name: Nullable<string>
+  every_minutes: number
+  pass: Generated<number>
+  next_page: Generated<number>
+  pages: Generated<number>
+  rows: Generated<number>
+  accounts: Generated<number>
+  differences: Generated<number>
+  absent: Generated<number>
+  started_at: Nullable<Date>
+  finished_at: Nullable<Date>
+  last_seconds: Nullable<number>
+  claimed_until: Nullable<Date>
+  retry_at: Nullable<Date>
+  tries: Generated<number>
+  failure: Nullable<string>
+  created_at: CreatedAt
+}
+
+type ForumSourcePagesTable = {
+  source: string
+  page: number
+  pass: number
+  user_ids: bigint[]
+  created_at: CreatedAt
+}
+
 export interface ForumTables {
+  forum_sources: ForumSourcesTable
+  forum_source_pages: ForumSourcePagesTable
   forum_nonces: ForumNoncesTable
   forum_members: ForumMembersTable
   forum_groups: ForumGroupsTable

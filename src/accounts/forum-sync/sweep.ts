@@ -1,20 +1,22 @@
 /**
- * Keeps the data of the forum's members up to date. Any number of processes claim one member at a time, read it from the
- * API and save it. Members with a hint come first (a webhook, a sign-in without an answer of the API, a name that was taken
- * over), and of these the urgent. Then come staff, members with a session, and the others. Within each group the longest
- * unchecked come first. Of members with a session the claim sees those of the newest sessions and those who have been due longest.
+ * Keeps the data of the forum's members up to date. In each round come members with a hint (a webhook, a list, a sign-in without an
+ * answer of the API, a name that was taken over), and of these the urgent; then pages of the lists; then first scores and single reads of
+ * members who are due. While lists are due, hints have two requests of three, so neither keeps the other waiting.
  *
- * With b requests a minute and a members in session, their data may be a/b minutes old, or an hour if that is longer. The
- * data of the others may be a day old. No request waits for this, because payments and pages read local state.
+ * Members with a session are read within an hour, others within a day. While the lists are fresh, they state all that takes away, and
+ * these times become a day and 30 days. No request waits for this, because payments and pages read local state.
  * spec/accounts 5.5.
  */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
-import { type ForumFailure, fetchForumUser, isOfAll, isPausing } from './api.ts'
-import { parseGroupAliases } from './groups.ts'
-import { banDeletedMember, saveMember, savingMembers } from './members.ts'
-import { grantPending, importNextScore } from './points.ts'
-import { lapseRights } from './staff.ts'
+import type { Db } from '../../database/connection.ts'
+import { fetchForumUser } from '../forum/api.ts'
+import { parseGroupAliases } from '../forum/groups.ts'
+import { banDeletedMember, saveMember, savingMembers } from '../forum/members.ts'
+import { grantPending, importNextScore } from '../forum/points.ts'
+import { type ForumFailure, isOfAll, isPausing } from '../forum/requests.ts'
+import { lapseRights } from '../forum/staff.ts'
+import { areListsFresh, hintMissing, readNextPage } from './passes.ts'
 
 /** Longer than any answer takes. After this time other processes take the member of a process that died. */
 const CLAIM_SECONDS = 60
@@ -28,30 +30,42 @@ const LOOKED_AT_MAX = 500
 /** Members of one round. The next round takes the rest, so that a round never takes long. */
 const ROUND_MAX = 20
 
+/** While lists are due, a page of them follows so many members with a hint. */
+const HINTS_A_PAGE = 2
+/** While the lists are fresh, single reads wait so much longer: a day in all with a session, and 30 days without. */
+const SESSION_HOURS_LATER = 23
+const OTHERS_HOURS_LATER = 29 * 24
+
 type Claimed = { user_id: bigint; forum_id: bigint; failure: string | null; failures: number }
 type Failure = ForumFailure | 'not_saved'
 
-/** Runs one round of the worker: checks due members and imports due scores. It ends early when the process stops. */
+/** Runs one round of the worker. It ends early when the process stops. */
 export async function syncWithForum(deps: Core, isStopped: () => boolean): Promise<void> {
   const { DISCOURSE_URL, DISCOURSE_API_KEY } = deps.config
   if (DISCOURSE_URL === undefined) return
+  await hintMissing(deps)
   for (let count = 0; count < ROUND_MAX && !isStopped(); count += 1) {
+    let isHinted = false
+    for (let hint = 0; hint < HINTS_A_PAGE; hint += 1)
+      isHinted = (await checkNextMember(deps, 'hinted')) || isHinted
+    const isRead = await readNextPage(deps)
+    if (isHinted || isRead) continue
     // In turns, so that a forum with more members than the budget can check does not starve the points bridge.
-    const [isChecked, isImported] = [await checkNextMember(deps), await importNextScore(deps)]
+    const [isImported, isChecked] = [await importNextScore(deps), await checkNextMember(deps, 'due')]
     if (!isChecked && !isImported) break
   }
   await lapseRights(deps, { hasApi: DISCOURSE_API_KEY !== undefined })
   await grantPending(deps)
 }
 
-/** Checks one member. Returns whether more may be due. */
-export async function checkNextMember(deps: Core): Promise<boolean> {
+/** Checks one member: one with a hint, one who is due, or whoever comes first. Returns whether more may be due. */
+export async function checkNextMember(deps: Core, which: 'hinted' | 'due' | 'any' = 'any'): Promise<boolean> {
   if (deps.config.DISCOURSE_API_KEY === undefined) return false
   // Taken first, because the answer may not contain the change that a later hint is about.
   const asked_at = deps.clock()
-  const claimed = await claimNextMember(deps)
+  const claimed = await claimNextMember(deps, which)
   if (claimed === undefined) return false
-  const answer = await fetchForumUser(deps, claimed.forum_id, 'background')
+  const answer = await fetchForumUser(deps, claimed.forum_id, 'worker')
   if (answer === 'deleted') {
     await deps.db.transaction().execute((tx) => banDeletedMember(tx, claimed.user_id, asked_at))
     return true
@@ -77,12 +91,29 @@ export async function checkNextMember(deps: Core): Promise<boolean> {
   return true
 }
 
+/** Until when a member's next check must have been due, if checks wait so many hours longer. */
+function dueBefore(now: Date, hours_later: number): Date {
+  return new Date(now.getTime() - hours_later * 3_600_000)
+}
+
+/** Returns how much later than `next_check_at` members without a session are read, in milliseconds. */
+export async function readLater(db: Db, now: Date): Promise<number> {
+  return (await areListsFresh(db, now)) ? OTHERS_HOURS_LATER * 3_600_000 : 0
+}
+
 /**
  * Claims the next member. Each part of the order reads few rows by an index, however many members are due: after an outage, all are.
  */
-async function claimNextMember({ db, clock }: Core): Promise<Claimed | undefined> {
+async function claimNextMember(
+  { db, clock }: Core,
+  which: 'hinted' | 'due' | 'any',
+): Promise<Claimed | undefined> {
   const now = clock()
+  const isFresh = await areListsFresh(db, now)
+  const isDueSince = (hours: number) =>
+    sql<SqlBool>`member.next_check_at <= ${dueBefore(now, isFresh ? hours : 0)}`
   const isDue = sql<SqlBool>`member.next_check_at <= ${now}`
+  const [isDueInSession, isDueOtherwise] = [isDueSince(SESSION_HOURS_LATER), isDueSince(OTHERS_HOURS_LATER)]
   const isFree = sql<SqlBool>`(member.retry_at is null or member.retry_at <= ${now})
     and (member.claimed_until is null or member.claimed_until <= ${now})`
   const hasSession = sql<SqlBool>`exists (select from sessions where user_id = member.user_id and expires_at > ${now})`
@@ -97,26 +128,31 @@ async function claimNextMember({ db, clock }: Core): Promise<Claimed | undefined
     sql`member.hint_is_urgent desc, member.hinted_at`,
   )
   const staff = first(
-    sql`${isDue} and member.user_id in (select id from users where forum_id is not null and (is_admin or is_moderator))`,
+    sql`${isDueInSession} and member.user_id in (select id from users where forum_id is not null and (is_admin or is_moderator))`,
     sql`${hasSession} desc, member.checked_at nulls first`,
   )
   const present = first(
-    sql`${isDue} and member.user_id in (
+    sql`${isDueInSession} and member.user_id in (
       select user_id from (select user_id, expires_at from sessions order by id desc limit ${LOOKED_AT_MAX}) as newest
       where expires_at > ${now}
     )`,
     sql`member.checked_at nulls first`,
   )
   const others = first(
-    sql`${isDue} and member.user_id in (
-      select user_id from forum_members as member where ${isDue} and ${isFree} order by next_check_at limit ${LOOKED_AT_MAX}
+    sql`${isDueOtherwise} and member.user_id in (
+      select user_id from forum_members as member where ${isDueOtherwise} and ${isFree} order by next_check_at limit ${LOOKED_AT_MAX}
     )`,
     sql`${hasSession} desc, member.checked_at nulls first`,
   )
+  const parts = {
+    hinted,
+    due: sql`coalesce(${staff}, ${present}, ${others})`,
+    any: sql`coalesce(${hinted}, ${staff}, ${present}, ${others})`,
+  }
   const { rows } = await sql<Claimed>`
     update forum_members as claimed set claimed_until = ${new Date(now.getTime() + CLAIM_SECONDS * 1000)}
     from users
-    where users.id = claimed.user_id and claimed.user_id = coalesce(${hinted}, ${staff}, ${present}, ${others})
+    where users.id = claimed.user_id and claimed.user_id = ${parts[which]}
     returning claimed.user_id, users.forum_id, claimed.failure, claimed.failures`.execute(db)
   return rows[0]
 }

@@ -2,14 +2,39 @@
 import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 import { type Counts, countEach } from '../../database/counts.ts'
+import { readLater } from './sweep.ts'
 
 const GROUPS_SHOWN_MAX = 200
 const FAILURES_SHOWN_MAX = 20
 const LAPSED_SHOWN_MAX = 20
+const SOURCES_SHOWN_MAX = 60
+/** A list is late whose last whole pass is older than so many of its intervals. */
+const INTERVALS_MAX = 3
 /** After so many answers in a row without claims the forum's settings leave them out. */
 const ANSWERS_WITHOUT_CLAIMS = 20
 
+/** A list of the forum, and its last pass. */
+export type ListState = {
+  name: string
+  /** The custom group of the list. */
+  group_id: bigint | null
+  group_name: string | null
+  every_minutes: number
+  finished_at: Date | null
+  /** Whole seconds. */
+  last_seconds: number | null
+  pages: number
+  accounts: number
+  differences: number
+  failure: string | null
+  isRunning: boolean
+  isLate: boolean
+}
+
 export type ForumState = {
+  lists: ListState[]
+  /** The longest that a suspension at the forum stays unknown without a webhook, in minutes. Undefined before the first pass. */
+  suspension_minutes: number | undefined
   /** The last new webhook event. */
   last_event: { event: string; received_at: Date } | undefined
   /** When the forum last answered about any member, and since when the oldest check is due. */
@@ -31,7 +56,10 @@ export type ForumState = {
 
 /** Reads the state of the forum bridge. */
 export async function forumState(db: Db, now: Date): Promise<ForumState> {
-  const [events, members, times, api, failures, lapsed, groups] = await Promise.all([
+  const later_ms = await readLater(db, now)
+  const due = new Date(now.getTime() - later_ms)
+  const [lists, events, members, times, api, failures, lapsed, groups] = await Promise.all([
+    readLists(db, now),
     db
       .selectFrom('forum_events')
       .orderBy('received_at', 'desc')
@@ -41,13 +69,13 @@ export async function forumState(db: Db, now: Date): Promise<ForumState> {
     countEach(db, {
       total: sql`select from forum_members`,
       unchecked: sql`select from forum_members where checked_at is null`,
-      due: sql`select from forum_members where next_check_at <= ${now} order by next_check_at`,
+      due: sql`select from forum_members where next_check_at <= ${due} order by next_check_at`,
       hinted: sql`select from forum_members where hinted_at is not null order by hint_is_urgent desc, hinted_at`,
       failing: sql`select from forum_members where failure is not null order by retry_at`,
     }),
     sql<Pick<ForumState, 'last_checked_at' | 'oldest_due_at'>>`
       select (select checked_at from forum_members where checked_at is not null order by checked_at desc limit 1) as last_checked_at,
-        (select next_check_at from forum_members where next_check_at <= ${now} order by next_check_at limit 1) as oldest_due_at`.execute(
+        (select next_check_at from forum_members where next_check_at <= ${due} order by next_check_at limit 1) as oldest_due_at`.execute(
       db,
     ),
     db.selectFrom('forum_api').select('paused_until').executeTakeFirst(),
@@ -70,15 +98,41 @@ export async function forumState(db: Db, now: Date): Promise<ForumState> {
       from forum_groups as g order by g.id limit ${GROUPS_SHOWN_MAX}`.execute(db),
   ])
   const paused_until = api?.paused_until ?? null
+  const { last_checked_at, oldest_due_at } = times.rows[0]!
   return {
+    lists,
+    suspension_minutes: suspensionMinutes(lists),
     last_event: events[0],
-    ...times.rows[0]!,
+    last_checked_at,
+    oldest_due_at: oldest_due_at && new Date(oldest_due_at.getTime() + later_ms),
     members,
     paused_until: paused_until !== null && paused_until > now ? paused_until : null,
     failures,
     lapsed,
     groups: groups.rows,
   }
+}
+
+/** Reads the lists: first those that every forum has, then the custom groups. */
+async function readLists(db: Db, now: Date): Promise<ListState[]> {
+  const { rows } = await sql<ListState>`
+    select name, group_id, group_name, every_minutes, finished_at, last_seconds, pages, accounts, differences, failure,
+      next_page > 0 as "isRunning",
+      coalesce(finished_at, created_at)
+        < ${now}::timestamptz - greatest(every_minutes * interval '1 minute', coalesce(last_seconds, 0) * interval '3 seconds')
+          * ${INTERVALS_MAX} as "isLate"
+    from forum_sources order by group_id nulls first, every_minutes, name limit ${SOURCES_SHOWN_MAX}`.execute(
+    db,
+  )
+  return rows
+}
+
+/** A suspension just after its page was read is seen by the next pass, at its end at the latest. */
+function suspensionMinutes(lists: ListState[]): number | undefined {
+  const list = lists.find(({ name }) => name === 'suspended')
+  if (list === undefined || list.finished_at === null || list.isLate) return undefined
+  const minutes = (list.last_seconds ?? 0) / 60
+  return Math.ceil(Math.max(list.every_minutes, 3 * minutes) + minutes)
 }
 
 /** Whether the forum's answers at sign-in have long stated neither rights nor groups. */
