@@ -52,6 +52,7 @@ export const docs = {
     start: { en: 'Get started', zh: '快速开始' },
     'start-gateway': { en: 'First gateway call', zh: '网关的第一个请求' },
     'test-mode': { en: 'Test mode', zh: '测试模式' },
+    links: { en: 'Sell without a server', zh: '无需服务器即可售卖' },
     merchant: { en: 'HMAC API guide', zh: 'HMAC 接口指南' },
     'access-keys': { en: 'Access keys', zh: '访问密钥' },
     mandates: { en: 'Mandates', zh: '预授权扣款' },

@@ -18,6 +18,7 @@ const ICONS = {
   start: 'home',
   'start-gateway': 'swap',
   'test-mode': 'check',
+  links: 'link',
   merchant: 'wallet',
   'access-keys': 'key',
   mandates: 'refresh',

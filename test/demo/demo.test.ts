@@ -249,6 +249,22 @@ describe('a first start', () => {
     expect(failed).toEqual([])
   })
 
+  test('has a link with three of twenty codes left, a tip jar, one that is sold out, and a draft', async () => {
+    const links = await withDatabase(dataDir, (db) =>
+      db
+        .selectFrom('links')
+        .orderBy('id')
+        .select(['state', 'delivery', sql<bigint>`units_sold(links.id)`.as('sold')])
+        .execute(),
+    )
+    expect(links).toEqual([
+      { state: 'on_sale', delivery: 'codes', sold: 17n },
+      { state: 'on_sale', delivery: 'none', sold: 4n },
+      { state: 'on_sale', delivery: 'none', sold: 3n },
+      { state: 'draft', delivery: 'text', sold: 0n },
+    ])
+  })
+
   test('has members of two years, and nothing in the name of one that the member did not do', async () => {
     const { demo } = started
     // A page with a code and a token signs somebody in.

@@ -11,7 +11,15 @@ const FOLDER = join(import.meta.dirname, '../../../docs')
 /** The guides under each title of the navigation. The first one is the page at /docs. */
 export const CHAPTERS = {
   begin: ['start', 'start-gateway', 'test-mode'],
-  payments: ['merchant', 'access-keys', 'mandates', 'subscriptions', 'gateway-shop', 'gateway-clients'],
+  payments: [
+    'links',
+    'merchant',
+    'access-keys',
+    'mandates',
+    'subscriptions',
+    'gateway-shop',
+    'gateway-clients',
+  ],
   signIn: ['oauth-application', 'sign-in-programs', 'sign-in-clients'],
   operators: ['operator', 'discourse'],
 } as const

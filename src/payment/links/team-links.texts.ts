@@ -10,6 +10,7 @@ export const teamLinks = {
     en: 'A link sells one thing on a page of its own. You share its address; no program is needed.',
     zh: '收款链接是一个单独的商品页。分享地址即可售卖，无需编程。',
   },
+  guide: { en: 'How to sell with a link', zh: '如何用链接售卖' },
   empty: { en: 'No links yet', zh: '还没有收款链接' },
   emptyText: {
     en: 'Sell codes, a text, an address or a thank-you. Buyers get it the moment they pay.',
