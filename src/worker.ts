@@ -15,6 +15,7 @@ import { finishMandates } from './payment/mandates/acts.ts'
 import { tellOfMandates } from './payment/mandates/notices.ts'
 import { expireOrders } from './payment/orders/orders.ts'
 import { countTakings } from './payment/orders/takings.ts'
+import { tellOfPayouts } from './payment/payouts/notices.ts'
 import { runPayouts } from './payment/payouts/run.ts'
 
 const CLOCK_ROUND_MS = 60_000
@@ -77,6 +78,7 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger, reportClock: ()
     repeat(ALERTS_ROUND_MS, async () => {
       await raiseDueAlerts(deps)
       await tellOfMandates(deps)
+      await tellOfPayouts(deps)
     }),
     repeat(TAKINGS_ROUND_MS, (isStopped) => countTakings(deps, isStopped)),
     repeat(FORUM_ROUND_MS, (isStopped) => syncWithForum(deps, isStopped)),

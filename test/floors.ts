@@ -64,7 +64,7 @@ const ROOMS: { [area: string]: Floors } = {
     gateway: ['apps', 'orders'],
     mandates: ['signing', 'alerts', 'orders'],
     links: ['apps', 'orders'],
-    payouts: ['alerts', 'orders'],
+    payouts: ['apps', 'orders'],
     hmac: ['apps', 'mandates'],
     rest: ['hmac'],
     diagnosis: ['gateway', 'hmac'],

@@ -205,6 +205,7 @@ comment on index payout_lines_pending is 'post_payout_lines: the next lines of a
 comment on index payout_lines_transfer_id_key is 'unique: a transfer pays one line';
 
 comment on index payouts_drafts is 'src/operations/retention.ts: deletes old drafts';
+comment on index payouts_ended is 'src/payment/payouts/notices.ts: payouts that ended lately';
 comment on index payouts_halted is 'src/payment/payouts/run.ts: payouts that halted long ago';
 comment on index payouts_of_app is 'src/payment/payouts/payouts.ts: an application''s list';
 comment on index payouts_reference_key is 'unique: a reference of an application is one payout';

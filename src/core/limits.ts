@@ -27,6 +27,7 @@ const LIMITS = {
   key_pairs: { setting: 'limit_key_pairs', seconds: 3_600 },
   exports: { setting: 'limit_exports', seconds: 3_600 },
   order_files: { setting: 'limit_order_files', seconds: 3_600 },
+  payouts: { setting: 'limit_payouts', seconds: 3_600 },
   links_created: { setting: 'limit_links_created', seconds: 3_600 },
   link_orders: { setting: 'limit_link_orders', seconds: 3_600 },
   test_orders: { setting: 'limit_test_orders', seconds: 3_600 },

@@ -81,6 +81,7 @@ const SETTINGS = {
   alert_key_hours: setting('payments.alerts', whole(1, 720, 'hours'), 6),
 
   points_transfers: setting('transfers.transfers', choice('on', 'off'), 'on'),
+  payouts: setting('transfers.transfers', choice('on', 'off'), 'on'),
   points_transfer_fee_rate: byTrustLevel(
     'transfers.transferFees',
     rate,
@@ -153,6 +154,7 @@ const SETTINGS = {
   limit_key_pairs: setting('limits.members', limit('perHour'), 30),
   limit_invitations: setting('limits.members', limit('perHour'), 30),
   limit_links_created: setting('limits.members', limit('perHour'), 30),
+  limit_payouts: setting('limits.members', limit('perHour'), 30),
   limit_link_orders: setting('limits.members', limit('perHour'), 60),
   limit_metadata_fetches: setting('limits.members', limit('perHour'), 30),
   limit_test_orders: setting('limits.members', limit('perHour'), 1_000),

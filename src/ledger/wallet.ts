@@ -246,7 +246,7 @@ async function look(
       window newer as (order by e.id desc rows between unbounded preceding and 1 preceding)
     ),
     line as (
-      select entry.id, entry.amount, entry.balance, j.kind, j.reason, j.posted_at, o.transaction_id, o.description,
+      select entry.id, entry.amount, entry.balance, j.kind, coalesce(j.reason, ${memo}) as reason, j.posted_at, o.transaction_id, o.description,
         o.amount as order_amount, coalesce(o.payer_id = ${user_id}, false) as is_payer,
         case when j.kind = 'payment' and o.payer_id = ${user_id} then ${refundAsked(sql`o.id`)} end as refund_asked,
         app.name as app_name, app.logo_url as app_logo_url,
@@ -337,10 +337,13 @@ function balanceAt({
     ) as later`
 }
 
+/** What a payout wrote to the recipient of its transfer. Null without it. */
+const memo = sql`(select nullif(memo, '') from payout_lines where transfer_id = t.id)`
+
 /** Whether any shown value of a line contains the text. */
 function mentions(text: string, amount = sql`entry.amount`) {
   return sql`(
-    concat_ws(' ', o.description, app.name, o.order_id, o.trade_no, t.order_id, j.reference, j.reason,
+    concat_ws(' ', o.description, app.name, o.order_id, o.trade_no, t.order_id, j.reference, j.reason, ${memo},
       case when t.id is not null then
         concat_ws(' ', name_now(t.from_user_id, t.from_username), name_now(t.to_user_id, t.to_username))
       end) ilike ${containing(text)}

@@ -27,6 +27,7 @@ import { type NotificationList, notificationPages } from './notifications/notifi
 import { readNotifications } from './notifications/redelivery.ts'
 import type { PaymentDeps } from './notifications/worker.ts'
 import type { PlaceOrder } from './orders/place.ts'
+import { payoutPages } from './payouts/payouts.page.ts'
 import type { OwnedRequest } from './rights/owned.ts'
 import { getPermitted, type Permitted } from './rights/rights.ts'
 
@@ -62,6 +63,7 @@ export async function merchantPages(
   orderPages(app, deps, queue)
   addressPages(app, deps)
   transferPages(app, deps)
+  await payoutPages(app, deps)
   merchantMandatePages(app, deps)
   teamLinkPages(app, deps)
   accessKeyPages(app, deps)

@@ -26,6 +26,7 @@ import { overview, statistics } from './merchant/overview.texts.ts'
 import { round } from './merchant/round.texts.ts'
 import { notifications } from './notifications/notifications.texts.ts'
 import { refundRequests } from './orders/refund-requests.texts.ts'
+import { merchantPayouts } from './payouts/payouts.texts.ts'
 
 export const texts = {
   pay,
@@ -54,6 +55,7 @@ export const texts = {
   merchantOrders,
   merchantAddresses,
   merchantTransfers,
+  merchantPayouts,
   merchantMandates,
   refundRequests,
   round,

@@ -179,7 +179,7 @@ describe('changes', () => {
   it('are none when nothing differs from what the page showed', async () => {
     const before = await stored()
     const form = await formOf('transfers')
-    const typed = { ...form, points_transfers: 'on', points_transfer_fee_rate_tl0: '10.0' }
+    const typed = { ...form, points_transfers: 'on', payouts: 'on', points_transfer_fee_rate_tl0: '10.0' }
     expect(await admin.post(PATH, typed)).toMatchObject({ status: 303, location: pathOf('transfers') })
     expect((await admin.get(pathOf('transfers'))).body).toContain(t.nothingChanged)
     expect(await stored()).toEqual(before)

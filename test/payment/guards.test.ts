@@ -11,7 +11,7 @@ import { withoutWriting } from '../identity/relying-party.ts'
 const RIGHTS: [statuses: string, addresses: string][] = [
   ['200 200 200 200', 'GET , GET /settings, GET /team, GET /developers, GET /notifications, GET /mandates'],
   ['200 200 200 200', 'GET /orders, GET /orders/export, GET /orders/export.csv, GET /transfers'],
-  ['200 200 200 200', 'GET /statistics, GET /statistics/products.csv'],
+  ['200 200 200 200', 'GET /statistics, GET /statistics/products.csv, GET /payouts'],
   ['303 303 303 303', 'GET /new-secret'],
   ['200 200 200 200', 'GET /links'],
   ['404 404 404 404', 'GET /links/1'],
@@ -24,14 +24,14 @@ const RIGHTS: [statuses: string, addresses: string][] = [
   ['404 404 403 403', 'POST /links/1/end, POST /links/1/delete'],
   [
     '404 404 404 404',
-    'GET /orders/1, POST /invitation/accept, POST /invitation/decline, POST /handover/accept',
+    'GET /orders/1, GET /payouts/1, GET /payouts/1/lines.csv, POST /invitation/accept, POST /invitation/decline, POST /handover/accept',
   ],
   ['200 200 200 403', 'GET /signatures, GET /addresses, POST /signatures, POST /addresses'],
   ['200 200 200 403', 'POST /developers/return'],
   ['303 303 303 403', 'POST /notifications/redeliver-failed'],
   ['404 404 404 403', 'POST /notifications/1/redeliver, POST /mandates/1/revoke'],
   ['404 404 404 403', 'POST /orders/1/refund-request, POST /orders/1/refund-request/withdraw'],
-  ['200 200 403 403', 'GET /events, GET /access-keys'],
+  ['200 200 403 403', 'GET /events, GET /access-keys, GET /payouts/new'],
   ['303 303 403 403', 'POST /edit, POST /versions, POST /rotate, POST /reset-key, POST /key-pair'],
   ['303 303 403 403', 'POST /events, POST /mandates/link'],
   ['400 400 403 403', 'POST /public-key, POST /access-keys, POST /access-keys/revoke'],
@@ -48,7 +48,9 @@ const RIGHTS: [statuses: string, addresses: string][] = [
   // Of a live application.
   ['404 403 403 403', 'GET /go-live, POST /go-live'],
   ['404 403 403 403', 'GET /link, GET /unlink, POST /link, POST /unlink'],
-  ['400 400 403 403', 'POST /logo'],
+  ['400 400 403 403', 'POST /logo, POST /payouts/new'],
+  ['404 404 403 403', 'POST /payouts/1/cancel'],
+  ['404 403 403 403', 'POST /payouts/1/pay, POST /payouts/1/resume'],
   // Of a live application, whose trades would move points.
   ['409 409 409 403', 'POST /test-order, POST /test-trade'],
   // The last, because the others leave.
@@ -60,7 +62,7 @@ const NEED_A_FRESH_SIGN_IN = [
   ...['/rotate', '/reset-key', '/key-pair', '/public-key', '/versions', '/end-overlap', '/events'],
   ...['/access-keys'],
   ...['/edit', '/events/rotate', '/team/invite', '/team/role', '/handover/offer', '/handover/accept'],
-  '/links/1/codes/take-back',
+  ...['/links/1/codes/take-back', '/payouts/1/pay'],
 ]
 
 /** Without these fields, a form is not read. */

@@ -134,6 +134,8 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
     caps,
   ),
   '/payment/applications': merchant('/payment/applications', shopFacts),
+  // Without its file, which test/payment/payouts/page.test.ts sends.
+  '/payment/applications/:payment_id/payouts/new': merchant(shop('payouts/new'), { reference: 'raffle' }),
   '/payment/applications/:payment_id/edit': merchant(shop('settings'), {
     ...shopFacts,
     notify_url: 'https://market.example.org/notify',
@@ -349,6 +351,9 @@ export const BUTTONS = [
   '/payment/applications/:payment_id/transfers',
   '/payment/applications/:payment_id/reset-key',
   '/payment/applications/:payment_id/logo',
+  '/payment/applications/:payment_id/payouts/:id/cancel',
+  '/payment/applications/:payment_id/payouts/:id/pay',
+  '/payment/applications/:payment_id/payouts/:id/resume',
   '/payment/applications/:payment_id/link',
   '/payment/applications/:payment_id/unlink',
   '/payment/applications/:payment_id/key-pair',

@@ -34,6 +34,8 @@ export function effectOf(locale: Locale, { name, before, after }: SettingDraft):
       return switched(effects.points_transfers)
     case 'mandates':
       return switched(effects.mandates)
+    case 'payouts':
+      return switched(effects.payouts)
     case 'links':
       return switched(effects.links)
     case 'access_keys':
@@ -62,6 +64,7 @@ const LOSSES: Partial<Record<SettingBaseName, string>> = {
   payments_read_only: 'on',
   points_transfers: 'off',
   mandates: 'off',
+  payouts: 'off',
   links: 'off',
   access_keys: 'off',
   gateway_at_root: 'off',

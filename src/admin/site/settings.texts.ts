@@ -261,6 +261,13 @@ export const settings = {
         zh: '在开启之前，应用无法转账。',
       },
     },
+    payouts: {
+      on: { en: 'Payouts that rest go on at once.', zh: '暂停中的批量付款会立即继续。' },
+      off: {
+        en: 'No payout can be created, and those that run rest until you switch this on.',
+        zh: '在开启之前不能新建批量付款，进行中的会暂停。',
+      },
+    },
     mandates: {
       on: {
         en: 'Shops to which you give the right can then charge members who allow it, without asking each time.',

@@ -139,6 +139,13 @@ export const names = {
       zh: `收款应用可以向成员转出${POINTS}。`,
     },
   },
+  payouts: {
+    label: { en: 'Allow payouts by applications', zh: '允许应用批量付款' },
+    hint: {
+      en: 'An owner can make many transfers at once, from a file.',
+      zh: '应用所有者可以上传文件，一次完成多笔转账。',
+    },
+  },
   points_transfer_fee_rate: {
     label: { en: 'Transfer fee', zh: '转账手续费' },
     hint: { en: 'The sender pays it in addition, by trust level.', zh: '由转出方另付，按其信任等级计算。' },
@@ -314,6 +321,10 @@ export const names = {
   limit_invitations: {
     label: { en: 'Invitations and hand-overs', zh: '团队邀请与应用移交' },
     hint: noLimit('', ''),
+  },
+  limit_payouts: {
+    label: { en: 'Payouts created', zh: '新建批量付款' },
+    hint: noLimit('For each application.', '每个应用分别计算。'),
   },
   limit_links_created: {
     label: { en: 'Payment links created', zh: '创建收款链接' },

@@ -14,6 +14,8 @@ export type AlertKind =
   | 'events_gone'
   | 'app_registered'
   | 'new_browser'
+  | 'payout_halted'
+  | 'payout_finished'
   | MandateAlertKind
 
 /** The alerts to members about their mandates. */

@@ -106,6 +106,7 @@ const mandateMails = {
 
 /** The labels of the buttons that open what an alert is about. */
 const application: Text = { en: 'Open the application', zh: '查看应用' }
+const payout: Text = { en: 'Open the payout', zh: '查看批量付款' }
 const mandate: Text = { en: 'Open the mandate', zh: '查看预授权' }
 
 export const alerts = {
@@ -142,6 +143,8 @@ export const alerts = {
     received: application,
     given_away: { en: 'Open your applications', zh: '查看你的应用' },
     events_gone: { en: 'Open the events', zh: '查看事件' },
+    payout_halted: payout,
+    payout_finished: payout,
     mandate_accepted: mandate,
     mandate_more: mandate,
     mandate_charged: mandate,
@@ -264,6 +267,20 @@ export const alerts = {
       text: {
         en: `The event address of ${app} answered 410 Gone, so no more events are sent there. Enter an address on the events page to switch them on again.`,
         zh: `${app} 的事件接收地址返回了 410 Gone，因此不再向其发送。在事件页面重新填写地址即可再次开启。`,
+      },
+    }),
+    payout_halted: ({ app, reference, paid, count }: Facts) => ({
+      subject: { en: `${app}: a payout has halted`, zh: `${app}：批量付款已暂停` },
+      text: {
+        en: `The payout ${reference} of ${app} has halted: ${paid} of ${count} ${counted(Number(count), 'line is', 'lines are')} paid, and stay paid. Its page says why, and resumes it.`,
+        zh: `${app} 的批量付款 ${reference} 已暂停：${count} 行中已付 ${paid} 行，已付款的不受影响。可在其页面查看原因并继续。`,
+      },
+    }),
+    payout_finished: ({ app, reference, paid, count }: Facts) => ({
+      subject: { en: `${app}: a payout has ended`, zh: `${app}：批量付款已结束` },
+      text: {
+        en: `The payout ${reference} of ${app} has ended: ${paid} of ${count} ${counted(Number(count), 'line is', 'lines are')} paid.`,
+        zh: `${app} 的批量付款 ${reference} 已结束：${count} 行中已付 ${paid} 行。`,
       },
     }),
     ...mandateMails,

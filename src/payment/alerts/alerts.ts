@@ -26,6 +26,8 @@ const LINKS: Record<Exclude<PaymentAlertKind, MandateAlertKind>, string> = {
   received: '',
   given_away: '',
   events_gone: '/events',
+  payout_halted: '/payouts',
+  payout_finished: '/payouts',
 }
 
 /** The alerts about payment applications. Identity raises those about sign-in applications, and accounts those about sign-ins. */
@@ -40,6 +42,7 @@ export function linkOf({ kind, payment_id, facts }: Linked): string {
   if (kind === 'new_browser') return '/account/sessions'
   if (isAboutMandate(kind)) return `/account/mandates/${facts.mandate}`
   if (facts.access_key !== undefined) return `/payment/applications/${payment_id}/access-keys`
+  if (facts.payout !== undefined) return `/payment/applications/${payment_id}/payouts/${facts.payout}`
   return OUTSIDE.includes(kind)
     ? '/payment/applications'
     : `/payment/applications/${payment_id}${LINKS[kind]}`
@@ -59,6 +62,7 @@ const TROUBLES: readonly AlertKind[] = [
   'events_gone',
   'mandate_refused',
   'mandate_owner',
+  'payout_halted',
 ]
 
 /** Whether an alert asks for an act, or only tells. */
@@ -77,6 +81,7 @@ const ICONS_OF: Partial<Record<AlertKind, Icon>> = {
   offered: 'swap',
   received: 'swap',
   given_away: 'swap',
+  payout_finished: 'gift',
 }
 
 /** The icon that shows what an alert is about. */

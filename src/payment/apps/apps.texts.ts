@@ -241,6 +241,7 @@ export const tabs = {
   orders: { en: 'Orders', zh: '订单' },
   links: { en: 'Links', zh: '收款链接' },
   transfers: { en: 'Transfers', zh: '转账' },
+  payouts: { en: 'Payouts', zh: '批量付款' },
   notifications: { en: 'Notifications', zh: '通知' },
   statistics: { en: 'Statistics', zh: '统计' },
   mandates: { en: 'Mandates', zh: '预授权' },

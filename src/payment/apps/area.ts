@@ -25,8 +25,11 @@ export async function areaOf(
   owned: Shown,
 ): Promise<Area> {
   const trouble = await troubleOf(db, owned.id)
-  const { mandates, links } = settings.latest()
-  const shown = { failing: trouble?.failing ?? 0, hasMandates: mandates === 'on', hasLinks: links === 'on' }
+  const { mandates, links, payouts } = settings.latest()
+  const shown = {
+    failing: trouble?.failing ?? 0,
+    ...{ hasMandates: mandates === 'on', hasLinks: links === 'on', hasPayouts: payouts === 'on' },
+  }
   return { nav: navOf(owned, locale.t, shown), trouble }
 }
 
@@ -38,7 +41,12 @@ export async function navFor(deps: Core, request: FastifyRequest, owned: Shown):
 function navOf(
   owned: Shown,
   t: FastifyRequest['locale']['t'],
-  { failing, hasMandates, hasLinks }: { failing: number; hasMandates: boolean; hasLinks: boolean },
+  {
+    failing,
+    hasMandates,
+    hasLinks,
+    hasPayouts,
+  }: { failing: number; hasMandates: boolean; hasLinks: boolean; hasPayouts: boolean },
 ): AreaNav {
   const base = `${APPLICATIONS}/${owned.payment_id}`
   const { shop, merchantTabs: tabs } = t
@@ -73,6 +81,7 @@ function navOf(
             ...(failing > 0 && { count: failing }),
           },
           { href: `${base}/transfers`, label: tabs.transfers, icon: 'swap' },
+          ...(hasPayouts ? [{ href: `${base}/payouts`, label: tabs.payouts, icon: 'gift' as const }] : []),
           ...(hasMandates
             ? [{ href: `${base}/mandates`, label: tabs.mandates, icon: 'refresh' as const }]
             : []),

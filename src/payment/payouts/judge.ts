@@ -1,7 +1,3 @@
-// This room: payouts, many transfers of one application under one reference, made by the worker.
-// Verbs: readPayoutRequest, createPayout, judgePayout, runPayouts, cancelPayout, resumePayout, findPayout, payoutsOfApp, linesOfPayout.
-// Tables: payouts, payout_lines.
-// Clauses: spec/payouts 1.1–1.4, 2.1–2.6.
 /** Judges lines as the worker would pay them now, and stores nothing. spec/payouts 1.3. */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'

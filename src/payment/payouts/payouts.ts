@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
+import type { SettingValues } from '../../core/setting-values.ts'
 import { columnsOf } from '../../database/batcher.ts'
 import { BIGGEST_ID, type Db, type Tx } from '../../database/connection.ts'
 import type { PayoutCancellation, PayoutsTables } from '../../database/tables/payouts.ts'
@@ -58,28 +59,20 @@ export async function createPayout(
   const before = await madeBefore(
     async () => {
       await requireAllowed()
-      requireTransfersOn(settings)
+      requirePayoutsOn(settings)
     },
     () => findSame(deps.db, payer, asked),
   )
   if (before !== undefined) return before
+  if ((await findSame(deps.db, payer, asked)) === undefined)
+    await deps.limits.hit('payouts', payer.app_id.toString())
   const now = deps.clock()
   return deps.db.transaction().execute(async (tx) => {
     const { app_id } = payer
     await lockApp(tx, payer)
     const made = await findSame(tx, payer, asked)
     if (made !== undefined) return made
-    const waiting = await tx
-      .selectFrom('payouts')
-      .where('app_id', '=', app_id)
-      .where('status', '=', 'waiting')
-      .select('id')
-      .limit(WAITING_MAX)
-      .execute()
-    if (waiting.length === WAITING_MAX)
-      throw new AppError('too_many_attempts', `${WAITING_MAX} payouts wait already: send it again later`, {
-        retry_after_seconds: 60,
-      })
+    await requireTurn(tx, app_id)
     await insertPayout(tx, {
       ...payer,
       ...asked,
@@ -89,6 +82,27 @@ export async function createPayout(
     })
     return (await findPayout(tx, app_id, asked.reference))!
   })
+}
+
+/** Throws what refuses every new payout: payments_paused and transfers_disabled. */
+export function requirePayoutsOn(settings: SettingValues): void {
+  requireTransfersOn(settings)
+  if (settings.payouts === 'off') throw new AppError('transfers_disabled', 'Payouts are disabled')
+}
+
+/** Throws too_many_attempts when ten payouts of the application wait. The caller has locked the application. */
+export async function requireTurn(tx: Tx, app_id: bigint): Promise<void> {
+  const waiting = await tx
+    .selectFrom('payouts')
+    .where('app_id', '=', app_id)
+    .where('status', '=', 'waiting')
+    .select('id')
+    .limit(WAITING_MAX)
+    .execute()
+  if (waiting.length === WAITING_MAX)
+    throw new AppError('too_many_attempts', `${WAITING_MAX} payouts wait already: send it again later`, {
+      retry_after_seconds: 60,
+    })
 }
 
 /** Locks the application, so that its owner stays. Throws application_unusable when it has another owner by now. */
@@ -124,10 +138,10 @@ function fingerprintOf({ mode, lines }: NewPayout): Buffer {
 }
 
 /** Stores a payout with its lines. Throws parameter_invalid for lines whose sum cannot be counted. */
-async function insertPayout(
+export async function insertPayout(
   tx: Tx,
   payout: Payer & NewPayout & { status: 'draft' | 'waiting'; now: Date; rates: (string | null)[] },
-): Promise<void> {
+): Promise<bigint> {
   const { app_id, owner_id, reference, mode, lines, status, now, rates } = payout
   const { rows } = await sql<{ id: bigint }>`
     insert into payouts (app_id, book, reference, mode, status, owner_id, fingerprint, created_at, updated_at)
@@ -154,6 +168,7 @@ async function insertPayout(
     select sum(amount + fee)::text as total from line`.execute(tx)
   if (BigInt(inserted.rows[0]!.total) > POINTS_MAX)
     throw new AppError('parameter_invalid', 'Invalid lines: their sum exceeds what can be counted')
+  return rows[0]!.id
 }
 
 /** Payouts with the sums of their lines. `condition` names them as `payout`. */
@@ -178,6 +193,12 @@ async function selectPayouts(db: Db, condition: ReturnType<typeof sql>): Promise
 /** A payout of an application by its reference. */
 export async function findPayout(db: Db, app_id: bigint, reference: string): Promise<Payout | undefined> {
   const [found] = await selectPayouts(db, sql`app_id = ${app_id} and reference = ${reference}`)
+  return found
+}
+
+/** A payout of an application by its id. */
+export async function payoutWithId(db: Db, app_id: bigint, id: bigint): Promise<Payout | undefined> {
+  const [found] = await selectPayouts(db, sql`app_id = ${app_id} and id = ${id}`)
   return found
 }
 

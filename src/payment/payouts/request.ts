@@ -21,12 +21,13 @@ const digits = <Schema extends z.ZodType<unknown, string>>(schema: Schema) =>
     .pipe(schema)
     .transform((text) => BigInt(text as string))
 
-const Reference = OrderId.refine((text) => text.length <= 64, 'at most 64 characters')
+export const Reference = OrderId.refine((text) => text.length <= 64, 'at most 64 characters')
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a text with one is refused
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]/
 
-const Line = z.object({
+/** A line of a request. */
+export const Line = z.object({
   // A colon ends the reference in the order_id of the line's transfer.
   line_id: z
     .string()

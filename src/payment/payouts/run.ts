@@ -31,7 +31,7 @@ export async function runPayouts(deps: Core, isStopped: () => boolean = () => fa
   await cancelForgotten(deps)
   const resting = new Set<bigint>()
   let known: Running[] = []
-  while (!isStopped() && !(await isPaused(deps))) {
+  while (!isStopped() && !(await isResting(deps))) {
     known = (await runningPayouts(deps, known)).filter(({ id }) => !resting.has(id))
     if (known.length === 0) return
     for (const payout of known) {
@@ -39,6 +39,10 @@ export async function runPayouts(deps: Core, isStopped: () => boolean = () => fa
       if (!(await runPiece(deps, payout))) resting.add(payout.id)
     }
   }
+}
+
+async function isResting(deps: Core): Promise<boolean> {
+  return (await isPaused(deps)) || (await deps.settings.read()).payouts === 'off'
 }
 
 /** Cancels the payouts that have been halted for a week. */

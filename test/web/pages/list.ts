@@ -275,6 +275,11 @@ export const PAGES: ListedPage[] = [
       { to: '/transfers/quote', typed: { to_username: people.buyer.username, amount: '40' } },
     ],
   }),
+  merchant('payment/payouts/payouts', shop('payouts')),
+  merchant('payment/payouts/new', shop('payouts/new')),
+  merchant('payment/payouts/payout', (world) => shop(`payouts/${world.payouts.ended}`)(world)),
+  merchant('payment/payouts/payout draft', (world) => shop(`payouts/${world.payouts.draft}`)(world)),
+  buyer('payment/payouts/payouts empty', pending('/payouts')),
   merchant('payment/notifications/notifications', shop('notifications')),
   merchant('payment/diagnosis/signatures', shop('signatures')),
   merchant('payment/diagnosis/signatures wrong', shop('signatures'), [

@@ -21,6 +21,8 @@ import { linkSignInApp } from '../../../src/payment/mandates/right.ts'
 import { makePayOrder } from '../../../src/payment/orders/pay.ts'
 import { askRefund } from '../../../src/payment/orders/refund-requests.ts'
 import { refundOrder } from '../../../src/payment/orders/refunds.ts'
+import { createDraft, payDraft } from '../../../src/payment/payouts/drafts.ts'
+import { runPayouts } from '../../../src/payment/payouts/run.ts'
 import { makePerson, type Person } from '../../harness/cast.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { gatewayText, md5, send } from '../../harness/gateway-shop.ts'
@@ -74,6 +76,8 @@ export type World = {
   linked: Party
   /** The transaction ID of a transfer. */
   transfer: string
+  /** The ids of payouts: one that has ended with a refused line, and a draft. */
+  payouts: Record<'ended' | 'draft', bigint>
   links: Record<LinkPurpose, string>
   /** The slugs of payment links: with codes and a stock, with a free price, no longer on sale, and a draft. */
   selling: Record<'sale' | 'free' | 'over' | 'draft', string>
@@ -150,6 +154,7 @@ export async function makeWorld(prepare: (test: TestApp) => Promise<void> = asyn
     mandates: await makeMandates(test, { people, merchant }),
     linked: await makeLinked(test, merchant),
     transfer: await firstTransfer(test),
+    payouts: await makePayouts(test, { merchant, people }),
     barred: await makeBarred(test, people),
     testApp,
     pending: await makePending(test, people),
@@ -378,6 +383,26 @@ async function makeAccessKeys(test: TestApp, { payment_id, owner }: Merchant): P
 }
 
 /** The payer views the merchant's shop. Other members are invited, and one to own it. */
+async function makePayouts(
+  { deps }: TestApp,
+  { merchant, people }: Pick<World, 'merchant' | 'people'>,
+): Promise<World['payouts']> {
+  const line = (line_id: string, username: string, amount: bigint) => ({
+    ...{ line_id, username, amount, user_id: undefined, memo: 'Raffle' },
+  })
+  const lines = [
+    ...[line('1', people.buyer.username, 40n), line('2', 'nobody-here', 20n)],
+    line('3', people.careful.username, 10n),
+  ]
+  const actor = { user_id: merchant.owner.id, ip: '203.0.113.7' }
+  const make = (reference: string) =>
+    createDraft(deps, merchant.payment_id, { reference, mode: 'each', lines }, actor)
+  const ended = await make('raffle-2026')
+  await payDraft(deps, merchant.payment_id, ended, actor)
+  await runPayouts(deps)
+  return { ended, draft: await make('raffle-2027') }
+}
+
 async function makeTeam(
   test: TestApp,
   { people, merchant, suspendedSeller }: Pick<World, 'people' | 'merchant' | 'suspendedSeller'>,

@@ -1,0 +1,211 @@
+/** Texts of a merchant's payouts. */
+import type {
+  LineRefusal,
+  PayoutCancellation,
+  PayoutHalt,
+  PayoutStatus,
+} from '../../database/tables/payouts.ts'
+import type { Text, Texts } from '../../web/languages.ts'
+import { counted, pointsOf } from '../../web/plurals.ts'
+import { POINTS } from '../../web/site-words.ts'
+
+const lineOf = (n: number) => counted(n, 'line', 'lines')
+
+export const merchantPayouts = {
+  lead: {
+    en: `Send ${POINTS} to many members at once, such as the winners of a raffle. No line is paid twice.`,
+    zh: `一次向多位成员转出${POINTS}，例如发放抽奖奖品。每一行只付一次。`,
+  },
+  new: { en: 'New payout', zh: '新建批量付款' },
+  empty: { en: 'No payouts yet', zh: '还没有批量付款' },
+  emptyText: {
+    en: 'Upload a file with usernames and amounts. You see every line before anything is paid.',
+    zh: '上传包含用户名和金额的文件，付款前可以逐行核对。',
+  },
+  reference: { en: 'Reference', zh: '编号' },
+  referenceHint: {
+    en: 'Your own name for this payout. The same reference never pays twice. Leave empty to have one assigned.',
+    zh: '你自己的编号，同一个编号不会付款两次。留空则自动生成。',
+  },
+  referenceWrong: {
+    en: '1 to 64 letters, digits and signs, without spaces and &.',
+    zh: '1 至 64 个字母、数字或符号，不含空格和 &。',
+  },
+  referenceUsed: {
+    en: 'This reference was used before. Look for it in the list of payouts.',
+    zh: '此编号已使用过，请在列表中查看。',
+  },
+  created: { en: 'Created', zh: '创建时间' },
+  progress: { en: 'Paid', zh: '已付' },
+  linesPaid: (paid: string, count: string, n: number) => ({
+    en: `${paid} of ${count} ${lineOf(n)}`,
+    zh: `${paid} / ${count} 行`,
+  }),
+  statuses: {
+    draft: { en: 'Draft', zh: '草稿' },
+    waiting: { en: 'Waiting', zh: '排队中' },
+    running: { en: 'Being paid', zh: '付款中' },
+    halted: { en: 'Halted', zh: '已暂停' },
+    finished: { en: 'Finished', zh: '已完成' },
+    refused: { en: 'Refused', zh: '已拒绝' },
+    cancelled: { en: 'Cancelled', zh: '已取消' },
+  } satisfies Record<PayoutStatus, Text>,
+  file: { en: 'CSV file', zh: 'CSV 文件' },
+  fileHint: {
+    en: 'A header with username and amount, optionally user_id, memo and line_id. Separated by commas, semicolons or tabs, in UTF-8, up to 1,000 lines and 256 KB.',
+    zh: '表头须有 username 和 amount，可选 user_id、memo、line_id；以逗号、分号或制表符分隔，UTF-8 编码，最多 1,000 行、256 KB。',
+  },
+  example: { en: 'An example', zh: '示例' },
+  mode: { en: 'If a line cannot be paid', zh: '如有一行无法付款' },
+  modes: {
+    each: { en: 'Pay the others', zh: '继续支付其他行' },
+    all: { en: 'Pay nothing (up to 500 lines)', zh: '全部不付（最多 500 行）' },
+  },
+  upload: { en: 'Check the lines', zh: '核对各行' },
+  faults: {
+    too_large: { en: 'The file is larger than 256 KB.', zh: '文件超过 256 KB。' },
+    not_text: { en: 'The file is no text in UTF-8.', zh: '文件不是 UTF-8 文本。' },
+    no_header: {
+      en: 'The first line must name the columns username and amount.',
+      zh: '第一行须包含列名 username 和 amount。',
+    },
+    no_lines: {
+      en: 'Choose a file with at least one line below the header.',
+      zh: '请选择文件，表头以下至少要有一行。',
+    },
+    too_many: { en: 'A payout has at most 1,000 lines.', zh: '每次批量付款最多 1,000 行。' },
+    too_many_for_all: {
+      en: 'At most 500 lines can be paid together or not at all.',
+      zh: '“全部不付”方式最多 500 行。',
+    },
+  },
+  lineFault: (line: string, column: string) => ({
+    en: `Line ${line}: ${column} is missing, wrong or repeated.`,
+    zh: `第 ${line} 行：${column} 缺失、有误或重复。`,
+  }),
+  lineQuotes: (line: string) => ({
+    en: `Line ${line}: a quotation mark is missing or in the wrong place.`,
+    zh: `第 ${line} 行：引号缺失或位置有误。`,
+  }),
+  check: { en: 'Check and pay', zh: '核对并付款' },
+  toPay: { en: 'Lines to pay', zh: '待付行数' },
+  amount: { en: `${POINTS} for recipients`, zh: `收款人所得${POINTS}` },
+  fees: { en: 'Fees, in addition', zh: '另付手续费' },
+  total: { en: 'Total', zh: '共扣除' },
+  have: { en: 'Your balance', zh: '当前余额' },
+  ownersBalance: { en: 'Balance of the owner', zh: '所有者余额' },
+  after: { en: 'Balance after', zh: '付款后余额' },
+  cost: { en: 'Cost so far, with fees', zh: '已付总额（含手续费）' },
+  short: (points: string) => ({
+    en: `The balance is short of ${pointsOf(points)}. Paying starts anyway and halts there.`,
+    zh: `余额还差 ${points} ${POINTS}。仍可开始付款，付到不足处会暂停。`,
+  }),
+  shortAll: (points: string) => ({
+    en: `The balance is short of ${pointsOf(points)}, so nothing would be paid.`,
+    zh: `余额还差 ${points} ${POINTS}，因此不会支付任何一行。`,
+  }),
+  leftToday: (points: string) => ({
+    en: `The daily limit leaves ${pointsOf(points)} today.`,
+    zh: `今日限额还剩 ${points} ${POINTS}。`,
+  }),
+  suspended: (n: string, count: number) => ({
+    en: `${n} ${counted(count, 'recipient is', 'recipients are')} suspended, and ${counted(count, 'receives', 'receive')} nevertheless.`,
+    zh: `${n} 位收款人已被封禁，仍会收到款项。`,
+  }),
+  pay: (points: string) => ({ en: `Pay ${pointsOf(points)}`, zh: `支付 ${points} ${POINTS}` }),
+  onlyOwner: { en: 'Only the owner of the application can pay.', zh: '只有应用所有者可以付款。' },
+  draftFor: { en: 'A draft can be paid for 24 hours.', zh: '草稿在 24 小时内可付款。' },
+  draftOver: {
+    en: 'This draft is older than 24 hours. Upload the file again.',
+    zh: '草稿已超过 24 小时，请重新上传文件。',
+  },
+  nothingToPay: { en: 'No line can be paid.', zh: '没有可付的行。' },
+  discard: { en: 'Discard the draft', zh: '放弃草稿' },
+  cancel: { en: 'Cancel the payout', zh: '取消批量付款' },
+  cancelHint: { en: 'Paid lines stay paid.', zh: '已付款的不受影响。' },
+  resume: { en: 'Resume', zh: '继续付款' },
+  reload: { en: 'Reload', zh: '刷新' },
+  download: { en: 'All lines as CSV', zh: '下载全部明细（CSV）' },
+  unpaid: { en: 'Lines that are not paid', zh: '未付款的行' },
+  willNotBePaid: { en: 'Lines that cannot be paid now', zh: '目前无法付款的行' },
+  line: { en: 'Line', zh: '行' },
+  recipient: { en: 'Recipient', zh: '收款人' },
+  why: { en: 'Why', zh: '原因' },
+  more: (shown: string, of: string) => ({
+    en: `The first ${shown} of ${of}. The file has all lines.`,
+    zh: `仅显示前 ${shown} 行，共 ${of} 行；完整明细见文件。`,
+  }),
+  outcomes: {
+    changed: {
+      en: 'This line was paid with another recipient or amount.',
+      zh: '此行已按其他收款人或金额付过款。',
+    },
+    reversed: { en: 'Its transfer was reversed.', zh: '对应的转账已冲正。' },
+    unusable: { en: 'The application is not approved or suspended.', zh: '应用未通过审核或已停用。' },
+    mismatch: { en: 'No member has this username and id.', zh: '没有与此用户名和 ID 相符的成员。' },
+    to_self: { en: 'You cannot send to yourself.', zh: '不能转给自己。' },
+    below_minimum: { en: 'Below the minimum for one transfer.', zh: '低于每次转账的最低额度。' },
+    above_maximum: { en: 'Above the maximum for one transfer.', zh: '超过每次转账的最高额度。' },
+    too_large: { en: 'Too large to count.', zh: '金额过大。' },
+    daily_limit: { en: 'More than the daily limit leaves.', zh: '超过今天剩余的额度。' },
+    wallet_frozen: { en: 'The wallet of the owner is frozen.', zh: '所有者的钱包已冻结。' },
+    insufficient: { en: `Not enough ${POINTS}.`, zh: `${POINTS}不足。` },
+  } satisfies Record<LineRefusal, Text>,
+  reasons: {
+    insufficient: {
+      en: `Halted: not enough ${POINTS}. Paid lines stay paid.`,
+      zh: `已暂停：${POINTS}不足，已付款的不受影响。`,
+    },
+    daily_limit: {
+      en: 'Halted: the daily limit is reached. Paid lines stay paid.',
+      zh: '已暂停：达到每日限额，已付款的不受影响。',
+    },
+    wallet_frozen: {
+      en: 'Halted: the wallet of the owner is frozen. Paid lines stay paid.',
+      zh: '已暂停：所有者的钱包被冻结，已付款的不受影响。',
+    },
+    unusable: {
+      en: 'Halted: the application is not approved or suspended. Paid lines stay paid.',
+      zh: '已暂停：应用未通过审核或已停用，已付款的不受影响。',
+    },
+    transfers_off: {
+      en: 'Halted: transfers are switched off. Paid lines stay paid.',
+      zh: '已暂停：转账功能已关闭，已付款的不受影响。',
+    },
+    lines_refused: {
+      en: 'Nothing was paid, because not every line could be paid.',
+      zh: '有的行无法付款，因此全部未付。',
+    },
+    merchant: { en: 'It was cancelled. Paid lines stay paid.', zh: '已取消，已付款的不受影响。' },
+    halted_too_long: { en: 'It was halted for 7 days and is cancelled.', zh: '暂停超过 7 天，已自动取消。' },
+    owner_changed: { en: 'The application has a new owner.', zh: '应用已移交给新的所有者。' },
+    account_closed: { en: 'The account of its owner is closed.', zh: '所有者的账号已注销。' },
+  } satisfies Record<PayoutHalt | PayoutCancellation | 'lines_refused', Text>,
+  haltedUntil: { en: 'A payout that is halted for 7 days is cancelled.', zh: '暂停满 7 天会自动取消。' },
+  done: {
+    pay: { en: 'The payout starts in a moment.', zh: '即将开始付款。' },
+    cancel: { en: 'The payout is cancelled. Paid lines stay paid.', zh: '已取消，已付款的不受影响。' },
+    resume: { en: 'The payout goes on in a moment.', zh: '即将继续付款。' },
+    nothing: { en: 'The payout has changed meanwhile. Nothing was done.', zh: '状态已变化，未作任何操作。' },
+  },
+  refusals: {
+    transfers_disabled: { en: 'Payouts are currently switched off.', zh: '批量付款目前已关闭。' },
+    payments_paused: {
+      en: 'Payments and transfers are paused for maintenance. Try again later.',
+      zh: '系统维护中，暂停付款和转账，请稍后再试。',
+    },
+    application_unusable: {
+      en: 'This application is not approved, so it cannot pay.',
+      zh: '此应用未通过审核，不能付款。',
+    },
+    parameter_invalid: { en: 'The lines add up to more than can be counted.', zh: '合计金额过大。' },
+    too_many_attempts: {
+      en: 'Too many payouts for now. Try again later.',
+      zh: '批量付款过于频繁，请稍后再试。',
+    },
+    conflict: {
+      en: 'This draft is older than 24 hours. Upload the file again.',
+      zh: '草稿已超过 24 小时，请重新上传文件。',
+    },
+  },
+} satisfies Texts

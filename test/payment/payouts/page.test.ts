@@ -1,0 +1,221 @@
+/** A merchant's payouts: a file is checked line by line, the owner pays it, and its page shows the results. spec/payouts 3.1–3.3. */
+import { afterAll, describe, expect, it } from 'vitest'
+import { balanceOf } from '../../../src/ledger/wallet.ts'
+import { CSV_BYTES_MAX, type FileFault, readPayoutFile } from '../../../src/payment/payouts/csv.ts'
+import { tellOfPayouts } from '../../../src/payment/payouts/notices.ts'
+import { runPayouts } from '../../../src/payment/payouts/run.ts'
+import { expectSoundBooks } from '../../harness/books.ts'
+import { changePerson, givePoints, makePerson } from '../../harness/cast.ts'
+import { setSetting, useTestApp } from '../../harness/harness.ts'
+import { textOf } from '../../harness/markup.ts'
+import { joinTeam, makeMerchant } from '../../harness/merchant.ts'
+import { messages } from '../../harness/messages.ts'
+import { rowOf, rowsOf } from '../../harness/rows.ts'
+import { upload } from '../../harness/uploads.ts'
+
+const { merchantPayouts: t, alerts } = messages.en
+
+const test = await useTestApp()
+const { deps, db, clock } = test
+afterAll(() => expectSoundBooks(db))
+const merchant = await makeMerchant(test)
+await givePoints(test, merchant.owner, 1_000n)
+const owner = await merchant.owner.signIn()
+const manager = await joinTeam(test, merchant, 'manager')
+const managing = await manager.signIn()
+const [alice, bob] = [await makePerson(test), await makePerson(test)]
+const list = `/payment/applications/${merchant.payment_id}/payouts`
+
+const send = (text: string, fields: Record<string, string> = {}, by = owner) =>
+  upload(test, by, {
+    ...{ page: `${list}/new`, url: `${list}/new`, name: 'file', file: text },
+    fields: { mode: 'each', reference: '', ...fields },
+  })
+const csv = (...lines: string[]) => ['username,amount,memo', ...lines].join('\n')
+
+describe('a file', () => {
+  const read = (text: string | Buffer, mode: 'each' | 'all' = 'each') =>
+    readPayoutFile(Buffer.from(text), mode)
+  const alices = { line_id: '1', username: 'alice', user_id: undefined, amount: 50n, memo: '' }
+
+  it.each<[what: string, text: string, lines: object[]]>([
+    ['with commas', 'username,amount\nalice,50', [alices]],
+    ['with semicolons, CRLF and a byte order mark', '\uFEFFamount;UserName\r\n50;@alice\r\n', [alices]],
+    ['with tabs and blank lines', '\nusername\tamount\n\nalice\t 50 \n\n', [alices]],
+    [
+      'with quoted cells and all columns',
+      'line_id,username,user_id,amount,memo\na,"alice",7,50,"First, ""best"""\n,bob,,20,\n',
+      [
+        { ...alices, line_id: 'a', user_id: 7n, memo: 'First, "best"' },
+        { line_id: '2', username: 'bob', user_id: undefined, amount: 20n, memo: '' },
+      ],
+    ],
+  ])('%s is read', (_, text, lines) => {
+    expect(read(text)).toEqual(lines)
+  })
+
+  it.each<[what: string, text: string | Buffer, fault: FileFault, mode?: 'all']>([
+    ['without a header', 'alice,50', { fault: 'no_header' }],
+    ['without lines', 'username,amount\n\n', { fault: 'no_lines' }],
+    ['that is no text', Buffer.from([0x75, 0xff]), { fault: 'not_text' }],
+    ['above 256 KB', Buffer.alloc(CSV_BYTES_MAX + 1, 'a'), { fault: 'too_large' }],
+    ['of 1,001 lines', `username,amount${'\nalice,1'.repeat(1_001)}`, { fault: 'too_many' }],
+    [
+      'of 501 lines for all',
+      `username,amount${'\nalice,1'.repeat(501)}`,
+      { fault: 'too_many_for_all' },
+      'all',
+    ],
+    [
+      'with faulty lines',
+      'username,amount,user_id,memo,line_id\n\n,5,,,\nbob,0.5,,,\nbob,5,x,,\n"bob",5,,"a\nb",\n"bob,5\nbob,5,,,q\nbob,5,,,q\n',
+      {
+        fault: 'lines',
+        lines: [
+          { line: 3, column: 'username' },
+          { line: 4, column: 'amount' },
+          { line: 5, column: 'user_id' },
+          { line: 6, column: 'memo' },
+          { line: 8, column: '"' },
+        ],
+      },
+    ],
+    [
+      'with a line_id twice',
+      'username,amount,line_id\nbob,5,q\nbob,5,q\n',
+      { fault: 'lines', lines: [{ line: 3, column: 'line_id' }] },
+    ],
+  ])('%s is refused', (_, text, fault, mode) => {
+    expect(read(text as string, mode)).toEqual(fault)
+  })
+})
+
+describe('a payout from a file', () => {
+  it('is checked, paid once by the owner, and shown with its results', async () => {
+    const empty = await owner.get(list)
+    expect(empty.body).toContain(t.empty)
+    const file = csv(
+      `@${alice.username.toUpperCase()},50,Raffle: first`,
+      'nobody-here,20,',
+      `${bob.username},30,`,
+    )
+    const { headers, statusCode } = await send(file, { reference: 'raffle' })
+    expect(statusCode).toBe(303)
+    const page = String(headers.location)
+    const check = await owner.get(page)
+    const text = textOf(check.body)
+    expect(text).toContain(
+      `${t.toPay} ${t.linesPaid('2', '3', 3)} ${t.amount} 80 ${t.fees} 3 ${t.total} 83 ${t.have} 1,000 ${t.after} 917`,
+    )
+    expect(text).toContain(t.outcomes.mismatch)
+    await runPayouts(deps)
+    expect(await balanceOf(db, alice.id)).toBe(0n)
+
+    // A repeat of the form does nothing.
+    for (let i = 0; i < 2; i += 1) expect((await owner.submit(check, `${page}/pay`)).location).toBe(page)
+    await runPayouts(deps)
+    const done = textOf((await owner.get(page)).body)
+    expect(done).toContain(`${t.progress} ${t.linesPaid('2', '3', 3)} ${t.cost} 83`)
+    expect(done).toContain(t.outcomes.mismatch)
+    expect(await balanceOf(db, alice.id)).toBe(50n)
+    expect(textOf((await owner.get(list)).body)).toContain(t.linesPaid('2', '3', 3))
+    const lines = await owner.get(`${page}/lines.csv`)
+    expect(lines.body.split('\r\n').map((row) => row.split(',').slice(0, 7).join(','))).toEqual([
+      '\uFEFFline_id,user_id,username,amount,fee,status,reason',
+      `1,${alice.id},${alice.username.toUpperCase()},50,2,paid,`,
+      '2,,nobody-here,20,1,refused,mismatch',
+      `3,${bob.id},${bob.username},30,1,paid,`,
+      '',
+    ])
+    expect(textOf((await (await alice.signIn()).get('/account')).body)).toContain('Raffle: first')
+    const acts = await rowsOf(test, 'audit_log', { subject: merchant.payment_id }, ['action'])
+    expect(acts.map(({ action }) => action).filter((action) => action.startsWith('payout.'))).toEqual([
+      'payout.draft',
+      'payout.pay',
+    ])
+    expect((await send(file, { reference: 'raffle' })).body).toContain(t.referenceUsed)
+  })
+
+  it('of a manager waits for the owner, who has signed in lately, for a day', async () => {
+    const { headers } = await send(csv(`${bob.username},30,`), {}, managing)
+    const page = String(headers.location)
+    const seen = await managing.get(page)
+    expect(seen.body).toContain(t.onlyOwner)
+    expect(
+      (await managing.post(`${page}/pay`, { form_token: seen.form(`${page}/cancel`).form_token! })).status,
+    ).toBe(403)
+    const check = await owner.get(page)
+    clock.advance(11 * 60_000)
+    expect((await owner.submit(check, `${page}/pay`)).status).toBe(409)
+    expect((await rowOf(test, 'payouts', { id: BigInt(page.split('/').at(-1)!) })).status).toBe('draft')
+    clock.advance(24 * 3_600_000)
+    expect((await owner.get(page)).body).toContain(t.draftOver)
+    const late = await merchant.owner.signIn()
+    const form_token = (await late.get(page)).form(`${page}/cancel`).form_token!
+    expect((await late.post(`${page}/pay`, { form_token })).status).toBe(409)
+    expect((await rowOf(test, 'payouts', { id: BigInt(page.split('/').at(-1)!) })).status).toBe('draft')
+  })
+
+  it('that halts is told once, resumed by the owner and cancelled by a manager', async () => {
+    const fresh = await merchant.owner.signIn()
+    const have = await balanceOf(db, merchant.owner.id)
+    await changePerson(test, merchant.owner, { trust_level: 1 })
+    const { headers } = await send(
+      csv(`${alice.username},500,`, `${bob.username},500,`),
+      { reference: 'short' },
+      fresh,
+    )
+    const page = String(headers.location)
+    const check = await fresh.get(page)
+    expect(textOf(check.body)).toMatch(new RegExp(t.short('\\d+').replaceAll(/[.]/g, '\\.')))
+    await fresh.submit(check, `${page}/pay`)
+    await runPayouts(deps)
+    const halted = await fresh.get(page)
+    expect(halted.body).toContain(t.reasons.insufficient)
+    for (let i = 0; i < 2; i += 1) await tellOfPayouts(deps)
+    const told = await rowsOf(test, 'alerts', { kind: 'payout_halted', app_id: merchant.id }, [
+      'user_id',
+      'facts',
+    ])
+    expect(new Set(told.map(({ user_id }) => user_id))).toEqual(new Set([merchant.owner.id, manager.id]))
+    expect(textOf((await fresh.get('/account/alerts')).body)).toContain(
+      alerts.mails.payout_halted(told[0]!.facts).subject,
+    )
+
+    await givePoints(test, merchant.owner, 100n)
+    expect((await fresh.submit(halted, `${page}/resume`)).location).toBe(page)
+    await runPayouts(deps)
+    expect(await balanceOf(db, merchant.owner.id)).toBeLessThan(have)
+    const again = await managing.get(page)
+    expect((await managing.submit(again, `${page}/cancel`)).location).toBe(page)
+    expect(textOf((await managing.get(page)).body)).toContain(t.reasons.merchant)
+    expect((await fresh.submit(halted, `${page}/resume`)).location).toBe(page)
+    expect((await fresh.get(page)).body).toContain(t.done.nothing)
+  })
+
+  it('is refused with words while payouts are off, and leaves the navigation', async () => {
+    const fresh = await merchant.owner.signIn()
+    await setSetting(test, 'payouts', 'off')
+    const answer = await send(csv(`${bob.username},30,`), {}, fresh)
+    expect(answer.statusCode).toBe(409)
+    expect(answer.body).toContain(t.refusals.transfers_disabled)
+    expect((await fresh.get(`/payment/applications/${merchant.payment_id}`)).body).not.toContain(
+      `href="${list}"`,
+    )
+    await setSetting(test, 'payouts', 'on')
+    const faulty = await send('username,amount\nbob,x', { reference: 'a b' }, fresh)
+    expect([faulty.statusCode, textOf(faulty.body)]).toEqual([400, expect.stringContaining(t.referenceWrong)])
+    const line = await send('username,amount\nbob,x', {}, fresh)
+    expect(textOf(line.body)).toContain(t.lineFault('2', 'amount'))
+  })
+
+  it('is found by the team of its application alone', async () => {
+    const { id } = await rowOf(test, 'payouts', { reference: 'raffle' })
+    const stranger = await makeMerchant(test)
+    const other = await stranger.owner.signIn()
+    expect((await other.get(`${list}/${id}`)).status).toBe(404)
+    const theirs = `/payment/applications/${stranger.payment_id}/payouts`
+    for (const place of [`${id}`, `${id}/lines.csv`, 'x', '0'])
+      expect((await other.get(`${theirs}/${place}`)).status).toBe(404)
+  })
+})
