@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { browserScope, requireAdmin, requireUser } from '../accounts/session/session.ts'
 import type { PaymentDeps } from '../payment/notifications/worker.ts'
 import { appAdminPages } from './apps/apps.page.ts'
+import { linkAdminPages } from './apps/links.page.ts'
 import { mandateAdminPages } from './apps/mandates.page.ts'
 import { notificationAdminPages } from './apps/notifications.page.ts'
 import { paymentAppAdminPages } from './apps/payment-apps.page.ts'
@@ -52,6 +53,7 @@ export async function adminPlugin(app: FastifyInstance, deps: PaymentDeps): Prom
   versionsPage(app, deps)
   paymentAppAdminPages(app, deps)
   notificationAdminPages(app, deps)
+  linkAdminPages(app, deps)
   mandateAdminPages(app, deps)
   booksPages(app, deps)
   forumPages(app, deps)

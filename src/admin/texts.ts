@@ -1,7 +1,15 @@
 /** Lists the texts of the administration. */
 
 import type { Texts, Translated } from '../web/languages.ts'
-import { admin, appTerms, hosts, mandateReview, registeredApps, review } from './apps/apps.texts.ts'
+import {
+  admin,
+  appTerms,
+  hosts,
+  linkReview,
+  mandateReview,
+  registeredApps,
+  review,
+} from './apps/apps.texts.ts'
 import { dashboard } from './dashboard/dashboard.texts.ts'
 import { firstSteps } from './dashboard/first-steps.texts.ts'
 import { find } from './find/find.texts.ts'
@@ -28,6 +36,7 @@ export const texts = {
     review,
     hosts,
     appTerms,
+    linkReview,
     mandateReview,
     refundDecisions,
     find,

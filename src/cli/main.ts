@@ -17,6 +17,7 @@ import { doctorCommands } from './doctor.ts'
 import { freezeCommands } from './freezes.ts'
 import { groupCommands } from './groups.ts'
 import { keyCommands } from './keys.ts'
+import { linkCommands } from './links.ts'
 import { mandateCommands } from './mandates.ts'
 import { migrateCommands } from './migrate.ts'
 import { notificationCommands } from './notifications.ts'
@@ -31,6 +32,7 @@ const COMMANDS: Command[] = [
   ...userCommands,
   ...groupCommands,
   ...applicationCommands,
+  ...linkCommands,
   ...mandateCommands,
   ...pointCommands,
   ...refundCommands,

@@ -117,6 +117,7 @@ export const docs = {
     '/admin/apps': { en: 'Sign-in applications', zh: '登录应用' },
     '/admin/forum': { en: 'Forum', zh: '论坛' },
     '/admin/groups': { en: 'Local groups', zh: '本站用户组' },
+    '/admin/links': { en: 'Payment links', zh: '收款链接' },
     '/admin/mandates': { en: 'Mandates', zh: '预授权' },
     '/admin/members': { en: 'Members', zh: '成员' },
     '/admin/settings': { en: 'Site settings', zh: '站点设置' },

@@ -26,6 +26,7 @@ import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person, signIn } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
 import { browser, createDatabase, startTestApp, useTestApp } from '../harness/harness.ts'
+import { makeLink } from '../harness/links.ts'
 import { makeMandate, switchMandates } from '../harness/mandates.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { startNotifyWorld } from '../harness/notify-world.ts'
@@ -346,6 +347,19 @@ describe('applications', () => {
     expect(await audited('payment_app.revoke_access_key')).toMatchObject([
       { actor_id: null, subject: payment_id },
     ])
+  })
+
+  it('have a link stopped, and allowed again', async () => {
+    const { slug } = await makeLink(test, await makeMerchant(test))
+    const state = async () => (await rowOf(test, 'links', { slug })).state
+    await told('links', 'stop', slug, '--reason', 'A copy of another shop', '--by', root)
+    expect(await state()).toBe('stopped')
+    expect(await tessera('links', 'stop', slug, '--reason', 'Again', '--by', root)).toMatchObject({ code: 1 })
+    await told('links', 'allow', slug, '--by', root)
+    expect(await state()).toBe('paused')
+    expect(await tessera('links', 'stop', 'nowhere000', '--reason', 'x', '--by', root)).toMatchObject({
+      code: 1,
+    })
   })
 
   it('get the right to mandates, lose it, and have mandates ended', async () => {

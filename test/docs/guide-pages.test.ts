@@ -365,6 +365,7 @@ describe.each(LANGUAGES)('a path of a page in %s', (language) => {
       '/admin/apps': t.registeredApps.title,
       '/admin/forum': t.console.forum.title,
       '/admin/groups': t.localGroups.title,
+      '/admin/links': t.console.linkReview.title,
       '/admin/mandates': t.console.mandateReview.title,
       '/admin/members': t.members.title,
       '/admin/settings': t.settings.title,

@@ -254,6 +254,9 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
     reason,
   ),
   '/admin/refund-requests/accept': admin('/admin/refund-requests', { amount: '12', ...reason }),
+  '/admin/links/:slug/stop': admin(({ selling }) => `/admin/links?q=${selling.free}`, {
+    reason: 'A picture of somebody else',
+  }),
   '/admin/mandates/rights/:payment_id': admin(({ merchant }) => `/admin/mandates?q=${merchant.payment_id}`, {
     daily_max: '1000000',
     ...reason,
@@ -339,6 +342,7 @@ export const BUTTONS = [
   '/payment/pay/:transaction_id|:payment_id/tell',
   '/payment/applications/:payment_id/developers/return',
   '/payment/applications/:payment_id/end-overlap',
+  '/admin/links/:slug/allow',
   ...['publish', 'pause', 'resume', 'end', 'delete'].map(
     (act) => `/payment/applications/:payment_id/links/:slug/${act}`,
   ),

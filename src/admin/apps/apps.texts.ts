@@ -242,6 +242,27 @@ export const mandateReview = {
   history: { en: 'Audit log', zh: '审计日志' },
 } satisfies Texts
 
+/** Texts of the page of payment links. */
+export const linkReview = {
+  title: { en: 'Payment links', zh: '收款链接' },
+  lead: {
+    en: 'Pages on which members sell. Stopping one takes it off sale at once; buyers keep their receipts.',
+    zh: '会员售卖商品的页面。停售立即生效，买家的收据不变。',
+  },
+  searchHint: { en: 'Address, title, application or owner', zh: '地址、标题、应用或所有者' },
+  none: { en: 'No payment links', zh: '没有收款链接' },
+  stop: { en: 'Stop', zh: '停售' },
+  reasonHint: { en: 'The link’s team reads it.', zh: '链接的团队会看到。' },
+  reasonWrong: { en: 'Say why in at most 500 characters.', zh: '请填写理由，最多 500 个字符。' },
+  stopped: { en: 'Stopped. No sale follows.', zh: '已停售，不会再有销售。' },
+  allow: { en: 'Allow again', zh: '解除停售' },
+  allowText: {
+    en: 'It is paused then, and its team may resume it.',
+    zh: '解除后为暂停状态，由团队恢复销售。',
+  },
+  allowed: { en: 'Allowed again. It is paused.', zh: '已解除停售，目前为暂停状态。' },
+} satisfies Texts
+
 /** Texts of hosts at which notifications fail. */
 export const hosts = {
   title: { en: 'Hosts', zh: '主机' },

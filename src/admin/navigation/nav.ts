@@ -99,6 +99,7 @@ export function adminNav(t: Messages, { queues, hasMandates, isSetUp, query }: S
         links: [
           { href: '/admin/members', label: t.members.title, icon: 'users' },
           { href: '/admin/groups', label: t.localGroups.title, icon: 'users' },
+          { href: '/admin/links', label: c.linkReview.title, icon: 'link' },
           { href: '/admin/apps', label: t.registeredApps.title, icon: 'apps' },
           { href: '/admin/forum', label: c.forum.title, icon: 'globe' },
           { href: '/admin/notifications', label: t.merchantTabs.notifications, icon: 'bell' },

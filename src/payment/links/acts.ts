@@ -1,7 +1,7 @@
 // This room: payment links, which sell one thing each on a page of their own, and deliver it in the paying transaction.
-// Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, linksOfApp, addCodes, takeBackCodes, salesOfLink, placeLinkOrder, deliveryOf.
+// Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, linksOfApp, findLinks, addCodes, takeBackCodes, salesOfLink, placeLinkOrder, deliveryOf.
 // Tables: links, link_deliveries, link_orders, link_codes.
-// Clauses: spec/links 1.1–1.4, 2.1–2.5, 3.1–3.4, 4.1–4.4.
+// Clauses: spec/links 1.1–1.4, 2.1–2.5, 3.1–3.4, 4.1–4.5.
 /** What a shop's team and the staff do with a link. spec/links 1.1–1.4. Their locks: migrations/functions/payment/links.sql. */
 import { type Selectable, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'

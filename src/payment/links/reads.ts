@@ -70,6 +70,45 @@ async function takenSince(db: Db, app_id: bigint, since: Date): Promise<Map<bigi
   return new Map(rows.map(({ link_id, points }) => [link_id, BigInt(points)]))
 }
 
+export type FoundLink = Awaited<ReturnType<typeof findLinks>>[number]
+
+/** Links that staff sees at once, and how many titles a search looks at. */
+const FOUND_MAX = 50
+const LOOKED_THROUGH_MAX = 1_000
+
+/**
+ * Finds links for staff, the stopped ones first and then the newest: all, or those of an address, an application, an owner's name or
+ * a part of a title. Drafts are their team's alone.
+ */
+export async function findLinks(db: Db, text: string, now: Date) {
+  const slug = /(?:^|\/l\/)([a-z0-9]{10})$/.exec(text)?.[1] ?? ''
+  const name = text.replace(/^@/, '').toLowerCase()
+  const links = await db
+    .selectFrom('links as link')
+    .innerJoin('payment_apps as app', 'app.id', 'link.app_id')
+    .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
+    .where('link.state', '<>', 'draft')
+    .$if(text !== '', (query) =>
+      query.where(
+        sql<boolean>`(
+          link.slug = ${slug} or app.payment_id = ${text} or lower(app.name) = ${name} or lower(owner.username) = ${name}
+          or link.id in (
+            select id from (select id, title from links order by id desc limit ${LOOKED_THROUGH_MAX}) as newest
+            where position(${name} in lower(title)) > 0
+          )
+        )`,
+      ),
+    )
+    .orderBy((eb) => eb('link.state', '<>', 'stopped'))
+    .orderBy('link.id', 'desc')
+    .limit(FOUND_MAX)
+    .select(['link.id', 'link.slug', 'link.title', 'link.state', 'link.sells_from', 'link.sells_until'])
+    .select(['link.stopped_reason', 'link.created_at', 'app.payment_id', 'app.name as app_name'])
+    .select(['owner.username as owner', sold.as('sold'), unitsLeft.as('left')])
+    .execute()
+  return links.map((link) => ({ ...link, shown: shownState(link, now) }))
+}
+
 export type TeamLink = Awaited<ReturnType<typeof getLinkOf>>
 
 /** Finds a link of an application. Throws not_found. */

@@ -356,6 +356,8 @@ export const PAGES: ListedPage[] = [
     ({ testApp }) => `/payment/applications/${testApp.payment_id}/developers`,
     [{ to: '/reset-key', isConfirmed: true }],
   ),
+  admin('admin/apps/links', '/admin/links', { isUnfolded: true }),
+  admin('admin/apps/links nothing', '/admin/links?q=nothing'),
   admin('admin/apps/mandates', '/admin/mandates', { isUnfolded: true }),
   admin('admin/apps/mandates found', ({ mandates }) => `/admin/mandates?q=${mandates.accepted}`, {
     isUnfolded: true,

@@ -1,0 +1,55 @@
+/** /admin/links: the search of payment links, and how staff stops one. spec/links 1.2 and 4.5. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
+import { actorOf } from '../../accounts/session/session.ts'
+import type { Core } from '../../core/core.ts'
+import { stopLink } from '../../payment/links/acts.ts'
+import { type FoundLink, findLinks } from '../../payment/links/reads.ts'
+import { readForm } from '../../web/forms/forms.ts'
+import { ReasonForm } from '../../web/forms/reason.ts'
+import { searchText } from '../../web/lists.ts'
+
+const PATH = '/admin/links'
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'admin/apps/links': { links: FoundLink[]; q: string }
+  }
+}
+
+const Asked = z.object({ q: searchText })
+
+/** Registers the pages. The caller's scope must require an administrator. */
+export function linkAdminPages(app: FastifyInstance, deps: Core): void {
+  app.get(PATH, async (request, reply) => showLinks(request, reply, deps))
+
+  const options = { preHandler: requireFreshSignIn(deps), config: { page: PATH } }
+  type One = { Params: { slug: string } }
+  app.post<One>(`${PATH}/:slug/stop`, options, async (request, reply) => {
+    const { linkReview: c } = request.locale.t.console
+    const { reason } = readForm(request, ReasonForm, { reason: c.reasonWrong })
+    return act(request, reply, deps, { reason, text: c.stopped })
+  })
+
+  app.post<One>(`${PATH}/:slug/allow`, options, async (request, reply) =>
+    act(request, reply, deps, { reason: undefined, text: request.locale.t.console.linkReview.allowed }),
+  )
+}
+
+async function act(
+  request: FastifyRequest<{ Params: { slug: string } }>,
+  reply: FastifyReply,
+  deps: Core,
+  { reason, text }: { reason: string | undefined; text: string },
+): Promise<FastifyReply> {
+  const { slug } = request.params
+  const { actor_id: user_id, ip } = actorOf(request)
+  await stopLink(deps, { slug, reason }, { user_id, ip })
+  return reply.done(`${PATH}?q=${slug}`, { text })
+}
+
+async function showLinks(request: FastifyRequest, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
+  const { q } = Asked.parse(request.query ?? {})
+  return reply.page('admin/apps/links', { links: await findLinks(deps.db, q, deps.clock()), q })
+}
