@@ -163,7 +163,7 @@ export async function measure(load: Load): Promise<Measured> {
   }
 }
 
-const p99 = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)]!
+export const p99 = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)]!
 
 /** The user and system time of processes on all cores, in seconds. */
 export async function cpuSeconds(pids: number[]): Promise<number> {

@@ -104,8 +104,8 @@ export async function readLater(db: Db, now: Date): Promise<number> {
 /**
  * Claims the next member. Each part of the order reads few rows by an index, however many members are due: after an outage, all are.
  */
-async function claimNextMember(
-  { db, clock }: Core,
+export async function claimNextMember(
+  { db, clock }: Pick<Core, 'db' | 'clock'>,
   which: 'hinted' | 'due' | 'any',
 ): Promise<Claimed | undefined> {
   const now = clock()
