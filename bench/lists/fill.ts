@@ -199,7 +199,7 @@ function ordersOf(facts: Facts, size: Size): RawBuilder<unknown>[] {
         case when door = 'gateway' then 'https://shop.example.org/notify' end,
         case when is_paid then ${payer} end, case when is_paid then ${owner} end, case when is_paid then 5 end,
         case when is_paid then 95 end, case when is_paid then ${at} + interval '1 minute' end,
-        case when is_paid then ${payment(sql`i`)} end, case when is_paid and i % 50 = 0 then 10 else 0 end, ${at}
+        case when is_paid then ${payment(sql`i`)} end, case when is_paid and i % 50 = 4 then 10 else 0 end, ${at}
       from ${numbers(orders)}
       cross join lateral (select case when i % 2 = 0 then ${app}::bigint else 2 * (i / 2 % ${Math.floor(others / 2)}) + 2 end as app_id,
         case when i % 3 = 1 then 'hmac' else 'gateway' end as door, i % 10 > 1 as is_paid) as chosen

@@ -257,22 +257,30 @@ export const INVARIANTS = {
     from payout_lines line join payouts p on p.id = line.payout_id left join transfers t on t.id = line.transfer_id
     where line.status = 'paid' and ${isNew('t.journal_id')}`,
 
-  // Each continues the one before, so a page trusts the last one alone.
+  // Each continues the one before, so a page trusts the last one alone. The payments are added up once, in the order of their times.
   takings_are_sums: ({ isCounted }) => `
-    select a.payment_id, t.until, t.payments, t.points, t.merchant_points, sums.payments as counted, sums.points as paid,
-      sums.merchant_points as received,
-      (t.payments, t.points, t.merchant_points) <> (sums.payments, sums.points, sums.merchant_points) as broken
+    select a.payment_id, sums.until, sums.payments, sums.points, sums.merchant_points, sums.counted, sums.paid, sums.received,
+      (sums.payments, sums.points, sums.merchant_points) <> (sums.counted, sums.paid, sums.received) as broken
     from payment_apps a
-    cross join lateral (select * from payment_app_takings where app_id = a.id and ${isCounted('until')}) t
     left join lateral (
       select until, payments, points, merchant_points from payment_app_takings
-      where app_id = a.id and until < t.until order by until desc limit 1
-    ) last on true
+      where app_id = a.id and not (${isCounted('until')}) order by until desc limit 1
+    ) known on true
     cross join lateral (
-      select coalesce(last.payments, 0) + count(*) as payments, coalesce(last.points, 0) + coalesce(sum(amount), 0) as points,
-        coalesce(last.merchant_points, 0) + coalesce(sum(merchant_points), 0) as merchant_points
-      from orders where app_id = a.id and paid_at >= coalesce(last.until, '-infinity') and paid_at < t.until
-    ) sums`,
+      select until, max(payments) as payments, max(points) as points, max(merchant_points) as merchant_points,
+        coalesce(known.payments, 0) + sum(count(amount)) over until_then as counted,
+        coalesce(known.points, 0) + coalesce(sum(sum(amount)) over until_then, 0) as paid,
+        coalesce(known.merchant_points, 0) + coalesce(sum(sum(received)) over until_then, 0) as received
+      from (
+        select until, payments, points, merchant_points, null::bigint as amount, null::bigint as received
+        from payment_app_takings where app_id = a.id and ${isCounted('until')}
+        union all
+        select date_bin('5 minutes', paid_at, 'epoch'::timestamptz) + interval '5 minutes', null, null, null, amount, merchant_points
+        from orders where app_id = a.id and paid_at >= coalesce(known.until, '-infinity')
+      ) each
+      group by until window until_then as (order by until)
+    ) sums
+    where sums.payments is not null`,
 } as const satisfies Record<string, (scope: Scope) => string>
 
 export type LedgerInvariant = keyof typeof INVARIANTS
