@@ -132,7 +132,11 @@ const postgres = await startPostgres()
 try {
   await migrate(postgres.url)
   const db = openDatabase(postgres.url, { max: 10, onBroken: () => {} })
-  for (const statement of PEOPLE) await sql.raw(statement).execute(db)
+  await db.connection().execute(async (connection) => {
+    await sql`set statement_timeout = 0`.execute(connection)
+    for (const statement of PEOPLE) await sql.raw(statement).execute(connection)
+    await sql`reset statement_timeout`.execute(connection)
+  })
   const deps = {
     db,
     secrets: makeSecrets('beside-bench-'.repeat(4)),
