@@ -39,7 +39,7 @@ const VISITS = 20
 const FILL_MS_MAX = asked === undefined ? undefined : 7_200_000
 const ROLES: Role[] = ['merchant', 'buyer', 'careful', 'admin']
 
-/** The pages that may read more, how much, and why. No bound grows with the lists but the last two. */
+/** The pages that may read more, how much, and why. No bound grows with the lists but the last four. */
 const BOUNDS: { pages: RegExp; rows: number; because: string }[] = [
   {
     pages: /^(payment\/merchant\/orders|orders, )/,
@@ -69,6 +69,16 @@ const BOUNDS: { pages: RegExp; rows: number; because: string }[] = [
     pages: /^admin\/dashboard/,
     rows: 60_001,
     because: 'it adds up the entries of today’s newest 20,000 journals',
+  },
+  {
+    pages: /^(admin\/apps\/notifications|all notifications, )/,
+    rows: Math.max(ROWS_MAX, SIZE.orders / 200),
+    because: 'it adds up the notifications that wait',
+  },
+  {
+    pages: /^members, search/,
+    rows: Math.max(ROWS_MAX, SIZE.members / 50),
+    because: 'it sorts the members whom the words fit',
   },
   {
     pages: /^privacy\//,
