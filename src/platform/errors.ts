@@ -71,6 +71,7 @@ export type PaymentCode =
   | 'mandate_limit_reached'
   | 'access_token_required'
   | 'access_token_invalid'
+  | 'payout_not_found'
 
 /** Failures of the gateway protocols alone. They share all others with the HMAC API. */
 export type GatewayCode =

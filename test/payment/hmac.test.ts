@@ -341,7 +341,7 @@ describe('every answer', () => {
     // and other methods.
     const transfers = [1003, 1010, 1011, 1012, 1013, 1014, 1015, 1016]
     const mandates = [1020, 1021, 1022, 1023, 1024, 1025]
-    const accessKeys = [1026, 1027]
+    const accessKeys = [1026, 1027, 1028]
     const elsewhere = [...loads, ...transfers, ...mandates, ...accessKeys, 1017, 1018, 1019, 1405]
     const numbers = Object.values(PAYMENT_ERRORS).map((wire) => wire.number)
     expect(

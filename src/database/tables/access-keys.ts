@@ -3,7 +3,7 @@
 import type { Book, CreatedAt, Identity, Nullable } from './columns.ts'
 
 /** What a token may do. */
-export type AccessScope = 'orders:read' | 'orders:write' | 'transfers' | 'mandates'
+export type AccessScope = 'orders:read' | 'orders:write' | 'transfers' | 'payouts' | 'mandates'
 
 type AccessKeysTable = {
   id: Identity

@@ -202,6 +202,10 @@ const PAYMENT_MEANINGS: Record<Exclude<PaymentWireCode, 'application_not_found'>
     'Access keys only: the token lacks the scope that data.scope names.',
     '仅访问密钥：令牌缺少 data.scope 所示的权限范围。',
   ),
+  payout_not_found: text(
+    'Access keys only: no payout of the application has this reference.',
+    '仅访问密钥：该应用没有此编号的批量付款。',
+  ),
   unknown_application: text(
     'Transfers only: no application has this Payment ID. Other requests answer 404.',
     '仅转账：没有此 Payment ID 的应用；其他请求返回 404。',

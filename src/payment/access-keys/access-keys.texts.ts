@@ -27,6 +27,7 @@ export const accessKeys = {
     'orders:read': { en: 'Read orders and transfers', zh: '查看订单与转账' },
     'orders:write': { en: 'Create orders', zh: '创建订单' },
     transfers: { en: `Send ${POINTS} from the owner’s wallet`, zh: `从所有者的钱包转出${POINTS}` },
+    payouts: { en: 'Pay many members at once, and cancel payouts', zh: '批量付款与取消' },
     mandates: { en: 'Offer, charge and end mandates', zh: '发起、扣款和终止预授权' },
   } satisfies Record<AccessScope, Text>,
   ownersOnly: {

@@ -8,6 +8,7 @@ type Credentials = { client_id: string; client_secret: string; scopes: AccessSco
 const REQUESTS: Record<AccessScope, string> = {
   'orders:read': '/orders',
   mandates: '/mandates',
+  payouts: '/payouts',
   'orders:write': `/orders -H 'Content-Type: application/json' -d '{"order_id":"first-1","amount":10,"description":"A first order"}'`,
   transfers: `/transfers -H 'Content-Type: application/json' -d '{"order_id":"first-1","amount":1,"to_user_id":1,"to_username":"alice"}'`,
 }

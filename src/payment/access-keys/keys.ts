@@ -13,10 +13,11 @@ export const SCOPES = [
   'orders:read',
   'orders:write',
   'transfers',
+  'payouts',
   'mandates',
 ] as const satisfies AccessScope[]
 /** Scopes that move points out of the owner's wallet. Only the owner may make a key with one of them. */
-export const OWNERS_SCOPES: readonly AccessScope[] = ['transfers']
+export const OWNERS_SCOPES: readonly AccessScope[] = ['transfers', 'payouts']
 
 /** Keys of an application that are neither revoked nor expired. */
 export const KEYS_MAX = 20

@@ -43,6 +43,7 @@ const WIRE = {
   access_token_required: { number: 1025, status: 401 },
   access_token_invalid: { number: 1026, status: 401 },
   insufficient_scope: { number: 1027, status: 403 },
+  payout_not_found: { number: 1028, status: 400 },
   unknown_application: { number: 1009, status: 401 },
   // Clients tell an unknown application from an unknown route by the absence of `errors`, so it has no number.
   application_not_found: { number: 0, status: 404 },
@@ -85,7 +86,10 @@ export function sendPaymentError(
   const { message, data = null } = known
   // Most clients do not show `data`, so the detail includes the hint too.
   const detail = data?.hint === undefined ? message : `${message}. ${data.hint}`
-  const errors = [{ code: number, detail }]
+  const errors = known.faults?.map((fault) => ({
+    code: WIRE[fault.code as keyof typeof WIRE].number,
+    detail: fault.message,
+  })) ?? [{ code: number, detail }]
   return reply
     .code(error instanceof EncodedBody ? 415 : status)
     .send({ success: false, error: message, message, errors, data })

@@ -1,6 +1,6 @@
 // This room: the JSON API of access keys at /api/payment.
 // Verbs: makeAuthenticate, restRoutes.
-// Clauses: spec/access-keys 3.1–3.3.
+// Clauses: spec/access-keys 3.1–3.3; spec/payouts 4.1–4.3.
 /** Authenticates requests by the token of an access key, before their bodies are read. spec/access-keys 3.2. */
 import type { FastifyRequest } from 'fastify'
 import type { Core } from '../../core/core.ts'

@@ -22,6 +22,7 @@ import {
 import { findTransfer } from '../orders/transfers.ts'
 import { flatParameters } from '../wire-fields/fields.ts'
 import { challengeOf, makeAuthenticate } from './authenticate.ts'
+import { payoutRoutes } from './payouts.ts'
 import { DOORS, OrdersQuery } from './shapes.ts'
 
 const JSON_ONLY = 'Send the body as JSON (Content-Type: application/json)'
@@ -65,6 +66,7 @@ export async function restRoutes(app: FastifyInstance, deps: Core, acts: Acts): 
   app.get<Route<typeof TransferAnswer>>(`${API_PATH}/transfers/:transaction_id`, reading, async (request) =>
     transfer(deps, asked(request)),
   )
+  payoutRoutes(app, deps, { onRequest: authenticate('payouts') })
   mandateRoutes(app, acts, { onRequest: authenticate('mandates') })
 }
 
