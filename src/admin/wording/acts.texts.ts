@@ -294,6 +294,7 @@ export const acts = {
     period: { en: 'Time', zh: '时间' },
     until: { en: 'Until', zh: '截止' },
     rule: { en: 'Rule', zh: '规则' },
+    reference: { en: 'Reference', zh: '编号' },
     page: { en: 'Page', zh: '页面' },
     route: { en: 'Route', zh: '路由' },
   } as Record<string, Text>,
