@@ -4,7 +4,7 @@ import { isHonestProse, isHonestText } from '../../src/web/parameters.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
-import { rowsOf } from '../harness/rows.ts'
+import { rowsOf, setRows } from '../harness/rows.ts'
 
 const t = messages.en
 
@@ -45,6 +45,9 @@ it('the page tells what each part of the account holds', async () => {
     expect(before).toContain(text)
   const form = { current_password: alice.password, new_password: 'another password' }
   await client.submit(await client.get('/account/password'), '/account/password', form)
+  await signIn(test, alice.username, form.new_password)
+  const [, ended] = await rowsOf(test, 'sessions', { user_id: alice.id }, ['id'])
+  await setRows(test, 'sessions', { id: ended!.id }, { expires_at: test.clock.now() })
   await signIn(test, alice.username, form.new_password)
   const after = (await client.get(PAGE)).body
   expect(after).toContain(security.passwordSet)

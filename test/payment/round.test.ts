@@ -126,6 +126,9 @@ it('the keys page finds a payment that the shop does not confirm, and one that i
   expect(never.status).toBe(400)
   expect(textOf(never.body)).toContain(paymentApps.neverCalled.host)
   const orders = await rowsOf(test, 'orders', { app_id: shop.id })
+  const first = await browser.get(`${keys}?order=${orders[0]!.order_id}`)
+  const again = await browser.post(`${keys}/return`, first.form(`${keys}/return#round`))
+  expect(textOf(again.body)).toContain(`${t.unreachable} ${outcomes.refused}`)
   expect(orders.map(({ door, status, amount }) => ({ door, status, amount }))).toEqual([
     { door: 'gateway', status: 'paid', amount: 100n },
     { door: 'gateway', status: 'paid', amount: 100n },
