@@ -51,6 +51,7 @@ export type SavedApps = {
   /** For the examples of the reference. */
   sample_oauth_app?: { client_id: string; client_secret: string }
   sample_private_key?: string
+  sample_access_key?: { client_id: string; client_secret: string }
 }
 
 export type Store = { saved: SavedApps; save: () => Promise<void> }

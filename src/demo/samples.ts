@@ -15,9 +15,12 @@ import { issueCode, makeExchangeCode } from '../identity/grants/codes.ts'
 import { ACCESS_TOKEN_SECONDS } from '../identity/grants/tokens.ts'
 import { makeAuthenticateClient } from '../identity/oauth/clients.ts'
 import type { Parts } from '../parts.ts'
+import { createAccessKey, DAYS_MAX, SCOPES } from '../payment/access-keys/keys.ts'
+import { issueToken, type ProvenKey, proveKey } from '../payment/access-keys/tokens.ts'
 import { makeMerchantPair } from '../payment/apps/key-changes.ts'
 import { createTestApp } from '../payment/apps/test-apps.ts'
 import { makePlaceOrder } from '../payment/orders/place.ts'
+import { makePostTransfer } from '../payment/orders/transfers.ts'
 import { currentKey } from '../payment/signing/keys.ts'
 import { pointsOf } from '../payment/wire-fields/money.ts'
 import { ensureOauthAppAs, isInForce, type Store } from './apps.ts'
@@ -48,7 +51,8 @@ export async function ensureSamples(deps: Parts, store: Store, reviewer_id: bigi
   const oauth = { ...APP, redirect_uris: [redirect_uri] }
   const people = { owner_id, reviewer_id }
   const { client_id, client_secret } = await ensureOauthAppAs('sample_oauth_app', oauth, deps, store, people)
-  const { app_id, ...payments } = await ensureTestApp(deps, store, owner_id)
+  const { app_id, order, ...payments } = await ensureTestApp(deps, store, owner_id)
+  const issue = await ensureAccessKey(deps, store, { ...payments, app_id, order, owner_id, member_id })
   const mandates = await ensureSampleMandates(deps, { app_id, member_id })
   const client = { client_id, client_secret, redirect_uri }
   const grant = makeGrant(deps, client, member_id)
@@ -59,6 +63,7 @@ export async function ensureSamples(deps: Parts, store: Store, reviewer_id: bigi
     ...payments,
     mandates,
     ...(await grant()),
+    access: await issue(),
     member: { id: member_id.toString(), username: MEMBER.username },
   })
 }
@@ -69,7 +74,7 @@ async function ensureTestApp(
   deps: Parts,
   { saved, save }: Store,
   owner_id: bigint,
-): Promise<Payments & { app_id: bigint }> {
+): Promise<Payments & { app_id: bigint; order: string }> {
   const found = await deps.db
     .selectFrom('payment_apps')
     .where('applicant_id', '=', owner_id)
@@ -85,9 +90,10 @@ async function ensureTestApp(
     saved.sample_private_key = (await makeMerchantPair(deps, payment_id, actor)).private_base64
     await save()
   }
-  await ensureOrders(deps, { app_id: id, pid: pid.toString() })
+  const order = await ensureOrders(deps, { app_id: id, pid: pid.toString() })
   return {
     app_id: id,
+    order,
     payment_id,
     pid: pid.toString(),
     token: await currentKey(deps, id, 'token'),
@@ -96,11 +102,11 @@ async function ensureTestApp(
   }
 }
 
-/** Places the orders of the examples. A repeated order number finds the existing order. */
-async function ensureOrders(deps: Parts, { app_id, pid }: { app_id: bigint; pid: string }): Promise<void> {
+/** Places the orders of the examples. A repeated order number finds the existing order. Returns the transaction_id of the first. */
+async function ensureOrders(deps: Parts, { app_id, pid }: { app_id: bigint; pid: string }): Promise<string> {
   const placeOrder = makePlaceOrder(deps)
   const { order_id, amount, description } = SAMPLE_ORDER
-  await placeOrder({ app_id, order_id, amount: BigInt(amount), description })
+  const { transaction_id } = await placeOrder({ app_id, order_id, amount: BigInt(amount), description })
   const { name, money, ...urls } = SAMPLE_TRADE
   for (const [index, out_trade_no] of Object.values(SAMPLE_TRADES).entries()) {
     await placeOrder({
@@ -120,6 +126,59 @@ async function ensureOrders(deps: Parts, { app_id, pid }: { app_id: bigint; pid:
       },
     })
   }
+  return transaction_id
+}
+
+/** A page shows the token of an earlier one while that is valid for at least this long. */
+const TOKEN_LEFT_MS = 30 * 60_000
+
+type Shown = { app_id: bigint; payment_id: string; order: string; owner_id: bigint; member_id: bigint }
+
+/** Makes an access key and a transfer for the examples. Returns a function that gives a token of the key. */
+async function ensureAccessKey(
+  deps: Parts,
+  store: Store,
+  { app_id, payment_id, order, owner_id, member_id }: Shown,
+): Promise<() => Promise<Samples['access']>> {
+  const sent = await makePostTransfer(deps)({
+    app_id,
+    from_user_id: owner_id,
+    to_user_id: member_id,
+    to_username: MEMBER.username,
+    amount: 10n,
+    order_id: 'sample-transfer',
+  })
+  let token = ''
+  let ends_at = 0
+  return async () => {
+    if (ends_at - deps.clock().getTime() < TOKEN_LEFT_MS) {
+      const key = await provenKey(deps, store, payment_id, owner_id)
+      const issued = await issueToken(deps, key, { scope: undefined, ip: IP, usedHeader: false })
+      token = issued.access_token
+      ends_at = deps.clock().getTime() + issued.expires_in * 1_000
+    }
+    return { ...store.saved.sample_access_key!, token, order, transfer: sent.transaction_id }
+  }
+}
+
+/** Proves the saved key, or makes another when it has ended. */
+async function provenKey(
+  deps: Parts,
+  { saved, save }: Store,
+  payment_id: string,
+  user_id: bigint,
+): Promise<ProvenKey> {
+  const prove = () => proveKey(deps, { credentials: saved.sample_access_key, usedHeader: false, ip: IP })
+  if (saved.sample_access_key !== undefined) {
+    const proven = await prove().catch(() => undefined)
+    if (proven !== undefined) return proven
+  }
+  const key = { name: APP.name, scopes: [...SCOPES], days: DAYS_MAX, allowed_addresses: [] }
+  const made = await createAccessKey(deps, payment_id, key, { user_id, ip: IP })
+  if (typeof made === 'string') throw new Error(`The demo cannot make an access key: ${made}`)
+  saved.sample_access_key = made
+  await save()
+  return prove()
 }
 
 /** Issues the code and the access token that a sign-in of the member would give the client. */

@@ -149,6 +149,13 @@ export const docs = {
         zh: `用${POINTS}收款：创建、查询、转账、列表。`,
       },
     },
+    rest: {
+      title: { en: 'JSON API', zh: 'JSON 接口' },
+      text: {
+        en: 'For programs with an access key: get a token, then read, order, send and charge without a signature.',
+        zh: '供使用访问密钥的程序：换取令牌后，无需签名即可查询、下单、转账和扣款。',
+      },
+    },
     v1: {
       title: { en: 'Gateway V1', zh: '网关 V1' },
       text: {
@@ -188,6 +195,7 @@ export const docs = {
       zh: '这是演示环境：示例可直接运行。授权码一分钟内有效且只能使用一次，刷新页面可得到新的授权码。',
     },
     payment: demoPayments,
+    rest: demoPayments,
     v1: demoPayments,
     v2: demoPayments,
   },
@@ -199,6 +207,10 @@ export const docs = {
     payment: {
       en: 'Replace the sample key with your Secret Key. A test application at /payment/applications needs no review.',
       zh: '请把示例密钥换成你的 Secret Key。在 /payment/applications 创建测试应用，无需审核。',
+    },
+    rest: {
+      en: 'Replace the sample values with your own. “Access keys” of your application makes a key.',
+      zh: '请换成你自己的值。在应用的“访问密钥”页创建密钥。',
     },
     v1: {
       en: 'Replace the sample key with your KEY. “Keys and gateway” of your application shows it.',
@@ -237,6 +249,10 @@ export const docs = {
     bearer: {
       en: 'Authenticate with Authorization: Bearer and an access token.',
       zh: '认证方式：Authorization: Bearer 加访问令牌。',
+    },
+    accessKey: {
+      en: 'Authenticate with Authorization: Bearer and a token of an access key.',
+      zh: '认证方式：Authorization: Bearer 加访问密钥换取的令牌。',
     },
   },
   sentIn: {

@@ -202,6 +202,13 @@ const WORDS: Samples = {
   merchant_key: 'YOUR-KEY',
   merchant_private_key: 'YOUR-PRIVATE-KEY',
   mandates: { charged: 'YOUR-MANDATE-ID', revoked: 'YOUR-MANDATE-ID' },
+  access: {
+    client_id: 'YOUR-ACCESS-KEY',
+    client_secret: 'YOUR-ACCESS-SECRET',
+    token: 'YOUR-ACCESS-TOKEN',
+    order: 'YOUR-TRANSACTION-ID',
+    transfer: 'YOUR-TRANSACTION-ID',
+  },
   member: { id: '1', username: 'alice' },
 }
 

@@ -32,6 +32,7 @@ const ICONS = {
   discourse: 'users',
   identity: 'key',
   payment: 'code',
+  rest: 'key',
   v1: 'code',
   v2: 'code',
   notifications: 'bell',

@@ -174,7 +174,8 @@ describe.each(LANGUAGES)('the OpenAPI document in %s', (language) => {
     for (const { path, method, tags, servers, parameters = [], requestBody } of await operationsIn(
       language,
     )) {
-      if (tags[0] === 'identity') continue
+      // Their examples have no credentials, which the header takes.
+      if (tags[0] === 'identity' || tags[0] === 'rest') continue
       const inPlace = (place: string) =>
         parameters
           .filter((parameter) => parameter.in === place && parameter.example !== undefined)

@@ -11,6 +11,7 @@ import { Refusal as HmacRefusal } from '../../src/payment/hmac/shapes.ts'
 const ANY_REFUSAL: Record<Area, z.ZodType> = {
   identity: OAuthRefusal,
   payment: HmacRefusal,
+  rest: HmacRefusal,
   v1: GatewayRefusal,
   v2: GatewayRefusal,
 }

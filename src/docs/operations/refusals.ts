@@ -8,6 +8,7 @@ import { AnyRefusal as PaymentRefusal } from './payment.ts'
 const SCHEMAS: Record<Area, z.ZodType> = {
   identity: IdentityRefusal,
   payment: PaymentRefusal,
+  rest: PaymentRefusal,
   v1: GatewayRefusal,
   v2: GatewayRefusal,
 }
@@ -24,6 +25,9 @@ const ABOUT = {
     '服务繁忙或维护中，请在 Retry-After 秒后重试。',
   ),
 }
+
+/** The body of most refusals of an area. */
+export const refusalOf = (area: Area): z.ZodType => SCHEMAS[area]
 
 /** The refusals of an area by HTTP status. */
 export function refusalsAnywhere(area: Area): [string, Answer][] {

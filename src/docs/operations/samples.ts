@@ -21,6 +21,8 @@ export type Samples = {
   merchant_private_key: string
   /** The mandates of the examples: one to charge, and one that is revoked. */
   mandates: { charged: string; revoked: string }
+  /** An access key, a token of it, and the transaction_ids of an order and a transfer of its application. */
+  access: { client_id: string; client_secret: string; token: string; order: string; transfer: string }
   /** The member that receives the transfer. */
   member: { id: string; username: string }
 }
@@ -62,6 +64,13 @@ export async function madeUpSamples(): Promise<Samples> {
     merchant_key: 'SampleSampleSampleSampleSample00',
     merchant_private_key: private_base64,
     mandates: { charged: MADE_UP_MANDATE, revoked: MADE_UP_MANDATE },
+    access: {
+      client_id: 'ak_samplesamplesample00',
+      client_secret: 'sk_SampleSampleSampleSampleSampleSample0000',
+      token: 'sample-token-of-an-access-key',
+      order: 'txn_8f2k4m6n8p0q2r4s6t8v0w2x',
+      transfer: 'txn_0a1b2c3d4e5f6g7h8i9j0k1l',
+    },
     member: { id: '1', username: 'alice' },
   }
 }

@@ -55,7 +55,7 @@ export type Call = {
  * @param base the address of the operation's area.
  */
 export function callOf(operation: Operation, samples: Samples, base: string): Call {
-  const { area, method, path, request, answers } = operation
+  const { area, method, request, answers } = operation
   const proof = proofOf(operation)
   const json = request?.in === 'json' ? request.example(samples) : undefined
   const example = json === undefined ? ((request?.example(samples) ?? {}) as Record<string, string>) : {}
@@ -70,10 +70,10 @@ export function callOf(operation: Operation, samples: Samples, base: string): Ca
     proof,
     method,
     sentIn: json !== undefined || fields.length > 0 ? request?.in : undefined,
-    set: [['BASE', base], ...constantsOf(proof, samples)],
+    set: [['BASE', base], ...constantsOf(proof, credentialsOf(area, samples))],
     environment: proof === 'rsa' ? [['PRIVATE_KEY', samples.merchant_private_key]] : [],
     isTimed: fields.some(([, value]) => value.some((part) => isVariable(part, 'TIMESTAMP'))),
-    address: [{ name: 'BASE' }, ...withVariable(path, '{payment_id}', 'PAYMENT_ID')],
+    address: [{ name: 'BASE' }, ...withVariable(pathOf(operation, samples), '{payment_id}', 'PAYMENT_ID')],
     fields,
     json,
     isPage: Object.values(answers)[0]!.schema === undefined,
@@ -94,8 +94,23 @@ export function appended(value: Value, end: string): Value {
   return typeof last === 'string' ? [...value.slice(0, -1), last + end] : [...value, end]
 }
 
+/** The path with the example's parameters, except the Payment ID. */
+function pathOf({ path, inPath }: Operation, samples: Samples): string {
+  return Object.entries(inPath?.(samples) ?? {}).reduce(
+    (filled, [name, value]) => filled.replace(`{${name}}`, value),
+    path,
+  )
+}
+
+/** The samples with the client and the token of an area. */
+function credentialsOf(area: Operation['area'], samples: Samples): Samples {
+  const { client_id, client_secret, token } = samples.access
+  return area === 'rest' ? { ...samples, client_id, client_secret, access_token: token } : samples
+}
+
 function proofOf({ area, path, security }: Operation): Proof {
-  if (area === 'identity') return security ?? 'none'
+  if (security === 'accessKey') return 'bearer'
+  if (area === 'identity' || area === 'rest') return security ?? 'none'
   if (area === 'payment') return 'hmac'
   if (area === 'v2') return 'rsa'
   return path.includes('/api.php') ? 'key' : 'md5'

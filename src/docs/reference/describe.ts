@@ -4,7 +4,7 @@
 
 import type { Text } from '../../web/languages.ts'
 import { type Answer, type Area, jsonSchema, type Operation } from '../operations/operation.ts'
-import { otherRefusals } from '../operations/refusals.ts'
+import { otherRefusals, refusalOf } from '../operations/refusals.ts'
 import type { Samples } from '../operations/samples.ts'
 import type { Webhook } from '../operations/webhooks.ts'
 import { limitOf } from './limits.ts'
@@ -44,7 +44,13 @@ export function describeArea(area: Area, language: keyof Text) {
       path: operation.path,
       about: operation.about[language],
     })),
-    refusal: refusals.length === 0 ? undefined : describeBody(refusals[0]![1], language),
+    refusal:
+      refusals.length === 0
+        ? undefined
+        : describeBody(
+            (refusals.find(([, { schema }]) => schema === refusalOf(area)) ?? refusals[0]!)[1],
+            language,
+          ),
   }
 }
 

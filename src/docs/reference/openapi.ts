@@ -1,4 +1,6 @@
 /** Builds one OpenAPI 3.1 document from the operations, the webhooks and their schemas. */
+
+import { TOKEN_PATH } from '../../payment/access-keys/token.ts'
 import type { Config } from '../../platform/config.ts'
 import { VERSION } from '../../platform/version.ts'
 import type { Text } from '../../web/languages.ts'
@@ -6,19 +8,27 @@ import { v1Operations } from '../operations/gateway-v1.ts'
 import { v2Operations } from '../operations/gateway-v2.ts'
 import { identityOperations } from '../operations/identity.ts'
 import { mandateOperations } from '../operations/mandates.ts'
-import { type Answer, type Area, jsonSchema, type Operation, SECURITY } from '../operations/operation.ts'
+import {
+  type Answer,
+  type Area,
+  jsonSchema,
+  type Operation,
+  securitySchemes,
+} from '../operations/operation.ts'
 import { paymentOperations } from '../operations/payment.ts'
 import { otherRefusals, refusalsAnywhere } from '../operations/refusals.ts'
+import { accessKeyOperations } from '../operations/rest.ts'
 import type { Samples } from '../operations/samples.ts'
 import { WEBHOOKS, type Webhook } from '../operations/webhooks.ts'
 import { callOf, signedExample } from '../programs/call.ts'
 import { scriptOf } from '../programs/programs.ts'
 
-export const AREAS: Area[] = ['identity', 'payment', 'v1', 'v2']
+export const AREAS: Area[] = ['identity', 'payment', 'rest', 'v1', 'v2']
 export const OPERATIONS: Operation[] = [
   ...identityOperations,
   ...paymentOperations,
   ...mandateOperations,
+  ...accessKeyOperations,
   ...v1Operations,
   ...v2Operations,
 ]
@@ -48,7 +58,7 @@ export async function openApiDocument(
 ) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of OPERATIONS) {
-    const { area, method, alsoBy, path, about, introduction, security } = operation
+    const { area, method, alsoBy, path, about, introduction, security, scope } = operation
     const server = serverOf(area, config)
     const example = await signedExample(operation, samples, now)
     const described = {
@@ -56,7 +66,7 @@ export async function openApiDocument(
       summary: about[language],
       description: introduction[language],
       servers: [{ url: server }],
-      ...(security === undefined ? {} : { security: [{ [security]: [] }] }),
+      ...(security === undefined ? {} : { security: [{ [security]: scope === undefined ? [] : [scope] }] }),
       responses: describeAnswers(operation, language),
     }
     paths[path] ??= {}
@@ -85,14 +95,17 @@ export async function openApiDocument(
     tags: AREAS.map((name) => ({ name })),
     paths,
     webhooks: Object.fromEntries(webhooks),
-    components: { securitySchemes: SECURITY, responses: describeRefusals(language) },
+    components: {
+      securitySchemes: securitySchemes(config.PAYMENT_PUBLIC_URL + TOKEN_PATH, language),
+      responses: describeRefusals(language),
+    },
   }
 }
 
 /** A unique and stable name of an operation. */
 export function operationId({ method, path }: Pick<Operation, 'method' | 'path'>): string {
   const words = path
-    .replaceAll(/\{\w+\}/g, '')
+    .replace('{payment_id}', '')
     .split(/[^A-Za-z0-9]+/)
     .filter(Boolean)
   return [method, ...words].join('_')
@@ -114,16 +127,17 @@ export function takesJsonToo({ area, request }: Operation): boolean {
 function describeRequest(
   operation: Operation,
   example: Record<string, unknown>,
-  { payment_id }: Samples,
+  samples: Samples,
   language: keyof Text,
 ) {
   const { path, request } = operation
+  const named = { payment_id: samples.payment_id, ...operation.inPath?.(samples) } as Record<string, string>
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
     schema: { type: 'string' },
-    example: payment_id,
+    example: named[name!],
   }))
   if (request === undefined) return inPath.length === 0 ? {} : { parameters: inPath }
   const schema = jsonSchema(request.schema, 'input', language) as Schema
