@@ -93,6 +93,8 @@ describe('GET /metrics', () => {
       amount: '999999',
     }
     expect((await merchant.transfer(fields)).status).toBe(400)
+    const payload = { grant_type: 'client_credentials' }
+    await test.app.inject({ method: 'POST', url: '/payment/token', payload })
 
     const text = await scrape()
     expect(figures(text, 'tessera_payments_total')).toEqual({
@@ -100,6 +102,7 @@ describe('GET /metrics', () => {
       'outcome="paid_before"': 1,
     })
     expect(figures(text, 'tessera_transfers_total')).toEqual({ 'outcome="above_maximum"': 1 })
+    expect(figures(text, 'tessera_access_tokens_total')).toEqual({ 'outcome="invalid_client"': 1 })
     expect(figures(text, 'tessera_notification_attempt_duration_seconds_count')).toEqual({
       'outcome="delivered"': 1,
     })

@@ -2,6 +2,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { sendDueMail } from '../../src/accounts/people/email.ts'
 import type { Core } from '../../src/core/core.ts'
+import { createAccessKey } from '../../src/payment/access-keys/keys.ts'
 import { raiseDueAlerts } from '../../src/payment/apps/due-alerts.ts'
 import { offerApplication, withdrawOffer } from '../../src/payment/apps/handover.ts'
 import { inviteMember, removeMember } from '../../src/payment/apps/team.ts'
@@ -165,6 +166,23 @@ it('a low balance alerts the owner alone, once for each fall', async () => {
   expect((await set(owner, '')).status).toBe(303)
   await rounds()
   expect(await alertsOf(shop.id)).toHaveLength(2)
+})
+
+it('an access key is told of before it expires, once', async () => {
+  const { shop, email, actor, page, manager, viewer } = await makeShop()
+  const key = { name: 'Raffle script', scopes: ['orders:read' as const], days: 1, allowed_addresses: [] }
+  await createAccessKey(test.deps, shop.payment_id, key, actor)
+  await rounds()
+  expect(await alertsOf(shop.id)).toEqual([])
+  test.clock.advance(18 * HOUR_MS)
+  await rounds()
+  await rounds()
+  for (const person of [shop.owner, manager])
+    expect(await kindsFor(shop.id, person)).toEqual(['key_expiring'])
+  expect(await kindsFor(shop.id, viewer)).toEqual([])
+  const [mail] = await mailed(email)
+  expect(mail!.text).toContain('Raffle script')
+  expect(mail!.text).toContain(`${page}/access-keys`)
 })
 
 it('a repeated invitation or offer alerts once a day, within hourly limits', async () => {

@@ -68,9 +68,18 @@ const codeOf = (act: Promise<unknown>) =>
     (error: { code?: string }) => error.code,
   )
 
-type Sent = { json?: unknown; form?: Record<string, string> | string; headers?: Record<string, string> }
+type Sent = {
+  from?: string
+  json?: unknown
+  form?: Record<string, string> | string
+  headers?: Record<string, string>
+}
 /** Sends a request. The clients of tests are at 127.0.0.1. */
-async function send(method: 'GET' | 'POST', url: string, { json, form, headers = {} }: Sent = {}) {
+async function send(
+  method: 'GET' | 'POST',
+  url: string,
+  { from = '127.0.0.1', json, form, headers = {} }: Sent = {},
+) {
   const type = form === undefined ? 'application/json' : 'application/x-www-form-urlencoded'
   const payload =
     json === undefined
@@ -81,6 +90,7 @@ async function send(method: 'GET' | 'POST', url: string, { json, form, headers =
   const response = await test.app.inject({
     method,
     url,
+    remoteAddress: from,
     headers: { ...(payload !== undefined && { 'content-type': type }), ...headers },
     ...(payload !== undefined && { payload }),
   })
@@ -406,6 +416,13 @@ describe('a token', () => {
     ])
     expect(refusedWith(await call(full, 'POST', '/transfers', { json: {} }))).toEqual([400, 1004])
     expect((await call(full, 'POST', '/transfers/txn_none', { json: {} })).status).toBe(405)
+  })
+
+  it('works from the addresses of its key alone', async () => {
+    const bound = await makeKey({ allowed_addresses: ['127.0.0.0/8'], scopes: ['orders:read'] })
+    const token = await tokenOf({}, bound)
+    expect((await call(token, 'GET', '/orders')).status).toBe(200)
+    expect(refusedWith(await call(token, 'GET', '/orders', { from: '198.51.100.7' }))).toEqual([400, 1003])
   })
 
   it('reads, and does not act, while its application is suspended', async () => {
