@@ -47,7 +47,7 @@ export const PLANTS: Plant[] = [
     name: 'a stale read: a process remembers an order for seconds',
     edits: [
       {
-        file: 'src/payment/hmac/routes.ts',
+        file: 'src/payment/hmac/acts.ts',
         from: '  const findTransaction = makeFindTransaction(deps)\n',
         to: `  const find = makeFindTransaction(deps)
   const known = new Map<string, { order: Awaited<ReturnType<typeof find>>; until: number }>()

@@ -26,6 +26,7 @@ export type Metrics = {
   payments: Counter<'outcome'>
   transfers: Counter<'outcome'>
   charges: Counter<'outcome'>
+  payoutLines: Counter<'outcome'>
   accessTokens: Counter<'outcome'>
   notifications: Histogram<'outcome'>
   logouts: Counter<'outcome'>
@@ -80,6 +81,11 @@ export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefine
     accessTokens: counter('tessera_access_tokens_total', 'Tokens that access keys asked for, by outcome.', [
       'outcome',
     ]),
+    payoutLines: counter(
+      'tessera_payout_lines_total',
+      'Lines of payouts that the worker judged, by outcome.',
+      ['outcome'],
+    ),
     notifications: new prometheus.Histogram({
       name: 'tessera_notification_attempt_duration_seconds',
       help: 'Attempts to notify merchants, by outcome.',
@@ -158,6 +164,10 @@ function makeLook(
       'tessera_charge_notice_oldest_due_seconds',
       'For how long the oldest notice of a charge to a member is due.',
     ),
+    oldest_payout_seconds: gauge(
+      'tessera_payout_oldest_running_seconds',
+      'For how long the oldest running payout has been running.',
+    ),
     backed_up_at: gauge(
       'tessera_backup_finished_timestamp_seconds',
       'When the last backup was finished, or 0.',
@@ -200,6 +210,7 @@ type Facts = Record<
   | 'unsealed_seconds'
   | 'active_mandates'
   | 'oldest_notice_seconds'
+  | 'oldest_payout_seconds'
   | 'backed_up_at'
   | 'sent_at'
   | 'restored_at',
@@ -228,6 +239,7 @@ async function readFacts(db: Db, now: Date): Promise<Facts> {
       ${seconds_since('(select created_at from unsealed)')} as unsealed_seconds,
       (select count(*) from mandates where status = 'active')::float8 as active_mandates,
       greatest(0, ${seconds_since('(select min(due_at) from charge_notices)')}) as oldest_notice_seconds,
+      greatest(0, ${seconds_since("(select min(updated_at) from payouts where status = 'running')")}) as oldest_payout_seconds,
       coalesce(extract(epoch from finished_at), 0)::float8 as backed_up_at,
       case when has_bucket then coalesce(extract(epoch from sent_at), 0) end::float8 as sent_at,
       coalesce(extract(epoch from proven_at), case when has_bucket then 0 end)::float8 as restored_at

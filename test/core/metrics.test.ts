@@ -1,6 +1,7 @@
 /** The metrics after payments, notifications, guesses and failures of the forum, and the access to them. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fetchForumUser } from '../../src/accounts/forum/api.ts'
 import { openMetrics, serveMetrics } from '../../src/core/metrics.ts'
@@ -9,11 +10,13 @@ import { keepProof } from '../../src/ledger/proofs.ts'
 import { pauseOwn } from '../../src/payment/mandates/acts.ts'
 import { makeChargeMandate } from '../../src/payment/mandates/charge.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
-import { makePerson, signIn } from '../harness/cast.ts'
+import { runPayouts } from '../../src/payment/payouts/run.ts'
+import { givePoints, makePerson, signIn } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
 import { browser } from '../harness/harness.ts'
 import { chargedOr, chargeOf, giveRight, IP, makeMandate, switchMandates } from '../harness/mandates.ts'
 import { type NotifyWorld, startNotifyWorld } from '../harness/notify-world.ts'
+import { line, startPayout } from '../harness/payouts.ts'
 import { setRows } from '../harness/rows.ts'
 import { ROOT } from '../harness/server-process.ts'
 
@@ -54,6 +57,26 @@ function figures(text: string, name: string): Record<string, number> {
 }
 
 describe('GET /metrics', () => {
+  it('tells of lines of payouts by outcome, and how long the oldest runs', async () => {
+    const { test, merchant } = world
+    const [payee] = [await makePerson(test)]
+    await startPayout(test.deps, merchant, {
+      reference: 'metrics',
+      lines: [line('a', payee), line('b', merchant.owner)],
+    })
+    await sql`select start_payouts(${test.clock.now()}::timestamptz)`.execute(test.db)
+    test.clock.advance(90_000)
+    expect(figures(await scrape(), 'tessera_payout_oldest_running_seconds')).toEqual({ '': 90 })
+    await givePoints(test, merchant.owner, 100n)
+    await runPayouts(test.deps)
+    const text = await scrape()
+    expect(figures(text, 'tessera_payout_oldest_running_seconds')).toEqual({ '': 0 })
+    expect(figures(text, 'tessera_payout_lines_total')).toEqual({
+      'outcome="completed"': 1,
+      'outcome="to_self"': 1,
+    })
+  })
+
   it('tells of charges by outcome, active mandates and the oldest notice', async () => {
     const { test, merchant } = world
     await switchMandates(test)

@@ -90,6 +90,7 @@ async function runPiece(deps: Core, payout: Running): Promise<boolean> {
   }
   // Another process has it.
   if (piece === undefined) return false
+  for (const outcome of piece.outcomes ?? []) deps.metrics?.payoutLines.inc({ outcome })
   payout.waits_for = piece.locked
   const isIdle = piece.outcomes?.every((outcome) => outcome === 'locked') ?? false
   payout.idle = isIdle ? payout.idle + 1 : 0
