@@ -57,6 +57,7 @@ const NewKey = z.object({
   orders_read: ticked,
   orders_write: ticked,
   transfers: ticked,
+  payouts: ticked,
   mandates: ticked,
   days: z
     .string()

@@ -29,7 +29,7 @@ const audited = async () =>
 
 it('makes a key and shows its secret once, with calls that use it', async () => {
   expect((await owner.get(page)).body).toContain(a.empty)
-  const made = await send(owner, page, fields({ transfers: 'on', orders_read: '' }))
+  const made = await send(owner, page, fields({ transfers: 'on', payouts: 'on', orders_read: '' }))
   expect(made.status).toBe(303)
   const shown = await owner.get(made.location!)
   const [secret] = /sk_[A-Za-z0-9]{40}/.exec(shown.body)!
@@ -40,7 +40,10 @@ it('makes a key and shows its secret once, with calls that use it', async () => 
     `curl -sS -u ${public_id}:${secret} -d grant_type=client_credentials ${test.url}/payment/token`,
   )
   expect(shown.body).toContain(`${test.url}/api/payment/transfers`)
-  expect([scopes, expires_at.getTime() - created_at.getTime()]).toEqual([['transfers'], 30 * 86_400_000])
+  expect([scopes, expires_at.getTime() - created_at.getTime()]).toEqual([
+    ['transfers', 'payouts'],
+    30 * 86_400_000,
+  ])
   for (const again of [await owner.get(made.location!), await owner.get(page)])
     expect(again.body).not.toContain(secret)
   expect((await owner.get(page)).body).toContain(public_id)
