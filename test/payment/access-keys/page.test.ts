@@ -39,7 +39,8 @@ it('makes a key and shows its secret once, with calls that use it', async () => 
   expect(shown.body).toContain(
     `curl -sS -u ${public_id}:${secret} -d grant_type=client_credentials ${test.url}/payment/token`,
   )
-  expect(shown.body).toContain(`${test.url}/api/payment/transfers`)
+  // Of what the key may do, the example only reads.
+  expect(shown.body).toContain(`${test.url}/api/payment/payouts`)
   expect([scopes, expires_at.getTime() - created_at.getTime()]).toEqual([
     ['transfers', 'payouts'],
     30 * 86_400_000,
