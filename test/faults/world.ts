@@ -22,7 +22,7 @@ import { freePort } from '../harness/free-port.ts'
 import { merchantSign } from '../harness/merchant.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
 import { startServer, stopServer } from '../harness/server-process.ts'
-import { WAIT_MS_MAX } from '../harness/waiting.ts'
+import { until, WAIT_MS_MAX } from '../harness/waiting.ts'
 import { type PostgresProxy, startProxy } from './proxy.ts'
 
 export const APP_SECRET = 'a secret of the faults, which guards nothing at all'
@@ -263,12 +263,15 @@ export async function postmaster(db: Db): Promise<number> {
   return Number.parseInt(rows[0]!.file, 10)
 }
 
+/** Waits for one, because the service may still be connecting again after the fault before. */
 async function busiestBackend(db: Db): Promise<number> {
-  const { rows } = await sql<{ pid: number }>`
-    select pid from pg_stat_activity
-    where backend_type = 'client backend' and pid <> pg_backend_pid()
-    order by state = 'active' desc, state_change desc limit 1`.execute(db)
-  return rows[0]!.pid
+  return until(async () => {
+    const { rows } = await sql<{ pid: number }>`
+      select pid from pg_stat_activity
+      where backend_type = 'client backend' and pid <> pg_backend_pid()
+      order by state = 'active' desc, state_change desc limit 1`.execute(db)
+    return rows[0]?.pid
+  })
 }
 
 /** Asks again whenever there is no answer, or one that the caller has no part in. Throws when patience ends. */
