@@ -60,6 +60,12 @@ const BOUNDS: { pages: RegExp; rows: number; because: string }[] = [
     because: 'newer movements are taken off the balance, up to so many',
   },
   {
+    pages: /^(accounts\/wallet found|wallet, search)/,
+    rows: 10_001,
+    because:
+      'a search looks up the memo of up to 1,000 transfers, and Postgres scans a table of a few payout lines for each',
+  },
+  {
     pages: /^(home|accounts|wallet, )/,
     rows: 5_001,
     because: 'the movements of a month are added up, up to so many',
