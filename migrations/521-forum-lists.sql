@@ -57,7 +57,7 @@ alter table forum_members add column deleted_at timestamptz;
 update forum_members set deleted_at = checked_at
   where is_banned and suspended_till is null and checked_at is not null and next_check_at > checked_at + interval '29 days';
 
--- How long the last pause of all requests was. The next is twice as long, and an answer begins anew.
+-- How long the last pause of all requests was, in seconds. The next one is twice as long. An answer sets it to 0.
 alter table forum_api add column pause_seconds integer not null default 0;
 alter table forum_api add constraint forum_api_pause_seconds check (pause_seconds between 0 and 600);
 
