@@ -2,13 +2,14 @@
  * The forum's lists by page: presence takes away at once, absence and all else is a hint, a list that shrank is not believed at once, and
  * a pass goes on where another process stopped. spec/accounts 5.5, 5.7 and 5.8.
  */
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { suspensionBySingleRead } from '../../src/accounts/forum/suspension.ts'
 import { areListsFresh, hintMissing, readNextPage } from '../../src/accounts/forum-sync/passes.ts'
 import { checkNextMember, syncWithForum } from '../../src/accounts/forum-sync/sweep.ts'
 import type { TestForum } from '../harness/fake-forum.ts'
 import { useForumWorld } from '../harness/forum-world.ts'
 import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
+import { makeParty } from '../identity/relying-party.ts'
 
 type Member = ReturnType<TestForum['join']>
 
@@ -170,8 +171,55 @@ describe('who is on no page', () => {
     await pass('names')
     await world.sweep()
     expect(await world.userOf(member)).toMatchObject({ is_banned: true })
+    test.clock.advance(1)
     for (const name of ['names', 'suspended', 'trust_level_1']) await pass(name)
     expect(await isHinted(member)).toBe(false)
+  })
+})
+
+describe('the list of groups', () => {
+  const group = { id: 41, name: 'developers', automatic: false }
+  const { groups: listed } = forum.community
+  afterEach(() => listed.set(41, group))
+  const listOf = (id: bigint) => rowsOf(test, 'forum_sources', { group_id: id })
+
+  it.each([
+    ['another name', () => listed.set(41, { ...group, name: 'coders' }), ['coders']],
+    ['no such group', () => listed.delete(41), []],
+  ])('leads with %s to hints of its members', async (_, act, names) => {
+    const member = await joined({ groups: [41] })
+    const held = await db
+      .selectFrom('user_groups')
+      .where('forum_group_id', '=', 41n)
+      .select('user_id')
+      .execute()
+    act()
+    await pass('groups')
+    expect((await listOf(41n)).map(({ group_name }) => group_name)).toEqual(names)
+    // The answer about one member has the new name. Without the group each member is read.
+    expect(await world.hints()).toBe(names.length > 0 ? 1 : held.length)
+    expect(held.map(({ user_id }) => user_id)).toContain((await world.userOf(member)).id)
+    listed.set(41, group)
+    await world.sweep()
+  })
+
+  it('has a list of its own read hourly where a rule names it, and else daily', async () => {
+    expect(await listOf(41n)).toMatchObject([{ every_minutes: 1_440 }])
+    await makeParty(test, { allow_groups: ['Developers'] })
+    await pass('groups')
+    expect(await listOf(41n)).toMatchObject([{ every_minutes: 60 }])
+  })
+
+  it('makes no list of a group whose name is kept here', async () => {
+    await db.insertInto('local_groups').values({ name: 'founders' }).execute()
+    const kept = ['Founders', 'аdmins']
+    for (const [place, name] of kept.entries())
+      listed.set(90 + place, { id: 90 + place, name, automatic: false })
+    await pass('groups')
+    for (const place of kept.keys()) {
+      expect(await listOf(BigInt(90 + place))).toEqual([])
+      listed.delete(90 + place)
+    }
   })
 })
 
@@ -261,6 +309,23 @@ describe('a pass', () => {
     await setRows(test, 'forum_members', {}, { hinted_at: null, next_check_at: new Date('2999-01-01') })
   })
 
+  it('drops the page of a process that stood still while another went on', async () => {
+    await only('suspended')
+    let reads = 0
+    // The settings are read with the claim, and again before the request.
+    const read = async () => {
+      reads += 1
+      if (reads === 2) {
+        await setRows(test, 'forum_sources', { name: 'suspended' }, { claimed_until: null })
+        expect(await readNextPage(test.deps)).toBe(true)
+      }
+      return test.deps.settings.read()
+    }
+    const before = (await source('suspended')).pass
+    await readNextPage({ ...test.deps, settings: { ...test.deps.settings, read } })
+    expect(await source('suspended')).toMatchObject({ pass: before + 1, next_page: 2, pages: 1 })
+  })
+
   it.each([
     ['refused', 'lists_refused'],
     ['not_found', 'lists_missing'],
@@ -291,12 +356,12 @@ describe('a pass', () => {
       test,
       'forum_members',
       {},
-      { next_check_at: new Date(test.clock.now().getTime() - 2 * DAY_MS) },
+      { next_check_at: new Date(test.clock.now().getTime() - 2 * DAY_MS), hinted_at: null },
     )
-    expect(await checkNextMember(test.deps, 'due')).toBe(false)
+    expect(await checkNextMember(test.deps)).toBe(false)
     test.clock.advance(3 * 60 * MINUTE_MS + 1)
     expect(await areListsFresh(db, test.clock.now())).toBe(false)
-    expect(await checkNextMember(test.deps, 'due')).toBe(true)
+    expect(await checkNextMember(test.deps)).toBe(true)
     expect(await isActive(member)).toBe(true)
   })
 })

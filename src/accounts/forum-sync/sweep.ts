@@ -45,21 +45,20 @@ export async function syncWithForum(deps: Core, isStopped: () => boolean): Promi
   if (DISCOURSE_URL === undefined) return
   await hintMissing(deps)
   for (let count = 0; count < ROUND_MAX && !isStopped(); count += 1) {
-    let isHinted = false
-    for (let hint = 0; hint < HINTS_A_PAGE; hint += 1)
-      isHinted = (await checkNextMember(deps, 'hinted')) || isHinted
+    let hints = 0
+    while (hints < HINTS_A_PAGE && (await checkNextMember(deps, 'hinted'))) hints += 1
     const isRead = await readNextPage(deps)
-    if (isHinted || isRead) continue
+    if (hints > 0 || isRead) continue
     // In turns, so that a forum with more members than the budget can check does not starve the points bridge.
-    const [isImported, isChecked] = [await importNextScore(deps), await checkNextMember(deps, 'due')]
+    const [isImported, isChecked] = [await importNextScore(deps), await checkNextMember(deps)]
     if (!isChecked && !isImported) break
   }
   await lapseRights(deps, { hasApi: DISCOURSE_API_KEY !== undefined })
   await grantPending(deps)
 }
 
-/** Checks one member: one with a hint, one who is due, or whoever comes first. Returns whether more may be due. */
-export async function checkNextMember(deps: Core, which: 'hinted' | 'due' | 'any' = 'any'): Promise<boolean> {
+/** Checks one member, or only one with a hint. Returns whether more may be due. */
+export async function checkNextMember(deps: Core, which: 'hinted' | 'any' = 'any'): Promise<boolean> {
   if (deps.config.DISCOURSE_API_KEY === undefined) return false
   // Taken first, because the answer may not contain the change that a later hint is about.
   const asked_at = deps.clock()
@@ -106,10 +105,11 @@ export async function readLater(db: Db, now: Date): Promise<number> {
  */
 export async function claimNextMember(
   { db, clock }: Pick<Core, 'db' | 'clock'>,
-  which: 'hinted' | 'due' | 'any',
+  which: 'hinted' | 'any',
 ): Promise<Claimed | undefined> {
   const now = clock()
-  const isFresh = await areListsFresh(db, now)
+  // Hints wait for no list.
+  const isFresh = which === 'any' && (await areListsFresh(db, now))
   const isDueSince = (hours: number) =>
     sql<SqlBool>`member.next_check_at <= ${dueBefore(now, isFresh ? hours : 0)}`
   const isDue = sql<SqlBool>`member.next_check_at <= ${now}`
@@ -144,15 +144,11 @@ export async function claimNextMember(
     )`,
     sql`${hasSession} desc, member.checked_at nulls first`,
   )
-  const parts = {
-    hinted,
-    due: sql`coalesce(${staff}, ${present}, ${others})`,
-    any: sql`coalesce(${hinted}, ${staff}, ${present}, ${others})`,
-  }
+  const next = which === 'hinted' ? hinted : sql`coalesce(${hinted}, ${staff}, ${present}, ${others})`
   const { rows } = await sql<Claimed>`
     update forum_members as claimed set claimed_until = ${new Date(now.getTime() + CLAIM_SECONDS * 1000)}
     from users
-    where users.id = claimed.user_id and claimed.user_id = ${parts[which]}
+    where users.id = claimed.user_id and claimed.user_id = ${next}
     returning claimed.user_id, users.forum_id, claimed.failure, claimed.failures`.execute(db)
   return rows[0]
 }
