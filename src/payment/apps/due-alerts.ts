@@ -1,5 +1,5 @@
 /** Raises the alerts that depend on time: failing notifications, keys that expire soon, low balances. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import { type Alert, raiseAlert } from '../alerts/alerts.ts'
 import { rolesWith } from '../rights/rights.ts'
@@ -38,6 +38,13 @@ async function alertFailing(deps: Core, attempts: number): Promise<void> {
     })
 }
 
+/** Whether no alert names this cause yet, so that each key has one alert. */
+function isUntold(cause: RawBuilder<unknown>) {
+  return sql<boolean>`not exists (
+    select from alerts where app_id = key.app_id and kind = 'key_expiring' and cause = ${cause}
+  )`
+}
+
 /** Alerts before a replaced key expires, because the shop may still use it. */
 async function alertExpiringKeys(deps: Core, hours: number): Promise<void> {
   const now = deps.clock()
@@ -45,17 +52,7 @@ async function alertExpiringKeys(deps: Core, hours: number): Promise<void> {
     .selectFrom('payment_app_keys as key')
     .where('key.valid_to', '>', now)
     .where('key.valid_to', '<=', new Date(now.getTime() + hours * HOUR_MS))
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('alerts')
-            .whereRef('alerts.app_id', '=', 'key.app_id')
-            .where('alerts.kind', '=', 'key_expiring')
-            .where(sql`alerts.cause`, '=', sql`key.id::text`)
-            .select('alerts.id'),
-        ),
-      ),
-    )
+    .where(isUntold(sql`key.id::text`))
     .select(['key.id', 'key.app_id', 'key.valid_to'])
     .execute()
   for (const { id, app_id, valid_to } of keys)
@@ -76,17 +73,7 @@ async function alertExpiringAccessKeys(deps: Core, hours: number): Promise<void>
     .where('key.revoked_at', 'is', null)
     .where('key.expires_at', '>', now)
     .where('key.expires_at', '<=', new Date(now.getTime() + hours * HOUR_MS))
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('alerts')
-            .whereRef('alerts.app_id', '=', 'key.app_id')
-            .where('alerts.kind', '=', 'key_expiring')
-            .where(sql`alerts.cause`, '=', sql`key.public_id`)
-            .select('alerts.id'),
-        ),
-      ),
-    )
+    .where(isUntold(sql`key.public_id`))
     .select(['key.public_id', 'key.name', 'key.app_id', 'key.expires_at'])
     .execute()
   for (const { public_id, name, app_id, expires_at } of keys)
