@@ -168,7 +168,7 @@ it('a low balance alerts the owner alone, once for each fall', async () => {
   expect(await alertsOf(shop.id)).toHaveLength(2)
 })
 
-it('an access key is told of before it expires, once', async () => {
+it('raises one alert before an access key expires', async () => {
   const { shop, email, actor, page, manager, viewer } = await makeShop()
   const key = { name: 'Raffle script', scopes: ['orders:read' as const], days: 1, allowed_addresses: [] }
   await createAccessKey(test.deps, shop.payment_id, key, actor)

@@ -376,7 +376,7 @@ function makeDescribeOrder({ deps, loadOrder }: OrderPages) {
     const transaction_id = PAY_PAGE.exec(path)?.[1]
     if (transaction_id === undefined) return undefined
     const order = await loadOrder(transaction_id)
-    // Nothing is told of an order that is one member's alone.
+    // Only its buyer may see an order of a link, so sign-in names nothing of it.
     return order === undefined || order.door === 'link' ? undefined : describe(order, deps.clock())
   }
 }

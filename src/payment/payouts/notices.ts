@@ -4,7 +4,7 @@ import type { Core } from '../../core/core.ts'
 import { type Alert, raiseAlert } from '../alerts/alerts.ts'
 import { rolesWith } from '../rights/rights.ts'
 
-/** How long after its end a payout is told. Later the worker does not look for it. */
+/** The worker raises the alert about a payout within this time after its end, and does not look for older ones. */
 const TOLD_HOURS = 24
 const HOUR_MS = 3_600_000
 

@@ -170,7 +170,7 @@ describe('the team of a link', () => {
     expect(await rowsOf(test, 'audit_log', { action: 'link.delete' })).toHaveLength(1)
   })
 
-  it('is told why nothing can be on sale', async () => {
+  it('reads why nothing can be on sale', async () => {
     const address = await save({})
     const publish = async () => {
       const preview = await owner.get(`/l/${slugOf(address)}`)

@@ -156,7 +156,7 @@ describe('a payout from a file', () => {
     expect((await rowOf(test, 'payouts', { id: BigInt(page.split('/').at(-1)!) })).status).toBe('draft')
   })
 
-  it('that halts is told once, resumed by the owner and cancelled by a manager', async () => {
+  it('that halts raises one alert, and is resumed by the owner and cancelled by a manager', async () => {
     const fresh = await merchant.owner.signIn()
     const have = await balanceOf(db, merchant.owner.id)
     await changePerson(test, merchant.owner, { trust_level: 1 })
