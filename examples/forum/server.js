@@ -267,7 +267,8 @@ function answerList(path, query, community, isAdmin) {
     return found.slice((page - 1) * LIST_PAGE, page * LIST_PAGE).map((member) => community.adminView(member))
   }
   if (path === '/groups/search.json') return [...community.groups.values()]
-  if (path === '/leaderboard.json') {
+  // All leaderboards have the same scores here.
+  if (/^\/leaderboard(\/\d+)?\.json$/.test(path)) {
     const ranked = community.leaderboard()
     return { users: ranked.slice(page * LIST_PAGE, (page + 1) * LIST_PAGE) }
   }

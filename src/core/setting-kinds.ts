@@ -18,6 +18,7 @@ type EnteredKind =
   | 'rate'
   | 'points'
   | 'pointsOrNone'
+  | 'idOrNone'
   | 'text'
   | 'line'
   | 'link'
@@ -68,6 +69,12 @@ export const pointsOrNone: Kind<string> = {
   schema: z.union([points.schema, z.literal('')]),
   control: { kind: 'pointsOrNone' },
   unit: 'points',
+}
+
+/** The id of a thing at the forum, or empty. */
+export const idOrNone: Kind<string> = {
+  schema: z.string().regex(/^([1-9]\d{0,8})?$/, 'must be a number from 1, or empty'),
+  control: { kind: 'idOrNone' },
 }
 
 const upTo = (max: number) => z.string().max(max, `must be at most ${max} characters`)

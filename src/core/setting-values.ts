@@ -7,6 +7,7 @@ import {
   choice,
   colour,
   hosts,
+  idOrNone,
   type Kind,
   limit,
   line,
@@ -143,6 +144,8 @@ const SETTINGS = {
   forum_points_bridge: setting('forum.scores', choice('off', 'on'), 'off', 'on'),
   /** Whether the first import grants a member's whole score, or only later imports grant gains. */
   forum_points_for_past_score: setting('forum.scores', choice('off', 'on'), 'off', 'on'),
+  /** Empty: the default leaderboard, from which the forum computes the score that it shows of a member. */
+  forum_leaderboard_id: setting('forum.scores', idOrNone, '', 'every'),
 
   /** Failures in 15 minutes. */
   limit_sign_in_failures_per_account: setting('limits.visitors', limit('times'), 10),

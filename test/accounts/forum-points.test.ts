@@ -386,6 +386,21 @@ describe('the leaderboard', () => {
   })
 })
 
+describe('the setting forum_leaderboard_id', () => {
+  it('names the leaderboard, and then no score of another one is read', async () => {
+    const member = await join(40)
+    await set('forum_leaderboard_id', '7')
+    const before = forum.calls.length
+    expect(await importNextScore(test.deps)).toBe(false)
+    await setRows(test, 'forum_sources', { name: 'scores' }, { retry_at: null, started_at: null, tries: 0 })
+    while (await readNextPage(test.deps));
+    expect(new Set(forum.calls.slice(before))).toEqual(new Set(['/leaderboard/7.json']))
+    expect(await scoreOf(member)).toMatchObject({ score: 40n })
+    await set('forum_leaderboard_id', '')
+    await holdLists()
+  })
+})
+
 describe('a process that dies', () => {
   it('before the ledger has heard leaves a decision carried out once', async () => {
     const member = await join(1)

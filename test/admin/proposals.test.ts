@@ -251,6 +251,7 @@ it.each([
   ['points_transfer_daily_limit_tl0', '5', '5', '5 points'],
   ['forum_points_bridge', 'on', 'on', 'on'],
   ['forum_points_for_past_score', 'on', 'on', 'on'],
+  ['forum_leaderboard_id', '3', '3', '3'],
 ] as const)('the setting %s is changed by two, and by nobody alone', async (name, typed, value, shown) => {
   const set = async (to: string, by = proposer) => {
     const { form_token = '' } = (await by.get('/admin')).form('/language')

@@ -98,6 +98,7 @@ describe('a mistake', () => {
     ['points_payment_fee_rate', '101', 'rate'],
     ['points_transfer_min_amount_tl0', '5万', 'points'],
     ['points_transfer_daily_limit_tl0', 'none', 'pointsOrNone'],
+    ['forum_leaderboard_id', '0', 'idOrNone'],
     ['registration', 'perhaps', 'choice'],
     ['announcement_en', 'x'.repeat(501), 'text'],
     ['forum_group_aliases', 'x', 'pairs'],

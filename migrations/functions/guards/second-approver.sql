@@ -30,15 +30,15 @@ create or replace function needs_two_people() returns boolean language sql stabl
 return exists (select from site_settings where name = 'second_approver' and value = 'on');
 
 -- Whether a change of a setting needs a second administrator: of this rule, of the fee of payments, of the rates and bounds of
--- transfers, and of whether the forum's scores become points. Switching the forum bridge off needs one administrator. The command
--- line acts alone and names no member. The value in force needs nobody: an upsert first tries a new row.
+-- transfers, and of whether and which of the forum's scores become points. Switching the forum bridge off needs one administrator. The
+-- command line acts alone and names no member. The value in force needs nobody: an upsert first tries a new row.
 create or replace function setting_needs_two(p_name text, p_value text, p_actor_id bigint) returns boolean
 language sql stable
 return p_actor_id is not null and needs_two_people()
   and (
     p_name = 'second_approver' and p_value <> 'on'
     or p_name in ('forum_points_bridge', 'forum_points_for_past_score') and p_value = 'on'
-    or p_name = 'points_payment_fee_rate' or p_name like 'points\_transfer\_%'
+    or p_name in ('points_payment_fee_rate', 'forum_leaderboard_id') or p_name like 'points\_transfer\_%'
   )
   and not exists (select from site_settings where name = p_name and value = p_value);
 

@@ -44,7 +44,11 @@ export const AUTOMATIC_GROUPS: ReadonlyMap<string, bigint> = new Map([
 ])
 
 /** The request for a page, counted from 1. */
-export function questionOf(fact: Fact, group_name: string | null, page: number): Question {
+export function questionOf(
+  fact: Fact,
+  { group_name, leaderboard_id }: { group_name: string | null; leaderboard_id: string },
+  page: number,
+): Question {
   const asked = { lane: 'worker', isList: true, timeout_ms: TIMEOUT_MS } as const
   const small = { ...asked, bytes_max: BYTES_OF_LIST_MAX }
   const large = { ...asked, bytes_max: BYTES_MAX }
@@ -56,7 +60,10 @@ export function questionOf(fact: Fact, group_name: string | null, page: number):
     case 'groups':
       return { ...large, path: '/groups/search.json?ignore_automatic=false' }
     case 'scores':
-      return { ...small, path: `/leaderboard.json?period=all_time&page=${page - 1}` }
+      return {
+        ...small,
+        path: `/leaderboard${leaderboard_id && `/${leaderboard_id}`}.json?period=all_time&page=${page - 1}`,
+      }
     default: {
       const offset = (page - 1) * MEMBERS_STEP
       const order = 'order=added_at&asc=true'

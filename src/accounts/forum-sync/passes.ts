@@ -58,7 +58,9 @@ export async function readNextPage(deps: Core): Promise<boolean> {
   const fact = factOf(source)
   // Taken first, because a hint that arrives during the request may be newer than the answer.
   const asked_at = deps.clock()
-  const answer = await askForum(deps, questionOf(fact, source.group_name, source.next_page))
+  const { forum_leaderboard_id: leaderboard_id } = await deps.settings.read()
+  const { group_name, next_page } = source
+  const answer = await askForum(deps, questionOf(fact, { group_name, leaderboard_id }, next_page))
   const failure = failureOf(fact, answer)
   if (failure !== undefined) {
     await putBack(deps, source, fact, failure)

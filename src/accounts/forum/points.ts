@@ -56,6 +56,8 @@ type DueMember = { user_id: bigint; forum_id: bigint; username: string; score_tr
 export async function importNextScore(deps: Core): Promise<boolean> {
   const settings = await deps.settings.read()
   if (earningForum(deps.config, settings) === undefined) return false
+  // The forum shows a member's score of its default leaderboard only.
+  if (settings.forum_leaderboard_id !== '') return false
   const member = await claimDueMember(deps)
   if (member === undefined) return false
   const answer = await fetchScore(deps, member)

@@ -25,7 +25,7 @@ export function fieldsOf(body: unknown): Fields {
 }
 
 const isNumber = ({ kind }: SettingControl) =>
-  kind === 'number' || kind === 'points' || kind === 'pointsOrNone'
+  kind === 'number' || kind === 'points' || kind === 'pointsOrNone' || kind === 'idOrNone'
 
 /** Returns a typed value as it is stored. Undefined when it cannot be read. */
 function storedOf(control: SettingControl, typed: string): string | undefined {

@@ -150,6 +150,10 @@ export const settings = {
       en: 'Enter digits only, such as 50000, or leave it empty.',
       zh: '请只填数字，例如 50000；不限则留空。',
     }),
+    idOrNone: () => ({
+      en: 'Enter a number such as 3, or leave it empty.',
+      zh: '请填编号，例如 3，或留空。',
+    }),
     text: ({ max }: Bounds) => ({ en: `At most ${max} characters.`, zh: `最多 ${max} 个字符。` }),
     pairs: () => ({
       en: 'Enter pairs such as 开发者 = developers, one per line.',

@@ -294,6 +294,13 @@ export const names = {
       zh: '成员首次导入时，以往的得分也计入。',
     },
   },
+  forum_leaderboard_id: {
+    label: { en: 'Leaderboard', zh: '排行榜' },
+    hint: {
+      en: 'Its number in the forum’s address. Empty: the default leaderboard. Gains since the last import count, so another leaderboard may grant more.',
+      zh: '论坛地址中的排行榜编号，留空为默认排行榜。按上次导入后的增长计算，更换排行榜可能多发。',
+    },
+  },
   limit_sign_in_failures_per_account: {
     label: { en: 'Failed sign-ins per account', zh: '单个账号登录失败次数' },
     hint: noLimit('Within 15 minutes. Further attempts must wait.', '15 分钟内达到此次数后须等待。'),
