@@ -228,7 +228,15 @@ function answerApi(url, request, response, forum) {
   const isAdmin = forum.fault !== 'not_for_you'
   const byId = /^\/admin\/users\/(-?\d+)\.json$/.exec(path)?.[1]
   if (byId !== undefined && isAdmin) {
-    if (byId === '-1') return json(response, 200, { id: -1, username: 'system', trust_level: 4, groups: [] })
+    if (byId === '-1')
+      return json(response, 200, {
+        id: -1,
+        username: 'system',
+        admin: true,
+        moderator: true,
+        trust_level: 4,
+        groups: [],
+      })
     const member = community.members.get(Number(byId))
     if (member !== undefined) {
       const another = forum.fault === 'wrong_member' ? { id: member.id + 1 } : {}

@@ -25,6 +25,7 @@ import {
   examineWrites,
 } from './doctor/database.ts'
 import { type Finding, fault, GOOD, type Installation, sentenceFor, skippedFor } from './doctor/finding.ts'
+import { examineForumRequests } from './doctor/forum.ts'
 import { examineCollector, examineForum, examineForumGroups, examineMail } from './doctor/services.ts'
 
 type Check = {
@@ -67,9 +68,13 @@ export const doctorCommands: Command[] = [
   {
     name: 'doctor',
     takes: [],
+    options: { forum: { type: 'boolean' } },
     summary:
-      'Checks configuration, database, age of the built-in Postgres, schema, secrets, books, clock, addresses, version, passkeys, proxy, forum and its groups, mail and traces, and says how to mend each fault. It always prints the whole list.',
-    run: async ({ config, progress }) => report(await examineAll(config, progress)),
+      'Checks configuration, database, age of the built-in Postgres, schema, secrets, books, clock, addresses, version, passkeys, proxy, forum and its groups, mail and traces, and says how to mend each fault. It always prints the whole list. With --forum it sends the forum each request of the service once, instead.',
+    run: async ({ config, options, progress }) =>
+      report(
+        options.forum === true ? await examineForumRequests(config) : await examineAll(config, progress),
+      ),
     judgeConfig: ({ faults }) =>
       report([
         { check: CONFIGURATION, ...fault(faults.join('; ')) },

@@ -35,6 +35,7 @@ export type Metrics = {
   forumFailures: Counter<'failure'>
   forumDifferences: Counter<'source'>
   forumEvents: Counter<'type' | 'outcome'>
+  forumUnknownFields: Counter<'field'>
   /** Returns all metrics as text, after reading those of the database. Simultaneous scrapes share one reading. */
   scrape(): Promise<{ type: string; text: string }>
 }
@@ -51,7 +52,8 @@ export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefine
   const registers = [registry]
   const counter: MakeCounter = (name, help, labelNames) =>
     new prometheus.Counter({ name, help, labelNames, registers })
-  const gauge = (name: string, help: string) => new prometheus.Gauge({ name, help, registers })
+  const gauge: MakeGauge = (name, help, labelNames = []) =>
+    new prometheus.Gauge({ name, help, labelNames, registers })
   const look = makeLook(deps, gauge)
   let reading: Promise<string> | undefined
 
@@ -118,6 +120,45 @@ export async function openMetrics(deps: MetricsDeps): Promise<Metrics | undefine
 
 type MakeCounter = <Label extends string>(name: string, help: string, labelNames: Label[]) => Counter<Label>
 
+type MakeGauge = (name: string, help: string, labelNames?: string[]) => Gauge<string>
+
+/** Makes the reading of the forum's lists and hints. All custom groups share one label. */
+function makeForumLook({ config, db, clock }: MetricsDeps, gauge: MakeGauge) {
+  const by = ['source']
+  const shown = {
+    age: gauge('tessera_forum_source_age_seconds', 'Time since the last whole pass of a list.', by),
+    pass: gauge('tessera_forum_source_pass_seconds', 'How long the last pass of a list took.', by),
+    refused: gauge('tessera_forum_source_refused', 'Whether the forum refuses a list to the API key.', by),
+  }
+  const hints = gauge('tessera_forum_hints', 'Members known to have changed, who wait for a read.', [
+    'urgent',
+  ])
+  const reset = () => {
+    for (const each of [...Object.values(shown), hints]) each.reset()
+  }
+  const read = async () => {
+    if (config.DISCOURSE_API_KEY === undefined) return
+    const { rows } = await sql<{ source: string; age: number; pass: number | null; refused: number }>`
+      select case when group_id is null then name else 'group' end as source,
+        max(extract(epoch from ${clock()}::timestamptz - coalesce(finished_at, created_at)))::float8 as age,
+        max(last_seconds)::float8 as pass,
+        max((failure = 'refused' or failure = 'not_found' and name <> 'scores')::integer)::float8 as refused
+      from forum_sources where name <> 'scores' or started_at is not null group by 1`.execute(db)
+    const waiting = await sql<{ urgent: boolean; count: number }>`
+      select hint_is_urgent as urgent, count(*)::float8 as count
+      from forum_members where hinted_at is not null group by 1`.execute(db)
+    reset()
+    for (const { source, age, pass, refused } of rows) {
+      shown.age.set({ source }, Math.max(0, age))
+      if (pass !== null) shown.pass.set({ source }, pass)
+      shown.refused.set({ source }, refused ?? 0)
+    }
+    for (const urgent of [true, false])
+      hints.set({ urgent: String(urgent) }, waiting.rows.find((row) => row.urgent === urgent)?.count ?? 0)
+  }
+  return { read, reset }
+}
+
 function forumCounters(counter: MakeCounter) {
   return {
     forumRequests: counter(
@@ -134,14 +175,17 @@ function forumCounters(counter: MakeCounter) {
       'type',
       'outcome',
     ]),
+    forumUnknownFields: counter(
+      'tessera_forum_unknown_fields_total',
+      'Fields in no right form in what the forum stated of a member.',
+      ['field'],
+    ),
   }
 }
 
 /** Makes the reading of figures of the whole installation, which all processes report alike, and of this process's queues. */
-function makeLook(
-  { config, db, clock }: MetricsDeps,
-  gauge: (name: string, help: string) => Gauge,
-): () => Promise<void> {
+function makeLook({ config, db, clock }: MetricsDeps, gauge: MakeGauge): () => Promise<void> {
+  const forum = makeForumLook({ config, db, clock }, gauge)
   const isUp = gauge('tessera_database_up', 'Whether the database answered this scrape.')
   const pool = {
     max: gauge('tessera_database_pool_max', 'Connections that this process may hold.'),
@@ -193,11 +237,13 @@ function makeLook(
         if (figure === null) shown.remove()
         else shown.set(figure)
       }
+      await forum.read()
       isUp.set(1)
     } catch {
       // The scrape goes on, because the other figures are needed most without a database.
       isUp.set(0)
       for (const figure of Object.values(facts)) figure.remove()
+      forum.reset()
     }
   }
 }

@@ -123,6 +123,8 @@ export const RETENTION = {
   forum_nonces: { days: 1, since: 'expires_at' },
   // The forum repeats an event for two and a half hours, and an operator may send one again by hand.
   forum_events: { days: 7, since: 'received_at' },
+  forum_event_hours: { days: 2, since: 'hour' },
+  forum_suspension_passes: { days: 2, since: 'finished_at' },
   // These rows cache the sums of a day.
   payment_app_days: { days: 7, since: 'day' },
   logout_deliveries: { days: 30, since: 'ended_at' },

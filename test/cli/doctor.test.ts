@@ -327,6 +327,67 @@ describe('a forum', () => {
     })
   })
 
+  it('is asked each request by --forum, with a line for each', async () => {
+    const { APP_SECRET: secret } = environment
+    const examine = async (env: Record<string, string> = {}) => {
+      // It reads no database.
+      const { code, out } = await run(
+        { APP_SECRET: secret!, PUBLIC_URL: environment.PUBLIC_URL!, ...forum.env, ...env },
+        '--forum',
+        '--json',
+      )
+      return { code, found: JSON.parse(out) as Found[] }
+    }
+    forum.fault = undefined
+    forum.join({ admin: true })
+    forum.community.groups.set(41, { id: 41, name: 'developers', automatic: false })
+    const { code, found } = await examine()
+    expect(code).toBe(0)
+    expect(found.map(({ check, state }) => [check, state])).toEqual(
+      [
+        'sign-in',
+        'webhook',
+        'read of a member',
+        'read of an unknown member',
+        'list suspended',
+        'list staff',
+        'list silenced',
+        'list groups',
+        'list names',
+        'list trust_level_1',
+        'list trust_level_2',
+        'list trust_level_3',
+        'list trust_level_4',
+        'list of a group',
+        'list scores',
+      ].map((check) => [check, check === 'webhook' ? 'unknown' : 'good']),
+    )
+    const faultsWith = async (fault: TestForum['fault'], env: Record<string, string> = {}) => {
+      forum.fault = fault
+      const after = await examine(env)
+      forum.fault = undefined
+      return after.found.filter(({ state }) => state === 'fault')
+    }
+    expect((await faultsWith('lists_refused')).map(({ check }) => check)).toEqual([
+      'list suspended',
+      'list staff',
+      'list silenced',
+      'list groups',
+      'list scores',
+    ])
+    expect((await faultsWith('garbled')).every((each) => each.fault!.endsWith('is no JSON'))).toBe(true)
+    expect((await faultsWith('not_for_you')).map(({ check }) => check)).toContain('list suspended')
+    expect(await faultsWith('limited')).toEqual([])
+    const [wrong] = await faultsWith(undefined, { DISCOURSE_SECRET: 'x'.repeat(32) })
+    expect(wrong).toMatchObject({
+      check: 'sign-in',
+      fault: expect.stringMatching(/422: discourse_connect_provider_secrets/),
+    })
+    forum.isProvider = false
+    expect((await faultsWith(undefined))[0]?.fault).toMatch(/404: turn on enable_discourse_connect_provider/)
+    forum.isProvider = true
+  })
+
   it('without a key is at fault when its last 20 answers stated neither roles nor groups', async () => {
     const { DISCOURSE_API_KEY: _, ...env } = forum.env
     const answered = (answers_without_claims: number) =>

@@ -158,6 +158,48 @@ describe('GET /metrics', () => {
     })
   })
 
+  it('tells the age of each list of the forum, who refuses one, and hints', async () => {
+    const { test } = world
+    const finished_at = new Date(test.clock.now().getTime() - 700_000)
+    await setRows(test, 'forum_sources', {}, { created_at: test.clock.now() })
+    await setRows(
+      test,
+      'forum_sources',
+      { name: 'staff' },
+      { finished_at, last_seconds: 12, failure: 'refused' },
+    )
+    const group = { every_minutes: 60, created_at: finished_at, group_name: 'a' }
+    const groups = [41n, 42n].map((group_id) => ({ ...group, name: `group:${group_id}`, group_id }))
+    await test.db.insertInto('forum_sources').values(groups).execute()
+    const [first, second] = [await makePerson(test), await makePerson(test)]
+    for (const [{ id }, hint_is_urgent] of [
+      [first, true],
+      [second, false],
+    ] as const)
+      await test.db
+        .insertInto('forum_members')
+        .values({
+          user_id: id,
+          username: `at_the_forum${id}`,
+          next_check_at: test.clock.now(),
+          score_due_at: test.clock.now(),
+          hinted_at: test.clock.now(),
+          hint_is_urgent,
+        })
+        .execute()
+    const text = await scrape()
+    const ages = figures(text, 'tessera_forum_source_age_seconds')
+    expect(ages).toMatchObject({ 'source="staff"': 700, 'source="group"': 700, 'source="suspended"': 0 })
+    expect(Object.keys(ages)).not.toContain('source="scores"')
+    expect(figures(text, 'tessera_forum_source_pass_seconds')).toEqual({ 'source="staff"': 12 })
+    expect(figures(text, 'tessera_forum_source_refused')).toMatchObject({
+      'source="staff"': 1,
+      'source="suspended"': 0,
+    })
+    expect(figures(text, 'tessera_forum_hints')).toEqual({ 'urgent="true"': 1, 'urgent="false"': 1 })
+    await test.db.deleteFrom('forum_members').execute()
+  })
+
   it('tells the age of due work, newest proof and oldest unsealed journal', async () => {
     const { test, receiver } = world
     await test.deps.notifier.stop()

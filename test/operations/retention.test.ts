@@ -90,6 +90,8 @@ function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBu
       values (${hash}, ${user_id}, 'sign_in', '', ${at})`,
     recovery_requests: sql`(name, language, ip, requested_at) values ('x', 'en', 'x', ${at})`,
     forum_nonces: sql`(nonce_hash, browser_hash, return_to, expires_at) values (${hash}, ${hash}, '/', ${at})`,
+    forum_event_hours: sql`(hour) values (${at})`,
+    forum_suspension_passes: sql`(started_at, finished_at) values (${at}, ${at})`,
     forum_events: sql`(event_id, event, received_at) values (${key}, 'ping', ${at})`,
     payment_app_days: sql`(app_id, book, act, day, points) values (${app_id}, 'live', 'payments', ${day}, 1)`,
     outgoing_mails: sql`(recipient, kind, subject, sent_at) values ('x', 'x', 'x', ${at})`,

@@ -240,6 +240,13 @@ async function endPass({ clock }: Core, tx: Tx, source: Source, fact: Fact): Pro
     })
     .where('name', '=', source.name)
     .execute()
+  // A suspension just after the beginning of this pass is known at the end of the next one.
+  if (fact.kind === 'suspended' && isWhole)
+    await tx
+      .insertInto('forum_suspension_passes')
+      .values({ started_at: source.started_at, finished_at: now })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
   if (judged.failure !== 'shrinking')
     await tx.deleteFrom('forum_source_pages').where('source', '=', source.name).execute()
   return judged.hinted

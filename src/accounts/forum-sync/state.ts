@@ -12,6 +12,11 @@ const SOURCES_SHOWN_MAX = 60
 const INTERVALS_MAX = 3
 /** After so many answers in a row without claims the forum's settings leave them out. */
 const ANSWERS_WITHOUT_CLAIMS = 20
+/** Fewer events in an hour say nothing of the webhook's settings. */
+const EVENTS_JUDGED_MIN = 20
+const USELESS_PERCENT_MAX = 90
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 /** A list of the forum, and its last pass. */
 export type ListState = {
@@ -33,8 +38,19 @@ export type ListState = {
 
 export type ForumState = {
   lists: ListState[]
-  /** The longest that a suspension at the forum stays unknown without a webhook, in minutes. Undefined before the first pass. */
+  /**
+   * The longest that a suspension at the forum stays unknown without a webhook, in minutes, by the last day. Undefined before the
+   * first pass, and while the list is late.
+   */
   suspension_minutes: number | undefined
+  warnings: {
+    /** The forum refuses a list to the API key. */
+    isRefused: boolean
+    /** The forum answered 429 in the last hour, so another program uses up its 60 requests a minute. */
+    isLimited: boolean
+    /** Of the webhooks of an hour, so many of a hundred changed nothing here. Null while they are few. */
+    uselessPercent: number | null
+  }
   /** The last new webhook event. */
   last_event: { event: string; received_at: Date } | undefined
   /** When the forum last answered about any member, and since when the oldest check is due. */
@@ -42,9 +58,9 @@ export type ForumState = {
   oldest_due_at: Date | null
   /**
    * All members; those whom the API has never answered about, whose next check is due, who wait for their check because of a hint,
-   * and whose last check failed.
+   * whose last check failed, and about whom the last answers could not be used.
    */
-  members: Counts<'total' | 'unchecked' | 'due' | 'hinted' | 'failing'>
+  members: Counts<'total' | 'unchecked' | 'due' | 'hinted' | 'failing' | 'unusable'>
   /** All processes send no requests until then, because the forum did not answer. */
   paused_until: Date | null
   failures: { username: string; failure: string | null; retry_at: Date | null }[]
@@ -58,7 +74,8 @@ export type ForumState = {
 export async function forumState(db: Db, now: Date): Promise<ForumState> {
   const later_ms = await readLater(db, now)
   const due = new Date(now.getTime() - later_ms)
-  const [lists, events, members, times, api, failures, lapsed, groups] = await Promise.all([
+  const [warnings, lists, events, members, times, api, failures, lapsed, groups] = await Promise.all([
+    readWarnings(db, now),
     readLists(db, now),
     db
       .selectFrom('forum_events')
@@ -72,6 +89,7 @@ export async function forumState(db: Db, now: Date): Promise<ForumState> {
       due: sql`select from forum_members where next_check_at <= ${due} order by next_check_at`,
       hinted: sql`select from forum_members where hinted_at is not null order by hint_is_urgent desc, hinted_at`,
       failing: sql`select from forum_members where failure is not null order by retry_at`,
+      unusable: sql`select from forum_members where failure is not null and failures > 0 order by retry_at`,
     }),
     sql<Pick<ForumState, 'last_checked_at' | 'oldest_due_at'>>`
       select (select checked_at from forum_members where checked_at is not null order by checked_at desc limit 1) as last_checked_at,
@@ -101,7 +119,8 @@ export async function forumState(db: Db, now: Date): Promise<ForumState> {
   const { last_checked_at, oldest_due_at } = times.rows[0]!
   return {
     lists,
-    suspension_minutes: suspensionMinutes(lists),
+    suspension_minutes: await suspensionMinutes(db, now, lists),
+    warnings,
     last_event: events[0],
     last_checked_at,
     oldest_due_at: oldest_due_at && new Date(oldest_due_at.getTime() + later_ms),
@@ -127,12 +146,35 @@ async function readLists(db: Db, now: Date): Promise<ListState[]> {
   return rows
 }
 
-/** A suspension just after its page was read is seen by the next pass, at its end at the latest. */
-function suspensionMinutes(lists: ListState[]): number | undefined {
+/**
+ * Returns the longest that a suspension of the last day stayed unknown. One just after the beginning of a pass is seen by the next
+ * pass, at its end at the latest. Before the second pass the interval is what it will take.
+ */
+async function suspensionMinutes(db: Db, now: Date, lists: ListState[]): Promise<number | undefined> {
   const list = lists.find(({ name }) => name === 'suspended')
   if (list === undefined || list.finished_at === null || list.isLate) return undefined
-  const minutes = (list.last_seconds ?? 0) / 60
-  return Math.ceil(Math.max(list.every_minutes, 3 * minutes) + minutes)
+  const { rows } = await sql<{ seconds: number | null }>`
+    select max(extract(epoch from coalesce(next_at, ${now}::timestamptz) - started_at))::float8 as seconds
+    from (
+      select started_at, lead(finished_at) over (order by finished_at) as next_at
+      from forum_suspension_passes where finished_at > ${new Date(now.getTime() - DAY_MS)}
+    ) as passes`.execute(db)
+  const next = list.every_minutes + (list.last_seconds ?? 0) / 60
+  return Math.ceil(Math.max((rows[0]?.seconds ?? 0) / 60, next))
+}
+
+/** What an administrator should mend, or know, of the last hour. */
+async function readWarnings(db: Db, now: Date): Promise<ForumState['warnings']> {
+  const since = new Date(now.getTime() - HOUR_MS)
+  const { rows } = await sql<ForumState['warnings']>`
+    select exists (select from forum_sources where failure = 'refused' or failure = 'not_found' and name <> 'scores') as "isRefused",
+      coalesce((select limited_at >= ${since} from forum_api), false) as "isLimited",
+      (
+        select max(ignored * 100 / (noted + ignored)) from forum_event_hours
+        where hour > ${new Date(now.getTime() - 2 * HOUR_MS)} and noted + ignored >= ${EVENTS_JUDGED_MIN}
+          and ignored * 100 > (noted + ignored) * ${USELESS_PERCENT_MAX}
+      ) as "uselessPercent"`.execute(db)
+  return rows[0]!
 }
 
 /** Whether the forum's answers at sign-in have long stated neither rights nor groups. */

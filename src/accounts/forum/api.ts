@@ -1,6 +1,6 @@
 /** What is asked of the forum's API about one member. spec/accounts 5.3. */
 import type { Core } from '../../core/core.ts'
-import { idOf, objectOf } from './facts.ts'
+import { endOf, idOf, objectOf } from './facts.ts'
 import { askForum, type ForumFailure, failedWith, type Lane, pause } from './requests.ts'
 import { type ForumUser, readSingle } from './single-read.ts'
 
@@ -19,7 +19,25 @@ export async function fetchForumUser(
   if (answer === 'not_found') return (await findsSystemUser(deps)) ?? 'deleted'
   if ('failure' in answer) return answer
   const user = readSingle(answer.body, forum_id, deps.clock())
-  return user === undefined ? failedWith(deps, 'wrong_member') : { user }
+  if (user === undefined) return failedWith(deps, 'wrong_member')
+  countUnknown(deps, answer.body, user)
+  return { user }
+}
+
+/** Counts the fields that are in no right form, so that an operator sees a change of the forum's answers. */
+function countUnknown({ metrics }: Core, { suspended_till }: Record<string, unknown>, user: ForumUser): void {
+  const { username, trust_level, is_admin, is_moderator, silenced_till, groups } = user
+  const read = {
+    username,
+    trust_level,
+    admin: is_admin,
+    moderator: is_moderator,
+    suspended_till: endOf(suspended_till),
+    silenced_till,
+    groups,
+  }
+  for (const [field, value] of Object.entries(read))
+    if (value === undefined) metrics?.forumUnknownFields.inc({ field })
 }
 
 /** Finds a member by name, and reads it, as an administrator does to see that the connection works. */

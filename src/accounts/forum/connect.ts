@@ -30,6 +30,11 @@ export function requestUrl({ url, secret }: Forum, nonce: string, return_sso_url
   return `${url}/session/sso_provider?${query}`
 }
 
+/** Returns an address that asks the forum like a sign-in, for nobody: its answer shows whether the forum accepts the secret. */
+export function connectProbeUrl(forum: Forum, public_url: string): string {
+  return requestUrl(forum, 'doctor', `${public_url}/sign-in/forum/callback`)
+}
+
 /**
  * The member that the forum names. The forum may leave out all but the id and the username, so what is undefined is
  * unknown. Only the API has the trust level and the suspension.

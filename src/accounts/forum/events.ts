@@ -13,6 +13,7 @@ import { outlasts, saveSuspension, suspensionUntil } from './suspension.ts'
 
 /** How long a member who waits after an unusable answer still waits at most after a hint. */
 const HINT_WAIT_MS = 60_000
+const HOUR_MS = 3_600_000
 
 /** The events that change a member, by type, with the field that has the member's id. All other events are ignored. */
 const MEMBER_EVENTS: ReadonlyMap<string, { id: string; names: readonly string[] }> = new Map([
@@ -55,7 +56,21 @@ export async function receiveEvent(deps: Core, event: ForumEvent): Promise<Outco
   const outcome = await act(deps, event)
   const type = COUNTED_TYPES.includes(event.type) ? event.type : 'other'
   deps.metrics?.forumEvents.inc({ type, outcome })
+  await countInHour(deps, outcome)
   return outcome
+}
+
+/** Counts an event by the hour, so that the administrators' page can say how many are useless. A repeated one counts once. */
+async function countInHour({ db, clock }: Core, outcome: Outcome): Promise<void> {
+  if (outcome === 'duplicate') return
+  const hour = new Date(Math.floor(clock().getTime() / HOUR_MS) * HOUR_MS)
+  await db
+    .insertInto('forum_event_hours')
+    .values({ hour, [outcome]: 1 })
+    .onConflict((conflict) =>
+      conflict.column('hour').doUpdateSet({ [outcome]: sql`forum_event_hours.${sql.ref(outcome)} + 1` }),
+    )
+    .execute()
 }
 
 async function act(deps: Core, event: ForumEvent): Promise<Outcome> {

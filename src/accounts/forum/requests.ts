@@ -96,7 +96,7 @@ async function askWithinBudget(deps: Core, question: Question): Promise<Answer> 
   )
   const failure = answer !== 'not_found' && 'failure' in answer ? answer.failure : null
   const now = deps.clock()
-  if (retry_after_seconds !== undefined) await pauseUntil(deps.db, now, retry_after_seconds)
+  if (retry_after_seconds !== undefined) await pauseLimited(deps.db, now, retry_after_seconds)
   else if (isPausing(failure)) await pause(deps.db, now)
   else if (failure === null && spent.pause_seconds > 0)
     await sql`update forum_api set pause_seconds = 0`.execute(deps.db)
@@ -139,9 +139,12 @@ export async function pause(db: Db, now: Date): Promise<void> {
     where paused_until is null or paused_until <= ${now}`.execute(db)
 }
 
-async function pauseUntil(db: Db, now: Date, seconds: number): Promise<void> {
+/** Pauses all requests for as long as an answer of 429 asks. */
+async function pauseLimited(db: Db, now: Date, seconds: number): Promise<void> {
   const until = new Date(now.getTime() + seconds * 1000)
-  await sql`update forum_api set paused_until = greatest(paused_until, ${until}::timestamptz)`.execute(db)
+  await sql`
+    update forum_api set paused_until = greatest(paused_until, ${until}::timestamptz),
+      limited_at = greatest(limited_at, ${now}::timestamptz)`.execute(db)
 }
 
 /** An answer, and after 429 how long the forum asks to wait. */

@@ -37,6 +37,23 @@ export const forum = {
     en: 'The list of suspended members has not been read lately, so a suspension without a webhook is known after an hour or a day.',
     zh: '近期未读到封禁名单；没有 webhook 时，封禁要一小时到一天后才在此生效。',
   },
+  refused: {
+    en: 'The forum refuses lists to the API key. Make a read-only key of a single administrator, such as system, and set DISCOURSE_API_KEY.',
+    zh: '论坛不允许此密钥读取名单。请为某位管理员（如 system）创建只读密钥，并设置 DISCOURSE_API_KEY。',
+  },
+  limited: {
+    en: 'The forum refused requests in the last hour, because another program uses its 60 a minute too. Lower “Requests to the forum” by as many as that program needs.',
+    zh: '最近一小时论坛拒绝过请求：有其他程序也在使用每分钟 60 次的额度。请按该程序所需调低“向论坛发出的请求”。',
+  },
+  limitedLink: { en: 'Requests to the forum', zh: '向论坛发出的请求' },
+  useless: (percent: number) => ({
+    en: `In the last hours, ${percent}% of the webhooks changed nothing here. At the forum, leave only the user, user promotion, group and group user events on.`,
+    zh: `近两小时有 ${percent}% 的 webhook 与本站无关。请在论坛只保留用户、用户升级、用户组、用户组成员四类事件。`,
+  }),
+  unusable: (n: number, shown: string) => ({
+    en: `The forum’s response about ${shown} ${counted(n, 'member', 'members')} could not be used. They keep their stored data and are tried again; the list below says when.`,
+    zh: `论坛对 ${shown} 名成员的响应无法使用。这些成员保留现有资料并会重试，时间见下方列表。`,
+  }),
   lists: { en: 'Lists', zh: '名单' },
   listsText: {
     en: 'What the forum states of many members at once. A difference makes Tessera read the member.',

@@ -53,6 +53,7 @@ type ForumApiTable = {
   paused_until: Nullable<Date>
   pause_seconds: Generated<number>
   answers_without_claims: Generated<number>
+  limited_at: Nullable<Date>
   created_at: CreatedAt
 }
 
@@ -97,7 +98,18 @@ type ForumSourcePagesTable = {
   created_at: CreatedAt
 }
 
+type ForumEventHoursTable = {
+  hour: Date
+  noted: Generated<number>
+  ignored: Generated<number>
+  created_at: CreatedAt
+}
+
+type ForumSuspensionPassesTable = { finished_at: Date; started_at: Date; created_at: CreatedAt }
+
 export interface ForumTables {
+  forum_event_hours: ForumEventHoursTable
+  forum_suspension_passes: ForumSuspensionPassesTable
   forum_sources: ForumSourcesTable
   forum_source_pages: ForumSourcePagesTable
   forum_nonces: ForumNoncesTable
