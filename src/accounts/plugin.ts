@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Core } from '../core/core.ts'
 import { forumSignInRoutes } from './forum/sign-in.page.ts'
 import { forumWebhook } from './forum/webhook.ts'
+import { forumWallet } from './forum-wallet.ts'
 import { passkeyPages } from './passkeys/passkeys.page.ts'
 import { relatedOriginsRoute } from './passkeys/well-known.ts'
 import { profilePages } from './profile.page.ts'
@@ -22,6 +23,7 @@ export async function accountsPlugin(app: FastifyInstance, deps: Core): Promise<
   await app.register(signInRoutes, deps)
   await app.register(forumSignInRoutes, deps)
   await app.register(forumWebhook, deps)
+  await app.register(forumWallet, deps)
   await app.register(relatedOriginsRoute, deps)
   await app.register(memberPages, deps)
 }

@@ -18,6 +18,8 @@ import { type Session, sessionOf } from './session/session.ts'
 const NAME_LENGTH_MAX = 60
 const NameForm = z.object({ name: z.string().trim().max(NAME_LENGTH_MAX).refine(isHonestText) })
 
+const WalletForm = z.object({ shows: z.enum(['on', 'off']) })
+
 declare module '../web/views.ts' {
   interface PageData {
     'accounts/profile': {
@@ -31,6 +33,8 @@ declare module '../web/views.ts' {
       known: AccountFacts
       /** The address that has a link and is not confirmed yet. */
       pending: string | undefined
+      /** Whether the forum shows the wallet. Undefined where it cannot. */
+      isWalletAtForum: boolean | undefined
       path: string
     }
   }
@@ -40,10 +44,11 @@ declare module '../web/views.ts' {
 export function profilePages(app: FastifyInstance, deps: Core): void {
   app.get(PROFILE, async (request, reply) => {
     const { user } = sessionOf(request)
-    const [unconfirmedSince, known, pending] = await Promise.all([
+    const [unconfirmedSince, known, pending, isWalletAtForum] = await Promise.all([
       rightsUnconfirmedSince(deps.db, user.id),
       accountFacts(deps, user.id),
       pendingAddress(deps.db, user.id, deps.clock()),
+      findWalletAtForum(deps, user.id),
     ])
     return reply.page('accounts/profile', {
       user,
@@ -54,8 +59,17 @@ export function profilePages(app: FastifyInstance, deps: Core): void {
       hasPasskeys: relyingPartyId(deps.config) !== undefined,
       known,
       pending,
+      isWalletAtForum,
       path: PROFILE,
     })
+  })
+
+  app.post(`${PROFILE}/forum-wallet`, async (request, reply) => {
+    const { user } = sessionOf(request)
+    const { profile } = request.locale.t
+    const is_shown = readForm(request, WalletForm).shows === 'on'
+    await showWalletAtForum(deps, { user_id: user.id, is_shown, ip: request.ip })
+    return reply.done(PROFILE, { text: is_shown ? profile.shownAtForum : profile.hiddenAtForum })
   })
 
   app.post(PROFILE, async (request, reply) => {
@@ -87,6 +101,43 @@ async function rename(
       action: 'account.renamed',
       subject: `user:${user_id}`,
       detail: { before, after: { name } },
+      ip,
+    })
+  })
+}
+
+/** Returns whether the forum shows the member's wallet, or undefined where the setting or the account does not allow it. */
+async function findWalletAtForum(
+  { db, config, settings }: Core,
+  user_id: bigint,
+): Promise<boolean | undefined> {
+  if (config.DISCOURSE_URL === undefined || (await settings.read()).forum_wallet === 'off') return undefined
+  const { forum_id, shows_wallet_at_forum } = await db
+    .selectFrom('users')
+    .where('id', '=', user_id)
+    .select(['forum_id', 'shows_wallet_at_forum'])
+    .executeTakeFirstOrThrow()
+  return forum_id === null ? undefined : shows_wallet_at_forum
+}
+
+/** Lets the forum show the member's wallet, or not any more, and records a change. */
+async function showWalletAtForum(
+  { db, clock }: Core,
+  { user_id, is_shown, ip }: { user_id: bigint; is_shown: boolean; ip: string },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const { numUpdatedRows } = await tx
+      .updateTable('users')
+      .set({ shows_wallet_at_forum: is_shown, updated_at: clock() })
+      .where('id', '=', user_id)
+      .where('shows_wallet_at_forum', '<>', is_shown)
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) return
+    await recordAudit(tx, {
+      actor_id: user_id,
+      action: 'account.forum_wallet',
+      subject: `user:${user_id}`,
+      detail: { is_shown },
       ip,
     })
   })

@@ -33,6 +33,15 @@ export const profile = {
   saveName: { en: 'Save name', zh: '保存名称' },
   switchLanguage: { en: 'Switch', zh: '切换语言' },
   languageHint: { en: 'Used for every page and email.', zh: '用于所有页面和邮件。' },
+  forumWallet: { en: 'Wallet in the forum', zh: '在论坛显示钱包' },
+  forumWalletText: {
+    en: 'The forum’s menu shows your balance and newest movements while you are signed in here. Any script on the forum’s pages can read them, and never act for you.',
+    zh: '你在本站登录时，论坛菜单会显示余额和最近几笔记录。论坛页面上的任何脚本都能读取，但不能代你操作。',
+  },
+  showAtForum: { en: 'Show my wallet in the forum', zh: '在论坛显示我的钱包' },
+  hideAtForum: { en: 'Hide my wallet in the forum', zh: '不在论坛显示我的钱包' },
+  shownAtForum: { en: 'The forum can show your wallet.', zh: '论坛可以显示你的钱包。' },
+  hiddenAtForum: { en: 'The forum does not show your wallet.', zh: '论坛不再显示你的钱包。' },
   access: { en: 'Access', zh: '登录与授权' },
   authorisedApps: (n: number) => ({
     en:

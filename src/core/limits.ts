@@ -21,6 +21,8 @@ const LIMITS = {
   access_tokens: { setting: 'limit_access_tokens', seconds: 60 },
   api_requests: { setting: 'limit_api_requests', seconds: 60 },
   pages: { setting: 'limit_pages', seconds: 60 },
+  /** Of one session. A menu of the forum asks when it opens. */
+  forum_wallet: { maximum: 60, seconds: 60 },
   refused_requests: { setting: 'limit_refused_requests', seconds: 60 },
   address_tries: { setting: 'limit_address_tries', seconds: 3_600 },
   invitations: { setting: 'limit_invitations', seconds: 3_600 },

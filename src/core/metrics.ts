@@ -36,6 +36,7 @@ export type Metrics = {
   forumDifferences: Counter<'source'>
   forumEvents: Counter<'type' | 'outcome'>
   forumUnknownFields: Counter<'field'>
+  forumWallet: Counter<'outcome'>
   /** Returns all metrics as text, after reading those of the database. Simultaneous scrapes share one reading. */
   scrape(): Promise<{ type: string; text: string }>
 }
@@ -175,6 +176,11 @@ function forumCounters(counter: MakeCounter) {
       'type',
       'outcome',
     ]),
+    forumWallet: counter(
+      'tessera_forum_wallet_total',
+      'Wallets that the forum’s pages asked for, by outcome.',
+      ['outcome'],
+    ),
     forumUnknownFields: counter(
       'tessera_forum_unknown_fields_total',
       'Fields in no right form in what the forum stated of a member.',

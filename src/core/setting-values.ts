@@ -141,6 +141,8 @@ const SETTINGS = {
   /** In all. The forum counts all administrators' keys together, and allows 60. */
   forum_requests_per_minute: setting('forum.sync', whole(10, 1_200, 'perMinute'), 50),
   forum_group_aliases: setting('forum.sync', pairs, ''),
+  /** Whether the forum's pages may show a member's own wallet. */
+  forum_wallet: setting('forum.shown', choice('off', 'on'), 'off'),
   forum_points_bridge: setting('forum.scores', choice('off', 'on'), 'off', 'on'),
   /** Whether the first import grants a member's whole score, or only later imports grant gains. */
   forum_points_for_past_score: setting('forum.scores', choice('off', 'on'), 'off', 'on'),

@@ -154,9 +154,10 @@ function makeFindSession(deps: Core): FindSession {
   }
 }
 
-async function findLive({ db, clock, config }: Core, tokens: string[]) {
+/** Finds sessions, and notes the use of those that were not seen since. */
+async function findLive({ db, clock, config }: Core, tokens: string[], since?: Date) {
   const now = clock()
-  const unseen_since = new Date(now.getTime() - LAST_SEEN_MINUTES * 60_000)
+  const unseen_since = since ?? new Date(now.getTime() - LAST_SEEN_MINUTES * 60_000)
   const live = sql<LiveSession>`use_sessions(
     ${tokens.map(sha256)}::bytea[], ${now}::timestamptz, ${unseen_since}::timestamptz, ${relyingPartyId(config) ?? null}
   )`
@@ -175,6 +176,19 @@ async function findLive({ db, clock, config }: Core, tokens: string[]) {
   return inOrder(tokens, rows, ({ session_id: id, auth_time, amr, renewals, ...user }, token) => {
     return { id, token, auth_time, amr, renewals, user }
   })
+}
+
+/**
+ * Finds the session of a request outside the scopes of pages, like these, but notes no use of it. A script of the forum asks so, and not
+ * the member.
+ */
+export async function peekSession(
+  { cookies }: FastifyRequest,
+  deps: Core,
+): Promise<Pick<Session, 'id' | 'user'> | undefined> {
+  const token = cookies[cookieName(deps.config)]
+  const [session] = token === undefined ? [] : await findLive(deps, [token], new Date(0))
+  return session === undefined || isBannedOrSuspended(session.user, deps.clock()) ? undefined : session
 }
 
 /** NOTE: an administrator who signs in at the forum needs no factor of ours, because the forum protects the account. */

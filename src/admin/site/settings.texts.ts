@@ -103,6 +103,7 @@ export const settings = {
     metadata: { en: 'Programs that nobody registered', zh: '未注册的程序' },
     tokens: { en: 'Tokens and keys', zh: '令牌与密钥' },
     sync: { en: 'Members of the forum', zh: '论坛成员' },
+    shown: { en: 'In the forum', zh: '在论坛中' },
     scores: { en: `Forum scores as ${POINTS}`, zh: `论坛得分换${POINTS}` },
     visitors: { en: 'Sign-in and pages', zh: '登录与页面' },
     members: { en: 'Per member', zh: '每位成员' },

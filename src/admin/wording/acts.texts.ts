@@ -41,6 +41,7 @@ export const acts = {
     'account.created': { en: 'Account created', zh: '创建账号' },
     'account.email.changed': { en: 'Email address changed', zh: '修改邮箱' },
     'account.email.requested': { en: 'Email confirmation requested', zh: '申请验证邮箱' },
+    'account.forum_wallet': { en: 'Wallet in the forum', zh: '在论坛显示钱包' },
     'account.exported': { en: 'Own data exported', zh: '导出个人数据' },
     'account.locked': { en: 'Account locked by its owner', zh: '账号所有者锁定账号' },
     'account.passkey_added': { en: 'Passkey added', zh: '添加通行密钥' },
@@ -193,6 +194,7 @@ export const acts = {
   /** The details of an act, by their names in the log. */
   facts: {
     name: { en: 'Name', zh: '名称' },
+    is_shown: { en: 'Shown', zh: '显示' },
     description: { en: 'Description', zh: '简介' },
     homepage: { en: 'Homepage', zh: '主页' },
     logo_url: { en: 'Logo', zh: '图标' },

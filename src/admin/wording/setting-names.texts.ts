@@ -280,6 +280,13 @@ export const names = {
     label: { en: 'Aliases of forum groups', zh: '论坛用户组别名' },
     hint: { en: 'One per line, such as 开发者 = developers.', zh: '每行一个，例如：开发者 = developers' },
   },
+  forum_wallet: {
+    label: { en: 'Wallet in the forum', zh: '在论坛显示钱包' },
+    hint: {
+      en: 'Forum and service need one domain. Any script on the forum’s pages can then read the balance and the newest movements of a signed-in member, and never act.',
+      zh: '论坛与本站须在同一域名下。此后论坛页面上的任何脚本都能读取已登录成员的余额和最近几笔记录，但不能代为操作。',
+    },
+  },
   forum_points_bridge: {
     label: { en: `Turn forum scores into ${POINTS}`, zh: `论坛得分换${POINTS}` },
     hint: {

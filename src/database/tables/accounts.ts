@@ -21,6 +21,8 @@ export type UsersTable = {
   forum_id: Nullable<bigint>
   language: Nullable<'en' | 'zh-CN'>
   language_chosen: Generated<boolean>
+  /** Whether the forum's pages may show the wallet, while the setting forum_wallet is on. */
+  shows_wallet_at_forum: Generated<boolean>
   /** The user handle of the member's passkeys, 32 random bytes. */
   passkey_handle: Nullable<Buffer>
   /** When the account was anonymised, which cannot be undone. */
