@@ -13,8 +13,8 @@ export const CSV_BYTES_MAX = 256 * 1024
 const FAULTS_MAX = 20
 const COLUMNS = ['username', 'amount', 'user_id', 'memo', 'line_id'] as const
 type Column = (typeof COLUMNS)[number]
-/** What is wrong with a line: one of its columns, or a quotation mark. */
-type Fault = { line: number; column: Column | '"' }
+/** What is wrong with a line: the value of a column, or a quotation mark. `first` is the line that has the same line_id. */
+export type LineFault = { line: number; column: Column | '"'; value: string; first?: number }
 
 /** A line of a file. Without a user_id, the name alone says who is meant. */
 export type FileLine = {
@@ -27,9 +27,9 @@ export type FileLine = {
 
 export type FileFault =
   | { fault: 'too_large' | 'not_text' | 'no_header' | 'no_lines' | 'too_many' | 'too_many_for_all' }
-  | { fault: 'lines'; lines: Fault[] }
+  | { fault: 'lines'; lines: LineFault[] }
 
-/** Reads a file. The line_id of a line without one is its number among the lines. */
+/** Reads a file. The line_id of a line without one is its number in the file, whose header is line 1. */
 export function readPayoutFile(file: Buffer, mode: 'each' | 'all'): FileLine[] | FileFault {
   if (file.length > CSV_BYTES_MAX) return { fault: 'too_large' }
   const text = decode(file)
@@ -46,16 +46,17 @@ export function readPayoutFile(file: Buffer, mode: 'each' | 'all'): FileLine[] |
   if (mode === 'all' && records.length > ALL_LINES_MAX) return { fault: 'too_many_for_all' }
 
   const lines: FileLine[] = []
-  const faults: Fault[] = []
-  const ids = new Set<string>()
-  for (const [i, { line, cells, isBroken }] of records.entries()) {
+  const faults: LineFault[] = []
+  const lineOf = new Map<string, number>()
+  for (const { line, cells, isBroken } of records) {
     const cell = (column: Column) => cells[places[column]]?.trim() ?? ''
-    const read = readLine(cell, String(i + 1))
-    if (isBroken) faults.push({ line, column: '"' })
-    else if ('column' in read) faults.push({ line, column: read.column })
-    else if (ids.has(read.line_id)) faults.push({ line, column: 'line_id' })
+    const read = readLine(cell, String(line))
+    const first = 'column' in read ? undefined : lineOf.get(read.line_id)
+    if (isBroken) faults.push({ line, column: '"', value: '' })
+    else if ('column' in read) faults.push({ line, column: read.column, value: cell(read.column) })
+    else if (first !== undefined) faults.push({ line, column: 'line_id', value: read.line_id, first })
     else {
-      ids.add(read.line_id)
+      lineOf.set(read.line_id, line)
       lines.push(read)
     }
   }

@@ -13,35 +13,32 @@ import { acceptFile } from '../../web/parameters.ts'
 import { navFor } from '../apps/area.ts'
 import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted, type Right } from '../rights/rights.ts'
-import { CSV_BYTES_MAX, type FileFault, readPayoutFile } from './csv.ts'
+import { CSV_BYTES_MAX, type FileFault, type LineFault, readPayoutFile } from './csv.ts'
 import { changePayout, createDraft, DRAFT_HOURS, notFound, payDraft } from './drafts.ts'
-import { type JudgedPayout, judgePayout } from './judge.ts'
 import { merchantPayouts } from './payouts.texts.ts'
-import { linesOfPayout, type Payout, type PayoutLineResult, payoutsOfApp, payoutWithId } from './payouts.ts'
+import { linesOfPayout, type Payout, payoutsOfApp, payoutWithId } from './payouts.ts'
 import { Reference } from './request.ts'
+import { checkDraft, readResults, type ShownLines, type ShownPayout } from './shown-lines.ts'
 
 const PATH = '/payment/applications/:payment_id/payouts'
 const PAGE_ROWS = 25
-/** Lines that a page shows. The file has all. */
-const LINES_SHOWN = 50
+/** Characters of a faulty value that its message repeats. */
+const VALUE_SHOWN = 40
+
+/** A reference as a person types it. An order_id has no spaces, so they become hyphens. */
+const typedReference = z
+  .string()
+  .transform((text) => text.trim().replaceAll(/\s+/g, '-'))
+  .pipe(z.union([z.literal(''), Reference]))
 
 const NewForm = z.object({
-  reference: z.union([z.literal(''), Reference]).default(''),
+  reference: typedReference.default(''),
   mode: z.enum(['each', 'all']).default('each'),
   file: z.instanceof(Buffer),
 })
 const Paged = z.object({ before: cursor })
 
 type PayoutRequest = FastifyRequest<{ Params: { payment_id: string; id: string } }>
-
-/** A line that the page names, with why it is not paid. */
-type ShownLine = {
-  n: number
-  line_id: string
-  to_username: string
-  amount: bigint
-  outcome: LineRefusal | null
-}
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -51,19 +48,25 @@ declare module '../../web/views.ts' {
       payouts: Payout[]
       address: string
     }
-    'payment/payouts/new': { owned: Permitted; nav: AreaNav; address: string }
-    'payment/payouts/payout': {
+    'payment/payouts/new': { owned: Permitted; nav: AreaNav; address: string; example: string[] }
+    'payment/payouts/payout': ShownPayout & {
       owned: Permitted
       nav: AreaNav
       payout: Payout
-      /** Of a draft: what its lines would do now. */
-      check: JudgedPayout | undefined
+      /** Of a draft: whether it is too old to be paid. */
       isOver: boolean
-      /** The lines that are not or will not be paid, the first of them. */
-      lines: ShownLine[]
-      unpaid: number
       address: string
       base: string
+    }
+  }
+  interface PartData {
+    /** `column` names what ends a row: why the line is not paid, or its status. `line` is the name of its number. */
+    'payment/payouts/lines': {
+      shown: ShownLines
+      heading: string
+      column: 'why' | 'status' | undefined
+      line: string
+      transfers: string
     }
   }
 }
@@ -75,7 +78,12 @@ export async function payoutPages(app: FastifyInstance, deps: Core): Promise<voi
   app.get(`${PATH}/new`, async (request: OwnedRequest, reply) => {
     const owned = await permitted(request, deps, 'settings.edit')
     const nav = await navFor(deps, request, owned)
-    return reply.page('payment/payouts/new', { owned, nav, address: addressOf(request) })
+    const example = exampleFor(request).map((line) => line.trim())
+    return reply.page('payment/payouts/new', { owned, nav, address: addressOf(request), example })
+  })
+  app.get(`${PATH}/example.csv`, async (request: OwnedRequest, reply) => {
+    await permitted(request, deps, 'settings.edit')
+    return sendCsv(reply, 'payout-example', exampleFor(request))
   })
   await app.register(async (scope) => uploadForm(scope, deps))
 
@@ -132,11 +140,38 @@ function asRefused({ locale }: FastifyRequest, byCode: { [code: string]: Record<
 
 type Words = FastifyRequest['locale']['t']['merchantPayouts']
 
-function sayFault(fault: FileFault, { faults, lineFault, lineQuotes }: Words): string[] {
-  if (fault.fault !== 'lines') return [faults[fault.fault]]
-  return fault.lines.map(({ line, column }) =>
-    column === '"' ? lineQuotes(String(line)) : lineFault(String(line), column),
-  )
+function sayFault(fault: FileFault, words: Words): string[] {
+  if (fault.fault !== 'lines') return [words.faults[fault.fault]]
+  return fault.lines.map((line) => sayLineFault(line, words))
+}
+
+function sayLineFault(fault: LineFault, { lineFaults, lineMissing, lineRepeated }: Words): string {
+  const { column, value, first } = fault
+  const line = String(fault.line)
+  const signs = [...value]
+  const shown = signs.length > VALUE_SHOWN ? `${signs.slice(0, VALUE_SHOWN).join('')}…` : value
+  if (first !== undefined) return lineRepeated(line, shown, String(first))
+  if (value === '' && (column === 'username' || column === 'amount')) return lineMissing[column](line)
+  return lineFaults(line, shown)[column]
+}
+
+/** The lines of an example, with their line breaks. */
+function exampleFor({ locale }: FastifyRequest): string[] {
+  const [first, second, third] = locale.t.merchantPayouts.exampleMemos
+  const lines = [
+    ['username', 'amount', 'memo'],
+    ['alice', 50, first!],
+    ['bob', 20, second!],
+    ['carol', 10, third!],
+  ]
+  return lines.map(csvLine)
+}
+
+function sendCsv(reply: FastifyReply, name: string, lines: string[]): FastifyReply {
+  return reply
+    .type(CSV_TYPE)
+    .header('content-disposition', `attachment; filename="${name}.csv"`)
+    .send(BYTE_ORDER_MARK + lines.join(''))
 }
 
 function permitted(request: OwnedRequest, { db }: Core, right: Right) {
@@ -181,29 +216,15 @@ async function found(request: PayoutRequest, deps: Core) {
 
 async function showPayout(request: PayoutRequest, reply: FastifyReply, deps: Core) {
   const { owned, payout } = await found(request, deps)
-  const nav = await navFor(deps, request, owned)
-  const page = { owned, nav, payout, address: placeOf(request), base: addressOf(request) }
-  if (payout.status !== 'draft') {
-    const unpaid = payout.refused + (payout.status === 'cancelled' ? payout.cancelled : 0)
-    const status = payout.refused > 0 ? 'refused' : 'cancelled'
-    const rows = unpaid > 0 ? await linesOfPayout(deps.db, payout.id, { limit: LINES_SHOWN, status }) : []
-    const lines = rows.map(shown)
-    return reply.page('payment/payouts/payout', { ...page, check: undefined, isOver: false, lines, unpaid })
-  }
-  const asked = await linesOfPayout(deps.db, payout.id)
-  const payer = { app_id: owned.id, owner_id: payout.owner_id }
-  const check = await judgePayout(deps, payer, { reference: payout.reference, lines: asked })
-  const refused = check.lines.flatMap((line, i) =>
-    line.outcome === null ? [] : [{ ...line, n: i + 1, outcome: line.outcome }],
-  )
+  const [nav, lines] = await Promise.all([
+    navFor(deps, request, owned),
+    payout.status === 'draft' ? checkDraft(deps, payout) : readResults(deps, payout),
+  ])
   const isOver = deps.clock().getTime() - payout.created_at.getTime() >= DRAFT_HOURS * 3_600_000
-  const data = { check, isOver, lines: refused.slice(0, LINES_SHOWN), unpaid: refused.length }
-  return reply.page('payment/payouts/payout', { ...page, ...data })
+  const address = placeOf(request)
+  const base = addressOf(request)
+  return reply.page('payment/payouts/payout', { ...lines, owned, nav, payout, isOver, address, base })
 }
-
-const shown = ({ n, line_id, to_username, amount, outcome }: PayoutLineResult): ShownLine => ({
-  ...{ n, line_id, to_username, amount, outcome },
-})
 
 async function sendLines(request: PayoutRequest, reply: FastifyReply, deps: Core) {
   const { payout } = await found(request, deps)
@@ -231,10 +252,7 @@ async function sendLines(request: PayoutRequest, reply: FastifyReply, deps: Core
       ...[line.status, line.outcome, line.transaction_id, line.memo],
     ]),
   )
-  return reply
-    .type(CSV_TYPE)
-    .header('content-disposition', `attachment; filename="payout-${payout.id}.csv"`)
-    .send(BYTE_ORDER_MARK + csvLine(columns) + rows.join(''))
+  return sendCsv(reply, `payout-${payout.id}`, [csvLine(columns), ...rows])
 }
 
 /** The words of outcomes, which the compiler compares with those of the database. */

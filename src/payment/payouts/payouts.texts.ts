@@ -1,6 +1,7 @@
 /** Texts of a merchant's payouts. */
 import type {
   LineRefusal,
+  LineStatus,
   PayoutCancellation,
   PayoutHalt,
   PayoutStatus,
@@ -24,12 +25,12 @@ export const merchantPayouts = {
   },
   reference: { en: 'Reference', zh: '编号' },
   referenceHint: {
-    en: 'Your own name for this payout. The same reference never pays twice. Leave empty to have one assigned.',
-    zh: '你自己的编号，同一个编号不会付款两次。留空则自动生成。',
+    en: 'Letters, digits and signs, such as raffle-2026-11; spaces become hyphens. The same reference never pays twice. Leave empty to have one assigned.',
+    zh: '字母、数字和符号，例如 raffle-2026-11，空格会变成连字符。同一个编号不会付款两次。留空则自动生成。',
   },
   referenceWrong: {
-    en: '1 to 64 letters, digits and signs, without spaces and &.',
-    zh: '1 至 64 个字母、数字或符号，不含空格和 &。',
+    en: '1 to 64 English letters, digits and signs, without &.',
+    zh: '1 至 64 个英文字母、数字或符号，不含 &。',
   },
   referenceUsed: {
     en: 'This reference was used before. Look for it in the list of payouts.',
@@ -55,7 +56,14 @@ export const merchantPayouts = {
     en: 'A header with username and amount, optionally user_id, memo and line_id. Separated by commas, semicolons or tabs, in UTF-8, up to 1,000 lines and 256 KB.',
     zh: '表头须有 username 和 amount，可选 user_id、memo、line_id；以逗号、分号或制表符分隔，UTF-8 编码，最多 1,000 行、256 KB。',
   },
-  example: { en: 'An example', zh: '示例' },
+  fileAgain: { en: 'Choose the file again.', zh: '请重新选择文件。' },
+  example: { en: 'Example', zh: '示例' },
+  exampleMemos: [
+    { en: 'Raffle: first prize', zh: '抽奖：一等奖' },
+    { en: 'Raffle: second prize', zh: '抽奖：二等奖' },
+    { en: 'Raffle: third prize', zh: '抽奖：三等奖' },
+  ],
+  downloadExample: { en: 'Download this as a CSV', zh: '下载此示例（CSV）' },
   mode: { en: 'If a line cannot be paid', zh: '如有一行无法付款' },
   modes: {
     each: { en: 'Pay the others', zh: '继续支付其他行' },
@@ -79,13 +87,42 @@ export const merchantPayouts = {
       zh: '“全部不付”方式最多 500 行。',
     },
   },
-  lineFault: (line: string, column: string) => ({
-    en: `Line ${line}: ${column} is missing, wrong or repeated.`,
-    zh: `第 ${line} 行：${column} 缺失、有误或重复。`,
+  lineFaults: (line: string, value: string) => ({
+    '"': {
+      en: `Line ${line}: a quotation mark is missing or in the wrong place.`,
+      zh: `第 ${line} 行：引号缺失或位置有误。`,
+    },
+    username: { en: `Line ${line}: “${value}” is no username.`, zh: `第 ${line} 行：“${value}”不是用户名。` },
+    amount: {
+      en: `Line ${line}: “${value}” is not a number of ${POINTS}. Enter a whole number from 1.`,
+      zh: `第 ${line} 行：“${value}”不是${POINTS}数量，请填写不小于 1 的整数。`,
+    },
+    user_id: {
+      en: `Line ${line}: “${value}” is not the number of a member.`,
+      zh: `第 ${line} 行：“${value}”不是成员编号。`,
+    },
+    memo: {
+      en: `Line ${line}: the memo has more than 100 characters, or a line break.`,
+      zh: `第 ${line} 行：备注超过 100 个字符，或含有换行。`,
+    },
+    line_id: {
+      en: `Line ${line}: “${value}” is no line_id. It has 1 to 32 letters, digits and signs, without spaces, & and colons.`,
+      zh: `第 ${line} 行：“${value}”不能用作 line_id。应为 1 至 32 个字母、数字或符号，不含空格、& 和冒号。`,
+    },
   }),
-  lineQuotes: (line: string) => ({
-    en: `Line ${line}: a quotation mark is missing or in the wrong place.`,
-    zh: `第 ${line} 行：引号缺失或位置有误。`,
+  lineMissing: {
+    username: (line: string) => ({
+      en: `Line ${line}: the username is missing.`,
+      zh: `第 ${line} 行：缺少用户名。`,
+    }),
+    amount: (line: string) => ({
+      en: `Line ${line}: the amount is missing.`,
+      zh: `第 ${line} 行：缺少金额。`,
+    }),
+  },
+  lineRepeated: (line: string, value: string, first: string) => ({
+    en: `Line ${line}: the line_id ${value} is already in line ${first}.`,
+    zh: `第 ${line} 行：line_id ${value} 与第 ${first} 行重复。`,
   }),
   check: { en: 'Check and pay', zh: '核对并付款' },
   toPay: { en: 'Lines to pay', zh: '待付行数' },
@@ -112,7 +149,14 @@ export const merchantPayouts = {
     en: `${n} ${counted(count, 'recipient is', 'recipients are')} suspended, and ${counted(count, 'receives', 'receive')} nevertheless.`,
     zh: `${n} 位收款人已被封禁，仍会收到款项。`,
   }),
-  pay: (points: string) => ({ en: `Pay ${pointsOf(points)}`, zh: `支付 ${points} ${POINTS}` }),
+  twice: (names: string) => ({
+    en: `More than one line pays the same member: ${names}.`,
+    zh: `有多行付给同一位成员：${names}。`,
+  }),
+  pay: (members: string, n: number, points: string) => ({
+    en: `Pay ${members} ${counted(n, 'member', 'members')}, ${pointsOf(points)}`,
+    zh: `支付给 ${members} 位成员，共 ${points} ${POINTS}`,
+  }),
   onlyOwner: { en: 'Only the owner of the application can pay.', zh: '只有应用所有者可以付款。' },
   draftFor: { en: 'A draft can be paid for 24 hours.', zh: '草稿在 24 小时内可付款。' },
   draftOver: {
@@ -120,15 +164,32 @@ export const merchantPayouts = {
     zh: '草稿已超过 24 小时，请重新上传文件。',
   },
   nothingToPay: { en: 'No line can be paid.', zh: '没有可付的行。' },
+  allOrNothing: {
+    en: 'You chose to pay every line or nothing. Correct the file and upload it again.',
+    zh: '你选择了“全部不付”，请改正文件后重新上传。',
+  },
   discard: { en: 'Discard the draft', zh: '放弃草稿' },
   cancel: { en: 'Cancel the payout', zh: '取消批量付款' },
   cancelHint: { en: 'Paid lines stay paid.', zh: '已付款的不受影响。' },
   resume: { en: 'Resume', zh: '继续付款' },
   reload: { en: 'Reload', zh: '刷新' },
   download: { en: 'All lines as CSV', zh: '下载全部明细（CSV）' },
-  unpaid: { en: 'Lines that are not paid', zh: '未付款的行' },
-  willNotBePaid: { en: 'Lines that cannot be paid now', zh: '目前无法付款的行' },
+  headings: (lines: string, n: number) => ({
+    faulty: { en: `${lines} ${lineOf(n)} cannot be paid now`, zh: `${lines} 行目前无法付款` },
+    payable: { en: `${lines} ${lineOf(n)} to pay`, zh: `待付 ${lines} 行` },
+    unpaid: { en: `${lines} ${lineOf(n)} not paid`, zh: `未付 ${lines} 行` },
+    paid: { en: `${lines} ${lineOf(n)} paid`, zh: `已付 ${lines} 行` },
+    open: { en: `${lines} ${lineOf(n)} paid or waiting`, zh: `已付和待付 ${lines} 行` },
+  }),
+  lineStatuses: {
+    pending: { en: 'Waiting', zh: '待付' },
+    paid: { en: 'Paid', zh: '已付' },
+    refused: { en: 'Refused', zh: '已拒绝' },
+    cancelled: { en: 'Cancelled', zh: '已取消' },
+  } satisfies Record<LineStatus, Text>,
   line: { en: 'Line', zh: '行' },
+  fileLine: { en: 'Line of the file', zh: '文件行号' },
+  memo: { en: 'Memo', zh: '备注' },
   recipient: { en: 'Recipient', zh: '收款人' },
   why: { en: 'Why', zh: '原因' },
   more: (shown: string, of: string) => ({

@@ -223,14 +223,18 @@ export async function linesOfPayout(
     after = 0,
     limit = Number.MAX_SAFE_INTEGER,
     status,
-  }: { after?: number; limit?: number; status?: PayoutLineResult['status'] } = {},
+  }: {
+    after?: number
+    limit?: number
+    status?: PayoutLineResult['status'] | PayoutLineResult['status'][]
+  } = {},
 ): Promise<PayoutLineResult[]> {
   return db
     .selectFrom('payout_lines as line')
     .leftJoin('transfers', 'transfers.id', 'line.transfer_id')
     .where('payout_id', '=', id)
     .where('n', '>', after)
-    .$if(status !== undefined, (query) => query.where('line.status', '=', status!))
+    .$if(status !== undefined, (query) => query.where('line.status', 'in', [status!].flat()))
     .select(['n', 'line_id', 'line.to_user_id', 'line.to_username', 'line.amount', 'memo', 'line.status'])
     .select(['outcome', 'bound', 'have', 'line.fee', 'transaction_id'])
     .orderBy('n')

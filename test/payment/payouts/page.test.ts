@@ -13,7 +13,7 @@ import { messages } from '../../harness/messages.ts'
 import { rowOf, rowsOf } from '../../harness/rows.ts'
 import { upload } from '../../harness/uploads.ts'
 
-const { merchantPayouts: t, alerts } = messages.en
+const { merchantPayouts: t, alerts, pay } = messages.en
 
 const test = await useTestApp()
 const { deps, db, clock } = test
@@ -36,18 +36,22 @@ const csv = (...lines: string[]) => ['username,amount,memo', ...lines].join('\n'
 describe('a file', () => {
   const read = (text: string | Buffer, mode: 'each' | 'all' = 'each') =>
     readPayoutFile(Buffer.from(text), mode)
-  const alices = { line_id: '1', username: 'alice', user_id: undefined, amount: 50n, memo: '' }
+  const alices = { line_id: '2', username: 'alice', user_id: undefined, amount: 50n, memo: '' }
 
   it.each<[what: string, text: string, lines: object[]]>([
     ['with commas', 'username,amount\nalice,50', [alices]],
     ['with semicolons, CRLF and a byte order mark', '\uFEFFamount;UserName\r\n50;@alice\r\n', [alices]],
-    ['with tabs and blank lines', '\nusername\tamount\n\nalice\t 50 \n\n', [alices]],
+    [
+      'with tabs and blank lines, which count,',
+      '\nusername\tamount\n\nalice\t 50 \n\n',
+      [{ ...alices, line_id: '4' }],
+    ],
     [
       'with quoted cells and all columns',
       'line_id,username,user_id,amount,memo\na,"alice",7,50,"First, ""best"""\n,bob,,20,\n',
       [
         { ...alices, line_id: 'a', user_id: 7n, memo: 'First, "best"' },
-        { line_id: '2', username: 'bob', user_id: undefined, amount: 20n, memo: '' },
+        { line_id: '3', username: 'bob', user_id: undefined, amount: 20n, memo: '' },
       ],
     ],
   ])('%s is read', (_, text, lines) => {
@@ -72,18 +76,18 @@ describe('a file', () => {
       {
         fault: 'lines',
         lines: [
-          { line: 3, column: 'username' },
-          { line: 4, column: 'amount' },
-          { line: 5, column: 'user_id' },
-          { line: 6, column: 'memo' },
-          { line: 8, column: '"' },
+          { line: 3, column: 'username', value: '' },
+          { line: 4, column: 'amount', value: '0.5' },
+          { line: 5, column: 'user_id', value: 'x' },
+          { line: 6, column: 'memo', value: 'a\nb' },
+          { line: 8, column: '"', value: '' },
         ],
       },
     ],
     [
       'with a line_id twice',
       'username,amount,line_id\nbob,5,q\nbob,5,q\n',
-      { fault: 'lines', lines: [{ line: 3, column: 'line_id' }] },
+      { fault: 'lines', lines: [{ line: 3, column: 'line_id', value: 'q', first: 2 }] },
     ],
   ])('%s is refused', (_, text, fault, mode) => {
     expect(read(text as string, mode)).toEqual(fault)
@@ -107,7 +111,12 @@ describe('a payout from a file', () => {
     expect(text).toContain(
       `${t.toPay} ${t.linesPaid('2', '3', 3)} ${t.amount} 80 ${t.fees} 3 ${t.total} 83 ${t.have} 1,000 ${t.after} 917`,
     )
-    expect(text).toContain(t.outcomes.mismatch)
+    expect(text).toContain(
+      `${t.headings('1', 1).faulty} ${t.recipient} ${t.fileLine} ${pay.amount} ${t.why} N @nobody-here ${t.line} 3 · ${t.outcomes.mismatch} 20`,
+    )
+    expect(text).toContain(`${t.headings('2', 2).payable} ${t.recipient} ${t.memo} ${pay.amount}`)
+    expect(text).toContain(`@${alice.username} Raffle: first 50`)
+    expect(text).toContain(t.pay('2', 2, '83'))
     await runPayouts(deps)
     expect(await balanceOf(db, alice.id)).toBe(0n)
 
@@ -116,15 +125,20 @@ describe('a payout from a file', () => {
     await runPayouts(deps)
     const done = textOf((await owner.get(page)).body)
     expect(done).toContain(`${t.progress} ${t.linesPaid('2', '3', 3)} ${t.cost} 83`)
+    expect(done).toContain(t.headings('1', 1).unpaid)
     expect(done).toContain(t.outcomes.mismatch)
+    expect(done).toContain(t.headings('2', 2).paid)
+    const transfers = await rowsOf(test, 'transfers', { app_id: merchant.id }, ['transaction_id'])
+    for (const { transaction_id } of transfers)
+      expect((await owner.get(page)).body).toContain(`/transfers?q=${transaction_id}"`)
     expect(await balanceOf(db, alice.id)).toBe(50n)
     expect(textOf((await owner.get(list)).body)).toContain(t.linesPaid('2', '3', 3))
     const lines = await owner.get(`${page}/lines.csv`)
     expect(lines.body.split('\r\n').map((row) => row.split(',').slice(0, 7).join(','))).toEqual([
       '\uFEFFline_id,user_id,username,amount,fee,status,reason',
-      `1,${alice.id},${alice.username.toUpperCase()},50,2,paid,`,
-      '2,,nobody-here,20,1,refused,mismatch',
-      `3,${bob.id},${bob.username},30,1,paid,`,
+      `2,${alice.id},${alice.username.toUpperCase()},50,2,paid,`,
+      '3,,nobody-here,20,1,refused,mismatch',
+      `4,${bob.id},${bob.username},30,1,paid,`,
       '',
     ])
     expect(textOf((await (await alice.signIn()).get('/account')).body)).toContain('Raffle: first')
@@ -203,10 +217,53 @@ describe('a payout from a file', () => {
       `href="${list}"`,
     )
     await setSetting(test, 'payouts', 'on')
-    const faulty = await send('username,amount\nbob,x', { reference: 'a b' }, fresh)
-    expect([faulty.statusCode, textOf(faulty.body)]).toEqual([400, expect.stringContaining(t.referenceWrong)])
-    const line = await send('username,amount\nbob,x', {}, fresh)
-    expect(textOf(line.body)).toContain(t.lineFault('2', 'amount'))
+  })
+
+  it('is refused with one reason for each line of the file, and asks for the file again', async () => {
+    const fresh = await merchant.owner.signIn()
+    const header = 'username,amount,user_id,memo,line_id'
+    const long = 'a'.repeat(101)
+    const cells = [
+      ',5,,,',
+      'bob,,,,',
+      'bob,0,,,',
+      'bob,5,x,,',
+      `bob,5,,${long},`,
+      'bob,5,,,q',
+      'bob,5,,,q',
+      '"bob,5',
+    ]
+    const faulty = await send([header, ...cells].join('\n'), {}, fresh)
+    expect(faulty.statusCode).toBe(400)
+    const text = textOf(faulty.body)
+    for (const fault of [
+      ...[t.lineMissing.username('2'), t.lineMissing.amount('3'), t.lineFaults('4', '0').amount],
+      ...[t.lineFaults('5', 'x').user_id, t.lineFaults('6', '').memo, t.lineRepeated('8', 'q', '7')],
+      ...[t.lineFaults('9', '')['"'], t.fileAgain],
+    ])
+      expect(text).toContain(fault)
+  })
+
+  it('takes a reference with spaces, and refuses one with other signs', async () => {
+    const fresh = await merchant.owner.signIn()
+    const refused = await send(csv(`${bob.username},1,`), { reference: '抽奖' }, fresh)
+    expect([refused.statusCode, textOf(refused.body)]).toEqual([
+      400,
+      expect.stringContaining(t.referenceWrong),
+    ])
+    const { headers } = await send(csv(`${bob.username},1,`), { reference: ' Autumn  raffle ' }, fresh)
+    expect((await fresh.get(String(headers.location))).body).toContain('Autumn-raffle')
+    expect((await fresh.get(`${list}/example.csv`)).body).toContain(`alice,50,${t.exampleMemos[0]}`)
+  })
+
+  it('names members whom several lines pay, and says why all or none pays none', async () => {
+    const fresh = await merchant.owner.signIn()
+    const file = csv(`${bob.username},1,`, `${bob.username},2,`, 'nobody-here,3,')
+    const { headers } = await send(file, { mode: 'all' }, fresh)
+    const page = await fresh.get(String(headers.location))
+    expect(textOf(page.body)).toContain(t.twice(`@${bob.username}`))
+    expect(textOf(page.body)).toContain(t.allOrNothing)
+    expect(page.body).not.toContain(`${String(headers.location)}/pay`)
   })
 
   it('is found by the team of its application alone', async () => {
