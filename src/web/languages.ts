@@ -56,6 +56,8 @@ export type Locale = {
   time(moment: Date): string
   /** A moment as people say it at the time `now`, as an HTML `time` element that has the exact time as its title. */
   when(moment: Date, now: Date): string
+  /** The day of a moment, with its year unless it is that of `now`, as an HTML `time` element that has the exact time as its title. */
+  dayOf(moment: Date, now: Date): string
   /** A moment to the second with its zone, as an HTML `time` element. Records show it, which are read and printed years later. */
   exactly(moment: Date): string
 }
@@ -99,7 +101,9 @@ export function makeLocale(language: Language, texts: object, { words, timeZone 
     const written = numbers.format(amount)
     return isLong(amount) ? written.replaceAll(',', `,${MAY_BREAK}`) : written
   }
-  const { plain, exact, near, day, dayOfYear, date } = makeTimes(tag, timeZone)
+  const { plain, exact, near, day, dayOfYear, date, dayOf } = makeTimes(tag, timeZone)
+  const element = (moment: Date, text: string) =>
+    `<time datetime="${moment.toISOString()}" title="${exact(moment)}">${text}</time>`
   return {
     language,
     t: translate(texts, language, words) as Messages,
@@ -111,8 +115,8 @@ export function makeLocale(language: Language, texts: object, { words, timeZone 
     dayOfYear,
     date,
     time: plain,
-    when: (moment, now) =>
-      `<time datetime="${moment.toISOString()}" title="${exact(moment)}">${near(moment, now)}</time>`,
+    when: (moment, now) => element(moment, near(moment, now)),
+    dayOf: (moment, now) => element(moment, dayOf(moment, now)),
     exactly: (moment) => `<time datetime="${moment.toISOString()}">${exact(moment)}</time>`,
   }
 }
@@ -171,6 +175,8 @@ export type Times = {
   day(day: string): string
   /** A calendar day, `yyyy-mm-dd`, with its year: `24 Nov 2026`. */
   dayOfYear(day: string): string
+  /** The calendar day of a moment: `24 Nov` in the year of `now`, or else with its year. */
+  dayOf(moment: Date, now: Date): string
   /** The calendar day of a moment in full: `Tuesday, 24 November 2026`. */
   date(moment: Date): string
 }
@@ -186,6 +192,7 @@ export function makeTimes(tag: string, timeZone: string): Times {
   const seconds = format({ dateStyle: 'medium', timeStyle: 'medium' })
   const dayAndMonth = { month: 'short', day: 'numeric' } as const
   const dayThisYear = format(dayAndMonth)
+  const dayAndYear = format({ dateStyle: 'medium' })
   const bareDay = format(dayAndMonth, 'UTC')
   const bareDayOfYear = format({ dateStyle: 'medium' }, 'UTC')
   const offsets = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'shortOffset' })
@@ -209,6 +216,10 @@ export function makeTimes(tag: string, timeZone: string): Times {
     near,
     day: (day) => bareDay(new Date(day)),
     dayOfYear: (day) => bareDayOfYear(new Date(day)),
+    dayOf: (moment, now) => {
+      const years = [moment, now].map((each) => calendar.format(each).slice(0, 4))
+      return years[0] === years[1] ? dayThisYear(moment) : dayAndYear(moment)
+    },
     date: format({ dateStyle: 'full' }),
   }
 }

@@ -183,6 +183,7 @@ function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report' 
   return {
     ...locale,
     when: (moment) => locale.when(moment, now),
+    dayOf: (moment) => locale.dayOf(moment, now),
     site,
     icon,
     spaceAfter,

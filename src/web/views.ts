@@ -146,9 +146,11 @@ export interface PartData {
 }
 
 /** The common data of all pages. */
-export type Common = Omit<Locale, 'when'> & {
+export type Common = Omit<Locale, 'when' | 'dayOf'> & {
   /** A moment as people say it at the time of the request. See Locale. */
   when(moment: Date): string
+  /** The day of a moment, with its year unless it is this one. See Locale. */
+  dayOf(moment: Date): string
   site: Site
   icon: typeof icon
   /** The space after a text: none after Chinese punctuation. Only the renderer calls it. */

@@ -51,6 +51,16 @@ describe('a near time', () => {
   })
 })
 
+describe('a day', () => {
+  it.each([
+    ['2026-01-01T00:00:00+08:00', '1 Jan', '1 月 1 日'],
+    ['2025-12-31T23:59:59+08:00', '31 Dec 2025', '2025 年 12 月 31 日'],
+  ])('%s is %s', (moment, en, zh) => {
+    expect(plainly(SHANGHAI.en.dayOf(at(moment), NOW))).toBe(en)
+    expect(plainly(SHANGHAI.zh.dayOf(at(moment), NOW))).toBe(zh)
+  })
+})
+
 describe('an exact time', () => {
   it('has its seconds, its year and its zone', () => {
     expect(plainly(SHANGHAI.en.exact(NOW))).toBe('24 Nov 2026, 20:02:31 GMT+8')

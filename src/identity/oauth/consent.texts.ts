@@ -46,7 +46,7 @@ export const consent = {
   allowBoth: { en: 'Sign in and allow charges', zh: '登录并允许扣款' },
   signInOnly: { en: 'Sign in only', zh: '仅登录' },
   destination: { en: 'You continue to', zh: '完成后前往' },
-  loopback: { en: 'a program on this computer', zh: '本机上的程序' },
+  loopback: { en: 'on this computer', zh: '本机' },
   answering: (scheme: string) => ({
     en: `the app that answers ${scheme} on this device`,
     zh: `本设备上响应 ${scheme} 的程序`,
@@ -75,7 +75,7 @@ export const consent = {
   },
   about: { en: 'About', zh: '简介' },
   homepage: { en: 'Homepage', zh: '主页' },
-  since: { en: 'Created', zh: '创建于' },
+  since: { en: 'Since', zh: '创建于' },
   allow: { en: 'Allow', zh: '允许' },
   deny: { en: 'Deny', zh: '拒绝' },
 } satisfies Texts

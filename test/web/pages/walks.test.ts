@@ -112,7 +112,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     expect(stops).toHaveLength(await stopsOn(page))
   })
 
-  test.each(LANGUAGES)('consent shows its Allow button at once on a phone: %s', async (language) => {
+  test.each(LANGUAGES)('consent shows all its terms before its answers on a phone: %s', async (language) => {
     const page = await openWalk('buyer', language, { viewport: PHONE })
     const { client_id } = world.oauth.open
     const homepage = 'https://an-application-with-a-long-name.app.example/about'
@@ -124,7 +124,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     for (const scope of ['openid', 'openid profile email offline_access apps']) {
       const asked = { client_id, redirect_uri: REDIRECT_URI, response_type: 'code', scope }
       await page.goto(`${world.test.url}/oauth2/auth?${new URLSearchParams(asked)}`)
-      await expectAnswersInView(page, language)
+      await expectAnswersAfterTerms(page, language)
     }
   })
 
@@ -148,20 +148,17 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     },
   )
 
-  /** All answers of a consent page and all its notices are in view, and nothing covers the answers. */
-  async function expectAnswersInView(page: Page, language: Look['language'], kind?: string) {
+  /** All notices of a consent page are in view at once. Its answers come after all terms, and nothing covers them. */
+  async function expectAnswersAfterTerms(page: Page, language: Look['language'], kind?: string) {
     const { deny, allow } = messages[language].identity.consent
-    for (const name of [deny, allow]) {
-      const button = page.getByRole('button', { name, exact: true })
-      const { y, height } = (await button.boundingBox())!
-      expect(y + height, kind).toBeLessThanOrEqual(PHONE.height)
-      await button.click({ trial: true })
-    }
-    const { y } = (await page.getByRole('heading', { level: 1 }).boundingBox())!
-    expect(y, kind).toBeGreaterThan(0)
-    const answers = (await page.getByRole('button', { name: deny, exact: true }).boundingBox())!
+    const [no, yes] = [deny, allow].map((name) => page.getByRole('button', { name, exact: true }))
+    const { y } = (await no!.boundingBox())!
     for (const notice of await page.locator('main .flash').all())
-      expect(await bottomOf(notice), kind).toBeLessThanOrEqual(answers.y)
+      expect(await bottomOf(notice), kind).toBeLessThanOrEqual(PHONE.height)
+    for (const term of await page.locator('main .flash, main .sees > li, main > p').all())
+      expect(await bottomOf(term), kind).toBeLessThanOrEqual(y)
+    // Playwright scrolls each into view, and fails if something covers it.
+    for (const answer of [no!, yes!]) await answer.click({ trial: true })
   }
 
   async function bottomOf(part: Locator): Promise<number> {
@@ -170,7 +167,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
   }
 
   test.each(LANGUAGES)(
-    'consent of every kind shows its notices and its Allow button at once on a phone: %s',
+    'consent of every kind shows its notices at once, and its terms before its answers: %s',
     async (language) => {
       const page = await openWalk('buyer', language, { viewport: PHONE })
       const { url } = world.test
@@ -183,14 +180,14 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
       for (const [kind, party] of Object.entries(kinds)) {
         const more = { ...PKCE, scope: 'openid profile email offline_access apps' }
         await page.goto(url + authorizationUrl(party as Party, more))
-        await expectAnswersInView(page, language, kind)
+        await expectAnswersAfterTerms(page, language, kind)
       }
       await page.goto(`${url}/device?user_code=${await world.userCode()}`)
       await page
         .getByRole('button', { name: messages[language].identity.device.continue, exact: true })
         .click()
       await page.getByRole('button', { name: messages[language].identity.consent.allow }).waitFor()
-      await expectAnswersInView(page, language, 'device')
+      await expectAnswersAfterTerms(page, language, 'device')
     },
   )
 
