@@ -50,10 +50,14 @@ export type Locale = {
   day(day: string): string
   /** A day, `yyyy-mm-dd`, with its year. */
   dayOfYear(day: string): string
+  /** The days from one, `yyyy-mm-dd`, to another, in full: `1 – 28 November 2026`. */
+  dayRange(from: string, until: string): string
   /** The day of a moment in full, with its weekday and year. */
   date(moment: Date): string
   /** A moment in the site's time zone, to the minute, within a sentence. */
   time(moment: Date): string
+  /** A moment to the minute without its year, where the page names that. */
+  timeInYear(moment: Date): string
   /** A moment as people say it at the time `now`, as an HTML `time` element that has the exact time as its title. */
   when(moment: Date, now: Date): string
   /** The day of a moment, with its year unless it is that of `now`, as an HTML `time` element that has the exact time as its title. */
@@ -101,7 +105,7 @@ export function makeLocale(language: Language, texts: object, { words, timeZone 
     const written = numbers.format(amount)
     return isLong(amount) ? written.replaceAll(',', `,${MAY_BREAK}`) : written
   }
-  const { plain, exact, near, day, dayOfYear, date, dayOf } = makeTimes(tag, timeZone)
+  const { plain, exact, near, day, dayOfYear, dayRange, date, dayOf, inYear } = makeTimes(tag, timeZone)
   const element = (moment: Date, text: string) =>
     `<time datetime="${moment.toISOString()}" title="${exact(moment)}">${text}</time>`
   return {
@@ -113,8 +117,10 @@ export function makeLocale(language: Language, texts: object, { words, timeZone 
       `${amount > 0n ? '+' : amount < 0n ? '−' : ''}${points(amount < 0n ? -amount : amount)}`,
     day,
     dayOfYear,
+    dayRange,
     date,
     time: plain,
+    timeInYear: inYear,
     when: (moment, now) => element(moment, near(moment, now)),
     dayOf: (moment, now) => element(moment, dayOf(moment, now)),
     exactly: (moment) => `<time datetime="${moment.toISOString()}">${exact(moment)}</time>`,
@@ -175,6 +181,10 @@ export type Times = {
   day(day: string): string
   /** A calendar day, `yyyy-mm-dd`, with its year: `24 Nov 2026`. */
   dayOfYear(day: string): string
+  /** Two calendar days and those between them: `1 – 28 November 2026`. */
+  dayRange(from: string, until: string): string
+  /** A moment to the minute without its year: `24 Nov 20:02`. */
+  inYear(moment: Date): string
   /** The calendar day of a moment: `24 Nov` in the year of `now`, or else with its year. */
   dayOf(moment: Date, now: Date): string
   /** The calendar day of a moment in full: `Tuesday, 24 November 2026`. */
@@ -195,6 +205,8 @@ export function makeTimes(tag: string, timeZone: string): Times {
   const dayAndYear = format({ dateStyle: 'medium' })
   const bareDay = format(dayAndMonth, 'UTC')
   const bareDayOfYear = format({ dateStyle: 'medium' }, 'UTC')
+  const ranges = new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeZone: 'UTC' })
+  const inYear = (moment: Date) => `${dayThisYear(moment)} ${clock(moment)}`
   const offsets = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'shortOffset' })
   const offset = (moment: Date) =>
     offsets.formatToParts(moment).find(({ type }) => type === 'timeZoneName')!.value
@@ -206,7 +218,7 @@ export function makeTimes(tag: string, timeZone: string): Times {
     const [day, today] = [calendar.format(moment), calendar.format(now)]
     const days = (Date.parse(day) - Date.parse(today)) / DAY_MS
     if (Math.abs(days) <= 1) return `${relative.format(days, 'day')} ${clock(moment)}`
-    if (day.slice(0, 4) === today.slice(0, 4)) return `${dayThisYear(moment)} ${clock(moment)}`
+    if (day.slice(0, 4) === today.slice(0, 4)) return inYear(moment)
     return plain(moment)
   }
 
@@ -216,6 +228,14 @@ export function makeTimes(tag: string, timeZone: string): Times {
     near,
     day: (day) => bareDay(new Date(day)),
     dayOfYear: (day) => bareDayOfYear(new Date(day)),
+    dayRange: (from, until) => {
+      const [first, last] = [new Date(from), new Date(until)]
+      // The range of Chinese is written in figures only.
+      if (tag !== 'zh-CN') return unbroken(ranges.formatRange(first, last).replaceAll('\u2009', ' '))
+      const isOneYear = from.slice(0, 4) === until.slice(0, 4)
+      return `${bareDayOfYear(first)} – ${isOneYear ? bareDay(last) : bareDayOfYear(last)}`
+    },
+    inYear,
     dayOf: (moment, now) => {
       const years = [moment, now].map((each) => calendar.format(each).slice(0, 4))
       return years[0] === years[1] ? dayThisYear(moment) : dayAndYear(moment)

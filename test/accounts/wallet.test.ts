@@ -162,7 +162,7 @@ describe('the statement for paper', () => {
     const alice = await member()
     await post(alice, HISTORY)
     const november = await sheetIn(alice, 'from=2025-11-01&until=2025-11-30')
-    expect(november).toContain('1 Nov 2025 – 30 Nov 2025')
+    expect(november).toContain('1 – 30 November 2025')
     expect(november).toContain(
       `${t.opening} 1,000 ${t.moneyIn(2)} +207 ${t.moneyOut(1)} −50 ${t.closing} 1,157`,
     )

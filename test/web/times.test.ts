@@ -61,6 +61,14 @@ describe('a day', () => {
   })
 })
 
+it.each([
+  ['2026-11-01', '2026-11-28', '1 – 28 November 2026', '2026 年 11 月 1 日 – 11 月 28 日'],
+  ['2025-10-01', '2026-01-31', '1 October 2025 – 31 January 2026', '2025 年 10 月 1 日 – 2026 年 1 月 31 日'],
+])('the days from %s to %s repeat no month or year', (from, until, en, zh) => {
+  expect(plainly(SHANGHAI.en.dayRange(from, until))).toBe(en)
+  expect(plainly(SHANGHAI.zh.dayRange(from, until))).toBe(zh)
+})
+
 describe('an exact time', () => {
   it('has its seconds, its year and its zone', () => {
     expect(plainly(SHANGHAI.en.exact(NOW))).toBe('24 Nov 2026, 20:02:31 GMT+8')

@@ -364,6 +364,25 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     }
   })
 
+  test('a statement on paper keeps its last movement beside its closing balance', async () => {
+    const page = await openWalk('buyer', 'en')
+    await page.goto(`${world.test.url}/account/statement?period=year`)
+    await page.emulateMedia({ media: 'print' })
+    const last = page.locator('.paper tbody').last()
+    expect(await last.locator('tr').count()).toBe(3)
+    expect(await last.textContent()).toContain(messages.en.paperStatement.closing)
+    const kept = [last, page.locator('.paper > footer')].map((part) =>
+      part.evaluate((element) => {
+        const { breakInside, breakBefore } = getComputedStyle(element)
+        return [breakInside, breakBefore]
+      }),
+    )
+    expect(await Promise.all(kept)).toEqual([
+      ['avoid', 'auto'],
+      ['auto', 'avoid'],
+    ])
+  })
+
   test('a menu that is higher than the window shows the current place', async () => {
     const page = await openWalk('buyer', 'en', { viewport: { width: 1280, height: 700 } })
     await page.goto(`${world.test.url}/docs/rules`)
