@@ -68,7 +68,7 @@ const ROOMS: { [area: string]: Floors } = {
     hmac: ['apps', 'mandates'],
     rest: ['hmac', 'payouts'],
     diagnosis: ['gateway', 'hmac'],
-    events: ['apps', 'hmac'],
+    events: ['apps', 'rest'],
     notifications: ['events', 'gateway'],
     buyer: ['notifications', 'links'],
     merchant: ['buyer'],

@@ -136,6 +136,7 @@ comment on index notifications_claimed is 'claim_notifications: deliveries under
 comment on index notifications_failed is 'src/payment/notifications/redelivery.ts: the failed ones of all applications';
 comment on index notifications_lanes is 'claim_notifications: the next of each host and application';
 comment on index notifications_of_app is 'src/payment/notifications/redelivery.ts: an application''s list';
+comment on index notifications_of_payout is 'src/payment/notifications/redelivery.ts: the events of a payout';
 comment on index notifications_of_mandate is 'src/payment/notifications/redelivery.ts: the events of a mandate';
 comment on index notifications_of_transfer is 'src/payment/notifications/redelivery.ts: the events of a transfer';
 comment on index notifications_order_id_key is 'unique: an order, a kind and an event are one notification';

@@ -4,6 +4,7 @@
  */
 
 import type { Db } from '../database/connection.ts'
+import { askedPayout } from '../docs/operations/payouts.ts'
 import {
   type FindSamples,
   SAMPLE_ORDER,
@@ -21,6 +22,8 @@ import { makeMerchantPair } from '../payment/apps/key-changes.ts'
 import { createTestApp } from '../payment/apps/test-apps.ts'
 import { makePlaceOrder } from '../payment/orders/place.ts'
 import { makePostTransfer } from '../payment/orders/transfers.ts'
+import { createPayout } from '../payment/payouts/payouts.ts'
+import { readPayoutRequest } from '../payment/payouts/request.ts'
 import { currentKey } from '../payment/signing/keys.ts'
 import { pointsOf } from '../payment/wire-fields/money.ts'
 import { ensureOauthAppAs, isInForce, type Store } from './apps.ts'
@@ -53,6 +56,8 @@ export async function ensureSamples(deps: Parts, store: Store, reviewer_id: bigi
   const { client_id, client_secret } = await ensureOauthAppAs('sample_oauth_app', oauth, deps, store, people)
   const { app_id, order, ...payments } = await ensureTestApp(deps, store, owner_id)
   const issue = await ensureAccessKey(deps, store, { ...payments, app_id, order, owner_id, member_id })
+  const member = { id: member_id.toString(), username: MEMBER.username }
+  await createPayout(deps, { app_id, owner_id }, readPayoutRequest(askedPayout({ member })), () => {})
   const mandates = await ensureSampleMandates(deps, { app_id, member_id })
   const client = { client_id, client_secret, redirect_uri }
   const grant = makeGrant(deps, client, member_id)
@@ -64,7 +69,7 @@ export async function ensureSamples(deps: Parts, store: Store, reviewer_id: bigi
     mandates,
     ...(await grant()),
     access: await issue(),
-    member: { id: member_id.toString(), username: MEMBER.username },
+    member,
   })
 }
 

@@ -109,7 +109,7 @@ async function send({ method, path, request }: Operation, fields: object, author
     url,
     headers: {
       ...headers,
-      'content-type': isJson ? 'application/json' : 'application/x-www-form-urlencoded',
+      ...(request && { 'content-type': isJson ? 'application/json' : 'application/x-www-form-urlencoded' }),
     },
     payload: isJson ? JSON.stringify(fields) : text,
   })
@@ -346,6 +346,7 @@ describe('the service', () => {
     if (body.access_token)
       known[operation.area === 'rest' ? 'access_key_token' : 'access_token'] = body.access_token
     if (operation.path.endsWith('/transfers')) known.transfer_id ??= body.transaction_id
+    if (operation.path.endsWith('/payouts') && body.reference) known.reference = body.reference
     if (body.mandate_id) known.mandate_id ??= body.mandate_id
     if (operation.area === 'payment' && body.transaction_id) {
       known.transaction_id ??= body.transaction_id

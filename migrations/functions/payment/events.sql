@@ -93,6 +93,20 @@ begin
 end
 $$;
 
+-- An event for a payout that has just ended by itself, or halted. It tells the payout as it is then. spec/payouts 4.4.
+create or replace function write_payout_event(p_kind text, p_id bigint) returns void language plpgsql as $$
+begin
+  insert into notifications (kind, payout_id, app_id, host, event_id, occurred_at, facts, next_attempt_at)
+  select p_kind, p_id, app.id, url_host(app.events_url), new_event_id(), payout.updated_at,
+    to_jsonb(payout) - 'fingerprint' || to_jsonb(sums), payout.updated_at
+  from (select * from payouts where id = p_id offset 0) as payout
+  cross join lateral (
+    select id, events_url from payment_apps where id = payout.app_id and events_url is not null offset 0
+  ) as app
+  cross join lateral payout_sums(p_id) as sums;
+end
+$$;
+
 -- An event for an act on a mandate that a member has accepted. It tells the mandate as it is after the act.
 create or replace function write_mandate_event(p_kind text, p_id bigint) returns void language plpgsql as $$
 begin

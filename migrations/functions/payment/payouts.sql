@@ -126,6 +126,18 @@ begin
 end
 $$;
 
+-- What a payout's lines are: their counts by result, their points and fees, and what the paid ones cost with their fees.
+create or replace function payout_sums(p_id bigint) returns table (
+  count integer, pending integer, paid integer, refused integer, cancelled integer, amount bigint, fee bigint, paid_total bigint
+) language sql stable as $$
+  select count(*)::integer,
+    (count(*) filter (where status = 'pending'))::integer, (count(*) filter (where status = 'paid'))::integer,
+    (count(*) filter (where status = 'refused'))::integer, (count(*) filter (where status = 'cancelled'))::integer,
+    sum(line.amount)::bigint, sum(line.fee)::bigint,
+    coalesce(sum(line.amount + line.fee) filter (where status = 'paid'), 0)::bigint
+  from payout_lines as line where payout_id = p_id
+$$;
+
 -- Runs the next piece of a payout in one transaction. It answers no row when another worker has the payout, or when it does not run
 -- any more. Otherwise: its status afterwards, the row that its first busy line waits for, and the outcomes of the lines.
 -- The next run awaits that row before it takes the payout's, and holds no lock while it waits. After the payout's row it waits for
@@ -194,6 +206,7 @@ begin
         halted_at = case when v_reason is not null then p_now end,
         finished_at = case when v_reason is null then p_now end
     where id = p_id;
+    perform write_payout_event(case status when 'halted' then 'payout.halted' else 'payout.finished' end, p_id);
   end if;
   return next;
 end

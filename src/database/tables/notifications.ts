@@ -59,14 +59,17 @@ export type NotificationKind =
   | 'mandate.created'
   | 'mandate.changed'
   | 'mandate.revoked'
+  | 'payout.finished'
+  | 'payout.halted'
 
 /** The database fills in `app_id` and `host`. */
 export type NotificationsTable = {
   id: Identity
-  /** The subject: exactly one of an order, a transfer and a mandate. */
+  /** The subject: exactly one of an order, a transfer, a mandate and a payout. */
   order_id: Nullable<bigint>
   transfer_id: Nullable<bigint>
   mandate_id: Nullable<bigint>
+  payout_id: Nullable<bigint>
   kind: Generated<NotificationKind>
   /** Set for events only. */
   event_id: Nullable<string>

@@ -48,7 +48,7 @@ const SCOPES: Record<AccessScope, Text> = {
   'orders:write': text('Create orders', '创建订单'),
   transfers: text('Send points from the wallet of the owner', '从所有者的钱包转出积分'),
   mandates: text('Offer, charge, read and revoke mandates', '发起、扣款、查询和撤销预授权'),
-  payouts: text('Make, read and stop payouts', '发起、查询和停止批量转账'),
+  payouts: text('Make, read and stop payouts', '发起、查询和停止批量付款'),
 }
 
 /** The ways to authenticate as OpenAPI has them. */

@@ -1,6 +1,6 @@
 /**
  * Describes the token endpoint of access keys, and the JSON API that takes its tokens. Its operations are those of the HMAC API with
- * other addresses and without a signature.
+ * other addresses and without a signature. Payouts are its own.
  */
 import { z } from 'zod'
 import type { AccessScope } from '../../database/tables/access-keys.ts'
@@ -18,6 +18,7 @@ import { AnyRefusal as OAuthRefusal } from './identity.ts'
 import { mandateOperations } from './mandates.ts'
 import { type Answer, described, type Operation, text, withWords } from './operation.ts'
 import { AnyRefusal, paymentOperations } from './payment.ts'
+import { payoutOperations } from './payouts.ts'
 import { NOW, type Samples } from './samples.ts'
 
 const CLIENT = {
@@ -243,6 +244,16 @@ export const accessKeyOperations: Operation[] = [
       text('Returns one transfer of the application.', '返回应用的一笔转账。'),
     ),
   },
+  ...payoutOperations.map(
+    (operation): Operation => ({
+      ...operation,
+      area: 'rest',
+      path: API_PATH + operation.path,
+      security: 'accessKey',
+      scope: 'payouts',
+      answers: { ...operation.answers, 401: noToken, 403: lacksScope },
+    }),
+  ),
   unsigned('/payment/mandate/{payment_id}/offer', {
     method: 'post',
     path: '/mandates',

@@ -40,6 +40,8 @@ export const SAMPLE_TRADE = {
   name: 'Mug',
   money: '9.90',
 }
+/** The payout of the examples, and its line without the member. */
+export const SAMPLE_PAYOUT = { reference: 'raffle-7', line: { line_id: '1', memo: 'First prize' } }
 export const MADE_UP_MANDATE = 'mdt_8f2k4m6n8p0q2r4s6t8v0w2x'
 /** A placeholder in an example for the second at which it is sent. */
 export const NOW = '$TIMESTAMP'

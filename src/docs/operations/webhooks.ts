@@ -10,6 +10,7 @@ import {
   EventHeaders,
   MandateEvent,
   OrderEvent,
+  PayoutEvent,
   RefusedCharge,
   RefusedChargeEvent,
   TransferEvent,
@@ -25,6 +26,7 @@ import { ABOUT_TRADE } from './gateway.ts'
 import { CHARGED, Charged, ENDED_MANDATE, MANDATE, Mandate } from './mandates.ts'
 import { described, text } from './operation.ts'
 import { moment, ORDER, Order, TRANSFER, Transfer } from './payment.ts'
+import { PAYOUT, Payout } from './payouts.ts'
 import { SAMPLE_TRADE, type Samples } from './samples.ts'
 
 export type Webhook = {
@@ -183,6 +185,12 @@ const EXPIRED = {
 }
 const REFUNDED = { ...ORDER, status: 'refunded', refunded_amount: 120, updated_at: '2026-01-03T03:05:00Z' }
 
+const HALTED_PAYOUT = {
+  ...PAYOUT,
+  ...{ status: 'halted', reason: 'insufficient', count: 2, pending: 1, amount: 250, fee: 9, total: 259 },
+  finished_at: null,
+}
+
 const ABOUT_EVENT = {
   type: text('What happened.', '事件类型。'),
   timestamp: text('When it happened.', '发生时间。'),
@@ -209,6 +217,13 @@ const orderEvent = (type: z.output<typeof OrderEvent>['type'], example: object, 
 const mandateEvent = (type: z.output<typeof MandateEvent>['type'], example: object, at = PAID_AT) => ({
   data: { en: 'mandate as the API answers it', zh: '接口返回的预授权相同' },
   schema: described(MandateEvent.extend({ type: z.literal(type), data: Mandate }), ABOUT_EVENT),
+  example,
+  at,
+})
+
+const payoutEvent = (type: z.output<typeof PayoutEvent>['type'], example: object, at: string) => ({
+  data: { en: 'payout as the API answers it', zh: '接口返回的批量付款相同' },
+  schema: described(PayoutEvent.extend({ type: z.literal(type), data: Payout }), ABOUT_EVENT),
   example,
   at,
 })
@@ -299,7 +314,23 @@ const ABOUT_EVENTS = {
     },
     at: PAID_AT,
   },
-} satisfies Partial<Record<EventType, AboutEvent>>
+  'payout.finished': {
+    title: { en: 'Event payout.finished', zh: '事件 payout.finished' },
+    when: {
+      en: 'Every line of a payout is paid or refused. With the mode all, status refused says that none is paid.',
+      zh: '批量付款的每一行都已付款或被拒绝。all 模式下 status 为 refused 表示一行也没有付。',
+    },
+    ...payoutEvent('payout.finished', PAYOUT, '2026-01-02T03:04:06.000Z'),
+  },
+  'payout.halted': {
+    title: { en: 'Event payout.halted', zh: '事件 payout.halted' },
+    when: {
+      en: 'A payout cannot go on for the reason in reason. Mend it, then resume the payout.',
+      zh: '批量付款无法继续，原因见 reason。解决后请继续该批量付款。',
+    },
+    ...payoutEvent('payout.halted', HALTED_PAYOUT, '2026-01-02T03:04:06.000Z'),
+  },
+} satisfies Record<EventType, AboutEvent>
 
 function eventWebhook([type, about]: [string, AboutEvent]): Webhook {
   const { title, when, data, schema, example, at } = about

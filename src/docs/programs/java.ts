@@ -98,7 +98,7 @@ function sending({ proof, method, sentIn, address, json, isPage }: Call): string
   if (sentIn === 'form' || sentIn === 'json') steps.push(`    .header("Content-Type", "${MEDIA[sentIn]}")`)
   if (proof === 'client') steps.push('    .header("Authorization", "Basic " + basic)')
   if (proof === 'bearer') steps.push('    .header("Authorization", "Bearer " + accessToken)')
-  const body = json === undefined ? 'encoded.toString()' : 'body'
+  const body = sentIn === undefined ? '""' : json === undefined ? 'encoded.toString()' : 'body'
   if (method === 'post') steps.push(`    .POST(HttpRequest.BodyPublishers.ofString(${body}))`)
   return [
     ...steps,

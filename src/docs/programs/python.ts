@@ -68,12 +68,13 @@ const SIGNING: Partial<Record<Proof, { modules: string[]; steps: string[] }>> = 
   },
 }
 
-function sending({ proof, sentIn, address, isPage }: Call): string[] {
+function sending({ proof, method, sentIn, address, isPage }: Call): string[] {
   const url = text(address, sentIn === 'query' ? '?{urlencode(fields)}' : '')
   if (isPage) return ['# A browser opens this address.', `print(${url})`]
   const given = [url]
   if (sentIn === 'form') given.push('urlencode(fields).encode()')
   if (sentIn === 'json') given.push('json.dumps(fields).encode()')
+  if (method === 'post' && sentIn === undefined) given.push('method="POST"')
   const headers: [string, string][] = []
   if (proof === 'client') headers.push(['Authorization', 'f"Basic {basic}"'])
   if (proof === 'bearer') headers.push(['Authorization', 'f"Bearer {ACCESS_TOKEN}"'])

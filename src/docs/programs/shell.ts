@@ -50,18 +50,20 @@ export function settingEnvironment({ environment }: Call): string {
 
 function curl({
   proof,
+  method,
   sentIn,
   address,
   fields,
   json,
   isPage,
-}: Omit<Call, 'set' | 'environment' | 'isTimed' | 'method'>): string {
+}: Omit<Call, 'set' | 'environment' | 'isTimed'>): string {
   const parts = ['curl -sS']
   // The status and the redirect show the outcome of an operation without a body.
   if (isPage) parts.push(`-o /dev/null -w '%{http_code} %{redirect_url}\\n'`)
   if (proof === 'client') parts.push('-u "$CLIENT_ID:$CLIENT_SECRET"')
   if (proof === 'bearer') parts.push('-H "Authorization: Bearer $ACCESS_TOKEN"')
   if (sentIn === 'query') parts.push('-G')
+  if (method === 'post' && sentIn === undefined) parts.push('-X POST')
   parts.push(doubleQuoted(address))
   const body =
     json === undefined

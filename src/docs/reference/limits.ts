@@ -14,6 +14,10 @@ const LIMITS: Record<string, Text> = {
     en: '1 to 128 visible ASCII characters, no &',
     zh: '1 至 128 个可见 ASCII 字符，不含 &',
   },
+  "^[!-%'-9;-~]+$": {
+    en: 'visible ASCII characters, no & and no colon',
+    zh: '可见 ASCII 字符，不含 & 和冒号',
+  },
   '^[A-Za-z0-9._\\-|]{1,128}$': {
     en: '1 to 128 ASCII letters, digits and . _ - |',
     zh: '1 至 128 个英文字母、数字或 . _ - |',
@@ -44,6 +48,7 @@ const LIMITS: Record<string, Text> = {
   },
   '^\\d{10}$': { en: '10 digits', zh: '10 位数字' },
   '^\\d{1,3}$': digits('1–3'),
+  '^\\d{1,4}$': digits('1–4'),
   '^\\d{1,7}$': digits('1–7'),
   '^\\d{1,10}$': digits('1–10'),
   '^\\d+$': { en: 'digits', zh: '数字' },

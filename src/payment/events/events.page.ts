@@ -17,7 +17,14 @@ import { actorOf, CONFIRMED, isConfirmed, type OwnedRequest, pathOf } from '../r
 import { eventSecretsOf, isEventsUrl, pendingEvents, rotateEventSecret, setEventsUrl } from './events.ts'
 import type { EventType } from './subjects.ts'
 
-const TYPES: EventType[] = ['order.paid', 'order.expired', 'order.refunded', 'transfer.completed']
+const TYPES: EventType[] = [
+  'order.paid',
+  'order.expired',
+  'order.refunded',
+  'transfer.completed',
+  'payout.finished',
+  'payout.halted',
+]
 const MANDATE_TYPES: EventType[] = [
   'charge.completed',
   'charge.failed',

@@ -96,5 +96,7 @@ export const events = {
       zh: '成员暂停、恢复或修改了预授权',
     },
     'mandate.revoked': { en: 'Mandate ended', zh: '预授权已结束' },
+    'payout.finished': { en: 'Payout finished', zh: '批量付款已结束' },
+    'payout.halted': { en: 'Payout halted', zh: '批量付款已暂停' },
   } satisfies Record<NotificationKind, Text>,
 } satisfies Texts

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { ChargeFields, MandateFields } from '../hmac/mandate-shapes.ts'
 import { OrderFields, Points, TransferFields } from '../hmac/shapes.ts'
+import { PayoutFields } from '../rest/payout-shapes.ts'
 import { Day, MandateId, OrderId } from '../wire-fields/fields.ts'
 
 export const OrderEvent = z.strictObject({
@@ -40,12 +41,19 @@ export const RefusedChargeEvent = z.strictObject({
   data: RefusedCharge,
 })
 
+export const PayoutEvent = z.strictObject({
+  type: z.enum(['payout.finished', 'payout.halted']),
+  timestamp: z.iso.datetime(),
+  data: PayoutFields,
+})
+
 export type EventBody = z.output<
   | typeof OrderEvent
   | typeof TransferEvent
   | typeof MandateEvent
   | typeof ChargeEvent
   | typeof RefusedChargeEvent
+  | typeof PayoutEvent
 >
 
 export const EventHeaders = z.strictObject({

@@ -7,6 +7,7 @@ import type { WireMandate } from '../hmac/answers.ts'
 import type { Charge, ChargeResult } from '../mandates/charge.ts'
 import type { Order } from '../orders/orders.ts'
 import type { Transfer } from '../orders/transfers.ts'
+import type { Payout } from '../payouts/payouts.ts'
 
 export type EventType = Exclude<NotificationKind, 'gateway'>
 
@@ -26,6 +27,7 @@ export type Subject =
   | { charge: Charge }
   | { refused: RefusedCharge }
   | { mandate: WireMandate }
+  | { payout: Payout }
 
 /** An event as it is stored. */
 export type FoundEvent = {
@@ -48,6 +50,8 @@ const SHAPES = {
   'mandate.created': 'mandate',
   'mandate.changed': 'mandate',
   'mandate.revoked': 'mandate',
+  'payout.finished': 'payout',
+  'payout.halted': 'payout',
 } as const satisfies Record<EventType, string>
 
 type Claimed = { id: bigint; kind: NotificationKind }
@@ -134,6 +138,18 @@ const READERS = {
       )`,
     )
     return rows.map((row) => ({ found: row, subject: { mandate: row as WireMandate } }))
+  },
+  async payout(db: Db, ids: bigint[]) {
+    const rows = await factsOf<Payout>(
+      db,
+      ids,
+      sql`facts.*`,
+      sql`jsonb_to_record(n.facts) as facts(
+        reference text, status text, reason text, mode text, count integer, pending integer, paid integer, refused integer,
+        cancelled integer, amount bigint, fee bigint, paid_total bigint, created_at timestamptz, finished_at timestamptz
+      )`,
+    )
+    return rows.map((row) => ({ found: row, subject: { payout: row as Payout } }))
   },
 }
 

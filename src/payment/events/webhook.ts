@@ -9,6 +9,7 @@ import type { Core } from '../../core/core.ts'
 import { describeCharge, describeMandate, describeOrder, describeTransfer } from '../hmac/answers.ts'
 import { PAYMENT_ERRORS, type PaymentWireCode } from '../hmac/errors.ts'
 import { keptRefusal } from '../mandates/charge.ts'
+import { describePayout } from '../rest/payout-answers.ts'
 import { openKey } from '../signing/keys.ts'
 import type { EventBody, RefusedCharge as RefusedChargeFields } from './shapes.ts'
 import { type EventType, type RefusedCharge, readSubjects, type Subject } from './subjects.ts'
@@ -63,6 +64,7 @@ function dataOf(subject: Subject, occurred_at: Date): EventBody['data'] {
   if ('transfer' in subject) return describeTransfer(subject.transfer)
   if ('charge' in subject) return describeCharge(subject.charge, occurred_at)
   if ('mandate' in subject) return describeMandate(subject.mandate)
+  if ('payout' in subject) return describePayout(subject.payout)
   return describeRefused(subject.refused)
 }
 

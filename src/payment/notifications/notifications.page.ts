@@ -14,6 +14,7 @@ import {
   countNotifications,
   type Notification,
   outcomeOf,
+  PAYOUT_ID,
   type Reader,
   readNotifications,
   redeliver,
@@ -32,7 +33,10 @@ const SOON_MS = 90_000
 
 const Filter = z.object({
   status: z.enum(STATUSES).catch('all'),
-  transaction_id: z.union([TransactionId, MandateId]).optional().catch(undefined),
+  transaction_id: z
+    .union([TransactionId, MandateId, z.string().regex(new RegExp(PAYOUT_ID))])
+    .optional()
+    .catch(undefined),
   before: cursor,
 })
 

@@ -29,6 +29,7 @@ export const notifications = {
   trade: { en: 'Trade number', zh: '平台订单号' },
   transaction: { en: 'Transaction ID', zh: '交易号' },
   mandate: { en: 'Mandate', zh: '预授权' },
+  payout: { en: 'Payout', zh: '批量付款' },
   nextAttempt: { en: 'Next attempt', zh: '下次尝试' },
   now: { en: 'Being sent', zh: '正在发送' },
   refresh: { en: 'Check again', zh: '刷新' },

@@ -26,30 +26,37 @@ type Actor = Reader & { actor_id: bigint; ip: string }
 /** The notifications of a payment. The payer sees only these. */
 export const PAYMENT_KINDS = ['gateway', 'order.paid'] as const
 
-/** The notifications for a role with this right, joined to their orders, transfers, mandates and applications. */
+/** The notifications for a role with this right, joined to their orders, transfers, mandates, payouts and applications. */
 function notificationsFor(db: Db, reader: Reader, right: Right) {
   const all = db
     .selectFrom('notifications')
     .leftJoin('orders', 'orders.id', 'notifications.order_id')
     .leftJoin('transfers', 'transfers.id', 'notifications.transfer_id')
     .leftJoin('mandates', 'mandates.id', 'notifications.mandate_id')
+    .leftJoin('payouts', 'payouts.id', 'notifications.payout_id')
     .innerJoin('payment_apps', 'payment_apps.id', 'notifications.app_id')
   if (reader.role === 'administrator') return all
   if (reader.role === 'team') return all.where(permits(reader.user_id, right))
   return all.where('orders.payer_id', '=', reader.user_id).where('notifications.kind', 'in', PAYMENT_KINDS)
 }
 
+/** How lists of notifications name a payout, whose reference is unique within its application alone. */
+export const PAYOUT_ID = '^payout-([1-9][0-9]{0,17})$'
+
 const idOf = (payment_id: string) =>
   sql<bigint>`(select id from payment_apps where payment_id = ${payment_id})`
 
-/** Whether the notification belongs to this order, transfer or mandate. Each part uses its own index. */
+/** Whether the notification belongs to this order, transfer, mandate or payout. Each part uses its own index. */
 function belongsTo(transaction_id: string) {
   return sql<SqlBool>`(
     notifications.order_id = (select id from orders where transaction_id = ${transaction_id})
     or notifications.transfer_id = (select id from transfers where transaction_id = ${transaction_id})
     or notifications.mandate_id = (select id from mandates where mandate_id = ${transaction_id})
+    or notifications.payout_id = substring(${transaction_id} from ${PAYOUT_ID})::bigint
   )`
 }
+
+const payoutId = sql<string | null>`'payout-' || payouts.id`
 
 /** Whether the notification can be sent: events need an application that has events switched on. */
 const isWanted = sql<SqlBool>`(notifications.kind = 'gateway' or payment_apps.events_url is not null)`
@@ -61,7 +68,7 @@ function hasOwnQuery(address: 'notify_url' | 'return_url') {
 
 export type NotificationFilter = {
   payment_id?: string | undefined
-  /** The transaction ID of an order or a transfer, or a mandate_id. */
+  /** The transaction ID of an order or a transfer, a mandate_id, or `payout-` and the id of a payout. */
   transaction_id?: string | undefined
   status?: NotificationStatus | undefined
   /** Only notifications older than the one with this id. */
@@ -154,11 +161,15 @@ async function readEach(db: Db, reader: Reader, ids: bigint[]) {
     .select((eb) => [
       eb.fn.coalesce('notifications.occurred_at', 'orders.paid_at').as('occurred_at'),
       eb.fn
-        .coalesce('orders.transaction_id', 'transfers.transaction_id', 'mandates.mandate_id')
+        .coalesce('orders.transaction_id', 'transfers.transaction_id', 'mandates.mandate_id', payoutId)
         .$notNull()
         .as('transaction_id'),
-      eb.fn.coalesce('orders.order_id', 'transfers.order_id', 'mandates.reference').$notNull().as('order_id'),
+      eb.fn
+        .coalesce('orders.order_id', 'transfers.order_id', 'mandates.reference', 'payouts.reference')
+        .$notNull()
+        .as('order_id'),
       eb('notifications.mandate_id', 'is not', null).as('isOfMandate'),
+      eb('notifications.payout_id', 'is not', null).as('isOfPayout'),
       eb('notifications.kind', 'in', PAYMENT_KINDS).as('isOfPayment'),
       sql<string | null>`name_now(transfers.to_user_id, transfers.to_username)`.as('to_username'),
       hasOwnQuery('notify_url').as('notifyHasQuery'),
@@ -215,7 +226,7 @@ async function attemptsOf(db: Db, notification_ids: bigint[]) {
 }
 
 /**
- * Redelivers the notification with this id, or the latest one of an order, transfer or mandate, at once. Throws not_found, conflict
+ * Redelivers the notification with this id, or the latest one of an order, transfer, mandate or payout, at once. Throws not_found, conflict
  * while an attempt is under way or if the application has switched events off, and too_many_attempts to a payer within
  * PAYER_PAUSE_SECONDS of the last attempt. Returns the ids of the notification and of its order.
  */

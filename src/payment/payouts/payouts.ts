@@ -174,18 +174,9 @@ export async function insertPayout(
 /** Payouts with the sums of their lines. `condition` names them as `payout`. */
 async function selectPayouts(db: Db, condition: ReturnType<typeof sql>): Promise<Payout[]> {
   const { rows } = await sql<Payout>`
-    select payout.*, line.*
+    select payout.*, sums.*
     from (select * from payouts as payout where ${condition}) as payout
-    cross join lateral (
-      select count(*)::integer as count,
-        (count(*) filter (where status = 'pending'))::integer as pending,
-        (count(*) filter (where status = 'paid'))::integer as paid,
-        (count(*) filter (where status = 'refused'))::integer as refused,
-        (count(*) filter (where status = 'cancelled'))::integer as cancelled,
-        sum(amount)::bigint as amount, sum(fee)::bigint as fee,
-        coalesce(sum(amount + fee) filter (where status = 'paid'), 0)::bigint as paid_total
-      from payout_lines where payout_id = payout.id
-    ) as line
+    cross join lateral payout_sums(payout.id) as sums
     order by payout.id desc`.execute(db)
   return rows
 }

@@ -5,29 +5,24 @@ import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { API_PATH } from '../access-keys/token.ts'
 import { type Caller, requireApproved, requireReadable } from '../hmac/caller.ts'
-import { PAYMENT_ERRORS, type PaymentWireCode } from '../hmac/errors.ts'
 import { LIMIT_DEFAULT, readerOf } from '../hmac/shapes.ts'
-import { refusalOf } from '../orders/transfers.ts'
-import { type JudgedPayout, judgePayout } from '../payouts/judge.ts'
+import { judgePayout } from '../payouts/judge.ts'
 import {
   cancelPayout,
   createPayout,
   findPayout,
   linesOfPayout,
   type Payout,
-  type PayoutLineResult,
   payoutsOfApp,
   resumePayout,
 } from '../payouts/payouts.ts'
-import { type PayoutRequest, readPayoutRequest } from '../payouts/request.ts'
-import { isoSeconds } from '../signing/hmac.ts'
+import { readPayoutRequest } from '../payouts/request.ts'
 import { flatParameters } from '../wire-fields/fields.ts'
+import { describeDryRun, describeLine, describePayout } from './payout-answers.ts'
 import {
   type DryRunAnswer,
   LinesQuery,
   type PayoutAnswer,
-  type PayoutFields,
-  type PayoutLineFields,
   type PayoutLinesPage,
   type PayoutPage,
   PayoutsQuery,
@@ -125,52 +120,3 @@ const answer = (payout: Payout): z.output<typeof PayoutAnswer> => ({
   success: true,
   ...describePayout(payout),
 })
-
-function describePayout(payout: Payout): z.output<typeof PayoutFields> {
-  const { reference, status, reason, mode, count, pending, paid, refused, cancelled } = payout
-  return {
-    ...{ reference, status, reason, mode, count, pending, paid, refused, cancelled },
-    amount: Number(payout.amount),
-    fee: Number(payout.fee),
-    total: Number(payout.amount + payout.fee),
-    paid_total: Number(payout.paid_total),
-    created_at: isoSeconds(payout.created_at),
-    finished_at: payout.finished_at === null ? null : isoSeconds(payout.finished_at),
-  }
-}
-
-type Judged = Pick<
-  PayoutLineResult,
-  'line_id' | 'status' | 'outcome' | 'bound' | 'have' | 'fee' | 'transaction_id'
->
-
-function describeLine(line: Judged): z.output<typeof PayoutLineFields> {
-  const { line_id, status, outcome, bound, have, transaction_id, fee } = line
-  const refusal = outcome === null ? undefined : refusalOf({ outcome, bound, have, transaction_id })
-  return {
-    ...{ line_id, status },
-    code: refusal === undefined ? null : PAYMENT_ERRORS[refusal.code as PaymentWireCode].number,
-    message: refusal?.message ?? null,
-    transaction_id,
-    fee: Number(fee),
-  }
-}
-
-function describeDryRun(
-  { reference, mode }: PayoutRequest,
-  { lines, need, have, left_today }: JudgedPayout,
-): z.output<typeof DryRunAnswer> {
-  const refused = lines.filter(({ status }) => status === 'refused').length
-  return {
-    success: true,
-    dry_run: true,
-    ...{ reference, mode, count: lines.length, pending: lines.length - refused, refused },
-    need: Number(need),
-    have: Number(have),
-    left_today: left_today === null ? null : Number(left_today),
-    lines: lines.map((line) => ({
-      ...describeLine({ ...line, transaction_id: null }),
-      warning: line.is_suspended ? ('suspended' as const) : null,
-    })),
-  }
-}
