@@ -12,6 +12,7 @@ import { notificationAdminPages } from './apps/notifications.page.ts'
 import { paymentAppAdminPages } from './apps/payment-apps.page.ts'
 import { reviewPages } from './apps/reviews.page.ts'
 import { dashboardPages } from './dashboard/dashboard.page.ts'
+import { linkToNextStep } from './dashboard/first-steps.page.ts'
 import { findPages } from './find/find.page.ts'
 import { showAdminNav } from './navigation/nav.ts'
 import { forumPages } from './people/forum.page.ts'
@@ -41,7 +42,7 @@ export async function adminPlugin(app: FastifyInstance, deps: PaymentDeps): Prom
   findPages(app, deps)
   movementPages(app, deps)
   freezePages(app, deps)
-  settingPages(app, deps)
+  settingPages(app, deps, linkToNextStep)
   await logoPage(app, deps)
   adjustmentPages(app, deps)
   proposalPages(app, deps)

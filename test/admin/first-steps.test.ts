@@ -54,6 +54,30 @@ describe('a new site', () => {
     await setSetting(bare, 'set_up_finished', 'off')
   })
 
+  it('leads from one step to the next', async () => {
+    await setSetting(bare, 'site_name_en', '')
+    const admin = await (await makePerson(bare, { is_admin: true })).signIn()
+    const next = async () =>
+      /<li class="next" aria-current="step">.*?<b>(.*?)<\/b>/s.exec((await admin.get('/admin')).body)?.[1]
+    expect(await next()).toBe(steps.name.label)
+    const brand = await admin.get('/admin/settings?area=brand')
+    const saved = await admin.submit(brand, '/admin/settings', { site_name_en: 'Spark', confirmed: 'yes' })
+    const after = textOf((await admin.get(saved.location!)).body)
+    expect(after).toContain(t.next(steps.mail.label))
+    expect(await next()).toBe(steps.mail.label)
+    await setSetting(bare, 'site_name_en', '')
+  })
+
+  it('links every step to a place of the guides', async () => {
+    const admin = await (await makePerson(bare, { is_admin: true })).signIn()
+    for (const language of ['en', 'zh-CN'] as const)
+      for (const { guide } of Object.values(messages[language].firstSteps.steps)) {
+        const [path, place] = guide.split('#') as [string, string?]
+        const { body } = await admin.get(path, { 'accept-language': language })
+        if (place !== undefined) expect(body).toContain(`id="${place}"`)
+      }
+  })
+
   it('counts what was done, and not what is left as it came', async () => {
     const person = await makePerson(bare, { is_admin: true })
     const admin = await person.signIn()

@@ -60,6 +60,7 @@ export const security = {
 /** Texts of changing a password. */
 export const password = {
   title: { en: 'Change your password', zh: '修改密码' },
+  firstTitle: { en: 'Choose your password', zh: '设置你的密码' },
   once: {
     en: 'This account has a one-time password. Choose your own to continue.',
     zh: '此账号使用一次性密码，请先设置自己的密码。',
@@ -72,6 +73,7 @@ export const password = {
   },
   hint: { en: 'At least 10 characters', zh: '至少 10 个字符' },
   submit: { en: 'Change password', zh: '修改密码' },
+  firstSubmit: { en: 'Save and go on', zh: '保存并继续' },
   too_short: {
     en: 'The password must have 10 to 200 characters.',
     zh: '密码须为 10 至 200 个字符。',

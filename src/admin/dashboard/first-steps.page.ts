@@ -12,7 +12,9 @@ import { percentOf } from '../wording/percent.ts'
 import type { firstSteps } from './first-steps.texts.ts'
 import {
   type FirstSteps,
+  isSetUp,
   NEEDED,
+  nextStep,
   readFirstSteps,
   type StepName,
   sendTestMail,
@@ -24,11 +26,10 @@ const ACTS = '/admin/first-steps'
 /** Test mails of one administrator in the throttle's window, because each goes to any address. */
 const TEST_MAILS_MAX = 5
 
-/** The guides of steps that the operator's guide does not describe. */
-const GUIDES: Partial<Record<StepName, string>> = {
-  members: '/docs/discourse',
-  application: '/docs/oauth-application',
-}
+/** What the environment needs for mail, and for the forum. */
+const MAIL_LINES = 'SMTP_URL=smtps://USER:PASSWORD@mail.example.org:465\nSMTP_FROM=no-reply@example.org'
+const FORUM_LINES =
+  'DISCOURSE_URL=https://forum.example.org\nDISCOURSE_SECRET=SECRET\nDISCOURSE_API_KEY=API_KEY'
 
 type Texts = Translated<typeof firstSteps>
 
@@ -36,12 +37,14 @@ type Texts = Translated<typeof firstSteps>
 type ShownStep = {
   name: StepName
   label: string
-  tone: 'good' | 'warn' | 'bad'
+  state: 'works' | 'done' | 'next' | 'todo' | 'fault'
   text: string
   /** When this was seen. */
   at: Date | undefined
   /** Where the step is done, if it is not. */
   act: { href: string; label: string } | undefined
+  /** What to write on the server, if the step is not done. */
+  lines: string | undefined
   guide: string
 }
 
@@ -84,6 +87,17 @@ export async function showFirstSteps(
     hasForumApi,
     now: deps.clock(),
   })
+}
+
+/** Returns the link from another page to the next of the first steps, until the set-up is finished. */
+export async function linkToNextStep(
+  request: FastifyRequest,
+  deps: Core,
+): Promise<{ href: string; label: string } | undefined> {
+  if (isSetUp(deps)) return undefined
+  const { firstSteps: m } = request.locale.t
+  const next = nextStep(await readFirstSteps(deps, sessionOf(request).user.id))
+  return { href: '/admin', label: next === undefined ? m.nav : m.next(m.steps[next].label) }
 }
 
 /** Registers the acts. The caller's scope must require an administrator. */
@@ -130,20 +144,27 @@ export function firstStepActs(app: FastifyInstance, deps: Core): void {
 
 function stepOf(name: StepName, found: FirstSteps, m: Texts, percent: string): ShownStep {
   const isDone = found.isDone[name]
-  const tone = isDone ? 'good' : name === 'mail' && found.mail_error !== null ? 'bad' : 'warn'
-  const { text, at, act } = wordsOf(name, found, m, percent)
+  const { text, at, act, lines } = wordsOf(name, found, m, percent)
   return {
     name,
     label: m.steps[name].label,
-    tone,
+    state: stateOf(name, found),
     text,
     at: isDone ? at : undefined,
     act: isDone ? undefined : act,
-    guide: GUIDES[name] ?? '/docs/operator',
+    lines: isDone ? undefined : lines,
+    guide: m.steps[name].guide,
   }
 }
 
-type Words = { text: string; at?: Date | undefined; act?: ShownStep['act'] }
+function stateOf(name: StepName, found: FirstSteps): ShownStep['state'] {
+  const isTested = name === 'mail' || (name === 'members' && found.forumHost !== undefined)
+  if (found.isDone[name]) return isTested ? 'works' : 'done'
+  if (name === 'mail' && found.mail_error !== null) return 'fault'
+  return name === nextStep(found) ? 'next' : 'todo'
+}
+
+type Words = { text: string; at?: Date | undefined; act?: ShownStep['act']; lines?: string }
 
 /** Returns the text of a step, and where it is done. */
 function wordsOf(name: StepName, found: FirstSteps, { steps }: Texts, percent: string): Words {
@@ -164,7 +185,11 @@ function wordsOf(name: StepName, found: FirstSteps, { steps }: Texts, percent: s
         act: { href: '/account/second-factor?return_to=%2Fadmin', label: steps.factor.act },
       }
     case 'administrators':
-      return { text: isDone ? steps.administrators.seen : steps.administrators.todo }
+      return {
+        text: isDone ? steps.administrators.seen : steps.administrators.todo,
+        act: { href: '/admin/members', label: steps.administrators.act },
+        lines: 'tessera user grant-admin USERNAME',
+      }
     case 'fees':
       return {
         text: isDone ? steps.fees.seen(percent) : steps.fees.todo(percent),
@@ -179,12 +204,14 @@ function wordsOf(name: StepName, found: FirstSteps, { steps }: Texts, percent: s
       return {
         text: isDone ? steps.backup.seen : steps.backup.todo,
         at: found.backup_at ?? undefined,
+        act: { href: steps.backup.guide, label: steps.backup.act },
       }
   }
 }
 
 function mailWords({ mailHost, mail_error, mail_sent_at }: FirstSteps, m: Texts['steps']['mail']): Words {
-  if (mailHost === undefined) return { text: m.off }
+  if (mailHost === undefined)
+    return { text: m.off, act: { href: m.guide, label: m.setUp }, lines: MAIL_LINES }
   if (mail_error !== null) return { text: m.refused(mailHost) }
   return mail_sent_at === null ? { text: m.todo(mailHost) } : { text: m.seen(mailHost), at: mail_sent_at }
 }
@@ -194,7 +221,7 @@ function memberWords(found: FirstSteps, m: Texts['steps']['members']): Words {
   if (forumHost === undefined)
     return isRegistrationOpen
       ? { text: m.open }
-      : { text: m.off, act: { href: '/admin/settings?area=signIn', label: m.act } }
+      : { text: m.off, act: { href: '/admin/settings?area=signIn', label: m.act }, lines: FORUM_LINES }
   if (forum_member !== null) return { text: m.seen(forum_member, forumHost) }
   return hasForumApi
     ? { text: m.todo(forumHost) }

@@ -14,12 +14,17 @@ export const firstSteps = {
   left: (n: number) => ({ en: `${n} ${counted(n, 'step', 'steps')} left`, zh: `还剩 ${n} 步` }),
   needed: { en: 'Needed', zh: '必做' },
   worth: { en: 'Worth doing', zh: '建议' },
-  good: { en: 'Works', zh: '正常' },
-  warn: { en: 'To do', zh: '待办' },
-  bad: { en: 'Does not work', zh: '异常' },
+  next: (label: string) => ({ en: `Next: ${label}`, zh: `下一步：${label}` }),
+  states: {
+    works: { en: 'Works', zh: '正常' },
+    done: { en: 'Done', zh: '已完成' },
+    next: { en: 'Next', zh: '下一步' },
+    fault: { en: 'Does not work', zh: '异常' },
+  },
   guide: { en: 'Guide', zh: '指南' },
   steps: {
     name: {
+      guide: { en: '/docs/operator#make-it-yours', zh: '/docs/operator#换成你的样子' },
       label: { en: 'Name, logo and colour', zh: '站名、图标与颜色' },
       todo: {
         en: `The site has no name yet. You also choose what a ${POINT} is called.`,
@@ -28,11 +33,13 @@ export const firstSteps = {
       act: { en: 'Choose a name', zh: '设置站名' },
     },
     mail: {
+      guide: { en: '/docs/operator#mail', zh: '/docs/operator#邮件' },
       label: { en: 'Email', zh: '邮件' },
       off: {
-        en: 'Not set up. Set SMTP_URL and SMTP_FROM in the environment, and start the service again.',
-        zh: '未设置。请在环境变量中设置 SMTP_URL 和 SMTP_FROM，然后重新启动服务。',
+        en: 'Not set up. Write these lines with your own values into the environment, and start the service again.',
+        zh: '未设置。请把以下两行换成你自己的值写入环境变量，然后重新启动服务。',
       },
+      setUp: { en: 'How to set it up', zh: '查看设置方法' },
       todo: (host: string) => ({
         en: `${host} has taken no mail yet. Send one to yourself.`,
         zh: `${host} 还没有接收过邮件。请给自己发一封。`,
@@ -46,10 +53,11 @@ export const firstSteps = {
       act: { en: 'Send a test mail', zh: '发送测试邮件' },
     },
     members: {
+      guide: { en: '/docs/discourse', zh: '/docs/discourse' },
       label: { en: 'How members come in', zh: '成员如何进入' },
       off: {
-        en: 'Connect the forum: set DISCOURSE_URL and its secret in the environment. Or open the registration.',
-        zh: '连接论坛：在环境变量中设置 DISCOURSE_URL 及其密钥；或者开放注册。',
+        en: 'Anyone may register, if you open the registration. Or connect the forum with these lines in the environment.',
+        zh: '可以开放注册；也可以把以下几行写入环境变量来连接论坛。',
       },
       act: { en: 'Open the registration', zh: '开放注册' },
       open: { en: 'Anyone can register here.', zh: '任何人都可以在此注册。' },
@@ -70,6 +78,7 @@ export const firstSteps = {
       signIn: { en: 'Sign in through the forum', zh: '通过论坛登录' },
     },
     factor: {
+      guide: { en: '/docs/operator#install-and-first-start', zh: '/docs/operator#安装与首次启动' },
       label: { en: 'Two-step verification', zh: '两步验证' },
       todo: {
         en: 'Your password alone is enough to open the administration.',
@@ -79,14 +88,17 @@ export const firstSteps = {
       act: { en: 'Turn it on', zh: '开启' },
     },
     administrators: {
+      guide: { en: '/docs/operator#day-by-day', zh: '/docs/operator#日常' },
       label: { en: 'A second administrator', zh: '第二位管理员' },
       todo: {
-        en: 'You are the only one, and could lose password and phone. Make another at the forum, or by tessera user grant-admin.',
-        zh: '目前只有你一位，而密码和手机都可能丢失。请在论坛增加一位，或运行 tessera user grant-admin。',
+        en: 'You are the only one, and could lose password and phone. Make another at the forum, or run this on the server.',
+        zh: '目前只有你一位，而密码和手机都可能丢失。请在论坛增加一位，或在服务器上运行以下命令。',
       },
+      act: { en: 'See the members', zh: '查看成员' },
       seen: { en: 'There are at least two.', zh: '至少有两位。' },
     },
     fees: {
+      guide: { en: '/docs/operator#make-it-yours', zh: '/docs/operator#换成你的样子' },
       label: { en: 'Fees', zh: '手续费' },
       todo: (percent: string) => ({
         en: `Merchants now pay ${percent}% of each payment. Save the fee to confirm it.`,
@@ -99,6 +111,7 @@ export const firstSteps = {
       act: { en: 'Decide', zh: '确定' },
     },
     application: {
+      guide: { en: '/docs/oauth-application', zh: '/docs/oauth-application' },
       label: { en: 'The first application', zh: '第一个应用' },
       todo: {
         en: 'Create one that members sign in to, or one that they pay.',
@@ -108,11 +121,13 @@ export const firstSteps = {
       act: { en: 'Create one', zh: '创建' },
     },
     backup: {
+      guide: { en: '/docs/operator#backup', zh: '/docs/operator#备份' },
       label: { en: 'A backup', zh: '备份' },
       todo: {
         en: 'None was reported yet. docker compose makes one every six hours.',
         zh: '还没有备份记录。docker compose 每六小时备份一次。',
       },
+      act: { en: 'How to back up', zh: '查看备份方法' },
       seen: { en: 'The last one was made in time and reported.', zh: '最近一次备份已完成并上报。' },
     },
   },
@@ -163,6 +178,7 @@ export const firstSteps = {
     done: { en: 'The set-up is finished. This is the overview.', zh: '开站已完成。这里是总览。' },
     separator: { en: ', ', zh: '、' },
   },
+  lines: { en: 'To write on the server', zh: '在服务器上填写' },
   doctor: {
     title: { en: 'On the server', zh: '在服务器上' },
     text: {

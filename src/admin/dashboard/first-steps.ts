@@ -50,6 +50,12 @@ export function isSetUp({ settings }: Pick<Core, 'settings'>): boolean {
   return settings.latest().set_up_finished === 'on'
 }
 
+/** Returns the step to do next: what does not work, or the first that is open. Undefined when all are done. */
+export function nextStep({ isDone, mail_error }: FirstSteps): StepName | undefined {
+  if (!isDone.mail && mail_error !== null) return 'mail'
+  return [...NEEDED, ...WORTH].find((name) => !isDone[name])
+}
+
 /**
  * Reads what is known of each step.
  * @param admin_id the administrator whose own second factor counts, unless every administrator needs one.

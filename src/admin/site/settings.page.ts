@@ -24,6 +24,7 @@ import { describeSettings, type SettingState, waitingSettings } from '../../core
 import { AppError } from '../../platform/errors.ts'
 import { FormRefused, type FormView, textsIn } from '../../web/forms/forms.ts'
 import { listUrl, searchText } from '../../web/lists.ts'
+import type { Report } from '../../web/report.ts'
 import { POINT, POINTS } from '../../web/site-words.ts'
 import { refuseEarlier } from '../proposals/proposal-words.ts'
 import { proposeWithin } from '../proposals/proposals.ts'
@@ -89,8 +90,11 @@ declare module '../../web/views.ts' {
   }
 }
 
+/** Finds where an administrator goes on after a change. */
+type FindLink = (request: FastifyRequest, deps: Core) => Promise<Report['link']>
+
 /** Registers the pages. A change requires a recent sign-in. The caller's scope must require an administrator. */
-export function settingPages(app: FastifyInstance, deps: Core): void {
+export function settingPages(app: FastifyInstance, deps: Core, linkToNextStep: FindLink): void {
   app.get(PATH, async (request, reply) => {
     const { query, refused } = request
     return show(reply, await describeSettings(deps.db), groupIn(refused?.typed ?? fieldsOf(query)))
@@ -121,7 +125,8 @@ export function settingPages(app: FastifyInstance, deps: Core): void {
     }
     const effects = effectsOf(request, draft.changes)
     if (effects.length > 0 && fields.confirmed !== 'yes') return ask(reply, group, { draft, effects })
-    return save(request, reply, deps, { group, changes: draft.changes })
+    const change = { group, changes: draft.changes }
+    return save(request, reply, deps, { ...change, linkToNextStep })
   })
 }
 
@@ -209,10 +214,11 @@ function ask(
 async function save(
   request: FastifyRequest,
   reply: FastifyReply,
-  { settings, databaseTime }: Core,
-  { group, changes }: { group: Group; changes: SettingDraft[] },
+  deps: Core,
+  { group, changes, linkToNextStep }: { group: Group; changes: SettingDraft[]; linkToNextStep: FindLink },
 ): Promise<FastifyReply> {
-  const now = await databaseTime()
+  const { settings } = deps
+  const now = await deps.databaseTime()
   const by = actorOf(request)
   const proposed = new Set<SettingName>()
   await settings.changeAll(
@@ -250,8 +256,11 @@ async function save(
   ]
   const text = texts.join(' ')
   if (saved.length === 0) return reply.done('/admin/proposals', { text, tone: 'warn' })
-  const link = { href: '/admin/proposals', label: t.console.proposals.title }
-  return reply.done(pathOf(group), waiting.length === 0 ? { text } : { text, link })
+  const link =
+    waiting.length === 0
+      ? await linkToNextStep(request, deps)
+      : { href: '/admin/proposals', label: t.console.proposals.title }
+  return reply.done(pathOf(group), link === undefined ? { text } : { text, link })
 }
 
 /** Throws FormRefused with what each faulty field must be. */
