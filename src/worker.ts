@@ -14,6 +14,7 @@ import { raiseDueAlerts } from './payment/apps/due-alerts.ts'
 import { finishMandates } from './payment/mandates/acts.ts'
 import { tellOfMandates } from './payment/mandates/notices.ts'
 import { expireOrders } from './payment/orders/orders.ts'
+import { countSales } from './payment/orders/sales.ts'
 import { countTakings } from './payment/orders/takings.ts'
 import { tellOfPayouts } from './payment/payouts/notices.ts'
 import { runPayouts } from './payment/payouts/run.ts'
@@ -80,7 +81,10 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger, reportClock: ()
       await tellOfMandates(deps)
       await tellOfPayouts(deps)
     }),
-    repeat(TAKINGS_ROUND_MS, (isStopped) => countTakings(deps, isStopped)),
+    repeat(TAKINGS_ROUND_MS, async (isStopped) => {
+      await countTakings(deps, isStopped)
+      await countSales(deps, isStopped)
+    }),
     repeat(FORUM_ROUND_MS, (isStopped) => syncWithForum(deps, isStopped)),
     repeat(UPDATES_ROUND_MS, async () => {
       const fault = await askForVersions(deps)

@@ -4,6 +4,7 @@
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../src/database/connection.ts'
+import { countSales } from '../../src/payment/orders/sales.ts'
 import { countTakings } from '../../src/payment/orders/takings.ts'
 import type { TestApp } from '../../test/harness/harness.ts'
 import type { Site } from './site.ts'
@@ -45,7 +46,7 @@ export async function reserveIds({ db }: Pick<TestApp, 'db'>, size: Size): Promi
 
 /** Writes the rows. The world was made after its ids were reserved. */
 export async function fill(world: Site, size: Size): Promise<void> {
-  const { db, clock } = world.test
+  const { db, clock, deps } = world.test
   await db.connection().execute(async (connection) => {
     await sql`set session_replication_role = replica`.execute(connection)
     const facts = { ...(await readFacts(connection, world)), days: size.days }
@@ -57,11 +58,18 @@ export async function fill(world: Site, size: Size): Promise<void> {
       ...othersOf(facts, size),
     ])
       await statement.execute(connection)
+    // Ids rise with the time of creation, so the world's own orders are the newest.
+    await sql`update orders set created_at = ${facts.now} where id > ${size.orders}`.execute(connection)
     await sql`set session_replication_role = default`.execute(connection)
   })
   await sql`vacuum (analyze)`.execute(db)
-  await countTakings({ db, databaseTime: async () => clock.now() })
-  await sql`vacuum (analyze) payment_app_takings`.execute(db)
+  const counting = { ...deps, databaseTime: async () => clock.now() }
+  await countTakings(counting)
+  await countSales(counting)
+  await sql`
+    vacuum (analyze) payment_app_takings, payment_app_sales, payment_app_products, payment_app_product_sales, sales_counted`.execute(
+    db,
+  )
 }
 
 type Facts = {

@@ -186,6 +186,9 @@ comment on index payment_app_members_of_user is 'src/payment/apps/team.ts: the t
 
 comment on index payment_app_offers_to is 'src/payment/apps/handover.ts: applications offered to a member';
 
+comment on index payment_app_products_key is 'unique: a description of an application is one product';
+comment on index payment_app_products_sold is 'src/payment/merchant/statistics.ts: the products of some days';
+
 comment on index payment_apps_applicant is 'src/payment/apps/apps.ts: an owner''s list';
 comment on index payment_apps_book_key is 'unique: all rows of an application are of its book';
 comment on index payment_apps_live_app_id_key is 'unique: an application has one test application';
@@ -235,6 +238,7 @@ comment on index refund_requests_waiting is 'src/admin/navigation/queues.ts: the
 comment on index refunds_journal_id_key is 'unique: a journal makes one refund';
 comment on index refunds_of_order is 'src/payment/orders/refunds.ts: the refunds of an order';
 comment on index refunds_request_id_key is 'unique: a request is accepted by one refund';
+comment on index refunds_time is 'src/payment/orders/sales.ts: what was refunded in an hour';
 
 comment on index refused_requests_at is 'src/operations/retention.ts: deletes old requests';
 comment on index refused_requests_of_app is 'src/payment/signing/refused-requests.ts: an application''s list';

@@ -3,6 +3,8 @@
  * is `broken`. `invariantsSince` returns the queries over all rows, or over the rows that journals after one of them concern.
  */
 
+import { BIGGEST_ID } from '../database/connection.ts'
+
 /** The conditions that leave only the rows of new journals. `since` is their bound, and null lets every row pass. */
 type Scope = {
   /** The journal of a row is new. */
@@ -17,6 +19,10 @@ type Scope = {
   isSold(link_id: string): string
   /** Totals of takings until this moment may hold a new journal's payment, or were counted since. */
   isCounted(until: string): string
+  /** The sums of this day may hold a new journal's payment, or were counted since. Later refunds of older orders are left out. */
+  isSummed(day: string): string
+  /** The orders that may be in those sums. */
+  summedOrders: string
 }
 
 const EVERYTHING: Scope = {
@@ -27,10 +33,17 @@ const EVERYTHING: Scope = {
   isSent: () => 'true',
   isSold: () => 'true',
   isCounted: () => 'true',
+  isSummed: () => 'true',
+  summedOrders: 'orders',
 }
 
 /** A total is counted so long after its time at most: the payments in it are settled first. */
 const COUNTED_WITHIN = '1 hour'
+/** The sums of a day are counted so long after it at most. */
+const SUMMED_WITHIN = '2 days'
+
+/** The day of an order in the time zone of the sums of sales. */
+const DAY_OF_ORDER = `(o.created_at at time zone (select zone from sales_counted))::date`
 
 const newerThan = (since: bigint): Scope => ({
   isNew: (journal_id) => `${journal_id} > ${since}`,
@@ -50,7 +63,18 @@ const newerThan = (since: bigint): Scope => ({
   )`,
   isCounted: (until) =>
     `${until} > (select posted_at from journal where id = ${since}) - interval '${COUNTED_WITHIN}'`,
+  isSummed: (day) => `${day} >= ${summedSince(since)}`,
+  summedOrders: `(
+    select late.* from payment_apps a
+    cross join lateral (
+      select * from orders where (app_id, id) >= (a.id, first_order_since(a.id, ${summedSince(since)} - interval '1 day'))
+        and (app_id, id) < (a.id, ${BIGGEST_ID})
+    ) late
+  )`,
 })
+
+const summedSince = (since: bigint) =>
+  `((select posted_at from journal where id = ${since}) - interval '${SUMMED_WITHIN}')`
 
 /** Returns each query. @param since checks only what journals after this one concern. Null checks all. */
 export function invariantsSince(since: bigint | null): Record<LedgerInvariant, string> {
@@ -281,6 +305,55 @@ export const INVARIANTS = {
       group by until window until_then as (order by until)
     ) sums
     where sums.payments is not null`,
+
+  // A day by its application, and a product by its day: what its row adds to the row before. Orders are added up once for both.
+  sales_are_sums: ({ isSummed, summedOrders }) => `
+    with refunded as (
+      select order_id, sum(amount) as amount from refunds
+      where refunded_at < (select until from sales_counted) group by order_id
+    ),
+    made as materialized (
+      select o.app_id, ${DAY_OF_ORDER} as day, o.description,
+        count(*) filter (where o.created_at < c.until) as orders, count(*) filter (where o.paid_at < c.until) as paid,
+        coalesce(sum(o.amount) filter (where o.paid_at < c.until), 0) as points,
+        coalesce(sum(o.merchant_points) filter (where o.paid_at < c.until), 0) as received,
+        count(r.order_id) as refunds, coalesce(sum(r.amount), 0) as refunded
+      from ${summedOrders} o cross join sales_counted c left join refunded r on r.order_id = o.id
+      where ${isSummed(DAY_OF_ORDER)}
+      group by 1, 2, 3
+    ),
+    kept as (
+      select app_id, day, null as description, orders, paid, points, merchant_points, refunds, refunded
+      from payment_app_sales where ${isSummed('day')}
+      union all
+      select p.app_id, s.day, p.description, null, s.paid, s.points, s.merchant_points, null, s.refunded
+      from (
+        select product_id, day, refunded, paid - lag(paid, 1, 0::bigint) over before as paid,
+          points - lag(points, 1, 0::numeric) over before as points,
+          merchant_points - lag(merchant_points, 1, 0::numeric) over before as merchant_points
+        from payment_app_product_sales
+        where product_id in (select id from payment_app_products where ${isSummed('last_day')})
+        window before as (partition by product_id order by day)
+      ) s
+      join payment_app_products p on p.id = s.product_id
+      where ${isSummed('s.day')}
+    ),
+    summed as (
+      select app_id, day, null as description, sum(orders) as orders, sum(paid) as paid, sum(points) as points,
+        sum(received) as received, sum(refunds) as refunds, sum(refunded) as refunded
+      from made group by app_id, day having sum(orders + paid + refunds) > 0
+      union all
+      select app_id, day, description, null, paid, points, received, null, refunded from made where paid > 0 or refunded > 0
+    )
+    select a.payment_id, coalesce(k.day, s.day) as day, coalesce(k.description, s.description) as description,
+      k.orders, s.orders as counted, k.paid, s.paid as payments, k.points, s.points as paid_points, k.merchant_points, s.received,
+      k.refunds, s.refunds as refunded_orders, k.refunded, s.refunded as refunded_points,
+      (k.orders, k.paid, k.points, k.merchant_points, k.refunds, k.refunded)
+        is distinct from (s.orders, s.paid, s.points, s.received, s.refunds, s.refunded) as broken
+    from kept k
+    full join summed s on s.app_id = k.app_id and s.day = k.day and coalesce(s.description, '') = coalesce(k.description, '')
+      and (s.description is null) = (k.description is null)
+    left join payment_apps a on a.id = coalesce(k.app_id, s.app_id)`,
 } as const satisfies Record<string, (scope: Scope) => string>
 
 export type LedgerInvariant = keyof typeof INVARIANTS

@@ -64,6 +64,11 @@ export const RETENTION = {
   // Only the last hundred are kept.
   books_proofs: 'bounded',
   books_schedule: 'bounded',
+  // Derived from orders. The worker deletes them and counts again after a change of the time zone.
+  payment_app_product_sales: 'bounded',
+  payment_app_products: 'bounded',
+  payment_app_sales: 'bounded',
+  sales_counted: 'bounded',
   last_backup: 'bounded',
   update_notice: 'bounded',
   // One is in force; an upload deletes former ones after a day.

@@ -15,6 +15,7 @@ import { makeChargeMandate } from '../../src/payment/mandates/charge.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { makeCreateOrder } from '../../src/payment/orders/place.ts'
 import { refundOrder, reverseTransfer } from '../../src/payment/orders/refunds.ts'
+import { countSales } from '../../src/payment/orders/sales.ts'
 import { countTakings } from '../../src/payment/orders/takings.ts'
 import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { runPayouts } from '../../src/payment/payouts/run.ts'
@@ -70,10 +71,9 @@ const link = await makeLink(test, merchant, { codes: ['b-1', 'b-2'], stock: 9 })
 const sold = (await buyAt(deps, link, alice)).transaction_id
 await startPayout(deps, merchant, { reference: 'books', lines: [line('a', alice, 30n)] })
 await runPayouts(deps)
-await countTakings({
-  db: test.db,
-  databaseTime: async () => new Date(test.clock.now().getTime() + 3_600_000),
-})
+const later = { ...deps, databaseTime: async () => new Date(test.clock.now().getTime() + 7_200_000) }
+await countTakings(later)
+await countSales(later)
 await sealAll(deps)
 
 const { en } = messages
@@ -267,6 +267,10 @@ describe('the proof', () => {
       () => ['update payment_app_takings set points = points + 1'],
       () => ({ payment_id: merchant.payment_id, points: '661', paid: '660' }),
     ],
+    sales_are_sums: [
+      () => ['update payment_app_sales set points = points + 1'],
+      () => ({ payment_id: merchant.payment_id, description: null, points: '661', paid_points: '660' }),
+    ],
   }
 
   it.each(Object.keys(INVARIANTS) as (keyof typeof INVARIANTS)[])(
@@ -356,6 +360,28 @@ describe('the proof', () => {
       'takings_are_sums',
       () => `update orders set paid_at = paid_at + interval '1 hour' where transaction_id = '${sold}'`,
     ],
+    ['sales_are_sums', () => 'update payment_app_sales set orders = orders + 1'],
+    ['sales_are_sums', () => 'update payment_app_sales set refunds = refunds - 1'],
+    ['sales_are_sums', () => 'update payment_app_sales set refunded = refunded - 1'],
+    ['sales_are_sums', () => 'delete from payment_app_sales'],
+    [
+      'sales_are_sums',
+      () => `insert into payment_app_sales select app_id, day - 1, 1, 0, 0, 0, 0, 0 from payment_app_sales`,
+    ],
+    ['sales_are_sums', () => 'update payment_app_product_sales set paid = paid + 1'],
+    ['sales_are_sums', () => 'update payment_app_product_sales set merchant_points = merchant_points - 1'],
+    ['sales_are_sums', () => 'update payment_app_product_sales set refunded = refunded + 1'],
+    ['sales_are_sums', () => 'delete from payment_app_product_sales'],
+    [
+      'sales_are_sums',
+      () => `update payment_app_products set description = 'Coffee' where description = 'Tea'`,
+    ],
+    ['sales_are_sums', () => `update orders set description = 'Coffee' where transaction_id = '${sold}'`],
+    [
+      'sales_are_sums',
+      () => `update orders set created_at = created_at - interval '1 day' where transaction_id = '${sold}'`,
+    ],
+    ['sales_are_sums', () => `update refunds set amount = amount - 1`],
   ])('names a row with another fault of %s', async (name, statement) => {
     const proof = await afterBending(
       ...['link_orders_sums', 'link_orders_sold'].map(

@@ -135,6 +135,10 @@ export const books = {
       en: 'Every running total of a shop’s takings is the sum of its payments',
       zh: '商店收款的累计数等于其全部付款之和',
     },
+    sales_are_sums: {
+      en: 'A shop’s sums by day and product are those of its orders',
+      zh: '商店按日和按商品的合计与其订单一致',
+    },
     seals_hold: {
       en: 'No sealed journal was edited, deleted or inserted',
       zh: '校验链内的凭证没有被修改、删除或插入',

@@ -114,6 +114,42 @@ type PaymentAppTakingsTable = {
   created_at: CreatedAt
 }
 
+/** One row. Only src/payment/orders/sales.ts writes it and the next three tables, and it may delete and count them again. */
+type SalesCountedTable = {
+  is_only: Generated<boolean>
+  zone: string
+  until: Date
+  orders_from: bigint
+}
+
+type PaymentAppSalesTable = {
+  app_id: bigint
+  /** `yyyy-mm-dd`, in the zone of sales_counted. */
+  day: string
+  orders: bigint
+  paid: bigint
+  points: string
+  merchant_points: string
+  refunds: bigint
+  refunded: string
+}
+
+type PaymentAppProductsTable = {
+  id: Identity
+  app_id: bigint
+  description: string
+  last_day: string
+}
+
+type PaymentAppProductSalesTable = {
+  product_id: bigint
+  day: string
+  paid: bigint
+  points: string
+  merchant_points: string
+  refunded: string
+}
+
 export type PaymentAppKeyKind =
   | 'token'
   | 'merchant_key'
@@ -143,6 +179,10 @@ export interface PaymentAppTables {
   payment_app_keys: PaymentAppKeysTable
   payment_app_members: PaymentAppMembersTable
   payment_app_offers: PaymentAppOffersTable
+  payment_app_product_sales: PaymentAppProductSalesTable
+  payment_app_products: PaymentAppProductsTable
   payment_app_roles: PaymentAppRolesView
+  payment_app_sales: PaymentAppSalesTable
   payment_app_takings: PaymentAppTakingsTable
+  sales_counted: SalesCountedTable
 }

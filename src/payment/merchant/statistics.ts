@@ -1,9 +1,10 @@
 /** Statistics of an application: sales by period and by product. All are set queries. */
-import { type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/paging.ts'
 import { dayIn, daysBetween, daysLater, startOfDay } from '../../web/periods/days.ts'
 import { lowestIdAfter, lowestIdSince } from '../orders/lowest-id.ts'
+import { isFirstRefund } from '../orders/sales.ts'
 
 /** The lengths of a range that the page offers, in days. */
 export const RANGES = [7, 30, 90] as const
@@ -69,7 +70,7 @@ export type Product = {
 
 /**
  * The sales of a range: by its periods, the oldest first, including periods without orders, and by the descriptions that earned
- * the most points. The orders are read once for both.
+ * the most points. Settled hours come from the sums of src/payment/orders/sales.ts, and what happened since from the orders.
  */
 export async function salesOf(
   db: Db,
@@ -78,31 +79,33 @@ export async function salesOf(
   { now, products_max }: { now: Date; products_max: number },
 ): Promise<{ periods: Period[]; products: Product[] }> {
   const { zone, from, until, unit } = range
+  const isWithin = sql`day >= ${from}::date and day <= ${until}::date`
   const { rows } = await sql<Sales & { begins: string | null; description: string | null }>`
-    with sold as materialized (
-      select grouping(description) = 1 as is_period, begins, description,
-        count(*) as orders, count(paid_at) as paid, count(*) filter (where is_ended) as ended,
-        count(*) filter (where refunded_amount > 0) as refunds,
-        sum(amount) filter (where paid_at is not null) as points,
-        sum(merchant_points) as merchant_points, sum(refunded_amount) as refunded
+    with counted as materialized (
+      select coalesce(max(until), '-infinity') as until from sales_counted where zone = ${zone}
+    ),
+    event as materialized (select * from (${eventsOf(app_id, range, now)}) as event where ${isWithin}),
+    by_period as (
+      select date_trunc(${unit}, day::timestamp) as begins, sum(orders) as orders, sum(paid) as paid, sum(orders) - sum(open) as ended,
+        sum(refunds) as refunds, sum(points) as points, sum(merchant_points) as merchant_points, sum(refunded) as refunded
       from (
-        select date_trunc(${unit}, created_at at time zone ${zone}) as begins, description, paid_at, amount, merchant_points,
-          refunded_amount, paid_at is not null or status <> 'unpaid' or expires_at <= ${now} as is_ended
-        from orders
-        where ${createdWithin(app_id, range)}
-      ) as made
-      group by grouping sets ((begins), (description))
+        select day, orders, 0 as open, paid, points, merchant_points, refunds, refunded
+        from payment_app_sales where app_id = ${app_id} and ${isWithin} and exists (select from sales_counted where zone = ${zone})
+        union all
+        select day, orders, open, paid, points, merchant_points, refunds, refunded from event
+      ) as sold
+      group by 1
     ),
-    period as (
-      select generate_series(${from}::timestamp, ${until}::timestamp, ${sql.raw(`interval '1 ${unit}'`)}) as begins
-    ),
+    product as (${productsOf(app_id, range, products_max)}),
     shown as (
-      select period.begins, null as description, sold.orders, sold.paid, sold.ended, sold.refunds, sold.points, sold.merchant_points,
-        sold.refunded
-      from period left join sold on sold.is_period and sold.begins = period.begins
+      select period.begins, null as description, orders, paid, ended, refunds, points, merchant_points, refunded
+      from generate_series(${from}::timestamp, ${until}::timestamp, ${sql.raw(`interval '1 ${unit}'`)}) as period (begins)
+      left join by_period on by_period.begins = period.begins
       union all
-      (select null, description, orders, paid, ended, refunds, points, merchant_points, refunded
-        from sold where not is_period and paid > 0 order by points desc, description limit ${products_max})
+      select null, description, 0, product.paid, 0, 0, product.points, product.merchant_points,
+        coalesce((select sum(refunded) from payment_app_product_sales where product_id = product.id and ${isWithin}), 0)
+          + coalesce((select sum(refunded) from event where event.description = product.description), 0)
+      from product
     )
     select to_char(begins, 'yyyy-mm-dd') as begins, description,
       coalesce(orders, 0)::integer as orders, coalesce(paid, 0)::integer as paid,
@@ -121,13 +124,56 @@ export async function salesOf(
   }
 }
 
-/** Selects an application's orders of a range. They are its own rows between two ids, so no other shop's rows are read. */
-function createdWithin(app_id: bigint, { start, end }: Pick<Range, 'start' | 'end'>) {
-  const between = rowsOfApp('orders', app_id, {
-    after: sql<bigint>`${lowestIdSince(app_id, start)} - 1`,
+/** What happened since the counted hours, by the day of its order. `open` counts orders of any day that can still be paid. */
+function eventsOf(app_id: bigint, { zone, start, end }: Range, now: Date) {
+  const since = sql<Date>`(select greatest(${start}::timestamptz, until) from counted)`
+  const created = rowsOfApp('orders', app_id, {
+    after: sql<bigint>`${lowestIdSince(app_id, since)} - 1`,
     before: sql<bigint>`${lowestIdAfter(app_id, end)}`,
   })
-  return sql<SqlBool>`${between} and created_at >= ${start} and created_at < ${end}`
+  const counted = sql`(select until from counted)`
+  return sql`
+    select (created_at at time zone ${zone})::date as day, description, orders, open, paid, points, merchant_points, refunds, refunded
+    from (
+      select created_at, description, 1 as orders, 0 as open, 0 as paid, 0::bigint as points, 0::bigint as merchant_points,
+        0 as refunds, 0::bigint as refunded
+      from orders where ${created} and created_at >= ${counted}
+      union all
+      select created_at, description, 0, 0, 1, amount, merchant_points, 0, 0
+      from orders where app_id = ${app_id} and paid_at >= ${counted}
+      union all
+      select o.created_at, o.description, 0, 0, 0, 0, 0, ${isFirstRefund('f')}::integer, f.amount
+      from refunds as f join orders as o on o.id = f.order_id
+      where o.app_id = ${app_id} and f.refunded_at >= ${counted}
+      union all
+      select created_at, null, 0, 1, 0, 0, 0, 0, 0
+      from (select app_id, created_at from orders where status = 'unpaid' and expires_at > ${now} offset 0) as unpaid
+      where app_id = ${app_id}
+    ) as happened`
+}
+
+/** The products that earned the most points in a range. What one sold until its last day less what it sold before the first one. */
+function productsOf(app_id: bigint, { zone, from, until }: Range, products_max: number) {
+  const soldUntil = (condition: RawBuilder<SqlBool>) => sql`
+    left join lateral (
+      select paid, points, merchant_points from payment_app_product_sales
+      where product_id = known.id and ${condition} order by day desc limit 1
+    )`
+  return sql`
+    select max(id) as id, description, sum(paid) as paid, sum(points) as points, sum(merchant_points) as merchant_points
+    from (
+      select known.id, known.description, later.paid - coalesce(earlier.paid, 0) as paid,
+        later.points - coalesce(earlier.points, 0) as points,
+        later.merchant_points - coalesce(earlier.merchant_points, 0) as merchant_points
+      from payment_app_products as known
+      ${soldUntil(sql`day <= ${until}::date`)} as later on true
+      ${soldUntil(sql`day < ${from}::date`)} as earlier on true
+      where known.app_id = ${app_id} and known.last_day >= ${from}::date and exists (select from sales_counted where zone = ${zone})
+      union all
+      select null, description, paid, points, merchant_points from event where description is not null
+    ) as sold
+    group by description having sum(paid) > 0
+    order by points desc, description limit ${products_max}`
 }
 
 /** Adds periods up. */
