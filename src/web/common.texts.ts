@@ -39,6 +39,10 @@ export const common = {
     zh: `${formatted} ${POINTS}`,
   }),
   pointsUnit: (amount: bigint | number) => ({ en: counted(amount, POINT, POINTS), zh: POINTS }),
+  playUnit: (amount: bigint | number) => ({
+    en: `play ${counted(amount, POINT, POINTS)}`,
+    zh: `虚拟${POINTS}`,
+  }),
   /** The mark of a review of either kind of application. */
   reviewed: { en: `Reviewed by ${SITE}`, zh: '已由本站审核' },
   unreviewed: { en: `Not reviewed by ${SITE}`, zh: '未经本站审核' },

@@ -193,6 +193,8 @@ it('compares today with yesterday at this time, and shows thirty days and the la
   expect(textOf(await at())).toContain(t.more('1'))
   test.clock.advance(3_600_000)
   expect(textOf(await at())).toContain(t.less('39'))
+  test.clock.advance(2 * 24 * 3_600_000)
+  expect(textOf(await at())).toContain(`${t.today} 0 points ${t.todayText('0', 0, '0')}`)
 })
 
 it('reads at most a thousand rows of a shop with many orders', async () => {

@@ -58,7 +58,7 @@ const statusOf = async (transaction_id: string) =>
 it('a request is accepted by the refund that an administrator confirms, once', async () => {
   const { transaction_id, page, receipt } = await order(120n)
   const before = await balanceOf(test.db, alice.id)
-  expect(textOf((await owner.get(page)).body)).toContain(t.left('120', '114', '6'))
+  expect(textOf((await owner.get(page)).body)).toContain(t.leftOfYours('120', '114', '6'))
   expect(await ask(page, '50')).toMatchObject({ status: 303, location: page })
   expect((await owner.get(page)).body).toContain(t.done.asked('50', alice.username))
   expect(textOf((await buyer.get(receipt)).body)).toContain(
@@ -133,7 +133,8 @@ it('refuses more than is left, unpaid orders, repeats and missing reasons', asyn
   )
   expect(await statusOf(transaction_id)).toEqual([])
   const fields = { amount: '50', reason: 'Torn', confirmed: 'yes' }
-  expect((await owner.submit(shown, action, { ...fields, amount: '51' })).status).toBe(409)
+  const { status, body } = await owner.submit(shown, action, { ...fields, amount: '51' })
+  expect([status, textOf(body)]).toEqual([409, expect.stringContaining(t.tooMuch('50'))])
   for (const wrong of [{ reason: '' }, { amount: '0' }, { amount: 'x' }, { reason: 'r'.repeat(501) }])
     expect((await owner.submit(shown, action, { ...fields, ...wrong })).status).toBe(400)
   const unpaid = await order(5n, false)

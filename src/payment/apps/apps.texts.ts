@@ -33,7 +33,7 @@ export const paymentApps = {
     en: 'Buyers return to this address after paying. Use https (http only on this computer), without fragment. The signature covers its query too.',
     zh: '买家付款后返回此地址。须为 https（本机可用 http），不含片段；自带的查询参数也参与签名。',
   },
-  submit: { en: 'Apply', zh: '提交申请' },
+  submit: { en: 'Apply for a live application', zh: '申请正式应用' },
   needTrustLevel: (needed: number, have: number) => ({
     en: `Applying needs trust level ${needed}; yours is ${have}.`,
     zh: `申请需要信任等级 ${needed}，你目前为 ${have}。`,

@@ -8,12 +8,13 @@ import type { Counts } from '../../database/counts.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { FairQueue } from '../../platform/fair-queue.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
-import { readForm } from '../../web/forms/forms.ts'
+import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { Reason } from '../../web/forms/reason.ts'
 import { listUrl, olderUrl, Paged, searchText, shownRows } from '../../web/lists.ts'
 import { StrictPeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import type { PageData } from '../../web/views.ts'
 import { navFor } from '../apps/area.ts'
+import { type SaleOfOrder, saleOfOrder } from '../links/sale-of-order.ts'
 import { type Notification, readNotifications } from '../notifications/redelivery.ts'
 import { isExpired, payUrl, statusWord } from '../orders/orders.ts'
 import {
@@ -21,6 +22,7 @@ import {
   askRefund,
   quoteRefundRequest,
   type RefundQuote,
+  RefundTooLarge,
   withdrawRefundRequest,
 } from '../orders/refund-requests.ts'
 import { actorOf, CONFIRMED, isConfirmed, type OwnedRequest, pathOf } from '../rights/owned.ts'
@@ -63,6 +65,8 @@ declare module '../../web/views.ts' {
       listAddress: string
     }
     'payment/merchant/order': OrderRecord & {
+      /** Of an order at a link: what it sells. */
+      sale: SaleOfOrder | undefined
       owned: Permitted
       nav: AreaNav
       fate: Fate
@@ -237,10 +241,12 @@ function orderPage(app: FastifyInstance, deps: Core): void {
       ),
     ])
     const fate = fateOf(record.order, now)
+    const sale = record.order.door === 'link' ? await saleOfOrder(deps, record.order.id) : undefined
     const soon = new Date(now.getTime() + SOON_MS)
     const isAwaited = notifications.some(({ next_attempt_at: next }) => next !== null && next <= soon)
     return reply.page('payment/merchant/order', {
       ...record,
+      sale,
       owned,
       nav,
       fate,
@@ -261,8 +267,14 @@ function orderPage(app: FastifyInstance, deps: Core): void {
     const user_id = sessionOf(request).user.id
     const owned = await getPermitted(deps.db, payment_id, user_id, 'refunds.ask')
     const asking = { transaction_id, ...readForm(request, RefundForm) }
-    const quote = await quoteRefundRequest(deps.db, owned.id, asking)
     const { locale } = request
+    const quote = await quoteRefundRequest(deps.db, owned.id, asking).catch((error) => {
+      if (!(error instanceof RefundTooLarge)) throw error
+      throw new FormRefused(
+        { amount: locale.t.refundRequests.tooMuch(locale.points(error.left)) },
+        'conflict',
+      )
+    })
     if (!isConfirmed(request))
       return reply.page('confirm', { shop: owned.name, ...questionOf(request, asking, quote) })
     await askRefund(deps, payment_id, asking, actorOf(request))

@@ -1,5 +1,6 @@
 /** Texts of a merchant's lists: orders, transfers, mandates; and of the test of the shop's addresses. */
-import type { Texts } from '../../web/languages.ts'
+import type { DeliveryKind } from '../../database/tables/links.ts'
+import type { Text, Texts } from '../../web/languages.ts'
 import { areLeft, counted, pointsOf } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
@@ -38,7 +39,7 @@ export const merchantOrders = {
   download: { en: 'Download', zh: '下载' },
   timeline: { en: 'Order activity', zh: '订单动态' },
   events: {
-    created: { en: 'Order created', zh: '商店创建订单' },
+    created: { en: 'Order created', zh: '创建订单' },
     viewed: { en: 'Pay page opened', zh: '买家打开付款页' },
     paid: { en: 'Paid', zh: '已付款' },
     expired: { en: 'Expired', zh: '订单已过期' },
@@ -84,6 +85,23 @@ export const merchantOrders = {
   hidden: { en: 'hidden', zh: '已隐藏' },
   leftOut: (n: number) => ({ en: `and ${n} more`, zh: `另有 ${n} 个` }),
   noRequest: { en: 'The request was not kept.', zh: '没有保存这个请求。' },
+  noRequestOfCharge: {
+    en: 'Your shop charged a mandate. The request of a charge is not kept.',
+    zh: '商店按预授权扣款，扣款请求不保存。',
+  },
+  byAnswer: {
+    en: 'The answer to the charge told your shop the result. With events, we notify it, too.',
+    zh: '扣款接口的返回已告知商店结果。开启事件后，系统还会通知商店。',
+  },
+  ofLink: { en: 'Sold through a link', zh: '通过收款链接售出' },
+  orderedByLink: { en: 'Ordered through a link', zh: '通过收款链接下单' },
+  units: (n: number) => ({ en: `${n} ${counted(n, 'unit', 'units')}`, zh: `${n} 份` }),
+  delivered: {
+    none: { en: 'A receipt, at once.', zh: '付款后即得收据。' },
+    text: { en: 'Delivered at once: the text of the link.', zh: '已即时交付：链接的文字内容。' },
+    url: { en: 'Delivered at once: the address of the link.', zh: '已即时交付：链接的网址。' },
+    codes: { en: 'Delivered at once', zh: '已即时交付' },
+  } satisfies Record<DeliveryKind, Text>,
   byBrowserOnly: {
     en: 'Your shop learns the result from the buyer’s browser, or by querying the order. With events, we notify it at once.',
     zh: '商店通过买家的浏览器或主动查询得知结果。开启事件后，系统会立即通知商店。',

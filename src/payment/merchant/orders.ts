@@ -35,6 +35,7 @@ export type OrderFilter = {
 export type ListedOrder = Pick<
   Order,
   | 'id'
+  | 'door'
   | 'transaction_id'
   | 'order_id'
   | 'trade_no'
@@ -229,7 +230,7 @@ async function look(db: Db, { lane, fits }: Scope, { before, within, lines }: Lo
   const { newestFirst } = lane
   const { rows } = await sql<(ListedOrder | { id: null }) & Looked>`
     with line as (
-      select o.id, o.transaction_id, o.order_id, o.trade_no, o.description, o.status, o.amount, o.fee, o.merchant_points,
+      select o.id, o.door, o.transaction_id, o.order_id, o.trade_no, o.description, o.status, o.amount, o.fee, o.merchant_points,
         o.refunded_amount, o.money, o.created_at, o.expires_at, o.paid_at, payer.username as buyer
       from (select * from orders as o where ${lane.before(before)} ${newestFirst} limit ${within}) as o
       left join lateral (select username from users where id = o.payer_id limit 1) as payer on true

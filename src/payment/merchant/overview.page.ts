@@ -15,6 +15,9 @@ import { type Round, roundOf } from './round.ts'
 
 type Owned = Awaited<ReturnType<typeof ownedFor>>
 
+/** Names the unit of an amount: points, or play points. */
+type Unit = (amount: bigint) => string
+
 /** What is wrong with the notifications, and the one that failed last. */
 type Failing = Trouble & { last: Notification }
 
@@ -39,8 +42,8 @@ declare module '../../web/views.ts' {
     'payment/merchant/test-order': { owned: Owned; isFirst: boolean }
     'payment/merchant/first-payment-aids': { owned: Owned }
     'payment/merchant/overview-failing': { owned: Owned; failing: Failing }
-    'payment/merchant/overview-today': Pick<Overview, 'takings'>
-    'payment/merchant/overview-takings': Pick<Overview, 'takings' | 'range'> & { chart: BarChart }
+    'payment/merchant/overview-today': Pick<Overview, 'takings'> & { unit: Unit }
+    'payment/merchant/overview-takings': Pick<Overview, 'takings' | 'range'> & { chart: BarChart; unit: Unit }
     'payment/merchant/overview-newest': Pick<Overview, 'newest' | 'latency'>
   }
 }

@@ -30,10 +30,6 @@ export const round = {
       en: 'The check of the round says what we sent, what your server answered, and what to do.',
       zh: '“检查整个流程”会说明发送了什么、你的服务器怎样响应，以及该怎么做。',
     },
-    noAddressText: {
-      en: 'No address is set yet, so nothing is sent.',
-      zh: '还没有填写通知地址，因此不会发送。',
-    },
     check: { en: 'Check the whole round', zh: '检查整个流程' },
     apply: { en: `You take real ${POINTS}`, zh: `正式收取${POINTS}` },
     applyText: {
@@ -98,10 +94,11 @@ export const round = {
     returned: { en: 'The buyer comes back', zh: '买家返回商店' },
   },
   stateWords: {
-    good: { en: 'Good', zh: '正常' },
+    good: { en: 'Done', zh: '已完成' },
     bad: { en: 'Fails', zh: '失败' },
     open: { en: 'Not yet', zh: '尚未完成' },
-    idle: { en: 'Later', zh: '尚未开始' },
+    idle: { en: 'Waits for the step above', zh: '等待上一步' },
+    missing: { en: 'Missing', zh: '缺少' },
   },
   verdicts: {
     created: { en: 'We took the order.', zh: '系统已接受订单。' },
@@ -124,14 +121,19 @@ export const round = {
   },
   noAddress: {
     gateway: {
-      en: 'Nothing is sent, because the order has no address for it. Then a paid order is credited only if the buyer’s browser comes back. Send a notify_url with each order, or set one in the settings.',
-      zh: '订单没有通知地址，因此不会发送；只有买家的浏览器返回商店时才会到账。请在每笔订单中传入 notify_url，或在应用设置中填写。',
+      en: 'Nothing is sent: this order has no notify_url.',
+      zh: '不会发送：订单没有 notify_url。',
     },
     hmac: {
-      en: 'Nothing is sent, because events are off. Then a paid order is credited only if the buyer’s browser comes back. Switch events on.',
-      zh: '事件未开启，因此不会发送；只有买家的浏览器返回商店时才会到账。请开启事件。',
+      en: 'Nothing is sent: this application has no address for events.',
+      zh: '不会发送：此应用没有填写接收事件的地址。',
     },
   },
+  creditedByBrowser: {
+    en: 'So a paid order is credited only if the buyer’s browser comes back.',
+    zh: '因此只有买家的浏览器返回商店时才会到账。',
+  },
+  enterAddress: { en: 'Enter an address', zh: '填写地址' },
   notReached: { en: 'Your server was not reached.', zh: '没有到达你的服务器。' },
   notConfirmed: (status: string) => ({
     en: `Your server answered${status === '' ? '' : ` HTTP ${status}`}, but did not confirm. We send it at most six times.`,

@@ -21,8 +21,16 @@ export const refundRequests = {
   answerHint: { en: 'The merchant and the buyer see it.', zh: '商户和买家都会看到。' },
   decline: { en: 'Decline', zh: '拒绝' },
   left: (left: string, wallet: string, fee: string) => ({
-    en: `${areLeft(left)} of this order: ${wallet} would come from the wallet that was paid, ${fee} from the fee.`,
+    en: `${areLeft(left)} of this order: ${wallet} come from the wallet that was paid, ${fee} from the fee.`,
     zh: `这笔订单还可退 ${left} ${POINTS}：其中 ${wallet} 来自当时收款的钱包，${fee} 来自手续费。`,
+  }),
+  leftOfYours: (left: string, wallet: string, fee: string) => ({
+    en: `${areLeft(left)} of this order: ${wallet} come from your wallet, ${fee} from the fee.`,
+    zh: `这笔订单还可退 ${left} ${POINTS}：其中 ${wallet} 来自你的钱包，${fee} 来自手续费。`,
+  }),
+  tooMuch: (left: string) => ({
+    en: `At most ${areLeft(left)}.`,
+    zh: `最多还可退 ${left} ${POINTS}。`,
   }),
   short: {
     en: 'That wallet does not hold enough now, so only a part can be refunded from it.',
@@ -34,7 +42,7 @@ export const refundRequests = {
   },
   ask: {
     open: { en: 'Ask for a refund', zh: '申请退款' },
-    continue: { en: 'Continue', zh: '下一步' },
+    continue: { en: 'Next: check the refund', zh: '下一步：核对退款' },
     title: (points: string) => ({
       en: `Ask for a refund of ${pointsOf(points)}?`,
       zh: `申请退款 ${points} ${POINTS}？`,

@@ -85,13 +85,22 @@ export async function quoteRefundRequest(
   if (found === undefined) throw new AppError('not_found', 'There is no such order')
   const { left, is_paid, is_asked, ...quote } = found
   if (!is_paid) throw notPaid()
-  if (amount > left) throw tooMuch()
+  if (amount > left) throw new RefundTooLarge(left)
   if (is_asked) throw alreadyAsked()
   return quote
 }
 
 const notPaid = () => new AppError('conflict', 'This order is not paid')
-const tooMuch = () => new AppError('conflict', 'That is more than is left of this order')
+
+/** A refund of more points than are left of its order. */
+export class RefundTooLarge extends AppError {
+  readonly left: bigint
+  constructor(left: bigint) {
+    super('conflict', 'That is more than is left of this order')
+    this.left = left
+  }
+}
+
 const alreadyAsked = () => new AppError('conflict', 'This order already has an open refund request')
 
 export type Asking = { transaction_id: string; amount: bigint; reason: string }
@@ -110,7 +119,8 @@ export async function askRefund(
     const { id: app_id } = await lockPermitted(tx, payment_id, actor, 'refunds.ask')
     const order = await lockOrder(tx, app_id, transaction_id)
     if (order.paid_at === null) throw notPaid()
-    if (amount > order.amount - order.refunded_amount) throw tooMuch()
+    const left = order.amount - order.refunded_amount
+    if (amount > left) throw new RefundTooLarge(left)
     const asked = await tx
       .insertInto('refund_requests')
       .values({ order_id: order.id, amount, reason, asked_by: actor.user_id, asked_at: deps.clock() })

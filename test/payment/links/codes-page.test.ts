@@ -82,6 +82,15 @@ describe('the codes of a link', () => {
     expect(shown).toContain('••••7K2M ••••')
     expect(shown).toContain(messages.en.payments.fates.refunded)
     expect(shown).toContain(`@${alice.username}`)
+    const { transaction_id } = bought
+    const order = await viewer.get(`/payment/applications/${merchant.payment_id}/orders/${transaction_id}`)
+    const o = messages.en.merchantOrders
+    expect(order.body).not.toMatch(/SECRET|SHORT|UNSOLD/)
+    expect(textOf(order.body)).toMatch(
+      new RegExp(`${o.ofLink} .* ${o.units(2)} ${o.delivered.codes}: ••••7K2M ••••`),
+    )
+    expect(order.body).toContain(`${addressOf(link)}"`)
+    for (const ofShops of [o.request, o.byBrowserOnly]) expect(order.body).not.toContain(ofShops)
     const full = await owner.get(`${page}/full`)
     expect([full.status, full.headers['cache-control']]).toEqual([200, 'no-store'])
     expect(full.body).toContain('SECRET-AA-7K2M')
