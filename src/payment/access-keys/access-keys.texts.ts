@@ -44,11 +44,12 @@ export const accessKeys = {
   name: { en: 'Name', zh: '名称' },
   nameHint: { en: 'Which program uses it, such as “Raffle script”.', zh: '使用它的程序，例如“抽奖脚本”。' },
   mayTitle: { en: 'The program may', zh: '允许程序' },
-  days: { en: 'Days until it expires', zh: '有效天数' },
-  daysHint: (max: number) => ({
-    en: `From 1 to ${max}. To replace a key, create a second one and revoke the first.`,
-    zh: `1 到 ${max} 天。更换密钥时，先创建新的，再撤销旧的。`,
-  }),
+  days: { en: 'It expires after', zh: '有效期' },
+  term: (days: number, until: string) => ({ en: `${days} days, on ${until}`, zh: `${days} 天，至 ${until}` }),
+  daysHint: {
+    en: 'To replace a key, create a second one and revoke the first.',
+    zh: '更换密钥时，先创建新的，再撤销旧的。',
+  },
   addresses: { en: 'Addresses that may use it', zh: '允许使用的地址' },
   addressesHint: {
     en: 'IP addresses or ranges, one a line. Empty: any address that this application allows.',

@@ -1,5 +1,6 @@
 /** The settings for a shop's plugin: the addresses and keys of both versions, in the forms that plugins expect. */
 import { createPublicKey, type KeyObject } from 'node:crypto'
+import { sql } from 'kysely'
 import type { GatewayApp } from '../signing/gateway-apps.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
 import { fingerprintOf } from '../signing/public-key.ts'
@@ -13,7 +14,13 @@ export async function gatewayCard(deps: GatewayCore, app_id: bigint) {
   const publicKey = await deps.gatewayKeys.merchantPublicKey(app)
   const bare = await spkiOfPlatform(deps, app)
   const url = deps.config.PAYMENT_PUBLIC_URL
+  const { rows } = await sql<{ is_used: boolean }>`
+    select exists (
+      select from orders where app_id = ${app_id} and book in ('live', 'test') and door = 'gateway'
+    ) as is_used`.execute(deps.db)
   return {
+    /** Whether a shop has come by the gateway, or is about to. */
+    isUsed: rows[0]!.is_used || publicKey !== undefined,
     v1Address: `${url}/payment/api/`,
     v2Address: `${url}/payment/`,
     submitAddress: `${url}/payment/api/submit.php`,

@@ -1,5 +1,6 @@
 /** …/handover: an owner offers the application to another member, who accepts or declines. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { findUserByUsername } from '../../accounts/people/users.ts'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
@@ -52,7 +53,10 @@ export function handoverPages(app: FastifyInstance, deps: Core): void {
     if (fault !== undefined) {
       const { payment_apps_min_trust_level } = await deps.settings.read()
       const { faults } = request.locale.t.team.handover
-      throw new FormRefused({ username: faults[fault](payment_apps_min_trust_level) })
+      const { trust_level = 0 } = (await findUserByUsername(deps.db, username)) ?? {}
+      throw new FormRefused({
+        username: faults[fault](payment_apps_min_trust_level, { username, trust_level }),
+      })
     }
     if (!isAsked) return askFirst(request, reply, deps, username)
     const text = request.locale.t.team.handover.done.offered(username)

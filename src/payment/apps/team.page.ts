@@ -59,9 +59,9 @@ export function teamPages(app: FastifyInstance, deps: Core): void {
   app.post(`${APPLICATION}/team/invite`, guarded, async (request: OwnedRequest, reply) => {
     const form = readForm(request, WithRole)
     const fault = await inviteMember(deps, request.params.payment_id, form, actorOf(request))
-    const { done, roles, faults } = request.locale.t.team
+    const { done, as, faults } = request.locale.t.team
     if (fault !== undefined) throw new FormRefused({ username: faults[fault](TEAM_MAX) })
-    return reply.done(`${pathOf(request)}/team`, { text: done.invited(form.username, roles[form.role]) })
+    return reply.done(`${pathOf(request)}/team`, { text: done.invited(form.username, as[form.role]) })
   })
 
   app.post(`${APPLICATION}/team/role`, guarded, async (request: OwnedRequest, reply) => {
@@ -77,8 +77,8 @@ export function teamPages(app: FastifyInstance, deps: Core): void {
   app.post(`${APPLICATION}/invitation/accept`, invitation, async (request: OwnedRequest, reply) => {
     await acceptInvitation(deps, request.params.payment_id, actorOf(request))
     const { name, role } = await readable(request, deps)
-    const { done, roles } = request.locale.t.team
-    return reply.done(pathOf(request), { text: done.joined(name, roles[role]) })
+    const { done, as } = request.locale.t.team
+    return reply.done(pathOf(request), { text: done.joined(name, as[role]) })
   })
 
   app.post(`${APPLICATION}/invitation/decline`, invitation, async (request: OwnedRequest, reply) => {

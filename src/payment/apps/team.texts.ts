@@ -55,9 +55,16 @@ export const team = {
     en: 'A member of this site, by username.',
     zh: '本站成员的用户名。',
   },
+  /** What a member of a team is, within a sentence. */
+  as: {
+    owner: { en: 'the owner', zh: '所有者' },
+    manager: { en: 'a manager', zh: '应用管理员' },
+    operator: { en: 'an operator', zh: '操作员' },
+    viewer: { en: 'a viewer', zh: '查看者' },
+  },
   invited: (owner: string, role: string) => ({
-    en: `@${owner} invites you to the team, as: ${role}.`,
-    zh: `@${owner} 邀请你加入团队，角色：${role}。`,
+    en: `@${owner} invites you to the team as ${role}.`,
+    zh: `@${owner} 邀请你加入团队，担任${role}。`,
   }),
   accept: { en: 'Accept', zh: '接受' },
   decline: { en: 'Decline', zh: '拒绝' },
@@ -86,8 +93,8 @@ export const team = {
   },
   done: {
     invited: (username: string, role: string) => ({
-      en: `@${username} is invited, as: ${role}. They have no rights before they accept.`,
-      zh: `已邀请 @${username}，角色：${role}。对方接受之前没有任何权限。`,
+      en: `@${username} is invited as ${role}. Rights begin when they accept.`,
+      zh: `已邀请 @${username} 担任${role}，接受后权限才生效。`,
     }),
     changed: (username: string, role: string) => ({
       en: `The role of @${username} is now: ${role}.`,
@@ -103,8 +110,8 @@ export const team = {
     }),
     left: { en: 'You have left the team.', zh: '你已退出团队。' },
     joined: (name: string, role: string) => ({
-      en: `You are in the team of ${name}, as: ${role}.`,
-      zh: `你已加入 ${name} 的团队，角色：${role}。`,
+      en: `You are in the team of ${name} as ${role}.`,
+      zh: `你已加入 ${name} 的团队，担任${role}。`,
     }),
     declined: { en: 'You have declined the invitation.', zh: '你已拒绝邀请。' },
   },
@@ -162,8 +169,13 @@ export const handover = {
       en: `The pay page no longer shows “${common.reviewed.en}” until an administrator approves the application again. Sales continue.`,
       zh: `管理员重新审核前，付款页不显示“${common.reviewed.zh}”；照常收款。`,
     },
+    {
+      en: 'Links pause, and their unsold codes go to the new owner. Access keys are revoked, and payouts are cancelled.',
+      zh: '收款链接会暂停，未售卡密归新所有者；访问密钥全部撤销，批量付款取消。',
+    },
     { en: 'Its test application is handed over too.', zh: '对应的测试应用随之一并移交。' },
   ],
+  others: { en: 'All that changes', zh: '全部变化' },
   look: { en: 'View the offer', zh: '查看移交请求' },
   goodUntil: { en: 'The offer expires', zh: '有效期至' },
   accept: { en: 'Become the owner', zh: '成为所有者' },
@@ -203,14 +215,17 @@ export const handover = {
   },
   suspended: { en: 'A suspended application cannot be handed over.', zh: '已停用的应用不能移交。' },
   faults: {
-    unknown: (_level: number) => ({
+    unknown: (_level: number, _member: { username: string; trust_level: number }) => ({
       en: 'There is no member with this username who can own it.',
       zh: '没有可以移交的同名成员。',
     }),
-    self: (_level: number) => ({ en: 'You already own it.', zh: '你已是所有者。' }),
-    trust_level: (level: number) => ({
-      en: `Owning it needs trust level ${level}.`,
-      zh: `成为所有者需要信任等级 ${level}。`,
+    self: (_level: number, _member: { username: string; trust_level: number }) => ({
+      en: 'You already own it.',
+      zh: '你已是所有者。',
+    }),
+    trust_level: (level: number, { username, trust_level }: { username: string; trust_level: number }) => ({
+      en: `@${username} has trust level ${trust_level}. An owner needs trust level ${level}.`,
+      zh: `@${username} 的信任等级为 ${trust_level}，所有者需要信任等级 ${level}。`,
     }),
   },
 } satisfies Texts

@@ -11,6 +11,7 @@ import type { AccessScope } from '../../database/tables/access-keys.ts'
 import { AppError } from '../../platform/errors.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { isHonestText } from '../../web/parameters.ts'
+import { dayIn } from '../../web/periods/days.ts'
 import {
   type AccessKey,
   accessKeysOf,
@@ -31,7 +32,10 @@ import { AddressList } from '../wire-fields/addresses.ts'
 
 const PAGE = '/access-keys'
 const PATH = `${APPLICATION}${PAGE}`
-const SOON_MS = 7 * 86_400_000
+const DAY_MS = 86_400_000
+const SOON_MS = 7 * DAY_MS
+/** How many days a key can be valid, as the page offers it. */
+const TERMS = [30, DAYS_DEFAULT, DAYS_MAX]
 
 /** The checkbox of a scope. A refused form keeps one value of each field, so each scope has its own. */
 const fieldOf = (scope: AccessScope) => scope.replace(':', '_')
@@ -45,9 +49,14 @@ declare module '../../web/views.ts' {
       /** The scopes that this member may give, with their fields. */
       scopes: { scope: AccessScope; field: string }[]
       isOn: boolean
-      days: { preset: number; max: number }
+      /** The choices of how long a key is valid, with the last day of each. */
+      terms: { days: number; until: string }[]
+      preset: number
       nameLengthMax: number
     }
+  }
+  interface PartData {
+    'payment/merchant/new-access-key': PageData['payment/merchant/access-keys']
   }
 }
 
@@ -152,7 +161,7 @@ function permitted(request: OwnedRequest, { db }: Core): Promise<Permitted> {
 async function showKeys(request: OwnedRequest, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const owned = await permitted(request, deps)
   const now = deps.clock()
-  const [nav, keys, { access_keys, mandates }] = await Promise.all([
+  const [nav, keys, { access_keys, mandates, time_zone: zone }] = await Promise.all([
     navFor(deps, request, owned),
     accessKeysOf(deps.db, owned.id, now),
     deps.settings.read(),
@@ -170,7 +179,8 @@ async function showKeys(request: OwnedRequest, reply: FastifyReply, deps: Core):
     keys: keys.map((key) => ({ ...key, end: endOf(key) })),
     scopes: offered.map((scope) => ({ scope, field: fieldOf(scope) })),
     isOn: access_keys === 'on',
-    days: { preset: DAYS_DEFAULT, max: DAYS_MAX },
+    terms: TERMS.map((days) => ({ days, until: dayIn(zone, new Date(now.getTime() + days * DAY_MS)) })),
+    preset: DAYS_DEFAULT,
     nameLengthMax: NAME_LENGTH_MAX,
   })
 }

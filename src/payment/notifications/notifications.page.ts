@@ -6,7 +6,7 @@ import type { Counts } from '../../database/counts.ts'
 import type { NotificationStatus } from '../../database/tables/notifications.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import type { Locale } from '../../web/languages.ts'
-import { cursor, listUrl, olderUrl } from '../../web/lists.ts'
+import { listUrl, olderUrl, Paged, shownRows } from '../../web/lists.ts'
 import type { PartData } from '../../web/views.ts'
 import type { Permitted } from '../rights/rights.ts'
 import { MandateId, TransactionId } from '../wire-fields/fields.ts'
@@ -37,7 +37,6 @@ const Filter = z.object({
     .union([TransactionId, MandateId, z.string().regex(new RegExp(PAYOUT_ID))])
     .optional()
     .catch(undefined),
-  before: cursor,
 })
 
 /** The notification to redeliver, if several belong to one order or transfer. */
@@ -100,7 +99,8 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, scope
   })
 
   app.get(scope.path, async (request: AnyRequest, reply) => {
-    const { status, transaction_id, before } = Filter.parse(request.query)
+    const { status, transaction_id } = Filter.parse(request.query)
+    const { before, row } = Paged.parse(request.query)
     const { payment_id } = request.params
     const filter = { payment_id, transaction_id, before, status: status === 'all' ? undefined : status }
     const [show, found, counts] = await Promise.all([
@@ -125,7 +125,11 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, scope
       before,
       isSearch: transaction_id !== undefined,
       newest: address,
-      older: olderUrl(address, asked, next),
+      older: olderUrl(address, { ...asked, row: String(row + notifications.length) }, next),
+      shown: shownRows(row, notifications.length, {
+        isLast: next === undefined,
+        count: transaction_id === undefined ? counts[status] : undefined,
+      }),
       lookedBackTo: looked_back_to,
     })
   })
