@@ -27,6 +27,7 @@ import { introduce } from './introduction.ts'
 import { ensureLinks } from './links.ts'
 import { ensureMandates, turnOn } from './mandates.ts'
 import { daysBefore } from './members.ts'
+import { ensurePayout } from './payouts.ts'
 import { ensureSampleMembers, ensureSamples } from './samples.ts'
 
 const PASSWORD_LENGTH = 6
@@ -92,6 +93,7 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
   const alice = { id: idOf('alice'), username: 'alice' }
   await introduce(deps, { alice_id: alice.id, reviewer_id, apps, gateway_shop_url, logoOf })
   await ensureLinks(deps, apps.payment_app, owner_id)
+  await ensurePayout(deps, apps.payment_app, owner_id)
   await showPortraits(deps.db, shop_url)
   await confirmAddresses(deps.db)
   // The history ends with the points that the demo prints. A later start finds them.

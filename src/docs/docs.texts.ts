@@ -55,6 +55,7 @@ export const docs = {
     links: { en: 'Sell without a server', zh: '无需服务器即可售卖' },
     merchant: { en: 'HMAC API guide', zh: 'HMAC 接口指南' },
     'access-keys': { en: 'Access keys', zh: '访问密钥' },
+    payouts: { en: 'Payouts', zh: '批量付款' },
     mandates: { en: 'Mandates', zh: '预授权扣款' },
     subscriptions: { en: 'Subscriptions and top-ups', zh: '订阅与充值' },
     'gateway-shop': { en: 'Connect an epay shop', zh: '接入易支付商店' },

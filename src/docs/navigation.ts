@@ -21,6 +21,7 @@ const ICONS = {
   links: 'link',
   merchant: 'wallet',
   'access-keys': 'key',
+  payouts: 'users',
   mandates: 'refresh',
   subscriptions: 'clock',
   'gateway-shop': 'shop',

@@ -6,7 +6,7 @@ const ROWS = [
   ['callback', 'return', 'redirect', '回调', '跳转'],
   ['signature', 'signing', 'hmac', 'sign', '签名', '验签'],
   ['error', 'code', '错误', '错误码'],
-  ['payout', 'withdraw', 'transfer', '转账', '提现'],
+  ['payout', 'withdraw', 'transfer', 'raffle', 'airdrop', '转账', '提现', '批量付款', '发放'],
   ['subscription', 'recurring', 'mandate', '订阅', '代扣', '预授权'],
   ['customer', 'payer', 'buyer', '买家', '付款人'],
   ['api key', 'apikey', 'secret', 'token', '密钥'],

@@ -35,8 +35,8 @@ import { makeSeededDir, openSharedDemo, type SharedDemo } from '../harness/share
 import { hasLeft } from '../harness/thoroughness.ts'
 import { shopTexts } from './walk.ts'
 
-/** The printed people, fifteen members of the history and two of the samples; the shops' applications, and one that waits for its review. */
-const ROWS = { users: 22, oauth_apps: 2, payment_apps: 6 }
+/** The printed people, fifteen members of the history and two of the samples; the shops' applications, a test application, and one that waits for its review. */
+const ROWS = { users: 22, oauth_apps: 2, payment_apps: 7 }
 
 const WITH_FORUM = ['--demo', '--forum', '--json']
 
@@ -263,6 +263,28 @@ describe('a first start', () => {
       { state: 'on_sale', delivery: 'none', sold: 3n },
       { state: 'draft', delivery: 'text', sold: 0n },
     ])
+  })
+
+  test('has a finished payout with a refused line, and a test application with an access key', async () => {
+    const [payout, keys] = await withDatabase(dataDir, async (db) => {
+      const { id } = await db
+        .selectFrom('payouts')
+        .where('reference', '=', 'autumn-raffle')
+        .select('id')
+        .executeTakeFirstOrThrow()
+      const { rows } = await sql<{ status: string; lines: number; refused: number }>`
+        select payouts.status, count as lines, refused from payouts, payout_sums(id) where id = ${id}`.execute(
+        db,
+      )
+      const made = await db
+        .selectFrom('access_keys')
+        .where('name', '=', 'Raffle script')
+        .select(['book', 'scopes'])
+        .execute()
+      return [rows, made] as const
+    })
+    expect(payout).toEqual([{ status: 'finished', lines: 12, refused: 1 }])
+    expect(keys).toEqual([{ book: 'test', scopes: ['orders:read', 'payouts'] }])
   })
 
   test('has members of two years, and nothing in the name of one that the member did not do', async () => {

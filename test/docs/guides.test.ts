@@ -16,6 +16,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { registerApp } from '../../src/identity/apps/apps.ts'
 import { type AccessKeyCredentials, createAccessKey } from '../../src/payment/access-keys/keys.ts'
 import { linkSignInApp } from '../../src/payment/mandates/right.ts'
+import { findPayout, linesOfPayout } from '../../src/payment/payouts/payouts.ts'
+import { runPayouts } from '../../src/payment/payouts/run.ts'
 import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
 import { makeShop, type Shop } from '../harness/gateway-shop.ts'
@@ -397,6 +399,87 @@ describe('a merchant with an access key', () => {
       await faulty.close()
     }
     expect(await transfer('6', url)).toMatchObject({ errors: [{ code: 1005 }] })
+  })
+})
+
+describe('a merchant who pays many members', () => {
+  let env: Record<string, string>
+  let members: Person[]
+  beforeAll(async () => {
+    const asked = { name: 'Payouts', scopes: ['payouts' as const], days: 1, allowed_addresses: [] }
+    const made = await createAccessKey(test.deps, seller.payment_id, asked, {
+      user_id: seller.owner.id,
+      ip: IP,
+    })
+    const { client_id, client_secret } = made as AccessKeyCredentials
+    env = { CLIENT_ID: client_id, CLIENT_SECRET: client_secret }
+    await givePoints(test, seller.owner, 10_000n)
+    members = await Promise.all(Array.from({ length: 3 }, () => makePerson(test)))
+  })
+
+  /** Writes a file of members for a program. */
+  async function fileOf(name: string, rows: string[]): Promise<string> {
+    const file = join(folder, `${name}.csv`)
+    await writeFile(file, `${rows.join('\n')}\n`)
+    return file
+  }
+  const received = async (reference: string) => {
+    const { id } = (await findPayout(test.db, seller.id, reference))!
+    return (await linesOfPayout(test.db, id)).map(({ status, memo }) => [status, memo])
+  }
+
+  eachSample(['payout.sh'], 'pays one by hand', async (name) => {
+    const { id, username } = members[0]!
+    const one = { REFERENCE: 'by-hand', USER_ID: String(id), USERNAME: username }
+    expect(await run(name, { ...env, ...one })).toMatchObject({ status: 'waiting', count: 1, amount: 50 })
+    await runPayouts(test.deps)
+    expect(await received('by-hand')).toEqual([['paid', 'First prize']])
+  })
+
+  eachSample(['payout-ten-lines.mjs'], 'pays a hundred with ten lines', async (name) => {
+    const script = (await samplesOf('en')).get(name)!
+    expect(script.trim().split('\n')).toHaveLength(10)
+    const rows = Array.from({ length: 100 }, (_, i) => {
+      const { id, username } = members[i % 3]!
+      return `${id},${username},1`
+    })
+    const FILE = await fileOf('winners', rows)
+    for (let i = 0; i < 2; i += 1) {
+      const { count } = await run(name, { ...env, REFERENCE: 'hundred', FILE })
+      expect(count).toBe(100)
+      await runPayouts(test.deps)
+    }
+    expect(await received('hundred')).toEqual(Array(100).fill(['paid', '']))
+  })
+
+  const PROGRAMS = ['payout.mjs', 'payout.py', 'payout.php']
+  eachSample(PROGRAMS, 'checks, pays, shows, resumes and cancels', async (name) => {
+    const reference = `for/${name}`
+    const [first, second, third] = members as [Person, Person, Person]
+    const file = await fileOf(name, [
+      `${first.id},${first.username},20,第一名, congratulations`,
+      `${second.id},${first.username},10`,
+      `${third.id},${third.username},9000`,
+      `${third.id},${third.username},9000,again`,
+    ])
+    const act = (...given: string[]) => run(name, env, ...given)
+    const checked = await act('check', reference, file)
+    expect(checked.lines.map(({ code }: { code: number | null }) => code)).toEqual([null, 1014, null, 1010])
+    const losing = await startFaulty('lost', '/api/payment')
+    const paid = await run(name, { ...env, TESSERA: losing.url }, 'pay', reference, file)
+    expect(paid).toMatchObject({ reference, status: 'waiting', count: 4 })
+    expect(losing.count()).toBe(2)
+    await losing.close()
+    expect(await run(name, env, 'pay', reference, file)).toMatchObject({ created_at: paid.created_at })
+    await runPayouts(test.deps)
+    expect(await act('show', reference)).toMatchObject({
+      ...{ status: 'halted', reason: 'insufficient', paid: 2, refused: 1, pending: 1 },
+      refused_lines: [{ line_id: '2', code: 1014 }],
+    })
+    expect(await received(reference)).toMatchObject([['paid', '第一名, congratulations'], {}, {}, {}])
+    expect(await act('resume', reference)).toMatchObject({ status: 'waiting' })
+    expect(await act('cancel', reference)).toMatchObject({ status: 'cancelled', paid: 2, cancelled: 1 })
+    await givePoints(test, seller.owner, 10_000n)
   })
 })
 
