@@ -272,8 +272,7 @@ export async function sendPageError(
       .header('cache-control', 'no-store')
       .send({ error: code, error_type: code, message, request_id: request.id })
   }
-  const again = await showFormAgain(thrown, failure, request, reply)
-  if (again !== undefined) return again
+  if (await showFormAgain(thrown, failure, request, reply)) return reply
   const ways = await linksAfter(request, failure.code)
   const isLate = failure.code === 'form_expired' && ways.back !== undefined && !ways.nextStep?.order
   // A failure must not hide behind another one.

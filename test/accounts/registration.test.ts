@@ -72,6 +72,23 @@ it('makes an ordinary account, signs it in, and leads on', async () => {
   expect((await client.get('/account/sessions')).body).toContain('href="/account/password"')
 })
 
+it('a refused form is answered once', async () => {
+  const lines: string[] = []
+  const heard = await startTestApp({ LOG_LEVEL: 'warn' }, (line) => lines.push(line))
+  try {
+    await setSetting(heard, 'registration', 'open')
+    const client = browser(heard)
+    const form = (await client.get(PATH)).form(PATH)
+    expect((await client.post(PATH, { ...form, username: 'ab', password: PASSWORD })).status).toBe(400)
+    // The form of another version leads to its page.
+    const older = { ...form, username: 'nova', form_token: 'v9.another-way' }
+    expect((await client.post(PATH, older)).status).toBe(303)
+    expect(lines).toEqual([])
+  } finally {
+    await heard.close()
+  }
+})
+
 it('refuses taken or misleading names, short passwords and foreign forms', async () => {
   const { username: taken } = await makePerson(test)
   const before = await countUsers()

@@ -26,7 +26,14 @@ export async function openApplication(
     env,
     clock,
     databaseTime = async () => clock(),
-  }: { env: Record<string, string>; clock: Clock; databaseTime?: DatabaseTime | undefined },
+    onLog,
+  }: {
+    env: Record<string, string>
+    clock: Clock
+    databaseTime?: DatabaseTime | undefined
+    /** Gets each line of the log, from LOG_LEVEL of `env` on. */
+    onLog?: ((line: string) => void) | undefined
+  },
 ): Promise<Application> {
   const config = loadConfig({
     DATABASE_URL: url,
@@ -52,6 +59,7 @@ export async function openApplication(
     databaseTime,
     metrics,
     tracing,
+    logTo: onLog && ({ write: onLog } as NodeJS.WriteStream),
   })
   const app = await buildApp(deps)
   await app.ready()

@@ -52,14 +52,17 @@ export async function createDatabase(
 
 /**
  * Starts the application of a test, without its worker, in many processes if the run has them. `env` are the
- * environment variables.
+ * environment variables. `onLog` gets the log of this process.
  */
-export async function startTestApp(env: Record<string, string> = {}): Promise<TestApp> {
+export async function startTestApp(
+  env: Record<string, string> = {},
+  onLog?: (line: string) => void,
+): Promise<TestApp> {
   const database = await createDatabase(APP_TEMPLATE)
   let now = START.getTime()
   const clock = () => new Date(now)
   const url = databaseUrl(inject('appsUrl'), database.name)
-  const application = await openApplication(url, { env, clock })
+  const application = await openApplication(url, { env, clock, onLog })
   const { app, deps } = application
   const processes = inject('processes')
   const spread = processes.length > 0 ? await spreadRequests(application, { processes, env, now }) : undefined

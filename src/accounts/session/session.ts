@@ -107,8 +107,7 @@ async function requireOwnForm(
     verifyForm(request, request.session?.token ?? request.visitorToken, deps)
     return undefined
   } catch (error) {
-    const shown = await returnToOwnForm(reply, deps)
-    if (shown !== undefined) return shown
+    if (await returnToOwnForm(reply, deps)) return reply
     await recordRefusal(deps.db, {
       kind: 'form_refused',
       user_id: request.session?.user.id,

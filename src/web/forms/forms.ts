@@ -108,18 +108,21 @@ const MENDABLE: readonly PageFailure['code'][] = [
   'too_many_attempts',
 ] satisfies PageCode[]
 
-/** Answers a refused form with its page. Returns undefined where there is none, or it cannot be shown. */
+/**
+ * Answers a refused form with its page. Returns false where there is none, or it cannot be shown. It returns no reply, because a
+ * reply is thenable: who awaits one gets undefined.
+ */
 export async function showFormAgain(
   thrown: unknown,
   failure: PageFailure,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply | undefined> {
+): Promise<boolean> {
   const isMendable =
     thrown instanceof FormRefused || MENDABLE.includes(failure.code) || foundQueueFull(thrown, request)
-  if (!isMendable || !request.isAdmitted || !isOwnForm(request)) return undefined
+  if (!isMendable || !request.isAdmitted || !isOwnForm(request)) return false
   const show = request.server.pageHandlers.get(pageRouteOf(request) ?? '')
-  if (show === undefined) return undefined
+  if (show === undefined) return false
   const { problems = {}, link } = thrown instanceof FormRefused ? thrown : {}
   request.refused = {
     path: pathnameOf(request.url),
@@ -129,11 +132,12 @@ export async function showFormAgain(
     summary: { ...summaryOf(request.locale, failure, problems), link },
   }
   try {
-    return (await show.call(request.server, request, reply)) as FastifyReply
+    await show.call(request.server, request, reply)
+    return true
   } catch {
     // The page is gone too, so the failure has a page of its own.
     request.refused = undefined
-    return undefined
+    return false
   }
 }
 

@@ -134,16 +134,17 @@ function formOf(request: FastifyRequest): TypedForm | undefined {
 }
 
 /**
- * Leads the form of another version to its page, which shows again what was typed. Returns undefined for every other form,
+ * Leads the form of another version to its page, which shows again what was typed. Returns false for every other form,
  * for one without a page, and for one that is too long to keep. spec/accounts 3.3.
  */
-export async function returnToOwnForm(reply: FastifyReply, deps: Deps): Promise<FastifyReply | undefined> {
+export async function returnToOwnForm(reply: FastifyReply, deps: Deps): Promise<boolean> {
   const { request } = reply
   const page = isFormOfOtherVersion(request, deps.config) ? backOf(request) : undefined
-  if (page === undefined) return undefined
+  if (page === undefined) return false
   const form = formOf(request)
-  if (form !== undefined && !(await keepForm(reply, page, form, deps))) return undefined
-  return reply.redirect(page, 303)
+  if (form !== undefined && !(await keepForm(reply, page, form, deps))) return false
+  reply.redirect(page, 303)
+  return true
 }
 
 async function keepLateForm(reply: FastifyReply, page: string, deps: Deps): Promise<LateForm | undefined> {
