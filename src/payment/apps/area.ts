@@ -65,7 +65,7 @@ function navOf(
     app: {
       name: owned.name,
       logo_url: owned.logo_url,
-      note: `${owned.book === 'test' ? shop.test : shop.live} · pid\u00A0${owned.pid}`,
+      note: `${owned.book === 'test' ? shop.test : `${shop.live} ·`} pid\u00A0${owned.pid}`,
       href: APPLICATIONS,
     },
     groups: [

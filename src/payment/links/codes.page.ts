@@ -18,7 +18,7 @@ import { statusWord } from '../orders/orders.ts'
 import { actorOf, type OwnedRequest } from '../rights/owned.ts'
 import { audit, type Permitted } from '../rights/rights.ts'
 import { addCodes, BYTES_MAX, type Imported, type ImportFault, takeBackCodes } from './codes.ts'
-import { addressOf, findLink, ONE } from './links.page.ts'
+import { addressOf, findLink, ONE, type ShownLink } from './links.page.ts'
 import type { TeamLink } from './reads.ts'
 import { eachSale, type Sale, salesOfLink } from './sales.ts'
 
@@ -36,7 +36,7 @@ declare module '../../web/views.ts' {
 type SalesPage = {
   owned: Permitted
   nav: Awaited<ReturnType<typeof navFor>>
-  link: TeamLink
+  link: ShownLink
   sales: Sale[]
   isFull: boolean
   address: string

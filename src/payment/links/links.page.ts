@@ -23,6 +23,7 @@ import {
 import { lastDelivery } from './delivery.ts'
 import { fieldsOf, type LinkFields, LinkKind, linkForm } from './form.ts'
 import { getLinkOf, type ListedLink, linksOfApp, type TeamLink } from './reads.ts'
+import { linkUrl } from './share.ts'
 
 export const LINKS = `${APPLICATION}/links`
 export const ONE = `${LINKS}/:slug`
@@ -38,16 +39,19 @@ declare module '../../web/views.ts' {
       address: string
     } & Selling
     'payment/links/new': Editing
-    'payment/links/edit': Editing & { link: TeamLink; address: string }
+    'payment/links/edit': Editing & { link: ShownLink; address: string }
   }
   interface PartData {
-    'payment/links/head': { owned: Permitted; link: TeamLink; address: string }
+    'payment/links/head': { owned: Permitted; link: ShownLink; address: string }
     'payment/links/fields': { of: FormView; fields: LinkFields; freeMax: bigint; isKindFixed: boolean }
     'payment/links/price': Pick<TeamLink, 'amount' | 'amount_min' | 'amount_max'> & { isTest: boolean }
     'payment/links/state': Pick<TeamLink, 'shown'>
     'payment/links/sale-fault': Selling
   }
 }
+
+/** A link with the address of its page. */
+export type ShownLink = TeamLink & { url: string }
 
 type Selling = { fault: SaleFault | undefined; neededLevel: number }
 type Editing = {
@@ -117,7 +121,9 @@ function changeForm(app: FastifyInstance, deps: Core, change: LinkChange): void 
       if (fault !== undefined) throw new FormRefused({ '': l.faults[fault](neededLevel) }, 'conflict')
     }
     await changeLink(deps, owned.payment_id, { slug: link.slug, change }, actorOf(request))
-    return reply.done(addressOf(request, link.slug), { text: l.changed[change] })
+    const address = addressOf(request, link.slug)
+    const next = change === 'publish' ? `${address}/share` : address
+    return reply.done(next, { text: l.changed[change] })
   })
 }
 
@@ -162,10 +168,11 @@ export async function findLink(
   request: OwnedRequest,
   deps: Core,
   right: Right,
-): Promise<{ owned: Permitted; link: TeamLink }> {
+): Promise<{ owned: Permitted; link: ShownLink }> {
   const owned = await permitted(request, deps, right)
   const { slug } = (request as LinkOfRequest).params
-  return { owned, link: await getLinkOf(deps.db, owned.id, slug, deps.clock()) }
+  const link = await getLinkOf(deps.db, owned.id, slug, deps.clock())
+  return { owned, link: { ...link, url: linkUrl(deps, slug) } }
 }
 
 /** Says what each field of a link takes. */

@@ -5,18 +5,16 @@ import type { Core } from '../../core/core.ts'
 import { navFor } from '../apps/area.ts'
 import type { OwnedRequest } from '../rights/owned.ts'
 import type { Permitted } from '../rights/rights.ts'
-import { addressOf, findLink, ONE } from './links.page.ts'
-import type { TeamLink } from './reads.ts'
-import { htmlOf, linkUrl, markdownOf } from './share.ts'
+import { addressOf, findLink, ONE, type ShownLink } from './links.page.ts'
+import { htmlOf, markdownOf } from './share.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
     'payment/links/share': {
       owned: Permitted
       nav: AreaNav
-      link: TeamLink
+      link: ShownLink
       address: string
-      url: string
       markdown: string
       html: string
       /** An SVG. */
@@ -33,9 +31,9 @@ export function sharePage(app: FastifyInstance, deps: Core): void {
   app.get(`${ONE}/share`, async (request: OwnedRequest, reply) => {
     const { owned, link } = await findLink(request, deps, 'orders.read')
     const { locale } = request
-    const url = linkUrl(deps, link.slug)
+    const { url } = link
     return reply.page('payment/links/share', {
-      ...{ owned, link, url, address: addressOf(request, link.slug) },
+      ...{ owned, link, address: addressOf(request, link.slug) },
       nav: await navFor(deps, request, owned),
       markdown: markdownOf(link, url, locale),
       html: htmlOf(link, url, locale),

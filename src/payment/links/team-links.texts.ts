@@ -49,8 +49,8 @@ export const teamLinks = {
     }),
   } satisfies Record<SaleFault, (level: number) => Text>,
   created: {
-    en: 'Saved as a draft. Look at the page, then publish it.',
-    zh: '已存为草稿。请先查看页面，再发布。',
+    en: 'Saved as a draft.',
+    zh: '已存为草稿。',
   },
   saved: {
     en: 'Saved. Orders that were placed before keep their price.',
@@ -62,7 +62,7 @@ export const teamLinks = {
   },
   deleted: (title: string) => ({ en: `“${title}” was deleted.`, zh: `已删除“${title}”。` }),
   changed: {
-    publish: { en: 'The link is on sale.', zh: '已上架。' },
+    publish: { en: 'The link is on sale. Send its address to buyers.', zh: '已上架。请把地址发给买家。' },
     pause: { en: 'Paused. Nothing more is sold until you resume.', zh: '已暂停。恢复之前不再售出。' },
     resume: { en: 'The link is on sale again.', zh: '已恢复销售。' },
     end: { en: 'Ended. Nothing more is sold here.', zh: '已结束，不再售出。' },
@@ -71,7 +71,7 @@ export const teamLinks = {
     end: {
       title: { en: 'End this link?', zh: '结束此链接？' },
       note: {
-        en: 'It can never be on sale again. Receipts keep what they show. To stop for a while, pause it instead.',
+        en: 'An ended link never sells again. Receipts keep what they show. To stop for a while, pause it.',
         zh: '结束后无法再次上架，收据内容不变。如只需暂停，请使用“暂停”。',
       },
       button: { en: 'End for good', zh: '永久结束' },
@@ -94,6 +94,7 @@ export const teamLinks = {
   pause: { en: 'Pause', zh: '暂停' },
   resume: { en: 'Resume', zh: '恢复销售' },
   end: { en: 'End', zh: '结束' },
+  endTitle: { en: 'End this link', zh: '结束此链接' },
   delete: { en: 'Delete the draft', zh: '删除草稿' },
   save: { en: 'Save the link', zh: '保存链接' },
   saveDraft: { en: 'Save as a draft', zh: '存为草稿' },

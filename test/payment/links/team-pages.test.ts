@@ -64,8 +64,11 @@ describe('the form of a link', () => {
     expect(textOf(preview.body)).toContain('25')
     expect(await owner.submit(preview, `${address}/publish`)).toMatchObject({
       status: 303,
-      location: address,
+      location: `${address}/share`,
     })
+    const share = textOf((await owner.get(`${address}/share`)).body)
+    expect(share).toContain(l.changed.publish)
+    expect(share).toMatch(new RegExp(`25 points · [^ ]+/l/${slug} .* ${l.sales} 0 `))
     const published = await buyer.get(`/l/${slug}`)
     expect([published.status, published.body.includes(l.previewBar)]).toEqual([200, false])
   })
