@@ -18,6 +18,8 @@ COPY views views
 # The pages at /docs show the guides.
 COPY docs/en docs/en
 COPY docs/zh-CN docs/zh-CN
+# /admin/forum gives it out.
+COPY examples/discourse-theme examples/discourse-theme
 COPY src src
 RUN ln -s /app/src/cli/tessera.js /usr/local/bin/tessera
 # The version of package.json, which a label cannot read. test/platform/version.test.ts compares the two.

@@ -41,6 +41,8 @@ const ARGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Names that never resolve elsewhere (RFC 6761), for tests of several hosts.
+  '--host-resolver-rules=MAP *.test 127.0.0.1',
   ...(executablePath === WHOLE ? [`--disable-features=${OFF}`] : []),
 ]
 

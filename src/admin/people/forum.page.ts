@@ -5,6 +5,9 @@ import type { FastifyInstance } from 'fastify'
 import { type ForumState, forumState, lacksClaims } from '../../accounts/forum-sync/state.ts'
 import { type Collision, collisions } from '../../accounts/local-groups.ts'
 import type { Core } from '../../core/core.ts'
+import { themeArchive } from './theme-archive.ts'
+
+const THEME = '/admin/forum/tessera-theme.tar.gz'
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -14,6 +17,10 @@ declare module '../../web/views.ts' {
       /** Without an API key only the answers at sign-in state rights and groups. */
       lacksClaims: boolean
       collisions: Collision[]
+      isWalletShown: boolean
+      /** The registrable domain decides, and only the operator knows it. This is what both addresses show. */
+      serviceUrl: string
+      themeUrl: string
     }
   }
 }
@@ -34,6 +41,17 @@ export function forumPages(app: FastifyInstance, deps: Core): void {
       hasApi,
       lacksClaims: !hasApi && isWithoutClaims,
       collisions: found,
+      isWalletShown: deps.settings.latest().forum_wallet === 'on',
+      serviceUrl: deps.config.PUBLIC_URL,
+      themeUrl: THEME,
     })
   })
+
+  app.get(THEME, async (_request, reply) =>
+    reply
+      .header('cache-control', 'no-store')
+      .header('content-disposition', 'attachment; filename="tessera-theme.tar.gz"')
+      .type('application/gzip')
+      .send(await themeArchive(deps.config.PUBLIC_URL)),
+  )
 }

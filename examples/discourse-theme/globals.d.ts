@@ -1,0 +1,7 @@
+/** What the forum gives each script of a theme. */
+declare const settings: {
+  service_url: string
+  show_wallet: boolean
+  show_tips: boolean
+}
+declare function themePrefix(key: string): string

@@ -1,0 +1,58 @@
+/**
+ * The theme component of examples/discourse-theme as an archive that Discourse installs, with the address of this service filled in. It is
+ * a tar of some ten small files (POSIX.1-1988 ustar), so no library writes it.
+ */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+
+const FOLDER = join(import.meta.dirname, '../../../examples/discourse-theme')
+const FILES = [
+  'about.json',
+  'settings.yml',
+  'locales/en.yml',
+  'locales/zh_CN.yml',
+  'javascripts/discourse/lib/tessera-wallet.js',
+  'javascripts/discourse/api-initializers/tessera.gjs',
+]
+const BLOCK_BYTES = 512
+
+/** Returns tessera-theme.tar.gz. Equal files make an equal archive. */
+export async function themeArchive(service_url: string): Promise<Buffer> {
+  const blocks = await Promise.all(
+    FILES.map(async (name) => {
+      const text = await readFile(join(FOLDER, name), 'utf8')
+      return entryOf(`tessera-theme/${name}`, Buffer.from(filledIn(name, text, service_url)))
+    }),
+  )
+  return promisify(gzip)(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK_BYTES)]))
+}
+
+/** YAML reads a JSON string as it is. */
+function filledIn(name: string, text: string, service_url: string): string {
+  if (name !== 'settings.yml') return text
+  return text.replace('default: ""', () => `default: ${JSON.stringify(service_url)}`)
+}
+
+/** A regular file that everybody may read, in whole blocks. */
+function entryOf(name: string, content: Buffer): Buffer {
+  const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, '0')}\0`
+  const header = Buffer.alloc(BLOCK_BYTES)
+  const write = (text: string, at: number) => header.write(text, at, 'latin1')
+  write(name, 0)
+  write(octal(0o644, 7), 100)
+  write(octal(0, 7), 108)
+  write(octal(0, 7), 116)
+  write(octal(content.length, 11), 124)
+  write(octal(0, 11), 136)
+  // The sum counts its own field as spaces.
+  write(' '.repeat(8), 148)
+  write('0', 156)
+  write('ustar\0', 257)
+  write('00', 263)
+  const sum = header.reduce((total, byte) => total + byte, 0)
+  write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
+  const padding = Buffer.alloc((BLOCK_BYTES - (content.length % BLOCK_BYTES)) % BLOCK_BYTES)
+  return Buffer.concat([header, content, padding])
+}

@@ -1,0 +1,299 @@
+/**
+ * The theme component: its element in Chromium, on a page with Discourse's content security policy, over several hosts; its archive; and,
+ * with THEME=true and `npm ci` in its folder, its adapter under Ember's compiler and the forum's published types.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { grantPoints } from '../../src/ledger/points.ts'
+import { makePerson } from '../harness/cast.ts'
+import { isWithoutChromium, PHOTOGRAPHS, sharedChromium } from '../harness/chromium.ts'
+import { type ForumWorld, startForumWorld } from '../harness/forum-world.ts'
+import { setSetting } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
+import { ROOT } from '../harness/server-process.ts'
+
+const FOLDER = join(ROOT, 'examples/discourse-theme')
+const LIBRARY = join(FOLDER, 'javascripts/discourse/lib/tessera-wallet.js')
+/** As a forum sends it, with the nonce of its page. It says nothing of connections or styles. */
+const POLICY =
+  "base-uri 'self'; object-src 'none'; script-src 'nonce-of-the-page' 'strict-dynamic'; frame-ancestors 'self'; manifest-src 'self'"
+
+/** A forum's page that opens its menu when a script calls `openMenu`. */
+async function startPages() {
+  const library = await readFile(LIBRARY, 'utf8')
+  const server = createServer((request, response) => {
+    const url = new URL(request.url!, 'http://x')
+    if (url.pathname === '/tessera-wallet.js')
+      return response.writeHead(200, { 'content-type': 'text/javascript' }).end(library)
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY })
+    response.end(`<!doctype html><html lang="en"><head><meta name="viewport" content="width=device-width"><title>Forum</title></head>
+      <body><main id="menu"></main><script type="module" nonce="of-the-page">
+      import * as library from '/tessera-wallet.js'
+      library.defineTesseraWallet()
+      Object.assign(window, { library })
+      </script></body></html>`)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = String((server.address() as AddressInfo).port)
+  return {
+    port,
+    close: () => {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+type Wallet = HTMLElement & { shadowRoot: ShadowRoot }
+const SETTLED = ['wallet', 'signIn', 'other', 'hidden', 'offline']
+
+describe.skipIf(isWithoutChromium)('the wallet in the forum’s menu', () => {
+  let pages: Awaited<ReturnType<typeof startPages>>
+  let world: ForumWorld
+  let service: string
+  let member: { id: number }
+  let cookie: { name: string; value: string }
+
+  beforeAll(async () => {
+    pages = await startPages()
+    world = await startForumWorld({}, {})
+    const { test, forum } = world
+    service = `http://points.example.test:${new URL(world.hookUrl).port}`
+    await setSetting(test, 'forum_wallet', 'on')
+    member = forum.join()
+    const client = await world.signIn(member)
+    // From here on only the forum's pages count, and they have a name of their own.
+    placeForumAt('forum.example.test')
+    const { id } = await world.userOf(member)
+    await grantPoints(test.db, {
+      user_id: id,
+      amount: 4_250n,
+      reference: `theme:${id}`,
+      reason: 'x',
+      actor_id: null,
+      now: test.clock.now(),
+    })
+    const [name, value] = [...client.cookies].find(([each]) => each.includes('session'))!
+    cookie = { name, value }
+  })
+  afterAll(async () => {
+    await world?.close()
+    await pages?.close()
+  })
+
+  /** Names the host of the forum's pages. */
+  function placeForumAt(host: string): void {
+    const { deps } = world.test
+    deps.config = { ...deps.config, DISCOURSE_URL: `http://${host}:${pages.port}` }
+  }
+
+  /** Opens the menu on a page of this host, and returns the page once the element is settled. */
+  async function openMenu(
+    host: string,
+    { isSignedIn = true, to = service, before = async (_page: Page): Promise<unknown> => undefined } = {},
+  ) {
+    const context = await (await sharedChromium()).newContext({ viewport: { width: 360, height: 640 } })
+    if (isSignedIn)
+      await context.addCookies([
+        { ...cookie, domain: 'points.example.test', path: '/', httpOnly: true, sameSite: 'Lax' },
+      ])
+    const page = await context.newPage()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await before(page)
+    await page.goto(`http://${host}:${pages.port}/`)
+    await page.waitForFunction(() => 'library' in window)
+    // Nothing is asked at page load.
+    expect(asked).not.toContain('/forum/wallet.json')
+    await page.evaluate(
+      ([address, id]) => {
+        const wallet = document.createElement('tessera-wallet')
+        for (const [key, value] of Object.entries({ service: address!, 'forum-id': id!, lang: 'en' }))
+          wallet.setAttribute(key, value)
+        document.querySelector('#menu')!.append(wallet)
+      },
+      [to, String(member.id)],
+    )
+    await page.waitForFunction(
+      (settled) =>
+        settled.includes(document.querySelector<HTMLElement>('tessera-wallet')!.dataset.state ?? ''),
+      SETTLED,
+    )
+    return { context, page }
+  }
+  const shown = (page: Page) =>
+    page.evaluate(() => {
+      const wallet = document.querySelector('tessera-wallet') as Wallet
+      const hrefs = [...wallet.shadowRoot.querySelectorAll('a')].map((link) => link.getAttribute('href'))
+      return {
+        state: wallet.dataset.state,
+        text: wallet.shadowRoot.textContent,
+        images: wallet.shadowRoot.querySelectorAll('img').length,
+        hrefs,
+      }
+    })
+
+  it.each([
+    ['of one domain shows the wallet', 'forum.example.test', true, 'wallet'],
+    ['of one domain asks a signed-out member to sign in', 'forum.example.test', false, 'signIn'],
+    ['of a sibling origin reads nothing', 'blog.example.test', true, 'offline'],
+    ['of another domain reads nothing', 'forum.elsewhere.test', true, 'offline'],
+  ])('a page %s', async (_, host, isSignedIn, state) => {
+    const { context, page } = await openMenu(host, { isSignedIn })
+    const seen = await shown(page)
+    expect(seen.state).toBe(state)
+    expect(seen.hrefs.every((href) => href?.startsWith(`${service}/`))).toBe(true)
+    if (state === 'wallet') expect(seen.text).toContain('4,250')
+    else expect(seen.text).not.toContain('4,250')
+    if (PHOTOGRAPHS.taken) await page.screenshot({ path: `test/artifacts/forum-wallet-${state}.png` })
+    await context.close()
+  })
+
+  it('a forum of another domain asks to sign in, because no cookie arrives', async () => {
+    placeForumAt('forum.elsewhere.test')
+    const { context, page } = await openMenu('forum.elsewhere.test')
+    expect((await shown(page)).state).toBe('signIn')
+    await context.close()
+    placeForumAt('forum.example.test')
+  })
+
+  it('text of others makes no element', async () => {
+    const wallet = {
+      forum_id: '1',
+      balance: 1,
+      unit: '<img src=x onerror=alert(1)>',
+      frozen: true,
+      tips: false,
+      movements: [
+        { at: '2026-01-01T00:00:00.000Z', kind: 'grant', text: '<img src=x onerror=alert(1)>', amount: -5 },
+      ],
+    }
+    const { context, page } = await openMenu('forum.example.test', {
+      before: (page) =>
+        page.route('**/forum/wallet.json*', (route) =>
+          route.fulfill({
+            json: wallet,
+            headers: {
+              'access-control-allow-origin': `http://forum.example.test:${pages.port}`,
+              'access-control-allow-credentials': 'true',
+            },
+          }),
+        ),
+    })
+    const seen = await shown(page)
+    expect(seen).toMatchObject({ state: 'wallet', images: 0 })
+    expect(seen.text).toContain('<img src=x onerror=alert(1)>')
+    await context.close()
+  })
+
+  it('another member, a hidden wallet and a service that is off have their states', async () => {
+    const { test } = world
+    const other = member
+    member = { id: other.id + 1_000_000 }
+    const first = await openMenu('forum.example.test')
+    expect((await shown(first.page)).state).toBe('other')
+    await first.context.close()
+    member = other
+    const { id } = await world.userOf(member)
+    await test.db.updateTable('users').set({ shows_wallet_at_forum: false }).where('id', '=', id).execute()
+    const second = await openMenu('forum.example.test')
+    expect((await shown(second.page)).state).toBe('hidden')
+    await second.context.close()
+    await test.db.updateTable('users').set({ shows_wallet_at_forum: true }).where('id', '=', id).execute()
+    const third = await openMenu('forum.example.test', { to: 'not an address' })
+    expect((await shown(third.page)).state).toBe('offline')
+    await third.context.close()
+  })
+
+  it('a link tips the author of a public post of another member, and nobody else', async () => {
+    const { context, page } = await openMenu('forum.example.test')
+    const made = await page.evaluate(() => {
+      const { library } = window as unknown as {
+        library: typeof import('../../examples/discourse-theme/javascripts/discourse/lib/tessera-wallet.js')
+      }
+      const post = {
+        user_id: 7,
+        username: 'frank',
+        post_number: 3,
+        topic_id: 12,
+        topic: { slug: 'hello', archetype: 'regular' },
+      }
+      const at = (change: object, reader: { id: number } | null = { id: 1 }) =>
+        library.tipAddress('https://points.example.org/', { ...post, ...change }, reader)
+      return [
+        at({}),
+        at({}, null),
+        at({}, { id: 7 }),
+        at({ user_id: -1 }),
+        at({ user_id: 0 }),
+        at({ topic: { archetype: 'private_message' } }),
+        library.tipAddress('javascript:alert(1)', post, { id: 1 }),
+      ]
+    })
+    const [address, ...others] = made
+    expect(address).toBe('https://points.example.org/tip?to_id=7&to=frank&post=%2Ft%2Fhello%2F12%2F3')
+    expect(others.every((each) => each === undefined || each === null)).toBe(true)
+    await context.close()
+  })
+})
+
+describe('the archive of the theme', () => {
+  it('is a tar of the component with the address of this service', async () => {
+    const { test, close } = await startForumWorld()
+    const admin = await (await makePerson(test, { is_admin: true })).signIn()
+    expect((await admin.get('/admin/forum')).body).toContain(messages.en.console.forum.themeDownload)
+    const cookies = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const answer = await test.app.inject({
+      url: '/admin/forum/tessera-theme.tar.gz',
+      headers: { cookie: cookies },
+    })
+    await close()
+    expect(answer.statusCode).toBe(200)
+    const tar = gunzipSync(answer.rawPayload)
+    const listed = spawnSync('tar', ['-tf', '-'], { input: tar, encoding: 'utf8' })
+    expect(listed.stderr).toBe('')
+    expect(listed.stdout.trim().split('\n')).toEqual([
+      'tessera-theme/about.json',
+      'tessera-theme/settings.yml',
+      'tessera-theme/locales/en.yml',
+      'tessera-theme/locales/zh_CN.yml',
+      'tessera-theme/javascripts/discourse/lib/tessera-wallet.js',
+      'tessera-theme/javascripts/discourse/api-initializers/tessera.gjs',
+    ])
+    const read = (name: string) =>
+      spawnSync('tar', ['-xOf', '-', `tessera-theme/${name}`], { input: tar, encoding: 'utf8' }).stdout
+    expect(read('settings.yml')).toContain(`default: ${JSON.stringify(test.deps.config.PUBLIC_URL)}`)
+    expect(read('javascripts/discourse/lib/tessera-wallet.js')).toBe(await readFile(LIBRARY, 'utf8'))
+  })
+
+  it('has an adapter of fewer than 100 lines', async () => {
+    const adapter = await readFile(join(FOLDER, 'javascripts/discourse/api-initializers/tessera.gjs'), 'utf8')
+    expect(adapter.split('\n').length).toBeLessThan(100)
+  })
+})
+
+const isMissing = !existsSync(join(FOLDER, 'node_modules'))
+const isLeft = process.env.THEME !== 'true' || (isMissing && process.env.CI !== 'true')
+
+describe.skipIf(isLeft)('the adapter (THEME=true, with npm ci in its folder)', () => {
+  const run = (...script: string[]) =>
+    spawnSync('npm', ['run', '--silent', ...script], { cwd: FOLDER, encoding: 'utf8' })
+
+  it('is compiled by Ember’s own compiler', () => {
+    const { stdout, stderr, status } = run('build')
+    expect([status, stderr]).toEqual([0, ''])
+    expect(stdout).toContain('createTemplateFactory')
+  })
+
+  it('has the types of the forum', () => {
+    const { stdout, status } = run('types')
+    expect([status, stdout]).toEqual([0, ''])
+  })
+})
