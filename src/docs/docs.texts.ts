@@ -25,7 +25,10 @@ export const docs = {
       : { en: count, zh: `${all} 条结果` }
   },
   resultsFor: (query: string) => ({ en: `Results for “${query}”`, zh: `“${query}”的搜索结果` }),
-  moreOnPage: (count: number) => ({ en: `${count} more on this page`, zh: `此页还有 ${count} 条` }),
+  allOf: (count: number, page: string) => ({
+    en: `All ${count} of ${page}`,
+    zh: `${page}：查看全部 ${count} 条`,
+  }),
   nothingFound: { en: 'No results', zh: '没有结果' },
   nothingFoundText: {
     en: 'Try fewer words, a field name such as order_id, or an error code such as 1001.',

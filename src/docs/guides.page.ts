@@ -5,6 +5,7 @@ import { cookieOptions, sessionOf } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
 import { safeBack } from '../web/back.ts'
 import { escapeHtml } from '../web/html.ts'
+import { icon } from '../web/icons.ts'
 import { siteWords } from '../web/site-words.ts'
 import { filled, withFound } from './guides/fill.ts'
 import {
@@ -20,7 +21,7 @@ import {
 } from './guides/guides.ts'
 import { type Heading, writeDocument } from './guides/markdown.ts'
 import { CHOICE_COOKIE, findReader, type Reader, valuesOf, withTestApp } from './guides/reader.ts'
-import { docsNav, type Link, markdownPath, titleOf, type Ways } from './navigation.ts'
+import { docsNav, iconOf, type Link, markdownPath, titleOf, type Ways } from './navigation.ts'
 import type { Samples } from './operations/samples.ts'
 import { callOf } from './programs/call.ts'
 import { type Program, programsOf } from './programs/programs.ts'
@@ -33,7 +34,11 @@ const QUERY_LENGTH_MAX = 100
 const PERHAPS_MAX = 5
 const CHOICE_SECONDS = 31_536_000
 
-const SearchQuery = z.object({ q: z.string().trim().max(QUERY_LENGTH_MAX).catch('').default('') })
+const SearchQuery = z.object({
+  q: z.string().trim().max(QUERY_LENGTH_MAX).catch('').default(''),
+  /** The address of the one page whose results are shown. */
+  page: z.string().max(QUERY_LENGTH_MAX).optional().catch(undefined),
+})
 const Choice = z.object({
   payment_id: z
     .string()
@@ -58,7 +63,7 @@ declare module '../web/views.ts' {
       ways: Ways
     }
     /** The titles, paths and excerpts are HTML, with the words of the query marked. `count` counts what is not listed too. */
-    'docs/search': { nav: AreaNav; query: string; count: number; found: Found[] }
+    'docs/search': { nav: AreaNav; query: string; count: number; found: (Found & { all: string })[] }
     /** `found` are the pages that the words of the address find. */
     'docs/missing': { nav: AreaNav; query: string; found: Link[] }
   }
@@ -97,15 +102,18 @@ export async function guidePages(app: FastifyInstance, deps: Core): Promise<void
   app.get('/docs/recipes', (_, reply) => reply.redirect(guidePath('sign-in-clients')))
 
   app.get('/docs/search', async (request, reply) => {
-    const { q } = SearchQuery.parse(request.query)
+    const { q, page } = SearchQuery.parse(request.query)
     const { locale } = request
-    const { words, count, found } = searchDocs(locale.language, deps.settings.latest(), q)
+    const { words, count, found } = searchDocs(locale.language, deps.settings.latest(), q, page)
     const marked = found.map(({ entries, ...page }) => ({
       ...page,
-      entries: entries.map(({ href, title, path, excerpt }) => ({
-        href,
-        title: withFound(title, words),
-        path: withFound(path, words),
+      all: `/docs/search?${new URLSearchParams({ q, page: page.href })}`,
+      entries: entries.map(({ places, excerpt }) => ({
+        places: places.map(({ href, title, path }) => ({
+          href,
+          title: withFound(title, words),
+          path: withFound(path, words),
+        })),
         excerpt: withFound(excerpt, words),
       })),
     }))
@@ -156,6 +164,7 @@ function writeGuide(deps: Core, { locale }: FastifyRequest, name: GuideName, rea
     page: (path) => titleOf(path, locale),
     programs: programsAt,
     words: tabWords(locale),
+    ...(name === 'start' && { picture: (href: string) => icon(iconOf(href)) }),
   })
   return {
     title: inWords(document.title),

@@ -73,6 +73,12 @@ const guideLink = (name: GuideName, { docs }: Locale['t']) => ({
   isAlone: name === 'start',
 })
 
+/** The icon of a page in the navigation, such as a guide by its address. */
+export function iconOf(href: string): Icon {
+  const name = href === '/docs' ? 'start' : href.replace('/docs/', '')
+  return (ICONS as Record<string, Icon>)[name] ?? 'book'
+}
+
 /** Returns the title of a page, for a text that names it by its path. Undefined for any other text. */
 export function titleOf(path: string, locale: Locale): string | undefined {
   const [page = ''] = path.split('#')

@@ -22,35 +22,43 @@ const AROUND: Record<Language, { before: number; after: number }> = {
   'zh-CN': { before: 15, after: 40 },
 }
 
-type Page = { href: string; title: string }
-/** A place that the search leads to, and the page on which it is. An operation has the path that its requests go to. */
-type Entry = Page & { path?: string; text: string; page: Page }
+/** The meaning of an error code is its title, and what to do about it is the text. */
+const FIRST_SENTENCE = /^(.+?)(?:[.。；;] ?|$)(.*)$/s
 
-/** What was found on a page. `more` counts the entries that are left out. */
-export type Found = Page & {
-  entries: { href: string; title: string; path: string; excerpt: string }[]
-  more: number
-}
+type Page = { href: string; title: string }
+/**
+ * A place that the search leads to, and the page on which it is. An operation has the path that its requests go to, and an error code
+ * its number. Readers look for guides before they look for the reference.
+ */
+type Entry = Page & { path?: string; text: string; page: Page; isGuide?: boolean }
+
+/** Places of a page whose texts say the same. */
+type FoundEntry = { places: (Page & { path: string })[]; excerpt: string }
+
+/** What was found on a page. `count` counts the places that are left out, too. */
+export type Found = Page & { entries: FoundEntry[]; count: number; more: number }
 
 /**
  * Finds the entries that contain every word or another word for it, in their title, path, text or the title of their page. The best
- * come first.
+ * come first: titles before texts, and guides before the reference.
  * `count` counts all of them, and `found` lists the best.
+ * @param onPage the address of the only page whose entries are listed, all of them.
  */
 export function searchDocs(
   language: Language,
   settings: SettingValues,
   query: string,
+  onPage?: string,
 ): { words: string[]; count: number; found: Found[] } {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   const marked = (each: readonly string[]) => [...each, ...each.flatMap(synonymsOf)]
-  const entries = [...entriesIn(language, settings), ...ruleEntries(language, settings)]
-  const ranked = rank(entries, words)
-  if (ranked.length > 0)
-    return { words: marked(words), count: ranked.length, found: byPage(ranked, marked(words), language) }
+  const all = [...entriesIn(language, settings), ...ruleEntries(language, settings)]
+  const entries = onPage === undefined ? all : all.filter(({ page }) => page.href === onPage)
+  const found = rank(entries, words)
   const pairs = words.flatMap(pairsOf)
-  const rankedByPairs = rank(entries, pairs)
-  return { words: pairs, count: rankedByPairs.length, found: byPage(rankedByPairs, pairs, language) }
+  const [ranked, sought] = found.length > 0 ? [found, marked(words)] : [rank(entries, pairs), pairs]
+  const onPageMax = onPage === undefined ? FOUND_ON_PAGE_MAX : FOUND_MAX
+  return { words: sought, count: ranked.length, found: byPage(ranked, sought, { language, onPageMax }) }
 }
 
 /** Chinese has no spaces: a long word that is nowhere is searched for by each two characters that follow each other. */
@@ -64,42 +72,52 @@ function rank(entries: readonly Entry[], words: readonly string[]): Entry[] {
   return entries
     .map((entry) => ({ entry, score: Math.min(...words.map((word) => scoreOf(entry, word))) }))
     .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score)
+    .sort((a, b) => b.score - a.score || Number(b.entry.isGuide ?? false) - Number(a.entry.isGuide ?? false))
     .map(({ entry }) => entry)
 }
 
 /** Another word for what was typed counts half. */
 function scoreOf(entry: Entry, word: string): number {
   const own = scoreOfWord(entry, word)
-  const others = own === 3 ? [] : synonymsOf(word).map((other) => scoreOfWord(entry, other) / 2)
+  const others = own >= 3 ? [] : synonymsOf(word).map((other) => scoreOfWord(entry, other) / 2)
   return Math.max(own, ...others)
 }
 
 function scoreOfWord({ title, path = '', text, page }: Entry, word: string): number {
+  if ([title, path].some((name) => name.toLowerCase().startsWith(word))) return 4
   if (`${title} ${path}`.toLowerCase().includes(word)) return 3
   if (page.title.toLowerCase().includes(word)) return 2
   return text.toLowerCase().includes(word) ? 1 : 0
 }
 
+type Shown = { language: Language; onPageMax: number }
+
 /** Groups entries by their page. A page stands where its best entry stands. */
-function byPage(ranked: readonly Entry[], words: readonly string[], language: Language): Found[] {
+function byPage(ranked: readonly Entry[], words: readonly string[], { language, onPageMax }: Shown): Found[] {
   const found: Found[] = []
   let room = FOUND_MAX
   for (const entries of Map.groupBy(ranked, ({ page }) => page.href).values()) {
-    const best = entries.slice(0, Math.min(FOUND_ON_PAGE_MAX, room))
+    const best = entries.slice(0, Math.min(onPageMax, room))
     if (best.length === 0) break
     room -= best.length
-    found.push({
-      ...entries[0]!.page,
-      entries: best.map(({ text, page: _, path = '', ...entry }) => ({
-        ...entry,
-        path,
-        excerpt: excerptOf(text, entry.title, words, language),
-      })),
-      more: entries.length - best.length,
-    })
+    const more = entries.length - best.length
+    const described = inOneRow(best, words, language)
+    found.push({ ...entries[0]!.page, entries: described, count: entries.length, more })
   }
   return found
+}
+
+/** Describes the entries of a page. Those whose excerpts are equal share a row. */
+function inOneRow(entries: readonly Entry[], words: readonly string[], language: Language): FoundEntry[] {
+  const excerpts = entries.map((entry) => ({
+    place: { href: entry.href, title: entry.title, path: entry.path ?? '' },
+    excerpt: excerptOf(entry.text, entry.title, words, language),
+  }))
+  const alike = Map.groupBy(excerpts, ({ place, excerpt }) => excerpt || place.href)
+  return [...alike.values()].map((rows) => ({
+    excerpt: rows[0]!.excerpt,
+    places: rows.map(({ place }) => place),
+  }))
 }
 
 /**
@@ -140,6 +158,7 @@ function guideEntries(language: Language, words: SiteWords): Entry[] {
       title: heading ? inOwnWords(heading.text) : page.title,
       text: inOwnWords(text),
       page,
+      isGuide: true,
     }))
   })
 }
@@ -180,13 +199,18 @@ function apiEntries(language: Language, words: SiteWords): Entry[] {
     ),
   )
   const codes = [
-    ...OAUTH_CODES.map(({ code, about }) => ({ id: code, title: code, about })),
-    ...PAYMENT_CODES.map(({ code, about }) => ({ id: `c${code}`, title: String(code), about })),
+    ...OAUTH_CODES.map(({ code, about }) => ({ id: code, path: code, about })),
+    ...PAYMENT_CODES.map(({ code, about }) => ({ id: `c${code}`, path: String(code), about })),
     ...(['v1', 'v2'] as const).flatMap((id) =>
-      gatewayCodes(id).map(({ code, msg, about }) => ({ id, title: `${code} ${msg}`, about })),
+      gatewayCodes(id).map(({ code, msg, about }) => ({ id, path: `${code} ${msg}`, about })),
     ),
-  ].map(({ id, title, about }) => entry(section('codes'), about[key], { href: `/docs/codes#${id}`, title }))
-  return [...sections, ...operations, ...messages, ...codes]
+  ].map(({ id, path, about }) => {
+    const [, title = path, text = ''] = FIRST_SENTENCE.exec(about[key]) ?? []
+    return entry(section('codes'), text, { href: `/docs/codes#${id}`, title, path })
+  })
+  // Both versions of the gateway give the same meaning to a code.
+  const distinct = new Map(codes.map((code) => [`${code.title} ${code.path}`, code]))
+  return [...sections, ...operations, ...messages, ...distinct.values()]
 }
 
 /** The rules show the settings in force. */

@@ -240,7 +240,7 @@ describe('the search', () => {
   })
 
   it('says how many places it found, also where it lists the best only', async () => {
-    const placesIn = (html: string) => html.match(/<span class="grow"><strong>/g)
+    const placesIn = (html: string) => html.slice(html.indexOf('<article')).match(/<strong>/g)
     const some = await read('/docs/search?q=ambiguous')
     const { found, areas } = messages.en.docs
     const count = placesIn(some)!.length
@@ -252,6 +252,18 @@ describe('the search', () => {
     // A text that has the word begins at its own beginning.
     expect(areas.payment.text).toContain('order')
     expect(many.replaceAll(/<\/?mark>/g, '')).toContain(areas.payment.text)
+  })
+
+  it('puts the guide about a word first, and shows a text that many places share once', async () => {
+    const html = await read('/docs/search?q=refund')
+    const [first] = /href="\/docs\/[^"]+"/.exec(html.slice(html.indexOf('<section class="stack">')))!
+    expect(first).toBe('href="/docs/merchant#refund-an-order"')
+    const group = html.split('<section class="stack">').find((each) => each.includes('/docs/payment/'))!
+    const excerpts = group.match(/ class="soft small">…?.*?<\/(span|p)>/g)!
+    expect(new Set(excerpts).size).toBe(excerpts.length)
+    expect(group.match(/<strong>/g)!.length).toBeGreaterThan(excerpts.length)
+    const all = await read('/docs/search?q=refund&page=%2Fdocs%2Fpayment')
+    expect(all.match(/<section class="stack">/g)).toHaveLength(1)
   })
 
   it('begins a text where it begins, or where the word is that its title lacks', async () => {

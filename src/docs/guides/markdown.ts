@@ -19,6 +19,8 @@ export type Writer = {
   link(href: string): string | undefined
   /** The title of the page that a path names. Undefined for other code. */
   page(path: string): string | undefined
+  /** The picture of the page that a link leads to, on a page whose tables of links are cards. */
+  picture?: (href: string) => string
   /** The programs of the operation that a link leads to, one per language. */
   programs(href: string): readonly Sample[]
 }
@@ -180,6 +182,16 @@ class GuideRenderer extends Renderer {
   }
 
   override table(token: Tokens.Table): string {
+    const { picture, link, prose } = this.#writer
+    const cards = token.rows.map(([wanted, page]) => {
+      const href = link(
+        (page?.tokens.find(({ type }) => type === 'link') as Tokens.Link | undefined)?.href ?? '',
+      )
+      if (href === undefined || picture === undefined) return ''
+      const [title, text] = [page, wanted].map((cell) => prose(plain(cell?.tokens)))
+      return `<li><a class="panel" href="${escapeHtml(href)}"><span class="tile" aria-hidden="true">${picture(href)}</span><span><b>${title}</b><small>${text}</small></span></a></li>`
+    })
+    if (cards.length > 0 && cards.every(Boolean)) return `<ul class="cards">${cards.join('')}</ul>\n`
     const label = escapeHtml(plain(token.header[0]?.tokens))
     return `<div class="panel flush scroll" tabindex="0" role="group" aria-label="${label}">${super.table(token)}</div>\n`
   }

@@ -247,7 +247,7 @@ export const paymentOperations: Operation[] = [
     area: 'payment',
     method: 'post',
     path: '/payment/query/{payment_id}',
-    about: { en: 'Get a payment', zh: '查询订单' },
+    about: { en: 'Get an order', zh: '查询订单' },
     introduction: {
       en: 'Returns the state of one order. Query it before you deliver, and when no callback arrived.',
       zh: '返回一笔订单的状态。发货前，或没有收到回调时，请查询。',

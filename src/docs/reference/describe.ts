@@ -99,9 +99,16 @@ export async function describeWebhook(webhook: Webhook, language: keyof Text, sa
   }
 }
 
+/** Describes a body. Its fields have the order of its example, which the page shows beside them. */
 function describeBody({ schema, example }: Answer, language: keyof Text) {
+  const fields = schema === undefined ? [] : fieldsOf(jsonSchema(schema, 'output', language), language)
+  const names = Object.keys(example ?? {})
+  const placeOf = ({ name }: Field) => {
+    const place = names.indexOf(/^[^.[]+/.exec(name)?.[0] ?? name)
+    return place < 0 ? names.length : place
+  }
   return {
-    fields: schema === undefined ? [] : fieldsOf(jsonSchema(schema, 'output', language), language),
+    fields: fields.sort((a, b) => placeOf(a) - placeOf(b)),
     example: example === undefined ? undefined : JSON.stringify(example, null, 2),
   }
 }
