@@ -1,4 +1,7 @@
-/** How much of the fault suite runs: each fault once with the other tests, and FAULT_ROUNDS faults by `npm run faults`. */
+/**
+ * How much of the fault suite runs: FAULT_ROUNDS faults, as in continuous integration and by `npm run faults`, and without the
+ * variable what takes seconds.
+ */
 const given = process.env.FAULT_ROUNDS
 
 export const IS_FULL = given !== undefined

@@ -34,7 +34,8 @@ const SHOWS_ITSELF: Record<string, string> = {
 /** These take forms of applications, and answer them as they answer GET. */
 const OF_OTHER_SITES = ['/oauth2/auth', '/oauth2/authorize', '/oauth-provider/authorize', '/oauth2/logout']
 
-const patterns = new WeakMap<FastifyInstance, Map<string, RegExp>>()
+/** The forms with the addresses that each takes. Every application of a process has the same, and a router tells them slowly. */
+let patterns: Map<string, RegExp> | undefined
 
 /** Returns the addresses that take forms. Endpoints of programs answer every method. */
 export function formsOf(app: FastifyInstance): string[] {
@@ -59,16 +60,14 @@ export function unsentForms(log: string): string[] {
 
 /** Fails a test's request when a form succeeds in silence, and notes the form in `log`. */
 export function requireReports(app: FastifyInstance, log: string): void {
-  appendFileSync(
-    log,
-    formsOf(app)
-      .map((form) => `${KNOWN}${form}\n`)
-      .join(''),
-  )
+  if (patterns === undefined) {
+    patterns = patternsOf(app)
+    appendFileSync(log, [...patterns.keys()].map((form) => `${KNOWN}${form}\n`).join(''))
+  }
   const send = app.inject.bind(app) as (options: InjectOptions | string) => Promise<LightMyRequestResponse>
   app.inject = (async (options: InjectOptions | string) => {
     const response = await send(options)
-    if (typeof options !== 'string' && isForm(options)) requireReport(app, options, response, log)
+    if (typeof options !== 'string' && isForm(options)) requireReport(options, response, log)
     return response
   }) as unknown as typeof app.inject
 }
@@ -77,7 +76,6 @@ const isForm = ({ method, headers = {} }: InjectOptions) =>
   method === 'POST' && headers['sec-fetch-site'] === 'same-origin'
 
 function requireReport(
-  app: FastifyInstance,
   { url }: InjectOptions,
   { statusCode, headers, cookies }: LightMyRequestResponse,
   log: string,
@@ -86,7 +84,7 @@ function requireReport(
   if (cookies.some(({ name }) => name === KEPT_COOKIE)) return
   if (statusCode >= 400 || /^\/(sign-in|account\/second-factor)\?/.test(headers.location ?? '')) return
   const pathname = new URL(String(url), 'http://x').pathname
-  const form = formAt(app, pathname)
+  const form = formAt(pathname)
   if (form === undefined) return
   appendFileSync(log, `${SENT}${form}\n`)
   const isReported = cookies.some(({ name, value }) => name === 'report' && value !== '')
@@ -94,15 +92,14 @@ function requireReport(
   throw new Error(`POST ${form} led to ${headers.location} without a word about what was done`)
 }
 
-function formAt(app: FastifyInstance, pathname: string): string | undefined {
-  if (!patterns.has(app)) {
-    const all = formsOf(app).map(
-      (form) =>
-        [form, new RegExp(`^${form.replaceAll('.', '\\.').replaceAll(/:[^/]+/g, '[^/]+')}$`)] as const,
-    )
-    patterns.set(app, new Map(all))
-  }
-  const found = [...patterns.get(app)!].filter(([, pattern]) => pattern.test(pathname))
+function patternsOf(app: FastifyInstance): Map<string, RegExp> {
+  const patternOf = (form: string) =>
+    new RegExp(`^${form.replaceAll('.', '\\.').replaceAll(/:[^/]+/g, '[^/]+')}$`)
+  return new Map(formsOf(app).map((form) => [form, patternOf(form)]))
+}
+
+function formAt(pathname: string): string | undefined {
+  const found = [...patterns!].filter(([, pattern]) => pattern.test(pathname))
   // A written address wins over one with a parameter.
   return found.map(([form]) => form).sort((a, b) => a.split(':').length - b.split(':').length)[0]
 }

@@ -32,6 +32,7 @@ import { type Collector, startCollector } from '../harness/collector.ts'
 import { freePort } from '../harness/free-port.ts'
 import { createDatabase } from '../harness/harness.ts'
 import { ROOT, type ServerProcess, startServer, stopServer } from '../harness/server-process.ts'
+import { hasLeft } from '../harness/thoroughness.ts'
 import { until } from '../harness/waiting.ts'
 
 const PASSWORD = 'correct horse battery'
@@ -242,7 +243,7 @@ describe('the second start', () => {
   })
 })
 
-describe('a start with a wrong clock', () => {
+describe.runIf(hasLeft('STARTS'))('a start with a wrong clock', () => {
   const DAY_MS = 86_400_000
 
   /** Lets the clock of a process be wrong. Only `Date` moves, as with a machine whose clock was set. */
@@ -275,7 +276,7 @@ describe('a start with a wrong clock', () => {
   })
 })
 
-describe('a start with a collector of traces', () => {
+describe.runIf(hasLeft('STARTS'))('a start with a collector of traces', () => {
   let server: ServerProcess
   let collector: Collector
   const admin = () => db.updateTable('users').where('username', '=', 'admin')
