@@ -24,7 +24,7 @@ export const paperStatement = {
     zh: '此后的变动过多，未列出余额。CSV 文件中有余额。',
   },
   worth: {
-    en: `${POINTS} are not money, and this is no tax document. Compare it, signed in, at`,
+    en: `${POINTS} are not money, and this is not a tax document. Compare it, signed in, at`,
     zh: `${POINTS}不是货币，本对账单不能用于报税。登录后可在此核对：`,
   },
 } satisfies Texts

@@ -47,7 +47,7 @@ export const authorised = {
   noSignIns: { en: 'No sign-ins yet', zh: '暂无登录记录' },
   ended: { en: 'Ended', zh: '已终止' },
   onDevice: { en: 'On a device', zh: '设备上' },
-  end: { en: 'End', zh: '终止' },
+  end: { en: 'Sign out there', zh: '让它退出' },
   signInEnded: (app: string) => ({
     en: `This sign-in to ${app} is ended. Its tokens no longer work.`,
     zh: `已终止这次对 ${app} 的登录，其令牌已失效。`,

@@ -3,14 +3,14 @@ import type { Texts } from '../web/languages.ts'
 import { POINTS } from '../web/site-words.ts'
 
 export const notMe = {
-  title: { en: 'Was it not you?', zh: '不是你本人操作？' },
+  title: { en: 'This wasn’t you?', zh: '不是你本人操作？' },
   lead: (name: string) => ({
-    en: `We have sent an email about what happened to the account @${name}. If it was not you, lock the account now.`,
-    zh: `账号 @${name} 发生了以下操作，我们已邮件通知。如果不是你本人操作，请立即锁定账号。`,
+    en: `If it was not you, lock the account @${name} now.`,
+    zh: `如果不是你本人操作，请立即锁定账号 @${name}。`,
   }),
   leadAtForum: (name: string) => ({
-    en: `We have sent an email about what happened to the account @${name}. If it was not you, sign out everywhere now.`,
-    zh: `账号 @${name} 发生了以下操作，我们已邮件通知。如果不是你本人操作，请立即全部退出登录。`,
+    en: `If it was not you, sign the account @${name} out everywhere now.`,
+    zh: `如果不是你本人操作，请立即将账号 @${name} 全部退出登录。`,
   }),
   what: { en: 'What happened', zh: '操作' },
   when: { en: 'When', zh: '时间' },

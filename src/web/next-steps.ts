@@ -18,6 +18,8 @@ export type NextStep = {
     purpose: string
     isTest: boolean
   }
+  /** What a payment link sells, if the address is its page. */
+  goods?: string
   isPayment: boolean
   /** Where a reader goes who gives up, if it is known. */
   exit: string | undefined

@@ -135,7 +135,7 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
     await page.getByText(t.pay.short, { exact: true }).waitFor()
     expect(await page.locator('dd.bad').innerText()).toBe('70')
     expect(await page.getByRole('button', { name: payNow }).isDisabled()).toBe(true)
-    await page.getByRole('link', { name: t.pay.cancel }).click()
+    await page.getByRole('link', { name: t.pay.cancel('Sticker Shop') }).click()
     await page.getByText(shop.orders.unpaid).waitFor()
     await seen('back-unpaid')
     await page.getByRole('link', { name: shop.product.name }).click()

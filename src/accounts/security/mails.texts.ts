@@ -224,8 +224,8 @@ export const messages = {
   deadRecoveryLink: {
     title: { en: 'This link no longer works', zh: '链接已失效' },
     text: () => ({
-      en: 'It was already used, has expired, or is incomplete. Your password is unchanged.',
-      zh: '链接已使用、已过期或不完整，密码没有改变。',
+      en: 'This link changed nothing. It was already used, has expired, or is incomplete.',
+      zh: '此链接没有更改任何内容：它已使用、已过期或不完整。',
     }),
     action: { en: 'Get a new link', zh: '重新获取链接' },
   },

@@ -18,6 +18,7 @@ export const signIn = {
     en: `Sign in to see your order at ${shop}`,
     zh: `登录后查看你在 ${shop} 的订单`,
   }),
+  toBuy: (goods: string) => ({ en: `Sign in to buy ${goods}`, zh: `登录后购买 ${goods}` }),
   toApp: (app: string) => ({ en: `Sign in to continue to ${app}`, zh: `登录后前往 ${app}` }),
   toAppText: {
     en: `You use your ${SITE} account. The app never sees your password.`,
@@ -27,6 +28,12 @@ export const signIn = {
     en: `${formatted} ${unitOf(amount, isTest).en}`,
     zh: `${formatted} ${unitOf(amount, isTest).zh}`,
   }),
+  /** Where a sign-in leads that is for no shop and no application. */
+  leadsTo: {
+    confirm: { en: 'Then you confirm your email address.', zh: '登录后验证邮箱。' },
+    launch: { en: 'Then you see all apps.', zh: '登录后查看全部应用。' },
+    other: { en: 'Then you continue where you were going.', zh: '登录后继续前往你要打开的页面。' },
+  },
   validUntil: { en: 'pay by', zh: '付款截止' },
   username: { en: 'Username', zh: '用户名' },
   usernameOrEmail: { en: 'Username or email address', zh: '用户名或邮箱' },

@@ -96,6 +96,8 @@ declare module '../../web/views.ts' {
   interface PartData {
     'payment/buyer/receipt': {
       order: LoadedOrder
+      /** Whether it has delivered codes, which paper does not show. */
+      hasCodes: boolean
       refunds: Awaited<ReturnType<typeof refundsOf>>
       address: string
       host: string

@@ -115,24 +115,25 @@ export const pay = {
     zh: `还差 ${sum(formatted, amount).zh}`,
   }),
   earn: {
-    en: `You earn ${POINTS} by taking part in the forum. Then come back: this order is under My payments.`,
-    zh: `参与论坛活动即可获得${POINTS}。攒够后可在“我的付款”中回到这笔订单。`,
+    en: `You earn ${POINTS} by taking part in the forum. Then come back: this order is under`,
+    zh: `参与论坛活动即可获得${POINTS}。攒够后可在这里回到这笔订单：`,
   },
   comeBack: {
-    en: 'Come back when you have enough: until it expires, this order is under My payments.',
-    zh: '余额足够后可再来付款：过期之前，这笔订单都在“我的付款”中。',
+    en: 'Come back when you have enough. Until it expires, this order is under',
+    zh: '余额足够后可再来付款。过期之前，这笔订单在这里：',
   },
+  sources: { en: `Where ${POINTS} come from`, zh: `如何获得${POINTS}` },
   earnLink: { en: `Earn ${POINTS}`, zh: `去赚${POINTS}` },
   submit: (formatted: string, amount: bigint, isTest: boolean) => {
     const { en, zh } = sum(formatted, amount, isTest)
     return { en: `Pay ${en}`, zh: `支付 ${zh}` }
   },
   payableUntil: { en: 'Pay by', zh: '付款截止' },
-  cancel: { en: 'Cancel and return to the shop', zh: '取消并返回商家' },
-  cancelText: {
-    en: 'If you cancel, nothing is charged. Until the time above you can still pay this order, under',
-    zh: '取消不会扣款。在截止时间之前，你仍可付款：',
-  },
+  cancel: (shop: string) => ({ en: `Cancel and go back to ${shop}`, zh: `取消并返回 ${shop}` }),
+  cancelText: (time: string) => ({
+    en: `If you cancel, nothing is charged. You can still pay until ${time}, under`,
+    zh: `取消不会扣款。${time}之前仍可付款：`,
+  }),
   details: { en: 'Order details', zh: '订单详情' },
   created: { en: 'Created', zh: '创建时间' },
   product: { en: 'Product', zh: '商品' },
@@ -174,6 +175,8 @@ export const pay = {
     title: { en: 'Receipt', zh: '收据' },
     status: { en: 'Status', zh: '状态' },
     total: { en: 'Total', zh: '合计' },
+    code: { en: 'Code', zh: '卡密' },
+    codeText: { en: 'See the address of this receipt.', zh: '见收据地址。' },
     noRefund: { en: 'Nothing so far', zh: '截至目前没有退款' },
     address: { en: 'Address of this receipt', zh: '收据地址' },
     addressText: {
@@ -181,7 +184,7 @@ export const pay = {
       zh: '付款人登录后可见，内容以该页面为准。',
     },
     worth: {
-      en: `${POINTS} are not money. This receipt shows that ${POINTS} have moved. It is no tax invoice.`,
+      en: `${POINTS} are not money. This receipt shows that ${POINTS} have moved. It is not a tax invoice.`,
       zh: `${POINTS}不是货币。本收据证明${POINTS}的转移，不是发票，不能用于报销或抵税。`,
     },
   },

@@ -126,7 +126,7 @@ function makeDescribeLink(deps: Core) {
     const link = slug === undefined ? undefined : await findLinkPage(deps, slug, undefined)
     if (link === undefined) return undefined
     const app = { name: link.app_name, logo_url: link.app_logo_url }
-    return { app, order: undefined, isPayment: true, exit: `/l/${slug}` }
+    return { app, order: undefined, goods: link.title, isPayment: true, exit: `/l/${slug}` }
   }
 }
 

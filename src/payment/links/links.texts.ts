@@ -66,7 +66,6 @@ export const paymentLinks = {
     en: `This page was made by a member, not by ${site}.`,
     zh: `本页面由会员创建，并非${site}官方页面。`,
   }),
-  approved: { en: 'Shop approved by staff', zh: '商户已审核' },
   changed: { en: 'Changed since staff reviewed it', zh: '审核后有修改' },
   /** In place of the button. */
   refusals: {

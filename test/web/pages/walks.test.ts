@@ -319,7 +319,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
       })
     await page.goto((await world.order('21')).path)
     const paying = await lookOf(page.getByRole('button', { name: pay.submit('21', 21n, false) }))
-    const cancelling = await lookOf(page.getByRole('link', { name: pay.cancel }))
+    const cancelling = await lookOf(page.getByRole('link', { name: pay.cancel(world.walkShop) }))
     expect(paying.backgroundColor).not.toBe(cancelling.backgroundColor)
     // Else the browser paints the colour of the page behind the words.
     expect(paying.forcedColorAdjust).toBe('none')
