@@ -313,7 +313,7 @@ export const PAGES: ListedPage[] = [
   merchant('payment/merchant/access-keys refused', shop('access-keys'), [
     {
       to: '/access-keys',
-      typed: { name: 'Raffle script', days: '400', allowed_addresses: '203.0.113.0/33' },
+      typed: { name: 'Raffle script', allowed_addresses: '203.0.113.0/33' },
     },
   ]),
   merchant('payment/apps/new-secret access', shop('access-keys'), {
