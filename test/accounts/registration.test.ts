@@ -117,6 +117,24 @@ it('refuses taken or misleading names, short passwords and foreign forms', async
   expect(await countUsers()).toBe(before + 1)
 })
 
+it('reports a taken name and a refused password together, and counts the look-up', async () => {
+  const { username } = await makePerson(test)
+  const { register: r, password: p } = messages.en
+  for (const [password, why] of [
+    ['too short', p.too_short],
+    ['Password2026!', p.common],
+  ] as const) {
+    const { body, status } = (await register({ username, password }, '203.0.113.7')).answer
+    expect(status).toBe(400)
+    expect(body).toContain(r.taken)
+    expect(body).toContain(why)
+  }
+  const counted = await rowsOf(test, 'limit_counters', { scope: 'registrations', key: '203.0.113.7' }, [
+    'count',
+  ])
+  expect(counted).toEqual([{ count: 2n }])
+})
+
 it('of many with one name at once one gets it', async () => {
   const tries = Array.from({ length: 6 }, (_, n) =>
     register({ username: `Race${n % 2 ? 'r' : 'R'}` }, `198.51.100.${n}`),

@@ -18,7 +18,7 @@ import {
   signInUrl,
 } from '../session/session.ts'
 import { checkAttempt, clearAttempts, failAttempt, openAttempt } from '../session/throttle.ts'
-import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, verifyPassword } from './password.ts'
+import { ChosenPassword, hashPassword, verifyPassword, wordsForChosen } from './password.ts'
 import { recordSecurityEvent } from './security-events.ts'
 
 declare module '../../web/views.ts' {
@@ -28,7 +28,7 @@ declare module '../../web/views.ts' {
 }
 
 const NewPassword = z.object({
-  new_password: z.string().min(PASSWORD_LENGTH_MIN).max(PASSWORD_LENGTH_MAX),
+  new_password: ChosenPassword,
   return_to: z.string().optional(),
 })
 const PasswordForm = NewPassword.extend({ current_password: z.string().min(1).max(1_000) })
@@ -68,10 +68,14 @@ async function mayReplace(session: Session, { settings, clock }: Core): Promise<
 
 type NewPasswordForm = { new_password: string; return_to?: string | undefined }
 
+const newPasswordWords = ({ body, locale }: FastifyRequest) => ({
+  new_password: wordsForChosen(body, 'new_password', locale.t),
+})
+
 /** Reads the form that replaces a one-time password. Throws FormRefused for the same password. */
 async function readReplacement(request: FastifyRequest, deps: Core): Promise<NewPasswordForm> {
   const { password } = request.locale.t
-  const form = readForm(request, NewPassword, { new_password: password.too_short })
+  const form = readForm(request, NewPassword, newPasswordWords(request))
   if (await isPasswordOf(deps.db, sessionOf(request).user.id, form.new_password))
     throw new FormRefused({ new_password: password.same_password })
   return form
@@ -83,7 +87,7 @@ async function readChange(request: FastifyRequest, deps: Core): Promise<NewPassw
   const { id: user_id, username } = sessionOf(request).user
   const form = readForm(request, PasswordForm, {
     current_password: password.wrong_password,
-    new_password: password.too_short,
+    ...newPasswordWords(request),
   })
   const { current_password, new_password } = form
   const attempt = await openAttempt(deps, attemptedBy(request, { user_id, username }, deps))

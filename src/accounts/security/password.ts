@@ -1,7 +1,10 @@
 /** Hashes passwords with argon2id, in PHC format. A check takes the same time for an unknown account. */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { z } from 'zod'
 import { argon2id } from '../../platform/argon2.ts'
 import { inSpan } from '../../platform/tracing.ts'
+import type { Messages } from '../../web/languages.ts'
+import { isCommonPassword } from './common-passwords.ts'
 
 /**
  * OWASP's argon2id setting with the most memory and one pass. Above 32 MiB the C library maps the memory and returns it
@@ -13,6 +16,17 @@ const SALT_BYTES = 16
 
 export const PASSWORD_LENGTH_MIN = 10
 export const PASSWORD_LENGTH_MAX = 200
+
+const hasLength = ({ length }: string) => length >= PASSWORD_LENGTH_MIN && length <= PASSWORD_LENGTH_MAX
+
+/** The field of a form in which a member chooses a password. */
+export const ChosenPassword = z.string().refine((typed) => hasLength(typed) && !isCommonPassword(typed))
+
+/** Returns what a page says when it refuses the chosen password of a form. */
+export function wordsForChosen(body: unknown, field: string, { password }: Messages): string {
+  const typed = (body as Record<string, unknown> | undefined)?.[field]
+  return typeof typed === 'string' && hasLength(typed) ? password.common : password.too_short
+}
 
 /** Hashes a password off the event loop. It takes about 30 ms of one core and 46 MiB. Throws overloaded. */
 export async function hashPassword(password: string): Promise<string> {

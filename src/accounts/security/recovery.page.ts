@@ -12,7 +12,7 @@ import { agentOf } from '../session/session.ts'
 import { registerAttempt } from '../session/throttle.ts'
 import { findLink } from './account-links.ts'
 import type { messages } from './mails.texts.ts'
-import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
+import { ChosenPassword, wordsForChosen } from './password.ts'
 import { LINK_MINUTES, NEW_PASSWORD, recoverPassword, requestRecovery } from './recovery.ts'
 
 /** Requests for one name in the throttle's window, because each may send a mail. */
@@ -24,7 +24,7 @@ const RequestForm = z.object({ name: z.string().trim().min(1).max(254) })
 const Token = z.string().min(1).max(100)
 const PasswordForm = z.object({
   token: z.unknown(),
-  new_password: z.string().min(PASSWORD_LENGTH_MIN).max(PASSWORD_LENGTH_MAX),
+  new_password: ChosenPassword,
 })
 
 type Message = keyof typeof messages
@@ -94,7 +94,7 @@ export async function recoveryRoutes(app: FastifyInstance, deps: Core): Promise<
   )
 
   app.post(NEW_PASSWORD, { config: { admission: 'slow' } }, async (request, reply) => {
-    const words = { new_password: request.locale.t.password.too_short }
+    const words = { new_password: wordsForChosen(request.body, 'new_password', request.locale.t) }
     const { token, new_password } = readForm(request, PasswordForm, words)
     const act = { token: asToken(token), new_password, ip: request.ip, agent: agentOf(request) }
     const back = await recoverPassword(deps, act)

@@ -78,6 +78,10 @@ export const password = {
     en: 'The password must have 10 to 200 characters.',
     zh: '密码须为 10 至 200 个字符。',
   },
+  common: {
+    en: 'This password is on the lists that attackers try first. Choose another.',
+    zh: '这个密码太常见，攻击者会最先尝试，请换一个。',
+  },
   wrong_password: {
     en: 'The current password is wrong. Nothing was changed.',
     zh: '当前密码错误，密码未修改。',

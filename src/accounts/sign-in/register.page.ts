@@ -10,9 +10,9 @@ import { AppError } from '../../platform/errors.ts'
 import { leadsTo, safeBack } from '../../web/back.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { type NextStep, nextStepOf } from '../../web/next-steps.ts'
-import { createUser, isUsername } from '../people/users.ts'
+import { createUser, findUserByUsername, isUsername } from '../people/users.ts'
 import { noteSignIn } from '../security/new-browser.ts'
-import { hashPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../security/password.ts'
+import { ChosenPassword, hashPassword, wordsForChosen } from '../security/password.ts'
 import { startSession } from '../session/session.ts'
 import { keepAccessUrl } from './keep-access.page.ts'
 
@@ -36,7 +36,7 @@ const Form = z.object({
     .trim()
     .refine(isUsername)
     .refine((name) => !RESERVED.has(name.toLowerCase())),
-  password: z.string().min(PASSWORD_LENGTH_MIN).max(PASSWORD_LENGTH_MAX),
+  password: ChosenPassword,
   return_to: z.unknown(),
 })
 
@@ -71,18 +71,37 @@ export function registrationRoutes(app: FastifyInstance, deps: Core): void {
     config: { admission: 'slow', page: registerPage },
   } as const
   app.post(REGISTER, options, async (request, reply) => {
-    const { register: r, password: p } = request.locale.t
-    const words = { username: r.usernameHint, password: p.too_short }
-    const { username, password, return_to } = readForm(request, Form, words)
-    // Counted before the expensive hash. A taken name counts too, so that the page does not reveal names without a limit.
-    await deps.limits.hit('registrations', networkOf(request.ip))
+    const { username, password, return_to } = await readRegistration(request, deps)
     const password_hash = await hashPassword(password)
     const user_id = await register(deps, { username, password_hash, ip: request.ip })
-    if (user_id === undefined) throw new FormRefused({ username: r.taken }, 'conflict')
+    if (user_id === undefined)
+      throw new FormRefused({ username: request.locale.t.register.taken }, 'conflict')
     await startSession(request, reply, user_id, ['pwd'], deps)
     await noteSignIn(request, reply, user_id, deps)
     return reply.redirect(keepAccessUrl(safeBack(return_to)), 303)
   })
+}
+
+/**
+ * Reads the form, and counts it for the address before the expensive hash. A taken name counts too, so that the page does not
+ * reveal names without a limit. Throws FormRefused with every fault: a taken name is one also beside a refused password.
+ */
+async function readRegistration(request: FastifyRequest, deps: Core) {
+  const { body, locale } = request
+  const { register: r } = locale.t
+  const words = { username: r.usernameHint, password: wordsForChosen(body, 'password', locale.t) }
+  const count = () => deps.limits.hit('registrations', networkOf(request.ip))
+  try {
+    const form = readForm(request, Form, words)
+    await count()
+    return form
+  } catch (error) {
+    const name = Form.shape.username.safeParse((body as Record<string, unknown> | undefined)?.username)
+    if (!(error instanceof FormRefused) || !name.success) throw error
+    await count()
+    if ((await findUserByUsername(deps.db, name.data)) === undefined) throw error
+    throw new FormRefused({ ...error.problems, username: r.taken })
+  }
 }
 
 /** The page of a registration form, which is again about to lead to the same page. */
