@@ -1,104 +1,137 @@
 // @ts-check
 /** The pages of the shop. They need no script. */
 
-/** @import { Order, PaymentForm } from './shop.js' */
-/** @typedef {{ name: string, money: string }} Product */
+/** @import { Order, PaymentForm, Price } from './shop.js' */
+/** @import { Texts } from './texts.js' */
 
 const WAYS = /** @type {const} */ ([
-  ['v1', 'form', 'V1 (MD5): your browser posts the order'],
-  ['v1', 'api', 'V1 (MD5): the shop opens the payment'],
-  ['v2', 'form', 'V2 (RSA): your browser posts the order'],
-  ['v2', 'api', 'V2 (RSA): the shop opens the payment'],
+  ['v1', 'form'],
+  ['v1', 'api'],
+  ['v2', 'form'],
+  ['v2', 'api'],
 ])
-const HEARD = {
-  notify: 'The gateway notified the shop.',
-  return: 'Your browser returned from the payment.',
-  query: 'The shop asked the gateway.',
+
+/**
+ * @param {Texts} t
+ * @param {Price} price
+ * @param {Order[]} orders newest first
+ */
+export function homePage(t, price, orders) {
+  const { product, ways } = t
+  const rows = orders.map(
+    (order) =>
+      `<li><a href="/orders/${escapeHtml(order.id)}">${escapeHtml(order.id)}</a> ${order.trade_no === undefined ? t.orders.unpaid : t.orders.paid}</li>`,
+  )
+  const history =
+    rows.length === 0 ? '' : `<h2>${t.orders.title}</h2><ul class="orders">${rows.join('')}</ul>`
+  return page(
+    t,
+    product.name,
+    `<div class="product">
+<img src="/mug.svg" alt="${product.picture}" width="320" height="320">
+<div><h1>${escapeHtml(product.name)}</h1>
+<p>${product.text}</p>
+<p class="price">${escapeHtml(price.money)} <small>${product.price(escapeHtml(price.points))}</small></p>
+<p class="soft">${product.terms}</p>
+${orderForm('v1', 'api', product.buy, 'primary')}</div></div>
+<details><summary>${ways.title}</summary><p>${ways.text}</p>
+${WAYS.map(([version, way]) => orderForm(version, way, ways[version][way])).join('\n')}</details>${history}`,
+  )
 }
 
 /**
- * @param {Product} product
- * @param {Order[]} orders newest first
+ * @param {typeof WAYS[number][0]} version
+ * @param {typeof WAYS[number][1]} way
+ * @param {string} label
+ * @param {string} [style]
  */
-export function homePage(product, orders) {
-  const ways = WAYS.map(
-    ([version, way, label]) => `<form method="post" action="/orders">
+function orderForm(version, way, label, style = '') {
+  return `<form method="post" action="/orders">
 <input type="hidden" name="version" value="${version}"><input type="hidden" name="way" value="${way}">
-<button>${label}</button></form>`,
-  )
-  const rows = orders.map(
-    (order) =>
-      `<li><a href="/orders/${escapeHtml(order.id)}">${escapeHtml(order.id)}</a> ${order.version.toUpperCase()}, ${order.trade_no === undefined ? 'not paid yet' : 'paid'}</li>`,
-  )
-  const history = rows.length === 0 ? '' : `<h2>Orders</h2><ul>${rows.join('')}</ul>`
-  return page(
-    product.name,
-    `<p class="price">${escapeHtml(product.money)}</p>
-<p>Buy it by either version of the protocol, in either way. The price is in the shop's currency; you pay in points.</p>
-${ways.join('\n')}${history}`,
-  )
+<button class="${style}">${label}</button></form>`
 }
 
 /**
  * The form that opens a payment. All its fields are signed. A shop with a script would submit it automatically.
+ * @param {Texts} t
  * @param {Order} order
  * @param {PaymentForm} form
  */
-export function confirmPage(order, { action, fields }) {
+export function confirmPage(t, order, { action, fields }) {
   const inputs = Object.entries(fields).map(
     ([name, value]) =>
       `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(String(value))}">`,
   )
   return page(
-    'Pay for your order',
-    `<p>Order <code>${escapeHtml(order.id)}</code>, ${escapeHtml(order.money)}</p>
-<form method="post" action="${escapeHtml(action)}">${inputs.join('')}<button>Go to the payment</button></form>`,
+    t,
+    t.confirm.title,
+    `<h1>${t.confirm.title}</h1>
+<dl>${fact(t.order.number, `<code>${escapeHtml(order.id)}</code>`)}${fact(t.order.price, escapeHtml(order.money))}</dl>
+<form method="post" action="${escapeHtml(action)}">${inputs.join('')}<button class="primary">${t.confirm.go}</button></form>`,
   )
 }
 
 /**
+ * @param {Texts} t
  * @param {Order} order
- * @param {Product} product
  */
-export function orderPage(order, product) {
-  const isPaid = order.trade_no !== undefined
-  const news = order.heard.map((each) => `<li>${HEARD[each]}</li>`)
+export function orderPage(t, order) {
+  const { order: o } = t
+  const { trade_no } = order
+  const news = order.heard.map((each) => `<li>${o.heard[each]}</li>`)
+  const title = trade_no === undefined ? o.unpaid : o.paid
   return page(
-    isPaid ? 'Paid' : 'Not paid yet',
-    `<dl>
-<dt>Product</dt><dd>${escapeHtml(product.name)}</dd>
-<dt>Price</dt><dd>${escapeHtml(order.money)}</dd>
-<dt>Order</dt><dd><code>${escapeHtml(order.id)}</code></dd>
-<dt>Version</dt><dd>${order.version.toUpperCase()}</dd>
-${isPaid ? `<dt>Trade</dt><dd><code>${escapeHtml(order.trade_no ?? '')}</code></dd>` : ''}
-</dl>
-${isPaid ? `<p>How the shop heard of it:</p><ul class="heard">${news.join('')}</ul>` : '<p>Reload this page after paying: the shop asks the gateway each time.</p>'}
-<p><a href="/">Back to the shop</a></p>`,
+    t,
+    title,
+    `<h1>${title}</h1><p>${trade_no === undefined ? o.unpaidText : o.thanks}</p>
+<dl>${fact(o.product, escapeHtml(t.product.name))}${fact(o.price, escapeHtml(order.money))}
+${fact(o.number, `<code>${escapeHtml(order.id)}</code>`)}</dl>
+<h2>${o.developers}</h2>
+<dl>${fact(o.version, order.version.toUpperCase())}${trade_no === undefined ? '' : fact(o.trade, `<code>${escapeHtml(trade_no)}</code>`)}</dl>
+${news.length === 0 ? '' : `<p>${o.heardTitle}</p><ul class="heard">${news.join('')}</ul>`}
+<p><a href="/">${t.back}</a></p>`,
   )
 }
 
-/** @param {{ title: string, text: string }} message */
-export function messagePage({ title, text }) {
-  return page(title, `<p>${escapeHtml(text)}</p><p><a href="/">Back to the shop</a></p>`)
+/**
+ * @param {string} name
+ * @param {string} value HTML
+ */
+function fact(name, value) {
+  return `<dt>${name}</dt><dd>${value}</dd>`
 }
 
 /**
+ * @param {Texts} t
+ * @param {{ title: string, text: string }} message
+ */
+export function messagePage(t, { title, text }) {
+  return page(
+    t,
+    title,
+    `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p><p><a href="/">${t.back}</a></p>`,
+  )
+}
+
+/**
+ * @param {Texts} t
  * @param {string} title
  * @param {string} body
  */
-function page(title, body) {
+function page(t, title, body) {
   return `<!doctype html>
-<html lang="en">
+<html lang="${t.lang}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)} · Mug Shop</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="/logo.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/shop.css">
 </head>
 <body>
-<main><p class="brand"><a href="/">Mug Shop</a></p><h1>${escapeHtml(title)}</h1>${body}</main>
-<footer>An example of a shop whose plugin speaks the epay protocol. Nothing is shipped.</footer>
+<header><a class="brand" href="/"><img src="/logo.svg" alt="" width="32" height="32">Mug Shop</a></header>
+<main>${body}</main>
+<footer>${t.footer}</footer>
 </body>
 </html>
 `

@@ -10,11 +10,13 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { confirmPage, homePage, messagePage, orderPage } from './pages.js'
+import { textsFor } from './texts.js'
 import { openV1 } from './v1.js'
 import { openV2 } from './v2.js'
 
 /** @import { IncomingMessage, ServerResponse } from 'node:http' */
 /** @import { Parameters } from './parameters.js' */
+/** @import { Texts } from './texts.js' */
 /**
  * @typedef {{ action: string, fields: Parameters }} PaymentForm
  * @typedef {{
@@ -26,15 +28,25 @@ import { openV2 } from './v2.js'
  *   to the address for the payer), the state of an order, and the parameters of a genuine notification or return
  * @typedef {'v1' | 'v2'} Version
  * @typedef {'notify' | 'return' | 'query'} News how the shop learns of a payment
+ * @typedef {{ money: string, points: string }} Price in the shop's currency, and in points
  * @typedef {{ id: string, version: Version, money: string, trade_no?: string, heard: News[] }} Order
  */
 
-const PRODUCT = { name: 'Enamel mug & spoon', money: '9.90' }
+const MONEY = '9.90'
+/** What the pages show, by their paths. */
+const FILES = Object.entries({
+  '/shop.css': 'text/css',
+  '/logo.svg': 'image/svg+xml',
+  '/mug.svg': 'image/svg+xml',
+}).map(([path, type]) => ({ path, type, content: readFileSync(new URL(`.${path}`, import.meta.url)) }))
 const BODY_BYTES_MAX = 4_096
 const ORDERS_SHOWN = 20
 
 const { SHOP_PORT = '4002', HOST = '127.0.0.1' } = process.env
 const { SHOP_URL = `http://127.0.0.1:${SHOP_PORT}` } = process.env
+// Points for 1.00, as the page of the application says. The gateway rounds in the same way.
+const { POINTS_RATE = '100' } = process.env
+const price = { money: MONEY, points: Math.round(Number(MONEY) * Number(POINTS_RATE)).toLocaleString('en') }
 const pid = setting('PID')
 const addresses = { v1: setting('V1_ADDRESS'), v2: setting('V2_ADDRESS') }
 
@@ -56,18 +68,18 @@ const orders = new Map()
 const formTargets = ['https:', ...new Set(Object.values(addresses).map((address) => new URL(address).origin))]
 const headers = {
   'cache-control': 'no-store',
-  'content-security-policy': `default-src 'none'; style-src 'self'; form-action 'self' ${formTargets.join(' ')}; frame-ancestors 'none'; base-uri 'none'`,
+  'content-security-policy': `default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' ${formTargets.join(' ')}; frame-ancestors 'none'; base-uri 'none'`,
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 }
-const style = readFileSync(new URL('./shop.css', import.meta.url))
 
 const server = createServer((request, response) => {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-  handle(request, response).catch((error) => {
+  const t = textsFor(request.headers['accept-language'])
+  handle(request, response, t).catch((error) => {
     console.error(error)
-    const text = `Nothing was lost. Try again in a moment. (${error.message})`
-    send(response, 502, messagePage({ title: 'That did not work', text }))
+    const { title, text } = t.messages.failed
+    send(response, 502, messagePage(t, { title, text: `${text} (${error.message})` }))
   })
 })
 server.on('error', (error) => {
@@ -85,47 +97,50 @@ process.on('disconnect', () => process.exit())
 /**
  * @param {IncomingMessage} request
  * @param {ServerResponse} response
+ * @param {Texts} t
  */
-async function handle(request, response) {
+async function handle(request, response, t) {
   const { pathname, searchParams } = new URL(`http://shop${request.url}`)
   if (request.method === 'POST') {
-    if (pathname === '/orders') return placeOrder(await readForm(request), response)
+    if (pathname === '/orders') return placeOrder(await readForm(request), response, t)
   } else {
     if (pathname === '/')
-      return send(response, 200, homePage(PRODUCT, [...orders.values()].slice(-ORDERS_SHOWN).reverse()))
-    if (pathname === '/shop.css') return void response.setHeader('content-type', 'text/css').end(style)
+      return send(response, 200, homePage(t, price, [...orders.values()].slice(-ORDERS_SHOWN).reverse()))
+    const file = FILES.find(({ path }) => path === pathname)
+    if (file !== undefined) return void response.setHeader('content-type', file.type).end(file.content)
     if (pathname === '/notify') return acceptNotification(searchParams, response)
-    if (pathname === '/return') return acceptReturn(searchParams, response)
-    if (pathname.startsWith('/orders/')) return showOrder(pathname.slice('/orders/'.length), response)
+    if (pathname === '/return') return acceptReturn(searchParams, response, t)
+    if (pathname.startsWith('/orders/')) return showOrder(pathname.slice('/orders/'.length), response, t)
   }
-  send(response, 404, messagePage({ title: 'Nothing here', text: 'The address may be mistyped.' }))
+  send(response, 404, messagePage(t, t.messages.nothing))
 }
 
 /**
  * @param {URLSearchParams} form
  * @param {ServerResponse} response
+ * @param {Texts} t
  */
-async function placeOrder(form, response) {
+async function placeOrder(form, response, t) {
   const version = form.get('version') === 'v2' ? 'v2' : 'v1'
   /** @type {Order} */
   const order = {
     id: `mug_${randomBytes(8).toString('hex')}`,
     version,
-    money: PRODUCT.money,
+    money: MONEY,
     heard: [],
   }
   // The shop saves the order before it opens the payment, so every notification finds its order.
   orders.set(order.id, order)
   const parameters = {
     out_trade_no: order.id,
-    name: PRODUCT.name,
+    name: t.product.name,
     money: order.money,
     type: 'alipay',
     notify_url: `${SHOP_URL}/notify`,
     return_url: `${SHOP_URL}/return`,
   }
   if (form.get('way') === 'form')
-    return send(response, 200, confirmPage(order, gateways[version].form(parameters)))
+    return send(response, 200, confirmPage(t, order, gateways[version].form(parameters)))
   redirect(response, await gateways[version].create(parameters))
 }
 
@@ -146,12 +161,12 @@ function acceptNotification(query, response) {
  * The payer's browser returns after the payment. Anyone can open this address, so only the signature proves the payment.
  * @param {URLSearchParams} query
  * @param {ServerResponse} response
+ * @param {Texts} t
  */
-function acceptReturn(query, response) {
+function acceptReturn(query, response, t) {
   const order = findPaid(query, 'return')
   if (order !== undefined) return redirect(response, `/orders/${order.id}`)
-  const text = 'This address does not prove a payment to us. If you have paid, open your order in the shop.'
-  send(response, 400, messagePage({ title: 'Payment not accepted', text }))
+  send(response, 400, messagePage(t, t.messages.unproven))
 }
 
 /**
@@ -171,20 +186,16 @@ function findPaid(query, news) {
  * browser sends no return.
  * @param {string} id
  * @param {ServerResponse} response
+ * @param {Texts} t
  */
-async function showOrder(id, response) {
+async function showOrder(id, response, t) {
   const order = orders.get(id)
-  if (order === undefined)
-    return send(
-      response,
-      404,
-      messagePage({ title: 'No such order', text: 'The shop may have forgotten it.' }),
-    )
+  if (order === undefined) return send(response, 404, messagePage(t, t.messages.noOrder))
   if (order.trade_no === undefined) {
     const record = await gateways[order.version].query(id)
     if (record !== undefined) settle(order, record, 'query')
   }
-  send(response, 200, orderPage(order, PRODUCT))
+  send(response, 200, orderPage(t, order))
 }
 
 /**

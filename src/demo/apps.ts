@@ -2,6 +2,7 @@
 // Verbs: startDemo, seedDemo, playHistory, describeDemo.
 /** Creates the applications of the demo's shops, and updates their addresses when the ports change. */
 import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { sql } from 'kysely'
 import { getApp, markReviewed, reviewedVersion } from '../identity/apps/acts.ts'
 import { GRANT_TYPES, registerApp } from '../identity/apps/apps.ts'
 import type { Parts } from '../parts.ts'
@@ -14,10 +15,10 @@ import { currentKey } from '../payment/signing/keys.ts'
 import { sha256 } from '../platform/secrets.ts'
 import { linkApps, linkedPaymentApp } from '../shops/links.ts'
 
-const SHOP = { name: 'Sticker Shop', description: 'The example shop of the demo' }
+const SHOP = { name: 'Sticker Shop', description: 'Weatherproof stickers, and a club · 防水贴纸与贴纸俱乐部' }
 const GATEWAY_SHOP = {
   name: 'Mug Shop',
-  description: 'The example shop of the demo that speaks the epay protocol',
+  description: 'Enamel mugs for the desk and the tent · 搪瓷杯',
 }
 
 /** The credentials and addresses of the shops. */
@@ -41,6 +42,8 @@ export type DemoApps = {
     merchant_private_key: string
     platform_public_key: string
     applicant: string
+    /** Points for 1.00. */
+    rate: string
   }
 }
 
@@ -179,6 +182,11 @@ export async function ensureGatewayApp(
     await save()
   }
   const card = await gatewayCard(deps, id)
+  const { rate } = await deps.db
+    .selectFrom('payment_apps')
+    .where('id', '=', id)
+    .select(sql<string>`trim_scale(exchange_rate)::text`.as('rate'))
+    .executeTakeFirstOrThrow()
   return {
     payment_id,
     pid: Number(pid),
@@ -188,6 +196,7 @@ export async function ensureGatewayApp(
     merchant_private_key: saved.merchant_private_key!,
     platform_public_key: card.platform.bare,
     applicant: 'bob',
+    rate,
   }
 }
 

@@ -127,6 +127,7 @@ function gatewayShopEnvironment(config: Config, { gateway_app, gateway_shop_url 
     MERCHANT_KEY: gateway_app.merchant_key,
     MERCHANT_PRIVATE_KEY: gateway_app.merchant_private_key,
     PLATFORM_PUBLIC_KEY: gateway_app.platform_public_key,
+    POINTS_RATE: gateway_app.rate,
     SHOP_URL: gateway_shop_url,
     SHOP_PORT: String(config.GATEWAY_SHOP_PORT),
     HOST: config.HOST,

@@ -249,6 +249,18 @@ describe('the shop', () => {
     expect(page).toContain('The shop asked the gateway.')
   })
 
+  it('speaks Chinese to those who prefer it, and shows the price in points', async () => {
+    for (const [language, lang, points] of [
+      ['en', 'en', '= 990 points'],
+      ['zh-CN', 'zh-CN', '= 990 积分'],
+    ] as const) {
+      const response = await fetch(url, { headers: { 'accept-language': language } })
+      const body = await response.text()
+      expect(body).toContain(`<html lang="${lang}">`)
+      expect(body).toContain(`9.90 <small>${points}</small>`)
+    }
+  })
+
   it('answers what it does not know', async () => {
     expect(await get('/notify')).toMatchObject({ status: 400, body: 'fail' })
     expect((await get('/return?out_trade_no=mug_none')).status).toBe(400)

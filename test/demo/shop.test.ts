@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { textsFor as mugTextsFor } from '../../examples/gateway-shop/texts.js'
 import { balanceOf } from '../../src/ledger/wallet.ts'
 import { isWithoutChromium } from '../harness/chromium.ts'
 import { messages } from '../harness/messages.ts'
@@ -204,10 +205,10 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
   })
 
   describe('that was made for a gateway', () => {
-    const byForm = 'your browser posts the order'
-    const byShop = 'the shop opens the payment'
-    const crossed = [`V1 (MD5): ${byForm}`, `V2 (RSA): ${byShop}`]
-    const others = [`V1 (MD5): ${byShop}`, `V2 (RSA): ${byForm}`]
+    const { ways, product, confirm, order } = mugTextsFor('en')
+    const crossed = [ways.v1.form, ways.v2.api]
+    // The button of everyone is V1, opened by the shop.
+    const others = [product.buy, ways.v2.form]
 
     test.each(thisPart('LOOKS', crossed, others))('sells by %s, and hears of it', async (way) => {
       const buyer = await makeMember(opened, { points: 2_000n })
@@ -216,10 +217,11 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
       const seen = way === crossed[0] ? photographer(page, 'mug') : unseen
       await page.goto(opened.demo.gateway_shop_url)
       await seen('shop')
-      await page.getByRole('button', { name: way }).click()
-      if (way.endsWith(byForm)) {
+      if (way !== product.buy) await page.getByText(ways.title).click()
+      await page.getByRole('button', { name: way, exact: true }).click()
+      if (way === ways.v1.form || way === ways.v2.form) {
         await seen('confirm')
-        await page.getByRole('button', { name: 'Go to the payment' }).click()
+        await page.getByRole('button', { name: confirm.go }).click()
       }
       await signInAtTessera(page, buyer)
       const payMug = page.getByRole('button', { name: t.pay.submit('990', 990n, false) })
@@ -228,12 +230,12 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
       expect(await page.getByRole('main').textContent()).toContain('9.90')
       const transaction_id = new URL(page.url()).pathname.split('/').at(-1)!
       await payMug.click()
-      await page.getByRole('heading', { name: 'Paid' }).waitFor()
+      await page.getByRole('heading', { name: order.paid }).waitFor()
       expect(new URL(page.url()).pathname).toMatch(/^\/orders\/mug_/)
-      await page.getByText('Your browser returned from the payment.').waitFor()
+      await page.getByText(order.heard.return).waitFor()
       const isNotified = async () => {
         await page.reload()
-        return page.getByText('The gateway notified the shop.').isVisible()
+        return page.getByText(order.heard.notify).isVisible()
       }
       await expect.poll(isNotified, { interval: 500 }).toBe(true)
       await seen('paid')
