@@ -2,8 +2,8 @@
 // Verbs: homePages, launchPage, appsFor, homeTiles, ordersToPay.
 // Clauses: spec/registry 3.3.
 /**
- * The shops and applications that a member uses, and those that the site offers, for the home page and the launch page. One
- * statement reads them all, and looks at a bounded number of rows by indexes, however much the member has done. spec/registry 3.3.
+ * The shops and applications that a member owns or uses, and those that the site offers, for the home page and the launch page.
+ * One statement reads them all, and looks at a bounded number of rows by indexes, however much the member has done. spec/registry 3.3.
  */
 import { sql } from 'kysely'
 import type { Core } from '../core/core.ts'
@@ -16,6 +16,8 @@ const LOOKED_AT_MAX = 200
 const TILES_MAX = 9
 const TILE_SHOPS_MAX = 18
 const OFFERED_TILES_MIN = 3
+/** The applications of each kind that a member owns and that begin the member's own list, the newest ones. */
+const OWNED_MAX = 4
 
 /** An application or a shop. Linked ones are one shop. */
 export type PlacedApp = {
@@ -23,13 +25,14 @@ export type PlacedApp = {
   name: string
   description: string
   logo_url: string | null
+  /** Of an owned application the path of its own page. */
   homepage: string | null
   /** Null for a client that nobody registered. */
   owner_username: string | null
   /** Whether a shop was changed since its review. */
   is_changed: boolean
-  /** What the member did there last, and when; the time is null for what the site offers. */
-  use: 'paid' | 'signed_in'
+  /** What the member did there last, and when; the time is null for what the member owns or the site offers. */
+  use: 'owned' | 'paid' | 'signed_in'
   used_at: Date | null
 }
 
@@ -40,7 +43,7 @@ type Candidate = PlacedApp & GroupRules & { id: string; reviewed_at: Date | null
 type Reader = (MemberStatus & { id: bigint }) | undefined
 
 /**
- * Returns what the member uses, the last used first, and what the site offers beside it, the newest review first: live shops
+ * Returns what the member owns and uses, the last used first, and what the site offers beside it, the newest review first: live shops
  * that were approved, and applications that their owners list and the staff has reviewed, both with a homepage. Leaves out
  * applications whose group rules refuse the member now, unconfirmed and suspended ones, and all whose owner is suspended or
  * banned.
@@ -53,11 +56,13 @@ export async function appsFor(
 ): Promise<{ used: PlacedApp[]; offered: PlacedApp[] }> {
   const now = clock()
   const { rows } = await candidates({ user_id: user?.id ?? 0n, now, q, shops_max }).execute(db)
-  const isAdmitted = (app: Candidate) => user === undefined || refusalOf(user, app, now) === undefined
+  const isAdmitted = (app: Candidate) =>
+    user === undefined || app.use === 'owned' || refusalOf(user, app, now) === undefined
   const shown = new Set<string>()
   const isFirst = ({ id }: Candidate) => !shown.has(id) && Boolean(shown.add(id))
   const apps = rows.filter(isAdmitted).filter(isFirst)
-  const [used, offered] = [apps.filter(({ used_at }) => used_at), apps.filter(({ used_at }) => !used_at)]
+  const isMine = ({ use, used_at }: Candidate) => use === 'owned' || used_at !== null
+  const [used, offered] = [apps.filter(isMine), apps.filter((app) => !isMine(app))]
   return { used, offered }
 }
 
@@ -68,17 +73,23 @@ export async function homeTiles(deps: Pick<Core, 'db' | 'clock'>, user: Reader) 
   return { used: tiles, offered: offered.slice(0, Math.max(OFFERED_TILES_MIN, TILES_MAX - tiles.length)) }
 }
 
+/** Linked applications have one homepage. */
+const HOMEPAGE = 'coalesce(app.homepage, other.homepage)'
+
 type Asked = { user_id: bigint; now: Date; q: string; shops_max: number }
 
-/** The statement. No member has the number 0. Linked applications have one `id`, and each has the homepage of the other. */
+/** The statement. No member has the number 0. Linked applications have one `id`. */
 function candidates({ user_id, now, q, shops_max }: Asked) {
   const holds =
     q === ''
       ? sql``
       : sql` and concat_ws(' ', app.name, app.description, '@' || owner.username) ilike ${containing(q)}`
   const isShown = sql`not is_banned_or_suspended(owner.is_banned, owner.suspended_till, ${now}::timestamptz)${holds}`
-  const shop = sql`'shop' as kind, 'paid' as use, coalesce('shop ' || link.oauth_app_id, 'shop without ' || app.id) as id, app.name, app.description,
-      app.logo_url, coalesce(app.homepage, other.homepage) as homepage, owner.username as owner_username,
+  const shopAs = (
+    use: string,
+    homepage: string,
+  ) => sql`'shop' as kind, ${sql.lit(use)} as use, coalesce('shop ' || link.oauth_app_id, 'shop without ' || app.id) as id, app.name, app.description,
+      app.logo_url, ${sql.raw(homepage)} as homepage, owner.username as owner_username,
       app.unreviewed_change_at is not null as is_changed, '{}'::text[] as allow_groups, '{}'::text[] as deny_groups, app.reviewed_at`
   // Looked up one by one, because a join could read all members.
   const ownedBy = (id: string) => sql`lateral (
@@ -87,15 +98,29 @@ function candidates({ user_id, now, q, shops_max }: Asked) {
   const shops = sql`payment_apps as app join ${ownedBy('app.applicant_id')}
       left join shop_links as link on link.payment_app_id = app.id
       left join oauth_apps as other on other.id = link.oauth_app_id`
-  const signIn = sql`case when other.status = 'approved' then 'shop' else 'app' end as kind, 'signed_in' as use,
+  const signInAs = (
+    use: string,
+    homepage: string,
+  ) => sql`case when other.status = 'approved' then 'shop' else 'app' end as kind, ${sql.lit(use)} as use,
       coalesce('shop ' || link.oauth_app_id, 'app ' || app.id) as id, app.name, app.description, app.logo_url,
-      coalesce(app.homepage, other.homepage) as homepage, owner.username as owner_username,
+      ${sql.raw(homepage)} as homepage, owner.username as owner_username,
       coalesce(other.unreviewed_change_at is not null, false) as is_changed, app.allow_groups, app.deny_groups, app.reviewed_at`
   const signIns = sql`oauth_apps as app left join ${ownedBy('app.owner_id')}
       left join shop_links as link on link.oauth_app_id = app.id
       left join payment_apps as other on other.id = link.payment_app_id`
+  const shop = shopAs('paid', HOMEPAGE)
+  const signIn = signInAs('signed_in', HOMEPAGE)
   return sql<Candidate>`
-    with paid as materialized (
+    with owned as (
+      (select ${shopAs('owned', "'/payment/applications/' || app.payment_id")}, null::timestamptz as used_at from ${shops}
+        where app.applicant_id = ${user_id} and app.book = 'live' and app.status = 'approved' and ${isShown}
+        order by app.id desc limit ${OWNED_MAX})
+      union all
+      (select ${signInAs('owned', "'/apps/' || app.client_id")}, null from ${signIns}
+        where app.owner_id = ${user_id} and app.suspended_at is null and app.confirmed_at is not null and ${isShown}
+        order by app.id desc limit ${OWNED_MAX})
+    ),
+    paid as materialized (
       select app_id, paid_at from orders where ${rowsOfOne('payer_id', 'id', user_id)} order by payer_id desc, id desc limit ${LOOKED_AT_MAX}
     ),
     allowed as materialized (
@@ -124,6 +149,6 @@ function candidates({ user_id, now, q, shops_max }: Asked) {
           and app.confirmed_at is not null and ${isShown}
         order by app.reviewed_at desc limit ${LOOKED_AT_MAX})
     )
-    select * from used union all select * from offered
-    order by used_at desc nulls last, reviewed_at desc`
+    select * from (select * from owned union all select * from used union all select * from offered) as app
+    order by use = 'owned' desc, used_at desc nulls last, kind desc, reviewed_at desc`
 }

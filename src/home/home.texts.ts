@@ -22,10 +22,10 @@ export const front = {
       },
     },
     books: {
-      title: { en: 'Every movement in the books', zh: '每一笔都有账可查' },
+      title: { en: 'Every movement in your statement', zh: '每一笔都有账可查' },
       text: {
-        en: 'Payments, refunds and transfers are double-entry bookings. Your statement shows each one with its balance.',
-        zh: '付款、退款和转账都以复式记账，明细逐笔列出变动和余额。',
+        en: 'You see each payment, refund and transfer, with the balance after it.',
+        zh: '每笔付款、退款和转账都列在明细里，并附变动后的余额。',
       },
     },
     wallet: {
@@ -95,7 +95,14 @@ export const front = {
     en: `A payment application lets your shop take ${POINTS}.`,
     zh: `创建收款应用，你的商店就能收取${POINTS}。`,
   },
+  ownShops: { en: 'Your payment applications', zh: '你的收款应用' },
+  ownShopsText: {
+    en: `See their orders and the ${POINTS} that they took.`,
+    zh: `查看订单和收到的${POINTS}。`,
+  },
   apps: { en: 'My apps and shops', zh: '我的应用与商家' },
+  /** Below the name of an application that the member owns. */
+  own: { en: 'yours', zh: '你的' },
   manageApps: { en: 'Manage access', zh: '管理授权' },
   offered: { en: 'More to discover', zh: '发现更多' },
   noAppsText: {

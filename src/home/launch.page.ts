@@ -1,5 +1,6 @@
 /** GET /launch: the shops and applications that a member uses, and those that the site offers. spec/registry 3.3. */
 import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
 import { browserScope, requireUser, sessionOf } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
 import { appsFor, type PlacedApp } from './apps.ts'
@@ -12,10 +13,12 @@ declare module '../web/views.ts' {
       used: Cards
       shops: Cards
       apps: Cards
+      /** Whether the member owns an application of either kind, listed or not. */
+      isOwner: boolean
     }
   }
   interface PartData {
-    'home/launch-cards': { cards: Cards }
+    'home/launch-cards': { cards: Cards; isMine: boolean }
   }
 }
 
@@ -36,8 +39,21 @@ export async function launchPage(app: FastifyInstance, deps: Core): Promise<void
     const { used, offered } = await appsFor(deps, sessionOf(request).user, { q })
     const byName = offered.toSorted((a, b) => compare(a.name, b.name))
     const cardsOf = (kind: PlacedApp['kind']) => cards(byName.filter((app) => app.kind === kind))
-    return reply.page('home/launch', { q, used: cards(used), shops: cardsOf('shop'), apps: cardsOf('app') })
+    return reply.page('home/launch', {
+      q,
+      used: cards(used),
+      shops: cardsOf('shop'),
+      apps: cardsOf('app'),
+      isOwner: await ownsAny(deps, sessionOf(request).user.id),
+    })
   })
+}
+
+async function ownsAny({ db }: Pick<Core, 'db'>, user_id: bigint): Promise<boolean> {
+  const { rows } = await sql<{ owns: boolean }>`
+    select exists (select from payment_apps where applicant_id = ${user_id})
+      or exists (select from oauth_apps where owner_id = ${user_id}) as owns`.execute(db)
+  return rows[0]!.owns
 }
 
 function cards(apps: PlacedApp[]): Cards {

@@ -87,6 +87,30 @@ it('shows a linked application and shop once, with the homepage of either', asyn
   expect((await client.get('/launch')).body).toContain('href="https://fair.example/"')
 })
 
+it('begins with what the member owns, and asks only owners whether one is missing', async () => {
+  const shop = await makeShop('Kiosk', { homepage: 'https://kiosk.example/' })
+  const twin = await makeListed('Kiosk')
+  const [owner, other] = [await shop.owner.signIn(), await (await makePerson(test)).signIn()]
+  await obtainTokens(test, owner, twin)
+  const { body } = await owner.get('/launch?q=kiosk')
+  const [mine = ''] = body.split(`>${t.used}<`)[1]!.split('</section>')
+  expect(mine).toMatch(
+    new RegExp(`href="/payment/applications/${shop.payment_id}"[^]*${t.own}[^]*@${twin.owner}`),
+  )
+  expect(body.split('>Kiosk<').length).toBe(3)
+  expect(body).toContain(t.missing)
+  const seen = (await other.get('/launch?q=kiosk')).body
+  expect(seen).toContain('href="https://kiosk.example/"')
+  for (const text of [t.missing, t.own]) expect(seen).not.toContain(text)
+  const home = (await owner.get('/')).body
+  expect(home).toMatch(
+    new RegExp(`href="/payment/applications/${shop.payment_id}"[^]*>${messages.en.front.own}<`),
+  )
+  expect(home).toContain(`>@${twin.owner}<`)
+  expect(home).toContain(messages.en.front.ownShops)
+  expect(home).not.toContain(messages.en.front.bySelling)
+})
+
 it('is searched by name, description and owner', async () => {
   const shop = await makeShop('Lantern', {
     homepage: 'https://lantern.example/',
