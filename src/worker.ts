@@ -11,6 +11,7 @@ import { deleteExpiredRows } from './operations/retention.ts'
 import { askForVersions } from './operations/update-notice.ts'
 import type { Parts } from './parts.ts'
 import { raiseDueAlerts } from './payment/apps/due-alerts.ts'
+import { tellOfStock } from './payment/links/notices.ts'
 import { finishMandates } from './payment/mandates/acts.ts'
 import { tellOfMandates } from './payment/mandates/notices.ts'
 import { expireOrders } from './payment/orders/orders.ts'
@@ -80,6 +81,7 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger, reportClock: ()
       await raiseDueAlerts(deps)
       await tellOfMandates(deps)
       await tellOfPayouts(deps)
+      await tellOfStock(deps)
     }),
     repeat(TAKINGS_ROUND_MS, async (isStopped) => {
       await countTakings(deps, isStopped)

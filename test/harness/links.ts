@@ -17,7 +17,7 @@ export const details = (over: Partial<LinkDetails> = {}): LinkDetails => ({
   ...{ title: 'Cat stickers', description: '', thanks: '' },
   ...{ amount: 10n, amount_min: null, amount_max: null, suggestions: [] },
   ...{ quantity_max: 1, stock: null, member_max: null, sells_from: null, sells_until: null },
-  ...{ min_level: 0, allow_groups: [], delivery: 'none', delivered: '', shows_stock: true },
+  ...{ min_level: 0, allow_groups: [], delivery: 'none', delivered: '', shows_stock: true, low_stock: 5 },
   ...over,
 })
 
@@ -32,7 +32,15 @@ export const linkFields = (over: Record<string, string> = {}): Record<string, st
     delivered_text: '',
     delivered_url: '',
   },
-  ...{ stock: '', member_max: '', sells_from: '', sells_until: '', min_level: '0', allow_groups: '' },
+  ...{
+    stock: '',
+    member_max: '',
+    sells_from: '',
+    sells_until: '',
+    min_level: '0',
+    allow_groups: '',
+    low_stock: '5',
+  },
   ...over,
 })
 

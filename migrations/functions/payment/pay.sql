@@ -206,7 +206,7 @@ begin
       lag(i.ordinality) over (partition by i.transaction_id order by i.ordinality)::integer,
       o.id, o.book, o.door, o.status, o.amount, o.expires_at, o.payer_id, o.app_id,
       o.frozen_at is not null,
-      o.notify_url is not null, o.door = 'hmac' and app.events_url is not null,
+      o.notify_url is not null, o.door in ('hmac', 'link') and app.events_url is not null,
       app_status(app.status, payee.is_banned, payee.suspended_till, i.now),
       app.fee_rate, app.daily_payments_max, app.applicant_id,
       is_banned_or_suspended(payer.is_banned, payer.suspended_till, i.now),
@@ -239,7 +239,7 @@ begin
 end
 $$;
 
--- 5. What is recorded: the journals, the orders, the notifications of the gateway, the events of the HMAC API. Each table has one
+-- 5. What is recorded: the journals, the orders, the notifications of the gateway, the events. Each table has one
 -- statement. Postgres prepares the checks of a table for each statement, which costs more than a row.
 create or replace function record_payments(p_made made_payment[]) returns void language plpgsql as $$
 declare

@@ -29,6 +29,10 @@ export type LinksTable = {
   allow_groups: string[]
   delivery: DeliveryKind
   shows_stock: boolean
+  /** Units left from which the link counts as low. */
+  low_stock: Generated<number>
+  /** What the team was last alerted of. */
+  stock_alerted: Nullable<'low' | 'sold_out'>
   /** All three, or none: an administrator stopped the link. */
   stopped_at: Nullable<Date>
   stopped_by: Nullable<bigint>

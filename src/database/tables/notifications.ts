@@ -16,6 +16,9 @@ export type AlertKind =
   | 'new_browser'
   | 'payout_halted'
   | 'payout_finished'
+  | 'link_low'
+  | 'link_sold_out'
+  | 'link_stopped'
   | MandateAlertKind
 
 /** The alerts to members about their mandates. */
@@ -61,6 +64,8 @@ export type NotificationKind =
   | 'mandate.revoked'
   | 'payout.finished'
   | 'payout.halted'
+  | 'link.sold'
+  | 'link.refunded'
 
 /** The database fills in `app_id` and `host`. */
 export type NotificationsTable = {

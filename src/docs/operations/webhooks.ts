@@ -8,6 +8,8 @@ import { REQUEST_SECONDS_MAX } from '../../egress/request.ts'
 import {
   ChargeEvent,
   EventHeaders,
+  LinkEvent,
+  LinkSaleFields,
   MandateEvent,
   OrderEvent,
   PayoutEvent,
@@ -25,7 +27,7 @@ import type { Text } from '../../web/languages.ts'
 import { ABOUT_TRADE } from './gateway.ts'
 import { CHARGED, Charged, ENDED_MANDATE, MANDATE, Mandate } from './mandates.ts'
 import { described, text } from './operation.ts'
-import { moment, ORDER, Order, TRANSFER, Transfer } from './payment.ts'
+import { ABOUT_ORDER, moment, ORDER, Order, TRANSFER, Transfer } from './payment.ts'
 import { PAYOUT, Payout } from './payouts.ts'
 import { SAMPLE_TRADE, type Samples } from './samples.ts'
 
@@ -191,6 +193,27 @@ const HALTED_PAYOUT = {
   finished_at: null,
 }
 
+const LinkSale = described(LinkSaleFields, {
+  ...ABOUT_ORDER,
+  slug: text('The end of the address of the page.', '页面地址的末尾部分。'),
+  title: text('The title of the link.', '链接的标题。'),
+  quantity: text('The units sold.', '售出的份数。'),
+  user_id: text('The id of the buyer.', '买家的用户 ID。'),
+  username: text('The username of the buyer.', '买家的用户名。'),
+  delivery: text('What kind of thing the buyer got.', '交付的种类。'),
+})
+const SOLD = {
+  ...ORDER,
+  order_id: 'lnk_8f2k4m6n8p0q2r4s6t8v0w2x',
+  external_reference: 'lnk_8f2k4m6n8p0q2r4s6t8v0w2x',
+  slug: 'k3v9x2m7qa',
+  title: 'Sticker pack',
+  quantity: 1,
+  user_id: 42,
+  username: 'alice',
+  delivery: 'codes',
+}
+
 const ABOUT_EVENT = {
   type: text('What happened.', '事件类型。'),
   timestamp: text('When it happened.', '发生时间。'),
@@ -211,6 +234,15 @@ type AboutEvent = {
 const orderEvent = (type: z.output<typeof OrderEvent>['type'], example: object, at: string) => ({
   data: { en: 'order as the API answers it', zh: '接口返回的订单相同' },
   schema: described(OrderEvent.extend({ type: z.literal(type), data: Order }), ABOUT_EVENT),
+  example,
+  at,
+})
+const linkEvent = (type: z.output<typeof LinkEvent>['type'], example: object, at: string) => ({
+  data: {
+    en: 'order as the API answers it, with the link, what was sold and to whom',
+    zh: '接口返回的订单相同，并附链接、所售份数与买家',
+  },
+  schema: described(LinkEvent.extend({ type: z.literal(type), data: LinkSale }), ABOUT_EVENT),
   example,
   at,
 })
@@ -243,6 +275,26 @@ const ABOUT_EVENTS = {
     title: { en: 'Event order.refunded', zh: '事件 order.refunded' },
     when: { en: 'An order was refunded, in part or in full.', zh: '订单已退款（部分或全额）。' },
     ...orderEvent('order.refunded', REFUNDED, '2026-01-03T03:05:00.000Z'),
+  },
+  'link.sold': {
+    title: { en: 'Event link.sold', zh: '事件 link.sold' },
+    when: {
+      en: 'A buyer has paid at a payment link. It sends no order.paid, and never says what was delivered.',
+      zh: '买家已在收款链接付款。不发送 order.paid，也绝不包含所交付的内容。',
+    },
+    ...linkEvent('link.sold', SOLD, PAID_AT),
+  },
+  'link.refunded': {
+    title: { en: 'Event link.refunded', zh: '事件 link.refunded' },
+    when: {
+      en: 'A sale of a payment link was refunded, in part or in full. The buyer keeps what was delivered.',
+      zh: '收款链接的销售已退款（部分或全额）。已交付的内容仍归买家。',
+    },
+    ...linkEvent(
+      'link.refunded',
+      { ...SOLD, status: 'refunded', refunded_amount: 120, updated_at: REFUNDED.updated_at },
+      '2026-01-03T03:05:00.000Z',
+    ),
   },
   'transfer.completed': {
     title: { en: 'Event transfer.completed', zh: '事件 transfer.completed' },

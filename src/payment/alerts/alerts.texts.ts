@@ -107,6 +107,7 @@ const mandateMails = {
 /** The labels of the buttons that open what an alert is about. */
 const application: Text = { en: 'Open the application', zh: '查看应用' }
 const payout: Text = { en: 'Open the payout', zh: '查看批量付款' }
+const link: Text = { en: 'Open the link', zh: '查看收款链接' }
 const mandate: Text = { en: 'Open the mandate', zh: '查看预授权' }
 
 export const alerts = {
@@ -145,6 +146,9 @@ export const alerts = {
     events_gone: { en: 'Open the events', zh: '查看事件' },
     payout_halted: payout,
     payout_finished: payout,
+    link_low: link,
+    link_sold_out: link,
+    link_stopped: link,
     mandate_accepted: mandate,
     mandate_more: mandate,
     mandate_charged: mandate,
@@ -281,6 +285,27 @@ export const alerts = {
       text: {
         en: `The payout ${reference} of ${app} has ended: ${paid} of ${count} ${counted(Number(count), 'line is', 'lines are')} paid.`,
         zh: `${app} 的批量付款 ${reference} 已结束：${count} 行中已付 ${paid} 行。`,
+      },
+    }),
+    link_low: ({ app, title, left }: Facts) => ({
+      subject: { en: `${title}: ${left} left`, zh: `${title}：仅剩 ${left} 份` },
+      text: {
+        en: `The payment link “${title}” of ${app} has ${left} ${counted(Number(left), 'unit', 'units')} left. Add codes or raise its stock to keep selling.`,
+        zh: `${app} 的收款链接“${title}”仅剩 ${left} 份。如需继续售卖，请补充卡密或提高库存。`,
+      },
+    }),
+    link_sold_out: ({ app, title }: Facts) => ({
+      subject: { en: `${title}: sold out`, zh: `${title}：已售罄` },
+      text: {
+        en: `The payment link “${title}” of ${app} is sold out. Nobody can pay there until you add codes or raise its stock.`,
+        zh: `${app} 的收款链接“${title}”已售罄。补充卡密或提高库存之前，无法付款。`,
+      },
+    }),
+    link_stopped: ({ app, title, reason }: Facts) => ({
+      subject: { en: `${title}: stopped by staff`, zh: `${title}：已被管理员停售` },
+      text: {
+        en: `An administrator has stopped the payment link “${title}” of ${app}. Message: ${reason}`,
+        zh: `管理员已停售 ${app} 的收款链接“${title}”。说明：${reason}`,
       },
     }),
     ...mandateMails,

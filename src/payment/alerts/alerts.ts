@@ -28,6 +28,9 @@ const LINKS: Record<Exclude<PaymentAlertKind, MandateAlertKind>, string> = {
   events_gone: '/events',
   payout_halted: '/payouts',
   payout_finished: '/payouts',
+  link_low: '/links',
+  link_sold_out: '/links',
+  link_stopped: '/links',
 }
 
 /** The alerts about payment applications. Identity raises those about sign-in applications, and accounts those about sign-ins. */
@@ -42,6 +45,7 @@ export function linkOf({ kind, payment_id, facts }: Linked): string {
   if (kind === 'new_browser') return '/account/sessions'
   if (isAboutMandate(kind)) return `/account/mandates/${facts.mandate}`
   if (facts.access_key !== undefined) return `/payment/applications/${payment_id}/access-keys`
+  if (facts.link !== undefined) return `/payment/applications/${payment_id}/links/${facts.link}`
   if (facts.payout !== undefined) return `/payment/applications/${payment_id}/payouts/${facts.payout}`
   return OUTSIDE.includes(kind)
     ? '/payment/applications'
@@ -63,6 +67,9 @@ const TROUBLES: readonly AlertKind[] = [
   'mandate_refused',
   'mandate_owner',
   'payout_halted',
+  'link_low',
+  'link_sold_out',
+  'link_stopped',
 ]
 
 /** Whether an alert asks for an act, or only tells. */

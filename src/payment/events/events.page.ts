@@ -32,6 +32,7 @@ const MANDATE_TYPES: EventType[] = [
   'mandate.changed',
   'mandate.revoked',
 ]
+const LINK_TYPES: EventType[] = ['link.sold', 'link.refunded']
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -148,13 +149,13 @@ async function askToSwitchOff(
 
 async function showEvents(request: OwnedRequest, reply: FastifyReply, deps: Core) {
   const owned = await ownedFor(request, deps, 'settings.edit')
-  const { mandates } = await deps.settings.read()
+  const { links, mandates } = await deps.settings.read()
   const data = {
     owned,
     nav: await navFor(deps, request, owned),
     secrets: await eventSecretsOf(deps.db, owned.id, deps.clock()),
     overlapHours: OVERLAP_HOURS_DEFAULT,
-    types: mandates === 'on' ? [...TYPES, ...MANDATE_TYPES] : TYPES,
+    types: [...TYPES, ...(links === 'on' ? LINK_TYPES : []), ...(mandates === 'on' ? MANDATE_TYPES : [])],
   }
   return reply.page('payment/events/events', data)
 }

@@ -47,6 +47,21 @@ export const PayoutEvent = z.strictObject({
   data: PayoutFields,
 })
 
+/** A sale of a link: its order, what was sold, and to whom. Never what was delivered. */
+export const LinkSaleFields = OrderFields.extend({
+  slug: z.string(),
+  title: z.string(),
+  quantity: z.int(),
+  user_id: z.int(),
+  username: z.string(),
+  delivery: z.enum(['none', 'text', 'url', 'codes']),
+})
+export const LinkEvent = z.strictObject({
+  type: z.enum(['link.sold', 'link.refunded']),
+  timestamp: z.iso.datetime(),
+  data: LinkSaleFields,
+})
+
 export type EventBody = z.output<
   | typeof OrderEvent
   | typeof TransferEvent
@@ -54,6 +69,7 @@ export type EventBody = z.output<
   | typeof ChargeEvent
   | typeof RefusedChargeEvent
   | typeof PayoutEvent
+  | typeof LinkEvent
 >
 
 export const EventHeaders = z.strictObject({

@@ -1,6 +1,7 @@
 /** Reads what events tell: their subjects as they were at that moment, from the facts that the act stored. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
+import type { DeliveryKind } from '../../database/tables/links.ts'
 import type { RefusalOutcome } from '../../database/tables/mandates.ts'
 import type { NotificationKind } from '../../database/tables/notifications.ts'
 import type { WireMandate } from '../hmac/answers.ts'
@@ -22,12 +23,23 @@ export type RefusedCharge = {
 
 /** What an event is about. Of an order that is a charge, `mandate_id` is the public id of its mandate. */
 export type Subject =
-  | { order: Order; mandate_id: string | null }
+  | { order: Order; mandate_id: string | null; sale?: never }
   | { transfer: Transfer }
   | { charge: Charge }
   | { refused: RefusedCharge }
   | { mandate: WireMandate }
   | { payout: Payout }
+  | { order: Order; sale: LinkSale }
+
+/** What a sale of a link sold, and to whom. Never what was delivered. */
+export type LinkSale = {
+  slug: string
+  title: string
+  units: number
+  user_id: bigint
+  username: string
+  delivery: DeliveryKind
+}
 
 /** An event as it is stored. */
 export type FoundEvent = {
@@ -52,6 +64,8 @@ const SHAPES = {
   'mandate.revoked': 'mandate',
   'payout.finished': 'payout',
   'payout.halted': 'payout',
+  'link.sold': 'sale',
+  'link.refunded': 'sale',
 } as const satisfies Record<EventType, string>
 
 type Claimed = { id: bigint; kind: NotificationKind }
@@ -83,6 +97,27 @@ const READERS = {
     return rows.map((row) => ({
       found: row,
       subject: { order: row as Order, mandate_id: row.public_mandate_id },
+    }))
+  },
+  // A link keeps its address and kind of delivery. The title and the name are those of the moment of the attempt, so an
+  // anonymised buyer is named neutrally. spec/links 4.7.
+  async sale(db: Db, ids: bigint[]) {
+    const rows = await factsOf<Order & { sale: Omit<LinkSale, 'user_id'> & { user_id: number } }>(
+      db,
+      ids,
+      sql`facts.*, (
+        select jsonb_build_object(
+          'slug', link.slug, 'title', link.title, 'units', sale.units, 'user_id', buyer.id, 'username', buyer.username,
+          'delivery', link.delivery
+        )
+        from link_orders as sale join links as link on link.id = sale.link_id join users as buyer on buyer.id = sale.for_user_id
+        where sale.order_id = facts.id
+      ) as sale`,
+      sql`jsonb_populate_record(null::orders, n.facts) as facts`,
+    )
+    return rows.map((row) => ({
+      found: row,
+      subject: { order: row as Order, sale: { ...row.sale, user_id: BigInt(row.sale.user_id) } },
     }))
   },
   async transfer(db: Db, ids: bigint[]) {

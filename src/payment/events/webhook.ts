@@ -9,10 +9,11 @@ import type { Core } from '../../core/core.ts'
 import { describeCharge, describeMandate, describeOrder, describeTransfer } from '../hmac/answers.ts'
 import { PAYMENT_ERRORS, type PaymentWireCode } from '../hmac/errors.ts'
 import { keptRefusal } from '../mandates/charge.ts'
+import type { Order } from '../orders/orders.ts'
 import { describePayout } from '../rest/payout-answers.ts'
 import { openKey } from '../signing/keys.ts'
-import type { EventBody, RefusedCharge as RefusedChargeFields } from './shapes.ts'
-import { type EventType, type RefusedCharge, readSubjects, type Subject } from './subjects.ts'
+import type { EventBody, LinkSaleFields, RefusedCharge as RefusedChargeFields } from './shapes.ts'
+import { type EventType, type LinkSale, type RefusedCharge, readSubjects, type Subject } from './subjects.ts'
 
 const SECRET_PREFIX = 'whsec_'
 /** The standard allows 24 to 64. */
@@ -60,12 +61,23 @@ export function signedEvent(
 }
 
 function dataOf(subject: Subject, occurred_at: Date): EventBody['data'] {
+  if ('sale' in subject && subject.sale !== undefined)
+    return describeSale(subject.order, subject.sale, occurred_at)
   if ('order' in subject) return describeOrder(subject.order, occurred_at, subject.mandate_id)
   if ('transfer' in subject) return describeTransfer(subject.transfer)
   if ('charge' in subject) return describeCharge(subject.charge, occurred_at)
   if ('mandate' in subject) return describeMandate(subject.mandate)
   if ('payout' in subject) return describePayout(subject.payout)
   return describeRefused(subject.refused)
+}
+
+function describeSale(
+  order: Order,
+  { slug, title, units, user_id, username, delivery }: LinkSale,
+  now: Date,
+): z.output<typeof LinkSaleFields> {
+  const sold = { slug, title, quantity: units, user_id: Number(user_id), username, delivery }
+  return { ...describeOrder(order, now, null), ...sold }
 }
 
 function describeRefused(refused: RefusedCharge): z.output<typeof RefusedChargeFields> {

@@ -1,7 +1,7 @@
 // This room: payment links, which sell one thing each on a page of their own, and deliver it in the paying transaction.
-// Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, linksOfApp, findLinks, addCodes, takeBackCodes, salesOfLink, placeLinkOrder, deliveryOf.
+// Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, linksOfApp, findLinks, addCodes, takeBackCodes, salesOfLink, placeLinkOrder, deliveryOf, tellOfStock.
 // Tables: links, link_deliveries, link_orders, link_codes.
-// Clauses: spec/links 1.1–1.4, 2.1–2.5, 3.1–3.4, 4.1–4.5.
+// Clauses: spec/links 1.1–1.4, 2.1–2.5, 3.1–3.4, 4.1–4.7.
 /** What a shop's team and the staff do with a link. spec/links 1.1–1.4. Their locks: migrations/functions/payment/links.sql. */
 import { type Selectable, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
@@ -9,7 +9,15 @@ import type { Db, Tx } from '../../database/connection.ts'
 import type { LinkState, LinksTable } from '../../database/tables/links.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
-import { type Actor, audit, getPermitted, lockPermitted, type Permitted } from '../rights/rights.ts'
+import { raiseAlert } from '../alerts/alerts.ts'
+import {
+  type Actor,
+  audit,
+  getPermitted,
+  lockPermitted,
+  type Permitted,
+  rolesWith,
+} from '../rights/rights.ts'
 import { encryptDelivery, lastDelivery } from './delivery.ts'
 
 /** Links of an application that are not ended. */
@@ -23,7 +31,7 @@ export type LinkDetails = Pick<
   Link,
   | ('title' | 'description' | 'thanks' | 'amount' | 'amount_min' | 'amount_max' | 'suggestions')
   | ('quantity_max' | 'stock' | 'member_max' | 'sells_from' | 'sells_until' | 'min_level' | 'allow_groups')
-  | ('delivery' | 'shows_stock')
+  | ('delivery' | 'shows_stock' | 'low_stock')
 > & {
   /** The text or the address that a buyer gets. Empty for the other kinds. */
   delivered: string
@@ -199,6 +207,13 @@ export async function stopLink(
       { slug, reason },
       actor,
     )
+    if (reason === undefined) return
+    const facts = { link: slug, title: link.title, reason }
+    const to = { roles: rolesWith('settings.edit') }
+    await raiseAlert(tx, deps, {
+      ...{ app_id: link.app_id, kind: 'link_stopped', facts, to },
+      cause: `${slug} ${now.toISOString()}`,
+    })
   })
 }
 

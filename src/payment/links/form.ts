@@ -108,6 +108,7 @@ export function linkForm({ price, delivery }: z.output<typeof LinkKind>, { zone,
         sells_until: moment,
         min_level: whole(0, 4),
         allow_groups: groups,
+        low_stock: whole(1, 1_000),
         shows_stock: z.string().optional(),
         delivered_text:
           delivery === 'text'
@@ -171,6 +172,7 @@ export function fieldsOf(
     sells_until: at(link?.sells_until),
     min_level: link?.min_level ?? 0,
     allow_groups: link?.allow_groups.join(', ') ?? '',
+    low_stock: link?.low_stock ?? 5,
     shows_stock: link?.shows_stock ?? true,
     delivery: link?.delivery ?? 'none',
     delivered_text: link?.delivery === 'text' ? delivered : '',

@@ -214,7 +214,7 @@ async function findLinkPage({ db, clock }: Core, slug: string, user_id: bigint |
     .select(['link.slug', 'link.book', 'link.title', 'link.description', 'link.amount', 'link.amount_min'])
     .select(['link.amount_max', 'link.suggestions', 'link.quantity_max', 'link.stock', 'link.member_max'])
     .select(['link.sells_from', 'link.sells_until', 'link.min_level', 'link.allow_groups', 'link.delivery'])
-    .select(['link.shows_stock', 'app.applicant_id'])
+    .select(['link.shows_stock', 'link.low_stock', 'app.applicant_id'])
     .select(['app.name as app_name', 'app.logo_url as app_logo_url', 'app.unreviewed_change_at'])
     .select(['owner.username as owner', 'owner.trust_level as owner_level'])
     .select([

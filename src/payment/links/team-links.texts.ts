@@ -153,6 +153,11 @@ export const teamLinks = {
     en: 'Units that can ever be sold, those sold included. Empty: no limit.',
     zh: '总共可售的份数，包括已售出的。留空则不限。',
   },
+  lowStock: { en: 'Alert when so many are left', zh: '剩余多少时提醒' },
+  lowStockHint: {
+    en: '1 to 1,000. The page then shows them as the last ones.',
+    zh: '1 至 1,000。页面也会从此数起提示所剩不多。',
+  },
   memberMax: { en: 'Units a member', zh: '每人限购' },
   memberMaxHint: { en: '1 to 1,000. Empty: no limit.', zh: '1 至 1,000。留空则不限。' },
   from: { en: 'On sale from', zh: '开售时间' },
@@ -297,6 +302,7 @@ export const teamLinks = {
     },
     quantity_max: { en: '1 to 100.', zh: '1 至 100。' },
     stock: { en: '1 to 1,000,000, or empty.', zh: '1 至 1,000,000，或留空。' },
+    low_stock: { en: '1 to 1,000.', zh: '1 至 1,000。' },
     member_max: { en: '1 to 1,000, or empty.', zh: '1 至 1,000，或留空。' },
     sells_from: {
       en: 'A day and a time, such as 2027-01-31T08:00.',

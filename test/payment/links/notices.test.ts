@@ -1,0 +1,168 @@
+/** What a team learns of its links without looking: alerts of the stock and of a stop, and signed events of sales. spec/links 4.6 and 4.7. */
+import { sql } from 'kysely'
+import { afterAll, describe, expect, it } from 'vitest'
+import { setEventsUrl } from '../../../src/payment/events/events.ts'
+import { LinkEvent } from '../../../src/payment/events/shapes.ts'
+import { findEvents, signedEvent } from '../../../src/payment/events/webhook.ts'
+import { editLink, stopLink } from '../../../src/payment/links/acts.ts'
+import { addCodes } from '../../../src/payment/links/codes.ts'
+import { tellOfStock } from '../../../src/payment/links/notices.ts'
+import { expireOrders } from '../../../src/payment/orders/orders.ts'
+import { anonymise } from '../../../src/privacy/anonymise.ts'
+import { expectSoundBooks } from '../../harness/books.ts'
+import { makePerson } from '../../harness/cast.ts'
+import { anotherProcess, setSetting, useTestApp } from '../../harness/harness.ts'
+import { buyAt, details, IP, makeLink, orderAt, ownerOf } from '../../harness/links.ts'
+import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
+import { messages } from '../../harness/messages.ts'
+import { startReceiver } from '../../harness/notify-receiver.ts'
+import { refund } from '../../harness/orders.ts'
+import { rowsOf } from '../../harness/rows.ts'
+import { until } from '../../harness/waiting.ts'
+
+const receiver = await startReceiver()
+const test = await useTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
+test.startNotifier()
+const { deps } = test
+await setSetting(test, 'limit_links_created', '0')
+await setSetting(test, 'limit_link_orders', '0')
+const elsewhere = await anotherProcess(test)
+const alice = await makePerson(test, { points: 10_000n })
+const staff = await makePerson(test, { is_admin: true })
+afterAll(async () => {
+  await expectSoundBooks(test.db)
+  await elsewhere.close()
+  await receiver.close()
+})
+
+const alertsOf = async ({ id: app_id }: Pick<Merchant, 'id'>) =>
+  (await rowsOf(test, 'alerts', { app_id })).filter(({ kind }) => kind.startsWith('link_'))
+
+describe('the stock of a link', () => {
+  it('raises one alert for each fall to its bound and to nothing, from two workers at once', async () => {
+    const merchant = await makeMerchant(test)
+    const { payment_id } = merchant
+    const link = await makeLink(test, merchant, {
+      codes: ['a', 'b', 'c', 'd'],
+      low_stock: 2,
+      quantity_max: 3,
+    })
+    const told = async () => {
+      test.clock.advance(1_000)
+      await Promise.all([tellOfStock(deps), tellOfStock(elsewhere.deps)])
+      return (await alertsOf(merchant)).map(({ kind }) => kind)
+    }
+    expect(await told()).toEqual([])
+    await buyAt(deps, link, alice)
+    expect(await told()).toEqual([])
+    await buyAt(deps, link, alice)
+    expect(await told()).toEqual(['link_low'])
+    expect(await told()).toEqual(['link_low'])
+    await buyAt(deps, link, alice, 2)
+    expect(await told()).toEqual(['link_low', 'link_sold_out'])
+    // One more code is no rise above the bound, so its sale is a fall to nothing alone.
+    await addCodes(deps, payment_id, { slug: link.slug, file: 'e' }, ownerOf(merchant))
+    expect(await told()).toEqual(['link_low', 'link_sold_out'])
+    await buyAt(deps, link, alice)
+    expect(await told()).toEqual(['link_low', 'link_sold_out', 'link_sold_out'])
+    await addCodes(deps, payment_id, { slug: link.slug, file: 'f\ng\nh' }, ownerOf(merchant))
+    expect(await told()).toHaveLength(3)
+    await buyAt(deps, link, alice)
+    expect((await told()).at(-1)).toBe('link_low')
+    const [first] = await alertsOf(merchant)
+    expect(first).toMatchObject({
+      user_id: merchant.owner.id,
+      facts: { link: link.slug, title: 'Cat stickers', left: '2' },
+    })
+    const page = await (await merchant.owner.signIn()).get('/account/alerts')
+    expect(page.body).toContain(`/payment/applications/${payment_id}/links/${link.slug}`)
+    expect(page.body).toContain(messages.en.alerts.mails.link_sold_out(first!.facts as never).subject)
+  })
+
+  it('raises none before the first sale, without a limit, and while the link is paused', async () => {
+    const merchant = await makeMerchant(test)
+    await makeLink(test, merchant, { stock: 1 })
+    await makeLink(test, merchant, { codes: ['a'] })
+    const endless = await makeLink(test, merchant)
+    await buyAt(deps, endless, alice)
+    await tellOfStock(deps)
+    expect(await alertsOf(merchant)).toEqual([])
+  })
+
+  it('has a bound of its own, which an edit changes', async () => {
+    const merchant = await makeMerchant(test)
+    const link = await makeLink(test, merchant, { stock: 10 })
+    await buyAt(deps, link, alice)
+    await tellOfStock(deps)
+    expect(await alertsOf(merchant)).toEqual([])
+    const edited = { slug: link.slug, details: details({ stock: 10, low_stock: 9 }) }
+    await editLink(deps, merchant.payment_id, edited, ownerOf(merchant))
+    await tellOfStock(deps)
+    expect((await alertsOf(merchant)).map(({ kind }) => kind)).toEqual(['link_low'])
+  })
+})
+
+it('a link that staff stops alerts its team with the reason', async () => {
+  const merchant = await makeMerchant(test)
+  const { slug } = await makeLink(test, merchant)
+  await stopLink(deps, { slug, reason: 'Imitates the site' }, { user_id: staff.id, ip: IP })
+  await stopLink(deps, { slug, reason: undefined }, { user_id: staff.id, ip: IP })
+  expect(await alertsOf(merchant)).toMatchObject([
+    { kind: 'link_stopped', facts: { link: slug, reason: 'Imitates the site' } },
+  ])
+})
+
+describe('a sale of a link', () => {
+  it('sends link.sold and link.refunded, never what was delivered, and no order.*', async () => {
+    const merchant = await makeMerchant(test)
+    await setEventsUrl(deps, merchant.payment_id, `${receiver.url}/events`, ownerOf(merchant))
+    const link = await makeLink(test, merchant, { codes: ['SECRET-1', 'SECRET-2'], quantity_max: 2 })
+    const { transaction_id } = await buyAt(deps, link, alice, 2)
+    for (const amount of [5n, 15n]) await refund(test, { transaction_id }, amount)
+    const [unpaid] = [await orderAt(deps, await makeLink(test, merchant), alice)]
+    expect(unpaid).toMatch(/^txn_/)
+    deps.notifier.nudge()
+    const rows = () => rowsOf(test, 'notifications', { app_id: merchant.id })
+    await until(async () => (await rows()).every(({ status }) => status === 'delivered'))
+    // The order that nobody paid expires without an event.
+    test.clock.advance(31 * 60_000)
+    await expireOrders(deps)
+    expect((await rows()).map(({ kind }) => kind)).toEqual(['link.sold', 'link.refunded', 'link.refunded'])
+    const bodies = receiver.received.splice(0).map(({ body }) => body)
+    expect(bodies.join('')).not.toContain('SECRET')
+    const { rows: stored } = await sql`select from notifications where facts::text like '%SECRET%'`.execute(
+      test.db,
+    )
+    expect(stored).toEqual([])
+    const sent = bodies.map((body) => LinkEvent.parse(JSON.parse(body)))
+    expect(sent.find(({ type }) => type === 'link.sold')!.data).toMatchObject({
+      ...{ transaction_id, status: 'completed', amount: 20, refunded_amount: 0 },
+      ...{ slug: link.slug, title: 'Cat stickers', quantity: 2, delivery: 'codes' },
+      ...{ user_id: Number(alice.id), username: alice.username },
+    })
+    const refunds = sent.filter(({ type }) => type === 'link.refunded').map(({ data }) => data)
+    expect(refunds.map(({ status, refunded_amount }) => [status, refunded_amount]).toSorted()).toEqual([
+      ['completed', 5],
+      ['refunded', 20],
+    ])
+  })
+
+  it('names an anonymised buyer neutrally in an event that is read later', async () => {
+    const merchant = await makeMerchant(test)
+    await setEventsUrl(deps, merchant.payment_id, `${receiver.url}/events`, ownerOf(merchant))
+    const gone = await makePerson(test, { points: 10n })
+    await buyAt(deps, await makeLink(test, merchant), gone)
+    const act = { user_id: gone.id, actor_id: staff.id, reason: 'asked', ip: IP, give_up: 0n }
+    await anonymise(deps, act)
+    const [row] = await rowsOf(test, 'notifications', { app_id: merchant.id })
+    const event = (await findEvents(deps, [row!])).get(row!.id)!
+    const { data } = LinkEvent.parse(JSON.parse(signedEvent(event, deps.clock()).body))
+    expect(data.username).toBe(`deleted-${gone.id}`)
+  })
+
+  it('sends nothing without an address for events', async () => {
+    const merchant = await makeMerchant(test)
+    await buyAt(deps, await makeLink(test, merchant), alice)
+    expect(await rowsOf(test, 'notifications', { app_id: merchant.id })).toEqual([])
+  })
+})
