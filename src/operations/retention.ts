@@ -87,6 +87,8 @@ export const RETENTION = {
   // What a link has sold stays with its sales, which are records.
   link_codes: 'bounded',
   link_deliveries: 'bounded',
+  // One of each kind.
+  link_pictures: 'bounded',
   links: 'bounded',
   // A line goes with the draft of its payout. Other payouts are records.
   payout_lines: 'bounded',

@@ -13,6 +13,7 @@ import { settingsPages } from './apps/settings.page.ts'
 import { teamPages } from './apps/team.page.ts'
 import { codePages } from './links/codes.page.ts'
 import { teamLinkPages } from './links/links.page.ts'
+import { pictureForm } from './links/picture.page.ts'
 import { sharePage } from './links/share.page.ts'
 import { accessKeyPages } from './merchant/access-keys.page.ts'
 import { addressPages } from './merchant/addresses.page.ts'
@@ -68,6 +69,7 @@ export async function merchantPages(
   teamLinkPages(app, deps)
   accessKeyPages(app, deps)
   await codePages(app, deps, queue)
+  await pictureForm(app, deps)
   sharePage(app, deps)
   teamPages(app, deps)
   handoverPages(app, deps)

@@ -75,7 +75,7 @@ export interface PartData {
     title: string
     body: string
     /** A page without navigation: narrow, in two halves, or a form beside a plate. */
-    sheet?: 'narrow' | 'broad' | 'split'
+    sheet?: 'narrow' | 'broad' | 'split' | 'goods'
     /** Tags by which other sites preview the page, by name. */
     tags?: [name: string, content: string][]
     isTest?: boolean

@@ -169,7 +169,7 @@ begin
 end
 $$;
 
--- Ends the links of these applications for good, and deletes the unsold codes. The caller has locked the applications.
+-- Ends the links of these applications for good, and deletes the unsold codes and the pictures. The caller has locked the applications.
 create or replace function close_links(p_app_ids bigint[], p_now timestamptz) returns void language plpgsql as $$
 begin
   perform from ledger_accounts
@@ -178,6 +178,7 @@ begin
   update links set state = 'ended', updated_at = p_now where app_id = any (p_app_ids) and state in ('on_sale', 'paused');
   delete from link_codes
   where link_id in (select id from links where app_id = any (p_app_ids)) and order_id is null;
+  delete from link_pictures where link_id in (select id from links where app_id = any (p_app_ids));
 end
 $$;
 

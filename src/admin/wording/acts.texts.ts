@@ -95,6 +95,7 @@ export const acts = {
     'link.edit': { en: 'Link changed', zh: '修改链接' },
     'link.end': { en: 'Link ended', zh: '结束链接' },
     'link.pause': { en: 'Link paused', zh: '暂停链接' },
+    'link.picture': { en: 'Picture of a link changed', zh: '更换链接图片' },
     'link.publish': { en: 'Link published', zh: '发布链接' },
     'link.read_codes': { en: 'Sold codes read in full', zh: '查看已售卡密' },
     'link.resume': { en: 'Link resumed', zh: '恢复链接' },

@@ -77,9 +77,19 @@ type LinkCodesTable = {
   created_at: CreatedAt
 }
 
+type LinkPicturesTable = {
+  link_id: bigint
+  kind: 'picture' | 'preview'
+  name: string
+  picture: Buffer
+  drawn_of: Nullable<string>
+  created_at: Generated<Date>
+}
+
 export interface LinksTables {
   links: LinksTable
   link_deliveries: LinkDeliveriesTable
   link_orders: LinkOrdersTable
   link_codes: LinkCodesTable
+  link_pictures: LinkPicturesTable
 }

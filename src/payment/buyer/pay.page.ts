@@ -167,7 +167,10 @@ async function pay(
     form.success && TRANSACTION_ID.test(transaction_id)
       ? await payOrder({ transaction_id, payer_id, expected_amount })
       : { outcome: 'changed' }
-  if (order?.door === 'link') return reply.redirect(`/payment/pay/${transaction_id}`, 303)
+  if (order?.door === 'link') {
+    if (outcome === 'paid' && order.events_url !== null) deps.notifier.nudge()
+    return reply.redirect(`/payment/pay/${transaction_id}`, 303)
+  }
   if (order !== undefined) {
     // Many shops read their own records as soon as the payer is back, so the notification should come first.
     if (outcome === 'paid' && order.notify_url !== null)

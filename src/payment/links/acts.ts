@@ -1,7 +1,8 @@
 // This room: payment links, which sell one thing each on a page of their own, and deliver it in the paying transaction.
-// Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, linksOfApp, findLinks, addCodes, takeBackCodes, salesOfLink, placeLinkOrder, deliveryOf, tellOfStock.
-// Tables: links, link_deliveries, link_orders, link_codes.
-// Clauses: spec/links 1.1–1.4, 2.1–2.5, 3.1–3.4, 4.1–4.7.
+// Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, linksOfApp, findLinks, addCodes, takeBackCodes, salesOfLink, placeLinkOrder, deliveryOf, tellOfStock,
+// setPicture.
+// Tables: links, link_deliveries, link_orders, link_codes, link_pictures.
+// Clauses: spec/links 1.1–1.4, 2.1–2.5, 3.1–3.4, 4.1–4.9.
 /** What a shop's team and the staff do with a link. spec/links 1.1–1.4. Their locks: migrations/functions/payment/links.sql. */
 import { type Selectable, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
@@ -19,6 +20,7 @@ import {
   rolesWith,
 } from '../rights/rights.ts'
 import { encryptDelivery, lastDelivery } from './delivery.ts'
+import { redrawPreview } from './pictures.ts'
 
 /** Links of an application that are not ended. */
 export const LINKS_MAX = 200
@@ -51,7 +53,7 @@ export async function createLink(
   // Counts only for the team, and before the transaction, which would wait for a second connection with its locks.
   await getPermitted(deps.db, payment_id, actor.user_id, 'settings.edit')
   await deps.limits.hit('links_created', payment_id)
-  return deps.db.transaction().execute(async (tx) => {
+  const slug = await deps.db.transaction().execute(async (tx) => {
     const app = await lockPermitted(tx, payment_id, actor, 'settings.edit')
     const { count } = await tx
       .selectFrom('links')
@@ -72,6 +74,8 @@ export async function createLink(
     await audit(tx, 'link.create', payment_id, { slug, title: values.title }, actor)
     return slug
   })
+  await redrawPreview(deps, slug)
+  return slug
 }
 
 /** Changes a link. Placed orders keep their amounts. Throws conflict for another kind of delivery than the one it has sold. */
@@ -97,6 +101,7 @@ export async function editLink(
     await storeDelivery(tx, deps, link.id, details)
     await audit(tx, 'link.edit', payment_id, { slug, title: values.title }, actor)
   })
+  await redrawPreview(deps, slug)
 }
 
 /** The states that an act of the team leads from, and the one that it leads to. */
@@ -170,6 +175,7 @@ export async function deleteDraft(
     const { link } = await lockLink(tx, payment_id, slug, actor)
     if (link.state !== 'draft') throw new AppError('conflict', 'Only a draft can be deleted')
     await tx.deleteFrom('link_codes').where('link_id', '=', link.id).execute()
+    await tx.deleteFrom('link_pictures').where('link_id', '=', link.id).execute()
     await tx.deleteFrom('link_deliveries').where('link_id', '=', link.id).execute()
     await tx.deleteFrom('links').where('id', '=', link.id).execute()
     await audit(tx, 'link.delete', payment_id, { slug, title: link.title }, actor)

@@ -14,6 +14,7 @@ import type { NextStep } from '../../web/next-steps.ts'
 import { APPLICATIONS } from '../rights/owned.ts'
 import { may } from '../rights/rights.ts'
 import { findSaleFault, type SaleFault } from './acts.ts'
+import { findPicture, PICTURES, pictureOf, previewOf } from './pictures.ts'
 import { type LinkRefusal, placeLinkOrder } from './place.ts'
 import { unitsLeft } from './reads.ts'
 import { buttonSvg, linkUrl, previewTags } from './share.ts'
@@ -21,6 +22,7 @@ import { buttonSvg, linkUrl, previewTags } from './share.ts'
 const PAGE = '/l/:slug'
 /** How long other sites may show an old price. */
 const BUTTON_SECONDS = 300
+const PICTURE_SECONDS = 86_400
 const SLUG = /^[a-z0-9]{10}$/
 
 type LinkRequest = FastifyRequest<{ Params: { slug: string } }>
@@ -56,6 +58,8 @@ declare module '../../web/views.ts' {
       path: string
       /** What forums and messengers read. None for a draft and in test mode. */
       tags: [name: string, content: string][]
+      /** The path of the picture. */
+      picture: string | undefined
       /** For the team of a draft. Everyone else finds no page. */
       preview: Preview | undefined
     }
@@ -68,6 +72,7 @@ export async function linkPages(app: FastifyInstance, deps: Core): Promise<void>
   app.nextSteps.push(makeDescribeLink(deps))
 
   buttonPicture(app, deps)
+  storedPicture(app, deps)
 
   app.get(PAGE, async (request: LinkRequest, reply) => {
     const asksToBuy = (request.query as Record<string, unknown>).buy === '1'
@@ -117,6 +122,21 @@ function buttonPicture(app: FastifyInstance, deps: Core): void {
   })
 }
 
+/** GET /l/:slug/….png: the picture of a link, and its preview for forums. That of a draft is for its team alone. */
+function storedPicture(app: FastifyInstance, deps: Core): void {
+  app.get(`${PAGE}/:name(^[0-9a-f]{32}).png`, async (request: LinkRequest, reply) => {
+    const link = await getLinkPage(request, deps)
+    const { name } = request.params as { slug: string; name: string }
+    const picture = await findPicture(deps.db, link.id, name)
+    if (picture === undefined) throw noSuchLink()
+    const reach = link.state === 'draft' ? 'private' : 'public'
+    return reply
+      .header('cache-control', `${reach}, max-age=${PICTURE_SECONDS}`)
+      .type('image/png')
+      .send(picture)
+  })
+}
+
 const noSuchLink = () => new AppError('not_found', 'There is no such page')
 
 /** Makes the description of a link's page for those who sign in to buy. */
@@ -157,8 +177,13 @@ async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, r
     tags:
       link.state === 'draft' || link.book === 'test'
         ? []
-        : previewTags(link, { url: linkUrl(deps, link.slug), locale, site: site.name, isSoldOut }),
-    preview: await previewOf(link, deps),
+        : previewTags(link, {
+            url: linkUrl(deps, link.slug),
+            image: previewOf(link) && `${deps.config.PAYMENT_PUBLIC_URL}${previewOf(link)}`,
+            ...{ locale, site: site.name, isSoldOut },
+          }),
+    picture: pictureOf(link),
+    preview: await draftOf(link, deps),
     refusal: refused ?? (await predictRefusal(link, deps)),
     asked: given.data ?? Asked.parse({}),
     isSignedIn: request.session !== undefined,
@@ -171,7 +196,7 @@ async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, r
 }
 
 /** What the team of a draft may do with it. */
-async function previewOf(link: LinkPage, { db, settings }: Core): Promise<Preview | undefined> {
+async function draftOf(link: LinkPage, { db, settings }: Core): Promise<Preview | undefined> {
   if (link.state !== 'draft') return undefined
   const site = await settings.read()
   return {
@@ -210,7 +235,7 @@ async function findLinkPage({ db, clock }: Core, slug: string, user_id: bigint |
     )
     .where('link.slug', '=', slug)
     .where((eb) => eb.or([eb('link.state', '<>', 'draft'), eb('mine.role', 'is not', null)]))
-    .select(['link.state', 'app.payment_id', 'mine.role'])
+    .select(['link.id', 'link.state', 'app.payment_id', 'mine.role'])
     .select(['link.slug', 'link.book', 'link.title', 'link.description', 'link.amount', 'link.amount_min'])
     .select(['link.amount_max', 'link.suggestions', 'link.quantity_max', 'link.stock', 'link.member_max'])
     .select(['link.sells_from', 'link.sells_until', 'link.min_level', 'link.allow_groups', 'link.delivery'])
@@ -224,6 +249,11 @@ async function findLinkPage({ db, clock }: Core, slug: string, user_id: bigint |
       sql<Judged>`judge_units(link.id, ${user_id ?? null}::bigint, 1)`.as('judged'),
       sql<bigint>`units_sold(link.id)`.as('sold'),
       unitsLeft.as('left'),
+    ])
+    .select([
+      PICTURES.picture.as('picture'),
+      PICTURES.preview.as('preview'),
+      PICTURES.preview_of.as('preview_of'),
     ])
     .executeTakeFirst()
 }

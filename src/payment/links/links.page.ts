@@ -22,6 +22,7 @@ import {
 } from './acts.ts'
 import { lastDelivery } from './delivery.ts'
 import { fieldsOf, type LinkFields, LinkKind, linkForm } from './form.ts'
+import { pictureOf } from './pictures.ts'
 import { getLinkOf, type ListedLink, linksOfApp, type TeamLink } from './reads.ts'
 import { linkUrl } from './share.ts'
 
@@ -39,11 +40,12 @@ declare module '../../web/views.ts' {
       address: string
     } & Selling
     'payment/links/new': Editing
-    'payment/links/edit': Editing & { link: ShownLink; address: string }
+    'payment/links/edit': Editing & { link: ShownLink; address: string; picture: string | undefined }
   }
   interface PartData {
     'payment/links/head': { owned: Permitted; link: ShownLink; address: string }
     'payment/links/fields': { of: FormView; fields: LinkFields; freeMax: bigint; isKindFixed: boolean }
+    'payment/links/picture': { address: string; picture: string | undefined }
     'payment/links/price': Pick<TeamLink, 'amount' | 'amount_min' | 'amount_max'> & { isTest: boolean }
     'payment/links/state': Pick<TeamLink, 'shown'>
     'payment/links/sale-fault': Selling
@@ -87,7 +89,8 @@ export function teamLinkPages(app: FastifyInstance, deps: Core): void {
   app.get(ONE, async (request: OwnedRequest, reply) => {
     const { owned, link } = await findLink(request, deps, 'orders.read')
     const shown = await editing(request, deps, owned, link)
-    return reply.page('payment/links/edit', { ...shown, link, address: addressOf(request, link.slug) })
+    const address = addressOf(request, link.slug)
+    return reply.page('payment/links/edit', { ...shown, link, address, picture: pictureOf(link) })
   })
 
   app.post(ONE, config, async (request: OwnedRequest, reply) => {

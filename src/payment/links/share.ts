@@ -3,6 +3,7 @@ import type { Core } from '../../core/core.ts'
 import { escapeHtml } from '../../web/html.ts'
 import type { Locale } from '../../web/languages.ts'
 import type { Link } from './acts.ts'
+import { PREVIEW } from './preview-picture.ts'
 
 type Priced = Pick<Link, 'amount' | 'amount_min'>
 
@@ -51,10 +52,27 @@ export function buttonSvg(
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="44" viewBox="0 0 ${width} 44" role="img" lang="${language}"><title>${label}</title><rect width="${width}" height="44" rx="8" fill="${accent}"/><text x="${width / 2}" y="28" fill="${on}" font-family="system-ui, sans-serif" font-size="16" font-weight="600" text-anchor="middle">${label}</text></svg>`
 }
 
+/** Readers that know the size need not load the picture before they show the rest. */
+function imageTags(image: string | undefined): [name: string, content: string][] {
+  if (image === undefined) return []
+  return [
+    ['og:image', image],
+    ['og:image:type', 'image/png'],
+    ['og:image:width', String(PREVIEW.width)],
+    ['og:image:height', String(PREVIEW.height)],
+  ]
+}
+
 /** Returns the tags of a link's head by name. They hold no figures of the stock, because forums keep previews for days. */
 export function previewTags(
   link: Priced & Pick<Link, 'title' | 'description'>,
-  { url, locale, site, isSoldOut }: { url: string; locale: Locale; site: string; isSoldOut: boolean },
+  {
+    url,
+    image,
+    locale,
+    site,
+    isSoldOut,
+  }: { url: string; image: string | undefined; locale: Locale; site: string; isSoldOut: boolean },
 ): [name: string, content: string][] {
   const { t, language } = locale
   const price = priceOf(link, locale)
@@ -66,6 +84,7 @@ export function previewTags(
     ['og:site_name', site],
     ['og:locale', language === 'en' ? 'en_GB' : 'zh_CN'],
     ['og:description', [...about].slice(0, DESCRIPTION_LENGTH_MAX).join('')],
+    ...imageTags(image),
     ['product:price:amount', String(link.amount ?? link.amount_min ?? 0n)],
     ['product:price:currency', t.common.pointsUnit(2)],
     ['product:availability', isSoldOut ? 'out of stock' : 'in stock'],

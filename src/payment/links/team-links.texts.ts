@@ -106,6 +106,21 @@ export const teamLinks = {
     en: 'Plain text, at most 2,000 characters. Addresses in it do not become links.',
     zh: '纯文本，最多 2,000 个字符，其中的网址不会变成链接。',
   },
+  picture: {
+    title: { en: 'Picture', zh: '图片' },
+    alt: { en: 'The picture of this link', zh: '此链接的图片' },
+    where: {
+      en: 'It is on the page, and in the preview that forums show.',
+      zh: '显示在页面和论坛的预览中。',
+    },
+    none: {
+      en: 'There is no picture. The preview that forums show has the price alone.',
+      zh: '还没有图片，论坛的预览中只有价格。',
+    },
+    remove: { en: 'Remove the picture', zh: '移除图片' },
+    uploaded: { en: 'The picture is on the page.', zh: '图片已显示在页面上。' },
+    removed: { en: 'The picture is removed.', zh: '图片已移除。' },
+  },
   fixedPrice: { en: 'A fixed price', zh: '固定价格' },
   freePrice: { en: 'The buyer chooses, as for a tip', zh: '由买家决定（如打赏）' },
   amount: { en: 'Points a unit', zh: `每份${POINTS}` },
