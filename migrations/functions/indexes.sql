@@ -99,6 +99,7 @@ comment on index link_codes_unit_key is 'unique: a unit of a sale has one code';
 comment on index link_deliveries_of_link is 'unique: a sale names a version of its link';
 
 comment on index link_orders_member_total is 'unique: each sale continues the units of its member';
+comment on index link_orders_messages is 'src/payment/links/messages.ts: the messages of a link';
 comment on index link_orders_of_link is 'unique: a code is sold by an order of its link';
 comment on index link_orders_of_member is 'place_link_order: the open orders of a member';
 comment on index link_orders_sold_total is 'unique: each sale continues the units of its link';

@@ -13,6 +13,7 @@ import { settingsPages } from './apps/settings.page.ts'
 import { teamPages } from './apps/team.page.ts'
 import { codePages } from './links/codes.page.ts'
 import { teamLinkPages } from './links/links.page.ts'
+import { messagePages } from './links/messages.page.ts'
 import { pictureForm } from './links/picture.page.ts'
 import { sharePage } from './links/share.page.ts'
 import { accessKeyPages } from './merchant/access-keys.page.ts'
@@ -70,6 +71,7 @@ export async function merchantPages(
   accessKeyPages(app, deps)
   await codePages(app, deps, queue)
   await pictureForm(app, deps)
+  messagePages(app, deps)
   sharePage(app, deps)
   teamPages(app, deps)
   handoverPages(app, deps)

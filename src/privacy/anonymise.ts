@@ -200,6 +200,12 @@ async function forget(tx: Tx, user_id: bigint): Promise<void> {
     .where('to_user_id', '=', user_id)
     .where('memo', '<>', '')
     .execute()
+  await tx
+    .updateTable('link_orders')
+    .set({ name: null, message: null, message_state: null })
+    .where('for_user_id', '=', user_id)
+    .where('message', 'is not', null)
+    .execute()
   await sql`delete from sign_in_attempts where account = lower(${username})`.execute(tx)
   await sql`delete from recovery_requests where lower(name) in (lower(${username}), lower(${email}))`.execute(
     tx,

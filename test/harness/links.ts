@@ -17,7 +17,15 @@ export const details = (over: Partial<LinkDetails> = {}): LinkDetails => ({
   ...{ title: 'Cat stickers', description: '', thanks: '' },
   ...{ amount: 10n, amount_min: null, amount_max: null, suggestions: [] },
   ...{ quantity_max: 1, stock: null, member_max: null, sells_from: null, sells_until: null },
-  ...{ min_level: 0, allow_groups: [], delivery: 'none', delivered: '', shows_stock: true, low_stock: 5 },
+  ...{
+    min_level: 0,
+    allow_groups: [],
+    delivery: 'none',
+    delivered: '',
+    shows_stock: true,
+    low_stock: 5,
+    messages: 'off',
+  },
   ...over,
 })
 
@@ -40,6 +48,7 @@ export const linkFields = (over: Record<string, string> = {}): Record<string, st
     min_level: '0',
     allow_groups: '',
     low_stock: '5',
+    messages: 'off',
   },
   ...over,
 })
@@ -66,10 +75,15 @@ export async function orderAt(
   deps: Core,
   { slug, merchant }: TestLink,
   { id: user_id }: Pick<Person, 'id'>,
-  { units = 1, amount, key = randomUUID() }: { units?: number; amount?: bigint; key?: string } = {},
+  {
+    units = 1,
+    amount,
+    key = randomUUID(),
+    said,
+  }: { units?: number; amount?: bigint; key?: string; said?: { name: string; message: string } } = {},
 ): Promise<string> {
   const link = { slug, book: 'live', applicant_id: merchant.owner.id } as const
-  const placed = await placeLinkOrder(deps, { link, user_id, units, amount, key })
+  const placed = await placeLinkOrder(deps, { link, user_id, units, amount, said, key })
   return placed.refusal ?? placed.transaction_id
 }
 

@@ -104,12 +104,12 @@ begin
 end
 $$;
 
--- Places the order of a link for a member. It locks nothing, and reserves nothing, because paying judges again. Outcomes:
+-- Places the order of a link for a member, with the message for its team, if the link takes one. It locks nothing, and reserves nothing, because paying judges again. Outcomes:
 --   placed · exists (the same form was sent before) · not_found · unusable (the application is not approved, or its owner is
 --   banned or suspended) · not_on_sale · not_yet · over · out_of_bounds · not_allowed · sold_out · member_limit · too_many_open
 create or replace function place_link_order(
   p_slug text, p_user_id bigint, p_units integer, p_amount bigint, p_order_id text, p_transaction_id text,
-  p_expires_at timestamptz, p_now timestamptz
+  p_expires_at timestamptz, p_name text, p_message text, p_now timestamptz
 ) returns table (outcome text, placed_id text) language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -117,6 +117,7 @@ declare
   v_placed_id text;
   v_refusal text;
   v_id bigint;
+  v_says boolean;
 begin
   select l.*, app.order_minutes, app_status(app.status, owner.is_banned, owner.suspended_till, p_now) as app_status
   into v_link
@@ -147,6 +148,7 @@ begin
   end;
   if v_refusal is not null then return query select v_refusal, null::text; return; end if;
 
+  v_says := v_link.messages <> 'off' and p_message is not null;
   insert into orders (
     app_id, book, door, order_id, transaction_id, description, amount, expires_at, created_at, updated_at
   )
@@ -163,8 +165,11 @@ begin
       where app_id = v_link.app_id and book = v_link.book and door = 'link' and order_id = p_order_id;
     return;
   end if;
-  insert into link_orders (order_id, link_id, for_user_id, units, unit_amount)
-  values (v_id, v_link.id, p_user_id, p_units, coalesce(p_amount, v_link.amount));
+  insert into link_orders (order_id, link_id, for_user_id, units, unit_amount, name, message, message_state)
+  values (
+    v_id, v_link.id, p_user_id, p_units, coalesce(p_amount, v_link.amount),
+    case when v_says then p_name end, case when v_says then p_message end, case when v_says then 'waiting' end
+  );
   return query select 'placed', p_transaction_id;
 end
 $$;

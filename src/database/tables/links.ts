@@ -3,6 +3,7 @@ import type { Generated } from 'kysely'
 import type { Book, CreatedAt, Identity, Nullable } from './columns.ts'
 
 export type LinkState = 'draft' | 'on_sale' | 'paused' | 'ended' | 'stopped'
+export type MessageState = 'waiting' | 'shown' | 'hidden'
 export type DeliveryKind = 'none' | 'text' | 'url' | 'codes'
 
 export type LinksTable = {
@@ -29,6 +30,8 @@ export type LinksTable = {
   allow_groups: string[]
   delivery: DeliveryKind
   shows_stock: boolean
+  /** Whether buyers may leave a message, and who reads it. */
+  messages: Generated<'off' | 'private' | 'public'>
   /** Units left from which the link counts as low. */
   low_stock: Generated<number>
   /** What the team was last alerted of. */
@@ -62,6 +65,10 @@ type LinkOrdersTable = {
   member_max: Nullable<number>
   sold_total: Nullable<bigint>
   member_total: Nullable<bigint>
+  /** All three, or none. An empty name is anonymous. */
+  name: Nullable<string>
+  message: Nullable<string>
+  message_state: Nullable<MessageState>
   created_at: CreatedAt
 }
 

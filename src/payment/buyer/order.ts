@@ -78,6 +78,8 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
       'sale.for_user_id',
       'link.slug as link_slug',
       'link.thanks as link_thanks',
+      'sale.name as said_name',
+      'sale.message as said_message',
       'owner.username as applicant_username',
       'owner.trust_level as applicant_trust_level',
       sql<PaymentAppStatus>`app_status(

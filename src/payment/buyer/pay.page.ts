@@ -11,6 +11,7 @@ import { walletOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { NextStep } from '../../web/next-steps.ts'
 import { type Delivered, deliveryOf } from '../links/delivery.ts'
+import { removeMessage } from '../links/messages.ts'
 import { publicIdOf } from '../mandates/mandates.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
 import { payUrl, RETURNS } from '../orders/orders.ts'
@@ -207,6 +208,14 @@ function payAids(app: FastifyInstance, pages: OrderPages): void {
     // A saved file may be shown on any background.
     const svg = code.replace(/(<svg[^>]*>)/, '$1<rect width="100%" height="100%" fill="#fff"/>')
     return reply.header('cache-control', 'no-store').type('image/svg+xml').send(svg)
+  })
+
+  app.post('/payment/pay/:transaction_id/message', async (request: PayRequest, reply) => {
+    const { transaction_id } = await getOrder(request, pages)
+    await removeMessage(deps.db, { user_id: sessionOf(request).user.id, transaction_id })
+    return reply.done(`/payment/pay/${transaction_id}`, {
+      text: request.locale.t.paymentLinks.messageRemoved,
+    })
   })
 
   app.post('/payment/pay/:transaction_id/tell', async (request: PayRequest, reply) => {

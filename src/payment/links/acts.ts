@@ -1,8 +1,8 @@
 // This room: payment links, which sell one thing each on a page of their own, and deliver it in the paying transaction.
 // Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, linksOfApp, findLinks, addCodes, takeBackCodes, salesOfLink, placeLinkOrder, deliveryOf, tellOfStock,
-// setPicture.
+// setPicture, judgeMessage, removeMessage.
 // Tables: links, link_deliveries, link_orders, link_codes, link_pictures.
-// Clauses: spec/links 1.1–1.4, 2.1–2.5, 3.1–3.4, 4.1–4.9.
+// Clauses: spec/links 1.1–1.4, 2.1–2.6, 3.1–3.4, 4.1–4.9.
 /** What a shop's team and the staff do with a link. spec/links 1.1–1.4. Their locks: migrations/functions/payment/links.sql. */
 import { type Selectable, sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
@@ -33,7 +33,7 @@ export type LinkDetails = Pick<
   Link,
   | ('title' | 'description' | 'thanks' | 'amount' | 'amount_min' | 'amount_max' | 'suggestions')
   | ('quantity_max' | 'stock' | 'member_max' | 'sells_from' | 'sells_until' | 'min_level' | 'allow_groups')
-  | ('delivery' | 'shows_stock' | 'low_stock')
+  | ('delivery' | 'shows_stock' | 'low_stock' | 'messages')
 > & {
   /** The text or the address that a buyer gets. Empty for the other kinds. */
   delivered: string

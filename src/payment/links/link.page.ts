@@ -14,6 +14,7 @@ import type { NextStep } from '../../web/next-steps.ts'
 import { APPLICATIONS } from '../rights/owned.ts'
 import { may } from '../rights/rights.ts'
 import { findSaleFault, type SaleFault } from './acts.ts'
+import { MessageField, NameField, type ShownMessage, shownMessages } from './messages.ts'
 import { findPicture, PICTURES, pictureOf, previewOf } from './pictures.ts'
 import { type LinkRefusal, placeLinkOrder } from './place.ts'
 import { unitsLeft } from './reads.ts'
@@ -32,6 +33,8 @@ const Asked = z.object({
   quantity: z.coerce.number().int().min(1).max(100).default(1),
   amount: z.string().trim().max(16).default(''),
   choice: z.string().trim().max(16).default(''),
+  name: NameField.optional(),
+  message: MessageField.default(''),
 })
 const OrderForm = Asked.extend({ key: z.string().min(1).max(64) })
 type Asked = z.output<typeof Asked>
@@ -58,6 +61,9 @@ declare module '../../web/views.ts' {
       path: string
       /** What forums and messengers read. None for a draft and in test mode. */
       tags: [name: string, content: string][]
+      messages: ShownMessage[]
+      /** The reader's, which a message is signed with by default. */
+      username: string | undefined
       /** The path of the picture. */
       picture: string | undefined
       /** For the team of a draft. Everyone else finds no page. */
@@ -87,13 +93,17 @@ export async function linkPages(app: FastifyInstance, deps: Core): Promise<void>
     const elsewhere = await requireUser(request, reply)
     if (elsewhere !== undefined) return elsewhere
     const link = await getLinkPage(request, deps)
-    const { refusals } = request.locale.t.paymentLinks
-    const { quantity, key, ...asked } = readForm(request, OrderForm, { quantity: refusals.out_of_bounds })
+    const { refusals, saidWrong } = request.locale.t.paymentLinks
+    const words = { quantity: refusals.out_of_bounds, name: saidWrong.name, message: saidWrong.message }
+    const { quantity, key, name, message, ...asked } = readForm(request, OrderForm, words)
     const user_id = sessionOf(request).user.id
     const amount = link.amount === null ? readAmount(asked) : undefined
     if (link.amount === null && amount === undefined)
       throw new FormRefused({ amount: refusals.out_of_bounds })
-    const placed = await placeLinkOrder(deps, { link, user_id, units: quantity, amount, key })
+    const placed = await placeLinkOrder(deps, {
+      ...{ link, user_id, units: quantity, amount, key },
+      said: message === '' ? undefined : { name: name ?? '', message },
+    })
     if (placed.refusal === undefined) return reply.redirect(`/payment/pay/${placed.transaction_id}`, 303)
     if (placed.refusal === 'not_found') throw noSuchLink()
     if (placed.refusal === 'out_of_bounds')
@@ -183,6 +193,8 @@ async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, r
             ...{ locale, site: site.name, isSoldOut },
           }),
     picture: pictureOf(link),
+    messages: link.messages === 'public' ? await shownMessages(deps.db, link.id) : [],
+    username: request.session?.user.username,
     preview: await draftOf(link, deps),
     refusal: refused ?? (await predictRefusal(link, deps)),
     asked: given.data ?? Asked.parse({}),
@@ -239,7 +251,7 @@ async function findLinkPage({ db, clock }: Core, slug: string, user_id: bigint |
     .select(['link.slug', 'link.book', 'link.title', 'link.description', 'link.amount', 'link.amount_min'])
     .select(['link.amount_max', 'link.suggestions', 'link.quantity_max', 'link.stock', 'link.member_max'])
     .select(['link.sells_from', 'link.sells_until', 'link.min_level', 'link.allow_groups', 'link.delivery'])
-    .select(['link.shows_stock', 'link.low_stock', 'app.applicant_id'])
+    .select(['link.shows_stock', 'link.low_stock', 'link.messages', 'app.applicant_id'])
     .select(['app.name as app_name', 'app.logo_url as app_logo_url', 'app.unreviewed_change_at'])
     .select(['owner.username as owner', 'owner.trust_level as owner_level'])
     .select([

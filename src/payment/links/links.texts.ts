@@ -61,6 +61,35 @@ export const paymentLinks = {
     en: `For members of one of these groups: ${groups}.`,
     zh: `仅限以下任一群组的会员：${groups}。`,
   }),
+  said: { en: 'What buyers say', zh: '买家留言' },
+  anonymous: { en: 'anonymous', zh: '匿名' },
+  saidName: { en: 'Your name here', zh: '显示的名字' },
+  saidNameHint: {
+    en: 'At most 30 characters. Empty: anonymous. The shop always sees your username.',
+    zh: '最多 30 个字符，留空则匿名。商户始终能看到你的用户名。',
+  },
+  saidMessage: { en: 'Message', zh: '留言' },
+  saidMessageHints: {
+    private: {
+      en: 'At most 200 characters. Only the shop reads it.',
+      zh: '最多 200 个字符，只有商户能看到。',
+    },
+    public: {
+      en: 'At most 200 characters, without addresses. This page shows it once the shop approves it.',
+      zh: '最多 200 个字符，不能含网址。商户批准后显示在本页。',
+    },
+  },
+  saidWrong: {
+    name: { en: 'At most 30 visible characters.', zh: '最多 30 个可见字符。' },
+    message: {
+      en: 'At most 200 characters of plain text, without addresses.',
+      zh: '最多 200 个字符的纯文本，不能含网址。',
+    },
+  },
+  yourMessage: { en: 'Your message', zh: '你的留言' },
+  yourMessageAs: (name: string) => ({ en: `As ${name}`, zh: `署名：${name}` }),
+  removeMessage: { en: 'Remove the message', zh: '删除留言' },
+  messageRemoved: { en: 'Your message is removed.', zh: '留言已删除。' },
   about: { en: 'About it', zh: '商品说明' },
   madeByMember: (site: string) => ({
     en: `This page was made by a member, not by ${site}.`,

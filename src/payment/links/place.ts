@@ -16,6 +16,8 @@ export type LinkPurchase = {
   units: number
   /** Whole points that the buyer chose, at a free price only. */
   amount: bigint | undefined
+  /** What the buyer leaves for the team, if the link takes messages. */
+  said?: { name: string; message: string } | undefined
   /** Made with the form: a form that is sent twice orders once. */
   key: string
 }
@@ -26,7 +28,7 @@ export type LinkPurchase = {
  */
 export async function placeLinkOrder(
   deps: Core,
-  { link, user_id, units, amount, key }: LinkPurchase,
+  { link, user_id, units, amount, said, key }: LinkPurchase,
 ): Promise<{ refusal: LinkRefusal } | { refusal: undefined; transaction_id: string }> {
   if (await isPaused(deps)) return { refusal: 'paused' }
   await deps.limits.hit('link_orders', user_id.toString())
@@ -38,7 +40,7 @@ export async function placeLinkOrder(
     select outcome, placed_id from place_link_order(
       ${link.slug}, ${user_id}::bigint, ${units}::integer, ${amount ?? null}::bigint,
       ${orderId(link.slug, user_id, key)}, ${`txn_${randomText(24, LOWER_ALNUM)}`},
-      ${expires_at}::timestamptz, ${now}::timestamptz
+      ${expires_at}::timestamptz, ${said?.name ?? null}, ${said?.message ?? null}, ${now}::timestamptz
     )`.execute(deps.db)
   const { outcome, placed_id } = rows[0]!
   return outcome === 'placed' || outcome === 'exists'

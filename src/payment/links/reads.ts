@@ -5,6 +5,7 @@ import { rowsOfApp } from '../../database/paging.ts'
 import type { LinkState } from '../../database/tables/links.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Link } from './acts.ts'
+import { waitingMessages } from './messages.ts'
 import { PICTURES } from './pictures.ts'
 
 /** The state of a link at a moment: the stored one, or what the clock and the sales make of it. */
@@ -125,7 +126,7 @@ export async function getLinkOf(db: Db, app_id: bigint, slug: string, now: Date)
         select count(*)::int from link_codes where link_id = link.id and order_id is null and withdrawn_at is null
       )`.as('free'),
     )
-    .select([PICTURES.picture.as('picture')])
+    .select([PICTURES.picture.as('picture'), waitingMessages.as('waiting')])
     .executeTakeFirst()
   if (link === undefined) throw new AppError('not_found', 'There is no such link')
   return { ...link, shown: shownState(link, now) }

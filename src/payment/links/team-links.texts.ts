@@ -184,6 +184,39 @@ export const teamLinks = {
     en: 'Up to 10 groups of the forum, separated by commas. One of them is enough. Empty: everyone.',
     zh: '最多 10 个论坛群组，用逗号分隔，属于其一即可。留空则不限。',
   },
+  messages: { en: 'Messages of buyers', zh: '买家留言' },
+  messageModes: {
+    off: { en: 'None', zh: '不接受留言' },
+    private: { en: 'For your team alone', zh: '仅团队可见' },
+    public: { en: 'On the page, once you approve each', zh: '逐条批准后显示在页面上' },
+  },
+  messagesTab: {
+    title: { en: 'Messages', zh: '留言' },
+    tab: (waiting: number) => ({
+      en: waiting > 0 ? `Messages (${waiting})` : 'Messages',
+      zh: waiting > 0 ? `留言（${waiting}）` : '留言',
+    }),
+    modes: {
+      off: { en: 'This link takes no messages now.', zh: '此链接目前不接受留言。' },
+      private: { en: 'Only your team reads them.', zh: '只有团队能看到留言。' },
+      public: {
+        en: 'Approved ones are on the page, the newest 50, without amounts. Buyers can remove their own.',
+        zh: '批准后显示在页面上，最多显示最新 50 条，不含金额。买家可以删除自己的留言。',
+      },
+    },
+    states: {
+      waiting: { en: 'Waiting', zh: '待处理' },
+      shown: { en: 'Approved', zh: '已批准' },
+      hidden: { en: 'Hidden', zh: '已隐藏' },
+    },
+    none: { en: 'No messages here', zh: '没有留言' },
+    anonymous: { en: 'anonymous', zh: '匿名' },
+    refunded: { en: 'refunded, so the page hides it', zh: '已退款，页面不再显示' },
+    show: { en: 'Approve', zh: '批准' },
+    hide: { en: 'Hide', zh: '隐藏' },
+    nowShown: { en: 'The message is approved.', zh: '已批准留言。' },
+    nowHidden: { en: 'The message is hidden.', zh: '已隐藏留言。' },
+  },
   showStock: { en: 'Show how many are left', zh: '显示剩余数量' },
   codes: { en: 'Codes', zh: '卡密' },
   sales: { en: 'Sales', zh: '销售' },
@@ -317,6 +350,7 @@ export const teamLinks = {
     },
     quantity_max: { en: '1 to 100.', zh: '1 至 100。' },
     stock: { en: '1 to 1,000,000, or empty.', zh: '1 至 1,000,000，或留空。' },
+    messages: { en: 'Choose one.', zh: '请选择一项。' },
     low_stock: { en: '1 to 1,000.', zh: '1 至 1,000。' },
     member_max: { en: '1 to 1,000, or empty.', zh: '1 至 1,000，或留空。' },
     sells_from: {

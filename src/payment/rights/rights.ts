@@ -25,6 +25,8 @@ const RIGHTS = {
   'signatures.debug': 'operator',
   'addresses.try': 'operator',
   'mandates.revoke': 'operator',
+  /** What buyers left at links. */
+  'links.moderate': 'operator',
   'settings.edit': 'manager',
   /** NOTE: a member who knows a key can transfer points through the API. The team page warns about it. */
   'keys.manage': 'manager',
