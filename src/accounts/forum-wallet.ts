@@ -1,3 +1,7 @@
+// This room: the pages of a member’s account, local groups, and what staff and operators do with members.
+// Verbs: createAccount, suspendMember, banMember, reinstateMember, createGroup, rename.
+// Tables: users, local_groups, user_groups.
+// Clauses: spec/accounts 1.3.
 /**
  * GET /forum/wallet.json: the wallet of the signed-in member for a script of the forum's pages. Only the forum's own origin may read it,
  * because Origin alone decides: over plain http a browser sends no Sec-Fetch headers, and a request of a sibling carries the cookie. It

@@ -1,7 +1,3 @@
-// This room: the pages of a member’s account, local groups, and what staff and operators do with members.
-// Verbs: createAccount, suspendMember, banMember, reinstateMember, createGroup, rename.
-// Tables: users, local_groups, user_groups.
-// Clauses: spec/accounts 1.3.
 /**
  * Groups that administrators make here, for rules about who may use an application. Any account may be a member. A change
  * works at the member's next authorization, refresh and userinfo request, because rules read the rows each time.

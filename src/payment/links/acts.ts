@@ -1,6 +1,5 @@
 // This room: payment links, which sell one thing each on a page of their own, and deliver it in the paying transaction.
-// Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, linksOfApp, findLinks, addCodes, takeBackCodes, salesOfLink, placeLinkOrder, deliveryOf, tellOfStock,
-// setPicture, judgeMessage, removeMessage.
+// Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, linksOfApp, findLinks, addCodes, takeBackCodes, salesOfLink, placeLinkOrder, deliveryOf, tellOfStock, setPicture, judgeMessage, removeMessage.
 // Tables: links, link_deliveries, link_orders, link_codes, link_pictures.
 // Clauses: spec/links 1.1–1.4, 2.1–2.6, 3.1–3.4, 4.1–4.9.
 /** What a shop's team and the staff do with a link. spec/links 1.1–1.4. Their locks: migrations/functions/payment/links.sql. */
