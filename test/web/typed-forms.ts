@@ -74,6 +74,7 @@ const linkFields = {
   amount_min: '1',
   amount_max: '9',
   min_level: '0',
+  low_stock: '5',
 }
 const shopFacts = {
   name: 'Night Market',
@@ -343,9 +344,13 @@ export const BUTTONS = [
   '/payment/applications/:payment_id/developers/return',
   '/payment/applications/:payment_id/end-overlap',
   '/admin/links/:slug/allow',
-  ...['publish', 'pause', 'resume', 'end', 'delete'].map(
+  ...['publish', 'pause', 'resume', 'end', 'delete', 'picture'].map(
     (act) => `/payment/applications/:payment_id/links/:slug/${act}`,
   ),
+  ...['show', 'hide'].map(
+    (act) => `/payment/applications/:payment_id/links/:slug/messages/:transaction_id/${act}`,
+  ),
+  '/payment/pay/:transaction_id|:payment_id/message',
   '/payment/applications/:payment_id/mandates/link',
   '/payment/applications/:payment_id/test',
   '/payment/applications/:payment_id/team/role',

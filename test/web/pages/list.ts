@@ -168,6 +168,7 @@ export const PAGES: ListedPage[] = [
   merchant('payment/links/codes full', (world) => shop(`links/${world.selling.sale}/codes/full`)(world)),
   merchant('payment/links/sales', (world) => shop(`links/${world.selling.sale}/sales`)(world)),
   merchant('payment/links/sales empty', (world) => shop(`links/${world.selling.free}/sales`)(world)),
+  merchant('payment/links/messages', (world) => shop(`links/${world.selling.free}/messages`)(world)),
   merchant('payment/links/share', (world) => shop(`links/${world.selling.sale}/share`)(world)),
   merchant('payment/links/share draft', (world) => shop(`links/${world.selling.draft}/share`)(world)),
   merchant('confirm link end', (world) => shop(`links/${world.selling.sale}`)(world), [{ to: '/end' }]),

@@ -591,7 +591,7 @@ async function makeSelling(test: TestApp, merchant: Merchant, buyer: Person) {
     sells_until: new Date(test.clock.now().getTime() + 30 * DAY_MS),
   })
   const prices = { amount: null, amount_min: 5n, amount_max: 5_000n, suggestions: [10n, 50n, 200n] }
-  const free = await makeLink(test, merchant, { title: 'A tip for the cats', ...prices })
+  const free = await makeLink(test, merchant, { title: 'A tip for the cats', messages: 'public', ...prices })
   const over = await makeLink(test, merchant, { title: 'Advent calendar', sells_until: test.clock.now() })
   const { transaction_id } = await buyAt(test.deps, sale, buyer, 2)
   const lantern = details({ title: 'Paper lanterns', delivery: 'text', delivered: 'Fold along the lines.' })
