@@ -2,6 +2,7 @@
 import type { Parts } from '../parts.ts'
 import { changeLink, createLink, type LinkDetails } from '../payment/links/acts.ts'
 import { addCodes } from '../payment/links/codes.ts'
+import { judgeMessage } from '../payment/links/messages.ts'
 import { placeLinkOrder } from '../payment/links/place.ts'
 import { makePayOrder } from '../payment/orders/pay.ts'
 import { MEMBERS } from './cast.ts'
@@ -28,6 +29,8 @@ const PLAIN: LinkDetails = {
 type DemoLink = {
   details: Partial<LinkDetails>
   codes?: number
+  /** What the first buyers say. The team has approved all but the last. */
+  said?: string[]
   /** What each buyer pays: the price, or an amount that they choose. */
   sold: (bigint | undefined)[]
   isDraft?: boolean
@@ -51,7 +54,14 @@ const LINKS: DemoLink[] = [
       description: 'Carol draws the stickers. Every coffee becomes a cat.',
       thanks: 'Thank you, says Carol.',
       ...{ amount: null, amount_min: 5n, amount_max: 1_000n, suggestions: [10n, 50n, 200n] },
+      messages: 'public',
     },
+    said: [
+      'They look wonderful on matte paper.',
+      'The third cat is mine in every way.',
+      'Set 4 soon, please!',
+      'Could one of them wear a scarf?',
+    ],
     sold: [50n, 10n, 200n, 35n],
   },
   {
@@ -98,14 +108,22 @@ export async function ensureLinks(
   const pay = makePayOrder(past)
   const buyers = await membersByName(deps)
   const actor = { user_id: owner_id, ip: IP }
-  for (const { details, codes, sold, isDraft } of LINKS) {
+  for (const { details, codes, sold, said, isDraft } of LINKS) {
     const slug = await createLink(past, payment_id, { ...PLAIN, ...details }, actor)
     if (codes !== undefined) await addCodes(past, payment_id, { slug, file: codesOf(codes) }, actor)
     if (!isDraft) await changeLink(past, payment_id, { slug, change: 'publish' }, actor)
     for (const [i, amount] of sold.entries()) {
       const link = { slug, book: 'live', applicant_id: owner_id } as const
-      const user_id = buyers[i % buyers.length]!
-      const placed = await placeLinkOrder(past, { link, user_id, units: 1, amount, key: `demo-${i}` })
+      const { id: user_id, username: name } = buyers[i % buyers.length]!
+      const words = said?.[i] === undefined ? undefined : { name, message: said[i] }
+      const placed = await placeLinkOrder(past, {
+        link,
+        user_id,
+        units: 1,
+        amount,
+        said: words,
+        key: `demo-${i}`,
+      })
       if (placed.refusal !== undefined)
         throw new Error(`The demo's order at ${details.title}: ${placed.refusal}`)
       const { transaction_id } = placed
@@ -114,21 +132,22 @@ export async function ensureLinks(
         payer_id: user_id,
         expected_amount: amount ?? details.amount ?? PLAIN.amount!,
       })
+      if (said !== undefined && i < said.length - 1)
+        await judgeMessage(past, payment_id, { slug, transaction_id, to: 'shown' }, actor)
       if (moment.getTime() + SALE_MS < now.getTime()) moment = new Date(moment.getTime() + SALE_MS)
     }
   }
 }
 
 /** The members whose points the history has granted. */
-async function membersByName({ db }: Parts): Promise<bigint[]> {
+async function membersByName({ db }: Parts): Promise<{ id: bigint; username: string }[]> {
   const names = MEMBERS.map(({ username }) => username)
-  const found = await db
+  return db
     .selectFrom('users')
     .where('username', 'in', names)
     .orderBy('id')
-    .select('id')
+    .select(['id', 'username'])
     .execute()
-  return found.map(({ id }) => id)
 }
 
 const codesOf = (count: number) =>

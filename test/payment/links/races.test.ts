@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Core } from '../../../src/core/core.ts'
+import type { Tx } from '../../../src/database/connection.ts'
 import { balanceOf } from '../../../src/ledger/wallet.ts'
 import { changeLink, editLink, stopLink } from '../../../src/payment/links/acts.ts'
 import { addCodes, takeBackCodes } from '../../../src/payment/links/codes.ts'
@@ -54,6 +55,12 @@ const payAll = (orders: Placed[]): Promise<PayOutcome[]> =>
       payers[i % 2]!({ transaction_id, payer_id: person.id, expected_amount: 10n * BigInt(units) }),
     ),
   )
+
+/** Pays in a transaction that the test commits. */
+async function payWithin(tx: Tx, { transaction_id, person }: Omit<Placed, 'units'>): Promise<void> {
+  const asked = sql`row(${transaction_id}::text, ${person.id}::bigint, 10::bigint, ${deps.clock()}::timestamptz)`
+  await sql`select * from pay_orders(array[${asked}::asked_payment], 0)`.execute(tx)
+}
 
 const count = (outcomes: PayOutcome[], outcome: PayOutcome) =>
   outcomes.filter((each) => each === outcome).length
@@ -133,17 +140,24 @@ describe('buyers at one link', () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const merchant = await makeMerchant(test)
       const link = await makeLink(test, merchant)
-      const paying = payAll(await placeAll(link, buyers.slice(0, 48), () => 1))
-      await changeLink(
-        processes[round % 2]!,
-        merchant.payment_id,
-        { slug: link.slug, change: 'pause' },
-        ownerOf(merchant),
-      )
-      const then = await soldOf(link)
-      const outcomes = await paying
-      expect(count(outcomes, 'paid') + count(outcomes, 'not_on_sale')).toBe(48)
-      expect([await soldOf(link), count(outcomes, 'paid')]).toEqual([then, then])
+      const [held, ...others] = await placeAll(link, buyers.slice(0, 48), () => 1)
+      let then: number | undefined
+      // One payment is judged and not yet committed. A pause that does not wait for it answers before it commits.
+      const acts = await db.transaction().execute(async (tx) => {
+        await payWithin(tx, held!)
+        const act = { slug: link.slug, change: 'pause' } as const
+        const pausing = changeLink(processes[round % 2]!, merchant.payment_id, act, ownerOf(merchant)).then(
+          async () => {
+            then = await soldOf(link)
+          },
+        )
+        await untilBlocked(tx, 1, () => then !== undefined)
+        return { pausing, paying: payAll(others) }
+      })
+      await acts.pausing
+      const outcomes = await acts.paying
+      expect(count(outcomes, 'paid') + count(outcomes, 'not_on_sale')).toBe(47)
+      expect([await soldOf(link), count(outcomes, 'paid') + 1]).toEqual([then, then])
     }
   })
 })
@@ -175,8 +189,7 @@ describe('an act waits for the payment that holds the owner’s wallet', () => {
     const [{ transaction_id, person }] = (await placeAll(link, buyers.slice(0, 1), () => 1)) as [Placed]
     let done = false
     const acting = await db.transaction().execute(async (tx) => {
-      const asked = sql`row(${transaction_id}::text, ${person.id}::bigint, 10::bigint, ${deps.clock()}::timestamptz)`
-      await sql`select * from pay_orders(array[${asked}::asked_payment], 0)`.execute(tx)
+      await payWithin(tx, { transaction_id, person })
       const act = acts[name]!(link).finally(() => {
         done = true
       })
