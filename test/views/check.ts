@@ -28,6 +28,11 @@ const templates = {
   hollow: { views: VIEWS, src: COPY, made: join(HOLLOW, 'views') },
 } satisfies Record<string, Templates>
 
+const { include, exclude } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as {
+  include: string[]
+  exclude: string[]
+}
+
 /** The faults that tsc finds in the files of a folder and in these, by their absolute paths. */
 async function compile(folder: string, sources: string[]): Promise<Fault[]> {
   const config = {
@@ -35,6 +40,8 @@ async function compile(folder: string, sources: string[]): Promise<Fault[]> {
     // The names of unread texts are at the ends of long messages.
     compilerOptions: { noErrorTruncation: true },
     include: ['**/*.js', '**/*.ts', ...sources],
+    // What is made here lies below node_modules, which the configuration leaves out.
+    exclude: exclude.filter((path) => !path.endsWith('node_modules')).map((path) => join(ROOT, path)),
   }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
@@ -72,7 +79,6 @@ rmSync(SCRATCH, { recursive: true, force: true })
 await copyWithoutTexts(COPY)
 plant(PLANTED)
 for (const each of Object.values(templates)) writeFunctions(each)
-const { include } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as { include: string[] }
 const sources = include.map((folder) => join(ROOT, folder))
 const [whole, hollow] = await Promise.all([compile(WHOLE, sources), compile(HOLLOW, [])])
 const ours = [
