@@ -35,15 +35,17 @@ const files = new Map(
   }),
 )
 
-/** Removes comments, white space and needless zeros and digits from a style sheet, which saves a quarter of its size. */
+/** Removes comments, white space and needless zeros, digits and quotes from a style sheet, which saves a quarter of its size. */
 function withoutLayout(css: string): string {
   return css
     .replaceAll(/\/\*.*?\*\//gs, '')
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ ?([{};,>]) ?/g, '$1')
     .replaceAll(': ', ':')
+    .replaceAll(/ (?=!)|(?<=@media) /g, '')
     .replaceAll(';}', '}')
     .replaceAll(/[^{};]+(?=\{)/g, (selector) => selector.replaceAll(/ ?([~+]) ?/g, '$1'))
+    .replaceAll(/(\[[\w-]+[~^$*|]?=)"([A-Za-z][\w-]*)"\]/g, '$1$2]')
     .replaceAll(/(?<![\d.#\w])0(?=\.\d)/g, '')
     .replaceAll(/#([\da-f])\1([\da-f])\2([\da-f])\3(?![\da-f])/g, '#$1$2$3')
     .trim()

@@ -198,6 +198,7 @@ describe('a first start', () => {
         merchant_key: expect.stringMatching(/^[A-Za-z0-9]{32}$/),
         merchant_private_key: expect.stringMatching(/^MIIE/),
         platform_public_key: expect.stringMatching(/^MIIBIj/),
+        rate: expect.any(String),
         applicant: 'bob',
       },
     })

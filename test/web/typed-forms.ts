@@ -298,6 +298,7 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
 export const BUTTONS = [
   '/account/keep-access/passkey',
   '/account/not-me',
+  '/account/profile/forum-wallet',
   '/account/passkeys/:id/remove',
   '/account/second-factor/passkeys',
   '/account/second-factor/recovery-codes',

@@ -1,8 +1,6 @@
 // This room: orders, payments, refunds and transfers: the rules of money for both interfaces.
-// Verbs: makePlaceOrder, makePayOrder, refundOrder, makePostTransfer, reverseTransfer, expireOrders, takingsBetween, countTakings,
-// countSales.
-// Tables: orders, order_requests, refunds, refund_requests, transfers, payment_app_takings, payment_app_sales, payment_app_products,
-// payment_app_product_sales, sales_counted.
+// Verbs: makePlaceOrder, makePayOrder, refundOrder, makePostTransfer, reverseTransfer, expireOrders, takingsBetween, countSales.
+// Tables: orders, order_requests, refunds, refund_requests, transfers, payment_app_takings, payment_app_sales, sales_counted.
 // Clauses: spec/payment-api 3.1–3.2, 4.1, 6.2; spec/points 2.3, 3.1–3.3.
 /** Turns a moment into the id of an order or a transfer, because the indexes of an application's rows are by id and not by time. */
 import { type RawBuilder, sql } from 'kysely'
