@@ -42,7 +42,7 @@ function withoutLayout(css: string): string {
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ ?([{};,>]) ?/g, '$1')
     .replaceAll(': ', ':')
-    .replaceAll(/ (?=!)|(?<=@media) /g, '')
+    .replaceAll(/ (?=!)|(?<=@media) (?=\()/g, '')
     .replaceAll(';}', '}')
     .replaceAll(/[^{};]+(?=\{)/g, (selector) => selector.replaceAll(/ ?([~+]) ?/g, '$1'))
     .replaceAll(/(\[[\w-]+[~^$*|]?=)"([A-Za-z][\w-]*)"\]/g, '$1$2]')
