@@ -119,7 +119,7 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
 
   it('of a reviewed application says nothing that frightens', async () => {
     const party = await reviewed()
-    const known = [line(common.reviewed, '· TIME'), unknown[1]]
+    const known = [line(common.reviewed), unknown[1]]
     const about = [c.remembered, couldRegister, c.about, 'Books, every Thursday', ...technical(party)]
     expect(await shown(party)).toEqual([
       ...[...title, ...known, goesTo('app.example'), ...sees, ...may, ...end, ...about],
