@@ -104,8 +104,8 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
       const shop = await openShop({ ...settings, MERCHANT_PRIVATE_KEY: privateKey!.trim() }, shopPort)
 
       await page.goto(shop)
-      await click(button(page, 'V1 (MD5): your browser posts the order'))
-      await click(button(page, 'Go to the payment'))
+      // By V1.
+      await click(button(page, 'Buy'))
       const payHere = async () => {
         expect(await page.locator('.test-mark').innerText()).toContain(en.common.testMode)
         await click(button(page, en.pay.submit('990', 990n, true)))
@@ -116,6 +116,7 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
       }
       await payHere()
       await page.goto(shop)
+      await click(page.locator('summary'))
       await click(button(page, 'V2 (RSA): the shop opens the payment'))
       await payHere()
 
