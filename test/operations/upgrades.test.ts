@@ -313,10 +313,18 @@ function earlierVersion(): string | undefined {
   const [newest] = git('tag', '--merged', 'HEAD', '--sort=-creatordate').split('\n')
   if (newest) return newest
   const first = git('log', '--reverse', '--format=%H', `-S${GRACE}`, '--', 'src/platform/environment.ts')
-  const back = `HEAD~${COMMITS_BACK}`
+  let count = COMMITS_BACK
+  while (!hasKnownMigrations(`HEAD~${count}`)) count += 1
+  const back = `HEAD~${count}`
   const hasGrace = git('show', `${back}:src/platform/environment.ts`).includes(GRACE)
   return git('rev-parse', hasGrace ? back : first.split('\n')[0]!)
 }
+
+/** Whether this version has all migrations of a commit. Between two commits one may have got another number. */
+const hasKnownMigrations = (commit: string) =>
+  git('ls-tree', '--name-only', commit, 'migrations/')
+    .split('\n')
+    .every((file) => existsSync(join(ROOT, file)))
 
 /** The code of another checkout, which makes and fills a database of its own version. */
 async function versionAt(root: string): Promise<Version> {
