@@ -19,7 +19,7 @@ import { currentLink, hueOf, navGroupsOf } from './navigation.ts'
 import { plainText } from './parameters.ts'
 import { openReports, type Report } from './report.ts'
 import { type LocalizedSite, openSite } from './site.ts'
-import { DOT, joinSentences, spaceAfter } from './spacing.ts'
+import { DOT, joinSentences, spaceBehind } from './spacing.ts'
 import type { Common, PageData } from './views.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
@@ -46,7 +46,9 @@ const WITH_SPACING = {
     view
       .replaceAll(/(?<=>) · (?=[<@#])/g, DOT)
       .replaceAll(/%>: (?=<)/g, '%><%= it.t.common.colon %>')
-      .replaceAll(/%>(<\/strong>)? (?=<)/g, '%>$1<% __eta.res += it.spaceAfter(__eta.res) %>'),
+      .replaceAll(/%>(<\/strong>)? (?=<)/g, '%>$1<% __eta.res += it.spaceBehind(__eta) %>'),
+  // Notes each part that a view writes.
+  processFnString: (compiled: string) => compiled.replaceAll(/^__eta\.res\+=/gm, '__eta.res+=__eta.written='),
 }
 
 /** A process compiles each view once. `npm run dev` starts again when a view changes. */
@@ -186,7 +188,7 @@ function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report' 
     dayOf: (moment) => locale.dayOf(moment, now),
     site,
     icon,
-    spaceAfter,
+    spaceBehind,
     joinSentences,
     user: request.session?.user,
     path: request.url,

@@ -49,6 +49,15 @@ export const DOT = '<i class="mid"> <i>·\u00A0</i></i>'
 export const spaceAfter = (text: string) =>
   /[，。、；：！？（）“”](<\/strong>)?$/.test(text.slice(-10)) ? '' : ' '
 
+/**
+ * Returns the space after what a view has written so far: its whole text, and the part written last. It looks at that part, because to
+ * look at the end of the text copies the text, and a long page is written in thousands of parts. An empty part and a closing tag do
+ * not show what stands before them.
+ */
+export function spaceBehind({ res, written }: { res: string; written?: string | undefined }): string {
+  return spaceAfter(written === undefined || written === '' || written === '</strong>' ? res : written)
+}
+
 /** Joins sentences, with a space after each that needs one. */
 export function joinSentences(sentences: readonly string[]): string {
   return sentences.reduce((text, sentence) => text + (text && spaceAfter(text)) + sentence, '')

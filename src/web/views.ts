@@ -15,6 +15,7 @@ import type { ShownRows } from './lists.ts'
 import type { PeriodAsked } from './periods/periods.ts'
 import type { Report } from './report.ts'
 import type { Site } from './site.ts'
+import type { spaceBehind } from './spacing.ts'
 
 /** The navigation of an area, which replaces that of the member. */
 export type AreaNav = {
@@ -153,8 +154,8 @@ export type Common = Omit<Locale, 'when' | 'dayOf'> & {
   dayOf(moment: Date): string
   site: Site
   icon: typeof icon
-  /** The space after a text: none after Chinese punctuation. Only the renderer calls it. */
-  spaceAfter(text: string): string
+  /** The space after what a view has written. Only the renderer calls it. */
+  spaceBehind: typeof spaceBehind
   joinSentences(sentences: readonly string[]): string
   /** What the member's last act did, once. */
   report: Report | undefined

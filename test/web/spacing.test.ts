@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { texts } from '../../src/texts.ts'
 import { translate } from '../../src/web/languages.ts'
-import { joinSentences } from '../../src/web/spacing.ts'
+import { joinSentences, spaceBehind } from '../../src/web/spacing.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
@@ -79,4 +79,25 @@ it('sentences are joined as their language does', () => {
   expect(joinSentences(['No.', 'Nothing was changed.'])).toBe('No. Nothing was changed.')
   expect(joinSentences(['没有任何更改。', '请重试。'])).toBe('没有任何更改。请重试。')
   expect(joinSentences(['One.'])).toBe('One.')
+})
+
+describe('the space behind a part of a page', () => {
+  it('depends on that part, and the text before it is not looked at', () => {
+    const unread = (written: string) => ({
+      get res(): string {
+        throw new Error('looked at')
+      },
+      written,
+    })
+    expect(spaceBehind(unread('No.'))).toBe(' ')
+    expect(spaceBehind(unread('请重试。'))).toBe('')
+    expect(spaceBehind(unread('<strong>请重试。</strong>'))).toBe('')
+  })
+
+  it('depends on what stands before an empty part, or before the end of bold text', () => {
+    expect(spaceBehind({ res: '请重试。', written: '' })).toBe('')
+    expect(spaceBehind({ res: '<strong>请重试。</strong>', written: '</strong>' })).toBe('')
+    expect(spaceBehind({ res: '<strong>No.</strong>', written: '</strong>' })).toBe(' ')
+    expect(spaceBehind({ res: '' })).toBe(' ')
+  })
 })
