@@ -19,7 +19,7 @@ export type Writer = {
   link(href: string): string | undefined
   /** The title of the page that a path names. Undefined for other code. */
   page(path: string): string | undefined
-  /** The picture of the page that a link leads to, on a page whose tables of links are cards. */
+  /** The picture of the page that a link leads to, on a page whose tables of links are lists. */
   picture?: (href: string) => string
   /** The programs of the operation that a link leads to, one per language. */
   programs(href: string): readonly Sample[]
@@ -60,6 +60,8 @@ function plain(tokens: Token[] = []): string {
     .map((token) => ('tokens' in token && token.tokens ? plain(token.tokens) : textOf(token)))
     .join('')
 }
+
+const withCapital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** `marked` keeps texts as they are written, with their entities. */
 const textOf = (token: Token) => ('text' in token ? (token.text as string) : token.raw)
@@ -183,15 +185,15 @@ class GuideRenderer extends Renderer {
 
   override table(token: Tokens.Table): string {
     const { picture, link, prose } = this.#writer
-    const cards = token.rows.map(([wanted, page]) => {
+    const ways = token.rows.map(([wanted, page]) => {
       const href = link(
         (page?.tokens.find(({ type }) => type === 'link') as Tokens.Link | undefined)?.href ?? '',
       )
       if (href === undefined || picture === undefined) return ''
-      const [title, text] = [page, wanted].map((cell) => prose(plain(cell?.tokens)))
-      return `<li><a class="panel" href="${escapeHtml(href)}"><span class="tile" aria-hidden="true">${picture(href)}</span><span><b>${title}</b><small>${text}</small></span></a></li>`
+      const [title, text] = [page, wanted].map((cell) => prose(withCapital(plain(cell?.tokens))))
+      return `<li><a href="${escapeHtml(href)}"><span class="tile" aria-hidden="true">${picture(href)}</span><span class="grow"><strong>${title}</strong><br><span class="soft small">${text}</span></span></a></li>`
     })
-    if (cards.length > 0 && cards.every(Boolean)) return `<ul class="cards">${cards.join('')}</ul>\n`
+    if (ways.length > 0 && ways.every(Boolean)) return `<ul class="panel flush list">${ways.join('')}</ul>\n`
     const label = escapeHtml(plain(token.header[0]?.tokens))
     return `<div class="panel flush scroll" tabindex="0" role="group" aria-label="${label}">${super.table(token)}</div>\n`
   }

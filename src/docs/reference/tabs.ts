@@ -45,11 +45,11 @@ export function writeTabs(
     const title = escapeHtml(label)
     const state = `${i === 0 ? ' checked' : ''}${samples.length === 1 ? ' hidden' : ''}`
     return [
-      `<input type="radio" name="${name}" id="${id}"${state}><label for="${id}">${title}</label>`,
+      `<input type="radio" name="${name}" id="${id}" class="hush"${state}><label for="${id}">${title}</label>`,
       `<pre tabindex="0"><code id="${id}-code">${highlighted(code, language, write)}</code></pre>`,
       `<button type="button" class="quiet" hidden data-copy-from="${id}-code" data-said="${escapeHtml(words.copied)}"`,
       ` aria-label="${escapeHtml(words.copy)}: ${title}">${escapeHtml(words.copy)}</button>`,
     ].join('')
   })
-  return `<div class="code-tabs" role="group" aria-label="${escapeHtml(words.sample)}">${tabs.join('')}</div>`
+  return `<div class="panel flush small code-tabs" role="group" aria-label="${escapeHtml(words.sample)}">${tabs.join('')}</div>`
 }

@@ -30,7 +30,7 @@ const ARTIFACTS = join(import.meta.dirname, '../../artifacts/pages')
 const PAGE_BYTES_MAX = 40 * 1024
 /** The style sheet of all pages, and what a page may have beside it. */
 const STYLE_BYTES_MAX = 32 * 1024
-const OWN_STYLE_BYTES_MAX = 3 * 1024
+const OWN_STYLE_BYTES_MAX = 2 * 1024
 const TARGET_PIXELS_MIN = 44
 
 /** Whether the browser opens every page in both looks, and only what it otherwise leaves out. */
