@@ -54,8 +54,9 @@ export const spaceAfter = (text: string) =>
  * look at the end of the text copies the text, and a long page is written in thousands of parts. An empty part and a closing tag do
  * not show what stands before them.
  */
-export function spaceBehind({ res, written }: { res: string; written?: string | undefined }): string {
-  return spaceAfter(written === undefined || written === '' || written === '</strong>' ? res : written)
+export function spaceBehind(page: { res: string; written?: string | undefined }): string {
+  const { written } = page
+  return spaceAfter(written === undefined || written === '' || written === '</strong>' ? page.res : written)
 }
 
 /** Joins sentences, with a space after each that needs one. */
