@@ -212,7 +212,7 @@ describe.skipIf(isWithoutChromium)('the wallet in the forum’s menu', () => {
     await third.context.close()
   })
 
-  it('a link tips the author of a public post of another member, and nobody else', async () => {
+  it('a link tips the author of a public post, but no visitor, author or private message has one', async () => {
     const { context, page } = await openMenu('forum.example.test')
     const made = await page.evaluate(() => {
       const { library } = window as unknown as {

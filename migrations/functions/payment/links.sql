@@ -104,7 +104,8 @@ begin
 end
 $$;
 
--- Places the order of a link for a member, with the message for its team, if the link takes one. It locks nothing, and reserves nothing, because paying judges again. Outcomes:
+-- Places the order of a link for a member, with the message for its team, if the link takes one. It locks and reserves nothing, because
+-- paying judges again. Outcomes:
 --   placed · exists (the same form was sent before) · not_found · unusable (the application is not approved, or its owner is
 --   banned or suspended) · not_on_sale · not_yet · over · out_of_bounds · not_allowed · sold_out · member_limit · too_many_open
 create or replace function place_link_order(
