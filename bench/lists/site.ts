@@ -21,6 +21,7 @@ export async function makeSite(prepare: (test: TestApp) => Promise<void>): Promi
     buyer: await makePerson(test, { points: 500n }),
     newcomer: await makePerson(test),
     careful: await makePerson(test, { groups: ['founders'] }),
+    fromForum: await makePerson(test),
     admin: await makePerson(test, { is_admin: true, trust_level: 4 }),
   }
   await makePerson(test, { is_admin: true })

@@ -30,8 +30,11 @@ async function startPages() {
   const library = await readFile(LIBRARY, 'utf8')
   const server = createServer((request, response) => {
     const url = new URL(request.url!, 'http://x')
-    if (url.pathname === '/tessera-wallet.js')
+    if (url.pathname === '/tessera-wallet.js') {
+      // A sandboxed frame has an origin of its own, so it may load the script only with this.
+      response.setHeader('access-control-allow-origin', '*')
       return response.writeHead(200, { 'content-type': 'text/javascript' }).end(library)
+    }
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY })
     response.end(`<!doctype html><html lang="en"><head><meta name="viewport" content="width=device-width"><title>Forum</title></head>
       <body><main id="menu"></main><script type="module" nonce="of-the-page">
@@ -153,6 +156,51 @@ describe.skipIf(isWithoutChromium)('the wallet in the forum’s menu', () => {
     if (state === 'wallet') expect(seen.text).toContain('4,250')
     else expect(seen.text).not.toContain('4,250')
     if (PHOTOGRAPHS.taken) await page.screenshot({ path: `test/artifacts/forum-wallet-${state}.png` })
+    await context.close()
+  })
+
+  it('a sandboxed frame of the forum reads nothing', async () => {
+    const { context, page } = await openMenu('forum.example.test')
+    expect((await shown(page)).state).toBe('wallet')
+    const asking = page.waitForRequest(/\/forum\/wallet\.json/)
+    await page.evaluate(
+      async ([address, id]) => {
+        const frame = document.createElement('iframe')
+        frame.setAttribute('sandbox', 'allow-scripts')
+        frame.srcdoc = `<tessera-wallet service="${address}" forum-id="${id}" lang="en"></tessera-wallet>
+          <script type="module" nonce="of-the-page">
+          import { defineTesseraWallet } from '${location.origin}/tessera-wallet.js'
+          defineTesseraWallet()
+          </script>`
+        document.body.append(frame)
+      },
+      [service, String(member.id)],
+    )
+    const frame = page.frames().find((each) => each !== page.mainFrame())!
+    // Its origin is `null`, which neither the browser nor the service lets through.
+    await frame.waitForSelector('tessera-wallet[data-state=offline]')
+    expect((await asking).failure()).not.toBeNull()
+    const seen = await frame.evaluate(() => document.querySelector('tessera-wallet')!.shadowRoot!.textContent)
+    expect(seen).not.toContain('4,250')
+    await context.close()
+  })
+
+  it('a member who comes back from the service sees the new balance', async () => {
+    const { context, page } = await openMenu('forum.example.test', { isSignedIn: false })
+    expect((await shown(page)).state).toBe('signIn')
+    await context.addCookies([
+      { ...cookie, domain: 'points.example.test', path: '/', httpOnly: true, sameSite: 'Lax' },
+    ])
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+    await page.waitForSelector('tessera-wallet[data-state=wallet]')
+    expect((await shown(page)).text).toContain('4,250')
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await page.evaluate(() => {
+      document.querySelector('tessera-wallet')!.remove()
+      document.dispatchEvent(new Event('visibilitychange'))
+    })
+    expect(asked).toEqual([])
     await context.close()
   })
 

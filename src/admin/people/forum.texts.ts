@@ -54,7 +54,8 @@ export const forum = {
     en: `The forum’s response about ${shown} ${counted(n, 'member', 'members')} could not be used. They keep their stored data and are tried again; the list below says when.`,
     zh: `论坛对 ${shown} 名成员的响应无法使用。这些成员保留现有资料并会重试，时间见下方列表。`,
   }),
-  theme: { en: 'In the forum', zh: '论坛中的钱包' },
+  notRead: { en: 'Not read yet', zh: '尚未读取' },
+  theme: { en: 'In the forum', zh: '在论坛中' },
   themeText: (address: string) => ({
     en: `A theme component shows members their wallet in the forum’s user menu. It comes with the address ${address}. Install the file at the forum: Customize, Themes, Install, From your device; then add it to your themes.`,
     zh: `主题组件让成员在论坛的用户菜单查看钱包，已填好地址 ${address}。在论坛后台“自定义 → 主题 → 安装 → 从你的设备”安装此文件，再加入正在使用的主题。`,

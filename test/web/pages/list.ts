@@ -38,6 +38,7 @@ const [visitor, buyer, newcomer, merchant] = [
   seenBy('merchant'),
 ]
 const [stale, careful, admin] = [seenBy('stale'), seenBy('careful'), seenBy('admin')]
+const fromForum = seenBy('fromForum')
 
 const pay = (fate: keyof World['orders']) => (world: World) => `/payment/pay/${world.orders[fate]}`
 const mandate = (state: keyof World['mandates']) => (world: World) =>
@@ -106,6 +107,8 @@ export const PAGES: ListedPage[] = [
   careful('accounts/profile saved', '/account/profile', [
     { to: '/account/profile', typed: { name: 'Grace' } },
   ]),
+  fromForum('accounts/profile forum', '/account/profile'),
+  fromForum('accounts/profile hidden', '/account/profile', [{ to: '/account/profile/forum-wallet' }]),
   careful('accounts/wallet empty', '/account'),
   merchant('privacy/own-data', '/account/data'),
   newcomer('privacy/own-data points', '/account/data'),

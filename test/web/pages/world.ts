@@ -23,7 +23,7 @@ import { askRefund } from '../../../src/payment/orders/refund-requests.ts'
 import { refundOrder } from '../../../src/payment/orders/refunds.ts'
 import { createDraft, payDraft } from '../../../src/payment/payouts/drafts.ts'
 import { runPayouts } from '../../../src/payment/payouts/run.ts'
-import { makePerson, type Person } from '../../harness/cast.ts'
+import { changePerson, makePerson, type Person } from '../../harness/cast.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { gatewayText, md5, send } from '../../harness/gateway-shop.ts'
 import { setSetting, startTestApp, type TestApp } from '../../harness/harness.ts'
@@ -42,9 +42,8 @@ import {
   storeDocumentClient,
 } from '../../identity/relying-party.ts'
 
-/** The viewer of a page. `visitor` has not signed in; `stale` is the merchant with an old sign-in. */
-
-export type Role = 'visitor' | 'buyer' | 'newcomer' | 'merchant' | 'stale' | 'careful' | 'admin'
+/** The viewer of a page. `visitor` has not signed in; `stale` is the merchant with an old sign-in; `fromForum` signs in at the forum. */
+export type Role = 'visitor' | 'buyer' | 'newcomer' | 'merchant' | 'stale' | 'careful' | 'fromForum' | 'admin'
 
 type OAuthApp = { client_id: string }
 
@@ -228,7 +227,8 @@ async function makePeople(test: TestApp, owner: Person): Promise<World['people']
     trust_level: 4,
     points: 500n,
   })
-  return { buyer, newcomer, merchant: owner, careful, admin }
+  const fromForum = await makePerson(test, { username: 'erin', name: 'Erin Moore', points: 1_200n })
+  return { buyer, newcomer, merchant: owner, careful, fromForum, admin }
 }
 
 /** The cookies of every member's browser. */
@@ -242,6 +242,9 @@ async function signEverybodyIn(test: TestApp, people: World['people']): Promise<
   const auth_time = new Date(test.clock.now().getTime() - DAY_MS)
   await test.db.updateTable('sessions').set({ auth_time }).where('id', '=', latest!.id).execute()
   await protect(test, people.careful)
+  // A member of the forum has no password here, so the session is older than that.
+  await changePerson(test, people.fromForum, { forum_id: 42n, password_hash: null })
+  await setSetting(test, 'forum_wallet', 'on')
   return cookies
 }
 

@@ -2,8 +2,8 @@
  * <tessera-wallet service="https://points.example.org" forum-id="42" lang="en">: the wallet of the reader in the forum's user menu, and all
  * other logic of the component. It needs nothing of the forum, so it runs on any page.
  *
- * It asks the service when it is connected, so never at page load, and stops when the menu closes. It holds no token, opens no frame, and
- * writes what it got as text only. `data-state` is `loading`, `wallet`, `signIn`, `other`, `hidden` or `offline`.
+ * It asks the service when it is connected, so never at page load, and again when the member comes back to the page. It stops when the menu
+ * closes. It holds no token, opens no frame, and writes what it got as text only. `data-state` is `loading`, `wallet`, `signIn`, `other`, `hidden` or `offline`.
  */
 const TIMEOUT_MS = 4_000
 
@@ -16,6 +16,7 @@ const TEXTS = {
     none: 'No movements yet',
     frozen: 'This wallet is frozen',
     loading: 'Loading…',
+    from: (/** @type {string} */ host) => `From ${host} · read only when you open it`,
     hide: 'Do not show it in the forum',
     states: {
       signIn: ['Sign in to see your wallet', 'Sign in'],
@@ -33,6 +34,7 @@ const TEXTS = {
     none: '还没有记录',
     frozen: '钱包已冻结',
     loading: '读取中…',
+    from: (/** @type {string} */ host) => `来自 ${host} · 只在打开时读取`,
     hide: '不在论坛显示',
     states: {
       signIn: ['登录后查看钱包', '登录'],
@@ -46,9 +48,10 @@ const TEXTS = {
 
 /** Where the link of a state leads. */
 const PATHS = {
-  signIn: '/sign-in?return_to=%2Faccount',
+  // The member is signed in at the forum, so one click leads there and back.
+  signIn: '/sign-in/forum?return_to=%2Faccount',
   other: '/account',
-  hidden: '/account/profile',
+  hidden: '/account/profile#forum-wallet',
   offline: '/account',
 }
 
@@ -59,11 +62,12 @@ const STYLE = `
 .soft { color: var(--primary-high, #555); font-size: 0.875em; }
 .amount { font-size: 1.75em; font-weight: 700; overflow-wrap: anywhere; }
 .amount small { font-size: 0.5em; font-weight: 400; }
-.links { display: flex; flex-wrap: wrap; gap: 0.5rem; margin-top: 0.5rem; }
-.links a, button { display: inline-flex; align-items: center; min-height: 44px; padding: 0.25rem 0.875rem; border: 0;
-  border-radius: var(--d-button-border-radius, 4px); background: var(--primary-low, #e9e9e9); color: inherit; font: inherit;
-  text-decoration: none; cursor: pointer; }
-.links a:first-child { background: var(--tertiary, #0b6bcb); color: var(--secondary, #fff); }
+.links { display: flex; flex-wrap: wrap; gap: 0.5rem; margin-top: 0.75rem; }
+.links a, button { display: inline-flex; flex: 1 1 auto; align-items: center; justify-content: center; min-height: 44px;
+  padding: 0.25rem 0.875rem; border: 1px solid var(--primary-medium, #767676); border-radius: var(--d-button-border-radius, 4px);
+  background: none; color: inherit; font: inherit; font-weight: 700; text-decoration: none; cursor: pointer; }
+.links a:hover, button:hover { background: var(--primary-low, #e9e9e9); }
+.alarm { color: var(--danger, #b3261e); }
 a { color: var(--tertiary, #0b6bcb); }
 a:focus-visible, button:focus-visible { outline: 2px solid var(--tertiary, #0b6bcb); outline-offset: 2px; }
 h2 { margin-top: 1rem; font-size: 0.875em; color: var(--primary-high, #555); }
@@ -124,6 +128,10 @@ function element(name, attributes = {}, ...children) {
 export class TesseraWallet extends HTMLElement {
   /** @type {AbortController | undefined} */
   #asking
+  /** The member comes back from the service, where they signed in or paid. */
+  #returned = () => {
+    if (document.visibilityState === 'visible') void this.load()
+  }
   #root = this.attachShadow({ mode: 'open' })
 
   connectedCallback() {
@@ -131,10 +139,12 @@ export class TesseraWallet extends HTMLElement {
     const sheet = new CSSStyleSheet()
     sheet.replaceSync(STYLE)
     this.#root.adoptedStyleSheets = [sheet]
+    document.addEventListener('visibilitychange', this.#returned)
     void this.load()
   }
 
   disconnectedCallback() {
+    document.removeEventListener('visibilitychange', this.#returned)
     this.#asking?.abort()
   }
 
@@ -155,7 +165,9 @@ export class TesseraWallet extends HTMLElement {
     this.#asking?.abort()
     const asking = new AbortController()
     this.#asking = asking
-    this.#show('loading', element('p', { class: 'soft' }, this.#texts.loading))
+    // A wallet that is read again stays in view until the answer.
+    if (this.dataset.state !== 'wallet')
+      this.#show('loading', element('p', { class: 'soft' }, this.#texts.loading))
     const answer = await this.#ask(asking.signal)
     // The menu was closed, or another question is newer.
     if (asking.signal.aborted) return
@@ -230,16 +242,12 @@ export class TesseraWallet extends HTMLElement {
       'wallet',
       element('p', { class: 'soft' }, t.balance),
       element('p', { class: 'amount' }, `${numbers.format(balance)} `, element('small', {}, String(unit))),
-      frozen ? element('p', {}, t.frozen) : '',
+      frozen ? element('p', { class: 'alarm' }, t.frozen) : '',
       element('div', { class: 'links' }, this.#link('/account', t.wallet), this.#link('/#earn', t.earn)),
       element('h2', {}, t.latest),
       rows.length > 0 ? element('ul', {}, ...rows) : element('p', { class: 'soft' }, t.none),
-      element(
-        'p',
-        { class: 'soft foot' },
-        `${new URL(this.#service ?? location.href).host} · `,
-        this.#link('/account/profile', t.hide),
-      ),
+      element('p', { class: 'soft foot' }, t.from(new URL(this.#service ?? location.href).host)),
+      element('p', { class: 'soft' }, this.#link('/account/profile#forum-wallet', t.hide)),
     )
   }
 
