@@ -98,11 +98,12 @@ comment on index link_codes_unit_key is 'unique: a unit of a sale has one code';
 
 comment on index link_deliveries_of_link is 'unique: a sale names a version of its link';
 
-comment on index link_orders_member_total is 'unique: each sale continues the units of its member';
+comment on index link_orders_member_total is 'units_sold_to: the last sale to a member';
 comment on index link_orders_messages is 'src/payment/links/messages.ts: the messages of a link';
 comment on index link_orders_of_link is 'unique: a code is sold by an order of its link';
 comment on index link_orders_of_member is 'place_link_order: the open orders of a member';
-comment on index link_orders_sold_total is 'unique: each sale continues the units of its link';
+comment on index link_orders_sold_before is 'unique: each sale continues the units of its link, and no other sale does';
+comment on index link_orders_sold_total is 'src/payment/links/sales.ts: the last sales of a link';
 
 comment on index links_of_app is 'src/payment/links/acts.ts: counts the links of an application';
 comment on index links_slug_key is 'unique: an address is one link';

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Core } from '../../../src/core/core.ts'
-import type { Tx } from '../../../src/database/connection.ts'
+import { type Tx, violatedConstraint } from '../../../src/database/connection.ts'
 import { balanceOf } from '../../../src/ledger/wallet.ts'
 import { changeLink, editLink, stopLink } from '../../../src/payment/links/acts.ts'
 import { addCodes, takeBackCodes } from '../../../src/payment/links/codes.ts'
@@ -211,5 +211,54 @@ describe('an act waits for the payment that holds the owner’s wallet', () => {
         added: 1,
       })
     })
+  })
+})
+
+/** Takes the units of an order as its payment does, but without the owner's wallet. */
+const takeBeside = async ({ transaction_id }: Placed): Promise<unknown> => {
+  const { id } = await rowOf(test, 'orders', { transaction_id })
+  return elsewhere.deps.db
+    .transaction()
+    .execute((tx) => sql`select take_units(${id}, ${deps.clock()}::timestamptz)`.execute(tx))
+    .then(
+      () => 'taken',
+      (error) => violatedConstraint(error) ?? error.code,
+    )
+}
+
+describe('a sale that did not wait for the wallet is refused by the schema', () => {
+  // Both sales continue the same units. The sums of the second one are within the limits, because they lack the first one.
+  it.each([
+    ['over the stock', { stock: 2 }, { units: 2, by: 1 }],
+    ['over the most of a member', { member_max: 2 }, { units: 2, by: 0 }],
+    ['within the stock', { stock: 3 }, { units: 1, by: 1 }],
+    ['of other codes', { codes: ['a', 'b', 'c'] }, { units: 2, by: 1 }],
+  ])('%s', async (_, limits, { units, by }) => {
+    const link = await makeLink(test, await makeMerchant(test), { ...limits, quantity_max: 2 })
+    const [held] = await placeAll(link, [buyers[0]!], () => 1)
+    const [other] = await placeAll(link, [buyers[by]!], () => units)
+    let outcome: unknown
+    const taking = await db.transaction().execute(async (tx) => {
+      await payWithin(tx, held!)
+      const act = takeBeside(other!).then((ended) => {
+        outcome = ended
+      })
+      await untilBlocked(tx, 1, () => outcome !== undefined)
+      expect(outcome).toBe(undefined)
+      return { act }
+    })
+    await taking.act
+    expect(outcome).toMatch(/^link_orders_sold_(before|total)$/)
+    expect(await soldOf(link)).toBe(1)
+  })
+
+  it('for want of codes, without a wait', async () => {
+    const link = await makeLink(test, await makeMerchant(test), { codes: ['a', 'b'], quantity_max: 2 })
+    const [held, other] = await placeAll(link, buyers.slice(0, 2), (i) => i + 1)
+    await db.transaction().execute(async (tx) => {
+      await payWithin(tx, held!)
+      expect(await takeBeside(other!)).toBe('55P03')
+    })
+    expect(await soldOf(link)).toBe(1)
   })
 })
