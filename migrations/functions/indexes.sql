@@ -105,6 +105,11 @@ comment on index link_orders_of_member is 'place_link_order: the open orders of 
 comment on index link_orders_sold_before is 'unique: each sale continues the units of its link, and no other sale does';
 comment on index link_orders_sold_total is 'src/payment/links/sales.ts: the last sales of a link';
 
+comment on index link_reports_age is 'src/operations/retention.ts: deletes old reports';
+comment on index link_reports_of_member is 'src/privacy/export.ts: the reports of a member';
+comment on index link_reports_once is 'unique: a member reports a link once';
+comment on index link_reports_open is 'src/payment/links/reports.ts: the reports that staff has not settled';
+
 comment on index links_of_app is 'src/payment/links/acts.ts: counts the links of an application';
 comment on index links_slug_key is 'unique: an address is one link';
 

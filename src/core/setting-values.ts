@@ -161,6 +161,7 @@ const SETTINGS = {
   limit_links_created: setting('limits.members', limit('perHour'), 30),
   limit_payouts: setting('limits.members', limit('perHour'), 30),
   limit_link_orders: setting('limits.members', limit('perHour'), 60),
+  limit_link_reports: setting('limits.members', limit('perHour'), 10),
   limit_metadata_fetches: setting('limits.members', limit('perHour'), 30),
   limit_test_orders: setting('limits.members', limit('perHour'), 1_000),
   limit_exports: setting('limits.members', limit('perHour'), 5),

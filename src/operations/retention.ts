@@ -148,6 +148,7 @@ export const RETENTION = {
   app_secrets: { days: 90, since: 'expires_at' },
   notification_attempts: { days: 180, since: 'started_at' },
   alerts: { days: 365, since: 'raised_at' },
+  link_reports: { days: 365, since: 'created_at' },
   // Only those that no member uses, and that another application registered without the owner's confirmation, or that were known by
   // their documents. A suspended one of these stays, so that it stays suspended.
   oauth_apps: [

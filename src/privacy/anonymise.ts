@@ -226,6 +226,7 @@ const OF_THE_MEMBER = [
   'security_events',
   'alerts',
   'order_views',
+  'link_reports',
   'payment_app_members',
   'forum_scores',
   'forum_members',

@@ -94,6 +94,9 @@ const LISTS: Record<string, List> = {
       s.created_at
     from link_orders as s join links as l on l.id = s.link_id join orders as o on o.id = s.order_id
     where s.for_user_id = ${id} and s.order_id > ${after}`,
+  reports_of_links: (id, after) => sql`
+    select r.id as position, l.slug, r.text, r.created_at, r.settled_at
+    from link_reports as r join links as l on l.id = r.link_id where r.user_id = ${id} and r.id > ${after}`,
   links_of_own_applications: (id, after) => sql`
     select l.id as position, app.payment_id, l.slug, l.book, l.state, l.title, l.description, l.thanks, l.amount, l.amount_min,
       l.amount_max, l.suggestions, l.quantity_max, l.stock, l.member_max, l.sells_from, l.sells_until, l.min_level,

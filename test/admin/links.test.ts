@@ -1,13 +1,14 @@
-/** The page of payment links for staff: what it finds, and how a link is stopped and allowed again. spec/links 1.2 and 4.5. */
+/** The page of payment links for staff: what it finds, what members reported, and how a link is stopped. spec/links 1.2, 4.5, 5.2, 5.3. */
 import { expect, it } from 'vitest'
 import { createLink } from '../../src/payment/links/acts.ts'
+import { reportLink } from '../../src/payment/links/reports.ts'
 import { makePerson } from '../harness/cast.ts'
-import { useTestApp } from '../harness/harness.ts'
+import { setSetting, useTestApp } from '../harness/harness.ts'
 import { buyAt, details, makeLink, ownerOf } from '../harness/links.ts'
 import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
-import { rowOf } from '../harness/rows.ts'
+import { rowOf, rowsOf } from '../harness/rows.ts'
 
 const PAGE = '/admin/links'
 const test = await useTestApp()
@@ -64,4 +65,62 @@ it('asks for a recent sign-in', async () => {
   const asked = await admin.post(`${PAGE}/${lamps.slug}/stop`, { ...form, reason: 'x' })
   expect([asked.status, asked.body.includes('/sign-in?return_to=')]).toEqual([409, true])
   expect(await rowOf(test, 'links', { slug: lamps.slug })).toMatchObject({ state: 'on_sale' })
+})
+
+it('lists reported links first, and dismisses the reports that were shown', async () => {
+  const fresh = await (await makePerson(test, { is_admin: true })).signIn()
+  const report = async (text: string) =>
+    reportLink(test.deps, { slug: kites.slug, user_id: (await makePerson(test)).id, text })
+  const open = async () => {
+    const { id: link_id } = await rowOf(test, 'links', { slug: kites.slug })
+    return (await rowsOf(test, 'link_reports', { link_id, settled_at: null })).length
+  }
+  const firstSlug = (body: string) => /<code>([a-z0-9]{10})</.exec(body)![1]
+  const { c } = { c: messages.en.console.linkReview }
+  expect(firstSlug((await fresh.get(PAGE)).body)).toBe(lamps.slug)
+  for (let n = 1; n <= 6; n += 1) await report(`The picture is of number ${n} <b>`)
+  const page = await fresh.get(PAGE)
+  expect(firstSlug(page.body)).toBe(kites.slug)
+  const shown = textOf(page.body)
+  for (const part of [c.reports(6), 'of number 6 <b>', 'of number 2 <b>', c.more(1)])
+    expect(shown).toContain(part)
+  expect(shown).not.toContain('of number 1 <b>')
+  expect(page.body).toMatch(/href="\/admin\/links"[^>]*>.*6</)
+  // A report that comes after the look stays open.
+  await report('The seventh is another matter')
+  expect((await fresh.submit(page, `${PAGE}/${kites.slug}/dismiss`)).status).toBe(303)
+  expect(await open()).toBe(1)
+  const left = textOf((await fresh.get(PAGE)).body)
+  expect(left).toContain('The seventh is another matter')
+  expect(left).not.toContain('of number 6')
+  const sent = { ...page.form(`${PAGE}/${kites.slug}/dismiss`), last_id: 'x' }
+  expect((await fresh.post(`${PAGE}/${kites.slug}/dismiss`, sent)).status).toBe(400)
+  const stop = { ...page.form('/language'), reason: 'Copied' }
+  expect((await fresh.post(`${PAGE}/${kites.slug}/stop`, stop)).status).toBe(303)
+  expect(await open()).toBe(0)
+  expect(
+    (await rowsOf(test, 'audit_log', { action: 'link.dismiss_reports' })).map(({ detail }) => detail),
+  ).toEqual([{ slug: kites.slug, count: '6' }])
+})
+
+it('names the site and other owners’ applications that a title imitates', async () => {
+  await setSetting(test, 'site_name_en', 'Spark Forum')
+  const fresh = await (await makePerson(test, { is_admin: true })).signIn()
+  const other = await makeMerchant(test)
+  await test.db.updateTable('payment_apps').set({ name: 'Tea House' }).where('id', '=', other.id).execute()
+  const namesOf = async (of: typeof merchant, title: string) => {
+    const { slug } = await makeLink(test, of, { title })
+    const { body } = await fresh.get(`${PAGE}?q=${slug}`)
+    const { names, siteName } = messages.en.console.linkReview
+    const text = textOf(body)
+    return [
+      text.includes(names) && text.includes(siteName),
+      body.includes(`applications/${other.payment_id}`),
+    ]
+  }
+  expect(await namesOf(merchant, 'Official Park F0rum points')).toEqual([false, false])
+  expect(await namesOf(merchant, 'Official 5PΑRK F0rum points')).toEqual([true, false])
+  expect(await namesOf(merchant, 'Vouchers of T e a – H0use')).toEqual([false, true])
+  expect(await namesOf(other, 'Vouchers of Tea House')).toEqual([false, true])
+  expect(await namesOf(merchant, 'Kites')).toEqual([false, false])
 })

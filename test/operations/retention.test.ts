@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { BATCH, deleteBatch, deleteExpiredRows, RETENTION, SWEPT } from '../../src/operations/retention.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
+import { makeLink } from '../harness/links.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { setRows } from '../harness/rows.ts'
 
@@ -114,6 +115,9 @@ function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBu
       select max(id), extract(epoch from ${at}::timestamptz)::integer, ${at}, 'timeout' from notifications`,
     alerts: sql`(user_id, app_id, kind, cause, facts, raised_at)
       values (${user_id}, ${app_id}, 'reviewed', ${key}, '{}', ${at})`,
+    link_reports: sql`(link_id, user_id, text, created_at)
+      select id, ${user_id}, 'A report of it', ${at} from links
+      where not exists (select from link_reports where link_id = links.id) limit 1`,
     oauth_apps: sql`(client_id, owner_id, name, redirect_uris, confirmed_at, created_at)
       values (${key}, ${user_id}, 'x', '{https://x.example}', null, ${at})`,
     'oauth_apps fetched_at': sql`(
@@ -136,6 +140,7 @@ describe('a round', () => {
       const order = await merchant.process({ amount: '5', description: 'x', order_id })
       expect(order.status).toBe(200)
     }
+    await Promise.all([makeLink(test, merchant), makeLink(test, merchant)])
     await sql`insert into oauth_apps (client_id, owner_id, name, redirect_uris) values ('swept', ${owner.id}, 'x', '{https://x.example}')`.execute(
       test.db,
     )

@@ -4,6 +4,7 @@ import { freezeOrder, freezeWallet } from '../../src/admin/points/freezes.ts'
 import { pauseHost } from '../../src/payment/notifications/pausing.ts'
 import { AppError } from '../../src/platform/errors.ts'
 import type { Browser, Page } from '../harness/harness.ts'
+import { rowOf } from '../harness/rows.ts'
 import { authorizationUrl } from '../identity/relying-party.ts'
 import { clientFor } from './pages/ways.ts'
 import { naming, type Role, type World } from './pages/world.ts'
@@ -258,6 +259,15 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
   '/admin/links/:slug/stop': admin(({ selling }) => `/admin/links?q=${selling.free}`, {
     reason: 'A picture of somebody else',
   }),
+  '/l/:slug/report': newcomer(
+    async ({ test, selling }, client) => {
+      // A member reports a link once.
+      const { id } = await rowOf(test, 'links', { slug: selling.free })
+      await test.db.deleteFrom('link_reports').where('link_id', '=', id).execute()
+      return client.get(`/l/${selling.free}?report=1`)
+    },
+    { report: 'The picture is somebody else’s' },
+  ),
   '/admin/mandates/rights/:payment_id': admin(({ merchant }) => `/admin/mandates?q=${merchant.payment_id}`, {
     daily_max: '1000000',
     ...reason,
@@ -345,6 +355,7 @@ export const BUTTONS = [
   '/payment/applications/:payment_id/developers/return',
   '/payment/applications/:payment_id/end-overlap',
   '/admin/links/:slug/allow',
+  '/admin/links/:slug/dismiss',
   ...['publish', 'pause', 'resume', 'end', 'delete', 'picture'].map(
     (act) => `/payment/applications/:payment_id/links/:slug/${act}`,
   ),

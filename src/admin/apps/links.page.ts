@@ -1,4 +1,4 @@
-/** /admin/links: the search of payment links, and how staff stops one. spec/links 1.2 and 4.5. */
+/** /admin/links: the search of payment links, what members report of them, and how staff stops one. spec/links 1.2, 4.5 and 5.2. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
@@ -6,19 +6,29 @@ import { actorOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { stopLink } from '../../payment/links/acts.ts'
 import { type FoundLink, findLinks } from '../../payment/links/reads.ts'
+import { dismissReports, type OpenReports, openReports } from '../../payment/links/reports.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { ReasonForm } from '../../web/forms/reason.ts'
-import { searchText } from '../../web/lists.ts'
+import { rowId, searchText } from '../../web/lists.ts'
+import { siteWords } from '../../web/site-words.ts'
+import { type NameInTitle, namesInTitles } from './like-titled.ts'
 
 const PATH = '/admin/links'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/apps/links': { links: FoundLink[]; q: string }
+    'admin/apps/links': {
+      links: FoundLink[]
+      reports: OpenReports
+      /** Names of others in the titles. */
+      names: Map<bigint, NameInTitle[]>
+      q: string
+    }
   }
 }
 
 const Asked = z.object({ q: searchText })
+const Dismissal = z.object({ last_id: rowId })
 
 /** Registers the pages. The caller's scope must require an administrator. */
 export function linkAdminPages(app: FastifyInstance, deps: Core): void {
@@ -35,6 +45,14 @@ export function linkAdminPages(app: FastifyInstance, deps: Core): void {
   app.post<One>(`${PATH}/:slug/allow`, options, async (request, reply) =>
     act(request, reply, deps, { reason: undefined, text: request.locale.t.console.linkReview.allowed }),
   )
+
+  app.post<One>(`${PATH}/:slug/dismiss`, options, async (request, reply) => {
+    const { slug } = request.params
+    const { last_id } = readForm(request, Dismissal)
+    const { actor_id: user_id, ip } = actorOf(request)
+    await dismissReports(deps, { slug, last_id }, { user_id, ip })
+    return reply.done(PATH, { text: request.locale.t.console.linkReview.dismissed })
+  })
 }
 
 async function act(
@@ -51,5 +69,15 @@ async function act(
 
 async function showLinks(request: FastifyRequest, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const { q } = Asked.parse(request.query ?? {})
-  return reply.page('admin/apps/links', { links: await findLinks(deps.db, q, deps.clock()), q })
+  const links = await findLinks(deps.db, q, deps.clock())
+  const settings = await deps.settings.read()
+  const siteNames = [siteWords(settings, 'en').site, siteWords(settings, 'zh-CN').site]
+  const [reports, names] = await Promise.all([
+    openReports(
+      deps.db,
+      links.map(({ id }) => id),
+    ),
+    namesInTitles(deps.db, links, siteNames),
+  ])
+  return reply.page('admin/apps/links', { links, reports, names, q })
 }

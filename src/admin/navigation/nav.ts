@@ -46,7 +46,7 @@ type State = { queues: Queues; hasMandates: boolean; isSetUp: boolean; query: st
 
 /** Returns the links of the administration, and the search that every page of it has. */
 export function adminNav(t: Messages, { queues, hasMandates, isSetUp, query }: State): AreaNav {
-  const { reviews, refundRequests, proposals, mandateRights } = queues
+  const { reviews, refundRequests, proposals, mandateRights, linkReports } = queues
   const c = t.console
   return {
     search: { action: FIND, label: c.find.label, hint: c.find.hint, query },
@@ -99,7 +99,7 @@ export function adminNav(t: Messages, { queues, hasMandates, isSetUp, query }: S
         links: [
           { href: '/admin/members', label: t.members.title, icon: 'users' },
           { href: '/admin/groups', label: t.localGroups.title, icon: 'users' },
-          { href: '/admin/links', label: c.linkReview.title, icon: 'link' },
+          { href: '/admin/links', label: c.linkReview.title, icon: 'link', count: linkReports },
           { href: '/admin/apps', label: t.registeredApps.title, icon: 'apps' },
           { href: '/admin/forum', label: c.forum.title, icon: 'globe' },
           { href: '/admin/notifications', label: t.merchantTabs.notifications, icon: 'bell' },

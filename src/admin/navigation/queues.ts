@@ -14,6 +14,8 @@ export type Queues = {
   proposals: number
   /** Applications that ask for the right to hold mandates. */
   mandateRights: number
+  /** Reports of payment links. */
+  linkReports: number
 }
 
 /** Counts the queues as one administrator sees them. */
@@ -37,7 +39,10 @@ export async function readQueues(
       ) as waiting)::integer as proposals,
       (select count(*) from (
         select from payment_apps where mandate_right = 'asked' order by id limit ${COUNTED_MAX}
-      ) as waiting)::integer as "mandateRights"`.execute(db)
+      ) as waiting)::integer as "mandateRights",
+      (select count(*) from (
+        select from link_reports where settled_at is null order by link_id, id limit ${COUNTED_MAX}
+      ) as waiting)::integer as "linkReports"`.execute(db)
   return rows[0]!
 }
 

@@ -92,6 +92,7 @@ export const acts = {
     'link.allow': { en: 'Stopped link allowed again', zh: '解除链接停用' },
     'link.create': { en: 'Link created', zh: '创建链接' },
     'link.delete': { en: 'Draft of a link deleted', zh: '删除链接草稿' },
+    'link.dismiss_reports': { en: 'Reports of a link dismissed', zh: '驳回对链接的举报' },
     'link.edit': { en: 'Link changed', zh: '修改链接' },
     'link.end': { en: 'Link ended', zh: '结束链接' },
     'link.hide_message': { en: 'Message of a buyer hidden', zh: '隐藏买家留言' },

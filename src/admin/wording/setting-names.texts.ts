@@ -348,6 +348,10 @@ export const names = {
     label: { en: 'Orders at payment links', zh: '在收款链接下单' },
     hint: noLimit('', ''),
   },
+  limit_link_reports: {
+    label: { en: 'Reports of payment links', zh: '举报收款链接' },
+    hint: noLimit('', ''),
+  },
   limit_metadata_fetches: {
     label: { en: 'Client metadata documents fetched', zh: '读取客户端元数据文档' },
     hint: noLimit('A document is kept for up to a day.', '读取后最多保留一天。'),

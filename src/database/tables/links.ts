@@ -93,10 +93,22 @@ type LinkPicturesTable = {
   created_at: Generated<Date>
 }
 
+type LinkReportsTable = {
+  id: Identity
+  link_id: bigint
+  user_id: bigint
+  text: string
+  /** Both, once an administrator has judged the report. */
+  settled_at: Nullable<Date>
+  settled_by: Nullable<bigint>
+  created_at: Generated<Date>
+}
+
 export interface LinksTables {
   links: LinksTable
   link_deliveries: LinkDeliveriesTable
   link_orders: LinkOrdersTable
   link_codes: LinkCodesTable
   link_pictures: LinkPicturesTable
+  link_reports: LinkReportsTable
 }

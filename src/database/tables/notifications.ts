@@ -19,6 +19,7 @@ export type AlertKind =
   | 'link_low'
   | 'link_sold_out'
   | 'link_stopped'
+  | 'link_reported'
   | MandateAlertKind
 
 /** The alerts to members about their mandates. */

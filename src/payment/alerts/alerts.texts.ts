@@ -149,6 +149,7 @@ export const alerts = {
     link_low: link,
     link_sold_out: link,
     link_stopped: link,
+    link_reported: link,
     mandate_accepted: mandate,
     mandate_more: mandate,
     mandate_charged: mandate,
@@ -306,6 +307,13 @@ export const alerts = {
       text: {
         en: `An administrator has stopped the payment link “${title}” of ${app}. Message: ${reason}`,
         zh: `管理员已停售 ${app} 的收款链接“${title}”。说明：${reason}`,
+      },
+    }),
+    link_reported: ({ app, title }: Facts) => ({
+      subject: { en: `${title}: reported by a member`, zh: `${title}：有会员举报` },
+      text: {
+        en: `A member has reported the payment link “${title}” of ${app} to the staff, who will look at it. It stays on sale until then. Check that its title, picture and description say what buyers get.`,
+        zh: `有会员向管理员举报了 ${app} 的收款链接“${title}”。管理员会查看，在此之前照常销售。请检查标题、图片和说明是否与买家所得相符。`,
       },
     }),
     ...mandateMails,

@@ -31,6 +31,7 @@ const LINKS: Record<Exclude<PaymentAlertKind, MandateAlertKind>, string> = {
   link_low: '/links',
   link_sold_out: '/links',
   link_stopped: '/links',
+  link_reported: '/links',
 }
 
 /** The alerts about payment applications. Identity raises those about sign-in applications, and accounts those about sign-ins. */
@@ -70,6 +71,7 @@ const TROUBLES: readonly AlertKind[] = [
   'link_low',
   'link_sold_out',
   'link_stopped',
+  'link_reported',
 ]
 
 /** Whether an alert asks for an act, or only tells. */

@@ -1,12 +1,12 @@
 // This room: payment links, which sell one thing each on a page of their own, and deliver it in the paying transaction.
-// Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, linksOfApp, findLinks, addCodes, takeBackCodes, salesOfLink, placeLinkOrder, deliveryOf, tellOfStock, setPicture, judgeMessage, removeMessage.
-// Tables: links, link_deliveries, link_orders, link_codes, link_pictures.
-// Clauses: spec/links 1.1–1.4, 2.1–2.6, 3.1–3.4, 4.1–4.9.
+// Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, linksOfApp, findLinks, addCodes, takeBackCodes, salesOfLink, placeLinkOrder, deliveryOf, tellOfStock, setPicture, judgeMessage, removeMessage, reportLink, dismissReports.
+// Tables: links, link_deliveries, link_orders, link_codes, link_pictures, link_reports.
+// Clauses: spec/links 1.1–1.4, 2.1–2.6, 3.1–3.4, 4.1–4.9, 5.1–5.3.
 /** What a shop's team and the staff do with a link. spec/links 1.1–1.4. Their locks: migrations/functions/payment/links.sql. */
-import { type Selectable, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
-import type { LinkState, LinksTable } from '../../database/tables/links.ts'
+import type { LinkState } from '../../database/tables/links.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
 import { raiseAlert } from '../alerts/alerts.ts'
@@ -19,13 +19,13 @@ import {
   rolesWith,
 } from '../rights/rights.ts'
 import { encryptDelivery, lastDelivery } from './delivery.ts'
+import { getLink, type Link } from './find.ts'
 import { redrawPreview } from './pictures.ts'
+import { settleReports } from './reports.ts'
 
 /** Links of an application that are not ended. */
 export const LINKS_MAX = 200
 const SLUG_LENGTH = 10
-
-export type Link = Selectable<LinksTable>
 
 /** What a link sells, and to whom: the fields of its form. */
 export type LinkDetails = Pick<
@@ -182,7 +182,7 @@ export async function deleteDraft(
 }
 
 /**
- * Stops a link as an administrator, or with `reason` undefined allows it again, as paused. Throws not_found, and conflict when
+ * Stops a link as an administrator, which settles its reports, or with `reason` undefined allows it again, as paused. Throws not_found, and conflict when
  * there is nothing to stop or allow.
  */
 export async function stopLink(
@@ -213,6 +213,7 @@ export async function stopLink(
       actor,
     )
     if (reason === undefined) return
+    await settleReports(tx, link, { user_id: actor.user_id, now })
     const facts = { link: slug, title: link.title, reason }
     const to = { roles: rolesWith('settings.edit') }
     await raiseAlert(tx, deps, {
@@ -220,13 +221,6 @@ export async function stopLink(
       cause: `${slug} ${now.toISOString()}`,
     })
   })
-}
-
-/** Finds a link by its slug, a draft too. Throws not_found. */
-async function getLink(tx: Tx, slug: string): Promise<Link> {
-  const link = await tx.selectFrom('links').where('slug', '=', slug).selectAll().executeTakeFirst()
-  if (link === undefined) throw new AppError('not_found', 'There is no such link')
-  return link
 }
 
 /**
@@ -241,9 +235,7 @@ export async function lockLink(
 ): Promise<{ app: Permitted; link: Link }> {
   const app = await lockPermitted(tx, payment_id, actor, 'settings.edit')
   await lockOwnersWallet(tx, app)
-  const link = await getLink(tx, slug)
-  if (link.app_id !== app.id) throw new AppError('not_found', 'There is no such link')
-  return { app, link }
+  return { app, link: await getLink(tx, slug, app) }
 }
 
 /** After this, no payment to the application is under way. The caller has locked the application. */

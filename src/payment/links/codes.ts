@@ -2,11 +2,11 @@
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
-import { AppError } from '../../platform/errors.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
 import { lockLink } from './acts.ts'
 import { codeContext } from './delivery.ts'
+import { getLink } from './find.ts'
 
 const CODE_LENGTH_MAX = 500
 export const LINES_MAX = 10_000
@@ -81,13 +81,7 @@ export async function addCodes(
   return deps.db.transaction().execute(async (tx) => {
     // The application's lock keeps other imports away. Payments go on.
     const app = await lockPermitted(tx, payment_id, actor, 'settings.edit')
-    const link = await tx
-      .selectFrom('links')
-      .where('slug', '=', slug)
-      .where('app_id', '=', app.id)
-      .select('id')
-      .executeTakeFirst()
-    if (link === undefined) throw new AppError('not_found', 'There is no such link')
+    const link = await getLink(tx, slug, app)
     const listed = new Map<string, CodeLine>()
     for (const each of read.codes) if (!listed.has(each.code)) listed.set(each.code, each)
     const { here, withdrawn_ids } = await knownCodes(tx, secrets, link.id, [...listed.keys()])

@@ -4,7 +4,8 @@ import type { DeliveryKind } from '../../database/tables/links.ts'
 import { isHonestProse, isHonestText } from '../../web/parameters.ts'
 import { minuteIn, startOfMinute } from '../../web/periods/days.ts'
 import { Amount } from '../wire-fields/fields.ts'
-import type { Link, LinkDetails } from './acts.ts'
+import type { LinkDetails } from './acts.ts'
+import type { Link } from './find.ts'
 
 const GROUPS_MAX = 10
 const GROUP_LENGTH_MAX = 100

@@ -18,6 +18,7 @@ import { MessageField, NameField, type ShownMessage, shownMessages } from './mes
 import { findPicture, PICTURES, pictureOf, previewOf } from './pictures.ts'
 import { type LinkRefusal, placeLinkOrder } from './place.ts'
 import { unitsLeft } from './reads.ts'
+import { isReportable, ReportField, reportLink } from './reports.ts'
 import { buttonSvg, linkUrl, previewTags } from './share.ts'
 
 const PAGE = '/l/:slug'
@@ -64,8 +65,14 @@ declare module '../../web/views.ts' {
       messages: ShownMessage[]
       /** The reader's, which a message is signed with by default. */
       username: string | undefined
+      /** Whether the page shows the title and the shop alone. */
+      isClosed: boolean
       /** The path of the picture. */
       picture: string | undefined
+      /** Whether the page asks for reports. It asks its team for none. */
+      mayReport: boolean
+      /** Whether the form of a report is open. */
+      isReporting: boolean
       /** For the team of a draft. Everyone else finds no page. */
       preview: Preview | undefined
     }
@@ -79,10 +86,11 @@ export async function linkPages(app: FastifyInstance, deps: Core): Promise<void>
 
   buttonPicture(app, deps)
   storedPicture(app, deps)
+  reportForm(app, deps)
 
   app.get(PAGE, async (request: LinkRequest, reply) => {
-    const asksToBuy = (request.query as Record<string, unknown>).buy === '1'
-    if (asksToBuy) {
+    const { buy, report } = request.query as Record<string, unknown>
+    if (buy === '1' || report === '1') {
       const elsewhere = await requireUser(request, reply)
       if (elsewhere !== undefined) return elsewhere
     }
@@ -132,19 +140,38 @@ function buttonPicture(app: FastifyInstance, deps: Core): void {
   })
 }
 
-/** GET /l/:slug/….png: the picture of a link, and its preview for forums. That of a draft is for its team alone. */
+/** GET /l/:slug/….png: the picture of a link, and its preview for forums. That of a draft or a closed link is for its team alone. */
 function storedPicture(app: FastifyInstance, deps: Core): void {
   app.get(`${PAGE}/:name(^[0-9a-f]{32}).png`, async (request: LinkRequest, reply) => {
     const link = await getLinkPage(request, deps)
     const { name } = request.params as { slug: string; name: string }
     const picture = await findPicture(deps.db, link.id, name)
-    if (picture === undefined) throw noSuchLink()
-    const reach = link.state === 'draft' ? 'private' : 'public'
+    if (picture === undefined || (isClosed(link) && link.role === null)) throw noSuchLink()
+    const reach = link.state === 'draft' || isClosed(link) ? 'private' : 'public'
     return reply
       .header('cache-control', `${reach}, max-age=${PICTURE_SECONDS}`)
       .type('image/png')
       .send(picture)
   })
+}
+
+/** POST /l/:slug/report: a member tells the staff what is wrong with the page. spec/links 5.1. */
+function reportForm(app: FastifyInstance, deps: Core): void {
+  app.post(`${PAGE}/report`, { config: { page: PAGE } }, async (request: LinkRequest, reply) => {
+    const elsewhere = await requireUser(request, reply)
+    if (elsewhere !== undefined) return elsewhere
+    const { slug } = request.params
+    if (!SLUG.test(slug)) throw noSuchLink()
+    const { paymentLinks: l } = request.locale.t
+    const { report: text } = readForm(request, z.object({ report: ReportField }), { report: l.report.wrong })
+    await reportLink(deps, { slug, user_id: sessionOf(request).user.id, text })
+    return reply.done(`/l/${slug}`, { text: l.report.sent })
+  })
+}
+
+/** Whether nothing is sold at a link for good, or until staff allows it. Its page shows its title and its shop alone. */
+function isClosed({ state }: Pick<LinkPage, 'state'>): boolean {
+  return state === 'ended' || state === 'stopped'
 }
 
 const noSuchLink = () => new AppError('not_found', 'There is no such page')
@@ -185,16 +212,19 @@ async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, r
   const data = {
     link,
     tags:
-      link.state === 'draft' || link.book === 'test'
+      link.state === 'draft' || link.book === 'test' || isClosed(link)
         ? []
         : previewTags(link, {
             url: linkUrl(deps, link.slug),
             image: previewOf(link) && `${deps.config.PAYMENT_PUBLIC_URL}${previewOf(link)}`,
             ...{ locale, site: site.name, isSoldOut },
           }),
-    picture: pictureOf(link),
-    messages: link.messages === 'public' ? await shownMessages(deps.db, link.id) : [],
+    picture: isClosed(link) ? undefined : pictureOf(link),
+    messages: link.messages === 'public' && !isClosed(link) ? await shownMessages(deps.db, link.id) : [],
     username: request.session?.user.username,
+    isClosed: isClosed(link),
+    mayReport: isReportable(link) && link.role === null,
+    isReporting: (request.query as Record<string, unknown>).report === '1',
     preview: await draftOf(link, deps),
     refusal: refused ?? (await predictRefusal(link, deps)),
     asked: given.data ?? Asked.parse({}),
@@ -261,6 +291,9 @@ async function findLinkPage({ db, clock }: Core, slug: string, user_id: bigint |
       sql<Judged>`judge_units(link.id, ${user_id ?? null}::bigint, 1)`.as('judged'),
       sql<bigint>`units_sold(link.id)`.as('sold'),
       unitsLeft.as('left'),
+      sql<Date | null>`(
+        select created_at from link_reports where link_id = link.id and user_id = ${user_id ?? null}::bigint
+      )`.as('reported_at'),
     ])
     .select([
       PICTURES.picture.as('picture'),

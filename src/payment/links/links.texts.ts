@@ -95,6 +95,18 @@ export const paymentLinks = {
     en: `This page was made by a member, not by ${site}.`,
     zh: `本页面由会员创建，并非${site}官方页面。`,
   }),
+  report: {
+    title: { en: 'Report this page', zh: '举报本页' },
+    label: { en: 'What is wrong with it?', zh: '有什么问题？' },
+    hint: {
+      en: 'The staff reads it with your username. The shop learns that its page was reported, not by whom.',
+      zh: '管理员会看到举报内容和你的用户名。商户只会得知本页被举报，不会知道举报人。',
+    },
+    wrong: { en: 'Write 10 to 500 characters of plain text.', zh: '请填写 10 至 500 个字符的纯文本。' },
+    button: { en: 'Send to the staff', zh: '提交给管理员' },
+    sent: { en: 'Thank you. The staff will look at this page.', zh: '谢谢，管理员会查看本页。' },
+    done: { en: 'You reported this page:', zh: '你已举报本页：' },
+  },
   changed: { en: 'Changed since staff reviewed it', zh: '审核后有修改' },
   /** In place of the button. */
   refusals: {

@@ -4,8 +4,8 @@ import { type RawBuilder, sql } from 'kysely'
 import { coloursOf, OWN_ACCENT } from '../../core/brand.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
-import { AppError } from '../../platform/errors.ts'
 import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
+import { getLink } from './find.ts'
 import { drawPreview } from './preview-picture.ts'
 
 /** Members choose these pictures, so the name is longer than a hash that somebody could find a second picture for. */
@@ -58,13 +58,7 @@ export async function setPicture(
   if (picture !== null) await deps.limits.hit('app_logos', actor.user_id.toString())
   await deps.db.transaction().execute(async (tx) => {
     const app = await lockPermitted(tx, payment_id, actor, 'settings.edit')
-    const link = await tx
-      .selectFrom('links')
-      .where('slug', '=', slug)
-      .where('app_id', '=', app.id)
-      .select('id')
-      .executeTakeFirst()
-    if (link === undefined) throw new AppError('not_found', 'There is no such link')
+    const link = await getLink(tx, slug, app)
     if (picture === null)
       await tx
         .deleteFrom('link_pictures')

@@ -4,7 +4,7 @@ import type { Core } from '../../core/core.ts'
 import { LOWER_ALNUM, randomText, sha256 } from '../../platform/secrets.ts'
 import { isPaused } from '../orders/repeats.ts'
 import { countTestOrder } from '../orders/test-mode.ts'
-import type { Link } from './acts.ts'
+import type { Link } from './find.ts'
 
 export type LinkRefusal =
   | ('not_found' | 'paused' | 'unusable' | 'not_on_sale' | 'not_yet' | 'over' | 'sold_out')

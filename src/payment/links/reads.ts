@@ -4,7 +4,7 @@ import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/paging.ts'
 import type { LinkState } from '../../database/tables/links.ts'
 import { AppError } from '../../platform/errors.ts'
-import type { Link } from './acts.ts'
+import type { Link } from './find.ts'
 import { waitingMessages } from './messages.ts'
 import { PICTURES } from './pictures.ts'
 
@@ -79,7 +79,7 @@ const FOUND_MAX = 50
 const LOOKED_THROUGH_MAX = 1_000
 
 /**
- * Finds links for staff, the stopped ones first and then the newest: all, or those of an address, an application, an owner's name or
+ * Finds links for staff, the reported ones first, then the stopped ones, then the newest: all, or those of an address, an application, an owner's name or
  * a part of a title. Drafts are their team's alone.
  */
 export async function findLinks(db: Db, text: string, now: Date) {
@@ -101,12 +101,13 @@ export async function findLinks(db: Db, text: string, now: Date) {
         )`,
       ),
     )
+    .orderBy(sql`exists (select from link_reports where link_id = link.id and settled_at is null)`, 'desc')
     .orderBy((eb) => eb('link.state', '<>', 'stopped'))
     .orderBy('link.id', 'desc')
     .limit(FOUND_MAX)
     .select(['link.id', 'link.slug', 'link.title', 'link.state', 'link.sells_from', 'link.sells_until'])
     .select(['link.stopped_reason', 'link.created_at', 'app.payment_id', 'app.name as app_name'])
-    .select(['owner.username as owner', sold.as('sold'), unitsLeft.as('left')])
+    .select(['owner.username as owner', 'owner.id as owner_id', sold.as('sold'), unitsLeft.as('left')])
     .execute()
   return links.map((link) => ({ ...link, shown: shownState(link, now) }))
 }

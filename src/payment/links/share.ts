@@ -2,7 +2,7 @@
 import type { Core } from '../../core/core.ts'
 import { escapeHtml } from '../../web/html.ts'
 import type { Locale } from '../../web/languages.ts'
-import type { Link } from './acts.ts'
+import type { Link } from './find.ts'
 import { PREVIEW } from './preview-picture.ts'
 
 type Priced = Pick<Link, 'amount' | 'amount_min'>

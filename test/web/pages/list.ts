@@ -160,6 +160,7 @@ export const PAGES: ListedPage[] = [
   buyer('payment/buyer/pay-state unusable', pay('unusable')),
   buyer('payment/buyer/pay-state link', pay('delivered')),
   buyer('payment/links/link', ({ selling }) => `/l/${selling.sale}`),
+  careful('payment/links/link reporting', ({ selling }) => `/l/${selling.free}?report=1`),
   visitor('payment/links/link visitor', ({ selling }) => `/l/${selling.free}`),
   merchant('payment/links/link preview', ({ selling }) => `/l/${selling.draft}`),
   merchant('payment/links/links', shop('links')),

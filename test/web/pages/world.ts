@@ -15,6 +15,7 @@ import { offerApplication } from '../../../src/payment/apps/handover.ts'
 import { acceptInvitation, inviteMember } from '../../../src/payment/apps/team.ts'
 import { setEventsUrl } from '../../../src/payment/events/events.ts'
 import { createLink } from '../../../src/payment/links/acts.ts'
+import { reportLink } from '../../../src/payment/links/reports.ts'
 import { revokeOwn } from '../../../src/payment/mandates/acts.ts'
 import { makeChargeMandate } from '../../../src/payment/mandates/charge.ts'
 import { linkSignInApp } from '../../../src/payment/mandates/right.ts'
@@ -597,6 +598,8 @@ async function makeSelling(test: TestApp, merchant: Merchant, buyer: Person) {
   const free = await makeLink(test, merchant, { title: 'A tip for the cats', messages: 'public', ...prices })
   const over = await makeLink(test, merchant, { title: 'Advent calendar', sells_until: test.clock.now() })
   const { transaction_id } = await buyAt(test.deps, sale, buyer, 2)
+  const text = 'The stickers are drawn by somebody else.'
+  await reportLink(test.deps, { slug: sale.slug, user_id: buyer.id, text })
   const lantern = details({ title: 'Paper lanterns', delivery: 'text', delivered: 'Fold along the lines.' })
   const draft = await createLink(test.deps, merchant.payment_id, lantern, ownerOf(merchant))
   const selling = { sale: sale.slug, free: free.slug, over: over.slug, draft }

@@ -1,0 +1,19 @@
+/** The look-up of a link by its address. */
+import type { Selectable } from 'kysely'
+import type { Tx } from '../../database/connection.ts'
+import type { LinksTable } from '../../database/tables/links.ts'
+import { AppError } from '../../platform/errors.ts'
+
+export type Link = Selectable<LinksTable>
+
+/** Finds a link by its slug, a draft too; with `app`, among the links of that application. Throws not_found. */
+export async function getLink(tx: Tx, slug: string, app?: { id: bigint }): Promise<Link> {
+  const link = await tx
+    .selectFrom('links')
+    .where('slug', '=', slug)
+    .$if(app !== undefined, (query) => query.where('app_id', '=', app!.id))
+    .selectAll()
+    .executeTakeFirst()
+  if (link === undefined) throw new AppError('not_found', 'There is no such link')
+  return link
+}
