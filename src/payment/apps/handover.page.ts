@@ -94,6 +94,7 @@ async function askFirst(request: OwnedRequest, reply: FastifyReply, deps: Core, 
   const { payment_id } = request.params
   const user_id = sessionOf(request).user.id
   const { name } = await getPermitted(deps.db, payment_id, user_id, 'application.hand_over')
+  const { unsoldCodes } = await getHandover(deps, payment_id, user_id)
   const { handover } = request.locale.t.team
   return reply.page('confirm', {
     title: handover.ask.title(name, username),
@@ -101,6 +102,7 @@ async function askFirst(request: OwnedRequest, reply: FastifyReply, deps: Core, 
     facts: [
       { term: handover.ask.owner, value: `@${username}` },
       { term: handover.ask.answer, value: handover.ask.days },
+      ...(unsoldCodes > 0n ? [{ term: handover.ask.codes, value: request.locale.points(unsoldCodes) }] : []),
     ],
     notes: handover.consequences,
     action: `${pathOf(request)}/handover/offer`,

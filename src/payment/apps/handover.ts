@@ -178,14 +178,20 @@ export async function declineOffer(deps: Core, payment_id: string, actor: Actor)
   })
 }
 
-/** The application offered to the member, or the owner's own one with its offer. Throws what getPermitted throws. */
+/**
+ * The application offered to the member, or the owner's own one with its offer, and how many unsold codes of its links go with it.
+ * Throws what getPermitted throws.
+ */
 export async function getHandover(deps: Core, payment_id: string, user_id: bigint) {
   const offered = await offersTo(deps.db, user_id, deps.clock())
     .where('app.payment_id', '=', payment_id)
     .select(['app.payment_id', 'app.name', 'app.status', 'owner.username as owner_username'])
     .select(['offer.expires_at', 'recipient.username as to_username'])
     .executeTakeFirst()
-  if (offered !== undefined) return { isMine: false as const, app: offered, offer: offered }
+  if (offered !== undefined) {
+    const unsoldCodes = await countUnsoldCodes(deps.db, payment_id)
+    return { isMine: false as const, app: offered, offer: offered, unsoldCodes }
+  }
   const app = await getPermitted(deps.db, payment_id, user_id, 'application.hand_over')
   const offer = await deps.db
     .selectFrom('payment_app_offers as offer')
@@ -194,7 +200,16 @@ export async function getHandover(deps: Core, payment_id: string, user_id: bigin
     .where('offer.expires_at', '>', deps.clock())
     .select(['offer.expires_at', 'recipient.username as to_username'])
     .executeTakeFirst()
-  return { isMine: true as const, app, offer }
+  return { isMine: true as const, app, offer, unsoldCodes: await countUnsoldCodes(deps.db, payment_id) }
+}
+
+/** Counts the codes for sale at the links of an application. Those that were taken back are with the owner who took them. */
+async function countUnsoldCodes(db: Db, payment_id: string): Promise<bigint> {
+  const { rows } = await sql<{ count: bigint }>`
+    select count(*) from link_codes as code join links as link on link.id = code.link_id
+    where link.app_id = (select id from payment_apps where payment_id = ${payment_id})
+      and code.order_id is null and code.withdrawn_at is null`.execute(db)
+  return rows[0]!.count
 }
 
 /** The current offers to a member, the newest first. */

@@ -1,6 +1,7 @@
 /** Texts of the team of a payment application, and of its next owner. */
 import { common } from '../../web/common.texts.ts'
 import type { Texts } from '../../web/languages.ts'
+import { counted } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const team = {
@@ -175,6 +176,10 @@ export const handover = {
     },
     { en: 'Its test application is handed over too.', zh: '对应的测试应用随之一并移交。' },
   ],
+  codes: (count: string, n: bigint) => ({
+    en: `Its links hold ${count} unsold ${counted(n, 'code', 'codes')}. ${counted(n, 'It goes', 'They go')} to the new owner.`,
+    zh: `收款链接中有 ${count} 个未售卡密，将归新所有者。`,
+  }),
   others: { en: 'All that changes', zh: '全部变化' },
   look: { en: 'View the offer', zh: '查看移交请求' },
   goodUntil: { en: 'The offer expires', zh: '有效期至' },
@@ -197,6 +202,7 @@ export const handover = {
     owner: { en: 'New owner', zh: '新所有者' },
     answer: { en: 'Time to accept', zh: '接受期限' },
     days: { en: '7 days', zh: '7 天' },
+    codes: { en: 'Unsold codes that go with it', zh: '随之移交的未售卡密' },
   },
   done: {
     offered: (name: string) => ({
