@@ -294,4 +294,5 @@ comment on index users_email is 'src/accounts/people/users.ts: a member by addre
 comment on index users_forum_id_key is 'unique: a member of the forum has one account';
 comment on index users_forum_staff is 'src/accounts/forum-sync/sweep.ts: the forum''s staff, who are asked for first';
 comment on index users_passkey_handle is 'unique: a handle of passkeys names one member';
+comment on index users_service is 'src/accounts/members.ts: the accounts of programs';
 comment on index users_username_key is 'unique: usernames differ in more than case';

@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000
 const EVENTS_MAX = 50
 const SESSIONS_MAX = 50
 
-export type MemberStatus = 'barred' | 'admins'
+export type MemberStatus = 'barred' | 'admins' | 'service'
 
 export type MemberSearch = {
   text: string
@@ -28,7 +28,8 @@ export type MemberSearch = {
 
 /**
  * Finds members by a part of the username, of the name or of the address before its @, by the whole address, or by their id or
- * forum id. A text of one or two letters is the beginning of a username. The newest members come first.
+ * forum id. A text of one or two letters is the beginning of a username. The newest members come first. Without a text, accounts
+ * of programs are on their own list only.
  */
 export async function searchMembers(
   db: Db,
@@ -39,7 +40,7 @@ export async function searchMembers(
   let members = db
     .selectFrom('users')
     .select(userColumns)
-    .select('forum_id')
+    .select(['forum_id', 'is_service'])
     .orderBy('id', 'desc')
     .limit(limit)
   if (text !== '') {
@@ -49,6 +50,7 @@ export async function searchMembers(
     )
   }
   if (status !== 'all') members = members.where(hasStatus(status, now))
+  else if (text === '') members = members.where('is_service', '=', false)
   if (before !== undefined) members = members.where('id', '<', before)
   return members.execute()
 }
@@ -74,7 +76,7 @@ export async function findMembers(db: Db, text: string, limit: number) {
         union (select id from users where ${isCalled(text)} limit ${RANKED_MAX})
       ))`,
     )
-    .select(['id', 'username', 'name', 'avatar_url'])
+    .select(['id', 'username', 'name', 'avatar_url', 'trust_level'])
     .orderBy(sql`lower(username) = lower(${name})`, 'desc')
     .orderBy(sql`username ilike ${beginning} or name ilike ${beginning}`, 'desc')
     .orderBy('id', 'desc')
@@ -104,15 +106,17 @@ const HAS_PIECES = /...|[\u2e80-\u9fff]/u
 /** Counts the members of each status. */
 export async function countMembers(db: Db, now: Date): Promise<Counts<MemberStatus>> {
   return countEach(db, {
-    all: sql`select from users`,
+    all: sql`select from users where not is_service order by id`,
     barred: sql`select from users where ${hasStatus('barred', now)} order by id`,
     admins: sql`select from users where ${hasStatus('admins', now)} order by id`,
+    service: sql`select from users where ${hasStatus('service', now)} order by id`,
   })
 }
 
 /** Each status has an index. */
 function hasStatus(status: MemberStatus, now: Date): RawBuilder<boolean> {
   if (status === 'admins') return sql`is_admin`
+  if (status === 'service') return sql`is_service`
   return sql`(is_banned or suspended_till is not null) and is_banned_or_suspended(is_banned, suspended_till, ${now})`
 }
 
@@ -124,6 +128,7 @@ export async function getMember(db: Db, user_id: bigint) {
     .where('users.id', '=', user_id)
     .select(userColumns)
     .select(['users.forum_id', 'users.created_at', 'users.must_change_password', 'users.anonymised_at'])
+    .select('users.is_service')
     .select(['forum.username as forum_username', 'forum.checked_at', 'forum.failure'])
     .select(sql<boolean>`users.password_hash is not null`.as('has_password'))
     .executeTakeFirst()

@@ -51,8 +51,8 @@ export async function createAccount(
   by: { actor_id: bigint; ip: string } | undefined = undefined,
 ): Promise<{ id: bigint; password: string }> {
   const { password, password_hash } = await oneTimePassword()
-  const { username, is_admin = false, trust_level = 0 } = account
-  const detail = { username, is_admin, trust_level }
+  const { username, is_admin = false, trust_level = 0, is_service } = account
+  const detail = { username, is_admin, trust_level, ...(is_service && { is_service }) }
   const values = { ...account, password_hash, must_change_password: true }
   const id = await createUser(db, values, (tx, user_id) =>
     recordAudit(tx, { ...byOperator('account.created', user_id, detail), ...by }),

@@ -10,6 +10,7 @@ type Member<Name extends string> = {
   username: Name
   name: string
   trust_level: number
+  is_service?: boolean
   /** How many days before the demo. */
   joined: number
 }

@@ -35,16 +35,23 @@ const IP = '127.0.0.1'
 const RATE = '100'
 
 /** The examples have their own member and owner of the applications, so no member of the history acts in them. */
-const MEMBER = { username: 'api-samples', name: 'API samples', trust_level: 2, joined: 730 } as const
-const OWNER = {
-  username: 'api-samples-owner',
-  name: 'Owner of the API samples',
-  trust_level: 2,
-  joined: 730,
-} as const
+const NAME = 'Service account · 服务账号'
+const SERVICE = { name: NAME, trust_level: 2, is_service: true, joined: 730 } as const
+const MEMBER = { username: 'api-samples', ...SERVICE } as const
+const OWNER = { username: 'api-samples-owner', ...SERVICE } as const
 
 /** Creates the two service members. Made before the history, they are not among the newest members. */
-export const ensureSampleMembers = (deps: Parts) => ensureMembers(deps, [MEMBER, OWNER])
+export async function ensureSampleMembers(deps: Parts) {
+  const ids = await ensureMembers(deps, [MEMBER, OWNER])
+  // An older demo has them without the mark.
+  await deps.db
+    .updateTable('users')
+    .set({ name: NAME, is_service: true })
+    .where('id', 'in', Object.values(ids))
+    .where('is_service', '=', false)
+    .execute()
+  return ids
+}
 
 /** Creates what is missing. Returns a function that gives the reference its keys, with a new code of the member at each call. */
 export async function ensureSamples(deps: Parts, store: Store, reviewer_id: bigint): Promise<FindSamples> {

@@ -84,6 +84,32 @@ describe('members', () => {
     expect(await found('', 'nonsense')).toEqual([200, true, true])
   })
 
+  it('that are accounts of programs are on a list of their own, and found by name', async () => {
+    const made = await admin.submit(await admin.get(LIST), `${LIST}/new`, {
+      ...{ username: 'deploy-bot', trust_level: '0', is_service: 'on' },
+    })
+    expect(made.status).toBe(200)
+    const { id } = await rowOf(test, 'users', { username: 'deploy-bot', is_service: true })
+    const lists = async (asked: string) =>
+      (await admin.get(`${LIST}?${asked}`)).body.includes(`href="${pathOf({ id })}"`)
+    expect(await lists('')).toBe(false)
+    expect(await lists('status=service')).toBe(true)
+    expect(await lists('q=deploy')).toBe(true)
+    expect((await admin.get(pathOf({ id }))).body).toContain(messages.en.members.service)
+    expect(await trailOf({ id })).toMatchObject([{ action: 'account.created', detail: { is_service: true } }])
+  })
+
+  it('lead to what moves their points', async () => {
+    const person = await makePerson(test, { points: 10n })
+    const { body } = await admin.get(pathOf(person))
+    const href = /href="(\/admin\/adjustments\?[^"]*)#points"/.exec(body)![1]!
+    expect((await admin.get(href)).body).toContain(`>${person.username},</textarea>`)
+    const freeze = `/admin/wallets/${person.id}/freeze`
+    const asked = await admin.submit(await admin.get(pathOf(person)), freeze, { reason: REASON })
+    expect(await admin.submit(asked, freeze)).toMatchObject({ status: 303 })
+    expect((await admin.get(pathOf(person))).body).toContain(`action="/admin/wallets/${person.id}/unfreeze"`)
+  })
+
   it('go on page after page', async () => {
     const many = Array.from({ length: 51 }, (_, n) => ({ username: `paged${n}`, password_hash: 'x' }))
     await test.db.insertInto('users').values(many).execute()

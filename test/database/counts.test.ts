@@ -165,6 +165,7 @@ describe('the counts of a list', () => {
     expect(members.counts).toEqual({
       all: atLeast(COUNTED_MAX),
       barred: atLeast(COUNTED_MAX),
+      service: { rows: 0, isMore: false },
       admins: exactly(ADMINS),
     })
     expect(members.read).toBeLessThanOrEqual(2 * COUNTED_MAX + 50)

@@ -144,6 +144,8 @@ export type NewUser = {
   email?: string
   trust_level?: number
   is_admin?: boolean
+  /** The account of a program, which lists of members leave out. */
+  is_service?: boolean
   /** When the member joined. Now, unless a history is made up. */
   created_at?: Date
 }

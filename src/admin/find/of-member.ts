@@ -1,4 +1,5 @@
 /** The wallet, the payment applications and the last orders of a member, for the pages about the member. */
+import { sql } from 'kysely'
 import type { Db } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 
@@ -23,6 +24,21 @@ export async function memberWithWallet(db: Db, user_id: bigint) {
     .executeTakeFirst()
   if (member === undefined) throw new AppError('not_found', 'There is no such thing')
   return member
+}
+
+/** What a list says of a member: the live balance, and the last use of an open session. */
+export type Glance = { balance: bigint; seen_at: Date | null }
+
+/** Reads both for some members, by their ids. */
+export async function glancesOf(db: Db, ids: bigint[]): Promise<Map<bigint, Glance>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await sql<Glance & { id: bigint }>`
+    select id,
+      coalesce((select balance from ledger_accounts as wallet
+        where wallet.user_id = member.id and wallet.book = 'live' and wallet.kind = 'wallet'), 0)::bigint as balance,
+      (select max(coalesce(last_seen_at, auth_time)) from sessions where user_id = member.id) as seen_at
+    from unnest(${ids}::bigint[]) as member (id)`.execute(db)
+  return new Map(rows.map(({ id, ...glance }) => [id, glance]))
 }
 
 /** The newest payment applications of a member. */

@@ -35,7 +35,7 @@ import { anonymise } from '../../privacy/anonymise.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { Confirmed, Reason } from '../../web/forms/reason.ts'
 import { cursor, idIn, onePage, searchText } from '../../web/lists.ts'
-import { lastOrdersOf, memberWithWallet, paymentAppsOf } from '../find/of-member.ts'
+import { glancesOf, lastOrdersOf, memberWithWallet, paymentAppsOf } from '../find/of-member.ts'
 import { actWords } from '../wording/act-words.ts'
 
 const PATH = '/admin/members'
@@ -44,7 +44,7 @@ type OneMember = FastifyRequest<{ Params: { user_id: string } }>
 
 const Search = z.object({
   q: searchText,
-  status: z.enum(['all', 'barred', 'admins']).catch('all'),
+  status: z.enum(['all', 'barred', 'admins', 'service']).catch('all'),
   before: cursor,
 })
 
@@ -54,6 +54,10 @@ const NewAccount = z.object({
     .string()
     .regex(/^[0-4]$/)
     .transform(Number),
+  is_service: z
+    .literal('on')
+    .optional()
+    .transform((on) => on !== undefined),
 })
 
 const act = { reason: Reason, confirmed: Confirmed }
@@ -81,6 +85,7 @@ declare module '../../web/views.ts' {
       q: string
       status: string
       counts: Counts<MemberStatus>
+      glances: Awaited<ReturnType<typeof glancesOf>>
       next: bigint | undefined
     }
     'admin/people/member-created': { id: bigint; password: string; username: string }
@@ -147,8 +152,12 @@ async function showMembers(
     q === '' ? countMembers(db, now) : {},
   ])
   const { rows, next } = onePage(found, TABLE_LINES)
+  const glances = await glancesOf(
+    db,
+    rows.map(({ id }) => id),
+  )
   const members = rows.map((member) => ({ ...member, isBannedOrSuspended: isBannedOrSuspended(member, now) }))
-  return reply.page('admin/people/members', { members, q, status, counts, next })
+  return reply.page('admin/people/members', { members, q, status, counts, glances, next })
 }
 
 const pathOf = (user_id: bigint) => `${PATH}/${user_id}`

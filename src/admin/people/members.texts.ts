@@ -11,6 +11,7 @@ export const members = {
     all: { en: 'All', zh: '全部' },
     barred: { en: 'Suspended and banned', zh: '已停用和已封禁' },
     admins: { en: 'Administrators', zh: '管理员' },
+    service: { en: 'Service accounts', zh: '服务账号' },
   },
   nothing: { en: 'No results', zh: '没有结果' },
   nothingText: {
@@ -43,6 +44,8 @@ export const members = {
   unconfirmed: { en: 'not confirmed', zh: '未验证' },
   groups: { en: 'Groups', zh: '用户组' },
   joined: { en: 'Joined', zh: '加入时间' },
+  service: { en: 'Service account', zh: '服务账号' },
+  isService: { en: 'For a program: lists of members leave it out', zh: '供程序使用，不在成员列表中显示' },
   admin: { en: 'Administrator', zh: '管理员' },
   moderator: { en: 'Moderator', zh: '版主' },
   ofForum: { en: 'Forum', zh: '论坛' },
@@ -74,6 +77,7 @@ export const members = {
   passkeys: { en: 'Passkeys', zh: '通行密钥' },
   forum: { en: 'At the forum', zh: '论坛账号' },
   asked: { en: 'Updated from the forum', zh: '上次从论坛更新' },
+  givePoints: { en: `Give or take ${POINTS}`, zh: `发放或扣除${POINTS}` },
   actsTitle: { en: 'Actions', zh: '可执行的操作' },
   self: {
     en: 'This is your own account. You cannot suspend or ban yourself.',

@@ -1,4 +1,4 @@
-/** The acts of the audit log and the refusals of the security record, in words. Pages show the key beside them. */
+/** The acts of the audit log and the refusals of the security record, in words. Pages have the key as a tooltip. */
 import { common } from '../../web/common.texts.ts'
 import type { Text, Texts } from '../../web/languages.ts'
 import { POINTS } from '../../web/site-words.ts'
@@ -234,6 +234,7 @@ export const acts = {
     to_username: { en: 'Recipient', zh: '收款人' },
     email: { en: 'Email address', zh: '邮箱' },
     address: { en: 'Email address restored', zh: '恢复的邮箱' },
+    is_service: { en: 'Service account', zh: '服务账号' },
     is_admin: { en: 'Administrator', zh: '管理员' },
     is_moderator: { en: 'Moderator', zh: '版主' },
     trust_level: { en: 'Trust level', zh: '信任等级' },
@@ -280,6 +281,11 @@ export const acts = {
     count: { en: 'Number', zh: '数量' },
     up_to: { en: 'Up to', zh: '截至编号' },
     kind: { en: 'Kind', zh: '种类' },
+    slug: { en: 'Link', zh: '链接' },
+    title: { en: 'Title', zh: '标题' },
+    picture: { en: 'Picture', zh: '图片' },
+    added: { en: 'Codes added', zh: '导入的卡密' },
+    'payout.lines': { en: 'Payments', zh: '付款笔数' },
     setting: { en: 'Setting', zh: '设置' },
     setting_value: { en: 'Value', zh: '值' },
     terms: { en: 'Terms', zh: '条款' },

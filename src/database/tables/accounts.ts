@@ -14,6 +14,8 @@ export type UsersTable = {
   is_moderator: Generated<boolean>
   suspended_till: Nullable<Date>
   is_banned: Generated<boolean>
+  /** The account of a program, which lists of members leave out. */
+  is_service: Generated<boolean>
   password_hash: Nullable<string>
   must_change_password: Generated<boolean>
   /** False until the first sign-in, which is from no new browser. */
