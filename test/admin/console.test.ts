@@ -149,6 +149,40 @@ describe('the search box', () => {
     expect((await find('example.org')).body).not.toContain(`/admin/members/${first.id}`)
   })
 
+  it('finds random numbers by six characters of them, and shops’ own numbers by three', async () => {
+    const transaction_id = await paidOrder('walrus-7001')
+    const href = `/admin/orders/${transaction_id}`
+    const finds = async (q: string) => {
+      const { body, location = '' } = await find(q)
+      return body.includes(`href="${href}"`) || location === href
+    }
+    const random = transaction_id.slice(9)
+    expect([await finds(random.slice(0, 6)), await finds(random.slice(0, 5))]).toEqual([true, false])
+    expect([await finds('7001'), await finds('walru')]).toEqual([true, false])
+    const [first, other] = [merchant.payment_id.slice(0, 6), merchant.payment_id.slice(0, 5)]
+    const app = `/admin/payment-applications/${merchant.payment_id}`
+    for (const [q, isFound] of [
+      [first, true],
+      [other, false],
+    ] as const) {
+      const { body, location = '' } = await find(q)
+      expect([q, body.includes(app) || location === app]).toEqual([q, isFound])
+    }
+  })
+
+  it('shows the balance, the level and the last sign-in of a member', async () => {
+    const [rich, idle] = [await makePerson(test, { points: 4_321n, trust_level: 3 }), await makePerson(test)]
+    await rich.signIn()
+    for (const { id } of [rich, idle])
+      await sql`update users set username = 'manatee_' || id where id = ${id}`.execute(test.db)
+    const rows = [...(await find('manatee')).body.matchAll(/<li>.*?<\/li>/gs)].map(([row]) => textOf(row))
+    const rowOfMember = ({ id }: { id: bigint }) => rows.find((row) => row.includes(`@manatee_${id}`))
+    expect(rowOfMember(rich)).toContain('4,321')
+    expect(rowOfMember(rich)).toContain(messages.en.common.trustLevel(3))
+    expect(rowOfMember(rich)).toContain(messages.en.members.lastSeen)
+    expect(rowOfMember(idle)).toContain(messages.en.members.notSeen)
+  })
+
   it('is on every page of the administration', async () => {
     for (const path of ['/admin', '/admin/settings', '/admin/audit'])
       expect((await admin.get(path)).body, path).toContain('action="/admin/find"')
@@ -211,13 +245,23 @@ describe('the review of a payment application', () => {
     const page = await admin.get(path)
     expect(page.body).toContain(t.review.memberFor('3', 3))
     expect(page.body).toContain(t.review.unchecked)
+    const queue = await admin.get('/admin/reviews')
+    expect(await admin.submit(queue, `${path}/check`)).toMatchObject({
+      status: 303,
+      location: '/admin/reviews',
+    })
     const checked = await admin.submit(page, `${path}/check`)
     expect(checked).toMatchObject({ status: 303, location: `${path}#addresses` })
     expect((await admin.get(path)).body).toContain(t.review.verdicts.blocked)
     expect((await admin.get('/admin/reviews')).body).toContain(t.review.verdicts.blocked)
     const action = 'payment_app.check_addresses'
+    const entry = {
+      actor_id: adminId,
+      detail: { addresses: [{ url: pending.callbackUrl, verdict: 'blocked' }] },
+    }
     expect(await rowsOf(test, 'audit_log', { subject: pending.payment_id, action })).toMatchObject([
-      { actor_id: adminId, detail: { addresses: [{ url: pending.callbackUrl, verdict: 'blocked' }] } },
+      entry,
+      entry,
     ])
     const unknown = '/admin/payment-applications/pay_00000000000000000000/check'
     expect((await admin.post(unknown, page.form(`${path}/check`))).status).toBe(404)
@@ -311,8 +355,8 @@ describe('the audit log', () => {
       readFileSync(file, 'utf8'),
     )
     const names = sources.flatMap((source) =>
-      [...source.matchAll(/\bdetail(?:: | = )\{([^{}]*)\}/g)].flatMap(([, fields]) =>
-        fields!.split(',').flatMap((field) => /^\s*(\w+)\s*(?::|$)/.exec(field)?.[1] ?? []),
+      [...source.matchAll(/\b(?:detail(?:: | = )|audit\(\s*tx, '[^{};()]*)\{([^{}]*)\}/g)].flatMap(
+        ([, fields]) => fields!.split(',').flatMap((field) => /^\s*(\w+)\s*(?::|$)/.exec(field)?.[1] ?? []),
       ),
     )
     expect(names.length).toBeGreaterThan(50)

@@ -81,6 +81,7 @@ export const registeredApps = {
 /** Texts of the terms of a payment application, for administrators. */
 export const appTerms = {
   fee: { en: 'Payment fee', zh: '付款手续费' },
+  change: { en: 'Change the terms', zh: '修改条款' },
   feeHint: { en: 'Empty: the fee of the site.', zh: '留空则使用全站手续费。' },
   payments: { en: `${POINTS} it can receive per day`, zh: `每日收款上限` },
   transfers: { en: `${POINTS} it can transfer per day`, zh: `每日转账上限` },

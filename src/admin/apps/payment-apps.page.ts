@@ -52,6 +52,9 @@ const TermsForm = termsForm.extend({
     .pipe(termsForm.shape.fee_rate),
 })
 
+/** The page of reviews has the form too. */
+const CheckForm = z.object({ from: z.literal('reviews').optional().catch(undefined) })
+
 /** Registers the pages. The caller's scope must require an administrator. */
 export function paymentAppAdminPages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request: OneApp, reply) => showPaymentApp(request, reply, deps))
@@ -70,8 +73,10 @@ export function paymentAppAdminPages(app: FastifyInstance, deps: Core): void {
 
   app.post(`${PATH}/check`, async (request: OneApp, reply) => {
     const { payment_id } = request.params
+    const { from } = readForm(request, CheckForm)
     await checkAddresses(deps, payment_id, actorOf(request))
-    return reply.done(`${pathOf(request)}#addresses`, { text: request.locale.t.console.review.checked })
+    const page = from === 'reviews' ? '/admin/reviews' : `${pathOf(request)}#addresses`
+    return reply.done(page, { text: request.locale.t.console.review.checked })
   })
 }
 

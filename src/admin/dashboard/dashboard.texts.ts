@@ -15,6 +15,10 @@ export const dashboard = {
     en: `${percent}% on yesterday at this time`,
     zh: `较昨天此时 ${percent}%`,
   }),
+  untilNow: (points: string) => ({
+    en: `Yesterday at this time: ${points}`,
+    zh: `昨天此时为 ${points}`,
+  }),
   signedIn: { en: 'Signed in today', zh: '今日登录' },
   joined: (count: string, total: string, n: number) => ({
     en: `${count} new, ${total} ${counted(n, 'member', 'members')}`,
@@ -24,7 +28,6 @@ export const dashboard = {
   newMembers: { en: 'New members, last 30 days', zh: '近 30 天新增成员' },
   circulating: { en: `${POINTS} in circulation`, zh: `流通中的${POINTS}` },
   asOf: { en: 'As of', zh: '截至' },
-  unproven: { en: 'Known after the first check of the books', zh: '首次核验账本后可知' },
   fees: { en: 'Fees today', zh: '今日手续费' },
   feesOfMonth: (points: string, day: string) => ({
     en: `This month to ${day}: ${points}`,
@@ -37,12 +40,11 @@ export const dashboard = {
   inAll: (points: string) => ({ en: `${pointsOf(points)} in total`, zh: `合计 ${points} ${POINTS}` }),
   proposals: { en: 'Approvals', zh: '待审批的操作' },
   proposedBy: (username: string) => ({ en: `Proposed by @${username}`, zh: `由 @${username} 提交` }),
-  nothing: { en: 'Nothing waiting', zh: '没有待处理的事项' },
-  abuse: { en: 'Suspicious activity', zh: '风险提示' },
-  abuseText: {
-    en: 'Circular payments, many movements, linked new accounts',
-    zh: '循环流转、频繁变动、相关联的新账号',
-  },
+  mandateRights: { en: 'Requests to hold mandates', zh: '预授权资格申请' },
+  mandateRightsText: { en: 'Shops that want to charge in advance', zh: '希望按预授权扣款的商店' },
+  linkReports: { en: 'Reported links', zh: '被举报的链接' },
+  linkReportsText: { en: 'Members say why', zh: '成员已说明原因' },
+  nothing: { en: 'Nothing is waiting for you', zh: '没有等你处理的事项' },
   chart: (n: string) => ({ en: `${POINTS} paid, last ${n} days`, zh: `近 ${n} 天付款${POINTS}` }),
   chartNone: {
     en: `The chart starts after the first daily close, an hour after midnight in China (UTC+8).`,

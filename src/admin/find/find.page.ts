@@ -5,16 +5,19 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { findMembers } from '../../accounts/members.ts'
+import type { User } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { containing } from '../../database/paging.ts'
 import type { JournalKind } from '../../database/tables/ledger.ts'
+import { glancesOf } from './of-member.ts'
 import {
   FOUND_MAX,
   findNewestOrders,
   findOrders,
   findTransfers,
   hasOlderOrders,
+  NUMBER_PART_MIN,
   SEARCHED_MAX,
 } from './transactions.ts'
 
@@ -23,6 +26,8 @@ declare module '../../web/views.ts' {
     'admin/find/find': {
       q: string
       groups: { kind: Kind; found: Found[]; all: string | undefined }[]
+      /** Of the members that were found. */
+      glances: Awaited<ReturnType<typeof glancesOf>>
       /** How many of the newest orders were searched by what they sold, if there are older ones. */
       searched: number | undefined
     }
@@ -44,8 +49,14 @@ export function findPages(app: FastifyInstance, { db }: Core): void {
       found,
       all: found.length < SHOWN_MAX ? undefined : listOf(kind, q),
     }))
-    const searched = (await hasOlderOrders(db)) ? SEARCHED_MAX : undefined
-    return reply.page('admin/find/find', { q, groups, searched })
+    const [older, glances] = await Promise.all([
+      hasOlderOrders(db),
+      glancesOf(
+        db,
+        found.flatMap(({ who }) => who?.id ?? []),
+      ),
+    ])
+    return reply.page('admin/find/find', { q, groups, glances, searched: older ? SEARCHED_MAX : undefined })
   })
 }
 
@@ -81,8 +92,14 @@ export type Found = {
   note: string
   href: string
   movement?: JournalKind
+  /** Random numbers, which a narrow page leaves out. */
+  numbers?: string
   /** Of an order or a transfer: its points, when it was made, and who paid it. */
   money?: { amount: bigint; at: Date; payer: string | null }
+  /** Of a member. */
+  who?: Pick<User, 'id' | 'username' | 'avatar_url' | 'trust_level'>
+  /** Of a payment application or a sign-in application. */
+  app?: App
 }
 
 /** The most results of each kind on the page. Members and OAuth applications have a list that shows all. */
@@ -96,13 +113,13 @@ async function findByNumber(db: Db, text: string): Promise<Found[]> {
     db
       .selectFrom('payment_apps')
       .where((eb) => eb.or([eb('payment_id', '=', text), eb('pid', '=', number)]))
-      .select(['payment_id', 'pid', 'name'])
+      .select(['payment_id', 'pid', 'name', 'logo_url'])
       .execute()
       .then((apps) => apps.map(paymentApp)),
     db
       .selectFrom('oauth_apps')
       .where('client_id', '=', text)
-      .select(['client_id', 'name'])
+      .select(['client_id', 'name', 'logo_url'])
       .execute()
       .then((apps) => apps.map(oauthApp)),
     findOrders(db, text).then((orders) => orders.map(order)),
@@ -111,7 +128,8 @@ async function findByNumber(db: Db, text: string): Promise<Found[]> {
         ({ transaction_id, order_id, from_username, to_username, app_name, amount, paid_at }) => ({
           kind: 'transfer' as const,
           title: `@${from_username} → @${to_username}`,
-          note: `${transaction_id} · ${order_id} · ${app_name}`,
+          note: app_name,
+          numbers: `${transaction_id} · ${order_id}`,
           href: `/admin/transfers/${transaction_id}`,
           money: { amount, at: paid_at, payer: null },
         }),
@@ -131,13 +149,15 @@ function withoutRepeats(found: Found[], reference: string): Found[] {
 
 /** Adds the things with a part of this name, in the order of the page. */
 async function withParts(db: Db, text: string, exact: Found[]): Promise<Found[]> {
+  const prefix = beginning(text)
+  const begins = <Condition>(condition: Condition) => (text.length < NUMBER_PART_MIN ? [] : [condition])
   const kinds = await Promise.all([
     findMembers(db, text, SHOWN_MAX).then((members) => members.map(member)),
     db
       .selectFrom('payment_apps')
-      .select(['payment_id', 'pid', 'name'])
+      .select(['payment_id', 'pid', 'name', 'logo_url'])
       .where((eb) =>
-        eb.or([eb('name', 'ilike', containing(text)), eb('payment_id', 'ilike', beginning(text))]),
+        eb.or([eb('name', 'ilike', containing(text)), ...begins(eb('payment_id', 'ilike', prefix))]),
       )
       .orderBy(beginsWith(text), 'desc')
       .orderBy('id', 'desc')
@@ -146,9 +166,9 @@ async function withParts(db: Db, text: string, exact: Found[]): Promise<Found[]>
       .then((apps) => apps.map(paymentApp)),
     db
       .selectFrom('oauth_apps')
-      .select(['client_id', 'name'])
+      .select(['client_id', 'name', 'logo_url'])
       .where((eb) =>
-        eb.or([eb('name', 'ilike', containing(text)), eb('client_id', 'ilike', beginning(text))]),
+        eb.or([eb('name', 'ilike', containing(text)), ...begins(eb('client_id', 'ilike', prefix))]),
       )
       .orderBy(beginsWith(text), 'desc')
       .orderBy('id', 'desc')
@@ -166,21 +186,26 @@ async function withParts(db: Db, text: string, exact: Found[]): Promise<Found[]>
 const beginsWith = (text: string) => sql<boolean>`name ilike ${beginning(text)}`
 const beginning = (text: string) => containing(text).slice(1)
 
-const member = ({ id, username, name }: { id: bigint; username: string; name: string | null }): Found => ({
+type Named = NonNullable<Found['who']> & { name: string | null }
+const member = ({ name, ...who }: Named): Found => ({
   kind: 'member',
-  title: `@${username}`,
-  note: name ? `${name} · ${id}` : String(id),
-  href: `/admin/members/${id}`,
+  title: `@${who.username}`,
+  note: name ?? '',
+  href: `/admin/members/${who.id}`,
+  who,
 })
-const oauthApp = ({ client_id, name }: { client_id: string; name: string }): Found => ({
+type App = { name: string; logo_url: string | null }
+const oauthApp = ({ client_id, ...app }: App & { client_id: string }): Found => ({
   kind: 'oauthApp',
-  title: name,
+  app,
+  title: app.name,
   note: client_id,
   href: `/admin/apps/${encodeURIComponent(client_id)}`,
 })
-const paymentApp = ({ payment_id, pid, name }: { payment_id: string; pid: bigint; name: string }): Found => ({
+const paymentApp = ({ payment_id, pid, ...app }: App & { payment_id: string; pid: bigint }): Found => ({
   kind: 'paymentApp',
-  title: name,
+  app,
+  title: app.name,
   note: `${payment_id} · ${pid}`,
   href: `/admin/payment-applications/${payment_id}`,
 })
@@ -200,7 +225,8 @@ const order = ({
 }: Sold): Found => ({
   kind: 'order',
   title: description,
-  note: `${transaction_id} · ${order_id} · ${app_name}`,
+  note: app_name,
+  numbers: `${transaction_id} · ${order_id}`,
   href: `/admin/orders/${transaction_id}`,
   money: { amount, at: created_at, payer },
 })
@@ -216,7 +242,7 @@ async function findMember(db: Db, text: string, number: bigint | null): Promise<
         eb(sql`lower(username)`, '=', sql`lower(${name})`),
       ]),
     )
-    .select(['id', 'username', 'name'])
+    .select(['id', 'username', 'name', 'avatar_url', 'trust_level'])
     .execute()
   return members.map(member)
 }

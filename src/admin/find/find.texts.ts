@@ -6,8 +6,8 @@ export const find = {
   label: { en: 'Search members, shops, orders', zh: '搜索成员、商店、订单' },
   hint: { en: 'Name or any number', zh: '名称或任意编号' },
   lead: {
-    en: 'Finds members and applications by a part of their names, orders by what they sold, and everything by its number, as you paste it: txn_…, trade number, order number, pay_…, pid, client_id, mdt_….',
-    zh: '可按名称的一部分搜索成员和应用，按商品说明搜索订单，也可直接粘贴任意编号：txn_…、平台订单号、订单号、pay_…、pid、client_id、mdt_…。',
+    en: 'Members and applications by a part of their names, orders by what they sold. Numbers whole, as you paste them, or six characters of them.',
+    zh: '按名称的一部分搜索成员和应用，按商品说明搜索订单。编号可整段粘贴，也可输入其中六位以上。',
   },
   newest: (searched: string) => ({
     en: `Of the newest ${searched} orders. An older one is found by its whole number only.`,

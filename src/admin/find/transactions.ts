@@ -40,9 +40,18 @@ export async function findOrders(db: Db, id: string) {
 /** The newest orders that are searched by what they sold. An index over all orders would cost every payment a write. */
 export const SEARCHED_MAX = 2_000
 
-/** Finds orders among the newest by a part of what they sold or of a number. */
+/** A shorter part of a random number is found in any of them by chance. */
+export const NUMBER_PART_MIN = 6
+/** Shops count their own orders: "mug-1042". */
+const SHOP_NUMBER_PART = /^(?=.*\d).{3,}$/
+
+/**
+ * Finds orders among the newest by a part of what they sold, by six characters of any of their numbers, or by three with a digit of
+ * the shop's own number.
+ */
 export async function findNewestOrders(db: Db, text: string, limit: number) {
   const part = containing(text)
+  const hasPart = text.length >= NUMBER_PART_MIN
   return db
     .selectFrom((newest) =>
       newest
@@ -54,6 +63,7 @@ export async function findNewestOrders(db: Db, text: string, limit: number) {
           'app_id',
           'transaction_id',
           'order_id',
+          'door',
           'description',
           'amount',
           'created_at',
@@ -64,11 +74,16 @@ export async function findNewestOrders(db: Db, text: string, limit: number) {
     .innerJoin('payment_apps as app', 'app.id', 'newest.app_id')
     .leftJoin('users as payer', 'payer.id', 'newest.payer_id')
     .where((eb) =>
-      eb.or(
-        (['description', 'order_id', 'transaction_id'] as const).map((column) =>
-          eb(`newest.${column}`, 'ilike', part),
-        ),
-      ),
+      eb.or([
+        eb('newest.description', 'ilike', part),
+        ...(hasPart
+          ? [eb('newest.transaction_id', 'ilike', part), eb('newest.order_id', 'ilike', part)]
+          : []),
+        // A link's order has a random number.
+        ...(SHOP_NUMBER_PART.test(text)
+          ? [eb.and([eb('newest.door', '!=', 'link'), eb('newest.order_id', 'ilike', part)])]
+          : []),
+      ]),
     )
     .orderBy('newest.id', 'desc')
     .limit(limit)

@@ -1,5 +1,5 @@
 /** The navigation of the administration, with the length of each queue. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { VERSION } from '../../platform/version.ts'
@@ -28,7 +28,7 @@ export function showAdminNav(app: FastifyInstance, { db, clock, settings }: Core
         queues: request.queues,
         hasMandates: settings.latest().mandates === 'on',
         isSetUp: settings.latest().set_up_finished === 'on',
-        query: queryOf(request),
+        hasSearch: request.routeOptions.url !== FIND,
       }),
     }
   })
@@ -36,20 +36,20 @@ export function showAdminNav(app: FastifyInstance, { db, clock, settings }: Core
 
 const FIND = '/admin/find'
 
-/** The text of the search box: on the page of results the one that was searched. */
-function queryOf({ query, routeOptions: { url } }: FastifyRequest): string {
-  const { q } = query as { q?: unknown }
-  return url === FIND && typeof q === 'string' ? q : ''
+type State = {
+  queues: Queues
+  hasMandates: boolean
+  isSetUp: boolean
+  /** False on the page of results, which has the field under its title. */
+  hasSearch: boolean
 }
 
-type State = { queues: Queues; hasMandates: boolean; isSetUp: boolean; query: string }
-
 /** Returns the links of the administration, and the search that every page of it has. */
-export function adminNav(t: Messages, { queues, hasMandates, isSetUp, query }: State): AreaNav {
+export function adminNav(t: Messages, { queues, hasMandates, isSetUp, hasSearch }: State): AreaNav {
   const { reviews, refundRequests, proposals, mandateRights, linkReports } = queues
   const c = t.console
   return {
-    search: { action: FIND, label: c.find.label, hint: c.find.hint, query },
+    ...(hasSearch && { search: { action: FIND, label: c.find.label, hint: c.find.hint, query: '' } }),
     label: c.navigation.title,
     note: c.navigation.version(VERSION),
     back: { href: '/account', label: c.navigation.back },

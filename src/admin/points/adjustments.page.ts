@@ -35,7 +35,11 @@ const REQUEST_PATH = '/admin/refund-requests/accept'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/points/adjustments': Awaited<ReturnType<typeof find>> & { id: string }
+    'admin/points/adjustments': Awaited<ReturnType<typeof find>> & {
+      id: string
+      /** The username that the page of a member leads here with. */
+      member: string
+    }
   }
   interface PartData {
     'admin/points/adjustment-refund': {
@@ -50,7 +54,8 @@ export function adjustmentPages(app: FastifyInstance, deps: Core): void {
   app.get<{ Querystring: Record<string, unknown> }>(PATH, async ({ query, refused }, reply) => {
     const asked = refused?.typed.transaction_id ?? query.id
     const id = typeof asked === 'string' ? asked.trim() : ''
-    return reply.page('admin/points/adjustments', { id, ...(await find(deps.db, id)) })
+    const member = typeof query.member === 'string' ? query.member : ''
+    return reply.page('admin/points/adjustments', { id, member, ...(await find(deps.db, id)) })
   })
 
   app.get(FORMER_PATH, ({ url }, reply) => reply.redirect(url.replace(FORMER_PATH, PATH), 301))

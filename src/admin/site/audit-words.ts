@@ -111,7 +111,7 @@ export function factsOf(locale: Locale, entry: Entry, names: Map<string, string>
   const fact = (name: string, ...values: unknown[]): AuditFact => {
     const stored = [...new Set(values.map(plain))].join(' → ')
     const value = [...new Set(values.map((each) => say(name, each)))].join(' → ')
-    const term = termOf(locale, name)
+    const term = termOf(locale, name, action)
     return value === stored ? { name, term, value } : { name, term, value, stored }
   }
   const facts = Object.entries(rest)
@@ -122,8 +122,9 @@ export function factsOf(locale: Locale, entry: Entry, names: Map<string, string>
   return [...Object.entries(after).map(([name, value]) => fact(name, was[name], value)), ...facts]
 }
 
-function termOf({ t }: Locale, name: string): string {
-  return t.console.acts.facts[name] ?? name
+function termOf({ t }: Locale, name: string, action: string): string {
+  const { facts } = t.console.acts
+  return facts[keyOf(action, name)] ?? facts[name] ?? name
 }
 
 function isTable(value: unknown): value is Record<string, unknown> {
@@ -155,7 +156,8 @@ function detailText(locale: Locale, { value, ...detail }: Detail): string {
     const parts = Object.entries(value).filter(([, part]) => !isNothing(part))
     return parts
       .map(
-        ([name, part]) => `${termOf(locale, name)} ${detailText(locale, { ...detail, name, value: part })}`,
+        ([name, part]) =>
+          `${termOf(locale, name, detail.action)} ${detailText(locale, { ...detail, name, value: part })}`,
       )
       .join(t.common.comma)
   }
