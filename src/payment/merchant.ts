@@ -14,6 +14,7 @@ import { teamPages } from './apps/team.page.ts'
 import { codePages } from './links/codes.page.ts'
 import { teamLinkPages } from './links/links.page.ts'
 import { messagePages } from './links/messages.page.ts'
+import { ownLinksPage } from './links/own.page.ts'
 import { pictureForm } from './links/picture.page.ts'
 import { sharePage } from './links/share.page.ts'
 import { accessKeyPages } from './merchant/access-keys.page.ts'
@@ -46,7 +47,7 @@ declare module '../web/views.ts' {
   }
 }
 
-/** Registers /payment/applications and everything under it. Lists and statistics share one fair queue. */
+/** Registers /payment/applications, everything under it, and /payment/links. Lists and statistics share one fair queue. */
 export async function merchantPages(
   app: FastifyInstance,
   deps: PaymentDeps,
@@ -68,6 +69,7 @@ export async function merchantPages(
   await payoutPages(app, deps)
   merchantMandatePages(app, deps)
   teamLinkPages(app, deps)
+  ownLinksPage(app, deps)
   accessKeyPages(app, deps)
   await codePages(app, deps, queue)
   await pictureForm(app, deps)

@@ -7,7 +7,12 @@ type Reader = { is_admin: boolean; unread_alerts: number }
 /** Returns the links of a member, or of a visitor. */
 export function navGroupsOf({ common }: Messages, reader: Reader | undefined): AreaNav['groups'] {
   const building: AreaLink[] = [
-    { href: '/payment/applications', label: common.payments, icon: 'shop' },
+    {
+      href: '/payment/applications',
+      label: common.payments,
+      icon: 'shop',
+      covers: ['/payment/applications', '/payment/links'],
+    },
     { href: '/apps', label: common.applications, icon: 'code' },
     { href: '/docs', label: common.docs, icon: 'book' },
   ]

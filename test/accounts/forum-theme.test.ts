@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { themeArchive } from '../../src/admin/people/theme-archive.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { makePerson } from '../harness/cast.ts'
 import { isWithoutChromium, PHOTOGRAPHS, sharedChromium } from '../harness/chromium.ts'
@@ -264,7 +265,7 @@ describe.skipIf(isWithoutChromium)('the wallet in the forum’s menu', () => {
     const { context, page } = await openMenu('forum.example.test')
     const made = await page.evaluate(() => {
       const { library } = window as unknown as {
-        library: typeof import('../../examples/discourse-theme/javascripts/discourse/lib/tessera-wallet.js')
+        library: Library
       }
       const post = {
         user_id: 7,
@@ -288,6 +289,85 @@ describe.skipIf(isWithoutChromium)('the wallet in the forum’s menu', () => {
     const [address, ...others] = made
     expect(address).toBe('https://points.example.org/tip?to_id=7&to=frank&post=%2Ft%2Fhello%2F12%2F3')
     expect(others.every((each) => each === undefined || each === null)).toBe(true)
+    await context.close()
+  })
+})
+
+/** A card as Discourse makes it of a page's Open Graph tags, and links as members write them. */
+const POST = `
+  <aside class="onebox allowlistedgeneric" data-onebox-src="SERVICE/l/abcdefghj1"><header class="source"><a href="SERVICE/l/abcdefghj1">x</a></header>
+    <article class="onebox-body"><h3><a href="SERVICE/l/abcdefghj1">Cat stickers</a></h3><p>50 points</p></article></aside>
+  <p><a id="text" href="SERVICE/l/abcdefghj2?from=post#x">Lanterns – 25 points</a> and
+  <a id="other" href="PAYMENTS/l/abcdefghj3">of the payments’ address</a></p>
+  <p><a href="SERVICE/l/abcdefghj4"><img alt="Buy for 5 points" src="data:,"></a>
+  <a href="SERVICE/payment/pay/abcdefghj5">an order</a> <a href="SERVICE/l/abcdefghj6/button.svg">a picture</a>
+  <a href="SERVICE.evil.test/l/abcdefghj7">elsewhere</a> <a href="https://points.example.test@evil.test/l/abcdefghj8">too</a>
+  <a href="javascript:alert(1)">none</a></p>
+  <aside class="onebox" data-onebox-src="https://elsewhere.test/l/abcdefghj9"><article class="onebox-body"></article></aside>`
+
+type Library = typeof import('../../examples/discourse-theme/javascripts/discourse/lib/tessera-wallet.js')
+
+describe.skipIf(isWithoutChromium)('payment links in the forum', () => {
+  let pages: Awaited<ReturnType<typeof startPages>>
+  const [service, payments] = ['https://points.example.test', 'https://pay.example.test']
+
+  beforeAll(async () => {
+    pages = await startPages()
+  })
+  afterAll(() => pages?.close())
+
+  async function openPage() {
+    const context = await (await sharedChromium()).newContext({ viewport: { width: 360, height: 640 } })
+    const page = await context.newPage()
+    await page.goto(`http://forum.example.test:${pages.port}/`)
+    await page.waitForFunction(() => 'library' in window)
+    return { context, page }
+  }
+
+  it('cards and text links have “Pay” once; orders, pictures and other hosts have none', async () => {
+    const { context, page } = await openPage()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    const post = POST.replaceAll('SERVICE', service).replaceAll('PAYMENTS', payments)
+    const found = await page.evaluate(
+      ([html, ...services]) => {
+        const { library } = window as unknown as { library: Library }
+        const menu = document.querySelector('#menu')!
+        menu.innerHTML = html!
+        for (const language of ['zh_CN', 'en']) library.addPayLinks(menu, services, language)
+        return [...menu.querySelectorAll('.tessera-pay')].map((link) => [
+          link.closest('aside') !== null,
+          ...['href', 'rel', 'target', 'aria-label'].map((name) => link.getAttribute(name)),
+          link.textContent,
+        ])
+      },
+      [post, service, payments, ''],
+    )
+    const [rel, target] = ['noopener noreferrer', '_blank']
+    expect(found).toEqual([
+      [true, `${service}/l/abcdefghj1`, rel, target, '付款：Cat stickers', '付款'],
+      [false, `${service}/l/abcdefghj2`, rel, target, '付款：Lanterns – 25 points', '付款'],
+      [false, `${payments}/l/abcdefghj3`, rel, target, '付款：of the payments’ address', '付款'],
+    ])
+    expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([])
+    await context.close()
+  })
+
+  it('the composer opens the member’s own links in a new tab', async () => {
+    const { context, page } = await openPage()
+    await context.route(`${service}/**`, (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<title>links</title>' }),
+    )
+    const opened = context.waitForEvent('page')
+    await page.evaluate((address) => {
+      const { library } = window as unknown as { library: Library }
+      for (const wrong of ['', 'javascript:alert(1)']) library.openOwnLinks(wrong)
+      library.openOwnLinks(address)
+    }, `${service}/`)
+    const tab = await opened
+    await tab.waitForURL(`${service}/payment/links`)
+    expect(await tab.evaluate(() => window.opener)).toBeNull()
+    expect(context.pages()).toHaveLength(2)
     await context.close()
   })
 })
@@ -317,8 +397,22 @@ describe('the archive of the theme', () => {
     ])
     const read = (name: string) =>
       spawnSync('tar', ['-xOf', '-', `tessera-theme/${name}`], { input: tar, encoding: 'utf8' }).stdout
-    expect(read('settings.yml')).toContain(`default: ${JSON.stringify(test.deps.config.PUBLIC_URL)}`)
+    expect(read('settings.yml')).toContain(
+      `service_url:\n  type: string\n  default: ${JSON.stringify(test.deps.config.PUBLIC_URL)}\npayment_url:\n  type: string\n  default: ""\n`,
+    )
     expect(read('javascripts/discourse/lib/tessera-wallet.js')).toBe(await readFile(LIBRARY, 'utf8'))
+  })
+
+  it('has the address of the payments where it is another one', async () => {
+    const addresses = { PUBLIC_URL: 'https://a.example.test', PAYMENT_PUBLIC_URL: 'https://b.example.test' }
+    const settings = spawnSync('tar', ['-xOf', '-', 'tessera-theme/settings.yml'], {
+      input: gunzipSync(await themeArchive(addresses)),
+      encoding: 'utf8',
+    }).stdout
+    expect(settings.match(/default: "[^"]*"/g)).toEqual([
+      'default: "https://a.example.test"',
+      'default: "https://b.example.test"',
+    ])
   })
 
   it('has an adapter of fewer than 100 lines', async () => {

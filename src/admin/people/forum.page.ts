@@ -52,6 +52,6 @@ export function forumPages(app: FastifyInstance, deps: Core): void {
       .header('cache-control', 'no-store')
       .header('content-disposition', 'attachment; filename="tessera-theme.tar.gz"')
       .type('application/gzip')
-      .send(await themeArchive(deps.config.PUBLIC_URL)),
+      .send(await themeArchive(deps.config)),
   )
 }

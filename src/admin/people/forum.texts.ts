@@ -57,16 +57,16 @@ export const forum = {
   notRead: { en: 'Not read yet', zh: '尚未读取' },
   theme: { en: 'In the forum', zh: '在论坛中' },
   themeText: (address: string) => ({
-    en: `A theme component shows members their wallet in the forum’s user menu. It comes with the address ${address}. Install the file at the forum: Customize, Themes, Install, From your device; then add it to your themes.`,
-    zh: `主题组件让成员在论坛的用户菜单查看钱包，已填好地址 ${address}。在论坛后台“自定义 → 主题 → 安装 → 从你的设备”安装此文件，再加入正在使用的主题。`,
+    en: `A theme component shows members their wallet in the forum’s user menu, and adds “Pay” to payment links in posts. It comes with the address ${address}. Install the file at the forum: Customize, Themes, Install, From your device; then add it to your themes.`,
+    zh: `主题组件让成员在论坛的用户菜单查看钱包，并为帖子里的收款链接加上“付款”，已填好地址 ${address}。在论坛后台“自定义 → 主题 → 安装 → 从你的设备”安装此文件，再加入正在使用的主题。`,
   }),
   themeDomain: {
     en: 'The wallet needs the forum and this service under one domain, such as forum.example.org and points.example.org. Elsewhere members see a link to sign in.',
     zh: '论坛与本站须在同一域名下（如 forum.example.org 与 points.example.org）才能显示钱包，否则成员只会看到登录链接。',
   },
   themeUntried: {
-    en: 'It was compiled by Ember’s compiler and checked against Discourse’s published types, and its wallet was tried in Chromium. It never ran in a real forum: try it with a theme that only you use.',
-    zh: '组件已用 Ember 的编译器编译、按 Discourse 公布的类型检查，钱包部分在 Chromium 中试过，但从未在真实论坛中运行。请先在仅自己使用的主题中试用。',
+    en: 'It was compiled by Ember’s compiler and checked against Discourse’s published types, and its wallet and links were tried in Chromium. It never ran in a real forum: try it with a theme that only you use.',
+    zh: '组件已用 Ember 的编译器编译、按 Discourse 公布的类型检查，钱包和链接部分在 Chromium 中试过，但从未在真实论坛中运行。请先在仅自己使用的主题中试用。',
   },
   themeDownload: { en: 'Download the theme component', zh: '下载主题组件' },
   themeSetting: { en: 'Switch the wallet on', zh: '开启钱包' },

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import type { Config } from '../../platform/config.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../examples/discourse-theme')
 const FILES = [
@@ -18,21 +19,34 @@ const FILES = [
 ]
 const BLOCK_BYTES = 512
 
-/** Returns tessera-theme.tar.gz. Equal files make an equal archive. */
-export async function themeArchive(service_url: string): Promise<Buffer> {
+type Addresses = Pick<Config, 'PUBLIC_URL' | 'PAYMENT_PUBLIC_URL'>
+
+/** Returns tessera-theme.tar.gz with the addresses of this service. Equal files make an equal archive. */
+export async function themeArchive(addresses: Addresses): Promise<Buffer> {
   const blocks = await Promise.all(
     FILES.map(async (name) => {
       const text = await readFile(join(FOLDER, name), 'utf8')
-      return entryOf(`tessera-theme/${name}`, Buffer.from(filledIn(name, text, service_url)))
+      return entryOf(`tessera-theme/${name}`, Buffer.from(filledIn(name, text, addresses)))
     }),
   )
   return promisify(gzip)(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK_BYTES)]))
 }
 
 /** YAML reads a JSON string as it is. */
-function filledIn(name: string, text: string, service_url: string): string {
+function filledIn(name: string, text: string, { PUBLIC_URL, PAYMENT_PUBLIC_URL }: Addresses): string {
   if (name !== 'settings.yml') return text
-  return text.replace('default: ""', () => `default: ${JSON.stringify(service_url)}`)
+  const values = {
+    service_url: PUBLIC_URL,
+    payment_url: PAYMENT_PUBLIC_URL === PUBLIC_URL ? '' : PAYMENT_PUBLIC_URL,
+  }
+  return Object.entries(values).reduce(
+    (filled, [setting, value]) =>
+      filled.replace(
+        `${setting}:\n  type: string\n  default: ""`,
+        () => `${setting}:\n  type: string\n  default: ${JSON.stringify(value)}`,
+      ),
+    text,
+  )
 }
 
 /** A regular file that everybody may read, in whole blocks. */

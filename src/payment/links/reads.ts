@@ -4,6 +4,7 @@ import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/paging.ts'
 import type { LinkState } from '../../database/tables/links.ts'
 import { AppError } from '../../platform/errors.ts'
+import { permits } from '../rights/rights.ts'
 import type { Link } from './find.ts'
 import { waitingMessages } from './messages.ts'
 import { PICTURES } from './pictures.ts'
@@ -13,7 +14,12 @@ export type ShownState = LinkState | 'not_yet' | 'over' | 'sold_out'
 
 /** Decides the state that pages show. */
 export function shownState(
-  { state, sells_from, sells_until, left }: Pick<Link, 'state' | 'sells_from' | 'sells_until'> & Counted,
+  {
+    state,
+    sells_from,
+    sells_until,
+    left,
+  }: Pick<Link, 'state' | 'sells_from' | 'sells_until'> & Pick<Counted, 'left'>,
   now: Date,
 ): ShownState {
   if (state !== 'on_sale') return state
@@ -70,6 +76,41 @@ async function takenSince(db: Db, app_id: bigint, since: Date): Promise<Map<bigi
     where paid.app_id = ${app_id} and paid.paid_at >= ${since}::timestamptz and paid.door = 'link'
     group by sale.link_id`.execute(db)
   return new Map(rows.map(({ link_id, points }) => [link_id, BigInt(points)]))
+}
+
+/** Links that the page of a member shows at once. */
+const SHARED_MAX = 50
+
+export type SharedLink = Awaited<ReturnType<typeof linksToShare>>[number]
+
+/** Lists the links that a member can share, of all live applications in which they read orders: on sale or paused, the newest first. */
+export async function linksToShare(db: Db, user_id: bigint, now: Date) {
+  const links = await db
+    .selectFrom('links as link')
+    .innerJoin('payment_apps', 'payment_apps.id', 'link.app_id')
+    .where(permits(user_id, 'orders.read'))
+    .where('payment_apps.book', '=', 'live')
+    .where('link.state', 'in', ['on_sale', 'paused'])
+    .orderBy('link.id', 'desc')
+    .limit(SHARED_MAX)
+    .select(['link.id', 'link.slug', 'link.title', 'link.state', 'link.sells_from', 'link.sells_until'])
+    .select(['link.amount', 'link.amount_min', 'link.amount_max', unitsLeft.as('left')])
+    .select(['payment_apps.payment_id', 'payment_apps.name as app_name'])
+    .execute()
+  return links.map((link) => ({ ...link, shown: shownState(link, now) }))
+}
+
+/** Lists the approved live applications in which a member may make a link, the newest first. */
+export async function appsToSellWith(db: Db, user_id: bigint) {
+  return db
+    .selectFrom('payment_apps')
+    .where(permits(user_id, 'settings.edit'))
+    .where('book', '=', 'live')
+    .where('status', '=', 'approved')
+    .orderBy('id', 'desc')
+    .limit(SHARED_MAX)
+    .select(['payment_id', 'name'])
+    .execute()
 }
 
 export type FoundLink = Awaited<ReturnType<typeof findLinks>>[number]

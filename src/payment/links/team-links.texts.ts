@@ -17,6 +17,17 @@ export const teamLinks = {
     zh: '可出售卡密、文字、网址，也可以收打赏。买家付款后立即得到。',
   },
   add: { en: 'New link', zh: '新建收款链接' },
+  own: {
+    title: { en: 'Your payment links', zh: '你的收款链接' },
+    lead: {
+      en: 'Copy an address and paste it into a post. Alone on a line it becomes a card with the picture and the price.',
+      zh: '复制地址并粘贴到帖子中，单独成行即显示为带图片和价格的卡片。',
+    },
+    noApp: {
+      en: 'A link belongs to a payment application. Apply for one, or try everything in a test application.',
+      zh: '收款链接属于收款应用。请先申请，或用测试应用试用。',
+    },
+  },
   link: { en: 'Link', zh: '链接' },
   state: { en: 'State', zh: '状态' },
   price: { en: 'Price', zh: '价格' },

@@ -251,6 +251,8 @@ export const PAGES: ListedPage[] = [
     { to: '/apps', typed: { name: 'Notebook', redirect_uris: REDIRECT_URI } },
   ]),
   merchant('payment/apps/apps', '/payment/applications'),
+  merchant('payment/links/own', '/payment/links'),
+  buyer('payment/links/own none', '/payment/links'),
   merchant('payment/merchant/overview', paymentApp),
   buyer('payment/merchant/overview viewer', paymentApp),
   buyer('payment/merchant/overview pending', pending('')),

@@ -1,17 +1,35 @@
-// The adapter: it puts the element into the user menu, and a link beside posts. All logic is in lib/tessera-wallet.js.
+// The adapter: it puts the element into the user menu, links into posts, and a button into the composer. All logic is in the lib.
 import Component from "@glimmer/component";
 import { apiInitializer } from "discourse/lib/api";
 import dIcon from "discourse/ui-kit/helpers/d-icon";
 import { i18n } from "discourse-i18n";
-import { defineTesseraWallet, serviceOf, tipAddress } from "../lib/tessera-wallet";
+import { addPayLinks, defineTesseraWallet, openOwnLinks, serviceOf, tipAddress } from "../lib/tessera-wallet";
 
 export default apiInitializer((/** @type {import("discourse/lib/plugin-api").PluginApi} */ api) => {
   const reader = api.getCurrentUser();
   const service = serviceOf(settings.service_url);
-  if (!reader || service === undefined) {
+  const language = document.documentElement.lang;
+  if (service === undefined) {
     return;
   }
-  const language = document.documentElement.lang;
+
+  if (settings.show_payment_links) {
+    const services = [service, settings.payment_url];
+    api.decorateCookedElement((/** @type {Element} */ post) => addPayLinks(post, services, language));
+  }
+
+  if (!reader) {
+    return;
+  }
+
+  if (settings.show_payment_links) {
+    api.addComposerToolbarPopupMenuOption(/** @type {any} */ ({
+      name: "tessera-links",
+      icon: "wallet",
+      label: themePrefix("links"),
+      action: () => openOwnLinks(service),
+    }));
+  }
 
   if (settings.show_wallet) {
     defineTesseraWallet();

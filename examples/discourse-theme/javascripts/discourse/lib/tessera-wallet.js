@@ -25,6 +25,8 @@ const TEXTS = {
       offline: ['The wallet cannot be reached', 'Open'],
     },
     again: 'Try again',
+    pay: 'Pay',
+    payFor: (/** @type {string} */ title) => `Pay: ${title}`,
   },
   'zh-CN': {
     wallet: '钱包',
@@ -43,6 +45,8 @@ const TEXTS = {
       offline: ['暂时无法连接钱包', '打开'],
     },
     again: '重试',
+    pay: '付款',
+    payFor: (/** @type {string} */ title) => `付款：${title}`,
   },
 }
 
@@ -111,6 +115,68 @@ export function tipAddress(service, post, reader) {
   const query = new URLSearchParams({ to_id: String(user_id), to: username })
   if (topic_id && post_number) query.set('post', `/t/${topic?.slug || '-'}/${topic_id}/${post_number}`)
   return `${base}/tip?${query}`
+}
+
+/** The address of a payment link below the service. Orders, which one member pays once, have other addresses. */
+const LINK_PATH = /^\/l\/[a-z0-9]{10}$/
+
+/**
+ * Returns the address of the payment link to which this one leads, or undefined for any other.
+ * @param {string | null | undefined} href
+ * @param {string[]} services
+ */
+export function paymentLinkOf(href, services) {
+  if (!href || !URL.canParse(href)) return undefined
+  const { origin, pathname } = new URL(href)
+  const address = origin + pathname
+  return services.some((base) => address.startsWith(base) && LINK_PATH.test(address.slice(base.length)))
+    ? address
+    : undefined
+}
+
+/**
+ * Puts a link *Pay* at each card and each text link of a post that leads to a payment link. It fetches nothing, because the forum made the
+ * card. A second run on the same post changes nothing.
+ * @param {Element} post
+ * @param {unknown[]} services the address of the service, and of its payments if that is another
+ * @param {string | null | undefined} language
+ */
+export function addPayLinks(post, services, language) {
+  const bases = services.map(serviceOf).filter((base) => base !== undefined)
+  const texts = TEXTS[languageOf(language)]
+  /** @param {string} address @param {string} title */
+  const payLink = (address, title) =>
+    element(
+      'a',
+      {
+        class: 'btn btn-primary tessera-pay no-track-link',
+        ...{ href: address, target: '_blank', rel: 'noopener noreferrer' },
+        'aria-label': texts.payFor(title.trim() || address),
+      },
+      texts.pay,
+    )
+  for (const card of post.querySelectorAll('aside.onebox')) {
+    const source =
+      card.getAttribute('data-onebox-src') ?? card.querySelector('.source a')?.getAttribute('href')
+    const address = paymentLinkOf(source, bases)
+    if (address === undefined || card.querySelector('.tessera-pay')) continue
+    const body = card.querySelector('.onebox-body') ?? card
+    body.append(element('p', {}, payLink(address, card.querySelector('h3')?.textContent ?? '')))
+  }
+  for (const link of post.querySelectorAll('a[href]')) {
+    const address = paymentLinkOf(link.getAttribute('href'), bases)
+    // The picture of the share page is a button of its own.
+    if (address === undefined || link.closest('aside.onebox, .tessera-pay') || link.querySelector('img'))
+      continue
+    if (link.nextElementSibling?.matches('.tessera-pay')) continue
+    link.after(' ', payLink(address, link.textContent ?? ''))
+  }
+}
+
+/** Opens the member's own payment links beside the composer. @param {unknown} service */
+export function openOwnLinks(service) {
+  const base = serviceOf(service)
+  if (base !== undefined) window.open(`${base}/payment/links`, '_blank', 'noopener,noreferrer')
 }
 
 /**
