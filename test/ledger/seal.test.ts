@@ -374,6 +374,26 @@ describe('the walk along the chain', () => {
     expect(await afterTampering([cut])).toEqual({ inserted: [victim, after] })
   })
 
+  it('names a second journal of one id, also at the edge of a batch', async () => {
+    const edge = ids[499]!
+    const twin = `insert into journal (id, book, kind, reference, reason, posted_at) overriding system value
+      select id, 'test', kind, reference, 'x', posted_at from journal where id = ${edge}`
+    const found = await afterTampering([twin])
+    expect(found?.inserted).toEqual([edge])
+  })
+
+  it('ends with the error of its caller, and leaves the connection free', async () => {
+    const stopped = db.transaction().execute((tx) =>
+      verifyChain(tx, secrets, {
+        onProgress: () => {
+          throw new RolledBack()
+        },
+      }),
+    )
+    await expect(stopped).rejects.toThrow(RolledBack)
+    expect(await faults()).toEqual({})
+  })
+
   it('names the first journal of a recomputed chain, given the key', async () => {
     // The whole program in other hands, which have no APP_SECRET or another one.
     const recompute = (other?: Secrets) => async (tx: Tx) => {
