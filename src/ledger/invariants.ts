@@ -124,16 +124,24 @@ export const INVARIANTS = {
     from entries e left join journal j on j.id = e.journal_id left join ledger_accounts a on a.id = e.account_id
     where ${isNew('e.journal_id')}`,
 
+  // Payments are most of a ledger, so their entries are joined as sets. `moved` looks them up for each row.
   paid_orders_have_journals: ({ isNew }) => `
-    select o.transaction_id, o.status, o.amount, o.fee, j.id as journal,
-      moved.first as payer_moved, moved.second as merchant_moved, moved.fee as fee_moved,
-      j.id is null or moved.fee is distinct from o.fee or moved.others > 0
-        or moved.first is distinct from case when o.payer_id = o.payee_id then -o.fee else -o.amount end
-        or moved.second is distinct from case when o.payer_id = o.payee_id then -o.fee else o.merchant_points end as broken
-    from orders o
-    left join journal j on j.id = o.journal_id and j.kind = 'payment' and j.reference = o.transaction_id and j.book = o.book
-    ${moved('o.payer_id', 'o.payee_id')}
-    where o.paid_at is not null and ${isNew('o.journal_id')}`,
+    select transaction_id, status, amount, fee, journal, payer_moved, merchant_moved, fee_moved,
+      journal is null or fee_moved is distinct from fee or others > 0
+        or payer_moved is distinct from case when payer_id = payee_id then -fee else -amount end
+        or merchant_moved is distinct from case when payer_id = payee_id then -fee else merchant_points end as broken
+    from (
+      select o.transaction_id, o.status, o.amount, o.fee, o.merchant_points, o.payer_id, o.payee_id, j.id as journal,
+        coalesce(sum(e.amount) filter (where a.user_id = o.payer_id), 0) as payer_moved,
+        coalesce(sum(e.amount) filter (where a.user_id = o.payee_id), 0) as merchant_moved,
+        coalesce(sum(e.amount) filter (where a.kind = 'fee'), 0) as fee_moved,
+        count(*) filter (where a.kind = 'issuance' or a.user_id not in (o.payer_id, o.payee_id)) as others
+      from orders o
+      left join journal j on j.id = o.journal_id and j.kind = 'payment' and j.reference = o.transaction_id and j.book = o.book
+      left join (entries e join ledger_accounts a on a.id = e.account_id) on e.journal_id = j.id
+      where o.paid_at is not null and ${isNew('o.journal_id')}
+      group by o.id, j.id, j.book
+    ) as paid`,
 
   payment_journals_have_orders: ({ isNew }) => `
     select j.id as journal, j.reference, o.status as order_status, o.id is null as broken
