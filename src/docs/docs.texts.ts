@@ -68,6 +68,7 @@ export const docs = {
     'sign-in-clients': { en: 'Sign-in clients', zh: '登录客户端' },
     operator: { en: 'Run the service', zh: '运行服务' },
     discourse: { en: 'Discourse forum', zh: 'Discourse 论坛' },
+    'other-forum': { en: 'Another forum', zh: '其他论坛' },
   },
   /** Their names in the bar of a phone. */
   short: {
@@ -127,6 +128,7 @@ export const docs = {
     '/admin/settings': { en: 'Site settings', zh: '站点设置' },
     '/apps': { en: 'Sign-in applications', zh: '登录应用' },
     '/payment/applications': { en: 'Payment applications', zh: '收款应用' },
+    '/payment/links': { en: 'Your payment links', zh: '你的收款链接' },
   },
   inMarkdown: { en: 'This page in Markdown', zh: '本页的 Markdown 版本' },
   /** The head of the list of pages for agents. */

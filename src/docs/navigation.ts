@@ -31,6 +31,7 @@ const ICONS = {
   'sign-in-clients': 'sliders',
   operator: 'shield',
   discourse: 'users',
+  'other-forum': 'globe',
   identity: 'key',
   payment: 'code',
   rest: 'key',

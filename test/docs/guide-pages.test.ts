@@ -383,6 +383,7 @@ describe.each(LANGUAGES)('a path of a page in %s', (language) => {
       '/admin/settings': t.settings.title,
       '/apps': t.common.applications,
       '/payment/applications': t.common.payments,
+      '/payment/links': t.teamLinks.own.title,
     })
   })
 })

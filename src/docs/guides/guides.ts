@@ -22,7 +22,7 @@ export const CHAPTERS = {
     'gateway-clients',
   ],
   signIn: ['oauth-application', 'sign-in-programs', 'sign-in-clients'],
-  operators: ['operator', 'discourse'],
+  operators: ['operator', 'discourse', 'other-forum'],
 } as const
 
 export type Chapter = keyof typeof CHAPTERS
