@@ -20,6 +20,8 @@ export type NextStep = {
   }
   /** What a payment link sells, if the address is its page. */
   goods?: string
+  /** Whether the link takes a tip for it. */
+  isTip?: boolean
   isPayment: boolean
   /** Where a reader goes who gives up, if it is known. */
   exit: string | undefined

@@ -19,6 +19,7 @@ export const signIn = {
     zh: `登录后查看你在 ${shop} 的订单`,
   }),
   toBuy: (goods: string) => ({ en: `Sign in to buy ${goods}`, zh: `登录后购买 ${goods}` }),
+  toGive: (to: string) => ({ en: `Sign in to give to ${to}`, zh: `登录后支持 ${to}` }),
   toApp: (app: string) => ({ en: `Sign in to continue to ${app}`, zh: `登录后前往 ${app}` }),
   toAppText: {
     en: `You use your ${SITE} account. The app never sees your password.`,

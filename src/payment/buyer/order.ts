@@ -77,6 +77,7 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
       'app.order_minutes',
       'sale.for_user_id',
       'link.slug as link_slug',
+      sql<boolean>`coalesce(link.delivery = 'none' and link.amount is null, false)`.as('is_tip'),
       'link.thanks as link_thanks',
       'sale.name as said_name',
       'sale.message as said_message',

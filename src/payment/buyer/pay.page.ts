@@ -105,7 +105,13 @@ declare module '../../web/views.ts' {
       now: Date
     }
     'payment/buyer/shop-notification': NotificationState & { order: LoadedOrder }
-    'payment/links/delivered': { delivered: Delivered; thanks: string; isRefunded: boolean }
+    'payment/links/delivered': {
+      delivered: Delivered
+      /** The merchant's thanks, and the shop that says it. */
+      thanks: string
+      from: Pick<LoadedOrder, 'app_name' | 'app_logo_url' | 'applicant_username'>
+      isRefunded: boolean
+    }
   }
 }
 

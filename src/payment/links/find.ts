@@ -6,6 +6,11 @@ import { AppError } from '../../platform/errors.ts'
 
 export type Link = Selectable<LinksTable>
 
+/** Whether a link only takes a tip: its buyer chooses the amount and gets a receipt alone. */
+export function isTip({ amount, delivery }: Pick<Link, 'amount' | 'delivery'>): boolean {
+  return amount === null && delivery === 'none'
+}
+
 /** Finds a link by its slug, a draft too; with `app`, among the links of that application. Throws not_found. */
 export async function getLink(tx: Tx, slug: string, app?: { id: bigint }): Promise<Link> {
   const link = await tx

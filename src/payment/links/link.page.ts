@@ -14,6 +14,7 @@ import type { NextStep } from '../../web/next-steps.ts'
 import { APPLICATIONS } from '../rights/owned.ts'
 import { may } from '../rights/rights.ts'
 import { findSaleFault, type SaleFault } from './acts.ts'
+import { isTip } from './find.ts'
 import { MessageField, NameField, type ShownMessage, shownMessages } from './messages.ts'
 import { findPicture, PICTURES, pictureOf, previewOf } from './pictures.ts'
 import { type LinkRefusal, placeLinkOrder } from './place.ts'
@@ -65,6 +66,7 @@ declare module '../../web/views.ts' {
       messages: ShownMessage[]
       /** The reader's, which a message is signed with by default. */
       username: string | undefined
+      isTip: boolean
       /** Whether the page shows the title and the shop alone. */
       isClosed: boolean
       /** The path of the picture. */
@@ -101,13 +103,18 @@ export async function linkPages(app: FastifyInstance, deps: Core): Promise<void>
     const elsewhere = await requireUser(request, reply)
     if (elsewhere !== undefined) return elsewhere
     const link = await getLinkPage(request, deps)
-    const { refusals, saidWrong } = request.locale.t.paymentLinks
-    const words = { quantity: refusals.out_of_bounds, name: saidWrong.name, message: saidWrong.message }
+    const { saidWrong } = request.locale.t.paymentLinks
+    const { amount: amountWrong, quantity: quantityWrong } = wordsOf(link, request)
+    const words = {
+      quantity: quantityWrong,
+      amount: amountWrong,
+      name: saidWrong.name,
+      message: saidWrong.message,
+    }
     const { quantity, key, name, message, ...asked } = readForm(request, OrderForm, words)
     const user_id = sessionOf(request).user.id
     const amount = link.amount === null ? readAmount(asked) : undefined
-    if (link.amount === null && amount === undefined)
-      throw new FormRefused({ amount: refusals.out_of_bounds })
+    if (link.amount === null && amount === undefined) throw new FormRefused({ amount: amountWrong })
     const placed = await placeLinkOrder(deps, {
       ...{ link, user_id, units: quantity, amount, key },
       said: message === '' ? undefined : { name: name ?? '', message },
@@ -115,9 +122,27 @@ export async function linkPages(app: FastifyInstance, deps: Core): Promise<void>
     if (placed.refusal === undefined) return reply.redirect(`/payment/pay/${placed.transaction_id}`, 303)
     if (placed.refusal === 'not_found') throw noSuchLink()
     if (placed.refusal === 'out_of_bounds')
-      throw new FormRefused({ [link.amount === null ? 'amount' : 'quantity']: refusals.out_of_bounds })
+      throw new FormRefused(link.amount === null ? { amount: amountWrong } : { quantity: quantityWrong })
+    if (quantity > 1) await refuseQuantity(request, deps, placed.refusal)
     return showLink(request, reply, deps, placed.refusal)
   })
+}
+
+/** What the form says of an amount or a quantity out of its bounds. */
+function wordsOf({ amount_min, amount_max, quantity_max }: LinkPage, { locale }: FastifyRequest) {
+  const { amountWrong, quantityWrong } = locale.t.paymentLinks
+  return {
+    amount: amountWrong(locale.points(amount_min ?? 0n), locale.points(amount_max ?? 0n)),
+    quantity: quantityWrong(quantity_max),
+  }
+}
+
+/** Marks the quantity if it alone is too much, because a single unit would be sold. */
+async function refuseQuantity(request: LinkRequest, deps: Core, refusal: LinkRefusal): Promise<void> {
+  if (refusal !== 'sold_out' && refusal !== 'member_limit') return
+  if ((await predictRefusal(await getLinkPage(request, deps), deps)) !== undefined) return
+  const { fewerLeft, fewerForMember } = request.locale.t.paymentLinks
+  throw new FormRefused({ quantity: refusal === 'sold_out' ? fewerLeft : fewerForMember }, 'conflict')
 }
 
 /** GET /l/:slug/button.svg: the button of a link for other sites, in the language `lang`. */
@@ -183,7 +208,14 @@ function makeDescribeLink(deps: Core) {
     const link = slug === undefined ? undefined : await findLinkPage(deps, slug, undefined)
     if (link === undefined) return undefined
     const app = { name: link.app_name, logo_url: link.app_logo_url }
-    return { app, order: undefined, goods: link.title, isPayment: true, exit: `/l/${slug}` }
+    return {
+      app,
+      order: undefined,
+      goods: link.title,
+      isTip: isTip(link),
+      isPayment: true,
+      exit: `/l/${slug}`,
+    }
   }
 }
 
@@ -223,6 +255,7 @@ async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, r
     messages: link.messages === 'public' && !isClosed(link) ? await shownMessages(deps.db, link.id) : [],
     username: request.session?.user.username,
     isClosed: isClosed(link),
+    isTip: isTip(link),
     mayReport: isReportable(link) && link.role === null,
     isReporting: (request.query as Record<string, unknown>).report === '1',
     preview: await draftOf(link, deps),

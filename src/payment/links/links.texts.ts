@@ -9,6 +9,62 @@ const units = (n: number | string, count: number) => ({
   zh: `${n} 份`,
 })
 
+const refusals = {
+  not_found: { en: 'There is no such page', zh: '找不到这个页面' },
+  paused: {
+    en: 'Payments are paused for maintenance. Please try again in a few minutes.',
+    zh: '系统维护中，暂停支付，请几分钟后再试。',
+  },
+  unusable: { en: 'This shop cannot take payments now.', zh: '商户暂时无法收款。' },
+  not_on_sale: { en: 'This is not on sale.', zh: '此商品未在售。' },
+  not_yet: { en: 'The sale has not begun yet.', zh: '销售尚未开始。' },
+  over: { en: 'The sale is over.', zh: '销售已结束。' },
+  out_of_bounds: { en: 'Check the quantity or the amount.', zh: '请检查数量或金额。' },
+  not_allowed: {
+    en: 'The shop sells this to members of a higher level or of certain groups only.',
+    zh: '商户仅向更高等级或指定群组的会员出售。',
+  },
+  sold_out: { en: 'Sold out.', zh: '已售罄。' },
+  member_limit: { en: 'You have bought as many as one member may.', zh: '已达到每人限购数量。' },
+  too_many_open: {
+    en: 'Three of your orders here wait for payment. Pay one first, or wait until they expire.',
+    zh: '你在此处已有三笔待付款订单。请先付款，或等待其过期。',
+  },
+} satisfies Record<LinkRefusal, Text>
+
+/** The texts of a link that only takes a tip, which is given and not bought. Each replaces the text of its name in paymentLinks. */
+const tip = {
+  buy: { en: 'Give', zh: '支持' },
+  buyFrom: (formatted: string, amount: bigint) => ({
+    en: `Give from ${formatted} ${counted(amount, POINT, POINTS)}`,
+    zh: `支持，${formatted} ${POINTS}起`,
+  }),
+  sold: (n: string) => ({ en: `Tips so far: ${n}`, zh: `已获支持 ${n} 次` }),
+  checkFirst: {
+    en: 'You see the amount once more before you give.',
+    zh: '付款前还会请你核对一次金额。',
+  },
+  about: { en: 'About it', zh: '说明' },
+  said: { en: 'Messages', zh: '留言' },
+  backToPage: { en: 'Back to the page', zh: '返回该页面' },
+  gets: {
+    none: { en: 'A receipt, at once. A tip buys nothing.', zh: '付款后立即得到收据。支持不换取商品。' },
+  },
+  refusals: {
+    ...refusals,
+    unusable: { en: 'Nobody can give here now.', zh: '暂时无法支持。' },
+    not_on_sale: { en: 'This page takes no tips now.', zh: '此页面暂不接受支持。' },
+    not_yet: { en: 'This page takes no tips yet.', zh: '此页面尚未开始接受支持。' },
+    over: { en: 'This page takes no more tips.', zh: '此页面已不再接受支持。' },
+    not_allowed: {
+      en: 'This page is for members of a higher level or of certain groups only.',
+      zh: '此页面仅限更高等级或指定群组的会员。',
+    },
+    sold_out: { en: 'This page has all the tips that it takes.', zh: '此页面已不再接受支持。' },
+    member_limit: { en: 'You have given as often as one member may.', zh: '你的支持次数已达上限。' },
+  } satisfies Record<LinkRefusal, Text>,
+}
+
 export const paymentLinks = {
   left: (n: string) => ({ en: `${n} left`, zh: `剩余 ${n} 份` }),
   inStock: { en: 'In stock', zh: '有货' },
@@ -22,6 +78,24 @@ export const paymentLinks = {
     en: `${least} to ${isTest ? `${most} play ${POINTS}` : pointsOf(most)}`,
     zh: `${least} 至 ${most} ${isTest ? '虚拟' : ''}${POINTS}`,
   }),
+  /** The amount of a free price is missing or out of its bounds. */
+  amountWrong: (least: string, most: string) => ({
+    en: `Enter a whole amount from ${least} to ${most}.`,
+    zh: `请填写 ${least} 至 ${most} 之间的整数。`,
+  }),
+  quantityWrong: (most: number) => ({
+    en: most === 1 ? 'One at a time.' : `Enter a whole number from 1 to ${most}.`,
+    zh: most === 1 ? '每次只能购买 1 份。' : `请填写 1 至 ${most} 之间的整数。`,
+  }),
+  /** The quantity is more than there is, or than one member may still buy. */
+  fewerLeft: {
+    en: 'There are not so many left. Enter a smaller quantity.',
+    zh: '剩余数量不足，请减少数量。',
+  },
+  fewerForMember: {
+    en: 'That is more than one member may buy. Enter a smaller quantity.',
+    zh: '超过每人限购数量，请减少数量。',
+  },
   otherAmount: { en: 'Another amount', zh: '其他金额' },
   buy: { en: 'Buy', zh: '购买' },
   buyFor: (formatted: string, amount: bigint, isTest: boolean) => ({
@@ -63,7 +137,7 @@ export const paymentLinks = {
   }),
   said: { en: 'What buyers say', zh: '买家留言' },
   anonymous: { en: 'anonymous', zh: '匿名' },
-  saidName: { en: 'Your name here', zh: '显示的名字' },
+  saidName: { en: 'Name beside the message', zh: '留言署名' },
   saidNameHint: {
     en: 'At most 30 characters. Empty: anonymous. The shop always sees your username.',
     zh: '最多 30 个字符，留空则匿名。商户始终能看到你的用户名。',
@@ -109,28 +183,7 @@ export const paymentLinks = {
   },
   changed: { en: 'Changed since staff reviewed it', zh: '审核后有修改' },
   /** In place of the button. */
-  refusals: {
-    not_found: { en: 'There is no such page', zh: '找不到这个页面' },
-    paused: {
-      en: 'Payments are paused for maintenance. Please try again in a few minutes.',
-      zh: '系统维护中，暂停支付，请几分钟后再试。',
-    },
-    unusable: { en: 'This shop cannot take payments now.', zh: '商户暂时无法收款。' },
-    not_on_sale: { en: 'This is not on sale.', zh: '此商品未在售。' },
-    not_yet: { en: 'The sale has not begun yet.', zh: '销售尚未开始。' },
-    over: { en: 'The sale is over.', zh: '销售已结束。' },
-    out_of_bounds: { en: 'Check the quantity or the amount.', zh: '请检查数量或金额。' },
-    not_allowed: {
-      en: 'The shop sells this to members of a higher level or of certain groups only.',
-      zh: '商户仅向更高等级或指定群组的会员出售。',
-    },
-    sold_out: { en: 'Sold out.', zh: '已售罄。' },
-    member_limit: { en: 'You have bought as many as one member may.', zh: '已达到每人限购数量。' },
-    too_many_open: {
-      en: 'Three of your orders here wait for payment. Pay one first, or wait until they expire.',
-      zh: '你在此处已有三笔待付款订单。请先付款，或等待其过期。',
-    },
-  } satisfies Record<LinkRefusal, Text>,
+  refusals,
   begins: { en: 'It begins', zh: '开始时间' },
   got: { en: 'What you got', zh: '购得内容' },
   copyAll: { en: 'Copy all', zh: '全部复制' },
@@ -139,6 +192,28 @@ export const paymentLinks = {
     zh: '只有你能在这里看到，收据会一直保留。',
   },
   backToPage: { en: 'Back to the page', zh: '返回商品页' },
+  use: {
+    one: {
+      en: 'Copy the code, and enter it where the shop asks for it.',
+      zh: '复制卡密，在商户指定的地方填写。',
+    },
+    many: {
+      en: 'Each code is for one unit. Copy it, and enter it where the shop asks for it.',
+      zh: '每份一个卡密。复制后在商户指定的地方填写。',
+    },
+  },
+  /** The merchant's thanks, as a message of the shop. */
+  from: { en: 'Message from', zh: '来自商户的消息：' },
+  tip,
+  tipPay: {
+    submit: (formatted: string, amount: bigint, isTest: boolean) => ({
+      en: `Give ${formatted} ${isTest ? 'play ' : ''}${counted(amount, POINT, POINTS)}`,
+      zh: `支持 ${formatted} ${isTest ? '虚拟' : ''}${POINTS}`,
+    }),
+    payee: { en: 'To', zh: '收款方' },
+    product: { en: 'For', zh: '用途' },
+    paid: { en: 'Thank you for giving', zh: '感谢你的支持' },
+  },
   opensAt: (host: string) => ({ en: `Opens ${host}`, zh: `将打开 ${host}` }),
   refunded: {
     en: 'Refunded. The shop may have revoked this code.',

@@ -2,7 +2,7 @@
 import type { Core } from '../../core/core.ts'
 import { escapeHtml } from '../../web/html.ts'
 import type { Locale } from '../../web/languages.ts'
-import type { Link } from './find.ts'
+import { isTip, type Link } from './find.ts'
 import { PREVIEW } from './preview-picture.ts'
 
 type Priced = Pick<Link, 'amount' | 'amount_min'>
@@ -38,14 +38,14 @@ const widthOf = (text: string) =>
 
 /** Returns the button as a picture: an SVG without script, style and addresses. */
 export function buttonSvg(
-  link: Priced,
+  link: Priced & Pick<Link, 'delivery'>,
   { t, language }: Locale,
   { accent, on }: { accent: string; on: string },
 ): string {
   const points = link.amount ?? link.amount_min ?? 0n
   const text =
     link.amount === null
-      ? t.paymentLinks.buyFrom(String(points), points)
+      ? (isTip(link) ? t.paymentLinks.tip : t.paymentLinks).buyFrom(String(points), points)
       : t.paymentLinks.buyFor(String(points), points, false)
   const width = widthOf(text) + 40
   const label = escapeHtml(text)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { changeLink, createLink } from '../../../src/payment/links/acts.ts'
 import { makePerson } from '../../harness/cast.ts'
 import { browser, setSetting, useTestApp } from '../../harness/harness.ts'
-import { details, makeLink, orderAt, ownerOf } from '../../harness/links.ts'
+import { buyAt, details, makeLink, orderAt, ownerOf } from '../../harness/links.ts'
 import { textOf } from '../../harness/markup.ts'
 import { makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
@@ -58,6 +58,7 @@ describe('the page of a link', () => {
     const receipt = await client.get(payPath)
     expect(receipt.headers['cache-control']).toBe('no-store')
     expect(receipt.body).toContain('SECRET-&lt;b&gt;-1')
+    expect(textOf(receipt.body)).toContain(l.use.many)
     expect(receipt.body).toContain('SECRET-2')
     expect(receipt.body).not.toContain('SECRET-3')
     expect(textOf(receipt.body)).toContain('Enjoy & print')
@@ -92,12 +93,89 @@ describe('the page of a link', () => {
     for (const amount of ['4', '901', 'x', '1e2', '-5', '9'.repeat(16)]) {
       const refused = await client.submit(form, path, { amount })
       expect([amount, refused.status]).toEqual([amount, 400])
-      expect(refused.body).toContain(l.refusals.out_of_bounds)
+      // The problem names the bounds.
+      expect(textOf(refused.body)).toContain(l.amountWrong('5', '900'))
     }
+    const none = await client.submit(form, path, { amount: '' })
+    expect([none.status, textOf(none.body).includes(l.amountWrong('5', '900'))]).toEqual([400, true])
     const suggested = await client.submit(form, path, { choice: '50' })
-    expect((await client.get(suggested.location!)).body).toContain(p.submit('50', 50n, false))
+    expect((await client.get(suggested.location!)).body).toContain(l.tipPay.submit('50', 50n, false))
     const own = await client.submit(await client.get(path), path, { choice: '50', amount: '7' })
-    expect((await client.get(own.location!)).body).toContain(p.submit('7', 7n, false))
+    expect((await client.get(own.location!)).body).toContain(l.tipPay.submit('7', 7n, false))
+  })
+
+  it('of a tip says give and not buy, up to the receipt with the thanks of its shop', async () => {
+    const over = { amount: null, amount_min: 5n, amount_max: 900n, title: 'A coffee', thanks: 'See you soon' }
+    const { slug } = await makeLink(test, merchant, over)
+    const path = `/l/${slug}`
+    const form = await client.get(path)
+    expect(form.body).toContain(`>${l.tip.buy}</button>`)
+    expect(textOf(form.body)).toContain(l.tip.gets.none)
+    const goods = [l.buy, l.about, l.checkFirst, l.gets.none, l.inStock, p.product, l.said].map(
+      (text) => `>${text}<`,
+    )
+    for (const text of goods) expect([text, form.body.includes(text)]).toEqual([text, false])
+    const signIn = await visitor.get(`/sign-in?return_to=${encodeURIComponent(path)}`)
+    expect(textOf(signIn.body)).toContain(messages.en.signIn.toGive(`Shop of ${merchant.owner.username}`))
+    expect((await visitor.get(`${path}/button.svg?lang=zh-CN`)).body).toContain('>支持，5 积分起</text>')
+    const { location } = await client.submit(form, path, { amount: '7' })
+    const payPage = await client.get(location!)
+    expect(payPage.body).toContain(l.tipPay.submit('7', 7n, false))
+    expect(payPage.body).not.toContain(p.submit('7', 7n, false))
+    await client.submit(payPage, location!)
+    const receipt = textOf((await client.get(location!)).body)
+    for (const text of [l.tipPay.paid, l.tip.backToPage]) expect(receipt).toContain(text)
+    const from = `${l.from} Shop of ${merchant.owner.username} · @${merchant.owner.username}`
+    expect(receipt.replaceAll(/\s+/g, ' ')).toContain(`${from} See you soon`)
+    expect((await visitor.get(path)).body).toContain(l.tip.sold('1'))
+    await changeLink(test.deps, merchant.payment_id, { slug, change: 'pause' }, owner)
+    expect(textOf((await visitor.get(path)).body)).toContain(l.tip.refusals.not_on_sale)
+  })
+
+  it('with a free price that delivers something is bought, not given', async () => {
+    const over = {
+      amount: null,
+      amount_min: 5n,
+      amount_max: 900n,
+      delivery: 'text',
+      delivered: 'Fold',
+    } as const
+    const { slug } = await makeLink(test, merchant, over)
+    const path = `/l/${slug}`
+    const form = await client.get(path)
+    expect(form.body).toContain(`>${l.buy}</button>`)
+    const { location } = await client.submit(form, path, { amount: '7' })
+    expect((await client.get(location!)).body).toContain(p.submit('7', 7n, false))
+  })
+
+  it('says once that it is sold out', async () => {
+    const link = await makeLink(test, merchant, { stock: 1 })
+    expect((await buyAt(test.deps, link, bob)).outcome).toBe('paid')
+    const shown = textOf((await visitor.get(`/l/${link.slug}`)).body)
+    expect(shown.match(/sold out/gi)).toHaveLength(1)
+  })
+
+  it('marks a quantity that is above its bound, or of which not so many are left', async () => {
+    const limits = { quantity_max: 3, member_max: 4, amount: 1n }
+    const link = await makeLink(test, merchant, { codes: ['a', 'b', 'c', 'd', 'e', 'f'], ...limits })
+    const path = `/l/${link.slug}`
+    const form = await client.get(path)
+    const order = async (quantity: string) => {
+      const { status, body } = await client.submit(form, path, { quantity, key: `key ${quantity}` })
+      const problem = /<p class="problem" id="quantity-problem">([^<]+)</.exec(body)?.[1]
+      return [status, problem, body.includes('class="flash warn" role="alert"')]
+    }
+    for (const quantity of ['4', '0', 'x'])
+      expect(await order(quantity)).toEqual([400, l.quantityWrong(3), false])
+    expect((await buyAt(test.deps, link, alice, 3)).outcome).toBe('paid')
+    expect(await order('2')).toEqual([409, l.fewerForMember, false])
+    expect((await buyAt(test.deps, link, bob, 2)).outcome).toBe('paid')
+    const newcomer = await makePerson(test)
+    const fresh = await newcomer.signIn()
+    const refused = await fresh.submit(await fresh.get(path), path, { quantity: '2' })
+    expect([refused.status, textOf(refused.body).includes(l.fewerLeft)]).toEqual([409, true])
+    // Of the last one there is enough.
+    expect((await fresh.submit(await fresh.get(path), path, { quantity: '1' })).status).toBe(303)
   })
 
   it('tells why nothing is sold, and refuses a form that comes too late', async () => {
