@@ -23,17 +23,16 @@ export async function namesInTitles(
   const columns = columnsOf([...links], { id: 'bigint', title: 'text', owner_id: 'bigint' })
   const { rows } = await sql<NameInTitle & { link_id: bigint }>`
     with known as materialized (
-      select name, name_skeleton(name) as skeleton, null::bigint as owner_id, null as username, null as href
+      select name, name_skeleton(name) as skeleton, null::bigint as owner_id, null as href
       from unnest(${siteNames}::text[]) as name
       union
-      select app.name, name_skeleton(app.name), app.applicant_id, owner.username, '/admin/payment-applications/' || app.payment_id
-      from payment_apps as app join users as owner on owner.id = app.applicant_id
-      where app.status = 'approved' and app.book = 'live'
+      select name, name_skeleton(name), applicant_id, '/admin/payment-applications/' || payment_id
+      from payment_apps where status = 'approved' and book = 'live'
     )
-    select link.id as link_id, found.*
+    select link.id as link_id, found.name, found.href, (select username from users where id = found.owner_id) as username
     from (select id, owner_id, name_skeleton(title) as skeleton from unnest(${columns}) as asked (id, title, owner_id)) as link
     cross join lateral (
-      select known.name, known.href, known.username from known
+      select known.name, known.href, known.owner_id from known
       where octet_length(known.skeleton) >= ${NAME_BYTES_MIN} and position(known.skeleton in link.skeleton) > 0
         and known.owner_id is distinct from link.owner_id
       order by known.href nulls first limit ${NAMES_MAX}
