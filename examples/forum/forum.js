@@ -18,6 +18,26 @@ const MEMBERS = [
   { id: 14, username: 'grace', name: 'Grace Lind', trust_level: 4, moderator: true, score: 5_400 },
 ]
 
+/** A payment link in a post becomes a card. */
+const LINK = process.env.LINK_URL
+
+const TOPIC = {
+  id: 12,
+  slug: 'ginger-cat-photos',
+  title: 'Ginger cat photos',
+  posts: [
+    {
+      user: 11,
+      text: 'Mine slept in the toolbox again, so the shelf waits another day.\n\nWho else lives with a ginger cat?',
+    },
+    {
+      user: 12,
+      text: `Two of them. They model for the stickers that Bob sells${LINK === undefined ? '.' : `:\n\n${LINK}`}`,
+    },
+    { user: 13, text: '我家的橘猫只在键盘上睡觉。贴纸很可爱！' },
+  ],
+}
+
 /** @param {string} name */
 function setting(name) {
   const value = process.env[name]
@@ -31,6 +51,8 @@ const forum = await startForum({
   host: HOST,
   port: Number(FORUM_PORT),
   siteUrl: TESSERA_URL,
+  paymentUrl: TESSERA_PAYMENT_URL,
+  topic: TOPIC,
   members: MEMBERS.map((member) => ({ ...member, email: `member${member.id}@example.org` })),
   groups: [{ id: 41, name: 'developers' }],
   connectSecrets: [...hosts].map((host) => `${host}|${CONNECT_SECRET}`),

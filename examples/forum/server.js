@@ -5,21 +5,28 @@
  * protocol and not a shared mistake. It keeps everything in memory.
  */
 import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import { openCommunity } from './community.js'
 import { answerUrl, ConnectError, readRequest } from './connect.js'
 import { homePage, loginPage, messagePage } from './pages.js'
+import { languageOf, textsIn } from './texts.js'
+import { cook, openCards } from './topics.js'
 import { openWebhooks } from './webhooks.js'
 
 /** @import { IncomingMessage, ServerResponse } from 'node:http' */
 /** @import { AddressInfo } from 'node:net' */
 /** @import { Member } from './community.js' */
+/** @import { Language } from './texts.js' */
+/** @import { Topic } from './topics.js' */
 /** @import { Hook } from './webhooks.js' */
 /**
  * @typedef {'down' | 'slow' | 'huge' | 'redirecting' | 'garbled' | 'limited' | 'not_ready' | 'not_for_you' | 'wrong_member' | 'lists_refused' | 'lists_missing'} Fault
  * @typedef {{
  *   members: Member[], groups?: { id: number, name: string }[], connectSecrets: string[], apiKey: string,
- *   host?: string, port?: number, siteUrl?: string, minuteMs?: number, hook?: Hook
+ *   host?: string, port?: number, siteUrl?: string, paymentUrl?: string, minuteMs?: number, hook?: Hook,
+ *   topic?: Topic, hasTips?: boolean
  * }} ForumOptions
  * @typedef {{ member?: number, pending?: string }} Session
  * @typedef {{ url: URL, session: Session, request: IncomingMessage, response: ServerResponse }} Visit
@@ -31,6 +38,10 @@ const BODY_BYTES_MAX = 4_096
 const SUSPENSION_MS = 7 * 86_400_000
 /** The members of a page of a list. */
 const LIST_PAGE = 100
+/** As Discourse sends it: it says nothing of connections, so the element may ask Tessera. */
+const POLICY = "base-uri 'self'; object-src 'none'; script-src 'self'; frame-ancestors 'self'"
+/** The forum's own script, and the element of the theme component. */
+const SCRIPTS = ['/client.js', '/discourse-theme/javascripts/discourse/lib/tessera-wallet.js']
 
 /**
  * Starts the forum and resolves when it listens.
@@ -50,6 +61,14 @@ export async function startForum({ members, groups = [], host = '127.0.0.1', por
     /** The paths of all calls of the API. @type {string[]} */
     calls: [],
     siteUrl: options.siteUrl,
+    paymentUrl: options.paymentUrl,
+    topic: options.topic,
+    hasTips: options.hasTips,
+    cardOf: openCards(
+      [options.siteUrl, options.paymentUrl].flatMap((url) =>
+        url === undefined ? [] : [new URL(url).origin],
+      ),
+    ),
     /** Sends a webhook about a member whom the staff suspended or not. @param {Member} member */
     async announce(member) {
       if (options.hook === undefined) return
@@ -86,7 +105,7 @@ export async function startForum({ members, groups = [], host = '127.0.0.1', por
 }
 
 /** @typedef {Awaited<ReturnType<typeof startForum>>} Forum */
-/** @typedef {Pick<Forum, 'community' | 'connectSecrets' | 'isProvider' | 'apiKey' | 'fault' | 'calls' | 'siteUrl' | 'announce'>} State */
+/** @typedef {Pick<Forum, 'community' | 'connectSecrets' | 'isProvider' | 'apiKey' | 'fault' | 'calls' | 'announce' | 'siteUrl' | 'paymentUrl' | 'topic' | 'hasTips' | 'cardOf'>} State */
 
 /**
  * @param {IncomingMessage} request
@@ -102,14 +121,27 @@ async function handle(request, response, sessions, forum) {
     response.writeHead(200, { 'content-type': 'text/plain' }).end('ok')
     return
   }
-  const cookie = /(?:^|; )forum_session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1] ?? ''
-  const session = sessions.get(cookie) ?? startSession(response, sessions)
-  const visit = { url, session, request, response }
-  switch (`${request.method} ${url.pathname}`) {
+  const script = SCRIPTS.find((path) => path === url.pathname)
+  if (request.method === 'GET' && script !== undefined) return sendScript(response, script)
+  const { cookie = '' } = request.headers
+  const id = /(?:^|; )forum_session=([\w-]+)/.exec(cookie)?.[1] ?? ''
+  const session = sessions.get(id) ?? startSession(response, sessions)
+  const chosen = /(?:^|; )forum_language=([\w-]+)/.exec(cookie)?.[1]
+  const language = languageOf(chosen, request.headers['accept-language'])
+  const visit = { url, session, request, response, language }
+  const { siteUrl, paymentUrl, hasTips, topic } = forum
+  const view = { language, member: memberOf(session, forum), siteUrl, paymentUrl, hasTips }
+  const isTopic = topic !== undefined && url.pathname.startsWith(`/t/${topic.slug}/${topic.id}`)
+  switch (`${request.method} ${isTopic ? '/' : url.pathname}`) {
     case 'GET /':
-      return send(response, 200, homePage(memberOf(session, forum), forum))
+      return send(response, 200, homePage(view, forum.community, await shownTopic(forum, language)))
     case 'GET /login':
-      return send(response, 200, loginPage([...forum.community.members.values()], forum.community))
+      return send(response, 200, loginPage(view, [...forum.community.members.values()], forum.community))
+    case 'GET /language': {
+      const to = languageOf(url.searchParams.get('to') ?? undefined)
+      response.appendHeader('set-cookie', `forum_language=${to}; Path=/; SameSite=Lax`)
+      return redirect(response, '/')
+    }
     case 'POST /login':
       return logIn(visit, forum)
     case 'POST /suspend':
@@ -120,8 +152,19 @@ async function handle(request, response, sessions, forum) {
     case 'GET /session/sso_provider':
       return identify(visit, forum)
     default:
-      return send(response, 404, messagePage('There is nothing at this address.'))
+      return send(response, 404, messagePage(textsIn(language).missing, view))
   }
+}
+
+/**
+ * The topic with its posts as HTML.
+ * @param {State} forum
+ * @param {Language} language
+ */
+async function shownTopic({ topic, cardOf }, language) {
+  if (topic === undefined) return undefined
+  const posts = topic.posts.map(({ text }) => cook(text, (address) => cardOf(address, language)))
+  return { topic, posts: await Promise.all(posts) }
 }
 
 /**
@@ -133,7 +176,7 @@ function startSession(response, sessions) {
   /** @type {Session} */
   const session = {}
   sessions.set(id, session)
-  response.setHeader('set-cookie', `forum_session=${id}; Path=/; HttpOnly; SameSite=Lax`)
+  response.appendHeader('set-cookie', `forum_session=${id}; Path=/; HttpOnly; SameSite=Lax`)
   return session
 }
 
@@ -334,7 +377,18 @@ function json(response, status, value) {
  * @param {string} page
  */
 function send(response, status, page) {
-  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(page)
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY }
+  response.writeHead(status, headers).end(page)
+}
+
+/**
+ * @param {ServerResponse} response
+ * @param {string} path
+ */
+async function sendScript(response, path) {
+  const file = path === SCRIPTS[0] ? path : `../${path}`
+  const script = await readFile(join(import.meta.dirname, file))
+  response.writeHead(200, { 'content-type': 'text/javascript; charset=utf-8' }).end(script)
 }
 
 /**

@@ -40,9 +40,10 @@ export async function startDemo(
   try {
     const forum = withForum ? forumConfig(config) : {}
     const whole: Config = Object.freeze({ ...config, ...forum, ...(await mailConfig(config, stops, logTo)) })
-    if (withForum) stops.push(await startExample('forum', FORUM, forumEnvironment(whole)))
     const prepare = async (deps: Parts) => {
       const demo = await seedDemo(deps, { withForum })
+      // A post of the forum names a payment link. The service asks the forum from its first second on.
+      if (withForum) stops.push(await startExample('forum', FORUM, forumEnvironment(whole, demo)))
       return { demo, settings: await deps.settings.read() }
     }
     const service = await serve(whole, prepare, { logTo })
@@ -88,8 +89,9 @@ async function mailConfig({ SMTP_URL }: Config, stops: Stop[], printTo: Parts['l
   return { SMTP_URL: mailbox.url, SMTP_FROM: 'noreply@demo.example' }
 }
 
-function forumEnvironment(config: Config): NodeJS.ProcessEnv {
+function forumEnvironment(config: Config, { link_url }: Demo): NodeJS.ProcessEnv {
   return {
+    ...(link_url !== undefined && { LINK_URL: link_url }),
     TESSERA_URL: config.PUBLIC_URL,
     TESSERA_PAYMENT_URL: config.PAYMENT_PUBLIC_URL,
     CONNECT_SECRET: config.DISCOURSE_SECRET,
@@ -183,6 +185,7 @@ export function describeDemo({ base_url, shop_url, gateway_shop_url, forum_url, 
     addresses.push(`Forum     ${forum_url}`)
     first.push(
       'Or sign in with the forum: its members need no password, and get points for their score in a moment.',
+      'Then open the menu of the forum: it shows the wallet.',
     )
   }
   return [...addresses, '', ...lines, '', ...first].map((line) => `${line}\n`).join('')

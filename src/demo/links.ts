@@ -4,6 +4,7 @@ import { changeLink, createLink, type LinkDetails } from '../payment/links/acts.
 import { addCodes } from '../payment/links/codes.ts'
 import { judgeMessage } from '../payment/links/messages.ts'
 import { placeLinkOrder } from '../payment/links/place.ts'
+import { linkUrl } from '../payment/links/share.ts'
 import { makePayOrder } from '../payment/orders/pay.ts'
 import { MEMBERS } from './cast.ts'
 import { dayOf, midnightOf } from './plan.ts'
@@ -137,6 +138,22 @@ export async function ensureLinks(
       if (moment.getTime() + SALE_MS < now.getTime()) moment = new Date(moment.getTime() + SALE_MS)
     }
   }
+}
+
+/** Finds the address of the shop's first link on sale. */
+export async function findLinkUrl(
+  deps: Parts,
+  { payment_id }: { payment_id: string },
+): Promise<string | undefined> {
+  const link = await deps.db
+    .selectFrom('links')
+    .innerJoin('payment_apps as app', 'app.id', 'links.app_id')
+    .where('app.payment_id', '=', payment_id)
+    .where('links.state', '=', 'on_sale')
+    .orderBy('links.id')
+    .select('links.slug')
+    .executeTakeFirst()
+  return link && linkUrl(deps, link.slug)
 }
 
 /** The members whose points the history has granted. */

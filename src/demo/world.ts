@@ -24,7 +24,7 @@ import {
 import { PORTRAITS } from './cast.ts'
 import { POINTS_OF_ALICE } from './history.ts'
 import { introduce } from './introduction.ts'
-import { ensureLinks } from './links.ts'
+import { ensureLinks, findLinkUrl } from './links.ts'
 import { ensureMandates, turnOn } from './mandates.ts'
 import { daysBefore } from './members.ts'
 import { ensurePayout } from './payouts.ts'
@@ -58,6 +58,8 @@ export type Demo = DemoApps & {
   gateway_shop_url: string
   /** Only with `--forum`. */
   forum_url?: string
+  /** The payment link in a post of the forum, unless it was ended. */
+  link_url?: string
   people: DemoPerson[]
 }
 
@@ -100,7 +102,8 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
   for (const { username, points } of PEOPLE) await settlePoints(deps, idOf(username), username, points)
   deps.findSamples = await ensureSamples(deps, store, reviewer_id)
   // Points for the score in the forum.
-  if (withForum) await turnOn(deps.db, ['forum_points_bridge', 'forum_points_for_past_score'])
+  if (withForum) await turnOn(deps.db, ['forum_points_bridge', 'forum_points_for_past_score', 'forum_wallet'])
+  const link_url = await findLinkUrl(deps, apps.payment_app)
   const people = await Promise.all(
     PEOPLE.map(({ username }) => describePerson(deps.db, idOf(username), saved.passwords[username]!)),
   )
@@ -108,7 +111,7 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
     base_url: config.PUBLIC_URL,
     shop_url,
     gateway_shop_url,
-    ...(withForum && { forum_url: forumUrl(config) }),
+    ...(withForum && { forum_url: forumUrl(config), ...(link_url !== undefined && { link_url }) }),
     people,
     ...apps,
   }

@@ -175,6 +175,7 @@ describe('a first start', () => {
       shop_url: expect.stringMatching(/^http:\/\/localhost:\d+$/),
       gateway_shop_url: expect.stringMatching(/^http:\/\/localhost:\d+$/),
       forum_url: expect.stringMatching(/^http:\/\/localhost:\d+$/),
+      link_url: expect.stringMatching(new RegExp(`^${demo.base_url}/l/[a-z0-9]{10}$`)),
       people: expect.any(Array),
       oauth_app: {
         client_id: expect.any(String),

@@ -1,8 +1,11 @@
-/** The demo with its forum: a sign-in there signs in here, and points follow the score. */
-import { expect, onTestFinished, test } from 'vitest'
+/** The demo with its forum: a sign-in there signs in here, points follow the score, and the forum shows the wallet and payment links. */
+import type { BrowserContextOptions } from 'playwright-core'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { browserAt, type Page } from '../harness/browser.ts'
+import { isWithoutChromium } from '../harness/chromium.ts'
 import { messages } from '../harness/messages.ts'
 import { openSharedDemo } from '../harness/shared-demo.ts'
+import { DESK, openWindow, PHONE, photographer } from './walk.ts'
 
 /** A browser that follows every redirect. Returns the address and text of the last page. */
 function follower(base: string) {
@@ -32,4 +35,64 @@ test('a member of the forum signs in without password, and gets points for their
 
   const wallet = async () => (await visit(`${demo.base_url}/account`)).body
   await expect.poll(wallet, { interval: 1_000 }).toContain('1,200')
+})
+
+const FRANK = 12
+const LOOKS: [string, BrowserContextOptions & { locale: string }][] = [
+  ['a phone in English', { locale: 'en', viewport: PHONE, hasTouch: true }],
+  ['a desktop in Chinese', { locale: 'zh-CN', viewport: DESK }],
+]
+
+describe.skipIf(isWithoutChromium)('the forum of the demo', () => {
+  test.each(LOOKS)('on %s shows the wallet after two clicks, and a card to pay', async (_, look) => {
+    const { demo, close } = await openSharedDemo()
+    onTestFinished(close)
+    const page = await openWindow(look)
+    const lookAt = photographer(page, `forum-${look.locale}`)
+    await page.goto(`${demo.forum_url}/login`)
+    await page.click(`button[value="${FRANK}"]`)
+
+    const card = page.locator('aside.onebox')
+    expect(await card.locator('h3').textContent()).toContain('Cat stickers')
+    const pay = card.getByRole('link', { name: look.locale === 'en' ? /^Pay: / : /^付款：/ })
+    expect(await pay.getAttribute('href')).toBe(demo.link_url)
+    await card.locator('img').evaluate((image: HTMLImageElement) => image.decode())
+    await lookAt('topic')
+
+    let clicks = 0
+    const click = async (target: string) => {
+      clicks += 1
+      await page.click(target)
+    }
+    const wallet = page.locator('tessera-wallet')
+    await click('#user-menu')
+    await page.waitForSelector('tessera-wallet[data-state=signIn]')
+    await lookAt('signed-out')
+    const opened = page.waitForEvent('popup')
+    await click('tessera-wallet a')
+    const account = await opened
+    await account.waitForURL(`${demo.base_url}/account`)
+    await account.close()
+    // Headless pages never hide, so the browser does not say that the reader is back.
+    const comeBack = async () => {
+      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+      await page.waitForSelector('tessera-wallet[data-state=wallet]')
+      return wallet.evaluate((element) => element.shadowRoot!.textContent)
+    }
+    await expect.poll(comeBack, { interval: 1_000 }).toContain('250')
+    expect(clicks).toBe(2)
+    await lookAt('wallet')
+
+    // From now on it is one.
+    await page.reload()
+    await click('#user-menu')
+    await page.waitForSelector('tessera-wallet[data-state=wallet]')
+    expect(clicks).toBe(3)
+    await page.keyboard.press('Escape')
+    expect(await wallet.count()).toBe(0)
+
+    const link = page.waitForEvent('popup')
+    await pay.click()
+    await (await link).waitForURL(demo.link_url!)
+  })
 })
