@@ -26,7 +26,7 @@ import { makeRandom, type Random } from '../../harness/random.ts'
 import { times } from '../../harness/thoroughness.ts'
 
 const SEED = Number(process.env.MODEL_SEED ?? 5)
-const HISTORIES = times(120, 6)
+const HISTORIES = times(120, 8)
 const STEPS = 40
 const IP = '203.0.113.7'
 const PIECE = 50
@@ -49,6 +49,7 @@ type Model = {
 /** The ends that the histories must reach, because they prove only those. */
 const ENDS = [
   'finished',
+  'second_piece',
   'refused',
   'insufficient',
   'wallet_frozen',
@@ -108,7 +109,8 @@ function runModel(payout: Model, now: number): void {
     reached.add('refused')
     return
   }
-  for (;;) {
+  for (let pieces = 0; ; pieces += 1) {
+    if (pieces === 2) reached.add('second_piece')
     const piece = lines.filter(({ status }) => status === 'pending').slice(0, PIECE)
     if (piece.length === 0) {
       end(payout, 'finished', null)
@@ -237,7 +239,7 @@ function actsOf(world: World, payouts: Model[], random: Random, advance: (ms: nu
           end(payout, 'cancelled', 'owner_changed')
     },
     async wait() {
-      advance(random.chance(2) ? 8 * DAY_MS : random.below(DAY_MS))
+      advance(random.chance(2) ? (random.chance(4) ? 5 : 8) * DAY_MS : random.below(DAY_MS))
     },
   }
 }
@@ -268,7 +270,7 @@ const WEIGHTS = {
   grant: 4,
   freeze: 2,
   handOver: 1,
-  wait: 3,
+  wait: 4,
 } as const
 
 it(`${HISTORIES} histories end as the model says`, async () => {
