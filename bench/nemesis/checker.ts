@@ -3,6 +3,8 @@
  * shortest history that shows it.
  */
 import { type Act, grouped, paymentFee, rankOf, STATES, transferFee } from './history.ts'
+import { payouts } from './payouts-checker.ts'
+import { sales } from './sales-checker.ts'
 
 export type Finding = { rule: string; subject: string; acts: Act[] }
 
@@ -22,6 +24,8 @@ export function check(acts: readonly Act[], opening: Opening): Finding[] {
     ...[...grouped(acts, (act) => (act.kind === 'transfer' ? act.subject : undefined))].flatMap(
       ([key, its]) => transferred(key, its),
     ),
+    ...sales(acts),
+    ...payouts(acts),
     ...balances(acts, opening),
     ...[...grouped(acts, ({ asked }) => asked.family as string | undefined)].flatMap(([family, its]) =>
       tokens(family, its),
@@ -46,7 +50,7 @@ export function checkNotices(acts: readonly Act[]): Finding[] {
   return findings
 }
 
-const keyOfOrder = ({ kind, subject }: Act) => (kind === 'place' ? subject : undefined)
+const keyOfOrder = ({ kind, subject }: Act) => (kind === 'place' || kind === 'order' ? subject : undefined)
 const sessionOf = ({ kind, subject }: Act) => (kind === 'visit' || kind === 'sign-out' ? subject : undefined)
 
 function transactionOf({ kind, subject, told }: Act): string | undefined {
@@ -66,10 +70,10 @@ function transferred(key: string, acts: Act[]): Finding[] {
   )
 }
 
-const done = (acts: Act[]) => acts.filter(({ outcome }) => outcome === 'done')
+export const done = (acts: Act[]) => acts.filter(({ outcome }) => outcome === 'done')
 
 /** The first two acts that were told different values of a fact. */
-function differing(rule: string, subject: string, acts: Act[], fact: string): Finding[] {
+export function differing(rule: string, subject: string, acts: Act[], fact: string): Finding[] {
   const telling = acts.filter(({ told }) => told[fact] !== undefined)
   const other = telling.find(({ told }) => told[fact] !== telling[0]!.told[fact])
   return other === undefined ? [] : [{ rule, subject, acts: [telling[0]!, other] }]
@@ -221,7 +225,8 @@ function effectsByMember(acts: readonly Act[]): Map<string, Effect[]> {
   const byMember = new Map<string, Effect[]>()
   for (const attempts of grouped(acts, effectOf).values()) {
     const could = attempts.filter(({ outcome }) => outcome !== 'refused')
-    if (could.length === 0) continue
+    // A line that was refused or cancelled is never paid.
+    if (could.length === 0 || (could[0]!.kind === 'line' && could.length < attempts.length)) continue
     const earliest = Math.min(...could.map(({ from }) => from))
     const certain = Math.min(Infinity, ...done(could).map(({ to }) => to))
     for (const [member, points] of movesOf(could[0]!)) {
@@ -237,13 +242,13 @@ function effectsByMember(acts: readonly Act[]): Map<string, Effect[]> {
 /** Attempts with one key move points once. */
 function effectOf({ kind, subject, asked }: Act): string | undefined {
   if (kind === 'pay') return `pay ${subject} ${asked.payer}`
-  return kind === 'refund' || kind === 'transfer' ? `${kind} ${subject}` : undefined
+  return ['refund', 'transfer', 'line'].includes(kind) ? `${kind} ${subject}` : undefined
 }
 
 /** The points that an act moves, by member. */
 export function movesOf({ kind, asked }: Act): [member: string, points: number][] {
   const amount = Number(asked.amount)
-  if (kind === 'transfer')
+  if (kind === 'transfer' || kind === 'line')
     return [
       [String(asked.sender), -amount - transferFee(amount)],
       [String(asked.recipient), amount],

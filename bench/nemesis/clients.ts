@@ -1,50 +1,49 @@
 /** What clients do all the time, each one thing after the other, at any process. */
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Db } from '../../src/database/connection.ts'
 import type { Buyer } from '../../test/faults/world.ts'
 import { gatewayText } from '../../test/harness/gateway-shop.ts'
 import { merchantSign } from '../../test/harness/merchant.ts'
 import type { Act } from './history.ts'
-import type { Merchants } from './merchants.ts'
-import { type People, REDIRECT_URI, type Seller, type Spare } from './people.ts'
-import { makeRandom, type Random } from './plan.ts'
-import { type Answer, type Client, makeClient, type Recorder, type Verdict } from './recorder.ts'
+import { buyAtLink, keepShop } from './link-clients.ts'
+import { payOut } from './payout-clients.ts'
+import { REDIRECT_URI, type Seller, type Spare } from './people.ts'
+import { makeRandom } from './plan.ts'
+import { makeClient } from './recorder.ts'
+import {
+  ALONE,
+  AMOUNT_MAX,
+  asMember,
+  form,
+  json,
+  REFUNDS,
+  REPEATS,
+  type Self,
+  think,
+  type World,
+} from './self.ts'
 
 const FEW_SESSIONS = 20
-const AMOUNT_MAX = 500
 /** One in so many orders is wanted by a second member too, at the same time. */
 const RIVALS = 0.08
-const REPEATS = 0.15
-const REFUNDS = 0.15
-const ALONE = 0.5
 
 export type Load = { stop(): void; ended: Promise<void> }
 
-type World = {
-  people: People
-  merchants: Merchants
-  recorder: Recorder
-  url: string
-  /** Reaches the database, for sessions to end. */
-  withDatabase<T>(use: (db: Db) => Promise<T>): Promise<T>
-  seed: number
-  /** The mean pause of a client between two acts, in ms. */
-  pace: number
-  /** Nobody asks again after this moment. */
-  hasEnded: () => boolean
-}
+/** What the clients do, by turns. A keeper minds the links of one shop. */
+const ACTS = [
+  ...[buy, buyAtLink, payOut, send, relyOn],
+  ...[buyAtLink, buy, buyAtLink, useSessions, keepShop],
+] as const
+export const CLIENTS_A_KEEPER = ACTS.length
 
-type Self = World & { buyer: Buyer; client: Client; random: Random; n: number; count: number }
-
-/** Starts a client for each buyer. Half of them buy; the others send points, use tokens, end sessions. */
+/** Starts a client for each buyer. Half of them buy; the others send points, pay out, mind a shop, use tokens, end sessions. */
 export function startClients(world: World): Load {
   let isOpen = true
   const loops = world.people.buyers.map(async (buyer, n) => {
     const random = makeRandom(world.seed * 1_000 + n)
     const client = makeClient(buyer.username, world)
     const self: Self = { ...world, buyer, client, random, n, count: 0 }
-    const act = [buy, buy, buy, buy, send, relyOn, buy, useSessions][n % 8]!
+    const act = ACTS[n % ACTS.length]!
     await sleep(random.below(world.pace))
     while (isOpen) {
       self.count += 1
@@ -59,15 +58,6 @@ export function startClients(world: World): Load {
   }
 }
 
-/** Half to one and a half times the pace. */
-const think = ({ pace, random }: Self) => sleep(pace * (0.5 + random.next()))
-
-const form = (fields: Record<string, string>, headers: Record<string, string> = {}): RequestInit => ({
-  method: 'POST',
-  headers,
-  body: new URLSearchParams(fields),
-})
-const asMember = (session: string) => ({ accept: 'text/html', cookie: `tessera_session=${session}` })
 const signed = ({ token }: Seller, fields: Record<string, string>) => ({
   ...fields,
   signature: merchantSign(token, fields),
@@ -113,9 +103,6 @@ async function buy(self: Self): Promise<void> {
 }
 
 type Order = { seller: Seller; order_id: string; amount: number }
-
-const json = (read: (body: Record<string, unknown>, answer: Answer) => Verdict) => (answer: Answer) =>
-  read(JSON.parse(answer.text), answer)
 
 async function place({ client, merchants }: Self, { seller, order_id, amount }: Order): Promise<Act> {
   const subject = `${seller.name}/${order_id}`
@@ -208,7 +195,12 @@ const lookOf = ({ seller, order_id, amount }: Order, transaction: string) => ({
 const look = ({ client }: Self, order: Order, transaction: string): Promise<Act> =>
   client.insist(lookOf(order, transaction))
 
-function refund(self: Self, { seller, amount }: Order, transaction: string, payer: Buyer): Promise<Act> {
+export function refund(
+  self: Self,
+  { seller, amount }: Pick<Order, 'seller' | 'amount'>,
+  transaction: string,
+  payer: Buyer,
+): Promise<Act> {
   const { admin } = self.people
   return self.client.insist({
     kind: 'refund',
@@ -253,7 +245,7 @@ function readWallet({ client, buyer }: Self): Promise<Act> {
   })
 }
 
-function readTakings({ client }: Self, seller: Seller): Promise<Act> {
+export function readTakings({ client }: Self, seller: Seller): Promise<Act> {
   return client.insist({
     kind: 'balance',
     subject: seller.owner.username,

@@ -25,6 +25,8 @@ const run = promisify(execFile)
 
 const HAPROXY = '/usr/sbin/haproxy'
 const START_MS = 120_000
+/** Starts that may fail before the first success. Later the database may be struck at that moment. */
+const FIRST_STARTS = 5
 const POOL_MAX = 6
 /** More than all processes have in a rush, and less than they could have. */
 const SERVER_CONNECTIONS = 20
@@ -210,6 +212,7 @@ function makeFleet({ folder, links, root, front, ports, database }: Surroundings
     }),
   )
   let isEnding = false
+  let hasStarted = false
 
   async function startService(service: Service): Promise<void> {
     const number = services.indexOf(service) + 1
@@ -233,15 +236,17 @@ function makeFleet({ folder, links, root, front, ports, database }: Surroundings
       }),
     }
     // A start needs the database, which may be struck at that moment.
-    while (!isEnding) {
+    for (let failures = 0; !isEnding; failures += 1) {
       try {
         service.server = await startServer(env, { root })
+        hasStarted = true
         service.server.child.once('exit', () => {
           service.log += service.server?.output() ?? ''
         })
         return
       } catch (error) {
         service.log += (error as Error).message
+        if (!hasStarted && failures >= FIRST_STARTS) throw error
         await sleep(500)
       }
     }

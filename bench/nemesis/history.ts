@@ -11,6 +11,12 @@
  * - use: an application uses an access token. Subject: the access token.
  * - revoke: an application revokes. Subject: an access token alone, or the family of a code with all of its tokens.
  * - visit, sign-out: a member uses or ends a session. Subject: the session.
+ * - order: a member orders at a link. Subject: the link and the key of the form.
+ * - receipt: the buyer reads what a sale has delivered. Subject: the transaction.
+ * - pause, resume, codes, take-back: a team's acts on a link. Subject: the link.
+ * - payout: a program creates, reads, cancels or resumes a payout. Subject: the shop and the reference.
+ * - line: what came of a line of a payout, from its creation to the answer that told. Unknown: it may be paid. Subject: the shop and
+ *   the order_id of its transfer.
  */
 export type Kind =
   | 'place'
@@ -26,6 +32,14 @@ export type Kind =
   | 'revoke'
   | 'visit'
   | 'sign-out'
+  | 'order'
+  | 'receipt'
+  | 'pause'
+  | 'resume'
+  | 'codes'
+  | 'take-back'
+  | 'payout'
+  | 'line'
 
 /** done: acknowledged. refused: the answer says that nothing happened. unknown: an error of the server, or no answer. */
 export type Outcome = 'done' | 'refused' | 'unknown'

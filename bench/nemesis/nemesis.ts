@@ -56,7 +56,7 @@ export async function nemesis(options: Options): Promise<Summary> {
   const diskMb = DISK_MB + Math.ceil(minutes * DISK_MB_A_MINUTE)
   const cluster = await startCluster({ processes, diskMb, root })
   try {
-    const people = await ask(cluster.patroni.url, (db) => settle(db, { clients, merchants }))
+    const people = await ask(cluster.patroni.url, (db) => settle(db, { clients, merchants, minutes }))
     const kinds = possibleKinds(cluster).filter((kind) => options.kinds.includes(kind))
     const left = options.kinds.filter((kind) => !kinds.includes(kind))
     if (left.length > 0) say(`This machine does not allow: ${left.join(', ')}`)
@@ -161,34 +161,43 @@ async function inTime(act: Promise<void>): Promise<void> {
 
 async function readBooks(
   db: Parameters<Parameters<typeof ask>[1]>[0],
-  { sellers, names }: People,
+  { sellers, keepers, names }: People,
 ): Promise<Books> {
   const { invariants } = await proveBooks(db)
-  const shops = new Map(sellers.map(({ id, name }) => [id, name]))
+  const shops = new Map([...sellers, ...keepers].map(({ id, name }) => [id, name]))
   const orders = await db
     .selectFrom('orders')
-    .select(['app_id', 'order_id', 'transaction_id', 'status', 'amount', 'payer_id'])
+    .select(['app_id', 'door', 'order_id', 'transaction_id', 'status', 'amount', 'payer_id'])
     .execute()
   const transfers = await db
     .selectFrom('transfers')
     .select(['app_id', 'order_id', 'transaction_id', 'amount', 'to_username'])
     .execute()
+  const { rows: payouts } = await sql<{ app_id: bigint; reference: string; status: string; paid: number }>`
+    select app_id, reference, status, sums.paid from payouts cross join lateral payout_sums(id) as sums`.execute(
+    db,
+  )
   const { rows: wallets } = await sql<{ username: string; balance: bigint }>`
     select u.username, a.balance from ledger_accounts as a join users as u on u.id = a.user_id
     where a.kind = 'wallet' and a.book = 'live'`.execute(db)
   return {
-    orders: orders.map(({ app_id, order_id, transaction_id, status, amount, payer_id }) => ({
+    orders: orders.map(({ app_id, door, order_id, transaction_id, status, amount, payer_id }) => ({
       key: `${shops.get(app_id)}/${order_id}`,
       transaction: transaction_id,
       status,
       amount: Number(amount),
       payer: payer_id === null ? null : names.get(String(payer_id))!,
+      isOfLink: door === 'link',
     })),
     transfers: transfers.map(({ app_id, order_id, transaction_id, amount, to_username }) => ({
       key: `${shops.get(app_id)}/${order_id}`,
       transaction: transaction_id,
       amount: Number(amount),
       recipient: to_username,
+    })),
+    payouts: payouts.map(({ app_id, reference, status, paid }) => ({
+      key: `${shops.get(app_id)}/${reference}`,
+      ...{ status, paid },
     })),
     balances: new Map(wallets.map(({ username, balance }) => [username, Number(balance)])),
     broken: invariants.filter(({ broken }) => broken !== 0n).map(({ name }) => name),

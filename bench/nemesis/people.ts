@@ -5,7 +5,10 @@ import type { Core } from '../../src/core/core.ts'
 import { openSettings } from '../../src/core/settings.ts'
 import type { Db } from '../../src/database/connection.ts'
 import { registerApp } from '../../src/identity/apps/apps.ts'
+import { type AccessKeyCredentials, createAccessKey } from '../../src/payment/access-keys/keys.ts'
 import { setEventsUrl } from '../../src/payment/events/events.ts'
+import { changeLink, createLink } from '../../src/payment/links/acts.ts'
+import { addCodes } from '../../src/payment/links/codes.ts'
 import { makeSecrets, randomToken, sha256 } from '../../src/platform/secrets.ts'
 import { formToken } from '../../src/web/forms/form-guard.ts'
 import {
@@ -16,20 +19,34 @@ import {
   type Shop,
   START_POINTS,
 } from '../../test/faults/world.ts'
+import { details } from '../../test/harness/links.ts'
 import type { Merchants } from './merchants.ts'
 
 export const REDIRECT_URI = 'http://127.0.0.1:9/back'
 const DAY_MS = 86_400_000
 const CLIENTS_A_SHOP = 6
+/** One client in so many minds a shop with links. */
+const CLIENTS_A_KEEPER = 10
+const CLIENTS_A_UNIT = 1.5
+const KEEPERS_POINTS = 10_000n
+const PRICE_MIN = 100
+/** A link is looked for this long, beside the next one. So many buyers meet at few links. */
+export const LISTING_MS = 10_000
 
 /** A shop sells by the HMAC API with events, or at the gateway with notifications. */
 export type Seller = Shop & { name: string; isGateway: boolean; notify_url: string }
+/** A shop with links and an access key. Its owner has few points, so its payouts halt until it has sold more. */
+export type Keeper = Seller & { owner: Buyer; key: AccessKeyCredentials }
+/** A link: its price for a unit, and the codes or the stock that it has. */
+export type Listing = { seller: Keeper; slug: string; sells: 'codes' | 'text'; price: number; limit: number }
 /** A session that a member may end. */
 export type Spare = { name: string; cookie: string; form_token: string }
 
 export type People = {
   buyers: Buyer[]
   sellers: Seller[]
+  keepers: Keeper[]
+  listings: Listing[]
   admin: Buyer
   app: { client_id: string; authorization: string }
   opening: Map<string, number>
@@ -45,12 +62,16 @@ const SETTINGS = {
   limit_api_requests: '0',
   limit_token_failures: '0',
   limit_refreshes: '0',
+  limit_links_created: '0',
+  limit_link_orders: '0',
+  limit_payouts: '0',
+  limit_access_tokens: '0',
   reauthenticate_minutes: '1440',
 }
 
 export async function settle(
   db: Db,
-  { clients, merchants }: { clients: number; merchants: Merchants },
+  { clients, merchants, minutes }: { clients: number; merchants: Merchants; minutes: number },
 ): Promise<People> {
   for (const [name, value] of Object.entries(SETTINGS))
     await db.insertInto('site_settings').values({ name, value }).execute()
@@ -61,14 +82,27 @@ export async function settle(
   for (let n = 0; n < count; n += 1) sellers.push(await makeSeller(db, n, merchants))
   const admin = await makeBuyer(db, 'administrator')
   await db.updateTable('users').set({ is_admin: true }).where('id', '=', admin.id).execute()
+  const keepers: Keeper[] = []
+  for (let n = 0; n < Math.max(2, Math.ceil(clients / CLIENTS_A_KEEPER)); n += 1)
+    keepers.push(await makeKeeper(db, n))
+  const listings: Listing[] = []
+  for (let n = 0; n < Math.ceil((minutes * 60_000) / LISTING_MS); n += 1)
+    listings.push(await makeListing(db, keepers[n % keepers.length]!, { n, clients }))
   const members = [...buyers, ...sellers.map(({ owner }) => owner), admin]
   return {
     buyers,
     sellers,
+    keepers,
+    listings,
     admin,
     app: await makeApp(db, admin, buyers),
-    opening: new Map(members.map(({ username }) => [username, Number(START_POINTS)])),
-    names: new Map(members.map(({ id, username }) => [String(id), username])),
+    opening: new Map([
+      ...members.map(({ username }) => [username, Number(START_POINTS)] as const),
+      ...keepers.map(({ owner }) => [owner.username, Number(KEEPERS_POINTS)] as const),
+    ]),
+    names: new Map(
+      [...members, ...keepers.map(({ owner }) => owner)].map(({ id, username }) => [String(id), username]),
+    ),
     spareSessions,
   }
 }
@@ -81,19 +115,61 @@ async function makeSeller(db: Db, n: number, merchants: Merchants): Promise<Sell
   const isFaulty = n % 4 >= 2
   const at = isFaulty ? merchants.urls.bad : merchants.urls.good
   if (isFaulty) merchants.faulty.add(name)
-  const deps = {
-    db,
-    clock: () => new Date(),
-    secrets: makeSecrets(APP_SECRET),
-    settings: openSettings(db),
-    config: { production: false },
-  } as Core
+  const deps = depsOf(db)
   const actor = { user_id: shop.owner.id, ip: '127.0.0.1' }
   const secret = isGateway
     ? undefined
     : await setEventsUrl(deps, shop.payment_id, `${at}/events/${name}`, actor)
   merchants.keys.set(name, { merchant_key: shop.merchant_key, event_secret: secret ?? '' })
   return { ...shop, name, isGateway, notify_url: `${at}/notify/${name}` }
+}
+
+const depsOf = (db: Db) =>
+  ({
+    db,
+    clock: () => new Date(),
+    secrets: makeSecrets(APP_SECRET),
+    settings: openSettings(db),
+    config: { production: false },
+    limits: { hit: async () => {} },
+  }) as unknown as Core
+
+async function makeKeeper(db: Db, n: number): Promise<Keeper> {
+  const owner = await makeBuyer(db, `keeper${n + 1}`, undefined, KEEPERS_POINTS)
+  const shop = await makeShop(db, owner.username, owner)
+  const asked = { name: 'Nemesis', scopes: ['payouts' as const], days: 1, allowed_addresses: [] }
+  const key = await createAccessKey(depsOf(db), shop.payment_id, asked, {
+    user_id: owner.id,
+    ip: '127.0.0.1',
+  })
+  if (typeof key === 'string') throw new Error(`No key: ${key}`)
+  return { ...shop, owner, key, name: `links${n + 1}`, isGateway: false, notify_url: '' }
+}
+
+/** A link that its buyers soon have emptied: every other one sells codes, the others a text of a small stock. */
+async function makeListing(
+  db: Db,
+  seller: Keeper,
+  { n, clients }: { n: number; clients: number },
+): Promise<Listing> {
+  const deps = depsOf(db)
+  const actor = { user_id: seller.owner.id, ip: '127.0.0.1' }
+  const sells = n % 2 === 0 ? 'codes' : 'text'
+  const limit = Math.max(4, Math.ceil(clients / CLIENTS_A_UNIT))
+  const price = PRICE_MIN + n
+  const slug = await createLink(
+    deps,
+    seller.payment_id,
+    details({
+      ...{ title: `Thing ${n + 1}`, amount: BigInt(price), quantity_max: 3, delivery: sells },
+      ...(sells === 'text' ? { stock: limit, delivered: `text-${n + 1}` } : {}),
+    }),
+    actor,
+  )
+  const codes = Array.from({ length: limit }, (_, i) => `code-${n + 1}-${i + 1}`)
+  if (sells === 'codes') await addCodes(deps, seller.payment_id, { slug, file: codes.join('\n') }, actor)
+  await changeLink(deps, seller.payment_id, { slug, change: 'publish' }, actor)
+  return { seller, slug, sells, price, limit }
 }
 
 /** An application that every buyer has allowed already. */

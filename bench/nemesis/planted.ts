@@ -1,4 +1,4 @@
-/** `npm run nemesis:planted`: plants three bugs in copies of the project, one after the other, and lets a run find each. */
+/** `npm run nemesis:planted`: plants bugs in copies of the project, one after the other, and lets a run find each. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

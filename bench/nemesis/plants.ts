@@ -17,7 +17,16 @@ export type Plant = {
 }
 
 const FUNCTIONS = 'migrations/functions'
-const COPIED = ['src', 'views', 'docs', 'migrations', 'package.json', 'tsconfig.json']
+const COPIED = [
+  'src',
+  'views',
+  'docs',
+  'migrations',
+  'examples',
+  'package.json',
+  'tsconfig.json',
+  'CHANGELOG.md',
+]
 
 export const PLANTS: Plant[] = [
   {
@@ -64,12 +73,44 @@ export const PLANTS: Plant[] = [
     ],
     faults: ['stop process', 'kill process', 'clock'],
   },
+  {
+    name: 'a late delivery: a sale takes its codes in a second statement',
+    edits: [
+      {
+        file: `${FUNCTIONS}/payment/pay.sql`,
+        from: "      if f.door = 'link' then perform take_units(f.order_id, f.now); end if;\n",
+        to: '      -- The process takes the units.\n',
+      },
+      {
+        file: 'src/payment/orders/pay.ts',
+        from: '      // Without a return, the order is null in every column.\n',
+        to: `      for (const { outcome, id, door } of rows)
+        if (outcome === 'paid' && door === 'link')
+          await sql\`select take_units(\${id}, \${deps.clock()}::timestamptz)\`.execute(deps.db)
+`,
+      },
+    ],
+    faults: ['kill process', 'cut process', 'delay process', 'kill postgres'],
+  },
+  {
+    name: 'a payout without a lock and a key: its reference is looked for, and then inserted',
+    edits: [
+      {
+        file: 'src/payment/payouts/payouts.ts',
+        from: '    await lockApp(tx, payer)\n    const made = await findSame(tx, payer, asked)\n',
+        to: '    // Another request may create it meanwhile.\n    const made = await findSame(tx, payer, asked)\n',
+      },
+    ],
+    migration: 'alter table payouts drop constraint payouts_reference_key;',
+    faults: ['stop process', 'kill process', 'delay process', 'cut process'],
+  },
 ]
 
 /** Copies the project and plants a bug there. Returns the folder of the copy. */
 export async function plantIn({ edits, migration }: Plant): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'tessera-planted-'))
-  for (const name of COPIED) await cp(join(ROOT, name), join(copy, name), { recursive: true })
+  const filter = (path: string) => !path.endsWith('node_modules')
+  for (const name of COPIED) await cp(join(ROOT, name), join(copy, name), { recursive: true, filter })
   await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
   for (const { file, from, to } of edits) {
     const path = join(copy, file)

@@ -22,7 +22,7 @@ export function waitsOf(acts: readonly Act[], made: readonly Made[]): Waits {
   const quiet: Act[][] = []
   const beside: Act[][] = []
   const wanted = grouped(acts, ({ kind, client, subject, asked }) =>
-    kind === 'notice' ? undefined : `${client} ${kind} ${subject} ${asked.since}`,
+    kind === 'notice' || kind === 'line' ? undefined : `${client} ${kind} ${subject} ${asked.since}`,
   )
   for (const attempts of wanted.values()) {
     const [from, to] = [attempts[0]!.from, attempts.at(-1)!.to]
@@ -63,7 +63,8 @@ export function recoveriesOf(acts: readonly Act[], made: readonly Made[]): Recov
     const next = Math.min(...made.filter((other) => other.round > round).map(({ from }) => from), Infinity)
     const first = acts
       .filter(
-        ({ kind, outcome, from, to }) => kind !== 'notice' && outcome === 'done' && from >= end && to < next,
+        ({ kind, outcome, from, to }) =>
+          kind !== 'notice' && kind !== 'line' && outcome === 'done' && from >= end && to < next,
       )
       .filter(({ process }) => !('process' in touch) || process === touch.process)
       .reduce((least, { to }) => Math.min(least, to), Infinity)

@@ -210,13 +210,18 @@ export async function makeBuyers(db: Db, name: string): Promise<Buyer[]> {
   return buyers
 }
 
-async function makeMember(db: Db, username: string, password_hash = 'none'): Promise<Member> {
+async function makeMember(
+  db: Db,
+  username: string,
+  password_hash = 'none',
+  points = START_POINTS,
+): Promise<Member> {
   const id = await createUser(db, { username, password_hash, trust_level: 2 })
   const reference = `start:${username}`
   const now = new Date()
   await grantPoints(db, {
     user_id: id,
-    amount: START_POINTS,
+    amount: points,
     reference,
     reason: 'test',
     actor_id: null,
@@ -226,8 +231,13 @@ async function makeMember(db: Db, username: string, password_hash = 'none'): Pro
 }
 
 /** A member who has signed in. */
-export async function makeBuyer(db: Db, username: string, password_hash?: string): Promise<Buyer> {
-  const buyer = await makeMember(db, username, password_hash)
+export async function makeBuyer(
+  db: Db,
+  username: string,
+  password_hash?: string,
+  points?: bigint,
+): Promise<Buyer> {
+  const buyer = await makeMember(db, username, password_hash, points)
   const session = randomToken()
   const now = new Date()
   await db
