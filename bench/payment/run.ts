@@ -1,7 +1,7 @@
 /**
  * `npm run bench:payment` compares payments, charges, transfers, initiations and queries over HTTP with their limits: the batch
  * functions without HTTP, our server without batching, and bare routes. `--full` compares the same requests over an
- * empty database and over one with five million paid orders. See README.md.
+ * empty database and over one with five million paid orders. `--beside FOLDER` compares with another checkout. See README.md.
  */
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -18,6 +18,7 @@ import { makeSecrets } from '../../src/platform/secrets.ts'
 import { postmasterOf, startPostgres } from '../database.ts'
 import type { Measured } from '../driver.ts'
 import { type ServerProcess, startServer, stopServers } from '../processes.ts'
+import { compareWithCheckout } from './beside.ts'
 import { casesOf, casesOfSizes, SIZE_TARGETS, TARGETS } from './cases.ts'
 import { fill } from './full.ts'
 import type { Task } from './in-process.ts'
@@ -35,6 +36,8 @@ const { values: flags } = parseArgs({
     'cpu-prof': { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
     orders: { type: 'string', default: '5000000' },
+    /** The root of another checkout, whose dependencies are installed. */
+    beside: { type: 'string' },
     /** A folder that keeps the databases, because filling them takes much longer than measuring. */
     data: { type: 'string' },
   },
@@ -157,9 +160,22 @@ async function compareSizes(url: string): Promise<void> {
   console.log('\nThe books of both databases pass.')
 }
 
+async function compareWithOther(url: string, folder: string): Promise<void> {
+  const { db } = depsOver(url)
+  await compareWithCheckout({
+    ...{ folder, rounds: how.rounds, scale: how.scale, secret: SECRET, postmaster: await postmasterOf(db) },
+    async makeDatabase(name) {
+      await sql`create database ${sql.id(name)}`.execute(db)
+      return Object.assign(new URL(url), { pathname: `/${name}` }).href
+    },
+    onStart: (server) => servers.push(server),
+  })
+}
+
 const postgres = await startPostgres(flags.data)
 try {
-  await (flags.full ? compareSizes(postgres.url) : compareWithLimits(postgres.url))
+  if (flags.beside !== undefined) await compareWithOther(postgres.url, flags.beside)
+  else await (flags.full ? compareSizes(postgres.url) : compareWithLimits(postgres.url))
 } finally {
   await stopServers(servers)
   await postgres.stop()
