@@ -47,10 +47,10 @@ async function prove(
   const appSecret = await findAppSecret(config)
   const secrets = appSecret === undefined ? undefined : makeSecrets(appSecret, config.APP_SECRET_OTHER)
   return withDatabaseUrl(config, async (url) => {
-    const db = openDatabase(url, { max: 1, onBroken: () => {} })
+    const db = openDatabase(url, { max: 2, onBroken: () => {} })
     try {
       await requireMigrated(db)
-      const proof = await proveBooks(db, secrets, progress)
+      const proof = await proveBooks(db, secrets, progress, undefined, { isChainBeside: true })
       const words = siteWords(await openSettings(db).read(), 'en')
       return { proof, words, ...(known && { isKept: await holdsSeal(db, known) }) }
     } finally {

@@ -71,38 +71,58 @@ export type Proven = { sealed: { journal_id: bigint; hash: Buffer }; sums: Sums 
  * Checks every invariant in one snapshot. Without secrets it cannot check `seals_are_ours`.
  * @param proven lets it check only what later journals concern: all seals after that proof's last one, and every entry of an account
  *   that has moved since. What somebody changes in older rows is found by a proof of everything.
+ * @param options.isChainBeside checks the chain on a second connection meanwhile, in the same snapshot: faster, and twice the load.
  */
 export async function proveBooks(
   db: Db,
   secrets?: Secrets,
   onProgress?: OnProgress,
   proven?: Proven,
+  { isChainBeside = false } = {},
 ): Promise<Proof> {
+  return inSnapshot(db, undefined, async (tx) => {
+    if (!isChainBeside) return proveWithin(tx, secrets, onProgress, proven)
+    const { rows } = await sql<{ id: string }>`select pg_export_snapshot() as id`.execute(tx)
+    const walk = inSnapshot(db, rows[0]!.id, (other) =>
+      verifyChain(other, secrets, { from: proven?.sealed, onProgress }),
+    )
+    try {
+      return await proveWithin(tx, secrets, undefined, proven, walk)
+    } finally {
+      await Promise.allSettled([walk])
+    }
+  })
+}
+
+/** Runs a function in a transaction that only reads, in a snapshot of its own or in that of another transaction. */
+async function inSnapshot<T>(db: Db, snapshot: string | undefined, act: (tx: Tx) => Promise<T>): Promise<T> {
   return db
     .transaction()
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (tx) => {
+      if (snapshot !== undefined) await sql`set transaction snapshot ${sql.lit(snapshot)}`.execute(tx)
       await liftTimeouts(tx)
-      return proveWithin(tx, secrets, onProgress, proven)
+      return act(tx)
     })
 }
 
-/** Checks every invariant in the snapshot of a transaction. */
+/** Checks every invariant in the snapshot of a transaction. @param walk the verdict on the chain, if somebody else checks it. */
 export async function proveWithin(
   tx: Tx,
   secrets?: Secrets,
-  onProgress: OnProgress = () => {},
+  onProgress?: OnProgress,
   proven?: Proven,
+  walk?: Promise<ChainVerdict>,
 ): Promise<Proof> {
   const since = proven?.sealed.journal_id ?? null
   const invariants: Invariant[] = []
   const queries = Object.entries(invariantsSince(since))
   for (const [name, query] of queries) {
     invariants.push(await look(tx, name as LedgerInvariant, query))
-    onProgress(invariants.length, queries.length)
+    onProgress?.(invariants.length, queries.length)
   }
-  const chain = await verifyChain(tx, secrets, { from: proven?.sealed, onProgress })
+  const chain = await (walk ?? verifyChain(tx, secrets, { from: proven?.sealed, onProgress }))
   invariants.push(
     fromChain('seals_hold', chain.seals, chain, ['edited', 'deleted', 'inserted']),
     fromChain('seals_are_ours', secrets === undefined ? null : chain.seals, chain, ['forged', 'foreign']),

@@ -95,7 +95,10 @@ export async function verifyChain(
   {
     from,
     onProgress = () => {},
-  }: { from?: CheckedLink | undefined; onProgress?: (done: number, total: number) => void } = {},
+  }: {
+    from?: CheckedLink | undefined
+    onProgress?: ((done: number, total: number) => void) | undefined
+  } = {},
 ): Promise<ChainVerdict> {
   const { sealed_to } = await db.selectFrom('journal_sealing').select('sealed_to').executeTakeFirstOrThrow()
   const last = await db

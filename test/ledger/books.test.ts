@@ -525,6 +525,31 @@ describe('the page', () => {
     test.clock.advance(5 * 60_000)
     expect((await keepDueProof(test.deps))?.isSound).toBe(true)
   })
+
+  it('over two connections sees one snapshot', async () => {
+    let transactions = 0
+    const begin = () => {
+      const real = test.db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
+      const execute = async (act: (tx: Tx) => Promise<unknown>) => {
+        transactions += 1
+        if (transactions === 2) await sell('meanwhile', 1n, alice.id)
+        return real.execute(act)
+      }
+      return { setIsolationLevel: () => ({ setAccessMode: () => ({ execute }) }) }
+    }
+    const busy = new Proxy(test.db, {
+      get(target, name) {
+        if (name === 'transaction') return begin
+        const value = Reflect.get(target, name)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const alone = await proveBooks(test.db, test.deps.secrets)
+    const { secrets } = test.deps
+    expect(await proveBooks(busy, secrets, undefined, undefined, { isChainBeside: true })).toEqual(alone)
+    expect((await proveBooks(test.db, secrets)).unsealed).toBe(1n)
+    await sealAll(deps)
+  })
 })
 
 describe('npm run books', () => {
