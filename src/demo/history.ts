@@ -9,6 +9,7 @@ import Fastify from 'fastify'
 import { grantPoints } from '../ledger/points.ts'
 import { closeDueDays } from '../ledger/proofs.ts'
 import type { Parts } from '../parts.ts'
+import { tellOfStock } from '../payment/links/notices.ts'
 import { openNotifier } from '../payment/notifications/worker.ts'
 import { makePayOrder, type PayOrder } from '../payment/orders/pay.ts'
 import { makePlaceOrder, type PlaceOrder } from '../payment/orders/place.ts'
@@ -16,7 +17,8 @@ import { askRefund } from '../payment/orders/refund-requests.ts'
 import { refundOrder } from '../payment/orders/refunds.ts'
 import { makePostTransfer } from '../payment/orders/transfers.ts'
 import type { ShopName } from './cast.ts'
-import { type Buyer, dayOf, midnightOf, type PlannedOrder, planOrders } from './plan.ts'
+import type { PlannedSale } from './links.ts'
+import { type Buyer, dayOf, midnightOf, type PlannedOrder } from './plan.ts'
 
 const IP = '127.0.0.1'
 const DAY_MS = 86_400_000
@@ -38,13 +40,16 @@ export type HistoryCast = {
   shops: Record<ShopName, HistoryShop>
   admin_id: bigint
   gateway_shop_url: string
+  orders: PlannedOrder[]
+  /** Sales at links, each between two orders. */
+  sales: PlannedSale[]
 }
 
 /** Plays the history. The caller does so once, before the demo has any other journal. */
 export async function playHistory(deps: Parts, cast: HistoryCast): Promise<void> {
   const past = openPast(deps)
+  const { orders, sales } = cast
   const now = deps.clock()
-  const orders = planOrders(now)
   const shop = await openMugShop(cast.gateway_shop_url)
   const notifier = openNotifier(past.deps)
   notifier.start(Fastify({ logger: false }).log)
@@ -53,15 +58,20 @@ export async function playHistory(deps: Parts, cast: HistoryCast): Promise<void>
     await grantOpening(past, cast, opening, POINTS_OF_ALICE + spentBy('alice', orders, now))
     const acts = { place: makePlaceOrder(past.deps), pay: makePayOrder(past.deps) }
     for (const day of byDay(orders)) {
-      const placed = await placeAll(past, acts.place, cast, day)
-      await payAll(past, acts.pay, cast, placed, async ({ id, paidAt }) => {
-        past.move(new Date(paidAt.getTime() + 1_000))
-        await notifier.attempted(id, NOTIFIED_MS_MAX)
-        if (shop.hasFailed()) {
-          past.move(new Date(paidAt.getTime() + 62_000))
+      const placed: Placed[] = []
+      for (const { before, sale } of cutAtSales(day, sales)) {
+        const part = await placeAll(past, acts.place, cast, before)
+        await payAll(past, acts.pay, cast, part, async ({ id, paidAt }) => {
+          past.move(new Date(paidAt.getTime() + 1_000))
           await notifier.attempted(id, NOTIFIED_MS_MAX)
-        }
-      })
+          if (shop.hasFailed()) {
+            past.move(new Date(paidAt.getTime() + 62_000))
+            await notifier.attempted(id, NOTIFIED_MS_MAX)
+          }
+        })
+        placed.push(...part)
+        if (sale !== undefined) await past.at(sale.at, () => sale.run(past.deps, acts.pay))
+      }
       await endDay(past, cast, placed, now)
     }
     await askForOne(past, cast, orders)
@@ -128,6 +138,22 @@ function byDay(orders: PlannedOrder[]): PlannedOrder[][] {
     days.set(day, [...(days.get(day) ?? []), order])
   }
   return [...days.values()]
+}
+
+/** Cuts the orders of a day at the sales among them, so that everything happens in the order of its time. */
+function cutAtSales(
+  day: readonly PlannedOrder[],
+  sales: readonly PlannedSale[],
+): { before: PlannedOrder[]; sale: PlannedSale | undefined }[] {
+  const [first, last] = [day[0]!, day.at(-1)!]
+  const parts: { before: PlannedOrder[]; sale: PlannedSale | undefined }[] = []
+  let begins = 0
+  for (const sale of sales.filter(({ at }) => at > first.at && at < last.at)) {
+    const ends = day.findIndex(({ at }) => at > sale.at)
+    parts.push({ before: day.slice(begins, ends), sale })
+    begins = ends
+  }
+  return [...parts, { before: day.slice(begins), sale: undefined }]
 }
 
 type Placed = PlannedOrder & { id: bigint; transaction_id: string }
@@ -215,6 +241,7 @@ async function endDay(
     }
     await past.at(evening, () => makePostTransfer(past.deps)(reward))
   }
+  await past.at(evening, () => tellOfStock(past.deps))
   await past.at(new Date(evening.getTime() + DAY_MS / 12), () => closeDueDays(past.deps))
 }
 

@@ -9,7 +9,9 @@ import { randomToken, sha256 } from '../platform/secrets.ts'
 import { type DemoApps, ensurePaymentApp } from './apps.ts'
 import { MEMBERS, type MemberName, NEWCOMERS, SHOPS, WAITING } from './cast.ts'
 import { type HistoryShop, playHistory } from './history.ts'
+import { makeLinks } from './links.ts'
 import { daysBefore, ensureMembers } from './members.ts'
+import { planOrders } from './plan.ts'
 
 /** Members may join, and a mail program opens for the administrators. */
 const SETTINGS = {
@@ -60,9 +62,11 @@ export async function introduce(deps: Parts, known: Known): Promise<void> {
   await applyForPaymentApp(deps, { ...waiting, applicant_id: ids[owner], callback_url: `${HOMEPAGE}/coffee` })
   await signInOften(deps, { ...ids, alice: known.alice_id })
   await lookOlder(deps, apps.oauth_app.client_id, ids)
+  const orders = planOrders(deps.clock())
+  const sales = await makeLinks(deps, shops.sticker, { orders, buyers: ids })
   await playHistory(deps, {
+    ...{ orders, sales, shops },
     buyers: { ...ids, alice: known.alice_id },
-    shops,
     admin_id: reviewer_id,
     gateway_shop_url: known.gateway_shop_url,
   })

@@ -1,17 +1,24 @@
-/** Makes the payment links of the demo's shop, with the sales of its first hours. */
+/** Makes the payment links of the demo's shop, and plans their sales among the orders of its history. */
+import { readFile } from 'node:fs/promises'
+import { sql } from 'kysely'
 import type { Parts } from '../parts.ts'
 import { changeLink, createLink, type LinkDetails } from '../payment/links/acts.ts'
 import { addCodes } from '../payment/links/codes.ts'
 import { judgeMessage } from '../payment/links/messages.ts'
+import { setPicture } from '../payment/links/pictures.ts'
 import { placeLinkOrder } from '../payment/links/place.ts'
 import { linkUrl } from '../payment/links/share.ts'
-import { makePayOrder } from '../payment/orders/pay.ts'
-import { MEMBERS } from './cast.ts'
-import { dayOf, midnightOf } from './plan.ts'
+import type { PayOrder } from '../payment/orders/pay.ts'
+import { MEMBERS, type MemberName } from './cast.ts'
+import type { PlannedOrder } from './plan.ts'
+import { dayOf } from './plan.ts'
 
 const IP = '127.0.0.1'
-/** Between two sales. */
-const SALE_MS = 9 * 60_000
+const DAY_MS = 86_400_000
+/** The links are this old at the start of the demo. */
+const LINK_DAYS = 12
+/** Between a sale and the orders before and after it, so that every list has them in the order of their times. */
+const APART_MS = 4 * 60_000
 
 const PLAIN: LinkDetails = {
   ...{
@@ -29,6 +36,8 @@ const PLAIN: LinkDetails = {
 
 type DemoLink = {
   details: Partial<LinkDetails>
+  /** The name of its picture, without `.png`. */
+  picture?: string
   codes?: number
   /** What the first buyers say. The team has approved all but the last. */
   said?: string[]
@@ -46,6 +55,7 @@ const LINKS: DemoLink[] = [
       thanks: 'Thank you! Enter the code at the download page; it works on three devices.',
       ...{ delivery: 'codes', member_max: 2 },
     },
+    picture: 'cats',
     codes: 20,
     sold: Array.from({ length: 17 }, () => undefined),
   },
@@ -57,6 +67,7 @@ const LINKS: DemoLink[] = [
       ...{ amount: null, amount_min: 5n, amount_max: 1_000n, suggestions: [10n, 50n, 200n] },
       messages: 'public',
     },
+    picture: 'coffee',
     said: [
       'They look wonderful on matte paper.',
       'The third cat is mine in every way.',
@@ -68,11 +79,23 @@ const LINKS: DemoLink[] = [
   {
     details: {
       title: 'Poster of the autumn meeting',
+      description: 'A2, printed on recycled paper. Pick it up at the meeting.',
       amount: 90n,
       stock: 3,
       thanks: 'See you at the meeting!',
     },
+    picture: 'poster',
     sold: Array.from({ length: 3 }, () => undefined),
+  },
+  {
+    details: {
+      ...{ title: '秋叶贴纸 · 可打印电子版', amount: 35n, delivery: 'text' },
+      description: '十二款手绘秋叶，PNG 与 SVG，300 dpi。\n\n可以打印后送给朋友，请勿出售打印成品。',
+      delivered: '下载码：秋叶-2026-贴纸\n在贴纸商店的下载页填写即可，三台设备内有效。',
+      thanks: '谢谢支持，愿你的手账里也有一片秋天。',
+    },
+    picture: 'leaves',
+    sold: Array.from({ length: 6 }, () => undefined),
   },
   {
     details: {
@@ -84,60 +107,36 @@ const LINKS: DemoLink[] = [
   },
 ]
 
-/** Makes the links once. A later start finds them, and leaves the changes of the team alone. */
-export async function ensureLinks(
+/** A sale at a link, at a moment between two orders. */
+export type PlannedSale = { at: Date; run(past: Parts, pay: PayOrder): Promise<{ transaction_id: string }> }
+
+/** Makes the links of the shop, and plans their sales among these orders. The caller does so once, before the history. */
+export async function makeLinks(
   deps: Parts,
-  { payment_id }: { payment_id: string },
-  owner_id: bigint,
-): Promise<void> {
-  const { id } = await deps.db
-    .selectFrom('payment_apps')
-    .where('payment_id', '=', payment_id)
-    .select('id')
-    .executeTakeFirstOrThrow()
-  const found = await deps.db.selectFrom('links').where('app_id', '=', id).select('id').limit(1).execute()
-  if (found.length > 0) return
-  const now = deps.clock()
-  // Days that are over are closed. The sales are of today.
-  let moment = new Date(
-    Math.max(
-      now.getTime() - SALE_MS * LINKS.flatMap(({ sold }) => sold).length,
-      midnightOf(dayOf(now)).getTime(),
-    ),
-  )
-  const past = { ...deps, clock: () => moment }
-  const pay = makePayOrder(past)
-  const buyers = await membersByName(deps)
+  { payment_id, owner_id }: { payment_id: string; owner_id: bigint },
+  { orders, buyers }: { orders: readonly PlannedOrder[]; buyers: Record<MemberName, bigint> },
+): Promise<PlannedSale[]> {
+  const opened = new Date(deps.clock().getTime() - LINK_DAYS * DAY_MS)
+  const then = { ...deps, clock: () => opened }
   const actor = { user_id: owner_id, ip: IP }
-  for (const { details, codes, sold, said, isDraft } of LINKS) {
-    const slug = await createLink(past, payment_id, { ...PLAIN, ...details }, actor)
-    if (codes !== undefined) await addCodes(past, payment_id, { slug, file: codesOf(codes) }, actor)
-    if (!isDraft) await changeLink(past, payment_id, { slug, change: 'publish' }, actor)
-    for (const [i, amount] of sold.entries()) {
-      const link = { slug, book: 'live', applicant_id: owner_id } as const
-      const { id: user_id, username: name } = buyers[i % buyers.length]!
-      const words = said?.[i] === undefined ? undefined : { name, message: said[i] }
-      const placed = await placeLinkOrder(past, {
-        link,
-        user_id,
-        units: 1,
-        amount,
-        said: words,
-        key: `demo-${i}`,
+  const sales: { share: number; run: PlannedSale['run'] }[] = []
+  for (const link of LINKS) {
+    const { details, codes, picture, isDraft } = link
+    const slug = await createLink(then, payment_id, { ...PLAIN, ...details }, actor)
+    if (picture !== undefined)
+      await setPicture(then, payment_id, { slug, picture: await pictureOf(picture) }, actor)
+    if (codes !== undefined) await addCodes(then, payment_id, { slug, file: codesOf(codes) }, actor)
+    if (!isDraft) await changeLink(then, payment_id, { slug, change: 'publish' }, actor)
+    for (const i of link.sold.keys())
+      sales.push({
+        share: (i + 0.5) / link.sold.length,
+        run: async (past, pay) => sell(past, pay, { link, slug, i, payment_id, owner_id, buyers }),
       })
-      if (placed.refusal !== undefined)
-        throw new Error(`The demo's order at ${details.title}: ${placed.refusal}`)
-      const { transaction_id } = placed
-      await pay({
-        transaction_id,
-        payer_id: user_id,
-        expected_amount: amount ?? details.amount ?? PLAIN.amount!,
-      })
-      if (said !== undefined && i < said.length - 1)
-        await judgeMessage(past, payment_id, { slug, transaction_id, to: 'shown' }, actor)
-      if (moment.getTime() + SALE_MS < now.getTime()) moment = new Date(moment.getTime() + SALE_MS)
-    }
   }
+  await sql`update links set created_at = ${opened}`.execute(deps.db)
+  const gaps = gapsBetween(orders.filter(({ at }) => at.getTime() > opened.getTime() + DAY_MS))
+  sales.sort((a, b) => a.share - b.share)
+  return sales.map(({ run }, i) => ({ at: gaps[Math.floor(((i + 0.5) * gaps.length) / sales.length)]!, run }))
 }
 
 /** Finds the address of the shop's first link on sale. */
@@ -156,15 +155,53 @@ export async function findLinkUrl(
   return link && linkUrl(deps, link.slug)
 }
 
-/** The members whose points the history has granted. */
-async function membersByName({ db }: Parts): Promise<{ id: bigint; username: string }[]> {
-  const names = MEMBERS.map(({ username }) => username)
-  return db
-    .selectFrom('users')
-    .where('username', 'in', names)
-    .orderBy('id')
-    .select(['id', 'username'])
-    .execute()
+const pictureOf = (name: string) => readFile(new URL(`pictures/${name}.png`, import.meta.url))
+
+/** A moment in each gap of one day that is wide enough, at another part of each. */
+function gapsBetween(orders: readonly PlannedOrder[]): Date[] {
+  return orders.slice(1).flatMap(({ at }, i) => {
+    const before = orders[i]!
+    const begins = (before.paidAt ?? before.at).getTime() + APART_MS
+    const lasts = at.getTime() - APART_MS - begins
+    const isOneDay = dayOf(before.at) === dayOf(at)
+    return isOneDay && lasts > 0 ? [new Date(begins + Math.floor((lasts * ((i * 7) % 10)) / 10))] : []
+  })
+}
+
+type Sale = {
+  link: DemoLink
+  slug: string
+  /** Which sale of the link. */
+  i: number
+  payment_id: string
+  owner_id: bigint
+  buyers: Record<MemberName, bigint>
+}
+
+async function sell(
+  past: Parts,
+  pay: PayOrder,
+  { link, slug, i, payment_id, owner_id, buyers }: Sale,
+): Promise<{ transaction_id: string }> {
+  const { details, said, sold } = link
+  const { username } = MEMBERS[(i * 5 + details.title!.length) % MEMBERS.length]!
+  const user_id = buyers[username]
+  const words = said?.[i] === undefined ? undefined : { name: username, message: said[i] }
+  const placed = await placeLinkOrder(past, {
+    link: { slug, book: 'live', applicant_id: owner_id },
+    ...{ user_id, units: 1, amount: sold[i], said: words, key: `demo-${i}` },
+  })
+  if (placed.refusal !== undefined) throw new Error(`The demo's order at ${details.title}: ${placed.refusal}`)
+  const { transaction_id } = placed
+  await pay({
+    transaction_id,
+    payer_id: user_id,
+    expected_amount: sold[i] ?? details.amount ?? PLAIN.amount!,
+  })
+  const actor = { user_id: owner_id, ip: IP }
+  if (said !== undefined && i < said.length - 1)
+    await judgeMessage(past, payment_id, { slug, transaction_id, to: 'shown' }, actor)
+  return { transaction_id }
 }
 
 const codesOf = (count: number) =>

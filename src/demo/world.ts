@@ -24,7 +24,7 @@ import {
 import { PORTRAITS } from './cast.ts'
 import { POINTS_OF_ALICE } from './history.ts'
 import { introduce } from './introduction.ts'
-import { ensureLinks, findLinkUrl } from './links.ts'
+import { findLinkUrl } from './links.ts'
 import { ensureMandates, turnOn } from './mandates.ts'
 import { daysBefore } from './members.ts'
 import { ensurePayout } from './payouts.ts'
@@ -94,7 +94,6 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
   await ensureMandates(deps, apps, { owner_id, reviewer_id })
   const alice = { id: idOf('alice'), username: 'alice' }
   await introduce(deps, { alice_id: alice.id, reviewer_id, apps, gateway_shop_url, logoOf })
-  await ensureLinks(deps, apps.payment_app, owner_id)
   await ensurePayout(deps, apps.payment_app, owner_id)
   await showPortraits(deps.db, shop_url)
   await confirmAddresses(deps.db)

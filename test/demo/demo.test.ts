@@ -251,20 +251,49 @@ describe('a first start', () => {
     expect(failed).toEqual([])
   })
 
-  test('has a link with three of twenty codes left, a tip jar, one that is sold out, and a draft', async () => {
+  test('has a link with three of twenty codes left, a tip jar, one sold out, one in Chinese, and a draft', async () => {
     const links = await withDatabase(dataDir, (db) =>
       db
         .selectFrom('links')
         .orderBy('id')
-        .select(['state', 'delivery', sql<bigint>`units_sold(links.id)`.as('sold')])
+        .select([
+          'state',
+          'delivery',
+          sql<bigint>`units_sold(links.id)`.as('sold'),
+          sql<boolean>`exists (select from link_pictures where link_id = links.id and kind = 'picture')`.as(
+            'pictured',
+          ),
+          sql<boolean>`title ~ '[一-鿿]'`.as('chinese'),
+        ])
         .execute(),
     )
+    const [pictured, chinese] = [true, false]
     expect(links).toEqual([
-      { state: 'on_sale', delivery: 'codes', sold: 17n },
-      { state: 'on_sale', delivery: 'none', sold: 4n },
-      { state: 'on_sale', delivery: 'none', sold: 3n },
-      { state: 'draft', delivery: 'text', sold: 0n },
+      { state: 'on_sale', delivery: 'codes', sold: 17n, pictured, chinese },
+      { state: 'on_sale', delivery: 'none', sold: 4n, pictured, chinese },
+      { state: 'on_sale', delivery: 'none', sold: 3n, pictured, chinese },
+      { state: 'on_sale', delivery: 'text', sold: 6n, pictured, chinese: true },
+      { state: 'draft', delivery: 'text', sold: 0n, pictured: false, chinese },
     ])
+  })
+
+  test('has the payments in the order of their times, the sales of links among them at uneven moments', async () => {
+    const paid = await withDatabase(dataDir, (db) =>
+      db
+        .selectFrom('orders')
+        .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
+        .where('orders.book', '=', 'live')
+        .where('app.name', '=', 'Sticker Shop')
+        .orderBy('orders.id')
+        .select(['orders.door', 'orders.paid_at', 'orders.created_at'])
+        .execute(),
+    )
+    const created = paid.map(({ created_at }) => created_at.getTime())
+    expect(created).toEqual(created.toSorted((a, b) => a - b))
+    const sales = paid.filter(({ door }) => door === 'link').map(({ paid_at }) => paid_at!.getTime())
+    expect(sales.length).toBe(30)
+    const apart = sales.slice(1).map((at, i) => Math.round((at - sales[i]!) / 60_000))
+    expect(new Set(apart).size).toBeGreaterThan(20)
   })
 
   test('has a finished payout with a refused line, and a test application with an access key', async () => {
