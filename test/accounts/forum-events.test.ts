@@ -8,10 +8,13 @@ import { openMetrics } from '../../src/core/metrics.ts'
 import type { TestForum } from '../harness/fake-forum.ts'
 import { type ForumWorld, startForumWorld, useForumWorld } from '../harness/forum-world.ts'
 import { setRows } from '../harness/rows.ts'
+import { hasLeft } from '../harness/thoroughness.ts'
 import { makeParty, obtainTokens, refresh } from '../identity/relying-party.ts'
 
 const FOREVER = '3017-01-01T00:00:00.000Z'
 const UNTIL = '2050-01-01T00:00:00.000Z'
+/** `npm test` sends fewer events at once. */
+const EVENTS = hasLeft('SCALE') ? 5_000 : 250
 
 const world = await useForumWorld({ groups: [{ id: 41, name: 'developers' }] })
 const { forum, test } = world
@@ -144,6 +147,45 @@ describe('the signed body', () => {
     await world.sweep()
     expect(await world.userOf(member)).toMatchObject({ suspended_till: null })
     expect(await world.memberOf(member)).toMatchObject({ suspended_by: null })
+  })
+
+  it(`of ${EVENTS} events at once suspends them all before any request`, { timeout: 120_000 }, async () => {
+    const first = 900_000
+    const ids = Array.from({ length: EVENTS }, (_, n) => first + n)
+    const users = await test.db
+      .insertInto('users')
+      .values(ids.map((id) => ({ forum_id: BigInt(id), username: `crowd${id}`, trust_level: 1 })))
+      .returning(['id', 'username'])
+      .execute()
+    const now = test.clock.now()
+    const [next_check_at, score_due_at] = [new Date('2999-01-01'), new Date('2999-01-01')]
+    await test.db
+      .insertInto('forum_members')
+      .values(
+        users.map(({ id, username }) => ({
+          ...{ user_id: id, username, checked_at: now, next_check_at, score_due_at, created_at: now },
+        })),
+      )
+      .execute()
+    const before = forum.calls.length
+    const queue = [...ids]
+    await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
+          const { answers } = await world.emit('user', 'user_suspended', { id, suspended_till: UNTIL })
+          expect(answers).toEqual([200])
+        }
+      }),
+    )
+    expect(forum.calls.length).toBe(before)
+    const suspended = await test.db
+      .selectFrom('users')
+      .where('forum_id', '>=', BigInt(first))
+      .where('suspended_till', '=', new Date(UNTIL))
+      .select('id')
+      .execute()
+    expect(suspended).toHaveLength(EVENTS)
+    await setRows(test, 'forum_members', {}, { hinted_at: null, hint_is_urgent: false })
   })
 
   it('bans for a suspension of more than a hundred years', async () => {

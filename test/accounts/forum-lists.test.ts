@@ -309,6 +309,28 @@ describe('a pass', () => {
     await setRows(test, 'forum_members', {}, { hinted_at: null, next_check_at: new Date('2999-01-01') })
   })
 
+  it('whose process dies after each page reads each page once', async () => {
+    const members = Array.from({ length: 305 }, () => forum.join({ silenced_till: LATER }))
+    await storeAccounts(members)
+    await only('silenced')
+    const silenced = forum.community.list('silenced').length
+    const before = forum.calls.length
+    for (let isGoing = true; isGoing; ) {
+      isGoing = await readNextPage(test.deps)
+      // Another process dies after it has claimed the next page, and before its request.
+      const claimed_until = new Date(test.clock.now().getTime() + MINUTE_MS)
+      await setRows(test, 'forum_sources', { name: 'silenced' }, { claimed_until })
+      expect(await readNextPage(test.deps)).toBe(false)
+      test.clock.advance(MINUTE_MS + 1)
+      if ((await source('silenced')).next_page === 0) break
+    }
+    const pages = Math.ceil(silenced / 100) + 1
+    expect(forum.calls.slice(before)).toHaveLength(pages)
+    expect(await source('silenced')).toMatchObject({ next_page: 0, pages, rows: silenced, failure: null })
+    expect(await rowsOf(test, 'forum_source_pages', {}, ['page'])).toEqual([])
+    await setRows(test, 'forum_members', {}, { hinted_at: null, next_check_at: new Date('2999-01-01') })
+  })
+
   it('drops the page of a process that stood still while another went on', async () => {
     await only('suspended')
     let reads = 0
@@ -397,3 +419,31 @@ describe('the budget of a minute', () => {
     expect(await rowOf(test, 'forum_api', {})).toMatchObject({ pause_seconds: 0 })
   })
 })
+
+it('a list of suspended members that is empty unsuspends none of a thousand', async () => {
+  const members = Array.from({ length: 1_000 }, () => forum.join({ suspended_till: LATER }))
+  await storeAccounts(members)
+  await pass('suspended')
+  const suspended = await rowsOf(test, 'forum_members', { suspended_by: 'list' }, ['user_id'])
+  expect(suspended.length).toBeGreaterThanOrEqual(members.length)
+  // As after the single reads of all of them.
+  await setRows(test, 'forum_members', {}, { hinted_at: null })
+  const { list } = forum.community
+  forum.community.list = () => []
+  for (const failure of ['shrunk', 'shrinking']) {
+    test.clock.advance(MINUTE_MS)
+    await setRows(test, 'forum_sources', { name: 'suspended' }, { retry_at: null, started_at: null })
+    while (await readNextPage(test.deps));
+    expect(await source('suspended')).toMatchObject({ failure })
+    expect(await world.hints()).toBe(0)
+  }
+  // Few are read a minute, and each single read says that the suspension goes on.
+  await hintMissing(test.deps)
+  expect(await world.hints()).toBe(5)
+  await world.resetBudget()
+  while (await checkNextMember(test.deps, 'hinted'));
+  forum.community.list = list
+  const left = await rowsOf(test, 'users', { suspended_till: null }, ['username'])
+  const names = new Set(members.map(({ username }) => username))
+  expect(left.filter(({ username }) => names.has(username))).toEqual([])
+}, 60_000)

@@ -3,10 +3,11 @@
  * `npm test` has a hundredth of the forum; the whole one, of 200,000 members, is a part of continuous integration. spec/accounts 5.5 and 5.8.
  */
 import { afterAll, expect, it } from 'vitest'
+import { fetchForumUser } from '../../src/accounts/forum/api.ts'
 import { syncWithForum } from '../../src/accounts/forum-sync/sweep.ts'
 import { type BigForumSize, bigForumSize, startBigForum } from '../harness/big-forum.ts'
-import { START, startTestApp } from '../harness/harness.ts'
-import { rowsOf, setRows } from '../harness/rows.ts'
+import { START, setSetting, startTestApp } from '../harness/harness.ts'
+import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 import { hasLeft } from '../harness/thoroughness.ts'
 
 const ROUND_MS = 15_000
@@ -120,6 +121,36 @@ async function untilRead(since: Date): Promise<number> {
   }
 }
 
+/** Reads the leaderboard once. Its pass ends at an empty page. */
+async function readScores(): Promise<number> {
+  await setSetting(test, 'forum_points_bridge', 'on')
+  for (;;) {
+    await round()
+    const { started_at, next_page, pages } = await rowOf(test, 'forum_sources', { name: 'scores' })
+    if (started_at !== null && next_page === 0) {
+      // Members without a score would be asked for alone a day later.
+      await setSetting(test, 'forum_points_bridge', 'off')
+      return pages
+    }
+  }
+}
+
+/** Ten minutes of rounds with hints, and more sign-ins than the budget has. Returns how many of those the forum answered. */
+async function signInForTenMinutes(): Promise<number> {
+  await db
+    .updateTable('forum_members')
+    .set({ hinted_at: now, hint_is_urgent: true })
+    .where('user_id', 'in', (users) => users.selectFrom('users').orderBy('id').limit(200).select('id'))
+    .execute()
+  let answered = 0
+  for (let rounds = 0; rounds < 40; rounds += 1) {
+    await round()
+    for (const id of accounts.slice(rounds * 8, rounds * 8 + 8))
+      if (!('failure' in Object(await fetchForumUser(test.deps, BigInt(id), 'sign_in')))) answered += 1
+  }
+  return answered
+}
+
 it('is read in few requests, and each change is known after a round', { timeout: 600_000 }, async () => {
   await storeAccounts()
   clock.advance(1)
@@ -133,6 +164,8 @@ it('is read in few requests, and each change is known after a round', { timeout:
   expect(forum.seen).toMatchObject({ single: 0, refused: 0 })
   expect(forum.seen.bytes_max).toBeLessThanOrEqual(BYTES_MAX)
   expect(process.memoryUsage().rss - memory).toBeLessThanOrEqual(MEMORY_MAX)
+  expect(await readScores()).toBe(Math.ceil(size.scores / 100) + 1)
+  expect(forum.seen).toMatchObject({ single: 0, refused: 0 })
 
   const part = isWhole ? 1 : 0.1
   const some = (count: number, from: number, isOne: (id: number) => boolean) =>
@@ -174,5 +207,9 @@ it('is read in few requests, and each change is known after a round', { timeout:
   for (const id of deleted) expect(byId.get(id)!.is_banned).toBe(true)
   const stillIn = await rowsOf(test, 'user_groups', { forum_group_id: BigInt(forum.GROUP_ID) })
   expect(stillIn).toHaveLength(accounts.filter((id) => facts.isIn(id, 0)).length)
+  // The worker takes 30 requests a minute of 50, so 20 sign-ins have an answer, and the forum refuses none of its 60.
+  const single = forum.seen.single
+  expect(await signInForTenMinutes()).toBeGreaterThanOrEqual(190)
+  expect(forum.seen.single - single).toBeGreaterThanOrEqual(190 + 200)
   expect(forum.seen.refused).toBe(0)
 })
