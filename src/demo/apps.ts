@@ -106,6 +106,25 @@ export async function ensureLinked(
   await review(deps, client_id, reviewer_id)
 }
 
+/** Registers a reviewed sign-in application of a shop, and links it with the shop's payment application. Returns its client_id. */
+export async function registerLinked(
+  deps: Parts,
+  { payment_id, ...app }: OauthApp & { payment_id: string },
+  { owner_id, reviewer_id }: Reviewed,
+): Promise<string> {
+  const groups = { allow_groups: [], deny_groups: [] }
+  const values = { ...app, ...groups, owner_id, post_logout_redirect_uris: [], grant_types: [...GRANT_TYPES] }
+  const { client_id } = await registerApp(deps.db, values)
+  await linkApps(deps, {
+    client_id,
+    payment_id,
+    named_by: 'payment',
+    actor: { user_id: owner_id, ip: '127.0.0.1' },
+  })
+  await review(deps, client_id, reviewer_id)
+  return client_id
+}
+
 async function findOrRegister(
   kept_as: 'oauth_app' | 'sample_oauth_app',
   { redirect_uris, ...app }: OauthApp,

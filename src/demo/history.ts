@@ -18,6 +18,7 @@ import { refundOrder } from '../payment/orders/refunds.ts'
 import { makePostTransfer } from '../payment/orders/transfers.ts'
 import type { ShopName } from './cast.ts'
 import type { PlannedSale } from './links.ts'
+import { type LivesCast, makeLiveMorning, movedBy } from './lives.ts'
 import { type Buyer, dayOf, midnightOf, type PlannedOrder } from './plan.ts'
 
 const IP = '127.0.0.1'
@@ -25,8 +26,8 @@ const DAY_MS = 86_400_000
 const RATE = '100'
 /** More than any buyer spends in the history. */
 const OPENING_POINTS = 12_000n
-/** What the demo prints for alice: her history begins with as much more as she spends in it. */
-export const POINTS_OF_ALICE = 5_000n
+/** What the demo prints for these: their histories begin with as much more as they spend in it. */
+export const PRINTED_POINTS = { alice: 5_000n, carol: 300n } as const
 /** Only a fault takes so long. An order that is refunded before its notification arrives would never be notified. */
 const NOTIFIED_MS_MAX = 60_000
 /** Every so many notifications, the shop fails at first and gets the next one a minute later. */
@@ -38,6 +39,7 @@ export type HistoryCast = {
   /** The members who buy, and whose points come from the forum. */
   buyers: Record<Buyer, bigint>
   shops: Record<ShopName, HistoryShop>
+  people: LivesCast['people']
   admin_id: bigint
   gateway_shop_url: string
   orders: PlannedOrder[]
@@ -55,9 +57,14 @@ export async function playHistory(deps: Parts, cast: HistoryCast): Promise<void>
   notifier.start(Fastify({ logger: false }).log)
   try {
     const opening = new Date(orders[0]!.at.getTime() - DAY_MS / 2)
-    await grantOpening(past, cast, opening, POINTS_OF_ALICE + spentBy('alice', orders, now))
+    await grantOpening(past, cast, opening, {
+      alice: PRINTED_POINTS.alice + spentBy('alice', orders, now) - movedBy('alice'),
+      carol: PRINTED_POINTS.carol - movedBy('carol'),
+    })
+    const live = makeLiveMorning(past.deps, cast, past.at)
     const acts = { place: makePlaceOrder(past.deps), pay: makePayOrder(past.deps) }
     for (const day of byDay(orders)) {
+      await live(dayOf(day[0]!.at), now)
       const placed: Placed[] = []
       for (const { before, sale } of cutAtSales(day, sales)) {
         const part = await placeAll(past, acts.place, cast, before)
@@ -105,15 +112,15 @@ function openPast(deps: Parts): Past {
 
 async function grantOpening(
   { deps }: Past,
-  { buyers }: HistoryCast,
+  { buyers, people }: HistoryCast,
   now: Date,
-  ofAlice: bigint,
+  printed: { alice: bigint; carol: bigint },
 ): Promise<void> {
-  for (const [username, user_id] of Object.entries(buyers)) {
+  for (const [username, user_id] of Object.entries({ ...buyers, carol: people.carol })) {
     const reference = `demo-opening:${username}`
     // The service writes this reason in the reader's language.
     const reason = `Forum score of ${now.toISOString().slice(0, 10)}`
-    const amount = username === 'alice' ? ofAlice : OPENING_POINTS
+    const amount = username in printed ? printed[username as keyof typeof printed] : OPENING_POINTS
     await grantPoints(deps.db, { user_id, amount, reference, reason, actor_id: null, now })
   }
 }

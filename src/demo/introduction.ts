@@ -6,7 +6,7 @@ import { rememberConsent } from '../identity/grants/consents.ts'
 import type { Parts } from '../parts.ts'
 import { applyForPaymentApp } from '../payment/apps/apps.ts'
 import { randomToken, sha256 } from '../platform/secrets.ts'
-import { type DemoApps, ensurePaymentApp } from './apps.ts'
+import { type DemoApps, ensurePaymentApp, registerLinked } from './apps.ts'
 import { MEMBERS, type MemberName, NEWCOMERS, SHOPS, WAITING } from './cast.ts'
 import { type HistoryShop, playHistory } from './history.ts'
 import { makeLinks } from './links.ts'
@@ -24,23 +24,23 @@ const HOMEPAGE = 'https://shop.example'
 const DAY_MS = 86_400_000
 
 type Known = {
-  alice_id: bigint
+  people: Record<'alice' | 'bob' | 'carol' | 'dora', bigint>
   reviewer_id: bigint
   apps: DemoApps
   gateway_shop_url: string
   logoOf(name: string): string
 }
 
-/** Does nothing once points have moved, so a start cut short leaves a shorter history and whole books. */
-export async function introduce(deps: Parts, known: Known): Promise<void> {
+/** Does nothing once points have moved, so a start cut short leaves a shorter history and whole books. Returns whether it did. */
+export async function introduce(deps: Parts, known: Known): Promise<boolean> {
   const moved = await deps.db.selectFrom('journal').select('id').limit(1).executeTakeFirst()
-  if (moved !== undefined) return
+  if (moved !== undefined) return false
   for (const name of ['site_name_en', 'site_name_zh_cn', 'registration', 'link_contact'] as const)
     await deps.settings.change({ name, value: SETTINGS[name], actor_id: null, ip: null, now: deps.clock() })
   const finished = { name: 'set_up_finished', value: 'on', actor_id: null, ip: null } as const
   await deps.settings.change({ ...finished, now: deps.clock() })
   const ids = await ensureMembers(deps, [...MEMBERS, ...NEWCOMERS])
-  const { reviewer_id, apps, logoOf } = known
+  const { people, reviewer_id, apps, logoOf } = known
   const shopOf = async (shop: 'cat' | 'library'): Promise<HistoryShop> => {
     const { owner, name, description } = SHOPS[shop]
     const owner_id = ids[owner]
@@ -60,16 +60,30 @@ export async function introduce(deps: Parts, known: Known): Promise<void> {
   }
   const { owner, ...waiting } = WAITING
   await applyForPaymentApp(deps, { ...waiting, applicant_id: ids[owner], callback_url: `${HOMEPAGE}/coffee` })
-  await signInOften(deps, { ...ids, alice: known.alice_id })
-  await lookOlder(deps, apps.oauth_app.client_id, ids)
+  await signInOften(deps, { ...ids, ...people })
+  const client_ids = [
+    apps.oauth_app.client_id,
+    await addSignIn(deps, shops.library, { ...SHOPS.library, reviewer_id }),
+    await addSignIn(deps, shops.cat, { ...SHOPS.cat, reviewer_id }),
+  ]
+  await lookOlder(deps, client_ids, { ...ids, alice: people.alice })
   const orders = planOrders(deps.clock())
   const sales = await makeLinks(deps, shops.sticker, { orders, buyers: ids })
   await playHistory(deps, {
-    ...{ orders, sales, shops },
-    buyers: { ...ids, alice: known.alice_id },
-    admin_id: reviewer_id,
-    gateway_shop_url: known.gateway_shop_url,
+    ...{ buyers: { ...ids, alice: people.alice }, people: { ...ids, ...people } },
+    ...{ orders, sales, shops, admin_id: reviewer_id, gateway_shop_url: known.gateway_shop_url },
   })
+  return true
+}
+
+/** Registers a sign-in application that is one shop with the payment application. Returns its client_id; no program uses it. */
+async function addSignIn(
+  deps: Parts,
+  { payment_id, owner_id }: HistoryShop,
+  { name, description, reviewer_id }: { name: string; description: string; reviewer_id: bigint },
+): Promise<string> {
+  const app = { name, description, redirect_uris: [`${HOMEPAGE}/${payment_id}/signed-in`] }
+  return registerLinked(deps, { ...app, payment_id }, { owner_id, reviewer_id })
 }
 
 const AGENTS = [
@@ -78,14 +92,14 @@ const AGENTS = [
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:145.0) Gecko/20100101 Firefox/145.0',
   'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36',
 ]
-/** Older sign-ins have left no session. */
-const SIGNED_IN_DAYS = SESSION_DAYS - 1
+/** Older sign-ins have left no session, and the newest member who signs in joined eleven days ago. */
+const NEWEST_DAYS = Math.min(SESSION_DAYS - 1, 10)
 
 /** Leaves the sessions that the members opened lately. Their tokens are random and kept nowhere. */
 async function signInOften({ db, clock }: Parts, ids: Record<string, bigint>): Promise<void> {
   const now = clock()
   const sessions = Object.values(ids).flatMap((user_id, i) =>
-    [i % SIGNED_IN_DAYS, (i * 5 + 3) % SIGNED_IN_DAYS].map((days, j) => {
+    [i % NEWEST_DAYS, (i * 5 + 3) % NEWEST_DAYS].map((days, j) => {
       const auth_time = daysBefore(now, days + 0.1)
       return {
         user_id,
@@ -106,11 +120,14 @@ async function signInOften({ db, clock }: Parts, ids: Record<string, bigint>): P
 /** The shops are open since this many days, and the staff reviewed them a day later. */
 const OPEN_DAYS = 203
 
-/** Dates the shops before their first order. The members who buy at the sticker shop have allowed its sign-in; alice will. */
+/**
+ * Dates the shops before their first order. Members have allowed the sign-in of the shops where they buy; alice not yet that of the
+ * first, the sticker shop.
+ */
 async function lookOlder(
   { db, clock }: Parts,
-  client_id: string,
-  ids: Record<MemberName, bigint>,
+  client_ids: string[],
+  ids: Record<MemberName | 'alice', bigint>,
 ): Promise<void> {
   const now = clock()
   const [created_at, reviewed_at] = [daysBefore(now, OPEN_DAYS), daysBefore(now, OPEN_DAYS - 1)]
@@ -119,17 +136,18 @@ async function lookOlder(
     db,
   )
   const { rows } = await sql<{ id: bigint }>`
-    update oauth_apps set created_at = ${created_at}, reviewed_at = ${reviewed_at} where client_id = ${client_id}
+    update oauth_apps set created_at = ${created_at}, reviewed_at = ${reviewed_at} where client_id = any(${client_ids}::text[])
     returning id`.execute(db)
-  const app = { app_id: rows[0]!.id, resource_app_id: null, document_version: null }
   await db.transaction().execute(async (tx) => {
-    for (const [i, { username }] of MEMBERS.entries())
-      await rememberConsent(
-        tx,
-        { ...app, user_id: ids[username] },
-        ['openid', 'profile'],
-        daysBefore(now, OPEN_DAYS - 7 * (i + 1)),
-      )
+    for (const [nth, { id: app_id }] of rows.toSorted((a, b) => Number(a.id - b.id)).entries())
+      for (const [i, username] of [...MEMBERS.map((member) => member.username), 'alice' as const].entries()) {
+        if (username === 'alice' ? nth === 0 : (i + nth) % (nth + 1) > 0) continue
+        const app = { app_id, resource_app_id: null, document_version: null, user_id: ids[username] }
+        const scopes = nth === 2 ? ['openid', 'profile', 'email'] : ['openid', 'profile']
+        // Alice signs in to shops as she buys there.
+        const days = username === 'alice' ? 23 * nth : OPEN_DAYS - 9 * (i + nth + 1)
+        await rememberConsent(tx, app, scopes, daysBefore(now, days))
+      }
   })
 }
 

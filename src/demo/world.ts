@@ -9,6 +9,7 @@ import { createUser } from '../accounts/people/users.ts'
 import { hashPassword, verifyPassword } from '../accounts/security/password.ts'
 import type { Db } from '../database/connection.ts'
 import { postPoints } from '../ledger/points.ts'
+import { keepProof } from '../ledger/proofs.ts'
 import { balanceOf } from '../ledger/wallet.ts'
 import type { Parts } from '../parts.ts'
 import type { Config } from '../platform/config.ts'
@@ -22,7 +23,7 @@ import {
   type SavedApps,
 } from './apps.ts'
 import { PORTRAITS } from './cast.ts'
-import { POINTS_OF_ALICE } from './history.ts'
+import { PRINTED_POINTS } from './history.ts'
 import { introduce } from './introduction.ts'
 import { findLinkUrl } from './links.ts'
 import { ensureMandates, turnOn } from './mandates.ts'
@@ -34,10 +35,11 @@ const PASSWORD_LENGTH = 6
 /** Letters and digits that look different from each other. */
 const READABLE = 'abcdefghjkmnpqrstuvwxyz23456789'
 
+/** The merchant's points are what his shops have taken. */
 export const PEOPLE = [
-  { username: 'alice', part: 'a buyer', points: POINTS_OF_ALICE, trust_level: 2, joined: 521 },
-  { username: 'bob', part: 'the merchant', points: 1_000n, trust_level: 2, joined: 683 },
-  { username: 'carol', part: 'a basic member', points: 300n, trust_level: 1, joined: 142 },
+  { username: 'alice', part: 'a buyer', points: PRINTED_POINTS.alice, trust_level: 2, joined: 521 },
+  { username: 'bob', part: 'the merchant', points: undefined, trust_level: 2, joined: 683 },
+  { username: 'carol', part: 'a basic member', points: PRINTED_POINTS.carol, trust_level: 1, joined: 142 },
   { username: 'dora', part: 'short of points', points: 50n, trust_level: 0, joined: 11 },
   { username: 'admin', part: 'the administrator', points: 0n, trust_level: 4, is_admin: true, joined: 730 },
 ] as const
@@ -92,13 +94,15 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
   }
   await ensureLinked(deps, apps, shop)
   await ensureMandates(deps, apps, { owner_id, reviewer_id })
-  const alice = { id: idOf('alice'), username: 'alice' }
-  await introduce(deps, { alice_id: alice.id, reviewer_id, apps, gateway_shop_url, logoOf })
+  const people_ids = { alice: idOf('alice'), bob: owner_id, carol: idOf('carol'), dora: idOf('dora') }
+  const isFirst = await introduce(deps, { people: people_ids, reviewer_id, apps, gateway_shop_url, logoOf })
   await ensurePayout(deps, apps.payment_app, owner_id)
   await showPortraits(deps.db, shop_url)
   await confirmAddresses(deps.db)
   // The history ends with the points that the demo prints. A later start finds them.
-  for (const { username, points } of PEOPLE) await settlePoints(deps, idOf(username), username, points)
+  for (const { username, points } of PEOPLE)
+    if (points !== undefined) await settlePoints(deps, idOf(username), username, points)
+  if (isFirst) await keepProof(deps)
   deps.findSamples = await ensureSamples(deps, store, reviewer_id)
   // Points for the score in the forum.
   if (withForum) await turnOn(deps.db, ['forum_points_bridge', 'forum_points_for_past_score', 'forum_wallet'])
@@ -202,7 +206,7 @@ async function showPortraits(db: Db, shop_url: string): Promise<void> {
       .execute()
 }
 
-/** Brings a wallet to its points once. A second posting with the reference does nothing. */
+/** Brings a wallet that a history cut short left too low to its points, once. A second posting with the reference does nothing. */
 async function settlePoints(
   { db, clock }: Parts,
   user_id: bigint,
@@ -210,10 +214,9 @@ async function settlePoints(
   points: bigint,
 ): Promise<void> {
   const amount = points - (await balanceOf(db, user_id))
-  if (amount === 0n) return
+  if (amount <= 0n) return
   const now = clock()
-  const reason =
-    amount > 0n ? `Forum score of ${now.toISOString().slice(0, 10)}` : 'Gift to the community fund'
+  const reason = `Forum score of ${now.toISOString().slice(0, 10)}`
   const lines = [{ user_id, amount, reference: `demo:${username}` }]
   await postPoints(db, { lines, reason, actor_id: null, now })
 }

@@ -14,6 +14,7 @@ import { withDatabaseUrl } from '../../src/database/url.ts'
 import { startDemo } from '../../src/demo/demo.ts'
 import { dayOf } from '../../src/demo/plan.ts'
 import { proveBooks } from '../../src/ledger/books.ts'
+import { lastProof } from '../../src/ledger/proofs.ts'
 import { loadConfig, loadDemoConfig } from '../../src/platform/config.ts'
 import { sentenceFor } from '../../src/serve.ts'
 import {
@@ -35,8 +36,8 @@ import { makeSeededDir, openSharedDemo, type SharedDemo } from '../harness/share
 import { hasLeft } from '../harness/thoroughness.ts'
 import { shopTexts } from './walk.ts'
 
-/** The printed people, fifteen members of the history and two of the samples; the shops' applications, a test application, and one that waits for its review. */
-const ROWS = { users: 22, oauth_apps: 2, payment_apps: 7 }
+/** The printed people, fifteen members of the history and two of the samples; the shops' applications for payment and for sign-in, a test application, and one that waits for its review. */
+const ROWS = { users: 22, oauth_apps: 4, payment_apps: 7 }
 
 const WITH_FORUM = ['--demo', '--forum', '--json']
 
@@ -162,7 +163,7 @@ describe('a first start', () => {
     const passwords = Object.fromEntries(demo.people.map((person) => [person.username, person.password]))
     expect(demo.people).toEqual([
       person('alice', 5_000, 2),
-      person('bob', 1_000, 2),
+      person('bob', expect.any(Number), 2),
       person('carol', 300, 1),
       person('dora', 50, 0),
       { ...person('admin', 0, 4), admin: true },
@@ -217,7 +218,7 @@ describe('a first start', () => {
     const { apps, setting } = await withDatabase(dataDir, async (db) => ({
       apps: await db
         .selectFrom('payment_apps')
-        .where('mandate_right', '!=', 'none')
+        .where('payment_id', '=', demo.payment_app.payment_id)
         .select(['payment_id', 'mandate_right', 'mandate_daily_max', 'oauth_client_id'])
         .execute(),
       setting: await db.selectFrom('site_settings').where('name', '=', 'mandates').select('value').execute(),
@@ -249,6 +250,38 @@ describe('a first start', () => {
     expect(days.size).toBeGreaterThanOrEqual(29)
     expect([...statuses]).toEqual(expect.arrayContaining(['paid', 'refunded']))
     expect(failed).toEqual([])
+  })
+
+  test('gives alice authorised applications, a mandate and alerts, and everybody some movements', async () => {
+    const { consents, charges, alerts, movements, last } = await withDatabase(dataDir, async (db) => {
+      const alice = (column: string) =>
+        sql`${sql.ref(column)} = (select id from users where username = 'alice')`
+      const { rows } = await sql<{ consents: number; charges: number; alerts: string[] }>`
+        select
+          (select count(*)::integer from consents where ${alice('user_id')}) as consents,
+          (select count(*)::integer from orders join mandates on mandates.id = orders.mandate_id
+            where ${alice('mandates.user_id')} and mandates.status = 'active' and orders.status = 'paid') as charges,
+          array(select kind || case when read_at is null then ' new' else '' end
+            from alerts where ${alice('user_id')} order by id) as alerts`.execute(db)
+      const moved = await sql<{ username: string; count: number; newest: string }>`
+        select username, count(*)::integer, (array_agg(journal.kind::text order by journal.id desc))[1] as newest
+        from entries join ledger_accounts as wallet on wallet.id = account_id and wallet.book = 'live'
+        join users on users.id = wallet.user_id join journal on journal.id = journal_id
+        where username in ('alice', 'bob', 'carol', 'dora') group by username order by username`.execute(db)
+      return { ...rows[0]!, movements: moved.rows, last: await lastProof({ db }) }
+    })
+    expect({ consents, charges }).toEqual({ consents: 2, charges: 4 })
+    expect(alerts).toEqual([
+      'mandate_accepted',
+      ...['mandate_charged', 'mandate_charged', 'mandate_charged'],
+      'mandate_charged new',
+    ])
+    for (const { username, count, newest } of movements) {
+      expect([username, count >= 3]).toEqual([username, true])
+      // No settlement stands at the top of a wallet.
+      expect([username, newest]).not.toEqual([username, 'adjustment'])
+    }
+    expect(last?.is_sound).toBe(true)
   })
 
   test('has a link with three of twenty codes left, a tip jar, one sold out, one in Chinese, and a draft', async () => {
@@ -392,7 +425,7 @@ test.runIf(hasLeft('STARTS'))('a first start that was killed half-way is complet
     '',
     expect.stringMatching(/^sign in as {3}password {7}points {3}trust {3}/),
     expect.stringMatching(`^alice {8}${passwords.alice} {4}5,000 {3}TL2 {5}`),
-    expect.stringMatching(`^bob {10}${passwords.bob} {6}1,000 {3}TL2 {5}`),
+    expect.stringMatching(`^bob {10}${passwords.bob} +\\d+,\\d{3} {3}TL2 {5}`),
     expect.stringMatching(`^carol {8}${passwords.carol} {6}300 {3}TL1 {5}`),
     expect.stringMatching(`^dora {9}${passwords.dora} {8}50 {3}TL0 {5}`),
     expect.stringMatching(`^admin {8}${passwords.admin} {8}0 {3}TL4 {5}`),
