@@ -152,7 +152,7 @@ export const alerts = {
     link_reported: link,
     mandate_accepted: mandate,
     mandate_more: mandate,
-    mandate_charged: mandate,
+    mandate_charged: { en: 'See the receipt', zh: '查看收据' },
     mandate_digest: mandate,
     mandate_renews: mandate,
     mandate_ending: mandate,
@@ -164,6 +164,8 @@ export const alerts = {
   shop: { en: 'Shop', zh: '商家' },
   amount: { en: 'Amount', zh: '金额' },
   purpose: { en: 'For', zh: '用途' },
+  balanceAfter: { en: 'Balance after', zh: '扣款后余额' },
+  nextCharge: { en: 'Next charge from', zh: '下次扣款不早于' },
   pointsText: (points: string) => ({ en: pointsOf(points), zh: `${points} ${POINTS}` }),
   asWritten: (value: string) => ({ en: value, zh: value }),
   limitIsYours: {

@@ -40,10 +40,12 @@ type PaymentAlertKind = Exclude<AlertKind, 'app_registered' | 'new_browser'>
 /** The alerts about applications that the reader has no role in. */
 const OUTSIDE: readonly AlertKind[] = ['invited', 'given_away']
 
-/** The path that an alert links to. Those about a mandate have its id among their facts. */
+/** The path that an alert links to: the receipt of a charge. Others about a mandate have its id among their facts. */
 export function linkOf({ kind, payment_id, facts }: Linked): string {
   if (kind === 'app_registered') return '/apps'
   if (kind === 'new_browser') return '/account/sessions'
+  if (kind === 'mandate_charged' && facts.transaction !== undefined)
+    return `/payment/pay/${facts.transaction}`
   if (isAboutMandate(kind)) return `/account/mandates/${facts.mandate}`
   if (facts.access_key !== undefined) return `/payment/applications/${payment_id}/access-keys`
   if (facts.link !== undefined) return `/payment/applications/${payment_id}/links/${facts.link}`
@@ -99,7 +101,7 @@ export function iconOf({ kind }: { kind: AlertKind }): Icon {
 }
 
 /** The facts that are points, and the form of those that are days. */
-const AMOUNTS = ['points', 'each']
+const AMOUNTS = ['points', 'each', 'balance']
 const DAY = /^\d{4}-\d\d-\d\d$/
 
 export type Alert = {
@@ -168,6 +170,7 @@ async function mailAlert(
     content: {
       ...texts.mails[kind](language === 'en' ? written : markNames(written)),
       facts: isAboutMandate(kind) ? chargeFacts(written) : [],
+      ...(kind === 'mandate_charged' && facts.at !== undefined && { at: new Date(facts.at) }),
       button: texts.opens[kind],
       ...(kind === 'balance_low' && { note: texts.limitIsYours }),
     },
@@ -188,11 +191,13 @@ export function writtenFacts(facts: Record<string, string>, language: Language):
 }
 
 /** The facts of a charge, which its reader compares with those of the shop. */
-function chargeFacts({ app, points, purpose }: Record<string, string>): [Text, Text][] {
+function chargeFacts({ app, points, purpose, balance, next }: Record<string, string>): [Text, Text][] {
   const rows: [Text, Text | undefined][] = [
     [texts.shop, app === undefined ? undefined : texts.asWritten(app)],
     [texts.amount, points === undefined ? undefined : texts.pointsText(points)],
     [texts.purpose, purpose === undefined ? undefined : texts.asWritten(purpose)],
+    [texts.balanceAfter, balance === undefined ? undefined : texts.pointsText(balance)],
+    [texts.nextCharge, next === undefined ? undefined : texts.asWritten(next)],
   ]
   return rows.filter((row): row is [Text, Text] => row[1] !== undefined)
 }

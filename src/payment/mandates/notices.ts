@@ -57,6 +57,11 @@ type Charged = Told & {
   is_digest: boolean
   transaction_id: string
   amount: bigint
+  paid_at: Date
+  /** Of the wallet just after the charge. */
+  balance: bigint
+  /** The first day of the next period, of a fixed mandate that goes on. */
+  next: string | null
   day: string
   day_count: number
   day_points: bigint
@@ -74,17 +79,24 @@ async function tellOfCharges(deps: Core): Promise<void> {
         ) returning order_id, due_at
       )
       select m.mandate_id, m.app_id, m.user_id, m.purpose, m.book = 'live' as is_live,
-        due.due_at > o.paid_at as is_digest, o.transaction_id, o.amount, day.day::text, sums.day_count, sums.day_points
+        due.due_at > o.paid_at as is_digest, o.transaction_id, o.amount, o.paid_at, day.day::text, sums.day_count, sums.day_points,
+        wallet.balance - coalesce((
+          select sum(amount) from entries where account_id = wallet.id
+            and id > (select max(id) from entries where journal_id = o.journal_id)
+        ), 0)::bigint as balance,
+        case when m.kind = 'fixed' and next.day <= m.ends_on then next.day::text end as next
       from due
       join orders as o on o.id = due.order_id
       join mandates as m on m.id = o.mandate_id
+      join ledger_accounts as wallet on wallet.user_id = m.user_id and wallet.book = m.book and wallet.kind = 'wallet'
       cross join lateral (select mandate_day(o.paid_at, 0) as day) as day
+      cross join lateral (select next_mandate_period(m.starts_on, m.period, o.mandate_period) as day) as next
       cross join lateral (
         select count(*)::integer as day_count, sum(amount)::bigint as day_points from orders as other
         where due.due_at > o.paid_at and other.mandate_id = m.id and mandate_day(other.paid_at, 0) = day.day
       ) as sums`.execute(tx)
     for (const row of rows.filter(({ is_live }) => is_live)) {
-      const { transaction_id, amount, day, day_count, day_points } = row
+      const { transaction_id, amount, paid_at, balance, next, day, day_count, day_points } = row
       await tell(
         tx,
         deps,
@@ -95,7 +107,14 @@ async function tellOfCharges(deps: Core): Promise<void> {
               cause: day,
               facts: { day, count: String(day_count), points: String(day_points) },
             }
-          : { kind: 'mandate_charged', cause: transaction_id, facts: { points: String(amount) } },
+          : {
+              kind: 'mandate_charged',
+              cause: transaction_id,
+              facts: {
+                ...{ points: String(amount), transaction: transaction_id, at: paid_at.toISOString() },
+                ...{ balance: String(balance), ...(next !== null && { next }) },
+              },
+            },
       )
     }
     return rows.length

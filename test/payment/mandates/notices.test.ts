@@ -1,6 +1,8 @@
 /** What members are told of their mandates: once for each cause, however many processes look. spec/mandates 3.3. */
 import { sql } from 'kysely'
 import { afterAll, beforeEach, expect, it } from 'vitest'
+import { mailContext } from '../../../src/accounts/people/email.ts'
+import { balanceOf } from '../../../src/ledger/wallet.ts'
 import {
   changeOwn,
   finishMandates,
@@ -25,7 +27,7 @@ import {
 import { textOf } from '../../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
-import { rowsOf, setRows } from '../../harness/rows.ts'
+import { rowOf, rowsOf, setRows } from '../../harness/rows.ts'
 
 const DAY_MS = 86_400_000
 
@@ -94,7 +96,17 @@ it('each charge of a fixed mandate at once, and of others once the day is over',
   await charge(fixed, 300n)
   await charge(other, 20n)
   await charge(other, 30n)
-  expect(await told()).toEqual([['charged', { points: '300' }]])
+  const charged = await rowOf(test, 'orders', { amount: 300n })
+  const facts = {
+    ...{ points: '300', transaction: charged.transaction_id, at: charged.paid_at!.toISOString() },
+    // Later charges are not part of it.
+    ...{ balance: String((await balanceOf(test.db, alice.id)) + 50n), next: expect.stringMatching(/^2026-/) },
+  }
+  expect(await told()).toEqual([['charged', facts]])
+  const [mail] = (await rowsOf(test, 'outgoing_mails', { kind: 'alert.mandate_charged' })).slice(-1)
+  const letter = test.deps.secrets.decrypt(mailContext(mail!.recipient), mail!.text_encrypted!)
+  expect(letter).toContain(`/payment/pay/${charged.transaction_id}`)
+  expect(letter).toContain(messages.en.alerts.balanceAfter)
   days(1)
   expect(await told()).toEqual([
     ['digest', { day: expect.stringMatching(/^2026-/), count: '2', points: '50' }],
