@@ -65,6 +65,10 @@ declare module '../web/views.ts' {
         fileMax: number
       }
   }
+  interface PartData {
+    /** `paperUrl`: the statement for paper, of a wallet with movements. */
+    'accounts/wallet-ways': { hasMandates: boolean; paperUrl: string | undefined }
+  }
 }
 
 /** GET /account and /account/statement.csv, in a scope with requireUser. */

@@ -6,6 +6,10 @@ export const wallet = {
   title: { en: 'Wallet', zh: '钱包' },
   balance: { en: 'Balance', zh: '当前余额' },
   monthIn: { en: 'In this month', zh: '本月收入' },
+  monthMoved: (came: string, went: string) => ({
+    en: `This month ${came} in, ${went} out`,
+    zh: `本月收入 ${came}，支出 ${went}`,
+  }),
   monthOut: { en: 'Out this month', zh: '本月支出' },
   frozen: {
     en: 'Your wallet is frozen. You cannot pay or send anything until an administrator unfreezes it. You still receive what is sent to you.',
