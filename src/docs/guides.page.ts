@@ -99,6 +99,7 @@ export async function guidePages(app: FastifyInstance, deps: Core): Promise<void
     })
   }
 
+  app.get('/docs/start', (_, reply) => reply.redirect(guidePath('start')))
   app.get('/docs/recipes', (_, reply) => reply.redirect(guidePath('sign-in-clients')))
 
   app.get('/docs/search', async (request, reply) => {

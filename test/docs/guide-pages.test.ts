@@ -173,9 +173,12 @@ describe.each(LANGUAGES)('the guides in %s', (language) => {
   })
 })
 
-it('the address of the recipes leads to their guide', async () => {
-  const answer = await test.app.inject('/docs/recipes')
-  expect([answer.statusCode, answer.headers.location]).toEqual([302, '/docs/sign-in-clients'])
+it.each([
+  ['/docs/recipes', '/docs/sign-in-clients'],
+  ['/docs/start', '/docs'],
+])('the address %s leads to the guide at %s', async (path, guide) => {
+  const answer = await test.app.inject(path)
+  expect([answer.statusCode, answer.headers.location]).toEqual([302, guide])
 })
 
 describe('a reader', () => {
