@@ -18,7 +18,7 @@ declare module '../web/views.ts' {
     }
   }
   interface PartData {
-    'home/launch-cards': { cards: Cards; isMine: boolean }
+    'home/launch-cards': { cards: Cards }
   }
 }
 
