@@ -1,15 +1,18 @@
 // @ts-check
 /** The texts of the forum's pages, in both languages. */
 
+/** The demo gives this forum the name of its site. */
+const { SITE_NAME_EN = 'Example forum', SITE_NAME_ZH = '示例论坛' } = process.env
+
 const EN = {
-  title: 'Example forum',
+  title: SITE_NAME_EN,
   logInTitle: 'Log in to the forum',
   logInLead: 'This forum is an example: choose who you are.',
   nobody: 'Nobody is logged in.',
   logIn: 'Log in',
   logOut: 'Log out',
   as: 'Logged in as',
-  service: 'Sign in to Tessera',
+  service: 'Sign in to your wallet',
   menu: 'Your menu',
   toForum: 'To the forum',
   moderators: 'For moderators',
@@ -24,14 +27,14 @@ const EN = {
 
 /** @type {typeof EN} */
 const ZH = {
-  title: '示例论坛',
+  title: SITE_NAME_ZH,
   logInTitle: '登录论坛',
   logInLead: '这是一个示例论坛：请选择你的身份。',
   nobody: '尚未登录。',
   logIn: '登录',
   logOut: '退出登录',
   as: '当前账号',
-  service: '登录 Tessera',
+  service: '登录你的钱包',
   menu: '你的菜单',
   toForum: '返回论坛',
   moderators: '版主操作',

@@ -43,8 +43,9 @@ export async function startDemo(
     const prepare = async (deps: Parts) => {
       const demo = await seedDemo(deps, { withForum })
       // A post of the forum names a payment link. The service asks the forum from its first second on.
-      if (withForum) stops.push(await startExample('forum', FORUM, forumEnvironment(whole, demo)))
-      return { demo, settings: await deps.settings.read() }
+      const settings = await deps.settings.read()
+      if (withForum) stops.push(await startExample('forum', FORUM, forumEnvironment(whole, demo, settings)))
+      return { demo, settings }
     }
     const service = await serve(whole, prepare, { logTo })
     stops.push(service.stop)
@@ -89,8 +90,10 @@ async function mailConfig({ SMTP_URL }: Config, stops: Stop[], printTo: Parts['l
   return { SMTP_URL: mailbox.url, SMTP_FROM: 'noreply@demo.example' }
 }
 
-function forumEnvironment(config: Config, { link_url }: Demo): NodeJS.ProcessEnv {
+/** The forum has the names of the site, because its members see one community. */
+function forumEnvironment(config: Config, { link_url }: Demo, settings: SettingValues): NodeJS.ProcessEnv {
   return {
+    ...siteNames(settings),
     ...(link_url !== undefined && { LINK_URL: link_url }),
     TESSERA_URL: config.PUBLIC_URL,
     TESSERA_PAYMENT_URL: config.PAYMENT_PUBLIC_URL,
@@ -101,6 +104,11 @@ function forumEnvironment(config: Config, { link_url }: Demo): NodeJS.ProcessEnv
     HOST: config.HOST,
   }
 }
+
+const siteNames = (settings: SettingValues) => ({
+  SITE_NAME_EN: siteWords(settings, 'en').site,
+  SITE_NAME_ZH: siteWords(settings, 'zh-CN').site,
+})
 
 /** The shop calls the site by the names that it has when the demo starts. */
 function shopEnvironment(config: Config, demo: Demo, settings: SettingValues): NodeJS.ProcessEnv {
@@ -113,8 +121,7 @@ function shopEnvironment(config: Config, demo: Demo, settings: SettingValues): N
     PAYMENT_TOKEN: demo.payment_app.token,
     ARTIST_ID: String(demo.people.find(({ username }) => username === ARTIST)!.id),
     ARTIST_NAME: ARTIST,
-    SITE_NAME_EN: siteWords(settings, 'en').site,
-    SITE_NAME_ZH: siteWords(settings, 'zh-CN').site,
+    ...siteNames(settings),
     SHOP_URL: demo.shop_url,
     SHOP_PORT: String(config.SHOP_PORT),
     HOST: config.HOST,

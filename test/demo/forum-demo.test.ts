@@ -26,6 +26,7 @@ test('a member of the forum signs in without password, and gets points for their
   const visit = follower(demo.base_url)
   const atForum = await visit(`${demo.base_url}/sign-in/forum?return_to=%2Faccount`)
   expect(atForum.url).toBe(`${demo.forum_url}/login`)
+  expect(atForum.body).toContain('>Spark Forum</a>')
   const [, id] = /value="(\d+)">Erin/.exec(atForum.body)!
   const account = await visit(atForum.url, { id: id! })
   expect(account.url).toBe(`${demo.base_url}/account`)
