@@ -43,6 +43,16 @@ describe('the sign-in page', () => {
     await shop.set({ logo_url: null }).execute()
   })
 
+  it.each([
+    ['/device?user_code=BCDF-GHJK', t.signIn.leadsTo.device],
+    ['/launch', t.signIn.leadsTo.launch],
+    ['/account/email/confirm?token=x', t.signIn.leadsTo.confirm],
+    ['/admin', t.signIn.leadsTo.other],
+  ])('says what follows when it leads to %s', async (path, words) => {
+    const { body } = await browser(test).get(signInTo(path))
+    expect(textOf(body)).toContain(words)
+  })
+
   it('says play points for an order in test mode', async () => {
     const shop = await makeMerchant(test, { isTest: true })
     const { body } = await shop.process({ amount: '25', description: 'Tea', order_id: 'play' })

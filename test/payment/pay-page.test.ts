@@ -150,6 +150,8 @@ describe('whatever has become of it', () => {
     await payOrder(test, made, alice)
     const client = await alice.signIn()
     expect(paperOf(await client.get(made.path))).toContain(`${t.receipt.total} ${t.sum('120', 120n)}`)
+    const { body } = await client.get(made.path)
+    for (const number of [made.order_id, made.transaction_id]) expect(body).toContain(`data-copy="${number}"`)
     const logo_url = 'https://shop.example/logo.png'
     await setShop({ logo_url })
     // On the screen only. On paper it would push the name out of its column.

@@ -30,7 +30,7 @@ export const mails = {
   confirmEmail: (email: string, minutes: number) => ({
     subject: { en: 'Confirm your address', zh: '验证你的邮箱' },
     text: {
-      en: `Confirm that ${email} is the address of your account, while signed in.`,
+      en: `Open the link while signed in, and confirm that ${email} is the address of your account.`,
       zh: `请登录后确认将 ${email} 设为账号邮箱。`,
     },
     button: { en: 'Confirm address', zh: '验证邮箱' },

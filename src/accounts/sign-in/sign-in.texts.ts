@@ -31,9 +31,10 @@ export const signIn = {
   }),
   /** Where a sign-in leads that is for no shop and no application. */
   leadsTo: {
-    confirm: { en: 'Then you confirm your email address.', zh: '登录后验证邮箱。' },
-    launch: { en: 'Then you see all apps.', zh: '登录后查看全部应用。' },
-    other: { en: 'Then you continue where you were going.', zh: '登录后继续前往你要打开的页面。' },
+    confirm: { en: 'Sign in to confirm your email address.', zh: '登录后验证邮箱。' },
+    launch: { en: 'Sign in to see all apps.', zh: '登录后查看全部应用。' },
+    device: { en: 'Sign in to connect your device.', zh: '登录后授权你的设备。' },
+    other: { en: 'Sign in to open the page that you asked for.', zh: '登录后继续前往你要打开的页面。' },
   },
   validUntil: { en: 'pay by', zh: '付款截止' },
   username: { en: 'Username', zh: '用户名' },

@@ -132,7 +132,7 @@ export const pay = {
   cancel: (shop: string) => ({ en: `Cancel and go back to ${shop}`, zh: `取消并返回 ${shop}` }),
   cancelText: (time: string) => ({
     en: `If you cancel, nothing is charged. You can still pay until ${time}, under`,
-    zh: `取消不会扣款。${time}之前仍可付款：`,
+    zh: `取消不会扣款。${time} 之前仍可付款：`,
   }),
   details: { en: 'Order details', zh: '订单详情' },
   created: { en: 'Created', zh: '创建时间' },
@@ -325,7 +325,7 @@ export const payments = {
   },
   kept: (refunded: string) => ({ en: `${refunded} refunded`, zh: `已退 ${refunded}` }),
   fates: {
-    open: { en: 'Waiting for payment', zh: '待支付' },
+    open: { en: 'Not paid yet', zh: '待支付' },
     paid: { en: 'Paid', zh: '已支付' },
     partlyRefunded: { en: 'Partly refunded', zh: '部分退款' },
     refunded: { en: 'Refunded', zh: '已退款' },
