@@ -208,6 +208,7 @@ comment on index payment_apps_pid_key is 'unique: a pid names one application';
 comment on index payment_apps_review is 'src/payment/apps/review.ts: the queue of reviews';
 comment on index payment_apps_review_again is 'src/payment/apps/review.ts: the queue of changes';
 comment on index payment_apps_reviewed_logo is 'src/operations/retention.ts: whether a review needs a picture';
+comment on index payment_apps_tips is 'unique: one application has the tips';
 comment on index payment_apps_uploaded_logo is 'src/operations/retention.ts: whether an application shows a picture';
 
 comment on index payout_lines_line_id_key is 'unique: a payout has a line_id once';
@@ -273,6 +274,10 @@ comment on index signing_keys_kid_key is 'unique: a kid names one key';
 comment on index signing_keys_newest is 'unique: one key of an algorithm signs';
 
 comment on index spent_challenges_time is 'src/operations/retention.ts: deletes old challenges';
+
+comment on index tip_days_time is 'src/operations/retention.ts: deletes old days';
+comment on index tip_pairs_time is 'src/operations/retention.ts: deletes old days';
+comment on index tips_to is 'src/privacy/export.ts: the tips that a member received';
 
 comment on index transfers_journal_id_key is 'unique: a journal makes one transfer';
 comment on index transfers_of_app is 'src/payment/merchant/transfers.ts: an application''s list';

@@ -15,7 +15,7 @@ declare
   c_by_index constant text[] := array[
     'use_sessions', 'open_wallets', 'shop_returns', 'pay_orders', 'post_transfers', 'refund_order', 'reverse_transfer', 'judge_points', 'post_points', 'refuse_unbalanced',
     'judge_transfers', 'start_payouts', 'post_payout_lines', 'run_payout', 'cancel_payouts',
-    'receive_orders', 'place_link_order', 'find_orders', 'find_trades', 'expire_orders', 'write_order_events',
+    'receive_orders', 'place_link_order', 'place_tip', 'find_orders', 'find_trades', 'expire_orders', 'write_order_events',
     'write_transfer_events', 'write_charge_events', 'write_refusal_events', 'write_mandate_event', 'write_payout_event', 'points_of_day', 'transferred_between', 'charge_mandates', 'mandate_facts', 'payment_apps_with_tokens', 'gateway_apps', 'access_key_callers',
     'exchange_codes', 'rotate_refresh_tokens', 'live_access_tokens', 'end_sessions', 'tell_of_member'
   ];

@@ -94,7 +94,7 @@ async function readWallet(request: FastifyRequest, reply: FastifyReply, deps: Co
     balance: Number(wallet.balance),
     unit: siteWords(settings, language).points,
     frozen: wallet.frozen_reason !== null,
-    tips: false,
+    tips: settings.tips === 'on',
     movements: rows.map((line) => ({
       at: line.posted_at.toISOString(),
       kind: line.kind,
@@ -125,7 +125,9 @@ async function isFull(
 function textOf(line: StatementLine, locale: Locale): string {
   const isOwnReason = line.reason?.startsWith('Forum score of ') === true
   const { title } = describeMovement({ ...line, reason: isOwnReason ? line.reason : null }, locale)
-  const text = plainText([line.app_name, title].filter((part) => part !== null).join(' · '))
+  const text = plainText(
+    [line.is_tip ? null : line.app_name, title].filter((part) => part !== null).join(' · '),
+  )
   const characters = Array.from(text)
   if (characters.length <= TEXT_LENGTH_MAX) return text
   return `${characters.slice(0, TEXT_LENGTH_MAX - 1).join('')}…`

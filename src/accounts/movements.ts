@@ -31,6 +31,7 @@ export function describeMovement(
   { t: { account: t }, dayOfYear }: Locale,
   isTest = false,
 ): Movement {
+  if (line.is_tip) return describeTip(line, t)
   const partners = line.from_username && t.fromTo(line.from_username, line.to_username ?? '')
   const reason =
     line.reason === null
@@ -48,15 +49,29 @@ export function describeMovement(
   }
 }
 
+/** A tip names the other member. Its application is the site's own, so it names none. */
+function describeTip(line: StatementLine, t: Messages['account']): Movement {
+  const partner = line.is_payer ? t.tipTo(line.to_username!) : t.tipFrom(line.from_username!)
+  return {
+    ...line,
+    word: wordOf(line, t),
+    title: plainText(partner),
+    note: line.reason === null ? '' : plainText(line.reason),
+    href: hrefOf(line),
+    icon: line.kind === 'payment' ? 'gift' : ICONS[line.kind],
+  }
+}
+
 function wordOf(line: StatementLine, { words }: Messages['account']): string {
   const isGain = line.amount > 0n
   switch (line.kind) {
     case 'payment':
+      if (line.is_tip) return isGain ? words.tipReceived : words.tipGiven
       return isGain ? words.sale : words.payment
     case 'transfer':
       return isGain ? words.received : words.sent
     case 'refund':
-      if (!line.is_payer) return words.refundedToBuyer
+      if (!line.is_payer) return line.is_tip ? words.tipReturned : words.refundedToBuyer
       return line.order_amount !== null && line.amount < line.order_amount
         ? words.partialRefund
         : words.refund

@@ -19,6 +19,7 @@ const NAME_LENGTH_MAX = 60
 const NameForm = z.object({ name: z.string().trim().max(NAME_LENGTH_MAX).refine(isHonestText) })
 
 const WalletForm = z.object({ shows: z.enum(['on', 'off']) })
+const TipsForm = z.object({ accepts: z.enum(['on', 'off']) })
 
 declare module '../web/views.ts' {
   interface PageData {
@@ -35,6 +36,8 @@ declare module '../web/views.ts' {
       pending: string | undefined
       /** Whether the forum shows the wallet. Undefined where it cannot. */
       isWalletAtForum: boolean | undefined
+      /** Whether authors of the forum get tips. Undefined where they cannot. */
+      acceptsTips: boolean | undefined
       path: string
     }
   }
@@ -44,11 +47,11 @@ declare module '../web/views.ts' {
 export function profilePages(app: FastifyInstance, deps: Core): void {
   app.get(PROFILE, async (request, reply) => {
     const { user } = sessionOf(request)
-    const [unconfirmedSince, known, pending, isWalletAtForum] = await Promise.all([
+    const [unconfirmedSince, known, pending, atForum] = await Promise.all([
       rightsUnconfirmedSince(deps.db, user.id),
       accountFacts(deps, user.id),
       pendingAddress(deps.db, user.id, deps.clock()),
-      findWalletAtForum(deps, user.id),
+      findAtForum(deps, user.id),
     ])
     return reply.page('accounts/profile', {
       user,
@@ -59,7 +62,7 @@ export function profilePages(app: FastifyInstance, deps: Core): void {
       hasPasskeys: relyingPartyId(deps.config) !== undefined,
       known,
       pending,
-      isWalletAtForum,
+      ...atForum,
       path: PROFILE,
     })
   })
@@ -70,6 +73,14 @@ export function profilePages(app: FastifyInstance, deps: Core): void {
     const is_shown = readForm(request, WalletForm).shows === 'on'
     await showWalletAtForum(deps, { user_id: user.id, is_shown, ip: request.ip })
     return reply.done(PROFILE, { text: is_shown ? profile.shownAtForum : profile.hiddenAtForum })
+  })
+
+  app.post(`${PROFILE}/tips`, async (request, reply) => {
+    const { user } = sessionOf(request)
+    const { profile } = request.locale.t
+    const accepts = readForm(request, TipsForm).accepts === 'on'
+    await acceptTips(deps, { user_id: user.id, accepts, ip: request.ip })
+    return reply.done(PROFILE, { text: accepts ? profile.tipsAccepted : profile.tipsRefused })
   })
 
   app.post(PROFILE, async (request, reply) => {
@@ -106,18 +117,25 @@ async function rename(
   })
 }
 
-/** Returns whether the forum shows the member's wallet, or undefined where the setting or the account does not allow it. */
-async function findWalletAtForum(
+/** What the member has chosen for the forum. Each is undefined where its setting or the account does not allow it. */
+async function findAtForum(
   { db, config, settings }: Core,
   user_id: bigint,
-): Promise<boolean | undefined> {
-  if (config.DISCOURSE_URL === undefined || (await settings.read()).forum_wallet === 'off') return undefined
-  const { forum_id, shows_wallet_at_forum } = await db
-    .selectFrom('users')
-    .where('id', '=', user_id)
-    .select(['forum_id', 'shows_wallet_at_forum'])
-    .executeTakeFirstOrThrow()
-  return forum_id === null ? undefined : shows_wallet_at_forum
+): Promise<{ isWalletAtForum: boolean | undefined; acceptsTips: boolean | undefined }> {
+  const { forum_wallet, tips } = await settings.read()
+  const isOff = config.DISCOURSE_URL === undefined || (forum_wallet === 'off' && tips === 'off')
+  const member = isOff
+    ? undefined
+    : await db
+        .selectFrom('users')
+        .where('id', '=', user_id)
+        .where('forum_id', 'is not', null)
+        .select(['shows_wallet_at_forum', 'accepts_tips'])
+        .executeTakeFirst()
+  return {
+    isWalletAtForum: forum_wallet === 'off' ? undefined : member?.shows_wallet_at_forum,
+    acceptsTips: tips === 'off' ? undefined : member?.accepts_tips,
+  }
 }
 
 /** Lets the forum show the member's wallet, or not any more, and records a change. */
@@ -138,6 +156,29 @@ async function showWalletAtForum(
       action: 'account.forum_wallet',
       subject: `user:${user_id}`,
       detail: { is_shown },
+      ip,
+    })
+  })
+}
+
+/** Lets other members give tips to a member, or not any more, and records a change. */
+async function acceptTips(
+  { db, clock }: Core,
+  { user_id, accepts, ip }: { user_id: bigint; accepts: boolean; ip: string },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const { numUpdatedRows } = await tx
+      .updateTable('users')
+      .set({ accepts_tips: accepts, updated_at: clock() })
+      .where('id', '=', user_id)
+      .where('accepts_tips', '<>', accepts)
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) return
+    await recordAudit(tx, {
+      actor_id: user_id,
+      action: 'account.accepts_tips',
+      subject: `user:${user_id}`,
+      detail: { accepts },
       ip,
     })
   })

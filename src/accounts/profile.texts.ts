@@ -1,6 +1,7 @@
 /** Texts of the page of an account, but for its section on security. */
 import type { Texts } from '../web/languages.ts'
 import { counted } from '../web/plurals.ts'
+import { POINTS } from '../web/site-words.ts'
 
 export const profile = {
   about: { en: 'Profile', zh: '个人资料' },
@@ -38,6 +39,15 @@ export const profile = {
     en: 'The forum’s menu shows your balance and newest movements while you are signed in here. Any script on the forum’s pages can read them, and never act for you.',
     zh: '你在本站登录时，论坛菜单会显示余额和最近几笔记录。论坛页面上的任何脚本都能读取，但不能代你操作。',
   },
+  tips: { en: 'Tips', zh: '打赏' },
+  tipsText: {
+    en: `Members of the forum can give you ${POINTS} for your posts. You see who gave them.`,
+    zh: `论坛成员可以为你的帖子打赏${POINTS}，你能看到打赏者。`,
+  },
+  acceptTips: { en: 'Accept tips', zh: '接收打赏' },
+  refuseTips: { en: 'Accept no tips', zh: '不接收打赏' },
+  tipsAccepted: { en: 'You accept tips.', zh: '你已开启接收打赏。' },
+  tipsRefused: { en: 'You accept no tips. What you received stays.', zh: '你不再接收打赏，已收到的仍归你。' },
   showAtForum: { en: 'Show my wallet in the forum', zh: '在论坛显示我的钱包' },
   hideAtForum: { en: 'Hide my wallet in the forum', zh: '不在论坛显示我的钱包' },
   shownAtForum: { en: 'The forum can show your wallet.', zh: '论坛可以显示你的钱包。' },

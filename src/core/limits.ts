@@ -33,6 +33,7 @@ const LIMITS = {
   links_created: { setting: 'limit_links_created', seconds: 3_600 },
   link_orders: { setting: 'limit_link_orders', seconds: 3_600 },
   link_reports: { setting: 'limit_link_reports', seconds: 3_600 },
+  tips: { setting: 'limit_tips', seconds: 3_600 },
   test_orders: { setting: 'limit_test_orders', seconds: 3_600 },
   apps_created: { setting: 'limit_apps_created', seconds: 3_600 },
   registrations: { setting: 'limit_registrations', seconds: 3_600 },

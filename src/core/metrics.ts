@@ -37,6 +37,7 @@ export type Metrics = {
   forumEvents: Counter<'type' | 'outcome'>
   forumUnknownFields: Counter<'field'>
   forumWallet: Counter<'outcome'>
+  tips: Counter<'outcome'>
   /** Returns all metrics as text, after reading those of the database. Simultaneous scrapes share one reading. */
   scrape(): Promise<{ type: string; text: string }>
 }
@@ -181,6 +182,7 @@ function forumCounters(counter: MakeCounter) {
       'Wallets that the forum’s pages asked for, by outcome.',
       ['outcome'],
     ),
+    tips: counter('tessera_tips_total', 'Tips that members confirmed, by outcome.', ['outcome']),
     forumUnknownFields: counter(
       'tessera_forum_unknown_fields_total',
       'Fields in no right form in what the forum stated of a member.',

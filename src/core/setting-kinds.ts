@@ -77,6 +77,20 @@ export const idOrNone: Kind<string> = {
   control: { kind: 'idOrNone' },
 }
 
+/** A few different whole numbers from 1, separated by commas, the smallest first. */
+export const amounts: Kind<string> = {
+  schema: z
+    .string()
+    .regex(/^[1-9]\d{0,8}( ?, ?[1-9]\d{0,8}){0,5}$/, 'must be one to six whole numbers such as 10,50,100')
+    .refine((text) => amountsIn(text).every((each, i, all) => i === 0 || each > all[i - 1]!), 'must rise'),
+  control: { kind: 'line', max: 60 },
+}
+
+/** Reads a setting of the kind `amounts`. */
+export function amountsIn(text: string): bigint[] {
+  return text.split(',').map((each) => BigInt(each.trim()))
+}
+
 const upTo = (max: number) => z.string().max(max, `must be at most ${max} characters`)
 
 /** Text of several lines. */

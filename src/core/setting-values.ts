@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import {
+  amounts,
   choice,
   colour,
   hosts,
@@ -26,7 +27,7 @@ const LEVELS = [0, 1, 2, 3, 4] as const
 type Level = (typeof LEVELS)[number]
 
 /** The values of a setting that need a second administrator. The function setting_needs_two decides (second-approver.sql). */
-type Approval = 'every' | 'on' | 'off'
+type Approval = 'every' | 'on' | 'off' | 'raised'
 
 type Row<Value, Place extends string> = Kind<Value> & { place: Place; approval: Approval | undefined }
 
@@ -143,6 +144,16 @@ const SETTINGS = {
   forum_group_aliases: setting('forum.sync', pairs, ''),
   /** Whether the forum's pages may show a member's own wallet. */
   forum_wallet: setting('forum.shown', choice('off', 'on'), 'off'),
+  /** Whether members may give points to authors. Paying reads the settings of tips in SQL: tip_standard has their defaults too. */
+  tips: setting('forum.tips', choice('off', 'on'), 'off', 'on'),
+  tip_amounts: setting('forum.tips', amounts, '10,50,100'),
+  tip_receive_min_trust_level: setting('forum.tips', level(0), 1),
+  tip_min_age_days: setting('forum.tips', whole(0, 3_650, 'days'), 7),
+  tip_max: byTrustLevel('forum.tipLimits', points, ['0', '50', '200', '500', '1000'], 'raised'),
+  tip_day_max: byTrustLevel('forum.tipLimits', points, ['0', '100', '500', '2000', '5000'], 'raised'),
+  tip_received_day_max: setting('forum.tipLimits', points, '5000', 'raised'),
+  /** Between two members, in both directions. */
+  tip_pair_week_max: setting('forum.tipLimits', whole(1, 1_000, 'times'), 5, 'raised'),
   forum_points_bridge: setting('forum.scores', choice('off', 'on'), 'off', 'on'),
   /** Whether the first import grants a member's whole score, or only later imports grant gains. */
   forum_points_for_past_score: setting('forum.scores', choice('off', 'on'), 'off', 'on'),
@@ -162,6 +173,7 @@ const SETTINGS = {
   limit_payouts: setting('limits.members', limit('perHour'), 30),
   limit_link_orders: setting('limits.members', limit('perHour'), 60),
   limit_link_reports: setting('limits.members', limit('perHour'), 10),
+  limit_tips: setting('limits.members', limit('perHour'), 20),
   limit_metadata_fetches: setting('limits.members', limit('perHour'), 30),
   limit_test_orders: setting('limits.members', limit('perHour'), 1_000),
   limit_exports: setting('limits.members', limit('perHour'), 5),

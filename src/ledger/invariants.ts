@@ -260,6 +260,13 @@ export const INVARIANTS = {
     from orders o left join link_orders s on s.order_id = o.id left join links l on l.id = s.link_id
     where (o.door = 'link' or s.order_id is not null) and ${isNew('o.journal_id')}`,
 
+  tips_pay_their_authors: ({ isNew }) => `
+    select o.transaction_id, o.door, o.payer_id, o.payee_id, t.to_user_id, a.is_tips,
+      t.order_id is null or o.door <> 'tip' or o.book <> 'live' or not a.is_tips
+        or o.payee_id <> t.to_user_id or o.payer_id = o.payee_id as broken
+    from orders o join payment_apps a on a.id = o.app_id left join tips t on t.order_id = o.id
+    where (o.door = 'tip' or t.order_id is not null) and ${isNew('o.journal_id')}`,
+
   sold_units_are_sums: ({ isSold }) => `
     select o.transaction_id, l.slug, s.units, s.sold_total, sums.total, s.member_total, sums.of_member,
       s.sold_total <> sums.total or s.member_total <> sums.of_member or s.sold_total > s.stock_max
@@ -308,7 +315,7 @@ export const INVARIANTS = {
         from payment_app_takings where app_id = a.id and ${isCounted('until')}
         union all
         select date_bin('5 minutes', paid_at, 'epoch'::timestamptz) + interval '5 minutes', null, null, null, amount, merchant_points
-        from orders where app_id = a.id and paid_at >= coalesce(known.until, '-infinity')
+        from orders where app_id = a.id and paid_at >= coalesce(known.until, '-infinity') and door <> 'tip'
       ) each
       group by until window until_then as (order by until)
     ) sums

@@ -98,6 +98,8 @@ export type StatementLine = {
   app_logo_url: string | null
   /** Set for the owner of the application only. */
   payment_id: string | null
+  /** Whether the order is a tip. Then its payer and its author have the names of today. */
+  is_tip: boolean
   /** For transfers: the usernames at that time, or the neutral name for an anonymised member. */
   from_username: string | null
   to_username: string | null
@@ -251,7 +253,7 @@ async function look(
         case when j.kind = 'payment' and o.payer_id = ${user_id} then ${refundAsked(sql`o.id`)} end as refund_asked,
         app.name as app_name, app.logo_url as app_logo_url,
         case when app.applicant_id = ${user_id} then app.payment_id end as payment_id,
-        name_now(t.from_user_id, t.from_username) as from_username, name_now(t.to_user_id, t.to_username) as to_username
+        coalesce(o.door = 'tip', false) as is_tip, ${partner('from')} as from_username, ${partner('to')} as to_username
       from entry
       cross join lateral (select * from journal where id = entry.journal_id limit 1) as j
       ${ITS_FACTS}
@@ -282,6 +284,15 @@ const ITS_FACTS = sql`
     select * from transfers where j.kind in ('transfer', 'reversal') and transaction_id = j.reference limit 1
   ) as t on true
   left join lateral (select * from payment_apps where id = coalesce(o.app_id, t.app_id) limit 1) as app on true`
+
+/** The name of who gave or who got the points of a transfer or a tip. */
+function partner(side: 'from' | 'to') {
+  const member = sql.ref(side === 'from' ? 'o.payer_id' : 'o.payee_id')
+  return sql`case
+    when o.door = 'tip' then (select username from users where id = ${member})
+    else name_now(${sql.ref(`t.${side}_user_id`)}, ${sql.ref(`t.${side}_username`)})
+  end`
+}
 
 /** The points of an order whose refund its shop has asked for. Null without an open request. */
 export function refundAsked(order_id: RawBuilder<unknown>) {
@@ -344,9 +355,7 @@ const memo = sql`(select nullif(memo, '') from payout_lines where transfer_id = 
 function mentions(text: string, amount = sql`entry.amount`) {
   return sql`(
     concat_ws(' ', o.description, app.name, o.order_id, o.trade_no, t.order_id, j.reference, j.reason, ${memo},
-      case when t.id is not null then
-        concat_ws(' ', name_now(t.from_user_id, t.from_username), name_now(t.to_user_id, t.to_username))
-      end) ilike ${containing(text)}
+      case when t.id is not null or o.door = 'tip' then concat_ws(' ', ${partner('from')}, ${partner('to')}) end) ilike ${containing(text)}
     or abs(${amount}) = ${amountIn(text)}::bigint
   )`
 }

@@ -27,12 +27,14 @@ const ROWS_AT_ONCE = 1_000
 
 /**
  * The triggers that the import disables. One requires a second administrator for a new value of a setting. One keeps the
- * platform's accounts, which those of the archive replace. One requires the codes of a sale, which are filled in later.
+ * platform's accounts, which those of the archive replace. One requires the codes of a sale, which are filled in later. One
+ * requires an unpaid order for a tip.
  */
 const RESTING = [
   { table: 'site_settings', trigger: 'site_settings_two_people' },
   { table: 'ledger_accounts', trigger: 'ledger_accounts_not_deleted' },
   { table: 'link_orders', trigger: 'link_orders_delivered' },
+  { table: 'tips', trigger: 'tips_of_unpaid_order' },
 ]
 
 /** The archive, or the database to fill, cannot be used. */

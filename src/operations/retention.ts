@@ -43,6 +43,7 @@ export const RETENTION = {
   books_days: 'record',
   payment_app_takings: 'record',
   link_orders: 'record',
+  tips: 'record',
   orders: 'record',
   order_requests: 'record',
   refunds: 'record',
@@ -134,6 +135,9 @@ export const RETENTION = {
   forum_suspension_passes: { days: 2, since: 'finished_at' },
   // These rows cache the sums of a day.
   payment_app_days: { days: 7, since: 'day' },
+  // The limit of a pair looks back on seven days.
+  tip_days: { days: 30, since: 'day' },
+  tip_pairs: { days: 30, since: 'day' },
   logout_deliveries: { days: 30, since: 'ended_at' },
   outgoing_mails: { days: 30, since: 'coalesce(sent_at, given_up_at)' },
   refused_requests: { days: 30, since: 'at' },

@@ -18,6 +18,7 @@ import type { PaymentDeps } from './notifications/worker.ts'
 import { makePay } from './orders/pay.ts'
 import { makePlaceOrder } from './orders/place.ts'
 import { restRoutes } from './rest/routes.ts'
+import { tipPages } from './tips/tip.page.ts'
 
 /** Shops join a base address and a path with no slash, one or two, and some end the path with a slash. */
 export const SLASHES_OF_SHOPS = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true }
@@ -30,6 +31,7 @@ export async function paymentPlugin(app: FastifyInstance, deps: PaymentDeps): Pr
   await app.register(async (scope) => payPages(scope, deps, payOrder))
   await app.register(payerPages, deps)
   await app.register(linkPages, deps)
+  await app.register(tipPages, deps)
   await app.register(mandatePages, deps)
   await app.register(ownMandatePages, deps)
   await app.register(async (scope) => merchantPages(scope, deps, placeOrder))

@@ -27,12 +27,14 @@ import { round } from './merchant/round.texts.ts'
 import { notifications } from './notifications/notifications.texts.ts'
 import { refundRequests } from './orders/refund-requests.texts.ts'
 import { merchantPayouts } from './payouts/payouts.texts.ts'
+import { tips } from './tips/tips.texts.ts'
 
 export const texts = {
   pay,
   payments,
   paymentLinks,
   teamLinks,
+  tips,
   mandateOffer,
   ownMandates,
   gatewayRefused: refused,

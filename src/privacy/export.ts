@@ -97,6 +97,16 @@ const LISTS: Record<string, List> = {
   reports_of_links: (id, after) => sql`
     select r.id as position, l.slug, r.text, r.created_at, r.settled_at
     from link_reports as r join links as l on l.id = r.link_id where r.user_id = ${id} and r.id > ${after}`,
+  tips_given: (id, after) => sql`
+    select o.id as position, o.transaction_id, o.amount, author.username as to_username, tip.post_path as post, o.status, o.paid_at
+    from orders as o join tips as tip on tip.order_id = o.id join users as author on author.id = tip.to_user_id
+    where o.payer_id = ${id} and o.id > ${after}`,
+  // Unpaid ones say nothing of the member.
+  tips_received: (id, after) => sql`
+    select o.id as position, o.transaction_id, o.amount, o.fee, payer.username as from_username, tip.post_path as post, o.status,
+      o.paid_at
+    from tips as tip join orders as o on o.id = tip.order_id join users as payer on payer.id = o.payer_id
+    where tip.to_user_id = ${id} and tip.order_id > ${after}`,
   links_of_own_applications: (id, after) => sql`
     select l.id as position, app.payment_id, l.slug, l.book, l.state, l.title, l.description, l.thanks, l.amount, l.amount_min,
       l.amount_max, l.suggestions, l.quantity_max, l.stock, l.member_max, l.sells_from, l.sells_until, l.min_level,
@@ -227,6 +237,7 @@ async function factsOf({ db }: Core, user_id: bigint) {
     .where('users.id', '=', user_id)
     .select(userColumns)
     .select(['users.language', 'users.created_at', 'users.anonymised_at', 'users.shows_wallet_at_forum'])
+    .select('users.accepts_tips')
     .select(sql<boolean>`users.password_hash is not null`.as('has_password'))
     .executeTakeFirst()
   if (user === undefined) throw new AppError('not_found', 'There is no such member')

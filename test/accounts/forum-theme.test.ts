@@ -403,12 +403,21 @@ describe('the archive of the theme', () => {
     expect(read('javascripts/discourse/lib/tessera-wallet.js')).toBe(await readFile(LIBRARY, 'utf8'))
   })
 
-  it('has the address of the payments where it is another one', async () => {
+  const settingsOf = async (hasTips: boolean) => {
     const addresses = { PUBLIC_URL: 'https://a.example.test', PAYMENT_PUBLIC_URL: 'https://b.example.test' }
-    const settings = spawnSync('tar', ['-xOf', '-', 'tessera-theme/settings.yml'], {
-      input: gunzipSync(await themeArchive(addresses)),
+    return spawnSync('tar', ['-xOf', '-', 'tessera-theme/settings.yml'], {
+      input: gunzipSync(await themeArchive(addresses, hasTips)),
       encoding: 'utf8',
     }).stdout
+  }
+
+  it('has tip links on while tips are on, and off before', async () => {
+    expect(await settingsOf(true)).toContain('show_tips:\n  type: bool\n  default: true\n')
+    expect(await settingsOf(false)).toContain('show_tips:\n  type: bool\n  default: false\n')
+  })
+
+  it('has the address of the payments where it is another one', async () => {
+    const settings = await settingsOf(false)
     expect(settings.match(/default: "[^"]*"/g)).toEqual([
       'default: "https://a.example.test"',
       'default: "https://b.example.test"',

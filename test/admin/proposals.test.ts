@@ -1,7 +1,7 @@
 /** Acts by two administrators: one proposes the act, another approves it, and it runs once. spec/points 2.5. */
 import { sql } from 'kysely'
 import { afterEach, expect, it } from 'vitest'
-import { SETTING_NAMES, settingOf } from '../../src/core/setting-values.ts'
+import { SETTING_NAMES, settingOf, standardOf } from '../../src/core/setting-values.ts'
 import { lockSettings } from '../../src/core/settings.ts'
 import type { Tx } from '../../src/database/connection.ts'
 import { balanceOf } from '../../src/ledger/wallet.ts'
@@ -87,7 +87,12 @@ it('each setting’s row and the database agree on who must approve', async () =
   const cases = SETTING_NAMES.flatMap((name) => {
     const { approval, control } = settingOf(name)
     const values = control.kind === 'choice' ? control.options : ['7']
-    return values.map((value) => ({ name, value, needs_two: approval === 'every' || approval === value }))
+    const isRaised = (value: string) => approval === 'raised' && Number(value) > Number(standardOf(name))
+    return values.map((value) => ({
+      name,
+      value,
+      needs_two: approval === 'every' || approval === value || isRaised(value),
+    }))
   })
   const { rows } = await sql`
     select name, value, setting_needs_two(name, value, ${first.id}) as needs_two

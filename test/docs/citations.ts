@@ -14,6 +14,7 @@ export const SPEC_PAGES = [
   'links',
   'payouts',
   'access-keys',
+  'tips',
 ] as const
 
 /** A clause by its name, such as `spec/points 2.3` or `decisions 3.2`. */

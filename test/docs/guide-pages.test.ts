@@ -377,6 +377,7 @@ describe.each(LANGUAGES)('a path of a page in %s', (language) => {
       '/account/data': t.profile.ownData,
       '/account/mandates': t.ownMandates.title,
       '/admin': t.common.administration,
+      '/admin/abuse': t.console.abuse.title,
       '/admin/apps': t.registeredApps.title,
       '/admin/forum': t.console.forum.title,
       '/admin/groups': t.localGroups.title,

@@ -19,6 +19,7 @@ const SHOWS_ITSELF: Record<string, string> = {
   '/register': 'the page that the new member wanted',
   '/sign-out': 'the front page offers to sign in',
   '/oauth2/logout/confirm': 'a page says that the member is signed out',
+  '/tip': 'the pay page of the tip',
   '/oauth2/consent': 'the application',
   '/oauth2/auth/mandate': 'the application',
   '/payment/applications/:payment_id/test-order': 'the pay page of the new order',

@@ -28,6 +28,7 @@ import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { environmentOf, tesseraAt } from '../harness/operator.ts'
 import { line, startPayout } from '../harness/payouts.ts'
+import { makeTipper, setAge, switchTips, tip } from '../harness/tips.ts'
 
 /** The transaction IDs of a paid order with a partial refund, a transfer, and a reversed transfer. */
 /** The transaction ID of the second of two charges under a mandate. */
@@ -69,6 +70,9 @@ await charge(chargeOf(merchant, mandate_id, 20n))
 const charged = (await charge(chargeOf(merchant, mandate_id, 30n))).order.transaction_id
 const link = await makeLink(test, merchant, { codes: ['b-1', 'b-2'], stock: 9 })
 const sold = (await buyAt(deps, link, alice)).transaction_id
+await switchTips(test)
+await setAge(test, alice, 8 * 86_400_000)
+const tipped = (await tip(deps, alice, await makeTipper(test, { points: 0n }))).transaction_id
 await startPayout(deps, merchant, { reference: 'books', lines: [line('a', alice, 30n)] })
 await runPayouts(deps)
 const later = { ...deps, databaseTime: async () => new Date(test.clock.now().getTime() + 7_200_000) }
@@ -251,6 +255,10 @@ describe('the proof', () => {
       () => [`update link_orders set unit_amount = 11 where order_id = ${orderOf(sold)}`],
       () => ({ transaction_id: sold, amount: '10', unit_amount: '11' }),
     ],
+    tips_pay_their_authors: [
+      () => [`update tips set to_user_id = ${adminPerson.id} where order_id = ${orderOf(tipped)}`],
+      () => ({ transaction_id: tipped, to_user_id: String(adminPerson.id) }),
+    ],
     sold_units_are_sums: [
       () => [`update link_orders set sold_total = 5 where order_id = ${orderOf(sold)}`],
       () => ({ transaction_id: sold, sold_total: '5', total: '1' }),
@@ -268,7 +276,7 @@ describe('the proof', () => {
       () => ({ payment_id: merchant.payment_id, points: '661', paid: '660' }),
     ],
     sales_are_sums: [
-      () => ['update payment_app_sales set points = points + 1'],
+      () => [`update payment_app_sales set points = points + 1 where app_id = ${merchant.id}`],
       () => ({ payment_id: merchant.payment_id, description: null, points: '661', paid_points: '660' }),
     ],
   }
@@ -340,6 +348,8 @@ describe('the proof', () => {
       () => `update link_orders set sold_total = null, member_total = null, stock_max = null
         where order_id = ${orderOf(sold)}`,
     ],
+    ['tips_pay_their_authors', () => `delete from tips where order_id = ${orderOf(tipped)}`],
+    ['tips_pay_their_authors', () => `update payment_apps set is_tips = false`],
     [
       'sold_units_are_sums',
       () => `update link_orders set member_total = 0 where order_id = ${orderOf(sold)}`,
@@ -361,8 +371,8 @@ describe('the proof', () => {
       () => `update orders set paid_at = paid_at + interval '1 hour' where transaction_id = '${sold}'`,
     ],
     ['sales_are_sums', () => 'update payment_app_sales set orders = orders + 1'],
-    ['sales_are_sums', () => 'update payment_app_sales set refunds = refunds - 1'],
-    ['sales_are_sums', () => 'update payment_app_sales set refunded = refunded - 1'],
+    ['sales_are_sums', () => 'update payment_app_sales set refunds = refunds - 1 where refunds > 0'],
+    ['sales_are_sums', () => 'update payment_app_sales set refunded = refunded - 1 where refunded > 0'],
     ['sales_are_sums', () => 'delete from payment_app_sales'],
     [
       'sales_are_sums',

@@ -95,6 +95,9 @@ function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBu
     forum_suspension_passes: sql`(started_at, finished_at) values (${at}, ${at})`,
     forum_events: sql`(event_id, event, received_at) values (${key}, 'ping', ${at})`,
     payment_app_days: sql`(app_id, book, act, day, points) values (${app_id}, 'live', 'payments', ${day}, 1)`,
+    tip_days: sql`(user_id, day, given_points) values (${user_id}, ${day}, 1)`,
+    tip_pairs: sql`(low_id, high_id, day, tips)
+      select min(id), max(id), ${day}, 1 from users`,
     outgoing_mails: sql`(recipient, kind, subject, sent_at) values ('x', 'x', 'x', ${at})`,
     logout_deliveries: sql`(app_id, user_id, is_bulk, attempted_at, outcome, ended_at)
       select (select min(id) from oauth_apps), ${user_id}, false, ${at}, 'delivered', ${at}`,

@@ -22,6 +22,8 @@ create or replace trigger books_days_append_only before update or delete or trun
   for each statement execute function refuse_change();
 create or replace trigger payment_app_takings_append_only before update or delete or truncate on payment_app_takings
   for each statement execute function refuse_change();
+create or replace trigger tips_append_only before update or delete or truncate on tips
+  for each statement execute function refuse_change();
 create or replace trigger order_requests_append_only before update or delete or truncate on order_requests
   for each statement execute function refuse_change();
 create or replace trigger refunds_append_only before update or delete or truncate on refunds

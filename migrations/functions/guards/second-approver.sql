@@ -30,17 +30,24 @@ create or replace function needs_two_people() returns boolean language sql stabl
 return exists (select from site_settings where name = 'second_approver' and value = 'on');
 
 -- Whether a change of a setting needs a second administrator: of this rule, of the fee of payments, of the rates and bounds of
--- transfers, and of whether and which of the forum's scores become points. Switching the forum bridge off needs one administrator. The
--- command line acts alone and names no member. The value in force needs nobody: an upsert first tries a new row.
+-- transfers, of whether and which of the forum's scores become points, and of tips when they are switched on or a limit rises. Switching
+-- the forum bridge or tips off needs one administrator. The command line acts alone and names no member. The value in force needs
+-- nobody: an upsert first tries a new row.
 create or replace function setting_needs_two(p_name text, p_value text, p_actor_id bigint) returns boolean
-language sql stable
-return p_actor_id is not null and needs_two_people()
-  and (
-    p_name = 'second_approver' and p_value <> 'on'
-    or p_name in ('forum_points_bridge', 'forum_points_for_past_score') and p_value = 'on'
-    or p_name in ('points_payment_fee_rate', 'forum_leaderboard_id') or p_name like 'points\_transfer\_%'
-  )
-  and not exists (select from site_settings where name = p_name and value = p_value);
+language plpgsql stable as $$
+begin
+  return p_actor_id is not null and needs_two_people()
+    and (
+      p_name = 'second_approver' and p_value <> 'on'
+      or p_name in ('forum_points_bridge', 'forum_points_for_past_score', 'tips') and p_value = 'on'
+      or p_name in ('points_payment_fee_rate', 'forum_leaderboard_id') or p_name like 'points\_transfer\_%'
+      or (
+        p_name ~ '^tip_(day_)?max_tl[0-4]$' or p_name in ('tip_received_day_max', 'tip_pair_week_max')
+      ) and p_value::bigint > tip_setting(p_name)::bigint
+    )
+    and not exists (select from site_settings where name = p_name and value = p_value);
+end
+$$;
 
 -- The backstop of setting_needs_two, which the service asks before it writes. The change must equal the last approved proposal: its
 -- value, its proposer, and the time of its approval. So one approval allows one change.

@@ -29,20 +29,20 @@ create or replace function new_event_id() returns text language sql volatile as 
   select 'evt_' || replace(gen_random_uuid()::text, '-', '')
 $$;
 
--- Writes an event for each of these orders of the HMAC API or of a link whose application has an address for events. It reads the
--- orders as they are now, so the act writes its events last. A link has events of its own, because shops settle order.* by their own
--- order_ids. Its unpaid orders have none.
+-- Writes an event for each of these orders of the HMAC API, of a link or of a tip whose application has an address for events. It
+-- reads the orders as they are now, so the act writes its events last. A link has events of its own, because shops settle order.* by
+-- their own order_ids. Unpaid orders of links and tips have none.
 create or replace function write_order_events(p_kind text, p_order_ids bigint[]) returns void language plpgsql as $$
 begin
   insert into notifications (kind, order_id, app_id, host, event_id, occurred_at, facts, next_attempt_at)
   select
-    case when o.door = 'hmac' then p_kind when p_kind = 'order.paid' then 'link.sold' else 'link.refunded' end,
+    case when o.door <> 'link' then p_kind when p_kind = 'order.paid' then 'link.sold' else 'link.refunded' end,
     o.id, app.id, url_host(app.events_url), new_event_id(), o.updated_at, to_jsonb(o),
     o.updated_at + case when o.forced = 'notify_slow' then slow_notify() else interval '0' end
   from unnest(p_order_ids) as changed (id)
   cross join lateral (
     select * from orders
-    where id = changed.id and (door = 'hmac' or door = 'link' and p_kind in ('order.paid', 'order.refunded')) offset 0
+    where id = changed.id and (door = 'hmac' or door in ('link', 'tip') and p_kind in ('order.paid', 'order.refunded')) offset 0
   ) as o
   cross join lateral (
     select id, events_url from payment_apps where id = o.app_id and events_url is not null offset 0

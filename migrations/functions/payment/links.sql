@@ -106,8 +106,8 @@ $$;
 
 -- Places the order of a link for a member, with the message for its team, if the link takes one. It locks and reserves nothing, because
 -- paying judges again. Outcomes:
---   placed · exists (the same form was sent before) · not_found · unusable (the application is not approved, or its owner is
---   banned or suspended) · not_on_sale · not_yet · over · out_of_bounds · not_allowed · sold_out · member_limit · too_many_open
+--   placed · exists (the same form was sent before) · not_found · unusable (the application is not approved or takes tips, or its
+--   owner is banned or suspended) · not_on_sale · not_yet · over · out_of_bounds · not_allowed · sold_out · member_limit · too_many_open
 create or replace function place_link_order(
   p_slug text, p_user_id bigint, p_units integer, p_amount bigint, p_order_id text, p_transaction_id text,
   p_expires_at timestamptz, p_name text, p_message text, p_now timestamptz
@@ -120,7 +120,8 @@ declare
   v_id bigint;
   v_says boolean;
 begin
-  select l.*, app.order_minutes, app_status(app.status, owner.is_banned, owner.suspended_till, p_now) as app_status
+  select l.*, app.order_minutes, app.is_tips,
+    app_status(app.status, owner.is_banned, owner.suspended_till, p_now) as app_status
   into v_link
   from links as l join payment_apps as app on app.id = l.app_id join users as owner on owner.id = app.applicant_id
   where l.slug = p_slug and l.state <> 'draft';
@@ -131,7 +132,7 @@ begin
 
   v_refusal := judge_units(v_link.id, p_user_id, p_units);
   v_refusal := case
-    when v_link.app_status <> 'approved' then 'unusable'
+    when v_link.app_status <> 'approved' or v_link.is_tips then 'unusable'
     when v_refusal = 'not_on_sale' then v_refusal
     when p_now < v_link.sells_from then 'not_yet'
     when p_now >= v_link.sells_until then 'over'

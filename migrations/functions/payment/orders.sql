@@ -10,7 +10,7 @@ return p_status in ('unpaid', 'expired') and p_expires_at <= p_now
   and coalesce(p_money::numeric = p_asked_money::numeric, p_amount = p_asked_amount);
 
 -- Inserts the orders that their applications do not have yet, and answers how many. An order of the gateway without a notify_url
--- gets the application's. The application may set an earlier end than the site.
+-- gets the application's. The application may set an earlier end than the site. The application of tips gets none.
 create or replace function insert_orders(p_asked asked_order[]) returns bigint language plpgsql as $$
 declare
   v_new bigint;
@@ -24,7 +24,9 @@ begin
     asked.trade_no, asked.protocol, asked.pid_sent, asked.money, asked.rate, asked.type, asked.param,
     case when asked.door = 'gateway' then coalesce(asked.notify_url, app.notify_url) end, asked.return_url, asked.token_id
   from unnest(p_asked) with ordinality as asked
-  cross join lateral (select book, notify_url, order_minutes from payment_apps where id = asked.app_id offset 0) as app
+  cross join lateral (
+    select book, notify_url, order_minutes from payment_apps where id = asked.app_id and not is_tips offset 0
+  ) as app
   -- In the order of keys, so that two batches never wait for each other's new rows in a circle.
   order by asked.app_id, asked.door, asked.order_id, asked.ordinality
   on conflict on constraint orders_order_id_key do nothing;
@@ -81,7 +83,8 @@ $$;
 -- as it is. Only if it has expired, and the request asks for the same amount (of the gateway: the same money), its time begins
 -- again. Of two equal requests in one batch, the first is placed and both are answered with it. The request of each new order is
 -- kept, if there is one. With p_skips it waits for no order that begins again and that another transaction has locked: `locked`
--- names the row, and nothing was done for the item. Only for p_waits_for it waits, first of all.
+-- names the row, and nothing was done for the item. Only for p_waits_for it waits, first of all. An item of the application of tips is
+-- answered with null.
 create or replace function receive_orders(p_asked asked_order[], p_skips boolean default false, p_waits_for text default null)
   returns table (item integer, placed orders, locked text) language plpgsql as $$
 declare
@@ -95,11 +98,11 @@ begin
       select asked.ordinality::integer as item, o.facts, asked.transaction_id, asked.received, asked.now
       from unnest(p_asked) with ordinality as asked
       cross join lateral (select book from payment_apps where id = asked.app_id offset 0) as app
-      cross join lateral (
+      left join lateral (
         select orders as facts from orders
         where app_id = asked.app_id and book = app.book and door = asked.door and order_id = asked.order_id
         offset 0
-      ) as o
+      ) as o on true
     ),
     kept as (
       insert into order_requests (order_id, request, received_at)

@@ -171,7 +171,8 @@ begin
 end
 $$;
 
--- 1. What is locked next: the wallets of payers and payees, by id. So two batches never wait for each other in a circle.
+-- 1. What is locked next: the wallets of payers and payees, by id. So two batches never wait for each other in a circle. A tip that
+-- counts towards a limit of its application also locks the owner's wallet, because that lock protects the count of the day.
 create or replace function lock_payment_wallets(p_asked asked_payment[], p_order_ids bigint[], p_skips boolean)
   returns locked_wallets language plpgsql as $$
 begin
@@ -181,10 +182,20 @@ begin
       select distinct o.book, member.user_id
       from unnest(p_asked) as asked
       cross join lateral (
-        select book, app_id from orders where transaction_id = asked.transaction_id and id = any (p_order_ids) offset 0
+        select id, book, door, app_id from orders
+        where transaction_id = asked.transaction_id and id = any (p_order_ids) offset 0
       ) as o
-      cross join lateral (select applicant_id from payment_apps where id = o.app_id offset 0) as app
-      cross join lateral (values (asked.payer_id), (app.applicant_id)) as member (user_id)
+      cross join lateral (
+        select applicant_id, daily_payments_max from payment_apps where id = o.app_id offset 0
+      ) as app
+      cross join lateral (
+        values
+          (asked.payer_id), (
+            case when o.door = 'tip' then (select to_user_id from tips where order_id = o.id) else app.applicant_id end
+          ),
+          (case when o.door = 'tip' and app.daily_payments_max is not null then app.applicant_id end)
+      ) as member (user_id)
+      where member.user_id is not null
     ) as party
   );
 end
@@ -197,7 +208,7 @@ create or replace function payment_facts(p_asked asked_payment[]) returns table 
   order_id bigint, book text, door text, status text, amount bigint, expires_at timestamptz, paid_by bigint, app_id bigint,
   is_frozen boolean, has_notify boolean, has_event boolean,
   app_status text, fee_rate numeric, daily_payments_max bigint, payee_id bigint, payer_is_banned_or_suspended boolean,
-  payer_wallet_id bigint, payee_wallet_id bigint, fee_account_id bigint
+  payer_wallet_id bigint, payee_wallet_id bigint, owner_wallet_id bigint, fee_account_id bigint
 ) language plpgsql as $$
 #variable_conflict use_column
 begin
@@ -206,11 +217,11 @@ begin
       lag(i.ordinality) over (partition by i.transaction_id order by i.ordinality)::integer,
       o.id, o.book, o.door, o.status, o.amount, o.expires_at, o.payer_id, o.app_id,
       o.frozen_at is not null,
-      o.notify_url is not null, o.door in ('hmac', 'link') and app.events_url is not null,
-      app_status(app.status, payee.is_banned, payee.suspended_till, i.now),
-      app.fee_rate, app.daily_payments_max, app.applicant_id,
+      o.notify_url is not null, o.door in ('hmac', 'link', 'tip') and app.events_url is not null,
+      app_status(app.status, owner.is_banned, owner.suspended_till, i.now),
+      app.fee_rate, app.daily_payments_max, payee.id,
       is_banned_or_suspended(payer.is_banned, payer.suspended_till, i.now),
-      payer_wallet.id, payee_wallet.id, fees.id
+      payer_wallet.id, payee_wallet.id, owner_wallet.id, fees.id
     from unnest(p_asked) with ordinality as i
     left join lateral (
       select id, book, door, status, amount, expires_at, payer_id, app_id, frozen_at, notify_url from orders
@@ -222,6 +233,9 @@ begin
     ) as app on true
     left join lateral (
       select is_banned, suspended_till from users where id = app.applicant_id offset 0
+    ) as owner on true
+    left join lateral (
+      select case when o.door = 'tip' then (select to_user_id from tips where order_id = o.id) else app.applicant_id end as id
     ) as payee on true
     left join lateral (
       select is_banned, suspended_till from users where id = i.payer_id offset 0
@@ -230,8 +244,15 @@ begin
       select id from ledger_accounts where user_id = i.payer_id and book = o.book and kind = 'wallet' offset 0
     ) as payer_wallet on true
     left join lateral (
-      select id from ledger_accounts where user_id = app.applicant_id and book = o.book and kind = 'wallet' offset 0
+      select id from ledger_accounts where user_id = payee.id and book = o.book and kind = 'wallet' offset 0
     ) as payee_wallet on true
+    -- Of a tip that counts towards a limit of its application.
+    left join lateral (
+      select id from ledger_accounts
+      where o.door = 'tip' and app.daily_payments_max is not null
+        and user_id = app.applicant_id and book = o.book and kind = 'wallet'
+      offset 0
+    ) as owner_wallet on true
     left join lateral (
       select id from ledger_accounts where kind = 'fee' and book = o.book offset 0
     ) as fees on true
@@ -272,8 +293,9 @@ $$;
 --   · paid_by_other · closed · expired · order_frozen
 --   · unusable (the application is not approved, or its owner is banned or suspended) · changed (another amount than the payer saw)
 --   · locked (a wallet, or the application has changed hands meanwhile) · wallet_frozen (the payer's, or the payer is banned or
---   suspended; a frozen payee still receives) · not_on_sale, not_allowed, sold_out, member_limit (of a link, judged now)
---   · insufficient · daily_limit (of the application) · paid
+--   suspended; a frozen payee still receives, but the author of a tip does not)
+--   · not_on_sale, not_allowed, sold_out, member_limit (of a link, judged now) · tip_refused (of the author of a tip, judged now)
+--   · insufficient · tip_limit (of its payer, judged now) · daily_limit (of the application) · paid
 -- `locked` names the row that another transaction has locked.
 -- With p_skips it waits for no locked order or wallet: an item whose rows are locked is answered so, nothing is done for it, and it
 -- delays no other. Only for p_waits_for it waits, first of all.
@@ -290,8 +312,9 @@ declare
   -- Positions in v_wallets.
   v_from integer;
   v_to integer;
+  v_misses_owner boolean;
   v_fee bigint;
-  -- Of an order of a link only.
+  -- Of an order of a link or of a tip only.
   v_refusal text;
   j judged_payment;
   v_judged judged_payment[];
@@ -304,9 +327,14 @@ begin
   for f in select * from payment_facts(p_asked) loop
     v_from := array_position(v_wallets.ids, f.payer_wallet_id);
     v_to := array_position(v_wallets.ids, f.payee_wallet_id);
+    v_misses_owner := f.door = 'tip' and f.daily_payments_max is not null
+      and array_position(v_wallets.ids, f.owner_wallet_id) is null;
 
     -- 3. What is judged: the guards, in their order.
-    v_refusal := case when f.door = 'link' then judge_link_order(f.order_id, f.payer_id) end;
+    v_refusal := case f.door
+      when 'link' then judge_link_order(f.order_id, f.payer_id)
+      when 'tip' then judge_tip(f.payer_id, f.payee_id, f.amount, f.now)
+    end;
     j := null;
     j.paid_by := coalesce(v_judged[f.same_before].paid_by, f.paid_by);
     j.outcome := case
@@ -318,12 +346,13 @@ begin
       -- The clock decides, before or after the sweep.
       when f.expires_at <= f.now then 'expired'
       when f.is_frozen then 'order_frozen'
-      when f.app_status <> 'approved' then 'unusable'
+      when f.app_status <> 'approved' or v_refusal = 'unusable' then 'unusable'
       when f.amount is distinct from f.expected_amount then 'changed'
-      when v_from is null or v_to is null then 'locked'
+      when v_from is null or v_to is null or v_misses_owner then 'locked'
       when v_wallets.frozen[v_from] or f.payer_is_banned_or_suspended then 'wallet_frozen'
-      when v_refusal is not null then v_refusal
+      when v_refusal <> 'tip_limit' then v_refusal
       when coalesce(v_wallets.balances[v_from], 0) < f.amount then 'insufficient'
+      when v_refusal is not null then v_refusal
       -- The last guard, because it counts the payments that pass.
       when f.daily_payments_max is not null and count_for_day(
         'payments', f.app_id, f.book, f.amount, f.daily_payments_max, f.now
@@ -334,13 +363,17 @@ begin
       j.locked := case
         when not f.order_id = any (v_order_ids) then 'order ' || f.order_id
         when v_from is null then wallet_row(f.payer_wallet_id, f.book)
-        else wallet_row(f.payee_wallet_id, f.book)
+        when v_to is null then wallet_row(f.payee_wallet_id, f.book)
+        else wallet_row(f.owner_wallet_id, f.book)
       end;
     end if;
 
     -- 4. What moves: the payer pays the amount. The payee gets it without the fee.
     if j.outcome = 'paid' then
       if f.door = 'link' then perform take_units(f.order_id, f.now); end if;
+      if f.door = 'tip' then
+        perform count_tip(f.app_id, f.transaction_id, f.payer_id, f.payee_id, f.amount, f.now);
+      end if;
       v_fee := payment_fee(f.amount, coalesce(f.fee_rate, p_fee_rate));
       v_wallets.balances[v_from] := v_wallets.balances[v_from] - f.amount;
       v_wallets.balances[v_to] := v_wallets.balances[v_to] + f.amount - v_fee;

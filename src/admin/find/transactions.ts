@@ -25,7 +25,7 @@ export async function findOrders(db: Db, id: string) {
         union select id from orders where trade_no = ${id}
         union ${ofEveryApp(sql`
           select id from orders
-          where app_id = each.id and book in ('live', 'test') and door in ('hmac', 'gateway', 'link') and order_id = ${id}`)}
+          where app_id = each.id and book in ('live', 'test') and door in ('hmac', 'gateway', 'link', 'tip') and order_id = ${id}`)}
       ))`,
     )
     .orderBy('orders.id', 'desc')

@@ -1,6 +1,7 @@
 /** Texts of the state of the forum connection. */
 import type { Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
+import { POINTS } from '../../web/site-words.ts'
 
 export const forum = {
   title: { en: 'Forum', zh: '论坛' },
@@ -71,6 +72,33 @@ export const forum = {
   themeDownload: { en: 'Download the theme component', zh: '下载主题组件' },
   themeSetting: { en: 'Switch the wallet on', zh: '开启钱包' },
   themeOn: { en: 'The wallet is on.', zh: '钱包已开启。' },
+  tips: { en: 'Tips', zh: '打赏' },
+  tipsText: {
+    en: `Members give ${POINTS} to authors of posts. A tip is an order of one payment application, the site’s own: its fee, refunds and limits work as for every order, and the author is paid. The forum shows and counts no tips.`,
+    zh: `成员可以把${POINTS}打赏给帖子作者。打赏是站点自己的一个收款应用的订单，手续费、退款和限额与其他订单相同，收款人是作者。论坛不显示也不统计打赏。`,
+  },
+  tipsApp: { en: 'Application of tips', zh: '打赏应用' },
+  tipsAppText: {
+    en: 'Programs create no orders of it, and it has no links and mandates.',
+    zh: '程序不能通过它下单，它也不能使用收款链接和预授权。',
+  },
+  tipsSetUp: { en: 'Set up tips', zh: '设置打赏' },
+  tipsSetUpHint: {
+    en: 'An approved live application without orders. Another one can take its place until the first tip.',
+    zh: '选择一个已通过审核、还没有订单的正式应用；有第一笔打赏之前可以更换。',
+  },
+  tipsNone: {
+    en: 'No application fits. Register a payment application, such as “Tips”, approve it, and name it here before its first order.',
+    zh: '没有合适的应用。请先注册一个收款应用（例如“打赏”）并通过审核，在它有第一笔订单之前在这里指定。',
+  },
+  tipsRegister: { en: 'Register an application', zh: '注册应用' },
+  tipsNamed: { en: 'The application of tips is set.', zh: '已设置打赏应用。' },
+  tipsMissing: {
+    en: 'Tips are on, but no application is set up for them.',
+    zh: '已开启打赏，但尚未设置打赏应用。',
+  },
+  tipsOn: { en: 'Tips are on.', zh: '打赏已开启。' },
+  tipsSetting: { en: 'Settings of tips', zh: '打赏设置' },
   lists: { en: 'Lists', zh: '名单' },
   listsText: {
     en: 'What the forum states of many members at once. A difference makes Tessera read the member.',

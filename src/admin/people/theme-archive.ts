@@ -1,6 +1,6 @@
 /**
- * The theme component of examples/discourse-theme as an archive that Discourse installs, with the address of this service filled in. It is
- * a tar of some ten small files (POSIX.1-1988 ustar), so no library writes it.
+ * The theme component of examples/discourse-theme as an archive that Discourse installs, with what is filled in of this service. It is a
+ * tar of some ten small files (POSIX.1-1988 ustar), so no library writes it.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,20 +21,29 @@ const BLOCK_BYTES = 512
 
 type Addresses = Pick<Config, 'PUBLIC_URL' | 'PAYMENT_PUBLIC_URL'>
 
-/** Returns tessera-theme.tar.gz with the addresses of this service. Equal files make an equal archive. */
-export async function themeArchive(addresses: Addresses): Promise<Buffer> {
+/**
+ * Returns tessera-theme.tar.gz with the addresses of this service, and with tip links while tips are on. Equal files make an equal
+ * archive.
+ */
+export async function themeArchive(addresses: Addresses, hasTips: boolean): Promise<Buffer> {
   const blocks = await Promise.all(
     FILES.map(async (name) => {
       const text = await readFile(join(FOLDER, name), 'utf8')
-      return entryOf(`tessera-theme/${name}`, Buffer.from(filledIn(name, text, addresses)))
+      return entryOf(`tessera-theme/${name}`, Buffer.from(filledIn(name, text, addresses, hasTips)))
     }),
   )
   return promisify(gzip)(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK_BYTES)]))
 }
 
 /** YAML reads a JSON string as it is. */
-function filledIn(name: string, text: string, { PUBLIC_URL, PAYMENT_PUBLIC_URL }: Addresses): string {
+function filledIn(
+  name: string,
+  text: string,
+  { PUBLIC_URL, PAYMENT_PUBLIC_URL }: Addresses,
+  hasTips: boolean,
+): string {
   if (name !== 'settings.yml') return text
+  const tips = 'show_tips:\n  type: bool\n  default: '
   const values = {
     service_url: PUBLIC_URL,
     payment_url: PAYMENT_PUBLIC_URL === PUBLIC_URL ? '' : PAYMENT_PUBLIC_URL,
@@ -45,7 +54,7 @@ function filledIn(name: string, text: string, { PUBLIC_URL, PAYMENT_PUBLIC_URL }
         `${setting}:\n  type: string\n  default: ""`,
         () => `${setting}:\n  type: string\n  default: ${JSON.stringify(value)}`,
       ),
-    text,
+    hasTips ? text.replace(`${tips}false`, `${tips}true`) : text,
   )
 }
 

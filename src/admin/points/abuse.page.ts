@@ -14,7 +14,7 @@ import type { Db } from '../../database/connection.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/points/abuse': MovementPatterns & { byAddress: Cluster[] }
+    'admin/points/abuse': MovementPatterns & { byAddress: Cluster[]; byTips: Cluster[] }
   }
 }
 
@@ -22,8 +22,12 @@ declare module '../../web/views.ts' {
 export function abusePages(app: FastifyInstance, { db, clock }: Core): void {
   app.get('/admin/abuse', async (_request, reply) => {
     const now = clock()
-    const [movements, byAddress] = await Promise.all([movementPatterns(db, now), clustersByAddress(db, now)])
-    return reply.page('admin/points/abuse', { ...movements, byAddress })
+    const [movements, byAddress, byTips] = await Promise.all([
+      movementPatterns(db, now),
+      clustersByAddress(db, now),
+      clustersByTips(db, now),
+    ])
+    return reply.page('admin/points/abuse', { ...movements, byAddress, byTips })
   })
 }
 
@@ -31,6 +35,9 @@ const MOVEMENTS_MAX = 20_000
 const RING_DAYS = 30
 const NEW_DAYS = 14
 const CLUSTER_MIN = 3
+/** Receivers of tips from accounts this new. */
+const TIP_DAYS = 30
+const TIPPERS_MIN = 5
 const SHOWN_MAX = 20
 const NAMES_MAX = 10
 
@@ -153,6 +160,24 @@ export async function movementPatterns(db: Db, now: Date): Promise<MovementPatte
     })),
     byRecipient: byRecipient.map((cluster) => ({ ...cluster, points: BigInt(cluster.points) })),
   }
+}
+
+/** Finds receivers of tips from five or more accounts of the last 30 days, among the newest orders of that time. */
+export async function clustersByTips(db: Db, now: Date): Promise<Cluster[]> {
+  const since = daysBefore(now, TIP_DAYS)
+  const { rows } = await sql<Cluster>`
+    with given as (
+      select payer_id, payee_id, sum(amount)::bigint as points
+      from (select * from orders order by id desc limit ${MOVEMENTS_MAX}) as newest
+      where door = 'tip' and paid_at >= ${since}
+      group by payer_id, payee_id
+    )
+    select (select username from users where id = payee_id) as shared, count(*)::integer as members,
+      (array_agg(giver.username order by points desc))[:${sql.lit(NAMES_MAX)}] as usernames, sum(points)::bigint as points
+    from given join users as giver on giver.id = payer_id and giver.created_at >= ${since}
+    group by payee_id having count(*) >= ${TIPPERS_MIN}
+    order by members desc, points desc limit ${SHOWN_MAX}`.execute(db)
+  return rows
 }
 
 /** As JSON carries it: a whole number may be larger than a number of JavaScript holds. */

@@ -119,6 +119,10 @@ export const books = {
       en: 'Every order of a link has its sale: its amount, its buyer and its application',
       zh: '每笔收款链接订单都有对应的销售记录：金额、买家和应用一致',
     },
+    tips_pay_their_authors: {
+      en: 'Every tip pays the author that it names',
+      zh: '每笔打赏都付给所指的作者',
+    },
     sold_units_are_sums: {
       en: 'Every running sum of a link is the sum of its sold units, within its limits',
       zh: '收款链接的累计销量等于已售数量之和，且不超过限量',

@@ -151,6 +151,11 @@ export const abuse = {
     en: `Accounts of the last two weeks: three or more that signed in from one address, or sent ${POINTS} to one member.`,
     zh: `最近两周注册、三个以上从同一地址登录或向同一成员转出${POINTS}的账号。`,
   },
+  tips: { en: 'Tips from new accounts', zh: '新账号的打赏' },
+  tipsText: {
+    en: 'Last 30 days: receivers of tips from five or more accounts of that time.',
+    zh: '最近 30 天内，收到五个以上新注册账号打赏的成员。',
+  },
   fromAddress: (count: string) => ({ en: `${count} accounts from`, zh: `${count} 个账号来自` }),
   toMember: (count: string, points: string) => ({
     en: `${count} accounts sent ${points} to`,

@@ -52,6 +52,8 @@ export function effectOf(locale: Locale, { name, before, after }: SettingDraft):
       return switched(effects.admins_need_second_factor)
     case 'forum_points_bridge':
       return switched(effects.forum_points_bridge)
+    case 'tips':
+      return switched(effects.tips)
     case 'forum_points_for_past_score':
       return switched(effects.forum_points_for_past_score)
     default:

@@ -104,6 +104,8 @@ export const settings = {
     tokens: { en: 'Tokens and keys', zh: '令牌与密钥' },
     sync: { en: 'Members of the forum', zh: '论坛成员' },
     shown: { en: 'In the forum', zh: '在论坛中' },
+    tips: { en: 'Tips', zh: '打赏' },
+    tipLimits: { en: 'Limits of tips', zh: '打赏限额' },
     scores: { en: `Forum scores as ${POINTS}`, zh: `论坛得分换${POINTS}` },
     visitors: { en: 'Sign-in and pages', zh: '登录与页面' },
     members: { en: 'Per member', zh: '每位成员' },
@@ -349,6 +351,16 @@ export const settings = {
         zh: `论坛得分的增长每天换成${POINTS}发放，会增加${POINTS}总量。`,
       },
       off: { en: `Forum scores no longer become ${POINTS}.`, zh: `论坛得分不再换成${POINTS}。` },
+    },
+    tips: {
+      on: {
+        en: `Members can give ${POINTS} to authors within the limits below. Gifts cannot be taken back.`,
+        zh: `成员可在限额内把${POINTS}打赏给作者，打赏不能撤回。`,
+      },
+      off: {
+        en: 'Tips are no longer given. Unpaid ones cannot be paid.',
+        zh: '不再能打赏，未付款的打赏也不能再付款。',
+      },
     },
     forum_points_for_past_score: {
       on: {

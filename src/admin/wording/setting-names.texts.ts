@@ -287,6 +287,47 @@ export const names = {
       zh: '论坛与本站须在同一域名下。此后论坛页面上的任何脚本都能读取已登录成员的余额和最近几笔记录，但不能代为操作。',
     },
   },
+  tips: {
+    label: { en: 'Tips', zh: '打赏' },
+    hint: {
+      en: `Members can give ${POINTS} to authors of the forum. Set tips up on the page of the forum first. Scripts of the forum’s pages learn whether tips are on, and never act.`,
+      zh: `成员可以把${POINTS}打赏给论坛作者。请先在论坛页面设置打赏。论坛页面上的脚本能看到是否开启打赏，但不能代为操作。`,
+    },
+  },
+  tip_amounts: {
+    label: { en: 'Amounts to choose from', zh: '可选金额' },
+    hint: {
+      en: 'One to six, the smallest first, such as 10,50,100.',
+      zh: '一到六个，从小到大，例如 10,50,100。',
+    },
+  },
+  tip_receive_min_trust_level: {
+    label: { en: 'Trust level to receive tips', zh: '收打赏所需等级' },
+    hint: { en: 'Of the author.', zh: '指作者的等级。' },
+  },
+  tip_min_age_days: {
+    label: { en: 'Age of the account to give tips', zh: '打赏所需账号年龄' },
+    hint: { en: 'Since the first sign-in here.', zh: '从首次登录本站算起。' },
+  },
+  tip_max: {
+    label: { en: 'Largest tip', zh: '单次打赏上限' },
+    hint: { en: 'By the level of the giver. 0 means no tips.', zh: '按打赏者的等级。0 表示不能打赏。' },
+  },
+  tip_day_max: {
+    label: { en: 'Given a day', zh: '每日打赏上限' },
+    hint: {
+      en: 'By one member, by level. A refund gives nothing of it back.',
+      zh: '每位成员，按等级。退款不返还额度。',
+    },
+  },
+  tip_received_day_max: {
+    label: { en: 'Received a day', zh: '每日收打赏上限' },
+    hint: { en: 'By one author.', zh: '每位作者。' },
+  },
+  tip_pair_week_max: {
+    label: { en: 'Tips between two members', zh: '两位成员之间的打赏次数' },
+    hint: { en: 'In seven days, in both directions together.', zh: '七天内，双向合计。' },
+  },
   forum_points_bridge: {
     label: { en: `Turn forum scores into ${POINTS}`, zh: `论坛得分换${POINTS}` },
     hint: {
@@ -350,6 +391,10 @@ export const names = {
   },
   limit_link_reports: {
     label: { en: 'Reports of payment links', zh: '举报收款链接' },
+    hint: noLimit('', ''),
+  },
+  limit_tips: {
+    label: { en: 'Tips begun', zh: '发起打赏' },
     hint: noLimit('', ''),
   },
   limit_metadata_fetches: {

@@ -25,6 +25,8 @@ export type UsersTable = {
   language_chosen: Generated<boolean>
   /** Whether the forum's pages may show the wallet, while the setting forum_wallet is on. */
   shows_wallet_at_forum: Generated<boolean>
+  /** Whether other members may give tips, while the setting tips is on. */
+  accepts_tips: Generated<boolean>
   /** The user handle of the member's passkeys, 32 random bytes. */
   passkey_handle: Nullable<Buffer>
   /** When the account was anonymised, which cannot be undone. */

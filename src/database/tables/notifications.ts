@@ -20,6 +20,7 @@ export type AlertKind =
   | 'link_sold_out'
   | 'link_stopped'
   | 'link_reported'
+  | 'tipped'
   | MandateAlertKind
 
 /** The alerts to members about their mandates. */

@@ -17,6 +17,8 @@ type PaymentAppsTable = {
   /** An application of the test book uses play points only; `live_app_id` is the application it was made for. */
   book: Generated<Book>
   live_app_id: Nullable<bigint>
+  /** Whether its orders are the tips of the site. One application at most. */
+  is_tips: Generated<boolean>
   status: Generated<PaymentAppStatus>
   review_reason: Nullable<string>
   reviewed_by: Nullable<bigint>

@@ -11,7 +11,7 @@ export type OrdersTable = {
   id: Identity
   app_id: bigint
   book: Generated<Book>
-  door: 'hmac' | 'gateway' | 'link'
+  door: 'hmac' | 'gateway' | 'link' | 'tip'
   order_id: string
   transaction_id: string
   description: string
@@ -33,7 +33,7 @@ export type OrdersTable = {
   /** The fault that a payment of this order causes, in the test book only. */
   forced: Nullable<ForcedFault>
   payer_id: Nullable<bigint>
-  /** The payee: the application's owner at the moment of the payment. */
+  /** The payee: the application's owner at the moment of the payment, or the author of a tip. */
   payee_id: Nullable<bigint>
   fee: Nullable<bigint>
   merchant_points: Nullable<bigint>
@@ -128,6 +128,21 @@ type RefundRequestsTable = {
   created_at: CreatedAt
 }
 
+/** Whom the order of a tip pays. The database function place_tip writes it; it never changes. */
+type TipsTable = { order_id: bigint; to_user_id: bigint; post_path: Nullable<string>; created_at: CreatedAt }
+
+/** The tips of a member on a day, which pay_orders counts. */
+type TipDaysTable = {
+  user_id: bigint
+  day: string
+  given_points: Generated<bigint>
+  received_points: Generated<bigint>
+  created_at: CreatedAt
+}
+
+/** The tips between two members on a day. */
+type TipPairsTable = { low_id: bigint; high_id: bigint; day: string; tips: number; created_at: CreatedAt }
+
 /** The database function post_transfers and an administrator's reversal write it. */
 type TransfersTable = {
   id: Identity
@@ -161,4 +176,7 @@ export interface PaymentsTables {
   refund_requests: RefundRequestsTable
   proposals: ProposalsTable
   transfers: TransfersTable
+  tips: TipsTable
+  tip_days: TipDaysTable
+  tip_pairs: TipPairsTable
 }

@@ -12,6 +12,7 @@ import {
   QueryRequest,
   Refusal,
   RefusalError,
+  TipFields,
   TransferAnswer,
   TransferFields,
   TransferPage,
@@ -21,7 +22,7 @@ import {
 } from '../../payment/hmac/shapes.ts'
 import { DRIFT_SECONDS_MAX } from '../../payment/wire-fields/fields.ts'
 import { PAYMENT_CODES } from './codes.ts'
-import { described, type Operation, text } from './operation.ts'
+import { described, type Operation, text, withWords } from './operation.ts'
 import { NOW, SAMPLE_ORDER } from './samples.ts'
 
 export const SIGNED = {
@@ -82,7 +83,19 @@ export const ABOUT_ORDER = {
     'Of a charge, its mandate; null for an order that was paid by hand.',
     '扣款所依据的预授权；由买家付款的订单为 null。',
   ),
+  tip: text('Only of a tip, in the site’s own application.', '仅打赏订单（站点自己的打赏应用）才有。'),
 }
+const Tip = described(TipFields, {
+  to_user_id: text('The author, who received it.', '收到打赏的作者。'),
+  to_username: text('The same member by name.', '同一成员的用户名。'),
+  post: text('The path of the post at the forum; null without one.', '论坛帖子的路径；没有则为 null。'),
+})
+
+/** Describes the members of the tip that an order may be. */
+function withTip<Fields extends z.ZodObject<typeof OrderFields.shape>>(fields: Fields): Fields {
+  return fields.safeExtend({ tip: withWords(Tip.optional(), ABOUT_ORDER.tip) } as never) as unknown as Fields
+}
+
 const ABOUT_TRANSFER = {
   transaction_id: TRANSACTION_ID,
   order_id: OWN_NUMBER,
@@ -99,7 +112,7 @@ const ABOUT_TRANSFER = {
   total_deduction: text('What the sender lost: amount and fee.', '转出方共扣除：金额加手续费。'),
   paid_at: moment('When the transfer was made.', '转账时间。'),
 }
-export const Order = described(OrderFields, ABOUT_ORDER)
+export const Order = withTip(described(OrderFields, ABOUT_ORDER))
 export const Transfer = described(TransferFields, ABOUT_TRANSFER)
 
 export const ONLY = text('Only those with this status.', '只列出此状态的。')
@@ -267,7 +280,7 @@ export const paymentOperations: Operation[] = [
     answers: {
       200: {
         about: { en: 'The order.', zh: '完整的订单信息。' },
-        schema: described(OrderAnswer, { success: SUCCESS, ...ABOUT_ORDER }),
+        schema: withTip(described(OrderAnswer, { success: SUCCESS, ...ABOUT_ORDER })),
         example: { success: true, ...ORDER },
       },
       ...refusals,

@@ -197,8 +197,8 @@ export const accessKeyOperations: Operation[] = [
         door: withWords(
           z.enum(DOORS).optional(),
           text(
-            'hmac: orders by programs. link: sales of links. Both if absent.',
-            'hmac：程序创建的订单。link：收款链接的销售。默认两者都有。',
+            'hmac: orders by programs. link: sales of links. tip: tips, of the site’s own application. All if absent.',
+            'hmac：程序创建的订单。link：收款链接的销售。tip：打赏（仅站点自己的打赏应用）。默认全部。',
           ),
         ),
         order_id: withWords(z.string().optional(), text('Only this order.', '只返回这一笔订单。')),

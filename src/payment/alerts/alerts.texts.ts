@@ -135,6 +135,7 @@ export const alerts = {
   opens: {
     app_registered: application,
     new_browser: { en: 'See the browsers', zh: '查看已登录的浏览器' },
+    tipped: { en: 'Open the statement', zh: '查看明细' },
     reviewed: application,
     notifications_failing: { en: 'See the notifications', zh: '查看通知' },
     key_expiring: { en: 'Open the keys', zh: '查看密钥' },
@@ -190,6 +191,14 @@ export const alerts = {
         en: `${by} has created the sign-in application ${app} in your name. Confirm it, or delete it.`,
         zh: `${by} 以你的名义创建了登录应用 ${app}。请确认或删除。`,
       },
+    }),
+    /** On the page only: a tip sends no mail. */
+    tipped: ({ name, points }: Facts) => ({
+      subject: {
+        en: `${name} tipped you ${pointsOf(points!)}.`,
+        zh: `${name} 打赏了你 ${points} ${POINTS}。`,
+      },
+      text: { en: 'It is a gift, and it is in your wallet.', zh: `${POINTS}已到账，这是赠与。` },
     }),
     new_browser: ({ browser, system, ip }: Facts) => {
       const device = deviceNamed(browser, system)

@@ -34,8 +34,11 @@ const LINKS: Record<Exclude<PaymentAlertKind, MandateAlertKind>, string> = {
   link_reported: '/links',
 }
 
-/** The alerts about payment applications. Identity raises those about sign-in applications, and accounts those about sign-ins. */
-type PaymentAlertKind = Exclude<AlertKind, 'app_registered' | 'new_browser'>
+/**
+ * The alerts about payment applications. Identity raises those about sign-in applications, accounts those about sign-ins, and the
+ * database function count_tip those about tips, which send no mail: spec/tips 3.1.
+ */
+type PaymentAlertKind = Exclude<AlertKind, 'app_registered' | 'new_browser' | 'tipped'>
 
 /** The alerts about applications that the reader has no role in. */
 const OUTSIDE: readonly AlertKind[] = ['invited', 'given_away']
@@ -46,6 +49,7 @@ export function linkOf({ kind, payment_id, facts }: Linked): string {
   if (kind === 'new_browser') return '/account/sessions'
   if (kind === 'mandate_charged' && facts.transaction !== undefined)
     return `/payment/pay/${facts.transaction}`
+  if (kind === 'tipped') return '/account/statement'
   if (isAboutMandate(kind)) return `/account/mandates/${facts.mandate}`
   if (facts.access_key !== undefined) return `/payment/applications/${payment_id}/access-keys`
   if (facts.link !== undefined) return `/payment/applications/${payment_id}/links/${facts.link}`
@@ -93,6 +97,7 @@ const ICONS_OF: Partial<Record<AlertKind, Icon>> = {
   received: 'swap',
   given_away: 'swap',
   payout_finished: 'gift',
+  tipped: 'gift',
 }
 
 /** The icon that shows what an alert is about. */
@@ -202,6 +207,12 @@ function chargeFacts({ app, points, purpose, balance, next }: Record<string, str
   return rows.filter((row): row is [Text, Text] => row[1] !== undefined)
 }
 
+/** The name of the giver of a tip, which is that of the payer today. */
+const GIVER = sql<string | null>`(
+  select payer.username from orders join users as payer on payer.id = orders.payer_id
+  where alerts.kind = 'tipped' and orders.transaction_id = alerts.facts ->> 'tip'
+)`
+
 /** A member's alerts, the newest first. */
 export async function readAlerts(
   db: Db,
@@ -221,9 +232,14 @@ export async function readAlerts(
       'alerts.raised_at',
       'alerts.read_at',
       'app.payment_id',
+      GIVER.as('giver'),
     ])
   if (before !== undefined) alerts = alerts.where('alerts.id', '<', before)
-  return alerts.execute()
+  const rows = await alerts.execute()
+  return rows.map(({ giver, ...alert }) => ({
+    ...alert,
+    facts: giver === null ? alert.facts : { ...alert.facts, name: giver },
+  }))
 }
 
 /** Marks a member's alerts up to this id as read, and returns how many were unread. Later alerts stay unread. */

@@ -13,6 +13,7 @@ import { isExpired } from '../orders/orders.ts'
 import { type FindPaidOrder, makeFindPaidOrder, type PaidOrder } from '../orders/return.ts'
 import { type CallbackFields, isoSeconds, signedCallbackUrl } from '../signing/hmac.ts'
 import { openKey } from '../signing/keys.ts'
+import { postUrl } from '../tips/tip.page.ts'
 import { TRANSACTION_ID } from '../wire-fields/fields.ts'
 
 /** Why the reader cannot pay the order now. */
@@ -29,6 +30,8 @@ export type State =
   | 'notAllowed'
   | 'soldOut'
   | 'memberLimit'
+  | 'tipRefused'
+  | 'tipLimit'
 
 /** The dependencies of the pages of orders. Look-ups at the same time share a statement. */
 export type OrderPages = {
@@ -65,6 +68,8 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
     .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
     .leftJoin('link_orders as sale', 'sale.order_id', 'orders.id')
     .leftJoin('links as link', 'link.id', 'sale.link_id')
+    .leftJoin('tips as tip', 'tip.order_id', 'orders.id')
+    .leftJoin('users as author', 'author.id', 'tip.to_user_id')
     .where('orders.transaction_id', 'in', transaction_ids)
     .selectAll('orders')
     .select([
@@ -81,6 +86,10 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
       'link.thanks as link_thanks',
       'sale.name as said_name',
       'sale.message as said_message',
+      'tip.post_path',
+      'author.username as author_username',
+      'author.avatar_url as author_avatar_url',
+      'author.trust_level as author_trust_level',
       'owner.username as applicant_username',
       'owner.trust_level as applicant_trust_level',
       sql<PaymentAppStatus>`app_status(
@@ -99,6 +108,11 @@ export function isFor({ for_user_id }: LoadedOrder, reader_id: bigint): boolean 
   return for_user_id === null || for_user_id === reader_id
 }
 
+/** Whether the payer returns to a shop with a signed link. Links and tips have no shop that waits for it. */
+export function hasReturn({ door }: Pick<LoadedOrder, 'door'>): boolean {
+  return door === 'hmac' || door === 'gateway'
+}
+
 /** The state of an order for a reader. Undefined while the reader can pay it. */
 export function stateFor(order: LoadedOrder, reader_id: bigint, now: Date): State | undefined {
   if (order.status === 'paid' || order.status === 'refunded') {
@@ -110,9 +124,10 @@ export function stateFor(order: LoadedOrder, reader_id: bigint, now: Date): Stat
   return order.app_status === 'approved' ? undefined : 'unusable'
 }
 
-/** The unsigned link back to the shop, which proves no payment: of a link, its page. */
-export function shopOf(order: LoadedOrder): string {
+/** The unsigned link back to the shop, which proves no payment: of a link its page, of a tip the post. */
+export function shopOf({ config }: Pick<PaymentDeps, 'config'>, order: LoadedOrder): string {
   if (order.link_slug !== null) return `/l/${order.link_slug}`
+  if (order.door === 'tip') return order.post_path === null ? '/account' : postUrl(config, order.post_path)
   return order.app_homepage ?? new URL(returnOf(order)).origin
 }
 

@@ -21,6 +21,7 @@ import { refundsOf } from '../orders/refunds.ts'
 import { expireNow, forceFault, openPlayWallet, refillPlayPoints } from '../orders/test-mode.ts'
 import { TRANSACTION_ID } from '../wire-fields/fields.ts'
 import {
+  hasReturn,
   isFor,
   type LoadedOrder,
   makeOrderPages,
@@ -105,6 +106,7 @@ declare module '../../web/views.ts' {
       now: Date
     }
     'payment/buyer/shop-notification': NotificationState & { order: LoadedOrder }
+    'payment/buyer/payee': { order: LoadedOrder }
     'payment/links/delivered': {
       delivered: Delivered
       /** The merchant's thanks, and the shop that says it. */
@@ -174,7 +176,8 @@ async function pay(
     form.success && TRANSACTION_ID.test(transaction_id)
       ? await payOrder({ transaction_id, payer_id, expected_amount })
       : { outcome: 'changed' }
-  if (order?.door === 'link') {
+  if (order?.door === 'tip') deps.metrics?.tips.inc({ outcome })
+  if (order !== undefined && !hasReturn(order)) {
     if (outcome === 'paid' && order.events_url !== null) deps.notifier.nudge()
     return reply.redirect(`/payment/pay/${transaction_id}`, 303)
   }
@@ -197,7 +200,7 @@ function payAids(app: FastifyInstance, pages: OrderPages): void {
   // Signs when the link is followed, because a signature in the page would be stale too soon.
   app.get('/payment/pay/:transaction_id/return', async (request: PayRequest, reply) => {
     const order = await pages.findPaidOrder(request.params.transaction_id)
-    if (order?.payer_id !== sessionOf(request).user.id || order.door === 'link')
+    if (order?.payer_id !== sessionOf(request).user.id || !hasReturn(order))
       return showOrder(request, reply, pages)
     return reply.redirect(await signedReturn(deps, order), 303)
   })
@@ -254,6 +257,10 @@ const STATES: Partial<Record<Refusal, State>> = {
   not_allowed: 'notAllowed',
   sold_out: 'soldOut',
   member_limit: 'memberLimit',
+  tip_refused: 'tipRefused',
+  tip_limit: 'tipLimit',
+  // Of a tip while tips are off. Otherwise the application says so itself.
+  unusable: 'unusable',
 }
 
 /** Shows the page for the order's current state. A refused payment gets status 409, or 503 while payments are paused. */
@@ -271,6 +278,7 @@ async function showOrder(
     const data = { state: 'notFound', order: undefined, requestId: request.id } as const
     return reply.page('payment/buyer/pay-state', data, { status: 404 })
   }
+  if (refused !== undefined && order.door === 'tip') deps.metrics?.tips.inc({ outcome: refused })
   const state = stateFor(order, session.user.id, deps.clock()) ?? (refused && STATES[refused])
   if (state !== undefined) return showState(request, reply, deps, { order, state, refused, tellFault })
 
@@ -285,7 +293,7 @@ async function showOrder(
   const data = {
     user: session.user,
     order,
-    shop: shopOf(order),
+    shop: shopOf(deps, order),
     balance: wallet.balance,
     frozenReason: wallet.frozen_reason,
     now,
@@ -301,7 +309,7 @@ async function showOrder(
   const status = refused === undefined ? 200 : refused === 'paused' ? 503 : 409
   return reply.page('payment/buyer/pay', data, {
     status,
-    leavesSite: order.door !== 'link' && (order.return_url ?? true),
+    leavesSite: hasReturn(order) && (order.return_url ?? true),
   })
 }
 
@@ -340,7 +348,7 @@ async function showState(
   ])
   const path = `/payment/pay/${transaction_id}`
   const address = payUrl(deps, transaction_id)
-  const isReturning = state === 'paid' && order.door !== 'link' && request.url.endsWith(`?${RETURNS}`)
+  const isReturning = state === 'paid' && hasReturn(order) && request.url.endsWith(`?${RETURNS}`)
   // The refresh header works in every browser, without an element or a script in the page.
   if (isReturning) reply.header('refresh', `${RETURN_SECONDS}; url=${path}/return`)
   if (tellFault?.retry_after_seconds !== undefined) reply.header('retry-after', tellFault.retry_after_seconds)
@@ -348,7 +356,7 @@ async function showState(
     order,
     state,
     // Only the payer gets a signed link, because it proves the payment to the shop.
-    returnUrl: state === 'paid' && order.door !== 'link' ? `${path}/return` : shopOf(order),
+    returnUrl: state === 'paid' && hasReturn(order) ? `${path}/return` : shopOf(deps, order),
     isReturning,
     delivered:
       isMine && order.door === 'link' ? await deliveryOf(deps.db, deps.secrets, order_id) : undefined,
@@ -397,17 +405,17 @@ function makeDescribeOrder({ deps, loadOrder }: OrderPages) {
     if (transaction_id === undefined) return undefined
     const order = await loadOrder(transaction_id)
     // Only its buyer may see an order of a link, so sign-in names nothing of it.
-    return order === undefined || order.door === 'link' ? undefined : describe(order, deps.clock())
+    return order === undefined || order.door === 'link' ? undefined : describe(deps, order)
   }
 }
 
-function describe(order: LoadedOrder, now: Date): NextStep {
+function describe(deps: PaymentDeps, order: LoadedOrder): NextStep {
   const { amount, description, expires_at, book } = order
-  const isPayable = stateFor(order, NOBODY, now) === undefined
+  const isPayable = stateFor(order, NOBODY, deps.clock()) === undefined
   return {
     app: { name: order.app_name, logo_url: order.app_logo_url },
     order: isPayable ? { amount, description, expires_at, isTest: book === 'test' } : undefined,
     isPayment: true,
-    exit: shopOf(order),
+    exit: shopOf(deps, order),
   }
 }

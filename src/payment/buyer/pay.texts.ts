@@ -294,6 +294,16 @@ export const pay = {
       en: 'You have bought as many as one member may. Nothing was charged.',
       zh: `已达到每人限购数量，未扣除${POINTS}。`,
     },
+    tipRefused: { en: 'No tip possible', zh: '无法打赏' },
+    tipRefusedText: {
+      en: 'Nothing was charged. The author cannot receive this tip now.',
+      zh: `没有扣除任何${POINTS}。作者现在不能接收这笔打赏。`,
+    },
+    tipLimit: { en: 'A limit of tips is reached', zh: '已达打赏上限' },
+    tipLimitText: {
+      en: 'Nothing was charged. You have given as much, or you two as often, as is possible now.',
+      zh: `没有扣除任何${POINTS}。你的打赏额度或你们之间的打赏次数已用完。`,
+    },
     notFound: { en: 'No such order', zh: '找不到这笔订单' },
     notFoundText: {
       en: 'Nothing was charged. The address may be incomplete. Please start again from the shop.',

@@ -96,6 +96,8 @@ export type PayerOrder = {
   book: Book
   app_name: string
   app_logo_url: string | null
+  /** Whom a tip pays. Null for every other order. */
+  author: string | null
 }
 
 export type PayerOrderFilter = {
@@ -132,7 +134,10 @@ export async function ordersOfPayer(
     line as (
       select o.id, o.transaction_id, o.order_id, o.description, o.amount, o.refunded_amount, o.status, o.created_at,
         o.expires_at, o.paid_at, coalesce(o.payer_id = ${user_id}, false) as is_payer, o.book, app.name as app_name, app.logo_url as app_logo_url,
-        case when o.payer_id = ${user_id} then ${refundAsked(sql`o.id`)} end as refund_asked
+        case when o.payer_id = ${user_id} then ${refundAsked(sql`o.id`)} end as refund_asked,
+        case when o.door = 'tip' then (
+          select author.username from tips join users as author on author.id = tips.to_user_id where tips.order_id = o.id
+        ) end as author
       from mine
       cross join lateral (select * from orders where id = mine.id limit 1) as o
       cross join lateral (select * from payment_apps where id = o.app_id limit 1) as app

@@ -48,7 +48,7 @@ export const PayoutEvent = z.strictObject({
 })
 
 /** A sale of a link: its order, what was sold, and to whom. Never what was delivered. */
-export const LinkSaleFields = OrderFields.extend({
+export const LinkSaleFields = OrderFields.omit({ tip: true }).extend({
   slug: z.string(),
   title: z.string(),
   quantity: z.int(),

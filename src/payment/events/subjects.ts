@@ -4,7 +4,7 @@ import type { Db } from '../../database/connection.ts'
 import type { DeliveryKind } from '../../database/tables/links.ts'
 import type { RefusalOutcome } from '../../database/tables/mandates.ts'
 import type { NotificationKind } from '../../database/tables/notifications.ts'
-import type { WireMandate } from '../hmac/answers.ts'
+import type { TipFacts, WireMandate } from '../hmac/answers.ts'
 import type { Charge, ChargeResult } from '../mandates/charge.ts'
 import type { Order } from '../orders/orders.ts'
 import type { Transfer } from '../orders/transfers.ts'
@@ -23,7 +23,7 @@ export type RefusedCharge = {
 
 /** What an event is about. Of an order that is a charge, `mandate_id` is the public id of its mandate. */
 export type Subject =
-  | { order: Order; mandate_id: string | null; sale?: never }
+  | { order: Order; mandate_id: string | null; tip: TipFacts | null; sale?: never }
   | { transfer: Transfer }
   | { charge: Charge }
   | { refused: RefusedCharge }
@@ -88,15 +88,16 @@ export async function readSubjects(
 
 const READERS = {
   async order(db: Db, ids: bigint[]) {
-    const rows = await factsOf<Order & { public_mandate_id: string | null }>(
+    const rows = await factsOf<Order & { public_mandate_id: string | null; tip: TipFacts | null }>(
       db,
       ids,
-      sql`facts.*, ${publicMandateId}`,
+      // The names of a tip are those of the moment of the attempt, so an anonymised author is named neutrally.
+      sql`facts.*, ${publicMandateId}, case when facts.door = 'tip' then tip_facts(facts.id) end as tip`,
       sql`jsonb_populate_record(null::orders, n.facts) as facts`,
     )
     return rows.map((row) => ({
       found: row,
-      subject: { order: row as Order, mandate_id: row.public_mandate_id },
+      subject: { order: row as Order, mandate_id: row.public_mandate_id, tip: row.tip },
     }))
   },
   // A link keeps its address and kind of delivery. The title and the name are those of the moment of the attempt, so an

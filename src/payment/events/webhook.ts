@@ -63,7 +63,7 @@ export function signedEvent(
 function dataOf(subject: Subject, occurred_at: Date): EventBody['data'] {
   if ('sale' in subject && subject.sale !== undefined)
     return describeSale(subject.order, subject.sale, occurred_at)
-  if ('order' in subject) return describeOrder(subject.order, occurred_at, subject.mandate_id)
+  if ('order' in subject) return describeOrder(subject.order, occurred_at, subject.mandate_id, subject.tip)
   if ('transfer' in subject) return describeTransfer(subject.transfer)
   if ('charge' in subject) return describeCharge(subject.charge, occurred_at)
   if ('mandate' in subject) return describeMandate(subject.mandate)

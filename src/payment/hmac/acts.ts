@@ -3,6 +3,7 @@
 // Clauses: spec/payment-api 1.6, 2.1–2.5, 3.2, 4.1, 5.1; spec/mandates 2.1, 3.1, 4.1.
 /** What a merchant's program can do with orders and transfers, however the request proved its application. */
 import type { FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
 import type { z } from 'zod'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -14,7 +15,7 @@ import { countTestOrder } from '../orders/test-mode.ts'
 import { isTransfer, makePostTransfer, type PostTransfer } from '../orders/transfers.ts'
 import { isoSeconds } from '../signing/hmac.ts'
 import type { FlatParameters } from '../wire-fields/fields.ts'
-import { describeOrder, describeTransfer } from './answers.ts'
+import { describeOrder, describeTransfer, type TipFacts } from './answers.ts'
 import { type Authenticated, requireApproved, requireReadable } from './caller.ts'
 import type { ListedDoor } from './lists.ts'
 import { type MandateActs, makeMandateActs } from './mandates.ts'
@@ -56,11 +57,17 @@ export function makeActs(deps: Core, placeOrder: PlaceOrder): Acts {
       requireReadable(asked.api)
       const order = await queriedOrder(deps, findTransaction, asked, scope)
       const mandate_id = await publicIdOf(deps.db, order.mandate_id)
-      return { success: true, ...describeOrder(order, deps.clock(), mandate_id) }
+      const tip = order.door === 'tip' ? await readTip(deps, order.id) : null
+      return { success: true, ...describeOrder(order, deps.clock(), mandate_id, tip) }
     },
     transfer: (asked) => transfer(postTransfer, asked),
     mandates: makeMandateActs(deps),
   }
+}
+
+async function readTip({ db }: Core, order_id: bigint): Promise<TipFacts> {
+  const { rows } = await sql<{ tip: TipFacts }>`select tip_facts(${order_id}::bigint) as tip`.execute(db)
+  return rows[0]!.tip
 }
 
 async function create(
@@ -106,7 +113,7 @@ async function queriedOrder(
     const look = { app_id: api.id, transaction_id }
     const isNumber = OrderQuery.shape.transaction_id.safeParse(transaction_id).success
     let order = isNumber ? await findTransaction(look) : undefined
-    if (order === undefined && isNumber && doors.includes('link')) order = await findSale(db, look)
+    if (order === undefined && isNumber) order = await findSale(db, { ...look, doors })
     if (order !== undefined) return order
     const isSent = await isTransfer(db, asker, { transaction_id })
     throw new AppError('payment_not_found', isSent ? `Payment not found: ${ofTransfer}` : 'Payment not found')

@@ -6,16 +6,21 @@ import { isExpired, type Order, statusWord } from '../orders/orders.ts'
 import type { Transfer } from '../orders/transfers.ts'
 import { isoSeconds } from '../signing/hmac.ts'
 import type { ChargeFields, MandateFields } from './mandate-shapes.ts'
-import type { OrderFields, TransferFields } from './shapes.ts'
+import type { OrderFields, TipFields, TransferFields } from './shapes.ts'
+
+/** What the function tip_facts answers. */
+export type TipFacts = z.output<typeof TipFields>
 
 /**
  * The full transaction: points as integers, times in UTC, null for a time that has not come. spec/payment-api 3.2.
  * @param mandate_id of a charge, the public id of its mandate.
+ * @param tip of a tip, as the database function tip_facts tells it.
  */
 export function describeOrder(
   order: Order,
   now: Date,
   mandate_id: string | null,
+  tip: TipFacts | null = null,
 ): z.output<typeof OrderFields> {
   return {
     transaction_id: order.transaction_id,
@@ -35,6 +40,7 @@ export function describeOrder(
     refunded_amount: Number(order.refunded_amount),
     frozen: order.frozen_at !== null,
     mandate_id,
+    ...(tip !== null && { tip }),
   }
 }
 

@@ -12,7 +12,7 @@ import type { Order, StatusWord } from '../orders/orders.ts'
 import type { Transfer } from '../orders/transfers.ts'
 import { formerSince } from '../signing/keys.ts'
 import type { FlatParameters } from '../wire-fields/fields.ts'
-import { describeOrder, describeTransfer } from './answers.ts'
+import { describeOrder, describeTransfer, type TipFacts } from './answers.ts'
 import { type Authenticated, requireReadable } from './caller.ts'
 import {
   LIMIT_DEFAULT,
@@ -24,7 +24,7 @@ import {
 } from './shapes.ts'
 
 /** The doors whose orders a list may name. The gateway has its own list. */
-export type ListedDoor = 'hmac' | 'link'
+export type ListedDoor = 'hmac' | 'link' | 'tip'
 
 /** The orders that one page looks at, because the list leaves out those of other doors. */
 const LOOKED_THROUGH_MAX = 20_000
@@ -41,8 +41,8 @@ type ListRequest<Word extends string> = z.ZodObject<
   Omit<typeof TransfersList.shape, 'status'> & { status: z.ZodType<Word | undefined> }
 >
 
-/** An order with the public id of its mandate, if it is a charge. */
-type ListedOrder = Order & { public_mandate_id: string | null }
+/** An order with the public id of its mandate, if it is a charge, and its author, if it is a tip. */
+type ListedOrder = Order & { public_mandate_id: string | null; tip: TipFacts | null }
 
 /** The filter, order and cursor of a page. */
 type Page<Word> = {
@@ -69,7 +69,12 @@ export async function listOrders(
   const mandate = await findFilter(deps.db, asked)
   const { rows, stopped_at } = await findOrders(deps.db, { app_id: asked.api.id, mandate, doors }, page)
   const now = deps.clock()
-  return answer(rows, page, (order) => describeOrder(order, now, order.public_mandate_id), stopped_at)
+  return answer(
+    rows,
+    page,
+    (order) => describeOrder(order, now, order.public_mandate_id, order.tip),
+    stopped_at,
+  )
 }
 
 /** Lists the transfers of the application. */
@@ -141,7 +146,8 @@ async function findOrders(
   if (hidden_since !== undefined) fits.push(sql`(paid_at is null or paid_at < ${hidden_since})`)
   const rowsOfLane = sql`from orders where ${sql.join(lane, sql` and `)} ${inOrder}`
   const { rows } = await sql<ListedOrder>`
-    select *, (select m.mandate_id from mandates as m where m.id = looked_at.mandate_id) as public_mandate_id
+    select *, (select m.mandate_id from mandates as m where m.id = looked_at.mandate_id) as public_mandate_id,
+      case when door = 'tip' then tip_facts(id) end as tip
     from (select * ${rowsOfLane} limit ${LOOKED_THROUGH_MAX}) as looked_at
     where ${sql.join(fits, sql` and `)} ${inOrder} limit ${limit + 1}`.execute(db)
   if (rows.length > limit) return { rows, stopped_at: null }

@@ -106,7 +106,7 @@ export const MandatePage = z.strictObject({
 })
 
 /** The order of a charge, and its period as of that charge. */
-export const ChargeFields = OrderFields.extend({
+export const ChargeFields = OrderFields.omit({ tip: true }).extend({
   mandate_id: MandateId,
   period_from: Day,
   spent: Points,

@@ -12,7 +12,7 @@ import { mandateRoutes } from './mandates.ts'
 import type { OpenedOrder, OrderAnswer, OrderPage, Route, TransferAnswer, TransferPage } from './shapes.ts'
 
 const SIGNED_QUERIES: QueryScope = {
-  doors: ['hmac'],
+  doors: ['hmac', 'tip'],
   ofTransfer:
     'this is a transfer. Send the transfer again with its order_id to read its result, or list transfers at POST /payment/transfers/:payment_id',
 }
@@ -41,7 +41,7 @@ export async function hmacRoutes(app: FastifyInstance, deps: Core, acts: Acts): 
     acts.transfer(await authenticate(request).catch(asTransferFailure), request),
   )
   app.post<Route<typeof OrderPage>>('/payment/orders/:payment_id', async (request) =>
-    listOrders(deps, await authenticate(request), ['hmac']),
+    listOrders(deps, await authenticate(request), SIGNED_QUERIES.doors),
   )
   app.post<Route<typeof TransferPage>>('/payment/transfers/:payment_id', async (request) =>
     listTransfers(deps, await authenticate(request)),

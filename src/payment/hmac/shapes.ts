@@ -95,7 +95,14 @@ export const OpenedOrder = z.strictObject({
   expires_at: Moment,
 })
 
-/** An order as queries, lists and events describe it. */
+/** Whom the order of a tip pays, and the path of the post at the forum. */
+export const TipFields = z.strictObject({
+  to_user_id: z.int(),
+  to_username: z.string(),
+  post: z.string().nullable(),
+})
+
+/** An order as queries, lists and events describe it. Only a tip has `tip`. */
 export const OrderFields = z.strictObject({
   transaction_id: TransactionId,
   order_id: OrderId,
@@ -114,6 +121,7 @@ export const OrderFields = z.strictObject({
   refunded_amount: Points,
   frozen: z.boolean(),
   mandate_id: MandateId.nullable(),
+  tip: TipFields.optional(),
 })
 
 /** A transfer as its request, lists and events describe it. */

@@ -61,7 +61,7 @@ const TO = { grant: 'granted', refuse: 'refused', withdraw: 'withdrawn' } as con
 /**
  * Decides on the right, by an administrator or by the operator without an id. Withdrawing ends no mandate, and no charge
  * commits after it: it takes the owner's wallet, as a hand-over does. Throws not_found, invalid_form without the reason of a
- * refusal or a withdrawal, and conflict where the right is in another state.
+ * refusal or a withdrawal, and conflict where the right is in another state, or for the application of tips.
  */
 export async function decideMandateRight(
   { db, clock }: Core,
@@ -76,6 +76,8 @@ export async function decideMandateRight(
     const before = await lockApplication(tx, payment_id)
     if (!FROM[decision].some((right) => right === before.mandate_right))
       throw new AppError('conflict', `The right of this application is ${before.mandate_right}`)
+    if (before.is_tips && decision === 'grant')
+      throw new AppError('conflict', 'This payment application is for tips only')
     const after = {
       mandate_right: TO[decision],
       mandate_daily_max: decided.decision === 'grant' ? decided.daily_max : before.mandate_daily_max,
@@ -106,7 +108,7 @@ async function lockApplication(tx: Tx, payment_id: string) {
   const app = await tx
     .selectFrom('payment_apps')
     .where('payment_id', '=', payment_id)
-    .select(['id', 'book', 'applicant_id', 'mandate_right', 'mandate_daily_max'])
+    .select(['id', 'book', 'applicant_id', 'mandate_right', 'mandate_daily_max', 'is_tips'])
     .forNoKeyUpdate()
     .executeTakeFirst()
   if (app === undefined) throw new AppError('not_found', 'There is no such payment application')

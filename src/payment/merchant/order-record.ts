@@ -83,7 +83,8 @@ export async function getOrderRecord(
       .select(['amount', 'fee_part', 'reason', 'refunded_at'])
       .execute(),
     refundRequestsOf(db, id),
-    recoverableOf(db, id),
+    // A tip did not pay the owner, who asks for no refund of it.
+    order.door === 'tip' ? undefined : recoverableOf(db, id),
     movementsOf(db, id),
     db
       .selectFrom('order_requests')

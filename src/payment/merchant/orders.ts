@@ -191,7 +191,7 @@ export async function withNumber(db: Db, app_id: bigint, number: string): Promis
   const { rows } = await sql<{ id: bigint }>`
     select id from orders where transaction_id = ${number} and app_id = ${app_id}
     union select id from orders where trade_no = ${number} and app_id = ${app_id}
-    union select id from orders where app_id = ${app_id} and book in ('live', 'test') and door in ('hmac', 'gateway', 'link') and order_id = ${number}
+    union select id from orders where app_id = ${app_id} and book in ('live', 'test') and door in ('hmac', 'gateway', 'link', 'tip') and order_id = ${number}
   `.execute(db)
   return rows.map(({ id }) => id)
 }

@@ -277,7 +277,7 @@ async function findOrder(db: Db, app_id: bigint, number: string | undefined) {
       .where(rowsOfApp('orders', app_id))
       .$if(named !== undefined, (orders) => orders.where('id', 'in', named!))
       // An order of a link is placed by no shop, and has no return.
-      .where('door', '<>', 'link')
+      .where('door', 'in', ['hmac', 'gateway'])
       .orderBy('app_id', 'desc')
       .orderBy('id', 'desc')
       .limit(1)

@@ -70,13 +70,16 @@ export function makeFindTransaction(deps: Core): (look: OrderLook) => Promise<Or
   })
 }
 
-/** Finds a sale of the application's links by its transaction_id. */
-export function findSale(db: Db, { app_id, transaction_id }: OrderLook): Promise<Order | undefined> {
+/** Finds a sale of the application's links, or a tip, by its transaction_id. */
+export function findSale(
+  db: Db,
+  { app_id, transaction_id, doors }: OrderLook & { doors: readonly Order['door'][] },
+): Promise<Order | undefined> {
   return db
     .selectFrom('orders')
     .where('transaction_id', '=', transaction_id)
     .where('app_id', '=', app_id)
-    .where('door', '=', 'link')
+    .where('door', 'in', doors)
     .selectAll()
     .executeTakeFirst()
 }

@@ -24,6 +24,8 @@ export type PayOutcome =
   | 'not_allowed'
   | 'sold_out'
   | 'member_limit'
+  | 'tip_refused'
+  | 'tip_limit'
   | 'paused'
   | 'order_frozen'
   | 'wallet_frozen'

@@ -60,7 +60,8 @@ export type GatewayFacts = {
 }
 
 /**
- * Places an order of either door, or returns the order of the same order_id. Throws payments_paused.
+ * Places an order of either door, or returns the order of the same order_id. Throws payments_paused, and application_unusable for the
+ * application of tips.
  * @param requireAllowed throws the refusal of a new order. An earlier order that has not expired is returned anyway; an
  * expired one counts as new.
  */
@@ -68,7 +69,7 @@ export type PlaceOrder = (order: NewOrder, requireAllowed?: () => Promise<void>)
 
 /** Makes the placeOrder of this process. Orders of both doors that arrive together share a commit. */
 export function makePlaceOrder(deps: Core): PlaceOrder {
-  const place = makeBatcher<NewOrder & { now: Date }, Order>({
+  const place = makeBatcher<NewOrder & { now: Date }, Order | undefined>({
     name: 'place orders',
     ...deps.batching,
     canSkip: true,
@@ -84,7 +85,9 @@ export function makePlaceOrder(deps: Core): PlaceOrder {
       },
       () => findCurrentOrder(deps.db, order),
     )
-    return before ?? place(order)
+    const placed = before ?? (await place(order))
+    if (placed !== undefined) return placed
+    throw new AppError('application_unusable', 'This payment application is for tips only')
   }
 }
 
@@ -100,7 +103,7 @@ async function placeOrders(
   orders: (NewOrder & { now: Date })[],
   patience_ms: number,
   skipping: Skipping | undefined,
-): Promise<(Order | LockedRow)[]> {
+): Promise<(Order | LockedRow | undefined)[]> {
   const { order_expiry_minutes } = await deps.settings.read()
   const asked = orders.map(({ gateway, ...order }) => ({
     ...order,
@@ -114,7 +117,7 @@ async function placeOrders(
       ${within(patience_ms, rowArray(ASKED_ORDER, asked))}, ${skippingArguments(skipping)}
     ) order by item
   `.execute(deps.db)
-  return unlessLocked(rows, (order) => order)
+  return unlessLocked(rows, (order) => ((order.id as bigint | null) === null ? undefined : order))
 }
 
 function doorOf({ gateway }: { gateway?: GatewayFacts | undefined }): 'hmac' | 'gateway' {

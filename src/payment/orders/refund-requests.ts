@@ -80,7 +80,7 @@ export async function quoteRefundRequest(
         else refunded_fee(o.fee, o.amount, o.refunded_amount + ${amount}::bigint)
           - refunded_fee(o.fee, o.amount, o.refunded_amount) end as from_fee
     ) as part
-    where o.transaction_id = ${transaction_id} and o.app_id = ${app_id}`.execute(db)
+    where o.transaction_id = ${transaction_id} and o.app_id = ${app_id} and o.door <> 'tip'`.execute(db)
   const [found] = rows
   if (found === undefined) throw new AppError('not_found', 'There is no such order')
   const { left, is_paid, is_asked, ...quote } = found
@@ -106,7 +106,7 @@ const alreadyAsked = () => new AppError('conflict', 'This order already has an o
 export type Asking = { transaction_id: string; amount: bigint; reason: string }
 
 /**
- * Asks for a refund. Throws not_found for an order of another application. Throws conflict for an unpaid order, for more
+ * Asks for a refund. Throws not_found for an order of another application, and for a tip, which did not pay the owner. Throws conflict for an unpaid order, for more
  * than is left of it, and while another request is open.
  */
 export async function askRefund(
@@ -165,6 +165,7 @@ async function lockOrder(tx: Tx, app_id: bigint, transaction_id: string) {
     .selectFrom('orders')
     .where('transaction_id', '=', transaction_id)
     .where('app_id', '=', app_id)
+    .where('door', '<>', 'tip')
     .select(['id', 'amount', 'refunded_amount', 'paid_at'])
     .forUpdate()
     .executeTakeFirst()

@@ -5,7 +5,7 @@ import { NewCharge } from '../hmac/mandate-shapes.ts'
 import { OrdersList, oneOf } from '../hmac/shapes.ts'
 import { OrderId } from '../wire-fields/fields.ts'
 
-export const DOORS = ['hmac', 'link'] as const satisfies ListedDoor[]
+export const DOORS = ['hmac', 'link', 'tip'] as const satisfies ListedDoor[]
 
 /** A list of orders, or the one order that order_id names. */
 export const OrdersQuery = OrdersList.extend({ door: oneOf(DOORS).optional(), order_id: OrderId.optional() })

@@ -33,6 +33,7 @@ import { chargeOf, giveRight, makeMandate, offer, switchMandates } from '../../h
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
 import { makeGatewayOrders } from '../../harness/notify-receiver.ts'
 import { propose } from '../../harness/proposals.ts'
+import { beginTip, makeTipper, setAge, switchTips, tip } from '../../harness/tips.ts'
 import {
   authorize,
   exchange,
@@ -108,6 +109,8 @@ type OrderFate =
   | 'unusable'
   | 'changed'
   | 'delivered'
+  | 'tip'
+  | 'tipPaid'
 
 const DAY_MS = 86_400_000
 
@@ -163,9 +166,9 @@ export async function makeWorld(prepare: (test: TestApp) => Promise<void> = asyn
       test,
       await makeParty(test, { name: 'Living Room', grant_types: [...GRANT_TYPES] }),
     ),
-    orders,
     cookies: await signEverybodyIn(test, people),
     links: await makeLinks(test, people.careful),
+    orders: { ...orders, ...(await makeTips(test, people)) },
     selling,
     walkShop: `Shop of ${steady.owner.username}`,
     order: async (amount) => {
@@ -185,6 +188,17 @@ export async function makeWorld(prepare: (test: TestApp) => Promise<void> = asyn
       await Promise.all([test.close(), open.close()])
     },
   }
+}
+
+/** Two tips of the buyer to a member of the forum, of which one is paid. */
+async function makeTips(test: TestApp, { buyer, newcomer }: World['people']) {
+  await switchTips(test)
+  const author = await makeTipper(test, { username: 'erin', name: 'Erin Example', points: 0n })
+  await changePerson(test, author, { forum_id: 5150n, password_hash: null })
+  for (const person of [buyer, newcomer]) await setAge(test, person, 30 * DAY_MS)
+  const post = { post_path: '/t/ginger-cat-photos/12/3', amount: 50n }
+  const paid = await tip(test.deps, buyer, author, post)
+  return { tip: await beginTip(test.deps, buyer, author, post), tipPaid: paid.transaction_id }
 }
 
 async function makeOpenSite(): Promise<TestApp> {
@@ -269,7 +283,7 @@ type Sellers = Pick<World, 'people' | 'merchant' | 'suspendedSeller' | 'testApp'
 async function makeOrders(
   test: TestApp,
   { people, merchant, suspendedSeller, changedSeller, testApp }: Sellers,
-): Promise<Omit<World['orders'], 'delivered'>> {
+): Promise<Omit<World['orders'], 'delivered' | 'tip' | 'tipPaid'>> {
   let count = 0
   const order = async (amount: string, description: string, seller = merchant) => {
     count += 1
@@ -427,7 +441,7 @@ async function makeTeam(
 /** A proposal that waits for the administrator of the pages, and one by that administrator. */
 async function makeProposals(
   test: TestApp,
-  { people, orders }: Pick<World, 'people' | 'orders'>,
+  { people, orders }: Pick<World, 'people'> & { orders: Omit<World['orders'], 'tip' | 'tipPaid'> },
 ): Promise<void> {
   const { id: colleague } = await makePerson(test, { username: 'colleague', is_admin: true })
   const ip = '203.0.113.7'
