@@ -137,7 +137,9 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
   ),
   '/payment/applications': merchant('/payment/applications', shopFacts),
   // Without its file, which test/payment/payouts/page.test.ts sends.
-  '/payment/applications/:payment_id/payouts/new': merchant(shop('payouts/new'), { reference: 'raffle' }),
+  '/payment/applications/:payment_id/payouts/new': merchant(shop('payouts/new'), {
+    ...{ reference: 'raffle', lines: 'username,amount\nbuyer,5' },
+  }),
   '/payment/applications/:payment_id/edit': merchant(shop('settings'), {
     ...shopFacts,
     notify_url: 'https://market.example.org/notify',

@@ -12,6 +12,7 @@ import { AppError } from '../../platform/errors.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { isHonestText } from '../../web/parameters.ts'
 import { dayIn } from '../../web/periods/days.ts'
+import { firstCalls } from '../access-keys/first-calls.ts'
 import {
   type AccessKey,
   accessKeysOf,
@@ -37,6 +38,11 @@ const SOON_MS = 7 * DAY_MS
 /** How many days a key can be valid, as the page offers it. */
 const TERMS = [30, DAYS_DEFAULT, DAYS_MAX]
 
+/** Stands in the first commands until there is a key. */
+const MADE_UP = { client_id: 'ak_…', client_secret: '…', scopes: ['orders:read'] } satisfies Parameters<
+  typeof firstCalls
+>[1]
+
 /** The checkbox of a scope. A refused form keeps one value of each field, so each scope has its own. */
 const fieldOf = (scope: AccessScope) => scope.replace(':', '_')
 
@@ -53,6 +59,8 @@ declare module '../../web/views.ts' {
       terms: { days: number; until: string }[]
       preset: number
       nameLengthMax: number
+      /** The first commands, with a key that is made up. */
+      calls: string
     }
   }
   interface PartData {
@@ -182,5 +190,6 @@ async function showKeys(request: OwnedRequest, reply: FastifyReply, deps: Core):
     terms: TERMS.map((days) => ({ days, until: dayIn(zone, new Date(now.getTime() + days * DAY_MS)) })),
     preset: DAYS_DEFAULT,
     nameLengthMax: NAME_LENGTH_MAX,
+    calls: firstCalls(deps.config.PAYMENT_PUBLIC_URL, MADE_UP),
   })
 }

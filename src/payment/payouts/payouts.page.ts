@@ -34,8 +34,14 @@ const typedReference = z
 const NewForm = z.object({
   reference: typedReference.default(''),
   mode: z.enum(['each', 'all']).default('each'),
-  file: z.instanceof(Buffer),
+  // A form without a chosen file sends an empty one.
+  file: z.unknown().transform((file) => (Buffer.isBuffer(file) && file.length > 0 ? file : undefined)),
+  lines: z.string().default(''),
 })
+/** `again`: the id of a payout whose unpaid lines are filled in. */
+const Again = z.object({ again: cursor })
+/** So many unpaid lines are filled in. More of them are in the file of all lines. */
+const AGAIN_MAX = 100
 const Paged = z.object({ before: cursor })
 
 type PayoutRequest = FastifyRequest<{ Params: { payment_id: string; id: string } }>
@@ -48,13 +54,22 @@ declare module '../../web/views.ts' {
       payouts: Payout[]
       address: string
     }
-    'payment/payouts/new': { owned: Permitted; nav: AreaNav; address: string; example: string[] }
+    'payment/payouts/new': {
+      owned: Permitted
+      nav: AreaNav
+      address: string
+      example: string[]
+      /** The lines to begin with. */
+      lines: string
+    }
     'payment/payouts/payout': ShownPayout & {
       owned: Permitted
       nav: AreaNav
       payout: Payout
       /** Of a draft: whether it is too old to be paid. */
       isOver: boolean
+      /** The form of a new payout with the unpaid lines of this one. */
+      again: string | undefined
       address: string
       base: string
     }
@@ -79,7 +94,8 @@ export async function payoutPages(app: FastifyInstance, deps: Core): Promise<voi
     const owned = await permitted(request, deps, 'settings.edit')
     const nav = await navFor(deps, request, owned)
     const example = exampleFor(request).map((line) => line.trim())
-    return reply.page('payment/payouts/new', { owned, nav, address: addressOf(request), example })
+    const lines = await unpaidLines(deps, owned.id, Again.parse(request.query).again)
+    return reply.page('payment/payouts/new', { owned, nav, address: addressOf(request), example, lines })
   })
   app.get(`${PATH}/example.csv`, async (request: OwnedRequest, reply) => {
     await permitted(request, deps, 'settings.edit')
@@ -106,23 +122,33 @@ export async function payoutPages(app: FastifyInstance, deps: Core): Promise<voi
 
 /** The form that uploads a file, in a scope of its own. */
 function uploadForm(scope: FastifyInstance, deps: Core): void {
-  acceptFile(scope, 'file', CSV_BYTES_MAX)
+  acceptFile(scope, 'file', CSV_BYTES_MAX, 'lines')
   scope.post(`${PATH}/new`, async (request: OwnedRequest, reply) => {
     await permitted(request, deps, 'settings.edit')
     const { t } = request.locale
     const words = t.merchantPayouts
-    const { reference, mode, file } = readForm(request, NewForm, {
-      reference: words.referenceWrong,
-      file: words.faults.no_lines,
-    })
-    const lines = readPayoutFile(file, mode)
-    if ('fault' in lines) throw new FormRefused({ file: sayFault(lines, words) })
+    const form = readForm(request, NewForm, { reference: words.referenceWrong })
+    const { reference, mode, lines: pasted, file } = form
+    if (file !== undefined && pasted.trim() !== '') throw new FormRefused({ file: words.pasteOrFile })
+    if (file === undefined && pasted.trim() === '') throw new FormRefused({ file: words.faults.no_lines })
+    const lines = readPayoutFile(file ?? Buffer.from(pasted), mode)
+    if ('fault' in lines)
+      throw new FormRefused({ [pasted.trim() === '' ? 'file' : 'lines']: sayFault(lines, words) })
     const draft = { reference, mode, lines }
     const id = await createDraft(deps, request.params.payment_id, draft, actorOf(request)).catch(
       asRefused(request, { conflict: { reference: words.referenceUsed } }),
     )
     return reply.redirect(`${addressOf(request)}/${id}`, 303)
   })
+}
+
+/** The lines of a payout that were not paid, as a person types them. Empty without such a payout of the application. */
+async function unpaidLines({ db }: Core, app_id: bigint, id: bigint | undefined): Promise<string> {
+  const payout = id === undefined ? undefined : await payoutWithId(db, app_id, id)
+  if (payout === undefined || payout.finished_at === null) return ''
+  const lines = await linesOfPayout(db, payout.id, { status: ['refused', 'cancelled'], limit: AGAIN_MAX })
+  const rows = lines.map(({ to_username, amount, memo }) => csvLine([to_username, amount, memo]).trim())
+  return [csvLine(['username', 'amount', 'memo']).trim(), ...rows].join('\n')
 }
 
 /** Says which failures of an act its page shows in words of its own, and throws the others as they are. */
@@ -223,7 +249,11 @@ async function showPayout(request: PayoutRequest, reply: FastifyReply, deps: Cor
   const isOver = deps.clock().getTime() - payout.created_at.getTime() >= DRAFT_HOURS * 3_600_000
   const address = placeOf(request)
   const base = addressOf(request)
-  return reply.page('payment/payouts/payout', { ...lines, owned, nav, payout, isOver, address, base })
+  const unpaid = payout.refused + payout.cancelled
+  const mayRepeat = payout.finished_at !== null && unpaid > 0 && unpaid <= AGAIN_MAX
+  const again =
+    mayRepeat && owned.rights.includes('settings.edit') ? `${base}/new?again=${payout.id}` : undefined
+  return reply.page('payment/payouts/payout', { ...lines, owned, nav, payout, isOver, again, address, base })
 }
 
 async function sendLines(request: PayoutRequest, reply: FastifyReply, deps: Core) {

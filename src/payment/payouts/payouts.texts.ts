@@ -56,6 +56,13 @@ export const merchantPayouts = {
     en: 'A header with username and amount, optionally user_id, memo and line_id. Separated by commas, semicolons or tabs, in UTF-8, up to 1,000 lines and 256 KB.',
     zh: '表头须有 username 和 amount，可选 user_id、memo、line_id；以逗号、分号或制表符分隔，UTF-8 编码，最多 1,000 行、256 KB。',
   },
+  paste: { en: 'Or paste the lines', zh: '或粘贴各行' },
+  pasteHint: {
+    en: 'The same columns, also from a spreadsheet.',
+    zh: '列与文件相同，也可从电子表格粘贴。',
+  },
+  pasteOrFile: { en: 'Choose a file or paste lines, not both.', zh: '文件和粘贴请二选一。' },
+  again: { en: 'Pay these in a new payout', zh: '用新的批量付款支付这些行' },
   fileAgain: { en: 'Choose the file again.', zh: '请重新选择文件。' },
   example: { en: 'Example', zh: '示例' },
   exampleMemos: [
@@ -132,7 +139,8 @@ export const merchantPayouts = {
   have: { en: 'Your balance', zh: '当前余额' },
   ownersBalance: { en: 'Balance of the owner', zh: '所有者余额' },
   after: { en: 'Balance after', zh: '付款后余额' },
-  cost: { en: 'Cost so far, with fees', zh: '已付总额（含手续费）' },
+  cost: { en: 'Cost, with fees', zh: '已付总额（含手续费）' },
+  costSoFar: { en: 'Cost so far, with fees', zh: '已付总额（含手续费）' },
   short: (points: string) => ({
     en: `The balance is short of ${pointsOf(points)}. Paying starts anyway and halts there.`,
     zh: `余额还差 ${points} ${POINTS}。仍可开始付款，付到不足处会暂停。`,

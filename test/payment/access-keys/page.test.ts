@@ -28,7 +28,7 @@ const audited = async () =>
     .map(({ action, detail }) => [action, (detail as { name: string }).name])
 
 it('makes a key and shows its secret once, with calls that use it', async () => {
-  expect((await owner.get(page)).body).toContain(a.empty)
+  expect((await owner.get(page)).body).toContain(a.howTitle)
   const made = await send(owner, page, fields({ transfers: 'on', payouts: 'on', orders_read: '' }))
   expect(made.status).toBe(303)
   const shown = await owner.get(made.location!)

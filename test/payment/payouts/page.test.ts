@@ -128,6 +128,10 @@ describe('a payout from a file', () => {
     expect(done).toContain(t.headings('1', 1).unpaid)
     expect(done).toContain(t.outcomes.mismatch)
     expect(done).toContain(t.headings('2', 2).paid)
+    // What was not paid can be paid by another payout.
+    const href = /href="([^"]*\/new\?again=\d+)"/.exec((await owner.get(page)).body)![1]!
+    expect((await owner.get(href)).body).toContain('>username,amount,memo\nnobody-here,20,</textarea>')
+    expect((await owner.get(`${list}/new?again=999999`)).body).toContain('</textarea>')
     const transfers = await rowsOf(test, 'transfers', { app_id: merchant.id }, ['transaction_id'])
     for (const { transaction_id } of transfers)
       expect((await owner.get(page)).body).toContain(`/transfers?q=${transaction_id}"`)
@@ -274,5 +278,28 @@ describe('a payout from a file', () => {
     const theirs = `/payment/applications/${stranger.payment_id}/payouts`
     for (const place of [`${id}`, `${id}/lines.csv`, 'x', '0'])
       expect((await other.get(`${theirs}/${place}`)).status).toBe(404)
+  })
+})
+
+describe('pasted lines', () => {
+  const paste = (lines: string, fields: Record<string, string> = {}) => send('', { lines, ...fields })
+
+  it('are checked as a file is, and stay in the form with their faults', async () => {
+    const { headers, statusCode } = await paste(`username\tamount\n${alice.username}\t5`)
+    expect(statusCode).toBe(303)
+    const page = String(headers.location)
+    expect(textOf((await owner.get(page)).body)).toContain(t.headings('1', 1).payable)
+    await owner.submit(await owner.get(page), `${page}/cancel`)
+    const faulty = await paste('username,amount\nalice,many')
+    expect(faulty.statusCode).toBe(400)
+    expect(textOf(faulty.body)).toContain(t.lineFaults('2', 'many').amount)
+    expect(faulty.body).toContain('alice,many</textarea>')
+  })
+
+  it('are refused beside a file, and without lines', async () => {
+    const both = await send(csv('alice,5,'), { lines: csv('alice,5,') })
+    expect([both.statusCode, both.body.includes(t.pasteOrFile)]).toEqual([400, true])
+    const none = await paste('')
+    expect([none.statusCode, none.body.includes(t.faults.no_lines)]).toEqual([400, true])
   })
 })
