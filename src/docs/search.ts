@@ -76,16 +76,19 @@ function rank(entries: readonly Entry[], words: readonly string[]): Entry[] {
     .map(({ entry }) => entry)
 }
 
-/** Another word for what was typed counts half. */
+/** Another word for what was typed counts as much in a title, and half elsewhere. */
 function scoreOf(entry: Entry, word: string): number {
   const own = scoreOfWord(entry, word)
-  const others = own >= 3 ? [] : synonymsOf(word).map((other) => scoreOfWord(entry, other) / 2)
+  const others = own >= 3 ? [] : synonymsOf(word).map((other) => scoreOfSynonym(scoreOfWord(entry, other)))
   return Math.max(own, ...others)
 }
 
+const scoreOfSynonym = (score: number) => (score >= 3 ? 3 : score / 2)
+
 function scoreOfWord({ title, path = '', text, page }: Entry, word: string): number {
   if ([title, path].some((name) => name.toLowerCase().startsWith(word))) return 4
-  if (`${title} ${path}`.toLowerCase().includes(word)) return 3
+  if (title.toLowerCase().includes(word)) return 3
+  if (path.toLowerCase().includes(word)) return 2.5
   if (page.title.toLowerCase().includes(word)) return 2
   return text.toLowerCase().includes(word) ? 1 : 0
 }

@@ -257,10 +257,17 @@ describe('the search', () => {
     expect(many.replaceAll(/<\/?mark>/g, '')).toContain(areas.payment.text)
   })
 
+  const firstIn = (html: string) =>
+    /href="(\/docs\/[^"]+)"/.exec(html.slice(html.indexOf('<section class="stack">')))![1]
+
+  it('puts a title that has the translated word before a path that has the word', async () => {
+    const first = firstIn(await read('/docs/search?q=order', 'zh-CN'))
+    expect(decodeURI(first!)).toBe('/docs/merchant#从订单到付款')
+  })
+
   it('puts the guide about a word first, and shows a text that many places share once', async () => {
     const html = await read('/docs/search?q=refund')
-    const [first] = /href="\/docs\/[^"]+"/.exec(html.slice(html.indexOf('<section class="stack">')))!
-    expect(first).toBe('href="/docs/merchant#refund-an-order"')
+    expect(firstIn(html)).toBe('/docs/merchant#refund-an-order')
     const group = html.split('<section class="stack">').find((each) => each.includes('/docs/payment/'))!
     const excerpts = group.match(/ class="soft small">…?.*?<\/(span|p)>/g)!
     expect(new Set(excerpts).size).toBe(excerpts.length)
