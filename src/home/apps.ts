@@ -16,6 +16,8 @@ const LOOKED_AT_MAX = 200
 const TILES_MAX = 9
 const TILE_SHOPS_MAX = 18
 const OFFERED_TILES_MIN = 3
+/** The letters of a description on a card. */
+const DESCRIPTION_LENGTH_MAX = 80
 /** The applications of each kind that a member owns and that begin the member's own list, the newest ones. */
 const OWNED_MAX = 4
 
@@ -35,6 +37,9 @@ export type PlacedApp = {
   use: 'owned' | 'paid' | 'signed_in'
   used_at: Date | null
 }
+
+/** The cards of a section, and whether there are more than it shows. */
+export type Cards = { apps: PlacedApp[]; isMore: boolean }
 
 /** A row of the statement, with what decides whether it is shown. A shop has no group rules. */
 type Candidate = PlacedApp & GroupRules & { id: string; reviewed_at: Date | null }
@@ -71,6 +76,22 @@ export async function homeTiles(deps: Pick<Core, 'db' | 'clock'>, user: Reader) 
   const { used, offered } = await appsFor(deps, user, { shops_max: TILE_SHOPS_MAX })
   const tiles = used.slice(0, TILES_MAX)
   return { used: tiles, offered: offered.slice(0, Math.max(OFFERED_TILES_MIN, TILES_MAX - tiles.length)) }
+}
+
+/** Returns the first `max` applications as cards, with the beginning of what each says about itself. */
+export function cardsOf(apps: readonly PlacedApp[], max: number): Cards {
+  const shown = apps.slice(0, max)
+  return {
+    apps: shown.map((app) => ({ ...app, description: shortened(app.description) })),
+    isMore: shown.length < apps.length,
+  }
+}
+
+function shortened(text: string): string {
+  const letters = [...text]
+  return letters.length > DESCRIPTION_LENGTH_MAX
+    ? `${letters.slice(0, DESCRIPTION_LENGTH_MAX).join('').trimEnd()}…`
+    : text
 }
 
 /** Linked applications have one homepage. */

@@ -12,12 +12,12 @@ import { type Moved, movedThisMonth, statementOf, type Wallet, walletOf } from '
 import { safeBack } from '../web/back.ts'
 import { keepForm, repeatedForm } from '../web/forms/kept-forms.ts'
 import { isLanguage, LANGUAGE_COOKIE } from '../web/languages.ts'
-import { homeTiles, type PlacedApp } from './apps.ts'
+import { type Cards, cardsOf, homeTiles, type PlacedApp } from './apps.ts'
 import { type OtherSessions, ordersToPay, otherSessions, type WaitingOrder } from './home.ts'
 
 declare module '../web/views.ts' {
   interface PageData {
-    'home/welcome': { apps: PlacedApp[]; hasForum: boolean; mayRegister: boolean }
+    'home/welcome': { cards: Cards; hasForum: boolean; mayRegister: boolean }
     'home/home': {
       user: Session['user']
       wallet: Wallet
@@ -39,6 +39,7 @@ declare module '../web/views.ts' {
 const YEAR_SECONDS = 31_536_000
 const MINUTE_MS = 60_000
 const LATELY_LINES = 5
+const VISITORS_CARDS_MAX = 6
 
 /** GET / and POST /language. */
 export async function homePages(app: FastifyInstance, deps: Core): Promise<void> {
@@ -78,7 +79,7 @@ export async function homePages(app: FastifyInstance, deps: Core): Promise<void>
 
 async function showWelcome(reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   return reply.page('home/welcome', {
-    apps: (await homeTiles(deps, undefined)).offered,
+    cards: { ...cardsOf((await homeTiles(deps, undefined)).offered, VISITORS_CARDS_MAX), isMore: false },
     hasForum: deps.config.DISCOURSE_URL !== undefined,
     mayRegister: await isRegistrationOpen(deps),
   })

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { browserScope, requireUser, sessionOf } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
-import { appsFor, type PlacedApp } from './apps.ts'
+import { appsFor, type Cards, cardsOf, type PlacedApp } from './apps.ts'
 
 declare module '../web/views.ts' {
   interface PageData {
@@ -23,12 +23,8 @@ declare module '../web/views.ts' {
 }
 
 const QUERY_LENGTH_MAX = 100
-/** The cards of a section, and the letters of a description on a card, so that the page stays small. */
+/** The cards of a section, so that the page stays small. */
 const CARDS_MAX = 18
-const DESCRIPTION_LENGTH_MAX = 80
-
-/** The cards of a section, and whether there are more than it shows. */
-type Cards = { apps: PlacedApp[]; isMore: boolean }
 
 /** GET /launch, for members. */
 export async function launchPage(app: FastifyInstance, deps: Core): Promise<void> {
@@ -38,12 +34,16 @@ export async function launchPage(app: FastifyInstance, deps: Core): Promise<void
     const q = searched((request.query as Record<string, unknown>).q)
     const { used, offered } = await appsFor(deps, sessionOf(request).user, { q })
     const byName = offered.toSorted((a, b) => compare(a.name, b.name))
-    const cardsOf = (kind: PlacedApp['kind']) => cards(byName.filter((app) => app.kind === kind))
+    const offeredOf = (kind: PlacedApp['kind']) =>
+      cardsOf(
+        byName.filter((app) => app.kind === kind),
+        CARDS_MAX,
+      )
     return reply.page('home/launch', {
       q,
-      used: cards(used),
-      shops: cardsOf('shop'),
-      apps: cardsOf('app'),
+      used: cardsOf(used, CARDS_MAX),
+      shops: offeredOf('shop'),
+      apps: offeredOf('app'),
       isOwner: await ownsAny(deps, sessionOf(request).user.id),
     })
   })
@@ -54,21 +54,6 @@ async function ownsAny({ db }: Pick<Core, 'db'>, user_id: bigint): Promise<boole
     select exists (select from payment_apps where applicant_id = ${user_id})
       or exists (select from oauth_apps where owner_id = ${user_id}) as owns`.execute(db)
   return rows[0]!.owns
-}
-
-function cards(apps: PlacedApp[]): Cards {
-  const shown = apps.slice(0, CARDS_MAX)
-  return {
-    apps: shown.map((app) => ({ ...app, description: shortened(app.description) })),
-    isMore: shown.length < apps.length,
-  }
-}
-
-function shortened(text: string): string {
-  const letters = [...text]
-  return letters.length > DESCRIPTION_LENGTH_MAX
-    ? `${letters.slice(0, DESCRIPTION_LENGTH_MAX).join('').trimEnd()}…`
-    : text
 }
 
 const { compare } = new Intl.Collator('zh-CN', { sensitivity: 'base', numeric: true })

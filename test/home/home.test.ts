@@ -87,6 +87,7 @@ describe('a member’s home', () => {
     const visitor = (await browser(test).get('/')).body
     expect(visitor).toContain('Offered club')
     expect(visitor).toContain('Used club')
+    expect(visitor).toMatch(/<\/i>offered\.example<\/p>/)
     expect(visitor).not.toMatch(/Unreviewed club|Suspended club/)
   })
 
