@@ -100,13 +100,13 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
   const goesTo = (...place: string[]) => line(c.destination, ...place)
   /** What every page says of the member. */
   const sees = [
-    ...[c.learns, c.who, folded(`@MEMBER${language === 'en' ? ', ' : '，'}${consents.number('N')}`)],
-    ...[c.email, 'a•••@example.org', c.groups, common.trustLevel(2)],
+    ...[c.learns, line(c.who, `@MEMBER${language === 'en' ? ', ' : '，'}${consents.number('N')}`)],
+    ...[line(c.email, 'a•••@example.org'), line(c.groups, common.trustLevel(2))],
   ]
   const may = [c.may, consents.lookUpAgain]
   /** What no application gets, and the answers. */
   const end = [
-    ...[c.never, line(c.revoke, common.authorisedApps + common.fullStop)],
+    c.never + (language === 'en' ? ' ' : '') + line(c.revoke, common.authorisedApps + common.fullStop),
     ...[c.deny, c.allow, line(c.notYou, common.switchAccount), c.details],
   ]
   const couldRegister = line(c.couldRegister, common.applications + common.fullStop)
