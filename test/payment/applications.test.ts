@@ -49,6 +49,17 @@ describe('applying', () => {
     for (const key of keys) expect(key.value_encrypted.toString('latin1')).not.toContain(token!.slice(3))
   })
 
+  it('without a callback address leads to its links, and buyers return to their payments', async () => {
+    const client = await (await makePerson(test, { trust_level: 1 })).signIn()
+    const applied = await client.submit(await client.get(PATH), PATH, { ...filled, callback_url: '' })
+    const { payment_id, callback_url, status } = (await rows()).at(-1)!
+    expect(applied).toMatchObject({ status: 303, location: `${PATH}/${payment_id}/links` })
+    expect([status, callback_url]).toEqual(['pending', `${test.deps.config.PUBLIC_URL}/account/payments`])
+    expect((await client.get(applied.location!)).body).toContain(
+      messages.en.paymentApps.made.forLinks(filled.name),
+    )
+  })
+
   it('needs trust level 1, on the page and in the verb', async () => {
     const newcomer = await makePerson(test, { trust_level: 0 })
     const client = await newcomer.signIn()

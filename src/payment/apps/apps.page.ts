@@ -8,7 +8,7 @@ import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { APPLICATIONS } from '../rights/owned.ts'
-import { applicationsOf, applyForPaymentApp, PENDING_APPS_MAX, paymentAppForm, testAppForm } from './apps.ts'
+import { applicationsOf, applyForPaymentApp, newAppForm, PENDING_APPS_MAX, returnWithout } from './apps.ts'
 import { offersOf } from './handover.ts'
 import { showNewSecret } from './new-secret.page.ts'
 import { invitationsOf } from './team.ts'
@@ -33,8 +33,7 @@ export const slow = { config: { admission: 'slow' } } as const
 
 /** GET and POST /payment/applications. */
 export function appListPages(app: FastifyInstance, deps: Core): void {
-  const { production } = deps.config
-  const forms = { live: paymentAppForm(production), test: testAppForm(production) }
+  const form = newAppForm(deps.config.production)
 
   app.get(APPLICATIONS, async (request, reply) => showApplications(request, reply, deps))
 
@@ -43,15 +42,20 @@ export function appListPages(app: FastifyInstance, deps: Core): void {
     const { made } = request.locale.t.paymentApps
     const words = wordsOf(request)
     const isTest = (request.body as Record<string, unknown>).book === 'test'
+    const facts = readForm(request, form, words)
     if (isTest) {
-      const facts = readForm(request, forms.test, words)
       await deps.limits.hit('key_pairs', applicant_id.toString())
       const credentials = await createTestApp(deps, { applicant_id, ...facts, ip: request.ip })
       return showMade(reply, deps, credentials, made.test(facts.name))
     }
-    const facts = readForm(request, forms.live, words)
     await deps.limits.hit('key_pairs', applicant_id.toString())
-    const credentials = await applyForPaymentApp(deps, { applicant_id, ...facts })
+    const callback_url = facts.callback_url ?? returnWithout(deps)
+    const credentials = await applyForPaymentApp(deps, { applicant_id, ...facts, callback_url })
+    // Without a program there is nothing that needs the keys. Their page makes new ones at any time.
+    if (facts.callback_url === undefined)
+      return reply.done(`${APPLICATIONS}/${credentials.payment_id}/links`, {
+        text: made.forLinks(facts.name),
+      })
     return showMade(reply, deps, credentials, made.live(facts.name))
   })
 }

@@ -63,6 +63,10 @@ export const paymentApps = {
       en: `${name} was created and waits for its review.`,
       zh: `${name} 已创建，等待审核。`,
     }),
+    forLinks: (name: string) => ({
+      en: `${name} was created and waits for its review. Prepare your first link meanwhile.`,
+      zh: `${name} 已创建，等待审核。可先准备第一个收款链接。`,
+    }),
     test: (name: string) => ({
       en: `${name} was created and can be used at once.`,
       zh: `${name} 已创建，立即可用。`,
@@ -227,8 +231,8 @@ export const testMode = {
   },
   create: { en: 'Create a test application', zh: '创建测试应用' },
   noCallback: {
-    en: 'A test application may leave it empty; buyers then return to its overview.',
-    zh: '测试应用可以留空，买家付款后返回应用概览。',
+    en: 'Leave it empty if you only sell by payment links, or to try a test application.',
+    zh: '只用收款链接售卖，或仅试用测试应用时，可以留空。',
   },
   toFirstOrder: { en: 'Create your first test order', zh: '创建第一笔测试订单' },
   createTwin: { en: 'Create its test application', zh: '创建对应的测试应用' },

@@ -68,14 +68,17 @@ export const paymentAppForm = (production: boolean) =>
       .refine((text) => isSignedCallbackUrl(text, production)),
   })
 
-/** The form that makes a test application. Without a callback address, its buyers come back to its overview. */
-export const testAppForm = (production: boolean) => {
+/** The form that makes an application. One that only sells by links has no callback address. */
+export const newAppForm = (production: boolean) => {
   const form = paymentAppForm(production)
   const { callback_url } = form.shape
   return form.extend({ callback_url: z.union([z.literal('').transform(() => undefined), callback_url]) })
 }
 
 export type NewPaymentApp = { applicant_id: bigint; name: string; description: string; callback_url: string }
+
+/** Where the buyers of an application return that has no address of its own: to their payments. spec/payment-api 1.3. */
+export const returnWithout = ({ config }: Pick<Core, 'config'>) => `${config.PUBLIC_URL}/account/payments`
 
 /** The credentials of a new application. The token and its Secret Key are shown only this once. */
 export type PaymentAppCredentials = {
