@@ -313,6 +313,17 @@ describe('the orders of an application', () => {
     })
   })
 
+  it('that ended without a payment promise neither a fee nor a notification', async () => {
+    const { transaction_id } = await order('Late kettle', '70')
+    const text = async () => textOf((await owner.get(`${listOf(merchant)}/${transaction_id}`)).body)
+    const { notifications: n } = messages.en
+    expect(await text()).toContain(o.feePending)
+    await setRows(test, 'orders', { transaction_id }, { status: 'closed' })
+    const ended = await text()
+    expect(ended).toContain(o.neverPaid)
+    for (const promise of [o.feePending, o.noBuyer, n.nothingText]) expect(ended).not.toContain(promise)
+  })
+
   it('of the gateway show request and attempts, which may be repeated', async () => {
     const trade = {
       pid: merchant.pid.toString(),

@@ -194,7 +194,9 @@ it('compares today with yesterday at this time, and shows thirty days and the la
   test.clock.advance(3_600_000)
   expect(textOf(await at())).toContain(t.less('39'))
   test.clock.advance(2 * 24 * 3_600_000)
-  expect(textOf(await at())).toContain(`${t.today} 0 points ${t.todayText('0', 0, '0')}`)
+  const quiet = textOf(await at())
+  expect(quiet).toContain(`${t.today} 0 points ${t.quiet}`)
+  expect(quiet).not.toContain(t.compare.yesterday)
 })
 
 it('reads at most a thousand rows of a shop with many orders', async () => {

@@ -69,6 +69,7 @@ export const merchantOrders = {
     en: `${orders} paid ${counted(n, 'order', 'orders')} in this shop, ${pointsOf(points)} in all`,
     zh: `在本店已付款 ${orders} 笔，共 ${points} ${POINTS}`,
   }),
+  neverPaid: { en: 'The order ended without a payment.', zh: '订单未付款即已结束。' },
   noBuyer: { en: 'This order is not paid yet.', zh: '这笔订单尚未付款。' },
   numbers: { en: 'Numbers', zh: '编号' },
   orderId: { en: 'Order number', zh: '订单号' },

@@ -12,6 +12,7 @@ export const overview = {
     en: `${paid} ${counted(n, 'payment', 'payments')}, ${received} received after the fee`,
     zh: `${paid} 笔，扣除手续费后到账 ${received}`,
   }),
+  quiet: { en: 'No payments today or yesterday', zh: '今天和昨天都没有付款' },
   more: (points: string) => ({
     en: `${points} more than yesterday at this time`,
     zh: `比昨天此时多 ${points}`,
