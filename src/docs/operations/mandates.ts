@@ -32,8 +32,8 @@ import { MADE_UP_MANDATE, NOW } from './samples.ts'
 const MANDATE_ID = text('The mandate_id of the offer.', '邀请返回的 mandate_id。')
 const DAY = text('A day in China (UTC+8).', '日期（北京时间）。')
 const REFERENCE = text(
-  'Your own name for the mandate: printable ASCII without space and &. The same name again is the same mandate.',
-  '商户自己的编号：可见 ASCII 字符，不含空格和 &。重复提交得到同一份预授权。',
+  'Your own name for the mandate. The same name again is the same mandate.',
+  '商户自己的编号。重复提交得到同一份预授权。',
 )
 const STATUS = text(
   'pending: offered. active: it may be charged, unless there is a reason. paused: by the member, or until the member agrees to a new owner. ended: for ever.',

@@ -27,8 +27,8 @@ import { NOW, SAMPLE_ORDER } from './samples.ts'
 
 export const SIGNED = {
   timestamp: text(
-    `Seconds since 1970. Optional. When sent it is signed too, and must be within ${DRIFT_SECONDS_MAX} seconds of the time of the server.`,
-    `1970 年以来的秒数。可选；一旦发送就参与签名，与服务器时间相差不能超过 ${DRIFT_SECONDS_MAX} 秒。`,
+    `Seconds since 1970. When sent it is signed too, and must be within ${DRIFT_SECONDS_MAX} seconds of the time of the server.`,
+    `1970 年以来的秒数。一旦发送就参与签名，与服务器时间相差不能超过 ${DRIFT_SECONDS_MAX} 秒。`,
   ),
   signature: text(
     'HMAC-SHA-256 in hexadecimal over every other parameter, sorted by name and joined as a=1&b=2, values as they are; the key is the Secret Key as text.',
@@ -36,8 +36,8 @@ export const SIGNED = {
   ),
 }
 export const ORDER_ID = text(
-  'Your own number: printable ASCII without space and &. The same number again is the same order or transfer, never a second one.',
-  '商户自己的订单号：可见 ASCII 字符，不含空格和 &。重复提交得到同一笔订单或转账，不会产生第二笔。',
+  'Your own number. The same number again is the same order or transfer, never a second one.',
+  '商户自己的订单号。重复提交得到同一笔订单或转账，不会产生第二笔。',
 )
 /** The number of an order or a transfer, and whether the request was carried out. */
 export const TRANSACTION_ID = text(
