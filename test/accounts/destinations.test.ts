@@ -36,7 +36,7 @@ describe('the sign-in page', () => {
     const name = `Shop of ${merchant.owner.username}`
     const toPay = t.signIn.toPay(name, '120', 120n)
     expect(body).toContain(`<title>${toPay} · `)
-    const order120 = `Stickers <b> · ${t.signIn.sum('120', 120n, false)} · `
+    const order120 = `Stickers <b> · ${t.signIn.sum('120', 120n, false)} ${t.signIn.validUntil} `
     expect(textOf(body)).toMatch(new RegExp(`${toPay} .*${name} ${order120}`))
     expect(body).toContain(`src="${logo_url}"`)
     expect(textOf(body)).toContain(t.signIn.giveUp(name))

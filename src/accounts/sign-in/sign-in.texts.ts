@@ -36,7 +36,7 @@ export const signIn = {
     device: { en: 'Sign in to connect your device.', zh: '登录后授权你的设备。' },
     other: { en: 'Sign in to open the page that you asked for.', zh: '登录后继续前往你要打开的页面。' },
   },
-  validUntil: { en: 'pay by', zh: '付款截止' },
+  validUntil: { en: 'Pay by', zh: '付款截止' },
   username: { en: 'Username', zh: '用户名' },
   usernameOrEmail: { en: 'Username or email address', zh: '用户名或邮箱' },
   password: { en: 'Password', zh: '密码' },
