@@ -255,10 +255,17 @@ describe('a sale that did not wait for the wallet is refused by the schema', () 
   it('for want of codes, without a wait', async () => {
     const link = await makeLink(test, await makeMerchant(test), { codes: ['a', 'b'], quantity_max: 2 })
     const [held, other] = await placeAll(link, buyers.slice(0, 2), (i) => i + 1)
-    await db.transaction().execute(async (tx) => {
+    let outcome: unknown
+    const taking = await db.transaction().execute(async (tx) => {
       await payWithin(tx, held!)
-      expect(await takeBeside(other!)).toBe('55P03')
+      const act = takeBeside(other!).then((ended) => {
+        outcome = ended
+      })
+      await untilBlocked(tx, 1, () => outcome !== undefined)
+      expect(outcome).toBe('55P03')
+      return { act }
     })
+    await taking.act
     expect(await soldOf(link)).toBe(1)
   })
 })
