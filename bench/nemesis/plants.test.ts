@@ -1,7 +1,11 @@
 /** Each bug can still be planted: a change of the sources that moves its place would leave the run without its proof. */
+import { execFile } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
+import { APP_SECRET } from '../../test/faults/world.ts'
+import { createDatabase } from '../../test/harness/harness.ts'
 import { ROOT } from '../../test/harness/server-process.ts'
 import { PLANTS, plantIn } from './plants.ts'
 
@@ -11,5 +15,12 @@ it.each(PLANTS)('$name', async (plant) => {
     expect(await readFile(join(copy, file), 'utf8')).toContain(to)
     expect(await readFile(join(ROOT, file), 'utf8')).not.toContain(to)
   }
-  await rm(copy, { recursive: true })
+  const database = await createDatabase('template0')
+  try {
+    const env = { PATH: process.env.PATH, DATABASE_URL: database.url, APP_SECRET }
+    await promisify(execFile)(process.execPath, ['src/cli/tessera.js', 'migrate'], { cwd: copy, env })
+  } finally {
+    await database.drop()
+    await rm(copy, { recursive: true })
+  }
 })

@@ -49,7 +49,8 @@ export const PLANTS: Plant[] = [
   order by asked.app_id, asked.door, asked.order_id, asked.ordinality;`,
       },
     ],
-    migration: 'alter table orders drop constraint orders_order_id_key;',
+    migration: `alter table orders drop constraint orders_order_id_key;
+      create index orders_order_id_key on orders (app_id, book, door, order_id);`,
     faults: ['stop process', 'kill process', 'delay process', 'cut process'],
   },
   {
@@ -74,7 +75,7 @@ export const PLANTS: Plant[] = [
     faults: ['stop process', 'kill process', 'clock'],
   },
   {
-    name: 'a late delivery: a sale takes its codes in a second statement',
+    name: 'a late delivery: a process gathers sales for a moment, and then takes their codes',
     edits: [
       {
         file: `${FUNCTIONS}/payment/pay.sql`,
@@ -84,9 +85,10 @@ export const PLANTS: Plant[] = [
       {
         file: 'src/payment/orders/pay.ts',
         from: '      // Without a return, the order is null in every column.\n',
-        to: `      for (const { outcome, id, door } of rows)
-        if (outcome === 'paid' && door === 'link')
-          await sql\`select take_units(\${id}, \${deps.clock()}::timestamptz)\`.execute(deps.db)
+        to: `      const sold = rows.filter(({ outcome, door }) => outcome === 'paid' && door === 'link')
+      if (sold.length > 0) await new Promise((resolve) => setTimeout(resolve, 300))
+      for (const { id } of sold)
+        await sql\`select take_units(\${id}, \${deps.clock()}::timestamptz)\`.execute(deps.db)
 `,
       },
     ],
@@ -101,7 +103,8 @@ export const PLANTS: Plant[] = [
         to: '    // Another request may create it meanwhile.\n    const made = await findSame(tx, payer, asked)\n',
       },
     ],
-    migration: 'alter table payouts drop constraint payouts_reference_key;',
+    migration: `alter table payouts drop constraint payouts_reference_key;
+      create index payouts_reference_key on payouts (app_id, reference);`,
     faults: ['stop process', 'kill process', 'delay process', 'cut process'],
   },
 ]
