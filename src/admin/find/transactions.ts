@@ -24,8 +24,13 @@ export async function findOrders(db: Db, id: string) {
         select id from orders where transaction_id = ${id}
         union select id from orders where trade_no = ${id}
         union ${ofEveryApp(sql`
-          select id from orders
-          where app_id = each.id and book in ('live', 'test') and door in ('hmac', 'gateway', 'link', 'tip') and order_id = ${id}`)}
+          select one.id
+          from unnest(array['live', 'test']) as of_book (book)
+          cross join unnest(array['hmac', 'gateway', 'link', 'tip']) as of_door (door)
+          cross join lateral (
+            select id from orders
+            where app_id = each.id and book = of_book.book and door = of_door.door and order_id = ${id} limit 1
+          ) as one`)}
       ))`,
     )
     .orderBy('orders.id', 'desc')
@@ -130,7 +135,10 @@ export async function findTransfers(db: Db, id: string) {
     .execute()
 }
 
-/** Searches every application. The inner limit keeps Postgres from reading the whole table. */
+/**
+ * Searches every application. The inner limit keeps Postgres from reading the whole table. A search for orders gives each column
+ * of their unique key one value: for lists of values Postgres may read all orders of the application instead.
+ */
 function ofEveryApp(ids: RawBuilder<unknown>) {
   return sql`(
     select of_app.id from payment_apps as each cross join lateral (${ids} limit 4) as of_app limit ${FOUND_MAX}
