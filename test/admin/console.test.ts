@@ -329,11 +329,12 @@ describe('the audit log', () => {
       ['proposal.create', 'x', { terms: '{"fee_rate":"0.125","daily_payments_max":null}' }],
       ['payment_app.offer', 'pay_x', { to: String(buyer.id) }],
       ['payment_app.invite', 'pay_x', { role: 'viewer' }],
+      ['payment_app.create_access_key', 'pay_x', { scopes: ['payouts'] }],
       ['oauth_app.updated', 'x', { before: { deny_groups: [] }, after: { deny_groups: ['trust_level_0'] } }],
     ]
     for (const act of acts) await record(...act)
     const body = await audit()
-    const { settings, audit: a, team, identity } = messages.en
+    const { settings, audit: a, team, identity, accessKeys } = messages.en
     const kind = values['proposal.kind']!.setting
     const setting = settings.names.second_approver.label
     for (const words of [
@@ -345,6 +346,7 @@ describe('the audit log', () => {
       `>${facts.fee_rate} 12.5 %</bdi>`,
       `<span title="to">${facts.to}</span>: <bdi title="${buyer.id}">@${buyer.username}</bdi>`,
       `<bdi title="viewer">${team.roles.viewer}</bdi>`,
+      `>${accessKeys.scopes.payouts}</bdi>`,
       `title="– → [&quot;trust_level_0&quot;]">– → ${identity.group('trust_level_0')}</bdi>`,
     ])
       expect(body).toContain(words)

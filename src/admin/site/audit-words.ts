@@ -182,6 +182,7 @@ function wordOf(
     'payment_app.mandate_right': t.merchantMandates.rights,
     'payment_app.outcome': t.notifications.outcomes,
     'payment_app.role': t.team.roles,
+    'payment_app.scopes': t.accessKeys.scopes,
   }
   const key = keyOf(action, name)
   return (t.console.acts.values[key] ?? words[key])?.[text] ?? text

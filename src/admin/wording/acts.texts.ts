@@ -286,6 +286,7 @@ export const acts = {
     slug: { en: 'Link', zh: '链接' },
     title: { en: 'Title', zh: '标题' },
     picture: { en: 'Picture', zh: '图片' },
+    accepts: { en: 'Accepts tips', zh: '接收打赏' },
     added: { en: 'Codes added', zh: '导入的卡密' },
     'payout.lines': { en: 'Payments', zh: '付款笔数' },
     setting: { en: 'Setting', zh: '设置' },
