@@ -122,21 +122,21 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
     const known = [line(common.reviewed), unknown[1]]
     const about = [c.remembered, couldRegister, c.about, 'Books, every Thursday', ...technical(party)]
     expect(await shown(party)).toEqual([
-      ...[...title, ...known, goesTo('app.example'), ...sees, ...may, ...end, ...about],
+      ...[...title, goesTo('app.example'), ...known, ...sees, ...may, ...end, ...about],
     ])
   })
 
   it('of an unreviewed one says so, and nothing else besides', async () => {
     const party = await unreviewed()
     expect(await shown(party)).toEqual([
-      ...[...title, ...unknown, goesTo('app.example'), ...sees, ...may, ...end],
+      ...[...title, goesTo('app.example'), ...unknown, ...sees, ...may, ...end],
       ...[c.remembered, couldRegister, ...technical(party)],
     ])
   })
 
   it('of an unconfirmed one names what has registered it', async () => {
     const lines = await shown(await unconfirmed())
-    const named = [...unknown, c.unconfirmed('OWNER', 'Bot'), goesTo('app.example')]
+    const named = [goesTo('app.example'), ...unknown, c.unconfirmed('OWNER', 'Bot')]
     expect(lines.slice(2, 6)).toEqual(named)
     expect(lines.indexOf(c.allow)).toBeGreaterThan(6)
   })
@@ -154,8 +154,17 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
     ['by a private-use scheme', 'com.example.app:/callback', [c.answering('com.example.app')]],
   ])('of a program on the device %s asks who has started it', async (_, redirect_uri, place) => {
     const party = await onDevice(redirect_uri)
-    expect((await shown(party, PKCE)).slice(4)).toEqual([
-      ...[goesTo(...place), c.askedEachTime, ...sees, ...may, ...end, couldRegister, ...technical(party)],
+    expect((await shown(party, PKCE)).slice(2)).toEqual([
+      ...[
+        goesTo(...place),
+        ...unknown,
+        c.askedEachTime,
+        ...sees,
+        ...may,
+        ...end,
+        couldRegister,
+        ...technical(party),
+      ],
     ])
   })
 
@@ -171,9 +180,9 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
   it('of a client that is known by its document has its host as the heading', async () => {
     const party = await byDocument()
     expect(await shown(party, PKCE)).toEqual([
-      ...[c.title('agent.example'), consents.callsItself('Reading Agent')],
+      ...[c.title('agent.example'), consents.callsItself('Reading Agent'), goesTo('agent.example')],
       line(common.unreviewed, '·', c.unregistered('agent.example')),
-      ...[line(c.firstAllowed, 'TIME ·', c.firstUse), goesTo('agent.example'), ...sees, ...may, ...end],
+      ...[line(c.firstAllowed, 'TIME ·', c.firstUse), ...sees, ...may, ...end],
       ...[c.remembered, c.homepage, 'agent.example', ...technical(party)],
     ])
   })

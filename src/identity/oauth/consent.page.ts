@@ -32,7 +32,10 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
-    'identity/oauth/consent-app': Pick<ConsentFacts, 'user' | 'app' | 'members' | 'ownerUrl'>
+    /** A device has no redirect. */
+    'identity/oauth/consent-app': Pick<ConsentFacts, 'user' | 'app' | 'members' | 'ownerUrl'> & {
+      redirect?: ConsentRedirect
+    }
     'identity/oauth/consent-both': Pick<ConsentFacts, 'user' | 'app' | 'members' | 'ownerUrl'>
     'identity/oauth/consent-owner': Pick<ConsentFacts, 'app' | 'ownerUrl'>
     'identity/oauth/consent-notes': Pick<ConsentFacts, 'app' | 'members'>
