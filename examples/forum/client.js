@@ -54,6 +54,14 @@ function setOpen(isOpen) {
 }
 
 button?.addEventListener('click', () => setOpen(panel?.hidden === true))
+document.addEventListener('click', ({ target }) => {
+  if (
+    panel?.hidden === false &&
+    !button?.contains(/** @type {Node} */ (target)) &&
+    !panel.contains(/** @type {Node} */ (target))
+  )
+    setOpen(false)
+})
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape' || panel?.hidden !== false) return
   setOpen(false)

@@ -53,6 +53,7 @@ const forum = await startForum({
   siteUrl: TESSERA_URL,
   paymentUrl: TESSERA_PAYMENT_URL,
   topic: TOPIC,
+  hasTips: process.env.TIPS === 'on',
   members: MEMBERS.map((member) => ({ ...member, email: `member${member.id}@example.org` })),
   groups: [{ id: 41, name: 'developers' }],
   connectSecrets: [...hosts].map((host) => `${host}|${CONNECT_SECRET}`),

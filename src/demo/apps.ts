@@ -228,12 +228,12 @@ export async function isInForce({ gatewayKeys }: Parts, app_id: bigint, private_
   return createPublicKey(key).equals(publicKey)
 }
 
-export type AppFacts = { name: string; description: string; callback_url: string; homepage: string }
+export type AppFacts = { name: string; description: string; callback_url: string; homepage: string | null }
 
 /** Finds or creates an approved payment application of this name, and updates its addresses. */
 export async function ensurePaymentApp(
   deps: Parts,
-  { owner_id, reviewer_id, logo_url }: Omit<Shop, 'shop_url'>,
+  { owner_id, reviewer_id, logo_url }: Reviewed & { logo_url: string | null },
   values: AppFacts,
 ): Promise<{ id: bigint; payment_id: string; pid: bigint }> {
   const { name, description, callback_url, homepage } = values

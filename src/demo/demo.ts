@@ -95,6 +95,7 @@ function forumEnvironment(config: Config, { link_url }: Demo, settings: SettingV
   return {
     ...siteNames(settings),
     ...(link_url !== undefined && { LINK_URL: link_url }),
+    TIPS: 'on',
     TESSERA_URL: config.PUBLIC_URL,
     TESSERA_PAYMENT_URL: config.PAYMENT_PUBLIC_URL,
     CONNECT_SECRET: config.DISCOURSE_SECRET,
@@ -192,7 +193,7 @@ export function describeDemo({ base_url, shop_url, gateway_shop_url, forum_url, 
     addresses.push(`Forum     ${forum_url}`)
     first.push(
       'Or sign in with the forum: its members need no password, and get points for their score in a moment.',
-      'Then open the menu of the forum: it shows the wallet.',
+      'Then open the menu of the forum: it shows the wallet. Posts have buttons to pay and to tip.',
     )
   }
   return [...addresses, '', ...lines, '', ...first].map((line) => `${line}\n`).join('')

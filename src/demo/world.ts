@@ -30,6 +30,7 @@ import { ensureMandates, turnOn } from './mandates.ts'
 import { daysBefore } from './members.ts'
 import { ensurePayout } from './payouts.ts'
 import { ensureSampleMembers, ensureSamples } from './samples.ts'
+import { ensureTips } from './tips.ts'
 
 const PASSWORD_LENGTH = 6
 /** Letters and digits that look different from each other. */
@@ -105,7 +106,10 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
   if (isFirst) await keepProof(deps)
   deps.findSamples = await ensureSamples(deps, store, reviewer_id)
   // Points for the score in the forum.
-  if (withForum) await turnOn(deps.db, ['forum_points_bridge', 'forum_points_for_past_score', 'forum_wallet'])
+  if (withForum) {
+    await turnOn(deps.db, ['forum_points_bridge', 'forum_points_for_past_score', 'forum_wallet'])
+    await ensureTips(deps, { admin_id: reviewer_id, base_url: config.PUBLIC_URL })
+  }
   const link_url = await findLinkUrl(deps, apps.payment_app)
   const people = await Promise.all(
     PEOPLE.map(({ username }) => describePerson(deps.db, idOf(username), saved.passwords[username]!)),

@@ -96,4 +96,47 @@ describe.skipIf(isWithoutChromium)('the forum of the demo', () => {
     await pay.click()
     await (await link).waitForURL(demo.link_url!)
   })
+
+  test.each(LOOKS)('on %s tips an author and shows the balance in four clicks', async (_, look) => {
+    const { demo, close } = await openSharedDemo()
+    onTestFinished(close)
+    const t = messages[look.locale === 'en' ? 'en' : 'zh-CN']
+    const page = await openWindow(look)
+    // The member is signed in at the forum and here.
+    await page.goto(`${demo.forum_url}/login`)
+    await page.click(`button[value="${FRANK}"]`)
+    await page.goto(`${demo.base_url}/sign-in/forum?return_to=%2Faccount`)
+    await page.goto(demo.forum_url!)
+
+    const authors = await page
+      .locator('.post-menu a')
+      .evaluateAll((links) => links.map((link) => link.ariaLabel))
+    expect(authors.map((label) => label!.split('@')[1])).toEqual(['erin', '小梅'])
+    const opened = page.waitForEvent('popup')
+    await page.locator('.post-menu a').first().click()
+    const tip = await opened
+    const lookAt = photographer(tip, `forum-tip-${look.locale}`)
+    await tip.getByRole('heading', { name: t.tips.title('erin') }).waitFor()
+    await lookAt('choice')
+    await tip.getByRole('button', { name: t.tips.submit }).click()
+    await tip.waitForURL(/\/payment\/pay\//)
+    await lookAt('pay')
+    await tip.locator('main button.primary').click()
+    await tip.getByRole('heading', { name: t.tips.states.paid }).waitFor()
+    await lookAt('paid')
+
+    await tip.close()
+    await page.click('#user-menu')
+    await page.waitForSelector('tessera-wallet[data-state=wallet]')
+    const wallet = page.locator('tessera-wallet')
+    expect(await wallet.evaluate((element) => element.shadowRoot!.textContent)).toContain('−50')
+    // Three clicks tipped, and one showed the balance. A click beside the menu closes it.
+    await page.mouse.click(4, look.viewport!.height - 4)
+    expect(await wallet.count()).toBe(0)
+
+    // The third author has no account here.
+    const none = page.waitForEvent('popup')
+    await page.locator('.post-menu a').last().click()
+    await (await none).getByRole('heading', { name: t.tips.none }).waitFor()
+  })
 })
