@@ -5,12 +5,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
 import Fastify from 'fastify'
+import type { Db } from '../database/connection.ts'
 import { grantPoints } from '../ledger/points.ts'
 import { closeDueDays } from '../ledger/proofs.ts'
 import type { Parts } from '../parts.ts'
+import { setEventsUrl } from '../payment/events/events.ts'
 import { tellOfStock } from '../payment/links/notices.ts'
-import { openNotifier } from '../payment/notifications/worker.ts'
+import { type Notifier, openNotifier } from '../payment/notifications/worker.ts'
 import { makePayOrder, type PayOrder } from '../payment/orders/pay.ts'
 import { makePlaceOrder, type PlaceOrder } from '../payment/orders/place.ts'
 import { askRefund } from '../payment/orders/refund-requests.ts'
@@ -32,6 +35,11 @@ export const PRINTED_POINTS = { alice: 5_000n, carol: 300n } as const
 const NOTIFIED_MS_MAX = 60_000
 /** Every so many notifications, the shop fails at first and gets the next one a minute later. */
 const FAILING_EVERY = 9
+/** The sticker shop tries events in the last days, before it goes on without them. */
+const EVENTS_DAYS = 9
+/** Between two looks for events that are under way. Only a fault takes all of them. */
+const LOOK_MS = 20
+const LOOKS_MAX = 500
 
 export type HistoryShop = { id: bigint; payment_id: string; pid: bigint; owner_id: bigint }
 
@@ -42,6 +50,7 @@ export type HistoryCast = {
   people: LivesCast['people']
   admin_id: bigint
   gateway_shop_url: string
+  shop_url: string
   orders: PlannedOrder[]
   /** Sales at links, each between two orders. */
   sales: PlannedSale[]
@@ -53,6 +62,7 @@ export async function playHistory(deps: Parts, cast: HistoryCast): Promise<void>
   const { orders, sales } = cast
   const now = deps.clock()
   const shop = await openMugShop(cast.gateway_shop_url)
+  const events = await openEvents(past, cast, now)
   const notifier = openNotifier(past.deps)
   notifier.start(Fastify({ logger: false }).log)
   try {
@@ -65,26 +75,36 @@ export async function playHistory(deps: Parts, cast: HistoryCast): Promise<void>
     const acts = { place: makePlaceOrder(past.deps), pay: makePayOrder(past.deps) }
     for (const day of byDay(orders)) {
       await live(dayOf(day[0]!.at), now)
+      await events.beginBefore(day[0]!.at)
       const placed: Placed[] = []
       for (const { before, sale } of cutAtSales(day, sales)) {
         const part = await placeAll(past, acts.place, cast, before)
-        await payAll(past, acts.pay, cast, part, async ({ id, paidAt }) => {
+        await payAll(past, acts.pay, cast, part, async ({ id, paidAt, shop: of }) => {
+          if (of !== 'mug' && !(of === 'sticker' && events.areOn())) return
           past.move(new Date(paidAt.getTime() + 1_000))
           await notifier.attempted(id, NOTIFIED_MS_MAX)
-          if (shop.hasFailed()) {
+          if (of === 'mug' && shop.hasFailed()) {
             past.move(new Date(paidAt.getTime() + 62_000))
             await notifier.attempted(id, NOTIFIED_MS_MAX)
           }
         })
         placed.push(...part)
-        if (sale !== undefined) await past.at(sale.at, () => sale.run(past.deps, acts.pay))
+        if (sale === undefined) continue
+        const { id } = await past.at(sale.at, () => sale.run(past.deps, acts.pay))
+        past.move(new Date(sale.at.getTime() + 1_000))
+        if (events.areOn()) await notifier.attempted(id, NOTIFIED_MS_MAX)
       }
       await endDay(past, cast, placed, now)
+      for (const { id, shop: of, refund } of placed)
+        if (of === 'sticker' && refund !== undefined && events.areOn())
+          await notifier.attempted(id, NOTIFIED_MS_MAX)
     }
+    await events.end(notifier)
     await askForOne(past, cast, orders)
   } finally {
     await notifier.stop()
     await shop.close()
+    await events.close()
   }
 }
 
@@ -200,7 +220,7 @@ async function payAll(
   pay: PayOrder,
   { buyers }: HistoryCast,
   placed: Placed[],
-  notify: (order: { id: bigint; paidAt: Date }) => Promise<void>,
+  notify: (order: { id: bigint; paidAt: Date; shop: ShopName }) => Promise<void>,
 ): Promise<void> {
   const paid = placed
     .flatMap((order) => (order.paidAt === undefined ? [] : [{ ...order, paidAt: order.paidAt }]))
@@ -209,10 +229,10 @@ async function payAll(
   for (const { id, transaction_id, buyer, product, paidAt, shop } of paid) {
     const payment = { transaction_id, payer_id: buyers[buyer], expected_amount: product.amount }
     waiting.push(past.at(paidAt, () => pay(payment)))
-    if (shop !== 'mug') continue
+    if (shop !== 'mug' && shop !== 'sticker') continue
     await Promise.all(waiting)
     waiting = []
-    await notify({ id, paidAt })
+    await notify({ id, paidAt, shop })
   }
   await Promise.all(waiting)
 }
@@ -268,6 +288,53 @@ async function askForOne(past: Past, { shops }: HistoryCast, orders: PlannedOrde
   const request = { transaction_id, amount: asked.product.amount, reason: '买家收到的图案与订单不符' }
   const moment = new Date(asked.paidAt.getTime() + 30_000)
   await past.at(moment, () => askRefund(past.deps, payment_id, request, { user_id: owner_id, ip: IP }))
+}
+
+type Events = {
+  /** Switches the events on before a moment of the last days, once. */
+  beginBefore(moment: Date): Promise<void>
+  areOn(): boolean
+  /** Waits until all are delivered, and switches them off. */
+  end(notifier: Notifier): Promise<void>
+  close(): Promise<void>
+}
+
+/** Takes the events of the sticker shop in its place, which starts after the history. */
+async function openEvents(past: Past, { shops, shop_url }: HistoryCast, now: Date): Promise<Events> {
+  const { payment_id, owner_id: user_id } = shops.sticker
+  const set = (url: string | null) => setEventsUrl(past.deps, payment_id, url, { user_id, ip: IP })
+  const { hostname, port } = new URL(shop_url)
+  const server = createServer((_request, response) => response.writeHead(204).end())
+  server.listen(Number(port), hostname)
+  await once(server, 'listening')
+  let areOn = false
+  return {
+    async beginBefore(moment) {
+      if (areOn || moment.getTime() < now.getTime() - EVENTS_DAYS * DAY_MS) return
+      await past.at(new Date(moment.getTime() - 60_000), () => set(`${shop_url}/events`))
+      areOn = true
+    },
+    areOn: () => areOn,
+    async end(notifier) {
+      areOn = false
+      past.move(now)
+      for (let looks = 0; looks < LOOKS_MAX && (await isDue(past.deps.db, shops.sticker.id)); looks += 1) {
+        notifier.nudge()
+        await setTimeout(LOOK_MS)
+      }
+      await set(null)
+    },
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+async function isDue(db: Db, app_id: bigint): Promise<boolean> {
+  const due = db.selectFrom('notifications').where('app_id', '=', app_id).where('status', '=', 'due')
+  return (await due.select('id').limit(1).execute()).length > 0
 }
 
 /** Answers notifications in the place of the mug shop, which starts after the history. */

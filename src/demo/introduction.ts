@@ -28,6 +28,7 @@ type Known = {
   reviewer_id: bigint
   apps: DemoApps
   gateway_shop_url: string
+  shop_url: string
   logoOf(name: string): string
 }
 
@@ -71,7 +72,14 @@ export async function introduce(deps: Parts, known: Known): Promise<boolean> {
   const sales = await makeLinks(deps, shops.sticker, { orders, buyers: ids })
   await playHistory(deps, {
     ...{ buyers: { ...ids, alice: people.alice }, people: { ...ids, ...people } },
-    ...{ orders, sales, shops, admin_id: reviewer_id, gateway_shop_url: known.gateway_shop_url },
+    ...{
+      orders,
+      sales,
+      shops,
+      admin_id: reviewer_id,
+      gateway_shop_url: known.gateway_shop_url,
+      shop_url: known.shop_url,
+    },
   })
   return true
 }

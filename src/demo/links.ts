@@ -108,7 +108,7 @@ const LINKS: DemoLink[] = [
 ]
 
 /** A sale at a link, at a moment between two orders. */
-export type PlannedSale = { at: Date; run(past: Parts, pay: PayOrder): Promise<{ transaction_id: string }> }
+export type PlannedSale = { at: Date; run(past: Parts, pay: PayOrder): Promise<{ id: bigint }> }
 
 /** Makes the links of the shop, and plans their sales among these orders. The caller does so once, before the history. */
 export async function makeLinks(
@@ -182,7 +182,7 @@ async function sell(
   past: Parts,
   pay: PayOrder,
   { link, slug, i, payment_id, owner_id, buyers }: Sale,
-): Promise<{ transaction_id: string }> {
+): Promise<{ id: bigint }> {
   const { details, said, sold } = link
   const { username } = MEMBERS[(i * 5 + details.title!.length) % MEMBERS.length]!
   const user_id = buyers[username]
@@ -201,7 +201,11 @@ async function sell(
   const actor = { user_id: owner_id, ip: IP }
   if (said !== undefined && i < said.length - 1)
     await judgeMessage(past, payment_id, { slug, transaction_id, to: 'shown' }, actor)
-  return { transaction_id }
+  return past.db
+    .selectFrom('orders')
+    .where('transaction_id', '=', transaction_id)
+    .select('id')
+    .executeTakeFirstOrThrow()
 }
 
 const codesOf = (count: number) =>

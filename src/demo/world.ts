@@ -96,7 +96,14 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
   await ensureLinked(deps, apps, shop)
   await ensureMandates(deps, apps, { owner_id, reviewer_id })
   const people_ids = { alice: idOf('alice'), bob: owner_id, carol: idOf('carol'), dora: idOf('dora') }
-  const isFirst = await introduce(deps, { people: people_ids, reviewer_id, apps, gateway_shop_url, logoOf })
+  const isFirst = await introduce(deps, {
+    people: people_ids,
+    reviewer_id,
+    apps,
+    gateway_shop_url,
+    shop_url,
+    logoOf,
+  })
   await ensurePayout(deps, apps.payment_app, owner_id)
   await showPortraits(deps.db, shop_url)
   await confirmAddresses(deps.db)

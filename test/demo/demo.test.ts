@@ -329,6 +329,23 @@ describe('a first start', () => {
     expect(new Set(apart).size).toBeGreaterThan(20)
   })
 
+  test('has delivered the events of the sticker shop', async () => {
+    const events = await withDatabase(dataDir, (db) =>
+      db
+        .selectFrom('notifications as event')
+        .innerJoin('payment_apps as app', 'app.id', 'event.app_id')
+        .innerJoin('notification_attempts as attempt', 'attempt.notification_id', 'event.id')
+        .where('app.name', '=', 'Sticker Shop')
+        .select(['event.kind', 'event.status', 'event.created_at', 'attempt.started_at'])
+        .execute(),
+    )
+    expect(events.length).toBeGreaterThan(30)
+    expect(new Set(events.map(({ kind }) => kind))).toEqual(
+      new Set(['order.paid', 'order.refunded', 'link.sold', 'transfer.completed']),
+    )
+    expect(new Set(events.map(({ status }) => status))).toEqual(new Set(['delivered']))
+  })
+
   test('has a finished payout with a refused line, and a test application with an access key', async () => {
     const [payout, keys] = await withDatabase(dataDir, async (db) => {
       const { id } = await db
