@@ -55,6 +55,7 @@ function describeTip(line: StatementLine, t: Messages['account']): Movement {
   return {
     ...line,
     word: wordOf(line, t),
+    ...{ app_name: null, app_logo_url: null },
     title: plainText(partner),
     note: line.reason === null ? '' : plainText(line.reason),
     href: hrefOf(line),

@@ -29,6 +29,10 @@ export const tips = {
   backToPost: { en: 'Back to the post', zh: '返回帖子' },
   backToForum: { en: 'Back to the forum', zh: '返回论坛' },
   backToWallet: { en: 'Back to my wallet', zh: '返回钱包' },
+  give: (formatted: string, amount: bigint) => ({
+    en: `Give ${formatted} ${counted(amount, POINT, POINTS)}`,
+    zh: `打赏 ${formatted} ${POINTS}`,
+  }),
   cancel: { en: 'Do not tip', zh: '不打赏了' },
   none: { en: 'No tip possible', zh: '无法打赏' },
   noneText: { en: 'This member cannot receive tips here.', zh: '该成员暂时不能接收打赏。' },
