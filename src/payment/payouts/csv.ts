@@ -3,18 +3,28 @@
 // Tables: payouts, payout_lines.
 // Clauses: spec/payouts 1.1–1.4, 2.1–2.6, 3.1–3.3.
 /**
- * Reads the lines of a payout from a CSV file: a header with `username` and `amount`, and optionally `user_id`, `memo` and `line_id`,
- * in any order; separated by commas, semicolons or tabs. Pure. spec/payouts 3.1.
+ * Reads the lines of a payout from a CSV file or a paste: username, amount and memo by position, or a header with `username` and
+ * `amount`, and optionally `user_id`, `memo` and `line_id`, in any order; separated by commas, semicolons or tabs. Pure. spec/payouts 3.1.
  */
 import { ALL_LINES_MAX, LINES_MAX, Line } from './request.ts'
 
 export const CSV_BYTES_MAX = 256 * 1024
-/** Faulty lines that a refusal names. */
-const FAULTS_MAX = 20
 const COLUMNS = ['username', 'amount', 'user_id', 'memo', 'line_id'] as const
+/** The columns of a file without a header, in their order. */
+const BY_POSITION: readonly string[] = ['username', 'amount', 'memo']
 type Column = (typeof COLUMNS)[number]
-/** What is wrong with a line: the value of a column, or a quotation mark. `first` is the line that has the same line_id. */
-export type LineFault = { line: number; column: Column | '"'; value: string; first?: number }
+/**
+ * What is wrong with a line: the value of a column, a quotation mark, names of columns that are unknown, or a member who does not
+ * exist. `first` is the line that has the same line_id.
+ */
+export type LineFault = {
+  line: number
+  column: Column | '"' | 'header' | 'member'
+  value: string
+  first?: number
+}
+/** The recipient that a line names. */
+export type NamedMember = { line: number; username: string; user_id: bigint | undefined }
 
 /** A line of a file. Without a user_id, the name alone says who is meant. */
 export type FileLine = {
@@ -27,57 +37,83 @@ export type FileLine = {
 
 export type FileFault =
   | { fault: 'too_large' | 'not_text' | 'no_header' | 'no_lines' | 'too_many' | 'too_many_for_all' }
-  | { fault: 'lines'; lines: LineFault[] }
+  // All faults that the text alone shows, and the readable recipients of all lines.
+  | { fault: 'lines'; lines: LineFault[]; members: NamedMember[] }
 
-/** Reads a file. The line_id of a line without one is its number in the file, whose header is line 1. */
+/** Reads a file. The line_id of a line without one is its number in the file, whose first line is line 1. */
 export function readPayoutFile(file: Buffer, mode: 'each' | 'all'): FileLine[] | FileFault {
   if (file.length > CSV_BYTES_MAX) return { fault: 'too_large' }
   const text = decode(file)
   if (text === undefined) return { fault: 'not_text' }
-  const [header, ...records] = recordsOf(text)
-  const names = header?.cells.map((cell) => cell.trim().toLowerCase()) ?? []
+  const all = recordsOf(text)
+  const header = headerOf(all[0])
+  const names = header ?? BY_POSITION
   if (!names.includes('username') || !names.includes('amount')) return { fault: 'no_header' }
-  const places = Object.fromEntries(COLUMNS.map((column) => [column, names.indexOf(column)])) as Record<
-    Column,
-    number
-  >
+  const records = header === undefined ? all.map(withWholeMemo) : all.slice(1)
   if (records.length === 0) return { fault: 'no_lines' }
   if (records.length > LINES_MAX) return { fault: 'too_many' }
   if (mode === 'all' && records.length > ALL_LINES_MAX) return { fault: 'too_many_for_all' }
-
-  const lines: FileLine[] = []
-  const faults: LineFault[] = []
-  const lineOf = new Map<string, number>()
-  for (const { line, cells, isBroken } of records) {
-    const cell = (column: Column) => cells[places[column]]?.trim() ?? ''
-    const read = readLine(cell, String(line))
-    const first = 'column' in read ? undefined : lineOf.get(read.line_id)
-    if (isBroken) faults.push({ line, column: '"', value: '' })
-    else if ('column' in read) faults.push({ line, column: read.column, value: cell(read.column) })
-    else if (first !== undefined) faults.push({ line, column: 'line_id', value: read.line_id, first })
-    else {
-      lineOf.set(read.line_id, line)
-      lines.push(read)
-    }
-  }
-  return faults.length > 0 ? { fault: 'lines', lines: faults.slice(0, FAULTS_MAX) } : lines
+  return readLines(records, names)
 }
 
-function readLine(cell: (column: Column) => string, number: string): FileLine | { column: Column } {
+/** The columns that a first line names, in lower case. Undefined for a line of a payout: it names neither, or has an amount second. */
+function headerOf(first: CsvRecord | undefined): string[] | undefined {
+  const names = first?.cells.map((cell) => cell.trim().toLowerCase()) ?? []
+  const isHeader = names.includes('username') || names.includes('amount')
+  return isHeader && !Line.shape.amount.safeParse(names[1]).success ? names : undefined
+}
+
+/** A memo without quotation marks may hold the separator. Spreadsheets end a line with empty cells. */
+function withWholeMemo(record: CsvRecord): CsvRecord {
+  const [username = '', amount = '', ...memo] = record.cells
+  while (memo.length > 0 && memo.at(-1)!.trim() === '') memo.pop()
+  return { ...record, cells: [username, amount, memo.join(record.separator)] }
+}
+
+function readLines(records: CsvRecord[], names: readonly string[]): FileLine[] | FileFault {
+  const lines: FileLine[] = []
+  const faults: LineFault[] = []
+  const members: NamedMember[] = []
+  const lineOf = new Map<string, number>()
+  for (const { line, cells, isBroken } of records) {
+    if (isBroken) {
+      faults.push({ line, column: '"', value: '' })
+      continue
+    }
+    const cell = (column: Column) => cells[names.indexOf(column)]?.trim() ?? ''
+    const { wrong, read } = readLine(cell, String(line))
+    if (names === BY_POSITION && line === 1 && wrong.includes('amount') && !/\d/.test(cell('amount')))
+      faults.push({ line, column: 'header', value: '' })
+    faults.push(...wrong.map((column) => ({ line, column, value: cell(column) })))
+    const { line_id, username, user_id } = read
+    if (username !== undefined) members.push({ line, username, user_id })
+    const first = line_id === undefined ? undefined : lineOf.get(line_id)
+    if (first !== undefined) faults.push({ line, column: 'line_id', value: line_id!, first })
+    else if (line_id !== undefined) lineOf.set(line_id, line)
+    lines.push(read as FileLine)
+  }
+  return faults.length > 0 ? { fault: 'lines', lines: faults, members } : lines
+}
+
+/** Reads the columns of a line, and names those whose values are wrong. Without any, the line is complete. */
+function readLine(
+  cell: (column: Column) => string,
+  number: string,
+): { wrong: Column[]; read: Partial<FileLine> } {
   const { shape } = Line
-  const line_id = shape.line_id.safeParse(cell('line_id') || number)
-  const username = shape.to_username.safeParse(cell('username').replace(/^@/, ''))
-  const user_id = shape.to_user_id.optional().safeParse(cell('user_id') || undefined)
-  const amount = shape.amount.safeParse(cell('amount'))
-  const memo = shape.memo.safeParse(cell('memo'))
-  if (!username.success) return { column: 'username' }
-  if (!amount.success) return { column: 'amount' }
-  if (!user_id.success) return { column: 'user_id' }
-  if (!memo.success) return { column: 'memo' }
-  if (!line_id.success) return { column: 'line_id' }
+  const read = {
+    username: shape.to_username.safeParse(cell('username').replace(/^@/, '')),
+    amount: shape.amount.safeParse(cell('amount')),
+    user_id: shape.to_user_id.optional().safeParse(cell('user_id') || undefined),
+    memo: shape.memo.safeParse(cell('memo')),
+    line_id: shape.line_id.safeParse(cell('line_id') || number),
+  }
   return {
-    ...{ line_id: line_id.data, username: username.data, user_id: user_id.data },
-    ...{ amount: amount.data, memo: memo.data },
+    wrong: COLUMNS.filter((column) => !read[column].success),
+    read: {
+      ...{ line_id: read.line_id.data, username: read.username.data, user_id: read.user_id.data },
+      ...{ amount: read.amount.data, memo: read.memo.data },
+    } as Partial<FileLine>,
   }
 }
 
@@ -90,18 +126,24 @@ function decode(file: Buffer): string | undefined {
   }
 }
 
-type CsvRecord = { line: number; cells: string[]; isBroken: boolean }
+/** A tab anywhere in the first line, or its first comma or semicolon. A memo may hold the other one. */
+function separatorOf(text: string): string {
+  const [first = ''] = text.trimStart().split(/\r\n|\n|\r/, 1)
+  const unquoted = first.replaceAll(/"[^"]*"/g, '')
+  return unquoted.includes('\t') ? '\t' : (/[,;]/.exec(unquoted)?.[0] ?? ',')
+}
+
+type CsvRecord = { line: number; cells: string[]; isBroken: boolean; separator: string }
 
 /**
  * The records that are not empty, with the numbers of their lines from 1. A quoted cell may hold separators and line breaks. A record
  * is broken when its quotation mark closes nowhere, or text follows the closing one.
  */
 function recordsOf(text: string): CsvRecord[] {
-  const [first = ''] = text.trimStart().split(/\r\n|\n|\r/, 1)
-  const separator = [';', '\t'].find((sign) => first.includes(sign)) ?? ','
+  const separator = separatorOf(text)
   const records: CsvRecord[] = []
   let line = 1
-  let record: CsvRecord = { line, cells: [], isBroken: false }
+  let record: CsvRecord = { line, cells: [], isBroken: false, separator }
   let cell = ''
   let state: 'plain' | 'quoted' | 'closed' = 'plain'
 
@@ -113,7 +155,7 @@ function recordsOf(text: string): CsvRecord[] {
   const endRecord = () => {
     endCell()
     if (record.isBroken || record.cells.some((each) => each.trim() !== '')) records.push(record)
-    record = { line, cells: [], isBroken: false }
+    record = { line, cells: [], isBroken: false, separator }
   }
   for (const [sign] of text.matchAll(/\r\n|[\s\S]/g)) {
     const isBreak = /[\r\n]/.test(sign)

@@ -5,7 +5,7 @@ import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
 import { byLevel } from '../orders/transfers.ts'
 import { type Actor, audit, getPermitted, lockPermitted } from '../rights/rights.ts'
-import type { FileLine } from './csv.ts'
+import type { FileLine, LineFault, NamedMember } from './csv.ts'
 import {
   cancelPayout,
   findPayout,
@@ -64,8 +64,18 @@ export async function createDraft(
   })
 }
 
+/** Finds the lines whose recipient is no member: a name that is unknown, or that has another id. */
+export async function unknownMembers(deps: Core, named: NamedMember[]): Promise<LineFault[]> {
+  const ids = await idsOf(deps, named)
+  return named.flatMap(({ line, username, user_id }) => {
+    const id = ids.get(username.toLowerCase())
+    if (id !== undefined && (user_id ?? id) === id) return []
+    return { line, column: 'member' as const, value: user_id ? `${username}, ${user_id}` : username }
+  })
+}
+
 /** The ids of members by their names in lower case. */
-async function idsOf({ db }: Core, lines: FileLine[]): Promise<Map<string, bigint>> {
+async function idsOf({ db }: Core, lines: { username: string }[]): Promise<Map<string, bigint>> {
   const names = [...new Set(lines.map(({ username }) => username.toLowerCase()))]
   const { rows } = await sql<{ id: bigint; name: string }>`
     select users.id, asked.name from unnest(${names}::text[]) as asked (name)

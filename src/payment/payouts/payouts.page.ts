@@ -14,7 +14,7 @@ import { navFor } from '../apps/area.ts'
 import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted, type Right } from '../rights/rights.ts'
 import { CSV_BYTES_MAX, type FileFault, type LineFault, readPayoutFile } from './csv.ts'
-import { changePayout, createDraft, DRAFT_HOURS, notFound, payDraft } from './drafts.ts'
+import { changePayout, createDraft, DRAFT_HOURS, notFound, payDraft, unknownMembers } from './drafts.ts'
 import { merchantPayouts } from './payouts.texts.ts'
 import { linesOfPayout, type Payout, payoutsOfApp, payoutWithId } from './payouts.ts'
 import { Reference } from './request.ts'
@@ -22,6 +22,8 @@ import { checkDraft, readResults, type ShownLines, type ShownPayout } from './sh
 
 const PATH = '/payment/applications/:payment_id/payouts'
 const PAGE_ROWS = 25
+/** Faults of lines that a page names. It counts the others. */
+const FAULTS_SHOWN = 50
 /** Characters of a faulty value that its message repeats. */
 const VALUE_SHOWN = 40
 
@@ -133,7 +135,7 @@ function uploadForm(scope: FastifyInstance, deps: Core): void {
     if (file === undefined && pasted.trim() === '') throw new FormRefused({ file: words.faults.no_lines })
     const lines = readPayoutFile(file ?? Buffer.from(pasted), mode)
     if ('fault' in lines)
-      throw new FormRefused({ [pasted.trim() === '' ? 'file' : 'lines']: sayFault(lines, words) })
+      throw new FormRefused({ [pasted.trim() === '' ? 'file' : 'lines']: await sayFault(deps, lines, words) })
     const draft = { reference, mode, lines }
     const id = await createDraft(deps, request.params.payment_id, draft, actorOf(request)).catch(
       asRefused(request, { conflict: { reference: words.referenceUsed } }),
@@ -166,9 +168,14 @@ function asRefused({ locale }: FastifyRequest, byCode: { [code: string]: Record<
 
 type Words = FastifyRequest['locale']['t']['merchantPayouts']
 
-function sayFault(fault: FileFault, words: Words): string[] {
+/** Says every fault in the order of the lines, also names that only the database refuses. */
+async function sayFault(deps: Core, fault: FileFault, words: Words): Promise<string[]> {
   if (fault.fault !== 'lines') return [words.faults[fault.fault]]
-  return fault.lines.map((line) => sayLineFault(line, words))
+  const faults = [...fault.lines, ...(await unknownMembers(deps, fault.members))]
+  const shown = faults.toSorted((a, b) => a.line - b.line).slice(0, FAULTS_SHOWN)
+  const said = shown.map((line) => sayLineFault(line, words))
+  const more = faults.length - shown.length
+  return more > 0 ? [...said, words.moreFaults(String(more), more)] : said
 }
 
 function sayLineFault(fault: LineFault, { lineFaults, lineMissing, lineRepeated }: Words): string {

@@ -53,13 +53,13 @@ export const merchantPayouts = {
   } satisfies Record<PayoutStatus, Text>,
   file: { en: 'CSV file', zh: 'CSV 文件' },
   fileHint: {
-    en: 'A header with username and amount, optionally user_id, memo and line_id. Separated by commas, semicolons or tabs, in UTF-8, up to 1,000 lines and 256 KB.',
-    zh: '表头须有 username 和 amount，可选 user_id、memo、line_id；以逗号、分号或制表符分隔，UTF-8 编码，最多 1,000 行、256 KB。',
+    en: 'Username, amount and memo in this order, or a header with username and amount, optionally user_id, memo and line_id. Separated by commas, semicolons or tabs, in UTF-8, up to 1,000 lines and 256 KB.',
+    zh: '依次为用户名、金额、备注；或用表头写明 username 和 amount，可选 user_id、memo、line_id。以逗号、分号或制表符分隔，UTF-8 编码，最多 1,000 行、256 KB。',
   },
   paste: { en: 'Or paste the lines', zh: '或粘贴各行' },
   pasteHint: {
-    en: 'The same columns, also from a spreadsheet.',
-    zh: '列与文件相同，也可从电子表格粘贴。',
+    en: 'The same columns, also from a spreadsheet and without a header.',
+    zh: '列与文件相同，也可从电子表格粘贴，无需表头。',
   },
   pasteOrFile: { en: 'Choose a file or paste lines, not both.', zh: '文件和粘贴请二选一。' },
   again: { en: 'Pay these in a new payout', zh: '用新的批量付款支付这些行' },
@@ -85,8 +85,8 @@ export const merchantPayouts = {
       zh: '第一行须包含列名 username 和 amount。',
     },
     no_lines: {
-      en: 'Choose a file with at least one line below the header.',
-      zh: '请选择文件，表头以下至少要有一行。',
+      en: 'Choose a file or paste lines: a header needs at least one line below it.',
+      zh: '请选择文件或粘贴各行；如有表头，其下至少要有一行。',
     },
     too_many: { en: 'A payout has at most 1,000 lines.', zh: '每次批量付款最多 1,000 行。' },
     too_many_for_all: {
@@ -109,9 +109,14 @@ export const merchantPayouts = {
       zh: `第 ${line} 行：“${value}”不是成员编号。`,
     },
     memo: {
-      en: `Line ${line}: the memo has more than 100 characters, or a line break.`,
-      zh: `第 ${line} 行：备注超过 100 个字符，或含有换行。`,
+      en: `Line ${line}: the memo has more than 100 characters, a tab or a line break.`,
+      zh: `第 ${line} 行：备注超过 100 个字符，或含有制表符、换行。`,
     },
+    header: {
+      en: `Line ${line}: a header must name the columns username and amount.`,
+      zh: `第 ${line} 行：如为表头，须包含列名 username 和 amount。`,
+    },
+    member: { en: `Line ${line}: there is no member “${value}”.`, zh: `第 ${line} 行：没有成员“${value}”。` },
     line_id: {
       en: `Line ${line}: “${value}” is no line_id. It has 1 to 32 letters, digits and signs, without spaces, & and colons.`,
       zh: `第 ${line} 行：“${value}”不能用作 line_id。应为 1 至 32 个字母、数字或符号，不含空格、& 和冒号。`,
@@ -130,6 +135,10 @@ export const merchantPayouts = {
   lineRepeated: (line: string, value: string, first: string) => ({
     en: `Line ${line}: the line_id ${value} is already in line ${first}.`,
     zh: `第 ${line} 行：line_id ${value} 与第 ${first} 行重复。`,
+  }),
+  moreFaults: (more: string, n: number) => ({
+    en: `${more} more ${counted(n, 'fault', 'faults')} in later lines.`,
+    zh: `后面的行还有 ${more} 处错误。`,
   }),
   check: { en: 'Check and pay', zh: '核对并付款' },
   toPay: { en: 'Lines to pay', zh: '待付行数' },

@@ -54,12 +54,29 @@ describe('a file', () => {
         { line_id: '3', username: 'bob', user_id: undefined, amount: 20n, memo: '' },
       ],
     ],
+    [
+      'without a header, with tabs and empty cells,',
+      'alice\t50\tfirst, or second\t\n@bob\t20\t\t\n',
+      [
+        { ...alices, line_id: '1', memo: 'first, or second' },
+        { ...alices, line_id: '2', username: 'bob', amount: 20n },
+      ],
+    ],
+    [
+      'without a header, with commas in a memo,',
+      'amount,50,"first; best"\nalice,50,well, done; Alice\n',
+      [
+        { ...alices, line_id: '1', username: 'amount', memo: 'first; best' },
+        { ...alices, memo: 'well, done; Alice' },
+      ],
+    ],
   ])('%s is read', (_, text, lines) => {
     expect(read(text)).toEqual(lines)
   })
 
   it.each<[what: string, text: string | Buffer, fault: FileFault, mode?: 'all']>([
-    ['without a header', 'alice,50', { fault: 'no_header' }],
+    ['with another header', 'name,amount\nalice,50', { fault: 'no_header' }],
+    ['that is empty', '', { fault: 'no_lines' }],
     ['without lines', 'username,amount\n\n', { fault: 'no_lines' }],
     ['that is no text', Buffer.from([0x75, 0xff]), { fault: 'not_text' }],
     ['above 256 KB', Buffer.alloc(CSV_BYTES_MAX + 1, 'a'), { fault: 'too_large' }],
@@ -82,12 +99,31 @@ describe('a file', () => {
           { line: 6, column: 'memo', value: 'a\nb' },
           { line: 8, column: '"', value: '' },
         ],
+        members: ['bob', 'bob', 'bob'].map((username, i) => ({ line: i + 4, username, user_id: undefined })),
       },
     ],
     [
       'with a line_id twice',
       'username,amount,line_id\nbob,5,q\nbob,5,q\n',
-      { fault: 'lines', lines: [{ line: 3, column: 'line_id', value: 'q', first: 2 }] },
+      {
+        fault: 'lines',
+        lines: [{ line: 3, column: 'line_id', value: 'q', first: 2 }],
+        members: [2, 3].map((line) => ({ line, username: 'bob', user_id: undefined })),
+      },
+    ],
+    [
+      'with names of columns that are unknown, and two faults in a line,',
+      'name\tpoints\n\tx\n',
+      {
+        fault: 'lines',
+        lines: [
+          { line: 1, column: 'header', value: '' },
+          { line: 1, column: 'amount', value: 'points' },
+          { line: 2, column: 'username', value: '' },
+          { line: 2, column: 'amount', value: 'x' },
+        ],
+        members: [{ line: 1, username: 'name', user_id: undefined }],
+      },
     ],
   ])('%s is refused', (_, text, fault, mode) => {
     expect(read(text as string, mode)).toEqual(fault)
@@ -283,6 +319,28 @@ describe('a payout from a file', () => {
 
 describe('pasted lines', () => {
   const paste = (lines: string, fields: Record<string, string> = {}) => send('', { lines, ...fields })
+
+  it('need no header, and name every fault of every line at once', async () => {
+    const fresh = await merchant.owner.signIn()
+    const pasted = `${alice.username}\t5\tfirst\n@nobody-here\t5\n${bob.username}\tmany\tsecond\n${'x\ty\n'.repeat(30)}`
+    const faulty = await send('', { lines: pasted }, fresh)
+    expect(faulty.statusCode).toBe(400)
+    const text = textOf(faulty.body)
+    expect(text).toContain(
+      `${t.lineFaults('2', 'nobody-here').member} ${t.lineFaults('3', 'many').amount} ${t.lineFaults('4', 'y').amount} ${t.lineFaults('4', 'x').member}`,
+    )
+    expect(text).not.toContain(t.lineFaults('1', alice.username).member)
+    expect(text).toContain(t.moreFaults('12', 12))
+    expect(faulty.body).toContain(`${bob.username}\tmany\tsecond`)
+    const other = await send(`${csv('').replace('memo', 'user_id')}${alice.username},5,1\nbob,x,`, {}, fresh)
+    expect(textOf(other.body)).toContain(t.lineFaults('2', `${alice.username}, 1`).member)
+
+    const { headers } = await send('', { lines: `${alice.username}\t5\tfirst\nnobody-here\t7` }, fresh)
+    const page = await fresh.get(String(headers.location))
+    expect(textOf(page.body)).toContain(`@${alice.username} first 5`)
+    expect(textOf(page.body)).toContain(`@nobody-here ${t.line} 2 · ${t.outcomes.mismatch} 7`)
+    await fresh.submit(page, `${String(headers.location)}/cancel`)
+  })
 
   it('are checked as a file is, and stay in the form with their faults', async () => {
     const { headers, statusCode } = await paste(`username\tamount\n${alice.username}\t5`)
