@@ -98,6 +98,10 @@ export const forum = {
     zh: '已开启打赏，但尚未设置打赏应用。',
   },
   tipsOn: { en: 'Tips are on.', zh: '打赏已开启。' },
+  tipsOff: {
+    en: 'Tips are off until you switch them on in the settings.',
+    zh: '打赏尚未开启，请在设置中开启。',
+  },
   tipsSetting: { en: 'Settings of tips', zh: '打赏设置' },
   lists: { en: 'Lists', zh: '名单' },
   listsText: {

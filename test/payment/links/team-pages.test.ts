@@ -71,6 +71,21 @@ describe('the form of a link', () => {
     expect(share).toMatch(new RegExp(`25 points · [^ ]+/l/${slug} .* ${l.sales} 0 `))
     const published = await buyer.get(`/l/${slug}`)
     expect([published.status, published.body.includes(l.previewBar)]).toEqual([200, false])
+    expect(textOf(published.body)).toContain(messages.en.common.reviewed)
+  })
+
+  it('calls no application reviewed that is not approved', async () => {
+    const waiting = await makeMerchant(test, { approved: false })
+    const links = `/payment/applications/${waiting.payment_id}/links`
+    const applicant = await waiting.owner.signIn()
+    const { location } = await applicant.submit(
+      await applicant.get(`${links}/new`),
+      `${links}/new`,
+      linkFields(),
+    )
+    const preview = textOf((await applicant.get(`/l/${slugOf(location!)}`)).body)
+    expect(preview).toContain(l.previewBar)
+    expect(preview).not.toContain(messages.en.common.reviewed)
   })
 
   it('takes a free price up to the limit of the owner’s level', async () => {

@@ -267,6 +267,9 @@ describe('an administrator', () => {
     const page = await admin.get('/admin/forum')
     expect(textOf(page.body)).toContain(staff.forum.tipsOn)
     expect(page.body).not.toContain('action="/admin/forum/tips"')
+    await setSetting(test, 'tips', 'off')
+    expect(textOf((await admin.get('/admin/forum')).body)).toContain(staff.forum.tipsOff)
+    await setSetting(test, 'tips', 'on')
   })
 })
 
@@ -275,7 +278,13 @@ describe('a site without tips', async () => {
   const admin: Browser = await (await makePerson(other.test, { is_admin: true })).signIn()
 
   it('names their application on the page of the forum, among those that fit', async () => {
-    expect(textOf((await admin.get('/admin/forum')).body)).toContain(staff.forum.tipsNone)
+    const empty = await admin.get('/admin/forum')
+    expect(textOf(empty.body)).toContain(staff.forum.tipsNone)
+    const register = /<a class="button" href="([^"]+)">([^<]+)/g
+    const [, href] = [...empty.body.matchAll(register)].find(
+      ([, , text]) => text === staff.forum.tipsRegister,
+    )!
+    expect(await admin.get(href!)).toMatchObject({ status: 200 })
     await setSetting(other.test, 'tips', 'on')
     expect(textOf((await admin.get('/admin/forum')).body)).toContain(staff.forum.tipsMissing)
     const fitting = await makeMerchant(other.test)
