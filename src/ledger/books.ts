@@ -86,6 +86,8 @@ export async function proveBooks(
     const walk = inSnapshot(db, rows[0]!.id, (other) =>
       verifyChain(other, secrets, { from: proven?.sealed, onProgress }),
     )
+    // It may fail before somebody waits for it. The failure is thrown where its verdict is needed.
+    walk.catch(() => {})
     try {
       return await proveWithin(tx, secrets, undefined, proven, walk)
     } finally {

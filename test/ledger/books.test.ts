@@ -560,6 +560,14 @@ describe('the page', () => {
     expect((await proveBooks(test.db, secrets)).unsealed).toBe(1n)
     await sealAll(deps)
   })
+
+  it('over two connections ends with the error of the chain, however early that comes', async () => {
+    const stop = () => {
+      throw new Error('stopped')
+    }
+    const options = { isChainBeside: true }
+    await expect(proveBooks(test.db, test.deps.secrets, stop, undefined, options)).rejects.toThrow('stopped')
+  })
 })
 
 describe('npm run books', () => {
