@@ -17,7 +17,7 @@ type Say = (en: string, zh: string) => string
 /** All rules in one language, in the order of the page. */
 export function rulesOf(settings: SettingValues, language: keyof Text): Rules[] {
   const say: Say = (en, zh) => (language === 'zh' ? zh : en)
-  const all = [orderRules, roundingRules, transferRules, mandateRules, limitRules, gatewayRules]
+  const all = [orderRules, roundingRules, transferRules, mandateRules, tipRules, limitRules, gatewayRules]
   return all.map((rules) => rules(settings, say))
 }
 
@@ -161,6 +161,37 @@ function mandateRules(settings: SettingValues, say: Say): Rules {
         String(level),
         grouped(settings[`mandate_charge_max_tl${level}`]),
         grouped(settings[`mandate_month_max_tl${level}`]),
+      ]),
+    },
+  }
+}
+
+function tipRules(settings: SettingValues, say: Say): Rules {
+  return {
+    id: 'tips',
+    title: say('Tips, by the trust level of the giver', '打赏：按打赏者的信任等级'),
+    lines: [
+      settings.tips === 'on'
+        ? say('Tips are on.', '打赏已开启。')
+        : say(
+            'Tips are off on this site. An administrator switches them on.',
+            '本站未开启打赏，由管理员开启。',
+          ),
+      say(
+        `A giver’s account is at least ${settings.tip_min_age_days} days old. An author has signed in here, has trust level ${settings.tip_receive_min_trust_level}, and accepts tips.`,
+        `打赏者的账号至少 ${settings.tip_min_age_days} 天。作者须在本站登录过、达到信任等级 ${settings.tip_receive_min_trust_level}，并接收打赏。`,
+      ),
+      say(
+        `An author receives at most ${grouped(settings.tip_received_day_max)} in a day, and two members give each other at most ${settings.tip_pair_week_max} tips in seven days. Days are those of China (UTC+8). Limits are judged again at the payment, and a refund gives nothing of them back.`,
+        `每位作者每天最多收 ${grouped(settings.tip_received_day_max)}，两位成员七天内互相打赏最多 ${settings.tip_pair_week_max} 次。日期按北京时间计算。付款时会再次检查限额，退款不返还额度。`,
+      ),
+    ],
+    table: {
+      head: [say('Trust level', '信任等级'), say('One tip', '单次'), say('Given in a day', '每日合计')],
+      rows: LEVELS.map((level) => [
+        String(level),
+        grouped(settings[`tip_max_tl${level}`]),
+        grouped(settings[`tip_day_max_tl${level}`]),
       ]),
     },
   }

@@ -251,11 +251,13 @@ describe('the document', () => {
       order_expiry_minutes: '47',
       mandate_charge_max_tl2: '777',
       mandate_month_max_tl2: '8888',
+      tip_max_tl2: '76',
     } as const
     for (const [name, value] of Object.entries(changed)) await setSetting(test, name as SettingName, value)
     const { body } = await buyer.get('/docs/rules')
     expect(body).toContain('<td>2</td><td>2.75%</td><td>1</td><td>4,321</td>')
     expect(body).toContain('<td>2</td><td>777</td><td>8,888</td>')
+    expect(body).toContain('<td>2</td><td>76</td><td>500</td>')
     const rules = textOf(body)
     for (const figure of [' 12.3% ', ' 47 ', ' (1020)']) expect(rules).toContain(figure)
     await switchMandates(test)
