@@ -7,6 +7,7 @@ import { browserScope, requireUser, sessionOf } from '../../accounts/session/ses
 import { coloursOf, OWN_ACCENT } from '../../core/brand.ts'
 import type { Core } from '../../core/core.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
+import { balanceOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { isLanguage } from '../../web/languages.ts'
@@ -59,6 +60,8 @@ declare module '../../web/views.ts' {
       refusal: LinkRefusal | undefined
       asked: Asked
       isSignedIn: boolean
+      /** The points that the reader lacks for the least that the link costs. */
+      missing: bigint
       key: string
       path: string
       /** What forums and messengers read. None for a draft and in test mode. */
@@ -262,12 +265,20 @@ async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, r
     refusal: refused ?? (await predictRefusal(link, deps)),
     asked: given.data ?? Asked.parse({}),
     isSignedIn: request.session !== undefined,
+    missing: await findMissing(link, request, deps),
     key: randomUUID(),
     path: `/l/${link.slug}`,
   }
   reply.header('x-robots-tag', 'noindex')
   const status = refused === undefined ? 200 : (STATUS[refused] ?? 409)
   return reply.page('payment/links/link', data, { status })
+}
+
+/** Whole points. None for visitors, and in test mode, where a payment opens the wallet. */
+async function findMissing(link: LinkPage, { session }: FastifyRequest, { db }: Core): Promise<bigint> {
+  if (session === undefined || link.book === 'test') return 0n
+  const [price, balance] = [link.amount ?? link.amount_min ?? 0n, await balanceOf(db, session.user.id)]
+  return price > balance ? price - balance : 0n
 }
 
 /** What the team of a draft may do with it. */

@@ -20,6 +20,19 @@ const bob = await makePerson(test, { points: 1_000n })
 const [client, other, visitor] = [await alice.signIn(), await bob.signIn(), browser(test)]
 
 describe('the page of a link', () => {
+  it('says before an order which points its reader lacks', async () => {
+    const poor = await (await makePerson(test, { points: 10n })).signIn()
+    const { slug } = await makeLink(test, merchant, { amount: 40n })
+    const { missing } = p
+    expect(textOf((await poor.get(`/l/${slug}`)).body)).toContain(missing('30', 30n))
+    for (const reader of [client, visitor])
+      expect(textOf((await reader.get(`/l/${slug}`)).body)).not.toContain(missing('30', 30n))
+    const free = await makeLink(test, merchant, { amount: null, amount_min: 12n, amount_max: 90n })
+    expect(textOf((await poor.get(`/l/${free.slug}`)).body)).toContain(missing('2', 2n))
+    const exact = await makeLink(test, merchant, { amount: 10n })
+    expect(textOf((await poor.get(`/l/${exact.slug}`)).body)).not.toContain(missing('0', 0n))
+  })
+
   it('sells a code in the paying transaction, and shows it on the buyer’s receipt alone', async () => {
     const codes = ['SECRET-<b>-1', 'SECRET-2', 'SECRET-3']
     const { slug } = await makeLink(test, merchant, { codes, quantity_max: 2, thanks: 'Enjoy & print' })
