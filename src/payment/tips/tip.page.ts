@@ -47,6 +47,8 @@ declare module '../../web/views.ts' {
       /** Where the reader goes who gives up. */
       exit: string
       choices: Choice[]
+      /** The least age in days of an account that gives. */
+      ageMin: number
       chosen: bigint | undefined
       room: TipRoom
       /** What is left today, in whole points. */
@@ -139,6 +141,7 @@ async function showTip(request: FastifyRequest, reply: FastifyReply, deps: Core,
     post: asked.post === undefined ? undefined : { path: asked.post, url: postUrl(deps.config, asked.post) },
     exit: exitOf(deps, asked),
     choices,
+    ageMin: settings.tip_min_age_days,
     chosen: chosenOf(choices, asked),
     room,
     left,

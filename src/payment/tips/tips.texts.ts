@@ -46,10 +46,7 @@ export const tips = {
       zh: '暂时不能打赏，请稍后再试。',
     },
     frozen: { en: `Your wallet is frozen, so you cannot give ${POINTS}.`, zh: '你的钱包已冻结，不能打赏。' },
-    tooNew: {
-      en: 'Your account is too new to give tips. Come back in a few days.',
-      zh: '你的账号注册时间太短，过几天再来打赏吧。',
-    },
+    tooNew: { en: 'Your account is too new to give tips.', zh: '你的账号注册时间太短，还不能打赏。' },
     level: {
       en: 'Members of your trust level cannot give tips yet.',
       zh: '你的信任等级还不能打赏。',
@@ -67,6 +64,10 @@ export const tips = {
       zh: '该作者今天不能再接收打赏。',
     },
   } satisfies Record<Hindrance, Text>,
+  fromAge: (days: number) => ({
+    en: `An account gives tips from ${days} ${counted(days, 'day', 'days')} after its creation.`,
+    zh: `账号创建满 ${days} 天后可以打赏。`,
+  }),
   /** In place of the texts of other orders, on the page of the payment. */
   states: {
     paid: { en: 'Tip given', zh: '已打赏' },

@@ -130,6 +130,7 @@ describe('the page of a tip', () => {
     const page = await erin.client.get(pathTo(frank.member))
     expect(page.status).toBe(200)
     expect(textOf(page.body)).toContain(tips.hindrances[hindrance])
+    expect(textOf(page.body).includes(tips.fromAge(7))).toBe(hindrance === 'tooNew')
     expect(page.body).not.toContain('action="/tip"')
     await setRows(test, 'payment_apps', { id: app.id }, { status: 'approved' })
     await setSetting(test, 'payments_read_only', 'off')
