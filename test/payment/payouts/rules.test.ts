@@ -559,9 +559,10 @@ describe('a payout that has not ended', () => {
     ],
     [
       'halted_too_long',
-      async () => {
+      async (merchant) => {
         clock.advance(7 * 86_400_000)
         await runPayouts(deps)
+        expect(await stateOf(merchant, 'open')).toMatchObject({ status: 'halted' })
         clock.advance(1)
         await runPayouts(deps)
       },
