@@ -3,8 +3,10 @@
  */
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
+import { applicationsOf } from '../../src/payment/apps/apps.ts'
 import { latencyOf, newestOf } from '../../src/payment/merchant/newest.ts'
-import { lastDays, type Range, rangeOf, salesOf } from '../../src/payment/merchant/statistics.ts'
+import { overviewOf } from '../../src/payment/merchant/overview.ts'
+import { lastDays, type Range, rangeOf, salesOf, totalsOf } from '../../src/payment/merchant/statistics.ts'
 import { countTakings, takingsBetween } from '../../src/payment/orders/takings.ts'
 import { barChart } from '../../src/web/bar-chart.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
@@ -246,4 +248,35 @@ it('the lines of a chart are 1, 2, 2.5 or 5 apart, times a power of ten', () => 
   expect(barChart([{ whole: 97, part: 0 }]).tile).toBe(5)
   // Few things are drawn as tiles, one for each.
   expect(barChart([{ whole: 20, part: 7 }])).toMatchObject({ tile: 1, dashes: '6 2' })
+})
+
+it('the list of applications, the overview and the statistics count the same thirty days', async () => {
+  const own = await makeMerchant(test)
+  const payer = await makePerson(test, { points: 1_000n })
+  const buy = async (amount: string) => payOrder(test, await placeOrder(own, { amount }), payer)
+  // Ten minutes before and after a midnight in China.
+  goTo(15, 50)
+  await buy('500')
+  test.clock.advance(20 * 60_000)
+  await buy('200')
+  await placeOrder(own, { amount: '30' })
+  // That midnight begins the first of thirty days, whose last one is half over.
+  test.clock.advance(29 * DAY_MS + 12 * HOUR_MS)
+  await buy('100')
+  await placeOrder(own, { amount: '20' })
+
+  const { range, takings, newest } = await overviewOf(test.deps, {
+    id: own.id,
+    book: 'live',
+    status: 'approved',
+  })
+  const totals = totalsOf(
+    (await salesOf(test.db, own.id, range, { now: test.clock.now(), products_max: 1 })).periods,
+  )
+  const [listed] = await applicationsOf(test.deps, own.owner.id)
+  const received = takings.days.reduce((sum, { merchant_points }) => sum + merchant_points, 0n)
+  expect([listed!.takings, received, totals.merchant_points]).toEqual([285n, 285n, 285n])
+  const finished = newest.paid + newest.expired + newest.closed
+  expect([newest.paid, finished]).toEqual([2, 3])
+  expect([totals.paid, totals.ended]).toEqual([2, 3])
 })

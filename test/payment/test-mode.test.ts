@@ -58,7 +58,7 @@ async function liveThings() {
       (select jsonb_agg(t order by id) from transfers t where book = 'live') as transfers,
       (select jsonb_agg(d) from payment_app_days d where book = 'live') as days`.execute(test.db)
   const { held } = await proveBooks(test.db)
-  const apps = await applicationsOf(test.db, live.owner.id, test.clock.now())
+  const apps = await applicationsOf(test.deps, live.owner.id)
   const takings = apps
     .filter(({ book }) => book === 'live')
     .map(({ payment_id, takings: sum }) => [payment_id, sum])
@@ -92,7 +92,7 @@ describe('a test application', () => {
       expect(made.body).toMatch(shape)
     expect((await browser.get(path)).body).toContain(`class="tag warn">${messages.en.common.testMode}`)
     expect(await reviewQueue(test.db, 0n, 1)).toEqual([])
-    const [{ payment_id } = { payment_id: '' }] = await applicationsOf(test.db, newcomer.id, test.clock.now())
+    const [{ payment_id } = { payment_id: '' }] = await applicationsOf(test.deps, newcomer.id)
     const page = await browser.get(`${path}/${payment_id}`)
     expect(page.body).toContain('test-mark"')
     // New keys have the prefix too.
@@ -116,7 +116,7 @@ describe('a test application', () => {
     const page = await browser.get(`${path}/settings`)
     expect((await browser.submit(page, `${path}/test`)).status).toBe(303)
     expect((await browser.submit(page, `${path}/test`)).status).toBe(409)
-    const [twin, original] = await applicationsOf(test.db, seller.owner.id, test.clock.now())
+    const [twin, original] = await applicationsOf(test.deps, seller.owner.id)
     expect(twin).toMatchObject({ book: 'test', status: 'approved', name: original!.name })
     expect((await browser.get(path)).body).toContain(`href="/payment/applications/${twin!.payment_id}"`)
     const settings = `/payment/applications/${twin!.payment_id}/settings`
@@ -128,7 +128,7 @@ describe('a test application', () => {
     const path = `/payment/applications/${seller.payment_id}`
     const owner = await seller.owner.signIn()
     await owner.submit(await owner.get(`${path}/settings`), `${path}/test`)
-    const [twin] = await applicationsOf(test.db, seller.owner.id, test.clock.now())
+    const [twin] = await applicationsOf(test.deps, seller.owner.id)
     const twinPath = `/payment/applications/${twin!.payment_id}`
     const give = async (at: string, from: Browser, to: Person) => {
       const next = await to.signIn()
@@ -140,10 +140,11 @@ describe('a test application', () => {
 
     const heir = await makePerson(test, { username: 'heir' })
     const inherited = await give(path, owner, heir)
-    expect(
-      (await applicationsOf(test.db, heir.id, test.clock.now())).map(({ payment_id }) => payment_id),
-    ).toEqual([twin!.payment_id, seller.payment_id])
-    expect(await applicationsOf(test.db, seller.owner.id, test.clock.now())).toEqual([])
+    expect((await applicationsOf(test.deps, heir.id)).map(({ payment_id }) => payment_id)).toEqual([
+      twin!.payment_id,
+      seller.payment_id,
+    ])
+    expect(await applicationsOf(test.deps, seller.owner.id)).toEqual([])
     expect((await inherited.get(`${path}/settings`)).body).toContain(`href="${twinPath}"`)
     expect((await owner.get(twinPath)).status).toBe(404)
     for (const subject of [seller.payment_id, twin!.payment_id])

@@ -78,7 +78,7 @@ async function showApplications(request: FastifyRequest, reply: FastifyReply, de
   const { user } = sessionOf(request)
   const [{ payment_apps_min_trust_level }, applications, invitations, offers] = await Promise.all([
     deps.settings.read(),
-    applicationsOf(deps.db, user.id, deps.clock()),
+    applicationsOf(deps, user.id),
     invitationsOf(deps.db, user.id),
     offersOf(deps.db, user.id, deps.clock()),
   ])

@@ -4,12 +4,13 @@ import { z } from 'zod'
 import { lockUser } from '../../accounts/people/users.ts'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
-import type { Db, Tx } from '../../database/connection.ts'
+import type { Tx } from '../../database/connection.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import { isLoopback } from '../../platform/config.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { isHonestProse, isHonestText } from '../../web/parameters.ts'
+import { lastDays, OVERVIEW_DAYS } from '../merchant/statistics.ts'
 import { Callback, MandateCallback, secretKeyOf } from '../signing/hmac.ts'
 import { newMerchantKey, newPaymentId, newToken, storeKey } from '../signing/keys.ts'
 
@@ -191,12 +192,13 @@ export async function storeCredentials(
   return { token, secret_key: secretKeyOf(token), merchant_key }
 }
 
-const TAKINGS_DAYS = 30
-const DAY_MS = 86_400_000
-
-/** The applications in which a member has a role, the newest first, with the points that each received in TAKINGS_DAYS. */
-export async function applicationsOf(db: Db, user_id: bigint, now: Date) {
-  const since = new Date(now.getTime() - TAKINGS_DAYS * DAY_MS)
+/**
+ * The applications in which a member has a role, the newest first, with the points that each received in the days of the overview:
+ * today and the 29 days before it, in the site's time zone.
+ */
+export async function applicationsOf({ db, clock, settings }: Core, user_id: bigint) {
+  const { time_zone: zone } = await settings.read()
+  const since = lastDays(zone, clock(), OVERVIEW_DAYS).start
   return db
     .selectFrom('payment_app_roles as mine')
     .innerJoin('payment_apps as app', 'app.id', 'mine.app_id')

@@ -179,8 +179,8 @@ export const overview = {
 /** Texts of the statistics of a merchant. */
 export const statistics = {
   lead: (zone: string) => ({
-    en: `Orders count on the day they were created. Days begin at midnight, ${zone}.`,
-    zh: `订单计入创建当天。每天从零点开始（${zone}）。`,
+    en: `Orders count on the day they were created, even if they are paid on a later one. Days begin at midnight, ${zone}.`,
+    zh: `订单计入创建当天，即使之后才付款。每天从零点开始（${zone}）。`,
   }),
   ranges: { en: 'Period', zh: '时间范围' },
   days: (n: number) => ({ en: `${n} days`, zh: `近 ${n} 天` }),

@@ -9,9 +9,8 @@ import { daysBetween, daysLater, startOfDay } from '../../web/periods/days.ts'
 import { type Takings, takingsBetween } from '../orders/takings.ts'
 import { type Latency, latencyOf, type Newest, newestOf } from './newest.ts'
 import { type ListedOrder, ordersOfApp } from './orders.ts'
-import { lastDays, type Range } from './statistics.ts'
+import { lastDays, OVERVIEW_DAYS, type Range } from './statistics.ts'
 
-const DAYS = 30
 const ORDERS_SHOWN = 5
 const PRODUCTS_SHOWN = 3
 const REQUESTS_SHOWN = 3
@@ -39,7 +38,7 @@ type Shown = { id: bigint; book: Book; status: PaymentAppStatus }
 export async function overviewOf({ db, clock, settings }: Core, app: Shown): Promise<Overview> {
   const { time_zone: zone } = await settings.read()
   const now = clock()
-  const range = lastDays(zone, now, DAYS)
+  const range = lastDays(zone, now, OVERVIEW_DAYS)
   const [takings, newest, { rows: orders }, latency, progress, needs] = await Promise.all([
     comparedTakings(db, app.id, range, now),
     newestOf(db, app.id, { since: range.start, now, products: PRODUCTS_SHOWN }),

@@ -12,6 +12,7 @@ import { type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
 import {
   lastDays,
+  OVERVIEW_DAYS,
   type Period,
   type Product,
   RANGES,
@@ -45,7 +46,6 @@ declare module '../../web/views.ts' {
 const PATH = '/payment/applications/:payment_id/statistics'
 const PRODUCTS_SHOWN = 10
 const PRODUCTS_IN_FILE = 10_000
-const DAYS_DEFAULT = 30
 
 const day = z.iso.date().optional().catch(undefined)
 /** Unreadable parameters show the default range. */
@@ -118,6 +118,6 @@ async function askedRange({ settings, clock }: Core, query: unknown) {
   const now = clock()
   if (days === undefined && from !== undefined && until !== undefined)
     return { range: rangeOf(zone, now, { from, until }), days }
-  const chosen = days ?? DAYS_DEFAULT
+  const chosen = days ?? OVERVIEW_DAYS
   return { range: lastDays(zone, now, chosen), days: chosen }
 }
