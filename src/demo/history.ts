@@ -185,8 +185,33 @@ function cutAtSales(
 
 type Placed = PlannedOrder & { id: bigint; transaction_id: string }
 
-/** Places the orders of a day. Those that arrive together share a commit. */
-function placeAll(
+/** Cuts orders where the shop changes. */
+function byRuns(orders: readonly PlannedOrder[]): PlannedOrder[][] {
+  const runs: PlannedOrder[][] = []
+  for (const order of orders) {
+    const last = runs.at(-1)
+    if (last?.[0]?.shop === order.shop) last.push(order)
+    else runs.push([order])
+  }
+  return runs
+}
+
+/**
+ * Places the orders of a day. Successive ones of a shop share a commit. Those of several shops do not: a commit sorts them by shop, and
+ * the sums of the statistics rely on ids in the order of time.
+ */
+async function placeAll(
+  past: Past,
+  place: PlaceOrder,
+  cast: HistoryCast,
+  orders: PlannedOrder[],
+): Promise<Placed[]> {
+  const placed: Placed[] = []
+  for (const run of byRuns(orders)) placed.push(...(await placeRun(past, place, cast, run)))
+  return placed
+}
+
+function placeRun(
   past: Past,
   place: PlaceOrder,
   { shops, gateway_shop_url }: HistoryCast,

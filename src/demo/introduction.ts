@@ -143,6 +143,11 @@ async function lookOlder(
     update payment_apps set created_at = ${created_at}, reviewed_at = ${reviewed_at} where status = 'approved'`.execute(
     db,
   )
+  // The members read of the reviews then, so the newest alerts stay first.
+  await sql`
+    update alerts set raised_at = ${reviewed_at}, read_at = ${reviewed_at} where kind = 'reviewed'`.execute(
+    db,
+  )
   const { rows } = await sql<{ id: bigint }>`
     update oauth_apps set created_at = ${created_at}, reviewed_at = ${reviewed_at} where client_id = any(${client_ids}::text[])
     returning id`.execute(db)

@@ -329,6 +329,24 @@ describe('a first start', () => {
     expect(new Set(apart).size).toBeGreaterThan(20)
   })
 
+  test('has the orders of all shops and the alerts of each member in the order of their times', async () => {
+    const late = (db: Db, table: 'orders' | 'alerts') => {
+      const [moment, within] =
+        table === 'orders'
+          ? [sql`created_at`, sql``]
+          : [sql`date_trunc('minute', raised_at)`, sql`partition by user_id`]
+      return sql<{ id: bigint }>`
+        select id from (
+          select id, ${moment} as at, max(${moment}) over (${within} order by id) as latest from ${sql.table(table)}
+        ) as each where at < latest`
+        .execute(db)
+        .then(({ rows }) => rows)
+    }
+    expect(
+      await withDatabase(dataDir, (db) => Promise.all([late(db, 'orders'), late(db, 'alerts')])),
+    ).toEqual([[], []])
+  })
+
   test('has delivered the events of the sticker shop', async () => {
     const events = await withDatabase(dataDir, (db) =>
       db
