@@ -10,7 +10,7 @@ import { isLoopback } from '../../platform/config.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { isHonestProse, isHonestText } from '../../web/parameters.ts'
-import { lastDays, OVERVIEW_DAYS } from '../merchant/statistics.ts'
+import { startOfLastDays } from '../../web/periods/days.ts'
 import { Callback, MandateCallback, secretKeyOf } from '../signing/hmac.ts'
 import { newMerchantKey, newPaymentId, newToken, storeKey } from '../signing/keys.ts'
 
@@ -192,13 +192,16 @@ export async function storeCredentials(
   return { token, secret_key: secretKeyOf(token), merchant_key }
 }
 
+/** The days of the list of applications and of the overview, which statistics begin with. */
+export const OVERVIEW_DAYS = 30
+
 /**
  * The applications in which a member has a role, the newest first, with the points that each received in the days of the overview:
  * today and the 29 days before it, in the site's time zone.
  */
 export async function applicationsOf({ db, clock, settings }: Core, user_id: bigint) {
   const { time_zone: zone } = await settings.read()
-  const since = lastDays(zone, clock(), OVERVIEW_DAYS).start
+  const since = startOfLastDays(zone, clock(), OVERVIEW_DAYS)
   return db
     .selectFrom('payment_app_roles as mine')
     .innerJoin('payment_apps as app', 'app.id', 'mine.app_id')

@@ -6,10 +6,11 @@ import { rowsOfApp } from '../../database/paging.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { daysBetween, daysLater, startOfDay } from '../../web/periods/days.ts'
+import { OVERVIEW_DAYS } from '../apps/apps.ts'
 import { type Takings, takingsBetween } from '../orders/takings.ts'
 import { type Latency, latencyOf, type Newest, newestOf } from './newest.ts'
 import { type ListedOrder, ordersOfApp } from './orders.ts'
-import { lastDays, OVERVIEW_DAYS, type Range } from './statistics.ts'
+import { lastDays, type Range } from './statistics.ts'
 
 const ORDERS_SHOWN = 5
 const PRODUCTS_SHOWN = 3

@@ -7,12 +7,12 @@ import type { FairQueue } from '../../platform/fair-queue.ts'
 import { type BarChart, barChart } from '../../web/bar-chart.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { listUrl } from '../../web/lists.ts'
+import { OVERVIEW_DAYS } from '../apps/apps.ts'
 import { navFor } from '../apps/area.ts'
 import { type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
 import {
   lastDays,
-  OVERVIEW_DAYS,
   type Period,
   type Product,
   RANGES,

@@ -8,8 +8,6 @@ import { isFirstRefund } from '../orders/sales.ts'
 
 /** The lengths of a range that the page offers, in days. */
 export const RANGES = [7, 30, 90] as const
-/** The days of the overview and of the list of applications, which statistics begin with. */
-export const OVERVIEW_DAYS = 30
 const RANGE_DAYS_MAX = 366
 /** A longer range is shown by weeks, because more bars than these cannot be told apart on a phone. */
 const BARS_MAX = 92

@@ -29,6 +29,11 @@ export function startOfDay(day: string, zone: string): Date {
   return startOfMinute(`${day}T00:00`, zone)
 }
 
+/** The moment at which the last days of a zone begin, today included. */
+export function startOfLastDays(zone: string, now: Date, days: number): Date {
+  return startOfDay(daysLater(dayIn(zone, now), 1 - days), zone)
+}
+
 /** Returns the moment at which a minute begins, given as `yyyy-mm-ddThh:mm`. */
 export function startOfMinute(minute: string, zone: string): Date {
   const asUtc = Date.parse(`${minute}Z`)
