@@ -583,7 +583,7 @@ test.runIf(hasLeft('STARTS'))(
     const linked = await withDatabase(dataDir, (db) =>
       db
         .selectFrom('payment_apps')
-        .where('mandate_right', '=', 'granted')
+        .where('payment_id', '=', demo.payment_app.payment_id)
         .select('oauth_client_id')
         .execute(),
     )
