@@ -203,7 +203,7 @@ async function openApi({ deps, servers }: Site, shop: Shop): Promise<Api> {
   }
 }
 
-/** Payments to a shop at a steady rate until it is told to end. Returns how long each took. */
+/** Payments to a shop at a steady rate until they are stopped. Returns how long each took. */
 async function payBeside(
   site: Site,
   shop: Shop,

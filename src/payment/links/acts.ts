@@ -182,8 +182,8 @@ export async function deleteDraft(
 }
 
 /**
- * Stops a link as an administrator, which settles its reports, or with `reason` undefined allows it again, as paused. Throws not_found, and conflict when
- * there is nothing to stop or allow.
+ * Stops a link as an administrator, which settles its reports, or with `reason` undefined allows it again, as paused. Throws
+ * not_found, and conflict when there is nothing to stop or allow.
  */
 export async function stopLink(
   deps: Core,

@@ -106,8 +106,8 @@ const alreadyAsked = () => new AppError('conflict', 'This order already has an o
 export type Asking = { transaction_id: string; amount: bigint; reason: string }
 
 /**
- * Asks for a refund. Throws not_found for an order of another application, and for a tip, which did not pay the owner. Throws conflict for an unpaid order, for more
- * than is left of it, and while another request is open.
+ * Asks for a refund. Throws not_found for an order of another application, and for a tip, which did not pay the owner. Throws
+ * conflict for an unpaid order, for more than is left of it, and while another request is open.
  */
 export async function askRefund(
   deps: Core,

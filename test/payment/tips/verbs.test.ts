@@ -218,7 +218,7 @@ describe('a tip is refused', () => {
     expect(await rowOf(test, 'orders', { transaction_id })).toMatchObject({ status: 'unpaid' })
   })
 
-  it('beyond the tips of a pair in seven days, whoever gave them', async () => {
+  it('beyond the tips of a pair in seven days, in both directions', async () => {
     const { erin, frank } = await pair()
     const open = await beginTip(deps, erin, frank)
     for (const [from, to] of [
