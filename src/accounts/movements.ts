@@ -82,7 +82,7 @@ function wordOf(line: StatementLine, { words }: Messages['account']): string {
 }
 
 /** The service's own reasons are stored in English; people's are shown as they wrote them. */
-function reasonOf(
+export function reasonOf(
   reason: string,
   { t, dayOfYear }: { t: Messages['account']; dayOfYear: Locale['dayOfYear'] },
   isPlayPoints: boolean,

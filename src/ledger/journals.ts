@@ -4,6 +4,8 @@
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../database/connection.ts'
+import type { JournalKind } from '../database/tables/ledger.ts'
+import { ITS_FACTS, memo, partner } from './wallet.ts'
 
 /** The owner of an entry's account: a member, or the platform. */
 type Party = { account_kind: 'wallet' | 'fee' | 'issuance'; user_id: bigint | null; username: string | null }
@@ -56,32 +58,64 @@ export type MovementFilter = {
   before?: bigint | undefined
 }
 
+/** A movement of an account, in signed whole points, with the order or the transfer that caused it. */
+export type AccountMovement = {
+  id: bigint
+  journal_id: bigint
+  kind: JournalKind
+  reference: string
+  reason: string | null
+  amount: bigint
+  posted_at: Date
+  /** Of the order or of the transfer. */
+  transaction_id: string | null
+  /** Set for payments and refunds. */
+  description: string | null
+  order_amount: bigint | null
+  is_tip: boolean
+  payment_id: string | null
+  app_name: string | null
+  app_logo_url: string | null
+  /** Who paid, and who was paid. */
+  from_user_id: bigint | null
+  to_user_id: bigint | null
+  /** Names of the members of a transfer or a tip, and of an order. */
+  from_username: string | null
+  to_username: string | null
+}
+
 /** The newest movements of an account. */
 export async function movementsOf(
   db: Db,
   account_id: bigint,
   { from, until, before }: MovementFilter,
   limit: number,
-) {
-  let movements = db
-    .selectFrom('entries')
-    .innerJoin('journal', 'journal.id', 'entries.journal_id')
-    .where('entries.account_id', '=', account_id)
-    .orderBy('entries.id', 'desc')
-    .limit(limit)
-    .select(['entries.id', 'entries.amount', 'entries.journal_id'])
-    .select(['journal.kind', 'journal.reference', 'journal.reason', 'journal.posted_at'])
+): Promise<AccountMovement[]> {
   // The first entries of a time are found by halving, because entries have no index of times.
   const firstSince = (moment: RawBuilder<unknown>) =>
-    sql<bigint>`(select first_entry_since(${account_id}, ${moment}))`
-  if (from !== undefined)
-    movements = movements
-      .where('journal.posted_at', '>=', from)
-      .where('entries.id', '>=', firstSince(sql`${from}::timestamptz - ${MARGIN}`))
-  if (until !== undefined)
-    movements = movements
-      .where('journal.posted_at', '<', until)
-      .where('entries.id', '<', firstSince(sql`${until}::timestamptz + ${MARGIN}`))
-  if (before !== undefined) movements = movements.where('entries.id', '<', before)
-  return movements.execute()
+    sql`(select first_entry_since(${account_id}, ${moment}))`
+  const within = [
+    sql`e.account_id = ${account_id}`,
+    ...(from === undefined
+      ? []
+      : [sql`j.posted_at >= ${from} and e.id >= ${firstSince(sql`${from}::timestamptz - ${MARGIN}`)}`]),
+    ...(until === undefined
+      ? []
+      : [sql`j.posted_at < ${until} and e.id < ${firstSince(sql`${until}::timestamptz + ${MARGIN}`)}`]),
+    ...(before === undefined ? [] : [sql`e.id < ${before}`]),
+  ]
+  const { rows } = await sql<AccountMovement>`
+    with j as materialized (
+      select e.id as entry_id, e.amount, j.*
+      from entries as e join journal as j on j.id = e.journal_id
+      where ${sql.join(within, sql` and `)} order by e.id desc limit ${limit}
+    )
+    select j.entry_id as id, j.id as journal_id, j.kind, j.reference, coalesce(j.reason, ${memo}) as reason, j.amount, j.posted_at,
+      coalesce(o.transaction_id, t.transaction_id) as transaction_id, o.description, o.amount as order_amount,
+      coalesce(o.door = 'tip', false) as is_tip, app.payment_id, app.name as app_name, app.logo_url as app_logo_url,
+      coalesce(o.payer_id, t.from_user_id) as from_user_id, coalesce(o.payee_id, t.to_user_id) as to_user_id,
+      coalesce(${partner('from')}, (select username from users where id = o.payer_id)) as from_username,
+      coalesce(${partner('to')}, (select username from users where id = o.payee_id)) as to_username
+    from j ${ITS_FACTS} order by j.entry_id desc`.execute(db)
+  return rows
 }

@@ -275,8 +275,8 @@ async function look(
   return { page, balance: balance ?? undefined }
 }
 
-/** The order, the transfer and the application of a journal `j`. */
-const ITS_FACTS = sql`
+/** The order `o`, the transfer `t` and the application `app` of a journal `j`. */
+export const ITS_FACTS = sql`
   left join lateral (
     select * from orders where j.kind in ('payment', 'refund') and transaction_id = split_part(j.reference, ':', 1) limit 1
   ) as o on true
@@ -286,7 +286,7 @@ const ITS_FACTS = sql`
   left join lateral (select * from payment_apps where id = coalesce(o.app_id, t.app_id) limit 1) as app on true`
 
 /** The name of who gave or who got the points of a transfer or a tip. */
-function partner(side: 'from' | 'to') {
+export function partner(side: 'from' | 'to') {
   const member = sql.ref(side === 'from' ? 'o.payer_id' : 'o.payee_id')
   return sql`case
     when o.door = 'tip' then (select username from users where id = ${member})
@@ -349,7 +349,7 @@ function balanceAt({
 }
 
 /** What a payout wrote to the recipient of its transfer. Null without it. */
-const memo = sql`(select nullif(memo, '') from payout_lines where transfer_id = t.id)`
+export const memo = sql`(select nullif(memo, '') from payout_lines where transfer_id = t.id)`
 
 /** Whether any shown value of a line contains the text. */
 function mentions(text: string, amount = sql`entry.amount`) {

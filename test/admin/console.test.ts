@@ -234,6 +234,41 @@ describe('the page of an order', () => {
     const wallet = await admin.get(`/admin/wallets/${buyer.id}`)
     expect(wallet.body).toContain(`href="/admin/journals/${journal_id}"`)
   })
+
+  it('is named in both wallets by its product, its shop and the other member', async () => {
+    const transaction_id = await paidOrder('page-2')
+    const lineOf = async (path: string) => {
+      const { body } = await admin.get(path)
+      const line = body.split('<li>').find((part) => part.includes(`href="/admin/orders/${transaction_id}"`))!
+      expect(line).toContain(`href="/admin/payment-applications/${merchant.payment_id}"`)
+      return { line, text: textOf(line) }
+    }
+    const { words, kinds } = messages.en.account
+    const { owner } = merchant
+    const paid = await lineOf(`/admin/wallets/${buyer.id}`)
+    expect(paid.text).toMatch(new RegExp(`Tea.*${words.payment} · .*@${owner.username} · .*−100`))
+    expect(paid.line).toContain(`href="/admin/wallets/${owner.id}"`)
+    const sold = await lineOf(`/admin/wallets/${owner.id}`)
+    expect(sold.text).toMatch(new RegExp(`Tea.*${words.sale} · .*@${buyer.username} · .*\\+95`))
+    expect(sold.line).toContain(`href="/admin/wallets/${buyer.id}"`)
+    const fee = await lineOf('/admin/books/fees')
+    expect(fee.text).toMatch(new RegExp(`Tea.*${kinds.payment} · .*\\+5`))
+  })
+
+  it('gives the day of a forum score in the language of the administrator', async () => {
+    const reason = 'Forum score of 2026-01-02'
+    const now = test.clock.now()
+    const posted = { reference: 'score', reason, actor_id: null, now }
+    await grantPoints(test.db, { user_id: buyer.id, amount: 3n, ...posted })
+    const { id } = await rowOf(test, 'journal', { reference: 'score' })
+    const { forumScore } = messages['zh-CN'].account
+    const inChinese = { 'accept-language': 'zh-CN' }
+    for (const path of [`/admin/wallets/${buyer.id}`, `/admin/journals/${id}`]) {
+      const { body } = await admin.get(path, inChinese)
+      expect(textOf(body)).toContain(forumScore('2026 年 1 月 2 日'))
+      expect(body).not.toContain(reason)
+    }
+  })
 })
 
 describe('the review of a payment application', () => {

@@ -6,6 +6,7 @@ import { PAGE_LINES } from '../../database/paging.ts'
 import { movementsOf } from '../../ledger/journals.ts'
 import { keepProof, lastDays, lastProof } from '../../ledger/proofs.ts'
 import { cursor, olderUrl, onePage } from '../../web/lists.ts'
+import { type ShownMovement, showMovement } from './movement-words.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -15,7 +16,7 @@ declare module '../../web/views.ts' {
     }
     'admin/points/fees': PartData['parts/pager'] & {
       last: Awaited<ReturnType<typeof lastProof>>
-      movements: Awaited<ReturnType<typeof movementsOf>>
+      movements: ShownMovement[]
     }
   }
   interface PartData {
@@ -49,7 +50,8 @@ export function booksPages(app: FastifyInstance, deps: Core): void {
       lastProof(deps),
       movementsOf(deps.db, id, { before }, PAGE_LINES + 1),
     ])
-    const { rows: movements, next } = onePage(found, PAGE_LINES)
+    const { rows, next } = onePage(found, PAGE_LINES)
+    const movements = rows.map((line) => showMovement(line, undefined, request.locale))
     const older = olderUrl(FEES, {}, next)
     return reply.page('admin/points/fees', { last, movements, older, before, newest: FEES })
   })

@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { reasonOf } from '../../accounts/movements.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { HISTORY_LINES, PAGE_LINES } from '../../database/paging.ts'
@@ -17,6 +18,7 @@ import { cursor, idIn, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import { memberWithWallet, paymentAppsOf } from '../find/of-member.ts'
 import { findOrders, findTransfers } from '../find/transactions.ts'
+import { type ShownMovement, showMovement } from './movement-words.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -36,7 +38,7 @@ declare module '../../web/views.ts' {
     'admin/points/wallet': PartData['parts/pager'] & {
       member: Awaited<ReturnType<typeof memberWithWallet>>
       apps: Awaited<ReturnType<typeof paymentAppsOf>>
-      movements: Awaited<ReturnType<typeof movementsOf>>
+      movements: ShownMovement[]
       asked: PeriodAsked
       history: Awaited<ReturnType<typeof readAudit>>
     }
@@ -45,7 +47,7 @@ declare module '../../web/views.ts' {
     'admin/wording/history': { subject: string; history: Awaited<ReturnType<typeof readAudit>> }
     /** `isAlone`: on the page of the one journal. */
     'admin/points/journals': { journals: Journal[]; isAlone?: boolean }
-    'admin/points/movements': { movements: Awaited<ReturnType<typeof movementsOf>> }
+    'admin/points/movements': { movements: ShownMovement[] }
   }
 }
 
@@ -64,7 +66,11 @@ export function movementPages(app: FastifyInstance, deps: Core): void {
   app.get('/admin/journals/:id', async (request: Numbered, reply) => {
     const [journal] = await readJournals(deps.db, [idOf(request)])
     if (journal === undefined) throw nothing()
-    return reply.page('admin/points/journal', { journal })
+    const { reason } = journal
+    const isPlay = journal.book === 'test' && journal.kind === 'grant'
+    const { t, dayOfYear } = request.locale
+    const words = reason && reasonOf(reason, { t: t.account, dayOfYear }, isPlay)
+    return reply.page('admin/points/journal', { journal: { ...journal, reason: words } })
   })
   app.get('/admin/wallets/:id', async (request: Numbered, reply) => showWallet(request, reply, deps))
 }
@@ -125,12 +131,12 @@ async function showWallet(request: Numbered, reply: FastifyReply, { db, settings
     account_id === null ? [] : movementsOf(db, account_id, filter, PAGE_LINES + 1),
     readAudit(db, { subject: `user:${user_id}` }, HISTORY_LINES),
   ])
-  const { rows: movements, next } = onePage(found, PAGE_LINES)
+  const { rows, next } = onePage(found, PAGE_LINES)
   const path = `/admin/wallets/${user_id}`
   return reply.page('admin/points/wallet', {
     member,
     apps,
-    movements,
+    movements: rows.map((line) => showMovement(line, user_id, request.locale)),
     history,
     asked,
     older: olderUrl(path, asked, next),
