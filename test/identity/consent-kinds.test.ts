@@ -95,15 +95,15 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
     return linesOf(page.body, language, party)
   }
 
-  const title = [c.title('Reading Club'), line(c.by, '@OWNER ·', common.trustLevel(2))]
-  const unknown = [line(common.unreviewed, '·', c.unreviewedText), line(c.since, 'TIME ·', c.firstUse)]
+  const title = [c.title('Reading Club'), line(c.by, '@OWNER ·', common.trustLevel(2), '·', c.firstUse)]
+  const unknown = [line(common.unreviewed, '·', c.unreviewedText), line(c.since, 'TIME')]
   const goesTo = (...place: string[]) => line(c.destination, ...place)
   /** What every page says of the member. */
   const sees = [
     ...[c.learns, line(c.who, `@MEMBER${language === 'en' ? ', ' : '，'}${consents.number('N')}`)],
     ...[line(c.email, 'a•••@example.org'), line(c.groups, common.trustLevel(2))],
+    consents.lookUpAgain,
   ]
-  const may = [c.may, consents.lookUpAgain]
   /** What no application gets, and the answers. */
   const end = [
     c.never + (language === 'en' ? ' ' : '') + line(c.revoke, common.authorisedApps + common.fullStop),
@@ -119,33 +119,35 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
 
   it('of a reviewed application says nothing that frightens', async () => {
     const party = await reviewed()
-    const known = [line(common.reviewed), unknown[1]]
-    const about = [c.remembered, couldRegister, c.about, 'Books, every Thursday', ...technical(party)]
+    const known = [common.reviewed]
+    const about = [c.remembered, couldRegister, c.about, 'Books, every Thursday', c.since, 'TIME']
     expect(await shown(party)).toEqual([
-      ...[...title, goesTo('app.example'), ...known, ...sees, ...may, ...end, ...about],
+      ...[...title, ...known, ...sees, goesTo('app.example'), ...end, ...about],
+      ...technical(party),
     ])
   })
 
   it('of an unreviewed one says so, and nothing else besides', async () => {
     const party = await unreviewed()
     expect(await shown(party)).toEqual([
-      ...[...title, goesTo('app.example'), ...unknown, ...sees, ...may, ...end],
+      ...[...title, ...unknown, ...sees, goesTo('app.example'), ...end],
       ...[c.remembered, couldRegister, ...technical(party)],
     ])
   })
 
   it('of an unconfirmed one names what has registered it', async () => {
     const lines = await shown(await unconfirmed())
-    const named = [goesTo('app.example'), ...unknown, c.unconfirmed('OWNER', 'Bot')]
-    expect(lines.slice(2, 6)).toEqual(named)
-    expect(lines.indexOf(c.allow)).toBeGreaterThan(6)
+    const named = [...unknown, c.unconfirmed('OWNER', 'Bot')]
+    expect(lines.slice(2, 5)).toEqual(named)
+    expect(lines.indexOf(c.allow)).toBeGreaterThan(5)
   })
 
   it('of one that asks for it marks the right to create applications', async () => {
     const party = await unreviewed()
     const lines = await shown(party, { scope: 'openid apps' })
-    expect(lines.slice(lines.indexOf(c.may))).toEqual([
-      ...[...may, consents.registerApps, ...end, c.remembered, ...technical(party, 'openid apps')],
+    expect(lines.slice(lines.indexOf(consents.may))).toEqual([
+      ...[consents.may, consents.registerApps, goesTo('app.example'), ...end, c.remembered],
+      ...technical(party, 'openid apps'),
     ])
   })
 
@@ -155,34 +157,26 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
   ])('of a program on the device %s asks who has started it', async (_, redirect_uri, place) => {
     const party = await onDevice(redirect_uri)
     expect((await shown(party, PKCE)).slice(2)).toEqual([
-      ...[
-        goesTo(...place),
-        ...unknown,
-        c.askedEachTime,
-        ...sees,
-        ...may,
-        ...end,
-        couldRegister,
-        ...technical(party),
-      ],
+      ...[...unknown, c.askedEachTime, ...sees, goesTo(...place), ...end, couldRegister, ...technical(party)],
     ])
   })
 
   it('of tokens for another service names it and its host', async () => {
     const party = await unreviewed()
     const lines = await shown(party, { resource: SERVICE })
-    expect(lines.slice(lines.indexOf(c.may))).toEqual([
+    expect(lines.slice(lines.indexOf(consents.may))).toEqual([
       // Such a token works at that service alone.
-      ...[...may, c.useAt('Tool Shed', 'tools.example'), ...end, c.remembered, ...technical(party)],
+      ...[consents.may, c.useAt('Tool Shed', 'tools.example'), goesTo('app.example'), ...end],
+      ...[c.remembered, ...technical(party)],
     ])
   })
 
   it('of a client that is known by its document has its host as the heading', async () => {
     const party = await byDocument()
     expect(await shown(party, PKCE)).toEqual([
-      ...[c.title('agent.example'), consents.callsItself('Reading Agent'), goesTo('agent.example')],
+      ...[c.title('agent.example'), line(consents.callsItself('Reading Agent'), '·', c.firstUse)],
       line(common.unreviewed, '·', c.unregistered('agent.example')),
-      ...[line(c.firstAllowed, 'TIME ·', c.firstUse), ...sees, ...may, ...end],
+      ...[line(c.firstAllowed, 'TIME'), ...sees, goesTo('agent.example'), ...end],
       ...[c.remembered, c.homepage, 'agent.example', ...technical(party)],
     ])
   })
@@ -192,7 +186,7 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
     const { party, user_code, lines } = await device(language)
     const requested = [d.showsCode, user_code, d.from, '127.0.0.1', d.at, 'TIME']
     expect(lines).toEqual([
-      ...[d.warning, d.warningText, ...title, ...unknown, ...requested, ...sees, ...may, ...end],
+      ...[d.warning, d.warningText, ...title, ...unknown, ...requested, ...sees, ...end],
       ...[d.askedEachTime, ...technical(party)],
     ])
   })

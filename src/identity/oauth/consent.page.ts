@@ -32,13 +32,10 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
-    /** A device has no redirect. */
-    'identity/oauth/consent-app': Pick<ConsentFacts, 'user' | 'app' | 'members' | 'ownerUrl'> & {
-      redirect?: ConsentRedirect
-    }
+    'identity/oauth/consent-app': Pick<ConsentFacts, 'user' | 'app' | 'members' | 'ownerUrl'>
     'identity/oauth/consent-both': Pick<ConsentFacts, 'user' | 'app' | 'members' | 'ownerUrl'>
-    'identity/oauth/consent-owner': Pick<ConsentFacts, 'app' | 'ownerUrl'>
-    'identity/oauth/consent-notes': Pick<ConsentFacts, 'app' | 'members'>
+    'identity/oauth/consent-owner': Pick<ConsentFacts, 'app' | 'members' | 'ownerUrl'>
+    'identity/oauth/consent-notes': Pick<ConsentFacts, 'app'>
     'identity/oauth/consent-destination': { redirect: ConsentRedirect }
     'identity/oauth/consent-sees': Pick<ConsentFacts, 'user' | 'customGroups' | 'listsApps'>
     'identity/oauth/consent-may': {

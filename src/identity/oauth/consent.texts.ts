@@ -30,9 +30,8 @@ export const consent = {
   email: { en: 'Email', zh: '邮箱' },
   noEmail: { en: 'none on file', zh: '未登记' },
   groups: { en: 'Groups', zh: '用户组' },
-  may: { en: 'It may', zh: '它可以' },
   never: {
-    en: `It cannot see your password, your ${POINTS} or what you do elsewhere, and it cannot pay for you.`,
+    en: `It cannot see your password, ${POINTS} or activity elsewhere, nor pay for you.`,
     zh: `它看不到你的密码、${POINTS}和在其他应用的活动，也不能替你付款。`,
   },
   useAt: (app: string, host: string) => ({
@@ -58,11 +57,11 @@ export const consent = {
   continueTo: (app: string) => ({ en: `Continue to ${app}`, zh: `继续前往 ${app}` }),
   details: { en: 'More about this application', zh: '关于此应用' },
   revoke: {
-    en: 'This holds until you revoke it, at any time, under',
+    en: 'It keeps this until you revoke it, at any time, under',
     zh: '在你撤销之前一直有效，可随时撤销：',
   },
   couldRegister: {
-    en: 'It could create applications in your name. You are told each time, and can delete them under',
+    en: 'It could create applications in your name. You learn of each one, and can delete it under',
     zh: '它还可以以你的名义创建应用，每次都会通知你。你可以在这里删除：',
   },
   remembered: {
@@ -75,7 +74,7 @@ export const consent = {
   },
   about: { en: 'About', zh: '简介' },
   homepage: { en: 'Homepage', zh: '主页' },
-  since: { en: 'Since', zh: '创建于' },
+  since: { en: 'Created', zh: '创建于' },
   allow: { en: 'Allow', zh: '允许' },
   deny: { en: 'Deny', zh: '拒绝' },
 } satisfies Texts
@@ -89,12 +88,12 @@ export const consents = {
   number: (id: string) => ({ en: `member number\u00a0${id}`, zh: `成员编号 ${id}` }),
   may: { en: 'It may also', zh: '它还可以' },
   lookUpAgain: {
-    en: 'Check these again without you, for 30 days after each sign-in',
-    zh: '你不在时再次读取以上信息，每次登录后 30 天内有效',
+    en: 'All this again without you, for 30 days after each sign-in',
+    zh: '每次登录后 30 天内，你不在时也可再次读取',
   },
   registerApps: { en: 'Create and list applications in your name', zh: '以你的名义创建和查看应用' },
   mayRegister: {
-    en: 'Create applications in your name. You are told each time and can delete them.',
+    en: 'Create applications in your name. You learn of each one, and can delete it.',
     zh: '以你的名义创建应用。每次都会通知你，你可以删除。',
   },
   ownApps: { en: 'Which sign-in applications you have created', zh: '你创建了哪些登录应用' },

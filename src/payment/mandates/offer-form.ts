@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { isFresh, signInAgainUrl } from '../../accounts/session/reauthentication.ts'
-import { type Session, sessionOf } from '../../accounts/session/session.ts'
+import { sessionOf } from '../../accounts/session/session.ts'
 import type { MandateTerms, OfferShown } from '../../accounts/sign-in/mandate-consent.ts'
 import type { Core } from '../../core/core.ts'
 import { walletOf } from '../../ledger/wallet.ts'
@@ -24,10 +24,10 @@ declare module '../../web/views.ts' {
       /** The application that the page names above, with the owner and the review. The shop that it charges for has the same owner. */
       asker?: string
     }
-    'payment/mandates/at-sign-in': OfferShown & { user: Session['user']; asker: string }
+    'payment/mandates/at-sign-in': OfferShown & { asker: string }
     'payment/mandates/facts': Pick<
       OfferShown,
-      'mandate' | 'terms' | 'most' | 'month' | 'balance' | 'replaced'
+      'mandate' | 'terms' | 'most' | 'month' | 'balance' | 'first' | 'replaced'
     >
     'payment/mandates/lower': Pick<OfferShown, 'mandate' | 'terms' | 'asked' | 'isLowered'> & { of: FormView }
   }

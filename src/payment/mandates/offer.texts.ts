@@ -8,24 +8,25 @@ export const mandateOffer = {
   lead: { en: 'wants to charge you later, without asking again:', zh: '希望以后直接扣款，不再逐次询问：' },
   /** Heads the terms on the consent page of a sign-in. */
   mayCharge: {
-    en: 'It may charge you later, without asking again',
-    zh: '以后可以直接扣款，不再逐次询问',
+    en: 'It may charge you without asking',
+    zh: '它可以直接扣款，不再询问',
   },
   /** The most of the first charge, and when it can come. */
   first: (formatted: string, amount: bigint, isFixed: boolean, from: string | undefined) => {
     const points = { en: `${formatted} ${counted(amount, POINT, POINTS)}`, zh: `${formatted} ${POINTS}` }
     return {
-      en: `First charge: ${isFixed ? '' : 'up to '}${points.en}, ${from === undefined ? 'as soon as you allow it' : `from ${from} on`}`,
+      en: `First charge: ${isFixed ? '' : 'up to '}${points.en}, ${from === undefined ? 'from now on' : `from ${from} on`}`,
       zh: `首次扣款：${from === undefined ? '允许后随时可能' : `${from} 起`}，${isFixed ? '' : '最多 '}${points.zh}`,
     }
   },
   days: { en: 'Valid', zh: '有效期' },
+  until: (day: string) => ({ en: `until ${day}`, zh: `至 ${day}` }),
   most: { en: 'Most in total', zh: '累计最多' },
   balance: { en: 'Balance', zh: '当前余额' },
   playBalance: { en: 'Play balance', zh: '虚拟余额' },
   month: { en: 'With all my mandates', zh: '全部预授权合计' },
   ofAllowed: (all: string, allowed: string) => ({
-    en: `${all} a month, of ${allowed} allowed`,
+    en: `${all} of ${allowed} a month`,
     zh: `每月 ${all}，上限 ${allowed}`,
   }),
   as: { en: 'You pay as', zh: '付款账号' },
@@ -34,8 +35,13 @@ export const mandateOffer = {
     zh: '每次扣款还需要你在商家处于登录状态。',
   },
   learns: {
-    en: 'If your balance is too low, a charge is refused, and you owe nothing. The shop learns your ID and username, not your balance. You can pause or revoke this at any time.',
-    zh: '余额不足时扣款会被拒绝，你不会欠款。商家会得知你的用户 ID 和用户名，不会得知余额。你可以随时暂停或撤销。',
+    en: 'The shop learns your member number and username, not your balance.',
+    zh: '商家会得知你的成员编号和用户名，不会得知余额。',
+  },
+  /** The name of the page follows. */
+  revoke: {
+    en: 'If your balance is too low, a charge is refused, and you owe nothing. Pause or revoke this at any time under',
+    zh: '余额不足时扣款会被拒绝，你不会欠款。可随时暂停或撤销：',
   },
   lower: { en: 'Allow less', zh: '调低限额' },
   lowerText: { en: 'You can allow less than the shop asks for.', zh: '你可以只允许更少的额度。' },

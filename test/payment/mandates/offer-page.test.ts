@@ -87,7 +87,7 @@ describe('an offer', () => {
     expect(words).toContain(
       `250${mandates.unitUpTo(250n, 'month', false)} ${t.first('100', 100n, false, undefined)} ${mandates.each('100', 100n, false)} Daily <tea>`,
     )
-    expect(words).toContain(`${t.days} 1 Jan 2026 – 31 Dec 2026 ${t.most} 3,000 ${t.balance} 5,000`)
+    expect(words).toContain(`${t.days} ${t.until('31 Dec 2026')} ${t.most} 3,000 ${t.balance} 5,000`)
     expect(words).toContain(`${t.month} ${t.ofAllowed('250', '10,000')}`)
     expect(words).toContain(`${t.as} @${alice.username}`)
     expect(words).toContain(t.withToken)
@@ -98,6 +98,7 @@ describe('an offer', () => {
     expect(textOf(fixed.body)).toContain(`${t.most} 900`)
     const later = await client.get(await offered({ ...FIXED, starts_on: '2026-02-01' }))
     expect(textOf(later.body)).toContain(t.first('300', 300n, true, '1 Feb 2026'))
+    expect(textOf(later.body)).toContain(`${t.days} 1 Feb 2026 – 31 Jan 2027`)
     expect(fixed.body).not.toContain('name="charge_max"')
   })
 

@@ -251,7 +251,7 @@ describe('the page', () => {
       `${most} ${t.first('100', 100n, false, undefined)} ${mandates.each('100', 100n, false)} Daily <tea>`,
     )
     expect(words).toContain(`${t.most} 3,000 ${t.balance} 5,000 ${t.month} ${t.ofAllowed('250', '10,000')}`)
-    expect(words).toContain(`${t.as} @${alice.username}. ${t.withToken}`)
+    expect(words).toContain(`${t.withToken} ${t.revoke} ${mandates.own} .`)
     const answersIn = ({ consent }: typeof identity) =>
       `${consent.allowBoth} ${consent.deny} ${consent.signInOnly}`
     expect(words).toContain(answersIn(identity))

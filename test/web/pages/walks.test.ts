@@ -126,6 +126,14 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
       await page.goto(`${world.test.url}/oauth2/auth?${new URLSearchParams(asked)}`)
       await expectAnswersAfterTerms(page, language)
     }
+    // A reviewed application that asks for a sign-in alone shows its answers without scrolling.
+    const reviewed = { reviewed_at: world.test.clock.now(), reviewed_by: world.people.admin.id }
+    await world.test.db.updateTable('oauth_apps').set(reviewed).where('client_id', '=', client_id).execute()
+    await page.goto(world.test.url + authorizationUrl({ client_id, redirect_uri: REDIRECT_URI } as Party))
+    const { allow } = messages[language].identity.consent
+    expect(await bottomOf(page.getByRole('button', { name: allow, exact: true }))).toBeLessThanOrEqual(
+      PHONE.height,
+    )
   })
 
   test.each(LANGUAGES)(
