@@ -93,8 +93,10 @@ export async function buyAt(
   link: TestLink,
   person: Pick<Person, 'id'>,
   units = 1,
+  chosen?: bigint,
 ): Promise<{ outcome: string; transaction_id: string }> {
-  const transaction_id = await orderAt(deps, link, person, { units })
+  const order = chosen === undefined ? { units } : { units, amount: chosen }
+  const transaction_id = await orderAt(deps, link, person, order)
   if (!transaction_id.startsWith('txn_')) return { outcome: transaction_id, transaction_id }
   const { amount } = await deps.db
     .selectFrom('orders')

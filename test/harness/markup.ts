@@ -18,11 +18,34 @@ export function attribute(tag: string, name: string): string {
   return unescaped(new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? '')
 }
 
-/** The hidden fields of the page's form with this action. */
-export function hiddenFields(html: string, action: string): Record<string, string> {
+/** The markup of the page's form with this action. */
+function formWith(html: string, action: string): string {
   const start = html.search(new RegExp(`<form[^>]*action="${action.replace(/[/?.]/g, '\\$&')}"`))
   if (start === -1) throw new Error(`The page has no form with action ${action}`)
-  const form = html.slice(start, html.indexOf('</form>', start))
-  const inputs = [...form.matchAll(/<input type="hidden"[^>]*>/g)].map(([tag]) => tag)
+  return html.slice(start, html.indexOf('</form>', start))
+}
+
+/** All fields that a browser sends of the page's form with this action, if nobody changes them. */
+export function untouchedFields(html: string, action: string): Record<string, string> {
+  const form = formWith(html, action)
+  const inputs = [...form.matchAll(/<input [^>]*>/g)].flatMap(([tag]) => {
+    const type = attribute(tag, 'type')
+    const isSent = !/ disabled/.test(tag) && (!/radio|checkbox/.test(type) || / checked/.test(tag))
+    return isSent ? [[attribute(tag, 'name'), / value="/.test(tag) ? attribute(tag, 'value') : 'on']] : []
+  })
+  const texts = [...form.matchAll(/(<textarea [^>]*>)([^<]*)/g)].map(([, tag, text]) => [
+    attribute(tag!, 'name'),
+    unescaped(text!),
+  ])
+  const choices = [...form.matchAll(/(<select [^>]*>)([\s\S]*?)<\/select>/g)].map(([, tag, options]) => {
+    const chosen = /<option [^>]*selected[^>]*>/.exec(options!) ?? /<option [^>]*>/.exec(options!)
+    return [attribute(tag!, 'name'), attribute(chosen![0], 'value')]
+  })
+  return Object.fromEntries([...inputs, ...texts, ...choices])
+}
+
+/** The hidden fields of the page's form with this action. */
+export function hiddenFields(html: string, action: string): Record<string, string> {
+  const inputs = [...formWith(html, action).matchAll(/<input type="hidden"[^>]*>/g)].map(([tag]) => tag)
   return Object.fromEntries(inputs.map((tag) => [attribute(tag, 'name'), attribute(tag, 'value')]))
 }

@@ -79,14 +79,23 @@ type Bounds = {
   freeMax: bigint
 }
 
+/**
+ * Whether a text is a minute of a day that exists. A browser fills in the year 0026 for a typed 26, so a year has the digits of this
+ * millennium.
+ */
+function isMinute(text: string): boolean {
+  if (!/^2\d{3}-\d\d-\d\dT\d\d:\d\d$/.test(text)) return false
+  const moment = new Date(`${text}Z`)
+  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(text)
+}
+
 /** The form of a link of this kind. */
 export function linkForm({ price, delivery }: z.output<typeof LinkKind>, { zone, freeMax }: Bounds) {
   const isFree = price === 'free'
   const moment = orNone(
     z
       .string()
-      .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/)
-      .refine((minute) => !Number.isNaN(Date.parse(`${minute}Z`)))
+      .refine(isMinute)
       .transform((minute) => startOfMinute(minute, zone)),
   )
   return (
@@ -112,11 +121,14 @@ export function linkForm({ price, delivery }: z.output<typeof LinkKind>, { zone,
         messages: z.enum(['off', 'private', 'public']),
         low_stock: whole(1, 1_000),
         shows_stock: z.string().optional(),
+        // A link that has sold shows the fields of its kind alone.
         delivered_text:
           delivery === 'text'
             ? prose(4_000).refine((text) => text !== '')
-            : prose(4_000).transform(() => undefined),
-        delivered_url: delivery === 'url' ? address : unlessChosen(address, undefined),
+            : prose(4_000)
+                .default('')
+                .transform(() => undefined),
+        delivered_url: delivery === 'url' ? address : unlessChosen(address, undefined).optional(),
       })
       // A refinement would also run on fields that are faulty.
       .transform(({ delivered_text, delivered_url, ...form }, { addIssue }): LinkDetails => {

@@ -4,7 +4,7 @@ import { LINKS_MAX } from '../../../src/payment/links/acts.ts'
 import { makePerson } from '../../harness/cast.ts'
 import { setSetting, useTestApp } from '../../harness/harness.ts'
 import { buyAt, linkFields, makeLink, orderAt } from '../../harness/links.ts'
-import { textOf } from '../../harness/markup.ts'
+import { textOf, untouchedFields } from '../../harness/markup.ts'
 import { joinTeam, makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
 import { rowOf, rowsOf } from '../../harness/rows.ts'
@@ -120,7 +120,10 @@ describe('the form of a link', () => {
     { stock: '0' },
     { stock: '1000001' },
     { member_max: '1001' },
-    { sells_from: '2026-02-30T99:00' },
+    { sells_from: '2026-02-28T99:00' },
+    { sells_from: '2026-02-30T08:00' },
+    { sells_from: '0026-12-01T08:00' },
+    { sells_until: '12026-12-01T08:00' },
     { sells_until: '2020-01-01T08:00', sells_from: '2020-01-01T08:00' },
     { min_level: '5' },
     { allow_groups: Array.from({ length: 11 }, (_, i) => `g${i}`).join() },
@@ -135,6 +138,33 @@ describe('the form of a link', () => {
     const refused = await owner.submit(form, `${LINKS}/new`, linkFields(fields as Record<string, string>))
     expect(refused.status).toBe(400)
     expect(refused.body).toContain(`id="${Object.keys(fields)[0]}-problem"`)
+  })
+
+  it.each([
+    { delivery: 'none' },
+    { delivery: 'text', delivered: 'First "line"\n<b>' },
+    { delivery: 'url', delivered: 'https://example.org/a?b=1&c' },
+    { codes: ['K-1', 'K-2'] },
+    { delivery: 'none', amount: null, amount_min: 5n, amount_max: 90n, suggestions: [10n, 50n] },
+  ] as const)('is saved again as its page shows it, before and after a sale: %o', async (kind) => {
+    const sells_until = new Date('2030-01-31T15:59:00Z')
+    const over = { ...kind, description: 'A\nB', member_max: 3, sells_until, allow_groups: [], min_level: 1 }
+    const link = await makeLink(test, merchant, over as Parameters<typeof makeLink>[2])
+    const address = `${LINKS}/${link.slug}`
+    const stored = async () => {
+      const { updated_at: _, ...row } = await rowOf(test, 'links', { slug: link.slug })
+      return { ...row, versions: (await rowsOf(test, 'link_deliveries', { link_id: row.id })).length }
+    }
+    const before = await stored()
+    for (const isSold of [false, true]) {
+      if (isSold) await buyAt(test.deps, link, alice, 1, before.amount === null ? 5n : undefined)
+      const saved = await owner.post(address, untouchedFields((await owner.get(address)).body, address))
+      expect([isSold, saved.status]).toEqual([isSold, 303])
+      expect(await stored()).toEqual(before)
+    }
+    const fields = untouchedFields((await owner.get(address)).body, address)
+    expect((await owner.post(address, { ...fields, title: 'Other cats' })).status).toBe(303)
+    expect(await stored()).toEqual({ ...before, title: 'Other cats' })
   })
 
   it('keeps the kind of delivery that a link has sold, and changes no receipt', async () => {
