@@ -18,7 +18,7 @@ const NAMED_MAX = 20
 
 export type ImportFault =
   | { fault: 'too_large' | 'too_many_lines' | 'not_text' | 'no_codes' }
-  | { fault: 'line_too_long' | 'line_controls'; line: number }
+  | { fault: 'line_too_long' | 'line_controls' | 'line_invisible'; line: number }
   | { fault: 'too_many_unsold'; max: number }
 
 type CodeLine = { line: number; code: string }
@@ -39,8 +39,9 @@ export function readCodes(file: Buffer | string): { codes: CodeLine[]; empty: nu
   for (const [index, each] of lines.entries()) {
     const [line, code] = [index + 1, each.trim()]
     if (code === '') continue
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: a code with one is refused
-    if (/[\u0000-\u001f\u007f-\u009f]/.test(code)) return { fault: 'line_controls', line }
+    if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(code)) return { fault: 'line_controls', line }
+    // Its buyer could neither see nor type it.
+    if (!/[\p{L}\p{N}\p{P}\p{S}]/u.test(code)) return { fault: 'line_invisible', line }
     if ([...code].length > CODE_LENGTH_MAX) return { fault: 'line_too_long', line }
     codes.push({ line, code })
   }

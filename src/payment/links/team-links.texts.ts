@@ -318,6 +318,10 @@ export const teamLinks = {
       en: `Line ${line} has control characters. Nothing was added.`,
       zh: `第 ${line} 行含有控制字符，未添加任何卡密。`,
     }),
+    line_invisible: (line: number) => ({
+      en: `Line ${line} has no visible character. Nothing was added.`,
+      zh: `第 ${line} 行没有可见字符，未添加任何卡密。`,
+    }),
     too_many_unsold: (max: string) => ({
       en: `A link has at most ${max} unsold codes. Nothing was added.`,
       zh: `一个链接最多有 ${max} 个未售卡密，未添加任何卡密。`,

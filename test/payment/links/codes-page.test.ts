@@ -45,6 +45,8 @@ describe('the import of codes', () => {
     for (const [codes, fault] of [
       [`X-1\n${'x'.repeat(501)}`, l.importFaults.line_too_long(2)],
       ['X-1\nX\u00072', l.importFaults.line_controls(2)],
+      ['X-1\nX\u20282', l.importFaults.line_controls(2)],
+      ['X-1\n\u200b\u2060', l.importFaults.line_invisible(2)],
       [' \n', l.importFaults.no_codes],
     ] as const) {
       const refused = await owner.submit(form, page, { codes })
