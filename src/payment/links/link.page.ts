@@ -33,7 +33,12 @@ type LinkRequest = FastifyRequest<{ Params: { slug: string } }>
 
 /** What a form or the address of the page asks for. A chosen suggestion counts where no other amount is given. */
 const Asked = z.object({
-  quantity: z.coerce.number().int().min(1).max(100).default(1),
+  quantity: z
+    .string()
+    .trim()
+    .regex(/^([1-9]\d?|100)$/)
+    .default('1')
+    .transform(Number),
   amount: z.string().trim().max(16).default(''),
   choice: z.string().trim().max(16).default(''),
   name: NameField.optional(),
@@ -243,7 +248,7 @@ async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, r
   const link = await getLinkPage(request, deps)
   const given = Asked.safeParse(request.method === 'GET' ? request.query : request.body)
   const { locale, site } = request.localized
-  const isSoldOut = link.left !== null && link.left <= 0n
+  const predicted = await predictRefusal(link, deps)
   const data = {
     link,
     tags:
@@ -252,7 +257,7 @@ async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, r
         : previewTags(link, {
             url: linkUrl(deps, link.slug),
             image: previewOf(link) && `${deps.config.PAYMENT_PUBLIC_URL}${previewOf(link)}`,
-            ...{ locale, site: site.name, isSoldOut },
+            ...{ locale, site: site.name, isSold: isSoldToSome(predicted) },
           }),
     picture: isClosed(link) ? undefined : pictureOf(link),
     messages: link.messages === 'public' && !isClosed(link) ? await shownMessages(deps.db, link.id) : [],
@@ -262,7 +267,7 @@ async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, r
     mayReport: isReportable(link) && link.role === null,
     isReporting: (request.query as Record<string, unknown>).report === '1',
     preview: await draftOf(link, deps),
-    refusal: refused ?? (await predictRefusal(link, deps)),
+    refusal: refused ?? predicted,
     asked: given.data ?? Asked.parse({}),
     isSignedIn: request.session !== undefined,
     missing: await findMissing(link, request, deps),
@@ -305,6 +310,11 @@ async function predictRefusal(link: LinkPage, deps: Core): Promise<LinkRefusal |
   if (link.sells_until !== null && now >= link.sells_until) return 'over'
   if (isDraft) return undefined
   return link.judged ?? undefined
+}
+
+/** Whether a link sells to somebody now, even if not to this reader. */
+function isSoldToSome(predicted: LinkRefusal | undefined): boolean {
+  return predicted === undefined || predicted === 'not_allowed' || predicted === 'member_limit'
 }
 
 type Judged = 'not_on_sale' | 'not_allowed' | 'sold_out' | 'member_limit' | null

@@ -71,8 +71,8 @@ export function previewTags(
     image,
     locale,
     site,
-    isSoldOut,
-  }: { url: string; image: string | undefined; locale: Locale; site: string; isSoldOut: boolean },
+    isSold,
+  }: { url: string; image: string | undefined; locale: Locale; site: string; isSold: boolean },
 ): [name: string, content: string][] {
   const { t, language } = locale
   const price = priceOf(link, locale)
@@ -87,7 +87,7 @@ export function previewTags(
     ...imageTags(image),
     ['product:price:amount', String(link.amount ?? link.amount_min ?? 0n)],
     ['product:price:currency', t.common.pointsUnit(2)],
-    ['product:availability', isSoldOut ? 'out of stock' : 'in stock'],
+    ['product:availability', isSold ? 'in stock' : 'out of stock'],
     // Forums show this pair as words.
     ['twitter:label1', t.teamLinks.price],
     ['twitter:data1', price],

@@ -178,7 +178,7 @@ describe('the page of a link', () => {
       const problem = /<p class="problem" id="quantity-problem">([^<]+)</.exec(body)?.[1]
       return [status, problem, body.includes('class="flash warn" role="alert"')]
     }
-    for (const quantity of ['4', '0', 'x'])
+    for (const quantity of ['4', '0', 'x', '0x2', '2e0', ''])
       expect(await order(quantity)).toEqual([400, l.quantityWrong(3), false])
     expect((await buyAt(test.deps, link, alice, 3)).outcome).toBe('paid')
     expect(await order('2')).toEqual([409, l.fewerForMember, false])
@@ -267,6 +267,8 @@ describe('a link on other sites', () => {
     expect(tags['og:description']).toMatch(/^50 points · Two lines & "quotes" <b>x+$/)
     expect(tags['og:description']).toHaveLength(250)
     expect(JSON.stringify(tags)).not.toContain('777777')
+    await changeLink(test.deps, merchant.payment_id, { slug, change: 'pause' }, owner)
+    expect(tagsOf((await visitor.get(`/l/${slug}`)).body)['product:availability']).toBe('out of stock')
     const free = { amount: null, amount_min: 5n, amount_max: 9n }
     const tip = await makeLink(test, merchant, free)
     expect(tagsOf((await visitor.get(`/l/${tip.slug}`)).body)['twitter:data1']).toBe('5 points')
