@@ -45,15 +45,15 @@ export function operationInMarkdown(operation: Operation, server: string, writin
       .map((verb) => `\`${verb} ${server}${path}\``)
       .join(', '),
     security && docs.security[security],
+    sent && `## ${docs.request}`,
+    sent && docs.sentIn[sent.in],
+    sent && fieldsInMarkdown(sent.fields, t),
     `## ${docs.sample}`,
     environment && docs.fromEnvironment,
     environment && fenced(environment, 'sh'),
     ...programsOf(call)
       .filter((program) => isShown(program, isBrief))
       .map((program) => fenced(program.code, program.language)),
-    sent && `## ${docs.request}`,
-    sent && docs.sentIn[sent.in],
-    sent && fieldsInMarkdown(sent.fields, t),
     `## ${docs.answers}`,
     ...answers.flatMap((answer) => [
       `**${answer.status}** ${answer.about}`,

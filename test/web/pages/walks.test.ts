@@ -391,6 +391,16 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     ])
   })
 
+  test('the reference shows the fields before the sample on a phone, and beside it on a desk', async () => {
+    const page = await openWalk('visitor', 'en', { viewport: PHONE })
+    await page.goto(`${world.test.url}/docs/payment/post_payment_pay_process`)
+    const topOf = async (part: string) => (await page.locator(part).boundingBox())!.y
+    expect(await topOf('#request')).toBeLessThan(await topOf('#example'))
+    expect(await topOf('#example')).toBeLessThan(await topOf('#answers'))
+    await page.setViewportSize(DESK)
+    expect(await topOf('#example')).toBeLessThan(await topOf('#request'))
+  })
+
   test('a menu that is higher than the window shows the current place', async () => {
     const page = await openWalk('buyer', 'en', { viewport: { width: 1280, height: 700 } })
     await page.goto(`${world.test.url}/docs/rules`)
