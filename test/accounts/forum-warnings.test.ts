@@ -10,6 +10,7 @@ import { messages } from '../harness/messages.ts'
 import { setRows } from '../harness/rows.ts'
 
 const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
 const world = await useForumWorld()
 const { forum, test } = world
 const t = messages.en.console.forum
@@ -44,6 +45,33 @@ describe('the minutes that a suspension takes', () => {
     test.clock.advance(31 * MINUTE_MS)
     expect((await state()).suspension_minutes).toBeUndefined()
   }, 60_000)
+})
+
+describe('the page', () => {
+  it('begins with the minutes, then the lists; the rest is folded until it needs a look', async () => {
+    await passSuspended(MINUTE_MS)
+    const body = await page()
+    const minutes = (await state()).suspension_minutes!
+    const titles = [t.figures, t.theme, t.tips, t.groups].map((title) => `<h2>${title}</h2>`)
+    const found = [t.suspension(minutes), `<h2>${t.lists}`, t.listNames.suspended, ...titles].map((text) =>
+      body.indexOf(text),
+    )
+    expect(found[0]).toBeGreaterThan(0)
+    expect(found).toEqual(found.toSorted((a, b) => a - b))
+    expect(body).not.toMatch(/<details[^>]* open/)
+    // A list that fails and members out of date leave their folds.
+    await setRows(test, 'forum_sources', { name: 'staff' }, { failure: 'refused' })
+    const late = await page()
+    await setRows(test, 'forum_sources', { name: 'staff' }, { failure: null })
+    expect(late.slice(0, late.indexOf('<details'))).toContain(t.listNames.staff)
+    const person = await makePerson(test)
+    const member = { user_id: person.id, username: 'late', score_due_at: test.clock.now() }
+    await test.db
+      .insertInto('forum_members')
+      .values({ ...member, next_check_at: new Date(test.clock.now().getTime() - DAY_MS) })
+      .execute()
+    expect(await page()).toMatch(new RegExp(`<details[^>]* open>\\s*<summary><h2>${t.figures}`))
+  })
 })
 
 describe('a warning', () => {

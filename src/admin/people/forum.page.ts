@@ -40,6 +40,9 @@ declare module '../../web/views.ts' {
       tips: TipsState
     }
   }
+  interface PartData {
+    'admin/people/forum-lists': { lists: ForumState['lists'] }
+  }
 }
 
 /** Registers the page. The caller's scope must require an administrator. */

@@ -55,6 +55,11 @@ export const forum = {
     en: `The forum’s response about ${shown} ${counted(n, 'member', 'members')} could not be used. They keep their stored data and are tried again; the list below says when.`,
     zh: `论坛对 ${shown} 名成员的响应无法使用。这些成员保留现有资料并会重试，时间见下方列表。`,
   }),
+  otherLists: (shown: string, n: number) => ({
+    en: `${shown} more ${counted(n, 'list', 'lists')}, read in time`,
+    zh: `另有 ${shown} 份名单，均按时读取`,
+  }),
+  figures: { en: 'How far behind the members are', zh: '成员资料的更新进度' },
   notRead: { en: 'Not read yet', zh: '尚未读取' },
   theme: { en: 'In the forum', zh: '在论坛中' },
   themeText: (address: string) => ({
@@ -74,8 +79,8 @@ export const forum = {
   themeOn: { en: 'The wallet is on.', zh: '钱包已开启。' },
   tips: { en: 'Tips', zh: '打赏' },
   tipsText: {
-    en: `Members give ${POINTS} to authors of posts. A tip is an order of one payment application, the site’s own: its fee, refunds and limits work as for every order, and the author is paid. The forum shows and counts no tips.`,
-    zh: `成员可以把${POINTS}打赏给帖子作者。打赏是站点自己的一个收款应用的订单，手续费、退款和限额与其他订单相同，收款人是作者。论坛不显示也不统计打赏。`,
+    en: `Members give ${POINTS} to authors of posts. A tip is an order of one payment application, the site’s own, that pays the author. Fees and limits work as for every order. Givers cannot take a tip back; only an administrator can refund one. The forum shows and counts no tips.`,
+    zh: `成员可以把${POINTS}打赏给帖子作者。打赏是站点自己的一个收款应用的订单，收款人是作者，手续费和限额与其他订单相同。打赏者不能撤回，只有管理员可以退款。论坛不显示也不统计打赏。`,
   },
   tipsApp: { en: 'Application of tips', zh: '打赏应用' },
   tipsAppText: {
@@ -163,7 +168,6 @@ export const forum = {
     en: 'Rename the group at the forum, give it an alias, or delete the local group. Its members follow at their next update.',
     zh: '可在论坛改名、设置别名，或删除本站用户组；成员在下次更新时恢复。',
   },
-  noGroups: { en: 'No groups yet', zh: '还没有用户组' },
   noGroupsText: { en: 'A group appears here with its first member.', zh: '有成员加入后会显示在这里。' },
   groupId: { en: 'ID at the forum', zh: '论坛编号' },
   groupName: { en: 'Name here', zh: '本站名称' },
