@@ -3,31 +3,36 @@
 // Tables: ledger_accounts, orders.
 // Clauses: spec/points 2.4, 2.6.
 /**
- * /admin/abuse shows suspicious patterns, which prove nothing: members who send points in a ring, members who move much, and new
- * accounts that belong together. It reads at most MOVEMENTS_MAX of the newest orders and as many transfers, of a few weeks, so its
+ * /admin/abuse shows suspicious patterns, which prove nothing: members who send points in a ring, members who pass on what they
+ * receive, and new accounts that belong together. Each list begins with what deserves a look first. It reads at most MOVEMENTS_MAX of the newest orders and as many transfers, of a few weeks, so its
  * cost does not grow with the ledger.
  */
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
+import { type Pattern, type Suspect, showPatterns } from './suspects.ts'
 
 declare module '../../web/views.ts' {
   interface PageData {
-    'admin/points/abuse': MovementPatterns & { byAddress: Cluster[]; byTips: Cluster[] }
+    'admin/points/abuse': { patterns: Pattern[] }
+  }
+  interface PartData {
+    'admin/points/suspects': { suspects: Suspect[] }
   }
 }
 
 /** Registers the page. The caller's scope must require an administrator. */
 export function abusePages(app: FastifyInstance, { db, clock }: Core): void {
-  app.get('/admin/abuse', async (_request, reply) => {
+  app.get('/admin/abuse', async (request, reply) => {
     const now = clock()
     const [movements, byAddress, byTips] = await Promise.all([
       movementPatterns(db, now),
       clustersByAddress(db, now),
       clustersByTips(db, now),
     ])
-    return reply.page('admin/points/abuse', { ...movements, byAddress, byTips })
+    const patterns = showPatterns({ ...movements, byAddress, byTips }, request.locale)
+    return reply.page('admin/points/abuse', { patterns })
   })
 }
 
@@ -41,8 +46,17 @@ const TIPPERS_MIN = 5
 const SHOWN_MAX = 20
 const NAMES_MAX = 10
 
-/** Two or three members who sent points in a ring, in its order. `points` is the smallest sum between two of them. */
-export type Ring = { usernames: string[]; user_ids: bigint[]; points: bigint; movements: number }
+/**
+ * Two or three members who sent points in a ring, in its order. `points` is the smallest sum between two of them, and `percent`
+ * the part of all that they sent that went round. Shops and their buyers make rings too, of a small part.
+ */
+export type Ring = {
+  usernames: string[]
+  user_ids: bigint[]
+  points: bigint
+  movements: number
+  percent: number
+}
 
 /** The points and movements of a member in one day. */
 export type Mover = {
@@ -54,17 +68,29 @@ export type Mover = {
   received: bigint
 }
 
-/** New accounts with something in common: the address of their sign-ins, or the recipient of their points. */
-export type Cluster = { shared: string; members: number; usernames: string[]; points: bigint }
+/** New accounts that sent points to one member: `percent` of what that member received in the time. */
+export type Cluster = {
+  shared: string
+  members: number
+  usernames: string[]
+  points: bigint
+  percent: number
+}
+
+/** New accounts that signed in from one address, and the hours between the first and the last of them. */
+export type Neighbours = { shared: string; members: number; usernames: string[]; hours: number }
 
 export type MovementPatterns = {
-  /** In the last 30 days, the largest first. */
+  /** In the last 30 days: first much that went round and was a large part of what its members sent. */
   rings: Ring[]
-  /** Those with the most movements in the last day. */
+  /** In the last day: first those who passed on the most of what they received, then those with the most movements. */
   movers: Mover[]
   /** Groups of three or more accounts of the last two weeks that sent points to one member since. */
   byRecipient: Cluster[]
 }
+
+/** A part as a whole number of percent. It never says that all is a part less than all. */
+const percentOf = sql`floor(part * 100)::integer`
 
 const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * 86_400_000)
 
@@ -89,7 +115,9 @@ export async function movementPatterns(db: Db, now: Date): Promise<MovementPatte
       select from_id, to_id, sum(amount)::bigint as points, count(*)::integer as movements,
         sum(amount) filter (where paid_at >= ${newSince})::bigint as points_of_new,
         coalesce(sum(amount) filter (where paid_at >= ${daySince}), 0)::bigint as points_of_day,
-        (count(*) filter (where paid_at >= ${daySince}))::integer as movements_of_day
+        (count(*) filter (where paid_at >= ${daySince}))::integer as movements_of_day,
+        sum(sum(amount)) over (partition by from_id) as sent,
+        sum(sum(amount) filter (where paid_at >= ${newSince})) over (partition by to_id) as received_since_new
       from moved group by from_id, to_id
     ),
     partners as (
@@ -99,8 +127,9 @@ export async function movementPatterns(db: Db, now: Date): Promise<MovementPatte
       select flow.*, (sender.count, from_id) as from_rank, (recipient.count, to_id) as to_rank
       from flow join partners as sender on sender.id = from_id join partners as recipient on recipient.id = to_id
     ),
-    ring as (
-      select array[a.from_id, a.to_id] as ids, least(a.points, b.points) as points, a.movements + b.movements as movements
+    round as (
+      select array[a.from_id, a.to_id] as ids, least(a.points, b.points) as points, a.movements + b.movements as movements,
+        (a.points + b.points) / (a.sent + b.sent) as part
       from flow as a join flow as b on b.from_id = a.to_id and b.to_id = a.from_id
       where a.from_id < a.to_id
       union all
@@ -109,12 +138,13 @@ export async function movementPatterns(db: Db, now: Date): Promise<MovementPatte
           when a.from_id then array[a.from_id, b.from_id, c.from_id]
           when b.from_id then array[b.from_id, c.from_id, a.from_id]
           else array[c.from_id, a.from_id, b.from_id]
-        end, least(a.points, b.points, c.points), a.movements + b.movements + c.movements
+        end, least(a.points, b.points, c.points), a.movements + b.movements + c.movements,
+        (a.points + b.points + c.points) / (a.sent + b.sent + c.sent)
       from (select * from ranked where from_rank > to_rank) as a
       join (select * from ranked where from_rank < to_rank) as b on b.from_id = a.to_id and b.to_id <> a.from_id
       join flow as c on c.from_id = b.to_id and c.to_id = a.from_id
-      order by points desc, ids limit ${SHOWN_MAX}
     ),
+    ring as (select * from round order by points * part desc, ids limit ${SHOWN_MAX}),
     mover as (
       select user_id, sum(movements)::integer as movements, sum(sent)::bigint as sent, sum(received)::bigint as received
       from (
@@ -122,29 +152,30 @@ export async function movementPatterns(db: Db, now: Date): Promise<MovementPatte
         union all
         select to_id, 0, points_of_day, movements_of_day from flow where movements_of_day > 0
       ) as side
-      group by user_id order by movements desc, user_id limit ${SHOWN_MAX}
+      group by user_id order by least(sum(sent), sum(received)) desc, sum(movements) desc, user_id limit ${SHOWN_MAX}
     ),
     cluster as (
       select to_id, count(*)::integer as members, sum(points_of_new)::bigint as points,
+        sum(points_of_new) / max(received_since_new) as part,
         (array_agg(n.username order by points_of_new desc))[:${sql.lit(NAMES_MAX)}] as usernames
       from flow join users as n on n.id = from_id and n.created_at >= ${newSince}
       where points_of_new is not null
       group by to_id having count(*) >= ${CLUSTER_MIN}
-      order by members desc, points desc limit ${SHOWN_MAX}
+      order by sum(points_of_new) * sum(points_of_new) / max(received_since_new) desc, to_id limit ${SHOWN_MAX}
     )
     select
       (select coalesce(json_agg(json_build_object(
-        'user_ids', ids::text[], 'points', points::text, 'movements', movements, 'usernames',
+        'user_ids', ids::text[], 'points', points::text, 'movements', movements, 'percent', ${percentOf}, 'usernames',
         (select array_agg(u.username order by array_position(ids, u.id)) from users as u where u.id = any (ids))
-      ) order by points desc, ids), '[]') from ring) as rings,
+      ) order by points * part desc, ids), '[]') from ring) as rings,
       (select coalesce(json_agg(json_build_object(
         'user_id', user_id::text, 'username', u.username, 'trust_level', u.trust_level, 'movements', movements,
         'sent', sent::text, 'received', received::text
-      ) order by movements desc, user_id), '[]')
+      ) order by least(sent, received) desc, movements desc, user_id), '[]')
         from mover cross join lateral (select * from users where id = user_id limit 1) as u) as movers,
       (select coalesce(json_agg(json_build_object(
-        'shared', (select username from users where id = to_id), 'members', members, 'usernames', usernames, 'points', points::text
-      ) order by members desc, points desc), '[]') from cluster) as "byRecipient"`.execute(db)
+        'shared', (select username from users where id = to_id), 'members', members, 'usernames', usernames, 'points', points::text, 'percent', ${percentOf}
+      ) order by points * part desc, to_id), '[]') from cluster) as "byRecipient"`.execute(db)
   const { rings, movers, byRecipient } = rows[0]!
   return {
     rings: rings.map((ring) => ({
@@ -162,7 +193,7 @@ export async function movementPatterns(db: Db, now: Date): Promise<MovementPatte
   }
 }
 
-/** Finds receivers of tips from five or more accounts of the last 30 days, among the newest orders of that time. */
+/** Finds receivers of tips from five or more accounts of the last 30 days, in `percent` of all tips that they received in it. */
 export async function clustersByTips(db: Db, now: Date): Promise<Cluster[]> {
   const since = daysBefore(now, TIP_DAYS)
   const { rows } = await sql<Cluster>`
@@ -172,11 +203,16 @@ export async function clustersByTips(db: Db, now: Date): Promise<Cluster[]> {
       where door = 'tip' and paid_at >= ${since}
       group by payer_id, payee_id
     )
-    select (select username from users where id = payee_id) as shared, count(*)::integer as members,
-      (array_agg(giver.username order by points desc))[:${sql.lit(NAMES_MAX)}] as usernames, sum(points)::bigint as points
-    from given join users as giver on giver.id = payer_id and giver.created_at >= ${since}
-    group by payee_id having count(*) >= ${TIPPERS_MIN}
-    order by members desc, points desc limit ${SHOWN_MAX}`.execute(db)
+    select shared, members, usernames, points, ${percentOf} as percent
+    from (
+      select payee_id, (select username from users where id = payee_id) as shared, count(*)::integer as members,
+        (array_agg(giver.username order by points desc))[:${sql.lit(NAMES_MAX)}] as usernames, sum(points)::bigint as points,
+        sum(points) / max(received) as part
+      from (select *, sum(points) over (partition by payee_id) as received from given) as given
+      join users as giver on giver.id = payer_id and giver.created_at >= ${since}
+      group by payee_id having count(*) >= ${TIPPERS_MIN}
+    ) as cluster
+    order by points * part desc, payee_id limit ${SHOWN_MAX}`.execute(db)
   return rows
 }
 
@@ -186,15 +222,16 @@ type Json<T> = {
 }
 
 /** Finds groups of three or more accounts of the last two weeks that signed in from one address. */
-export async function clustersByAddress(db: Db, now: Date): Promise<Cluster[]> {
-  const { rows } = await sql<Cluster>`
+export async function clustersByAddress(db: Db, now: Date): Promise<Neighbours[]> {
+  const { rows } = await sql<Neighbours>`
     with newcomer as materialized (
-      select id, username from users where created_at >= ${daysBefore(now, NEW_DAYS)} order by id desc limit ${MOVEMENTS_MAX}
+      select id, username, created_at from users where created_at >= ${daysBefore(now, NEW_DAYS)} order by id desc limit ${MOVEMENTS_MAX}
     )
     select s.ip as shared, count(distinct n.id)::integer as members,
-      (array_agg(distinct n.username))[:${sql.lit(NAMES_MAX)}] as usernames, 0::bigint as points
+      (array_agg(distinct n.username))[:${sql.lit(NAMES_MAX)}] as usernames,
+      ceil(extract(epoch from max(n.created_at) - min(n.created_at)) / 3600)::integer as hours
     from newcomer as n cross join lateral (select ip from sessions where user_id = n.id offset 0) as s
     group by s.ip having count(distinct n.id) >= ${CLUSTER_MIN}
-    order by members desc, shared limit ${SHOWN_MAX}`.execute(db)
+    order by members desc, hours, shared limit ${SHOWN_MAX}`.execute(db)
   return rows
 }

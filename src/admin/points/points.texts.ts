@@ -131,40 +131,91 @@ export const abuse = {
     zh: '以下情况值得查看，但不代表违规：朋友会互相付款，热门商户的交易本来就多，家人会共用网络地址。',
   },
   nothing: { en: 'Nothing found', zh: '没有发现' },
-  rings: { en: `${POINTS} that moved in a circle`, zh: `循环流转的${POINTS}` },
-  ringsText: {
-    en: 'Last 30 days: two or three members paid each other in turn, and the last one paid the first.',
-    zh: '最近 30 天内，两三位成员依次付款或转账，最后又回到第一位。',
+  nothingText: {
+    en: `No ${POINTS} went round in 30 days, no new accounts belong together, and nothing moved in 24 hours.`,
+    zh: `30 天内没有循环流转的${POINTS}，没有相关联的新账号，24 小时内也没有变动。`,
   },
-  round: (points: string) => ({ en: `at least ${points} each`, zh: `每次至少 ${points}` }),
+  strong: { en: 'Look first', zh: '优先查看' },
+  rest: (count: string) => ({ en: `${count} more, less likely`, zh: `另外 ${count} 条，可能性较低` }),
+  titles: {
+    rings: { en: `${POINTS} that went round`, zh: `循环流转的${POINTS}` },
+    movers: { en: `${POINTS} that were passed on`, zh: `收到后转出的${POINTS}` },
+    byRecipient: { en: 'New accounts that send to one member', zh: '向同一成员转出的新账号' },
+    byAddress: { en: 'New accounts from one address', zh: '来自同一地址的新账号' },
+    byTips: { en: 'Tips from new accounts', zh: '新账号的打赏' },
+  },
+  texts: {
+    rings: {
+      en: 'Last 30 days: two or three members paid each other in turn, and the last one paid the first. Large sums that are most of what they sent come first.',
+      zh: '最近 30 天内，两三位成员依次付款或转账，最后又回到第一位。数额大且占其转出大部分的排在前面。',
+    },
+    movers: {
+      en: 'Last 24 hours, payments and transfers together. Those who passed on the most of what they received come first.',
+      zh: '最近 24 小时的付款与转账合计，收到后又转出最多的排在前面。',
+    },
+    byRecipient: {
+      en: 'Three or more accounts of the last two weeks that paid the same member. Those who live on them come first.',
+      zh: '最近两周注册、三个以上向同一成员付款的账号。收入主要来自这些账号的排在前面。',
+    },
+    byAddress: {
+      en: 'Three or more accounts of the last two weeks. The largest groups come first.',
+      zh: '最近两周注册的三个以上账号。账号多的排在前面。',
+    },
+    byTips: {
+      en: 'Last 30 days: receivers of tips from five or more accounts of that time. Those who live on them come first.',
+      zh: '最近 30 天内，收到五个以上新注册账号打赏的成员。打赏主要来自这些账号的排在前面。',
+    },
+  },
+  /** What an administrator does with a row. */
+  next: {
+    rings: {
+      en: 'Open the statements: goods explain most rings. If the same sum only goes round, freeze the wallets and ask.',
+      zh: '请先看双方明细：多数只是正常买卖。若同一笔数额只是来回转，可冻结钱包并询问。',
+    },
+    movers: {
+      en: 'Open the statement: many small sums in and one large sum out is how stolen ones leave.',
+      zh: '请看明细：多笔小额转入、一笔大额转出，常见于盗用。',
+    },
+    byRecipient: {
+      en: 'Open the accounts: if they did nothing else here, suspend them and ask their recipient.',
+      zh: '请查看这些账号：若在本站没有其他活动，可暂停账号并询问收款人。',
+    },
+    byAddress: {
+      en: 'Compare their devices and orders: families and schools share an address too.',
+      zh: '请比较其设备与订单：家人、学校也会共用网络地址。',
+    },
+    byTips: {
+      en: 'Open the givers: accounts that earn and then tip one author belong to one person.',
+      zh: '请查看打赏者：只领取奖励再打赏同一作者的账号，多半属于同一人。',
+    },
+  },
+  /** Why a row stands there. */
+  why: {
+    rings: (percent: number) => ({
+      en: `${percent}% of all that they sent went round among them.`,
+      zh: `他们转出的${POINTS}有 ${percent}% 在彼此之间循环。`,
+    }),
+    movers: (level: string, received: string, sent: string) => ({
+      en: `${level}. Received ${received}, sent ${sent}.`,
+      zh: `${level}。转入 ${received}，转出 ${sent}。`,
+    }),
+    byRecipient: (accounts: string, percent: number) => ({
+      en: `${accounts} new accounts sent ${percent}% of what this member received.`,
+      zh: `该成员收到的${POINTS}有 ${percent}% 来自 ${accounts} 个新账号。`,
+    }),
+    byAddress: (accounts: string, hours: number) => ({
+      en: `${accounts} accounts, opened within ${hours < 48 ? `${hours} ${counted(hours, 'hour', 'hours')}` : `${Math.ceil(hours / 24)} days`}.`,
+      zh: `${accounts} 个账号，在 ${hours < 48 ? `${hours} 小时` : `${Math.ceil(hours / 24)} 天`}内注册。`,
+    }),
+    byTips: (accounts: string, percent: number) => ({
+      en: `${accounts} new accounts gave ${percent}% of the tips that this member received.`,
+      zh: `该成员收到的打赏有 ${percent}% 来自 ${accounts} 个新账号。`,
+    }),
+  },
   movements: (count: string, n: number) => ({
     en: `${count} ${counted(n, 'movement', 'movements')}`,
     zh: `${count} 笔`,
   }),
-  velocity: { en: 'Most movements', zh: '变动最多的成员' },
-  velocityText: {
-    en: 'Last 24 hours, payments and transfers together.',
-    zh: '最近 24 小时的付款与转账合计。',
-  },
-  clusters: { en: 'Linked new accounts', zh: '相关联的新账号' },
-  clustersText: {
-    en: `Accounts of the last two weeks: three or more that signed in from one address, or sent ${POINTS} to one member.`,
-    zh: `最近两周注册、三个以上从同一地址登录或向同一成员转出${POINTS}的账号。`,
-  },
-  tips: { en: 'Tips from new accounts', zh: '新账号的打赏' },
-  tipsText: {
-    en: 'Last 30 days: receivers of tips from five or more accounts of that time.',
-    zh: '最近 30 天内，收到五个以上新注册账号打赏的成员。',
-  },
-  fromAddress: (count: string) => ({ en: `${count} accounts from`, zh: `${count} 个账号来自` }),
-  toMember: (count: string, points: string) => ({
-    en: `${count} accounts sent ${points} to`,
-    zh: `${count} 个账号共转出 ${points} 给`,
-  }),
-  sent: { en: 'Sent', zh: '转出' },
-  received: { en: 'Received', zh: '转入' },
-  member: { en: 'Member', zh: '成员' },
-  count: { en: 'Movements', zh: '笔数' },
 } satisfies Texts
 
 /** Texts of deciding on refund requests. */

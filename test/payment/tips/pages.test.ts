@@ -255,11 +255,11 @@ describe('an administrator', () => {
     const old = await makeTipper(test)
     await tip(test.deps, old, few)
     expect(await clustersByTips(test.db, test.clock.now())).toEqual([
-      { shared: many.username, members: 5, points: 50n, usernames: expect.any(Array) },
+      { shared: many.username, members: 5, points: 50n, percent: 100, usernames: expect.any(Array) },
     ])
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
     const text = textOf((await admin.get('/admin/abuse')).body)
-    expect(text).toContain(staff.abuse.tips)
+    expect(text).toContain(staff.abuse.titles.byTips)
     expect(text).toContain(`@${many.username}`)
   })
 

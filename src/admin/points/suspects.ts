@@ -1,0 +1,90 @@
+/** Words for suspicious patterns: who, why they stand there, and which list deserves a look first. */
+import type { Locale } from '../../web/languages.ts'
+import type { Cluster, MovementPatterns, Neighbours } from './abuse.page.ts'
+
+/** One row: who it is about, why, and how much. */
+export type Suspect = {
+  /** Members in the order of the ring, or the one member, each with their page. */
+  members: { username: string; href: string }[]
+  isRing: boolean
+  /** In place of a member. */
+  address?: string
+  why: string
+  /** New accounts of the row. */
+  accounts: { username: string; href: string }[]
+  points?: bigint
+  movements?: number
+  /** Whether the pattern is most of what these members did. */
+  isStrong: boolean
+}
+
+export type Pattern = { name: PatternName; suspects: Suspect[]; strength: number }
+
+export type PatternName = 'rings' | 'movers' | 'byRecipient' | 'byAddress' | 'byTips'
+
+/** From this part on, a pattern is most of what its members did. */
+const STRONG_PERCENT = 50
+/** Accounts that one person opens for a purpose come within a day. */
+const STRONG_HOURS = 24
+
+type Found = MovementPatterns & { byAddress: Neighbours[]; byTips: Cluster[] }
+
+/** Returns the patterns that were found, the one with the strongest first row first. */
+export function showPatterns(found: Found, { t, points }: Locale): Pattern[] {
+  const { why } = t.console.abuse
+  const clusterOf = (words: (accounts: string, percent: number) => string) => (cluster: Cluster) =>
+    suspect(cluster.percent, {
+      members: [byName(cluster.shared)],
+      why: words(points(cluster.members), cluster.percent),
+      accounts: cluster.usernames.map(byName),
+      points: cluster.points,
+    })
+  const patterns: Pattern[] = [
+    patternOf('rings', found.rings, ({ usernames, user_ids, percent, ...ring }) =>
+      suspect(percent, {
+        ...ring,
+        members: usernames.map((username, i) => ({ username, href: walletOf(user_ids[i]!) })),
+        isRing: true,
+        why: why.rings(percent),
+      }),
+    ),
+    patternOf('byRecipient', found.byRecipient, clusterOf(why.byRecipient)),
+    patternOf('byTips', found.byTips, clusterOf(why.byTips)),
+    patternOf('byAddress', found.byAddress, ({ shared, members, usernames, hours }) =>
+      suspect(hours <= STRONG_HOURS ? 100 : 0, {
+        address: shared,
+        why: why.byAddress(points(members), hours),
+        accounts: usernames.map(byName),
+      }),
+    ),
+    patternOf('movers', found.movers, ({ username, user_id, trust_level, sent, received, movements }) =>
+      suspect(received === 0n ? 0 : Number(((sent < received ? sent : received) * 100n) / received), {
+        members: [{ username, href: walletOf(user_id) }],
+        why: why.movers(t.common.trustLevel(trust_level), points(received), points(sent)),
+        movements,
+      }),
+    ),
+  ]
+  return patterns
+    .filter(({ suspects }) => suspects.length > 0)
+    .toSorted((one, other) => other.strength - one.strength)
+}
+
+function patternOf<Row>(
+  name: PatternName,
+  rows: Row[],
+  show: (row: Row) => Suspect & { strength: number },
+): Pattern {
+  const suspects = rows.map(show)
+  return { name, suspects, strength: suspects[0]?.strength ?? 0 }
+}
+
+function suspect(strength: number, row: Partial<Suspect> & { why: string }): Suspect & { strength: number } {
+  return { members: [], isRing: false, accounts: [], ...row, isStrong: strength >= STRONG_PERCENT, strength }
+}
+
+const walletOf = (id: bigint) => `/admin/wallets/${id}`
+const byName = (username: string) => ({
+  username,
+  href: `/admin/find?q=${encodeURIComponent(`@${username}`)}`,
+})
