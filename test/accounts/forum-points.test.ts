@@ -2,6 +2,7 @@
  * The points bridge: the grants for a changing score, over days, with concurrent imports and failures.
  * spec/accounts 5.7.
  */
+import { sql } from 'kysely'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { countScore, grantPending, importNextScore } from '../../src/accounts/forum/points.ts'
 import { readNextPage } from '../../src/accounts/forum-sync/passes.ts'
@@ -37,9 +38,12 @@ await holdLists()
 
 type Member = { id: number; score?: number }
 
+/** Signs a new member in while no scores are read, so the worker reads the first one. */
 async function join(score?: number): Promise<Member & { user_id: bigint }> {
   const member = forum.join(score === undefined ? {} : { score })
+  await set('forum_points_bridge', 'off')
   await world.signIn(member)
+  await set('forum_points_bridge', 'on')
   return Object.assign(member, { user_id: (await world.userOf(member)).id })
 }
 
@@ -223,6 +227,100 @@ describe('an import', () => {
   })
 })
 
+describe('a first sign-in', () => {
+  const asked = (before: number) => forum.calls.slice(before).filter((path) => path.startsWith('/u/'))
+  const setPast = (value: 'on' | 'off') => set('forum_points_for_past_score', value)
+  /** Signs a new member in. Returns the member and the scores that were asked for. */
+  async function arrive(score: number) {
+    const member = forum.join({ score })
+    const before = forum.calls.length
+    const client = await world.signIn(member)
+    return { member, client, asked: asked(before), user_id: (await world.userOf(member)).id }
+  }
+  afterEach(() => setPast('off'))
+
+  it('grants the score before the first page, by one request, and the next sign-in asks no more', async () => {
+    await world.resetBudget()
+    await setPast('on')
+    const { member, client, user_id, asked: paths } = await arrive(1_234)
+    expect(paths).toEqual([`/u/member${member.id}.json`])
+    expect(await balance({ user_id })).toBe(1_234n)
+    expect((await client.get('/account')).body).toContain('1,234')
+    const before = forum.calls.length
+    await world.signIn(member)
+    expect(asked(before)).toEqual([])
+    await importAll()
+    expect(await grants({ user_id })).toHaveLength(1)
+  })
+
+  it('asks for no score while the bridge is off, or for another leaderboard', async () => {
+    await world.resetBudget()
+    await set('forum_points_bridge', 'off')
+    expect((await arrive(10)).asked).toEqual([])
+    await set('forum_points_bridge', 'on')
+    await set('forum_leaderboard_id', '7')
+    expect((await arrive(10)).asked).toEqual([])
+    await set('forum_leaderboard_id', '')
+  })
+
+  it('keeps requests for the facts of others, and leaves the other scores to the worker', async () => {
+    await importAll()
+    await world.resetBudget()
+    await setPast('on')
+    await set('forum_requests_per_minute', '10')
+    const arrived = []
+    for (let count = 0; count < 6; count += 1) arrived.push(await arrive(70))
+    expect(arrived.map(({ asked: paths }) => paths.length)).toEqual([1, 1, 1, 1, 0, 0])
+    for (const { member } of arrived) expect((await world.memberOf(member)).checked_at).not.toBeNull()
+    test.clock.advance(60_001)
+    await importAll()
+    for (const each of arrived) expect(await balance(each)).toBe(70n)
+    await set('forum_requests_per_minute', '50')
+  })
+
+  it('succeeds while the forum shows no score, which the worker reads later', async () => {
+    await importAll()
+    await world.resetBudget()
+    await setPast('on')
+    const { publicView } = forum.community
+    forum.community.publicView = () => ({ padding: 'p'.repeat(1_048_576) }) as never
+    const { client, user_id } = await arrive(80)
+    forum.community.publicView = publicView
+    expect(await world.isIn(client)).toBe(true)
+    expect(await balance({ user_id })).toBe(0n)
+    nextDay()
+    await importAll()
+    expect(await balance({ user_id })).toBe(80n)
+  })
+
+  it('succeeds when the ledger refuses the grant, which the worker posts', async () => {
+    await world.resetBudget()
+    await setPast('on')
+    await sql`alter table journal add constraint journal_test check (reference not like 'forum:%') not valid`.execute(
+      test.db,
+    )
+    const { client, user_id } = await arrive(90)
+    expect(await world.isIn(client)).toBe(true)
+    expect(await balance({ user_id })).toBe(0n)
+    await sql`alter table journal drop constraint journal_test`.execute(test.db)
+    await grantPending(test.deps)
+    expect(await balance({ user_id })).toBe(90n)
+  })
+
+  it('comes before due lists in the round of the worker', async () => {
+    await importAll()
+    await setPast('on')
+    const newcomer = await join(60)
+    await setRows(test, 'forum_sources', {}, { retry_at: null, started_at: null, next_page: 0 })
+    await world.resetBudget()
+    const before = forum.calls.length
+    await syncWithForum(test.deps, () => false)
+    expect(forum.calls[before]).toBe(`/u/member${newcomer.id}.json`)
+    expect(await balance(newcomer)).toBe(60n)
+    await holdLists()
+  })
+})
+
 describe('an answer without a score', () => {
   const dueOf = async ({ user_id }: { user_id: bigint }) =>
     rowOf(test, 'forum_members', { user_id }, ['score_due_at', 'score_tries'])
@@ -383,6 +481,23 @@ describe('the leaderboard', () => {
     }
     forum.fault = undefined
     expect(waits).toEqual([...Array.from({ length: 8 }, () => 15), 1_440])
+  })
+
+  it('does not hide an account that a sign-in was making when its pass began', async () => {
+    const newcomer = await join(30)
+    nextDay()
+    await readLeaderboard()
+    const { started_at } = await scores()
+    await setRows(test, 'forum_scores', { user_id: newcomer.user_id }, { imported_on: '2020-01-01' })
+    await setRows(
+      test,
+      'forum_members',
+      { user_id: newcomer.user_id },
+      { created_at: new Date(started_at!.getTime() - 5_000), score_due_at: started_at! },
+    )
+    const before = forum.calls.length
+    await importAll()
+    expect(forum.calls.slice(before)).toContain(`/u/member${newcomer.id}.json`)
   })
 })
 

@@ -1,7 +1,7 @@
 /**
  * Keeps the data of the forum's members up to date. In each round come members with a hint (a webhook, a list, a sign-in without an
- * answer of the API, a name that was taken over), and of these the urgent; then pages of the lists; then first scores and single reads of
- * members who are due. While lists are due, hints have two requests of three, so neither keeps the other waiting.
+ * answer of the API, a name that was taken over), and of these the urgent; then newcomers without a score; then pages of the lists; then
+ * scores and single reads of members who are due. While lists are due, hints have two requests of three, so neither keeps the other waiting.
  *
  * Members with a session are read within an hour, others within a day. While the lists are fresh, they state all that takes away, and
  * these times become a day and 30 days. No request waits for this, because payments and pages read local state.
@@ -30,7 +30,7 @@ const LOOKED_AT_MAX = 500
 /** Members of one round. The next round takes the rest, so that a round never takes long. */
 const ROUND_MAX = 20
 
-/** While lists are due, a page of them follows so many members with a hint. */
+/** While lists are due, a page of them follows so many members with a hint, and newcomers. */
 const HINTS_A_PAGE = 2
 /** While the lists are fresh, single reads wait so much longer: a day in all with a session, and 30 days without. */
 const SESSION_HOURS_LATER = 23
@@ -46,7 +46,11 @@ export async function syncWithForum(deps: Core, isStopped: () => boolean): Promi
   await hintMissing(deps)
   for (let count = 0; count < ROUND_MAX && !isStopped(); count += 1) {
     let hints = 0
-    while (hints < HINTS_A_PAGE && (await checkNextMember(deps, 'hinted'))) hints += 1
+    while (
+      hints < HINTS_A_PAGE &&
+      ((await checkNextMember(deps, 'hinted')) || (await importNextScore(deps, 'newcomers')))
+    )
+      hints += 1
     const isRead = await readNextPage(deps)
     if (hints > 0 || isRead) continue
     // In turns, so that a forum with more members than the budget can check does not starve the points bridge.

@@ -68,6 +68,8 @@ async function findsSystemUser(deps: Core): Promise<{ failure: ForumFailure } | 
   return answer.body.id === Number(SYSTEM_ID) ? undefined : failedWith(deps, 'wrong_member')
 }
 
+export type ScoreAnswer = { score: bigint } | { failure: ForumFailure } | 'renamed' | 'no_score'
+
 /**
  * Reads a member's gamification score by the last known name. Returns `renamed` when another member has that name now, and
  * `no_score` also for a score of 0, which the forum answers too when it does not know the score.
@@ -75,8 +77,9 @@ async function findsSystemUser(deps: Core): Promise<{ failure: ForumFailure } | 
 export async function fetchScore(
   deps: Core,
   { forum_id, username }: { forum_id: bigint; username: string },
-): Promise<{ score: bigint } | { failure: ForumFailure } | 'renamed' | 'no_score'> {
-  const answer = await ask(deps, `/u/${encodeURIComponent(username)}.json`, 'worker')
+  lane: Lane,
+): Promise<ScoreAnswer> {
+  const answer = await ask(deps, `/u/${encodeURIComponent(username)}.json`, lane)
   if (answer === 'not_found') return 'renamed'
   if ('failure' in answer) return answer
   const user = objectOf(answer.body.user)

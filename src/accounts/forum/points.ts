@@ -18,7 +18,7 @@ import type { SettingValues } from '../../core/setting-values.ts'
 import type { Tx } from '../../database/connection.ts'
 import { grantPoints } from '../../ledger/points.ts'
 import type { Config } from '../../platform/config.ts'
-import { fetchScore } from './api.ts'
+import { fetchScore, type ScoreAnswer } from './api.ts'
 import { type ForumFailure, isOfAll } from './requests.ts'
 
 const DAY_MS = 86_400_000
@@ -28,6 +28,10 @@ const PENDING_MAX = 50
 /** How often a member's score is asked for again while the forum computes it, before the next day. */
 const NOT_READY_TRIES_MAX = 8
 const NOT_READY_MS = 900_000
+/** So long after its creation, an account without a score goes before the lists. */
+const NEWCOMER_MS = 3_600_000
+/** Longer than a sign-in takes: an account can be older than its row, which a pass then did not find. */
+const SIGN_IN_MS = 60_000
 /** After this time without a whole pass of the leaderboard, each member's score is asked for again. */
 const LEADERBOARD_MS_MAX = 2 * DAY_MS
 
@@ -52,15 +56,53 @@ export function countScore(before: ScoreState, score: bigint): ScoreState & { gr
 
 type DueMember = { user_id: bigint; forum_id: bigint; username: string; score_tries: number }
 
-/** Imports the score of one due member. Returns whether more may be due. */
-export async function importNextScore(deps: Core): Promise<boolean> {
-  const settings = await deps.settings.read()
-  if (earningForum(deps.config, settings) === undefined) return false
-  // The forum shows a member's score of its default leaderboard only.
-  if (settings.forum_leaderboard_id !== '') return false
-  const member = await claimDueMember(deps)
+/** Whether scores are read member by member. The forum shows a member's score of its default leaderboard only. */
+async function areScoresRead({ config, settings }: Core): Promise<boolean> {
+  const values = await settings.read()
+  return earningForum(config, values) !== undefined && values.forum_leaderboard_id === ''
+}
+
+/** Imports the score of one due member, or only of one who came lately. Returns whether more may be due. */
+export async function importNextScore(deps: Core, which: 'newcomers' | 'any' = 'any'): Promise<boolean> {
+  if (!(await areScoresRead(deps))) return false
+  const member = await claimDueMember(deps, which)
   if (member === undefined) return false
-  const answer = await fetchScore(deps, member)
+  return keepScore(deps, member, await fetchScore(deps, member, 'worker'))
+}
+
+/**
+ * Asks for the score of a member who signs in and has none, so their points are there with the first page. Returns undefined when no
+ * score is awaited. What the forum does not answer, the worker asks for.
+ */
+export async function askFirstScore(
+  deps: Core,
+  member: { forum_id: bigint; username: string },
+): Promise<ScoreAnswer | undefined> {
+  if (!(await areScoresRead(deps))) return undefined
+  const { rows } = await sql`
+    select from users as person join forum_members as member on member.user_id = person.id
+    where person.forum_id = ${member.forum_id}
+      and (member.score_due_at > ${deps.clock()} or exists (select from forum_scores where user_id = person.id))`.execute(
+    deps.db,
+  )
+  return rows.length > 0 ? undefined : fetchScore(deps, member, 'first_score')
+}
+
+/** Grants what askFirstScore has read. Throws AggregateError when the ledger refuses; then the worker posts the grant. */
+export async function keepFirstScore(deps: Core, user_id: bigint, answer: ScoreAnswer): Promise<void> {
+  const member = await deps.db
+    .selectFrom('forum_members as member')
+    .innerJoin('users as person', 'person.id', 'member.user_id')
+    .where('member.user_id', '=', user_id)
+    .where('person.forum_id', 'is not', null)
+    .select(['member.user_id', 'person.forum_id', 'member.username', 'member.score_tries'])
+    .$narrowType<{ forum_id: bigint }>()
+    .executeTakeFirst()
+  if (member !== undefined) await keepScore(deps, member, answer)
+}
+
+/** Grants by an answer, and says when to ask again. Returns false when the forum answers nobody now. */
+async function keepScore(deps: Core, member: DueMember, answer: ScoreAnswer): Promise<boolean> {
   if (answer === 'renamed') {
     await askAgain(deps, member)
     return true
@@ -70,7 +112,7 @@ export async function importNextScore(deps: Core): Promise<boolean> {
     return true
   }
   if ('failure' in answer) return tryLater(deps, member, answer.failure)
-  const isPastCounted = settings.forum_points_for_past_score === 'on'
+  const isPastCounted = (await deps.settings.read()).forum_points_for_past_score === 'on'
   await grantPending(deps, member.user_id)
   const now = deps.clock()
   await deps.db
@@ -137,9 +179,12 @@ async function postPending({ db, clock }: Core, { user_id, forum_id, imported_on
 
 /**
  * Claims a due member by setting the time of the next try. Suspended and banned members wait. While the leaderboard states the scores,
- * only members who came after its last pass are asked for.
+ * only members who came after its last pass are asked for. Newcomers have no score yet.
  */
-async function claimDueMember({ db, clock }: Core): Promise<DueMember | undefined> {
+async function claimDueMember(
+  { db, clock }: Core,
+  which: 'newcomers' | 'any',
+): Promise<DueMember | undefined> {
   const now = clock()
   const listed = await db
     .selectFrom('forum_sources')
@@ -150,14 +195,19 @@ async function claimDueMember({ db, clock }: Core): Promise<DueMember | undefine
   const [isUnlisted, order] =
     listed === undefined
       ? [sql<boolean>`true`, sql.ref('member.score_due_at')]
-      : [sql<boolean>`member.created_at > ${listed.started_at}`, sql.ref('member.created_at')]
+      : [
+          sql<boolean>`member.created_at > ${new Date(listed.started_at!.getTime() - SIGN_IN_MS)}`,
+          sql.ref('member.created_at'),
+        ]
+  const isNew = sql<boolean>`member.created_at > ${new Date(now.getTime() - NEWCOMER_MS)}
+    and not exists (select from forum_scores where user_id = member.user_id)`
   const { rows } = await sql<DueMember>`
     update forum_members as claimed set score_due_at = ${new Date(now.getTime() + RETRY_MS)}
     from users
     where users.id = claimed.user_id and claimed.user_id = (
       select member.user_id
       from forum_members as member join users as person on person.id = member.user_id
-      where member.score_due_at <= ${now} and ${isUnlisted}
+      where member.score_due_at <= ${now} and ${which === 'newcomers' ? isNew : isUnlisted}
         and not is_banned_or_suspended(person.is_banned, person.suspended_till, ${now})
       order by ${order}
       limit 1

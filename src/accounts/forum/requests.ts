@@ -15,6 +15,8 @@ export const BODY_BYTES_MAX = 1_048_576
 const BUDGET_WINDOW_MS = 60_000
 /** Of the budget, the worker takes this share at most. Sign-ins have what is left, so a backlog delays none of them. */
 const WORKER_PERCENT = 60
+/** Of the share of sign-ins, first scores leave this part to the facts of other members. */
+const FACTS_PERCENT = 50
 /** How long all processes pause after a first failure, and at most, and the longest pause that the forum may ask for. */
 const PAUSE_SECONDS = 60
 const PAUSE_SECONDS_MAX = 600
@@ -55,8 +57,8 @@ export function isOfAll(failure: string): boolean {
   return isPausing(failure) || failure === 'paused' || failure === 'over_budget'
 }
 
-/** Who asks: a member who signs in and waits, or the worker. */
-export type Lane = 'sign_in' | 'worker'
+/** Who asks: a member who signs in and waits, the same for a first score, or the worker. */
+export type Lane = 'sign_in' | 'first_score' | 'worker'
 
 export type Question = {
   path: string
@@ -110,17 +112,19 @@ async function spendRequest(
 ): Promise<{ refusal: 'paused' | 'over_budget' } | { pause_seconds: number }> {
   const { forum_requests_per_minute } = await settings.read()
   const worker_max = Math.floor((forum_requests_per_minute * WORKER_PERCENT) / 100)
+  const kept = Math.ceil(((forum_requests_per_minute - worker_max) * FACTS_PERCENT) / 100)
+  const all_max = forum_requests_per_minute - (lane === 'first_score' ? kept : 0)
   const now = clock()
   const since = new Date(now.getTime() - BUDGET_WINDOW_MS)
   const recent = (column: string) =>
     sql`(select coalesce(array_agg(at order by at), '{}') from unnest(${sql.ref(column)}) as at where at > ${since})`
   const [bySignIns, byWorker] = [recent('sign_in_requests'), recent('requests')]
-  const [column, own] = lane === 'sign_in' ? ['sign_in_requests', bySignIns] : ['requests', byWorker]
+  const [column, own] = lane === 'worker' ? ['requests', byWorker] : ['sign_in_requests', bySignIns]
   const { rows } = await sql<{ pause_seconds: number }>`
     update forum_api set ${sql.ref(column as string)} = ${own} || ${now}::timestamptz
     where (paused_until is null or paused_until <= ${now})
-      and cardinality(${bySignIns}) + cardinality(${byWorker}) < ${forum_requests_per_minute}
-      and (${lane === 'sign_in'} or cardinality(${byWorker}) < ${worker_max})
+      and cardinality(${bySignIns}) + cardinality(${byWorker}) < ${all_max}
+      and (${lane !== 'worker'} or cardinality(${byWorker}) < ${worker_max})
     returning pause_seconds`.execute(db)
   if (rows[0] !== undefined) return rows[0]
   const { paused_until } = await db.selectFrom('forum_api').select('paused_until').executeTakeFirstOrThrow()

@@ -13,6 +13,7 @@ import { safeBack } from '../../web/back.ts'
 import { noteSignIn } from '../security/new-browser.ts'
 import { browserScope, signInUrl, startSession } from '../session/session.ts'
 import { type AnswerFault, forumOf, readAnswer, requestUrl } from './connect.ts'
+import { askFirstScore, keepFirstScore } from './points.ts'
 import { issueNonce, lookAtNonce, NONCE_MINUTES, type NonceFault, signInMember } from './sign-in.ts'
 
 const CALLBACK_PATH = '/sign-in/forum/callback'
@@ -74,9 +75,17 @@ export async function forumSignInRoutes(app: FastifyInstance, deps: Core): Promi
     const nonce = { nonce: answer.nonce, browser }
     const { fault, return_to } = await lookAtNonce(deps, nonce)
     if (fault !== undefined) return refuse(reply, fault, return_to)
-    const outcome = await signInMember(deps, answer.identity, nonce)
+    // Asked at once with the member's facts, so a first score makes no sign-in longer.
+    const [outcome, score] = await Promise.all([
+      signInMember(deps, answer.identity, nonce),
+      askFirstScore(deps, answer.identity),
+    ])
     if (typeof outcome === 'string') {
       return refuse(reply, outcome, return_to, outcome === 'suspended' ? forum.url : undefined)
+    }
+    if (score !== undefined) {
+      const failed = (error: unknown) => request.log.error({ err: error }, 'a first score was not granted')
+      await keepFirstScore(deps, outcome.user_id, score).catch(failed)
     }
     await startSession(request, reply, outcome.user_id, ['forum'], deps)
     await noteSignIn(request, reply, outcome.user_id, deps)
