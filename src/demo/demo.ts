@@ -192,7 +192,7 @@ export function describeDemo({ base_url, shop_url, gateway_shop_url, forum_url, 
   if (forum_url !== undefined) {
     addresses.push(`Forum     ${forum_url}`)
     first.push(
-      'Or sign in with the forum: its members need no password, and get points for their score in a moment.',
+      'Or sign in with the forum: its members need no password, and have the points for their score at once.',
       'Then open the menu of the forum: it shows the wallet. Posts have buttons to pay and to tip.',
     )
   }
