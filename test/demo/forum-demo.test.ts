@@ -35,7 +35,6 @@ test('a member of the forum signs in without password, and gets points for their
   expect(account.body).toContain('1,200')
   const profile = await visit(`${demo.base_url}/account/profile`)
   expect(profile.body).toContain(`${messages.en.common.trustLevel(2)}, developers`)
-
 })
 
 const FRANK = 12
