@@ -253,6 +253,20 @@ describe('a first sign-in', () => {
     expect(await grants({ user_id })).toHaveLength(1)
   })
 
+  it('grants once, and at once, also while the worker is asking for the same score', async () => {
+    await importAll()
+    await world.resetBudget()
+    await setPast('on')
+    const member = await join(4_321)
+    const isClaimed = { score_due_at: new Date(test.clock.now().getTime() + 3_600_000) }
+    await setRows(test, 'forum_members', { user_id: member.user_id }, isClaimed)
+    const client = await world.signIn(member)
+    expect((await client.get('/account')).body).toContain('4,321')
+    await setRows(test, 'forum_members', { user_id: member.user_id }, { score_due_at: test.clock.now() })
+    await importAll()
+    expect((await grants(member)).map(([amount]) => amount)).toEqual([4_321n])
+  })
+
   it('asks for no score while the bridge is off, or for another leaderboard', async () => {
     await world.resetBudget()
     await set('forum_points_bridge', 'off')

@@ -79,10 +79,12 @@ export async function askFirstScore(
   member: { forum_id: bigint; username: string },
 ): Promise<ScoreAnswer | undefined> {
   if (!(await areScoresRead(deps))) return undefined
+  // The worker may be asking already, but the member's first page comes sooner. Two answers of a day grant once.
+  const later = new Date(deps.clock().getTime() + RETRY_MS)
   const { rows } = await sql`
     select from users as person join forum_members as member on member.user_id = person.id
     where person.forum_id = ${member.forum_id}
-      and (member.score_due_at > ${deps.clock()} or exists (select from forum_scores where user_id = person.id))`.execute(
+      and (member.score_due_at > ${later} or exists (select from forum_scores where user_id = person.id))`.execute(
     deps.db,
   )
   return rows.length > 0 ? undefined : fetchScore(deps, member, 'first_score')
