@@ -321,8 +321,11 @@ function othersOf(facts: Facts, size: Size): RawBuilder<unknown>[] {
       insert into sign_in_attempts (account, address, attempted_at)
       select 'member' || i, '203.0.113.7', ${now} from ${numbers(others)}`,
     sql`
-      insert into refund_requests (order_id, amount, reason, asked_by, asked_at)
-      select id, 10, 'Filled', ${merchant}, ${now} from orders
+      insert into refund_requests (order_id, amount, reason, asked_by, asked_at, status, answer, decided_by, decided_at)
+      select id, 10, 'Filled', ${merchant}, ${now},
+        case when id % 20 = 0 then 'open' else 'declined' end, case when id % 20 <> 0 then 'Filled' end,
+        case when id % 20 <> 0 then ${admin}::bigint end, case when id % 20 <> 0 then ${now}::timestamptz end
+      from orders
       where id <= ${orders} and app_id = ${app} and paid_at is not null order by id limit ${others}`,
     sql`
       insert into proposals (kind, act, reason, key, proposed_by, proposed_at, expires_at)

@@ -21,7 +21,7 @@ const SIZE: Size = {
   days: asked === undefined ? 40 : 400,
   orders: Number(asked ?? 4_000),
   members: asked === undefined ? 1_200 : Math.ceil(Number(asked) / 10),
-  others: 900,
+  others: 2_400,
   own: 300,
 }
 /** The rows of one table that a statement of a page may read. */
@@ -70,7 +70,21 @@ const BOUNDS: { pages: RegExp; rows: number; because: string }[] = [
     rows: 5_001,
     because: 'the movements of a month are added up, up to so many',
   },
-  { pages: /^(admin\/find|find,)/, rows: 2_001, because: 'it looks through the newest orders' },
+  {
+    pages: /^(admin\/find|find,)/,
+    rows: Math.max(2_001, SIZE.others + 10),
+    because: 'it looks through the newest orders, and for the own number of a shop in each application',
+  },
+  {
+    pages: /^(payment\/merchant\/mandates|mandates, search$)/,
+    rows: 2_001,
+    because: 'the points that the newest mandates may bring are added up',
+  },
+  {
+    pages: /^admin\/apps\/reviews/,
+    rows: 1_001,
+    because: 'decided applications are counted up to 1,000',
+  },
   {
     pages: /^admin\/dashboard/,
     rows: 60_001,

@@ -197,9 +197,12 @@ comment on index payment_app_products_key is 'unique: a description of an applic
 comment on index payment_app_products_sold is 'src/payment/merchant/statistics.ts: the products of some days';
 
 comment on index payment_apps_applicant is 'src/payment/apps/apps.ts: an owner''s list';
+comment on index payment_apps_approved_names is 'functions/payment/names.sql: the names in the title of a link';
 comment on index payment_apps_book_key is 'unique: all rows of an application are of its book';
+comment on index payment_apps_decided is 'src/payment/apps/review.ts: the decided applications';
 comment on index payment_apps_live_app_id_key is 'unique: an application has one test application';
 comment on index payment_apps_low_balance is 'src/payment/apps/due-alerts.ts: applications that watch a balance';
+comment on index payment_apps_mandate_right is 'src/admin/apps/mandates.ts: applications by their right to mandates';
 comment on index payment_apps_mandate_right_asked is 'src/admin/navigation/queues.ts: who asks for the right to mandates';
 comment on index payment_apps_name_skeleton is 'src/admin/apps/like-named.ts: applications with names alike';
 comment on index payment_apps_offered is 'src/home/apps.ts: the newest applications';

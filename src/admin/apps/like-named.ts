@@ -31,7 +31,7 @@ export async function likeNamed(db: Db, apps: readonly Asked[]): Promise<Map<str
       (select 'paymentApp' as kind, app.payment_id as id, app.name, owner.username,
           '/admin/payment-applications/' || app.payment_id as href
         from payment_apps as app join users as owner on owner.id = app.applicant_id
-        where name_skeleton(app.name) = name_skeleton(asked.name) and app.book = 'live'
+        where app.name_skeleton = name_skeleton(asked.name) and app.book = 'live'
           and app.applicant_id is distinct from asked.owner_id
         order by app.id limit ${LIKE_NAMED_MAX})
       union all

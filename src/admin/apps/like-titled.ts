@@ -22,20 +22,25 @@ export async function namesInTitles(
 ): Promise<Map<bigint, NameInTitle[]>> {
   const columns = columnsOf([...links], { id: 'bigint', title: 'text', owner_id: 'bigint' })
   const { rows } = await sql<NameInTitle & { link_id: bigint }>`
-    with known as materialized (
-      select name, name_skeleton(name) as skeleton, null::bigint as owner_id, null as href
-      from unnest(${siteNames}::text[]) as name
-      union
-      select name, name_skeleton(name), applicant_id, '/admin/payment-applications/' || payment_id
-      from payment_apps where status = 'approved' and book = 'live'
-    )
-    select link.id as link_id, found.name, found.href, (select username from users where id = found.owner_id) as username
+    select link.id as link_id, found.name, found.href, found.username
     from (select id, owner_id, name_skeleton(title) as skeleton from unnest(${columns}) as asked (id, title, owner_id)) as link
     cross join lateral (
-      select known.name, known.href, known.owner_id from known
-      where octet_length(known.skeleton) >= ${NAME_BYTES_MIN} and position(known.skeleton in link.skeleton) > 0
-        and known.owner_id is distinct from link.owner_id
-      order by known.href nulls first limit ${NAMES_MAX}
+      (select distinct name, null as href, null as username from unnest(${siteNames}::text[]) as name
+        where octet_length(name_skeleton(name)) >= ${NAME_BYTES_MIN} and position(name_skeleton(name) in link.skeleton) > 0)
+      union all
+      (select app.name, '/admin/payment-applications/' || app.payment_id, owner.username
+        from (
+          select distinct skeleton
+          from generate_series(1, length(link.skeleton)) as place
+          cross join lateral names_beginning(substr(link.skeleton, place), ${NAME_BYTES_MIN}) as skeleton
+        ) as part
+        cross join lateral (
+          select name, payment_id, applicant_id from payment_apps
+          where name_skeleton = part.skeleton and status = 'approved' and book = 'live' and applicant_id <> link.owner_id
+          limit ${NAMES_MAX}
+        ) as app
+        join users as owner on owner.id = app.applicant_id)
+      limit ${NAMES_MAX}
     ) as found`.execute(db)
   return Map.groupBy(rows, ({ link_id }) => link_id)
 }

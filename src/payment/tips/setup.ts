@@ -18,14 +18,16 @@ export function findTipsApp(db: Db): Promise<TipsApp | undefined> {
     .executeTakeFirst()
 }
 
-/** Applications that can become that of tips. */
+/** Applications that can become that of tips, and how many of the newest it looks through for them. */
 const CANDIDATES_MAX = 50
+const LOOKED_THROUGH = 500
 
-/** Lists approved live applications without orders and without the right to mandates, the newest first. */
+/** Lists the newest approved live applications without orders and without the right to mandates, the newest first. */
 export async function tipsCandidates(db: Db): Promise<Omit<TipsApp, 'status'>[]> {
   const { rows } = await sql<Omit<TipsApp, 'status'>>`
     select app.id, app.payment_id, app.name, owner.username as owner
-    from payment_apps as app join users as owner on owner.id = app.applicant_id
+    from (select * from payment_apps order by id desc limit ${LOOKED_THROUGH}) as app
+    join users as owner on owner.id = app.applicant_id
     where app.book = 'live' and app.status = 'approved' and not app.is_tips and app.mandate_right <> 'granted'
       and not exists (select from orders where (app_id, id) > (app.id, 0) and (app_id, id) < (app.id, ${BIGGEST_ID}::bigint))
     order by app.id desc limit ${CANDIDATES_MAX}`.execute(db)
