@@ -7,6 +7,7 @@ import type { Db } from '../../src/database/connection.ts'
 import { countSales } from '../../src/payment/orders/sales.ts'
 import { countTakings } from '../../src/payment/orders/takings.ts'
 import type { TestApp } from '../../test/harness/harness.ts'
+import { addFilledCodes, sellingOf } from './selling.ts'
 import type { Site } from './site.ts'
 
 const PRICE = 100n
@@ -35,6 +36,8 @@ const NUMBERED = [
   'refunds',
   'payment_apps',
   'oauth_apps',
+  'links',
+  'payouts',
 ]
 
 /** Keeps the first ids of each list for the filled rows, because a list is in the order of its ids, and they are its oldest rows. */
@@ -49,6 +52,8 @@ export async function fill(world: Site, size: Size): Promise<void> {
   const { db, clock, deps } = world.test
   await db.connection().execute(async (connection) => {
     await sql`set session_replication_role = replica`.execute(connection)
+    // A statement that fills ten million rows takes longer than any of the application may.
+    await sql`set statement_timeout = 0`.execute(connection)
     const facts = { ...(await readFacts(connection, world)), days: size.days }
     for (const statement of [
       ...peopleOf(facts, size),
@@ -56,12 +61,15 @@ export async function fill(world: Site, size: Size): Promise<void> {
       ...ordersOf(facts, size),
       ...messagesOf(facts, size),
       ...othersOf(facts, size),
+      ...sellingOf(facts, size),
     ])
       await statement.execute(connection)
     // Ids rise with the time of creation, so the world's own orders are the newest.
     await sql`update orders set created_at = ${facts.now} where id > ${size.orders}`.execute(connection)
     await sql`set session_replication_role = default`.execute(connection)
+    await sql`reset statement_timeout`.execute(connection)
   })
+  await addFilledCodes(world, size)
   await sql`vacuum (analyze)`.execute(db)
   const counting = { ...deps, databaseTime: async () => clock.now() }
   await countTakings(counting)
@@ -72,7 +80,7 @@ export async function fill(world: Site, size: Size): Promise<void> {
   )
 }
 
-type Facts = {
+export type Facts = {
   now: Date
   days: number
   /** The merchant's application, and the ids of members. */
@@ -210,7 +218,7 @@ function ordersOf(facts: Facts, size: Size): RawBuilder<unknown>[] {
         case when is_paid then ${payment(sql`i`)} end, case when is_paid and i % 50 = 4 then 10 else 0 end, ${at}
       from ${numbers(orders)}
       cross join lateral (select case when i % 2 = 0 then ${app}::bigint else 2 * (i / 2 % ${Math.floor(others / 2)}) + 2 end as app_id,
-        case when i % 3 = 1 then 'hmac' else 'gateway' end as door, i % 10 > 1 as is_paid) as chosen
+        case when i % 3 = 1 then 'hmac' when i % 12 = 6 then 'link' else 'gateway' end as door, i % 10 > 1 as is_paid) as chosen
       join payment_apps as app on app.id = chosen.app_id
       order by i`,
     sql`

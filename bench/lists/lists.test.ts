@@ -14,6 +14,7 @@ import { type ListedPage, PAGES } from '../../test/web/pages/list.ts'
 import { fetchListed } from '../../test/web/pages/ways.ts'
 import { makeWorld, type Role, type World } from '../../test/web/pages/world.ts'
 import { fill, reserveIds, type Size } from './fill.ts'
+import { LONG_PAYOUT, SOLD, WITH_CODES } from './selling.ts'
 import { makeSite } from './site.ts'
 
 const asked = process.env.LISTS_ORDERS
@@ -147,6 +148,22 @@ const LOOKS_BACK: ListedPage[] = [
   shop('transfers, search', 'transfers?q=nothing'),
   shop('transfers, middle', `transfers?before=${Math.floor(middle / 10)}`),
   shop('mandates, search', 'mandates?status=ended'),
+  shop('orders, door', 'orders?door=link'),
+  shop('links', 'links'),
+  shop('link', `links/${SOLD}`),
+  shop('sales of a link', `links/${SOLD}/sales`),
+  shop('sales of a link, middle', `links/${SOLD}/sales?before=${middle}`),
+  shop('sharing a link', `links/${SOLD}/share`),
+  shop('link with codes', `links/${WITH_CODES}`),
+  shop('codes', `links/${WITH_CODES}/codes`),
+  shop('payouts', 'payouts'),
+  shop('payout of 1,000 lines', `payouts/${LONG_PAYOUT}`),
+  shop('payout again', `payouts/new?again=${LONG_PAYOUT}`),
+  shop('access keys', 'access-keys'),
+  listed('merchant', 'links of a member', () => '/payment/links'),
+  listed('buyer', 'page of a link', () => `/l/${SOLD}`),
+  listed('admin', 'links, all', () => '/admin/links'),
+  listed('admin', 'links, search', () => '/admin/links?q=series'),
   listed('admin', 'all notifications, due', () => '/admin/notifications?status=due'),
   listed('admin', 'all notifications, failed', () => '/admin/notifications?status=failed'),
   listed('admin', 'members, search', () => '/admin/members?q=member99'),
