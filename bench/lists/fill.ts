@@ -67,10 +67,10 @@ export async function fill(world: Site, size: Size): Promise<void> {
     // Ids rise with the time of creation, so the world's own orders are the newest.
     await sql`update orders set created_at = ${facts.now} where id > ${size.orders}`.execute(connection)
     await sql`set session_replication_role = default`.execute(connection)
+    await addFilledCodes(world, size)
+    await sql`vacuum (analyze)`.execute(connection)
     await sql`reset statement_timeout`.execute(connection)
   })
-  await addFilledCodes(world, size)
-  await sql`vacuum (analyze)`.execute(db)
   const counting = { ...deps, databaseTime: async () => clock.now() }
   await countTakings(counting)
   await countSales(counting)
