@@ -82,6 +82,11 @@ const BOUNDS: { pages: RegExp; rows: number; because: string }[] = [
     because: 'the points that the newest mandates may bring are added up',
   },
   {
+    pages: /^(link with codes|codes|payment\/links\/(edit|codes))/,
+    rows: 50_001,
+    because: 'unsold codes are counted, of which a link has at most so many',
+  },
+  {
     pages: /^admin\/apps\/reviews/,
     rows: 1_001,
     because: 'decided applications are counted up to 1,000',

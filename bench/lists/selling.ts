@@ -25,8 +25,10 @@ export function sellingOf(
         case when i = 2 then 'codes' else 'none' end, true, 5, ${now}, ${now}
       from ${many}`,
     sql`
-      insert into link_orders (order_id, link_id, for_user_id, units, unit_amount, sold_total, member_total, created_at)
-      select id, 1, payer_id, 1, amount, row_number() over (order by id), row_number() over (partition by payer_id order by id), created_at
+      insert into link_orders (order_id, link_id, for_user_id, units, unit_amount, sold_total, member_total,
+        taken_total, sold_at, created_at)
+      select id, 1, payer_id, 1, amount, row_number() over (order by id), row_number() over (partition by payer_id order by id),
+        amount * row_number() over (order by id), paid_at, created_at
       from orders where id <= ${orders} and door = 'link' and paid_at is not null`,
     sql`
       insert into link_reports (link_id, user_id, text) select 1, i, 'It sells nothing' from ${many}`,

@@ -102,6 +102,7 @@ comment on index link_orders_member_total is 'units_sold_to: the last sale to a 
 comment on index link_orders_messages is 'src/payment/links/messages.ts: the messages of a link';
 comment on index link_orders_of_link is 'unique: a code is sold by an order of its link';
 comment on index link_orders_of_member is 'place_link_order: the open orders of a member';
+comment on index link_orders_sold_at is 'points_taken_before: the last sale before a moment';
 comment on index link_orders_sold_before is 'unique: each sale continues the units of its link, and no other sale does';
 comment on index link_orders_sold_total is 'src/payment/links/sales.ts: the last sales of a link';
 
@@ -112,6 +113,7 @@ comment on index link_reports_open is 'src/payment/links/reports.ts: the reports
 
 comment on index links_of_app is 'src/payment/links/acts.ts: counts the links of an application';
 comment on index links_slug_key is 'unique: an address is one link';
+comment on index links_stopped is 'src/payment/links/reads.ts: the stopped links';
 
 comment on index local_groups_id_name_key is 'unique: user_groups holds a group''s name as it is';
 comment on index local_groups_name_key is 'unique: local groups differ in more than case';
@@ -197,7 +199,7 @@ comment on index payment_app_products_key is 'unique: a description of an applic
 comment on index payment_app_products_sold is 'src/payment/merchant/statistics.ts: the products of some days';
 
 comment on index payment_apps_applicant is 'src/payment/apps/apps.ts: an owner''s list';
-comment on index payment_apps_approved_names is 'functions/payment/names.sql: the names in the title of a link';
+comment on index payment_apps_approved_names is 'names_beginning: the names in the title of a link';
 comment on index payment_apps_book_key is 'unique: all rows of an application are of its book';
 comment on index payment_apps_decided is 'src/payment/apps/review.ts: the decided applications';
 comment on index payment_apps_live_app_id_key is 'unique: an application has one test application';

@@ -269,11 +269,13 @@ export const INVARIANTS = {
 
   sold_units_are_sums: ({ isSold }) => `
     select o.transaction_id, l.slug, s.units, s.sold_total, sums.total, s.member_total, sums.of_member,
-      s.sold_total <> sums.total or s.member_total <> sums.of_member or s.sold_total > s.stock_max
+      s.taken_total, sums.taken,
+      s.sold_total <> sums.total or s.member_total <> sums.of_member or s.taken_total <> sums.taken or s.sold_total > s.stock_max
         or s.member_total > s.member_max as broken
     from (
       select order_id, sum(units) over (partition by link_id order by sold_total, order_id) as total,
-        sum(units) over (partition by link_id, for_user_id order by member_total, order_id) as of_member
+        sum(units) over (partition by link_id, for_user_id order by member_total, order_id) as of_member,
+        sum(units * unit_amount) over (partition by link_id order by sold_total, order_id) as taken
       from link_orders where sold_total is not null and ${isSold('link_id')}
     ) as sums
     join link_orders s on s.order_id = sums.order_id join links l on l.id = s.link_id join orders o on o.id = s.order_id`,

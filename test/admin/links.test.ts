@@ -82,7 +82,7 @@ it('lists reported links first, and dismisses the reports that were shown', asyn
   const page = await fresh.get(PAGE)
   expect(firstSlug(page.body)).toBe(kites.slug)
   const shown = textOf(page.body)
-  for (const part of [c.reports(6), 'of number 6 <b>', 'of number 2 <b>', c.more(1)])
+  for (const part of [c.reports(6, false), 'of number 6 <b>', 'of number 2 <b>', c.more(1, false)])
     expect(shown).toContain(part)
   expect(shown).not.toContain('of number 1 <b>')
   expect(page.body).toMatch(/href="\/admin\/links"[^>]*>.*6</)
@@ -123,4 +123,13 @@ it('names the site and other owners’ applications that a title imitates', asyn
   expect(await namesOf(merchant, 'Vouchers of T e a – H0use')).toEqual([false, true])
   expect(await namesOf(other, 'Vouchers of Tea House')).toEqual([false, true])
   expect(await namesOf(merchant, 'Kites')).toEqual([false, false])
+  // In the order of names, another one can stand between a name and the title that begins with it.
+  const neighbour = await makeMerchant(test)
+  await test.db
+    .updateTable('payment_apps')
+    .set({ name: 'Tea Houseboat' })
+    .where('id', '=', neighbour.id)
+    .execute()
+  expect(await namesOf(merchant, 'Old tea house, new')).toEqual([false, true])
+  expect(await namesOf(merchant, 'Old tea hous')).toEqual([false, false])
 })

@@ -345,7 +345,7 @@ describe('the proof', () => {
     ['sales_are_of_links', () => `update orders set door = 'hmac' where transaction_id = '${sold}'`],
     [
       'sales_are_of_links',
-      () => `update link_orders set sold_total = null, member_total = null, stock_max = null
+      () => `update link_orders set sold_total = null, member_total = null, taken_total = null, sold_at = null, stock_max = null
         where order_id = ${orderOf(sold)}`,
     ],
     ['tips_pay_their_authors', () => `delete from tips where order_id = ${orderOf(tipped)}`],
@@ -354,6 +354,7 @@ describe('the proof', () => {
       'sold_units_are_sums',
       () => `update link_orders set member_total = 0 where order_id = ${orderOf(sold)}`,
     ],
+    ['sold_units_are_sums', () => `update link_orders set taken_total = 0 where order_id = ${orderOf(sold)}`],
     [
       'sales_have_their_delivery',
       () => `update link_codes set withdrawn_at = now() where order_id = ${orderOf(sold)}`,

@@ -22,6 +22,24 @@ begin
 end
 $$;
 
+-- The points paid at a link, in all or before a moment, without what was refunded later.
+create or replace function points_taken(p_link_id bigint) returns numeric language plpgsql as $$
+begin
+  return coalesce((
+    select taken_total from link_orders where link_id = p_link_id and sold_total is not null
+    order by sold_total desc limit 1
+  ), 0);
+end
+$$;
+create or replace function points_taken_before(p_link_id bigint, p_moment timestamptz) returns numeric language plpgsql as $$
+begin
+  return coalesce((
+    select taken_total from link_orders where link_id = p_link_id and sold_at < p_moment
+    order by sold_at desc, sold_total desc limit 1
+  ), 0);
+end
+$$;
+
 -- Whether a link sells units to a member now. Null: it does. Otherwise not_on_sale · not_allowed · sold_out · member_limit. A null
 -- p_user_id is a visitor, who may be anyone.
 create or replace function judge_units(p_link_id bigint, p_user_id bigint, p_units integer) returns text language plpgsql as $$
@@ -97,6 +115,7 @@ begin
   set stock_max = v_sale.stock, member_max = v_sale.member_max,
       sold_total = units_sold(v_sale.link_id) + units,
       member_total = units_sold_to(v_sale.link_id, v_sale.for_user_id) + units,
+      taken_total = points_taken(v_sale.link_id) + units * unit_amount, sold_at = p_now,
       delivery_id = case when v_sale.delivery in ('text', 'url') then (
         select max(id) from link_deliveries where link_id = v_sale.link_id
       ) end
@@ -213,8 +232,9 @@ begin
   if (old.order_id, old.link_id, old.for_user_id, old.units, old.unit_amount)
       is distinct from (new.order_id, new.link_id, new.for_user_id, new.units, new.unit_amount)
     or old.sold_total is not null
-      and (old.sold_total, old.member_total, old.stock_max, old.member_max, old.delivery_id)
-        is distinct from (new.sold_total, new.member_total, new.stock_max, new.member_max, new.delivery_id)
+      and (old.sold_total, old.member_total, old.taken_total, old.sold_at, old.stock_max, old.member_max, old.delivery_id)
+        is distinct from
+        (new.sold_total, new.member_total, new.taken_total, new.sold_at, new.stock_max, new.member_max, new.delivery_id)
   then
     raise exception 'the sale of order % does not change', old.order_id
       using errcode = 'check_violation', constraint = 'link_orders_unchanged';

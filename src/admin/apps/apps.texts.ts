@@ -262,8 +262,15 @@ export const linkReview = {
     zh: '解除后为暂停状态，由团队恢复销售。',
   },
   allowed: { en: 'Allowed again. It is paused.', zh: '已解除停售，目前为暂停状态。' },
-  reports: (n: number) => ({ en: `${n} ${counted(n, 'report', 'reports')}`, zh: `${n} 条举报` }),
-  more: (n: number) => ({ en: `and ${n} earlier`, zh: `另有更早的 ${n} 条` }),
+  /** Of so many that not all are counted, a plus says so. */
+  reports: (n: number, isMore: boolean) => ({
+    en: `${n}${isMore ? '+' : ''} ${counted(n, 'report', 'reports')}`,
+    zh: `${n}${isMore ? '+' : ''} 条举报`,
+  }),
+  more: (n: number, isMore: boolean) => ({
+    en: `and ${n}${isMore ? '+' : ''} earlier`,
+    zh: `另有更早的 ${n}${isMore ? '+' : ''} 条`,
+  }),
   dismiss: { en: 'Dismiss the reports', zh: '驳回举报' },
   dismissed: { en: 'Dismissed. The link stays on sale.', zh: '已驳回，链接照常销售。' },
   names: { en: 'The title holds a name that is not its owner’s:', zh: '标题含有不属于其所有者的名称：' },

@@ -65,6 +65,9 @@ type LinkOrdersTable = {
   member_max: Nullable<number>
   sold_total: Nullable<bigint>
   member_total: Nullable<bigint>
+  /** Numeric. */
+  taken_total: Nullable<string>
+  sold_at: Nullable<Date>
   /** All three, or none. An empty name is anonymous. */
   name: Nullable<string>
   message: Nullable<string>

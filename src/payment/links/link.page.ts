@@ -19,7 +19,7 @@ import { isTip } from './find.ts'
 import { MessageField, NameField, type ShownMessage, shownMessages } from './messages.ts'
 import { findPicture, PICTURES, pictureOf, previewOf } from './pictures.ts'
 import { type LinkRefusal, placeLinkOrder } from './place.ts'
-import { unitsLeft } from './reads.ts'
+import { hasManyLeft, unitsLeft } from './reads.ts'
 import { isReportable, ReportField, reportLink } from './reports.ts'
 import { buttonSvg, linkUrl, previewTags } from './share.ts'
 
@@ -75,6 +75,8 @@ declare module '../../web/views.ts' {
       /** The reader's, which a message is signed with by default. */
       username: string | undefined
       isTip: boolean
+      /** Whether so many are left that no number is shown. */
+      hasMany: boolean
       /** Whether the page shows the title and the shop alone. */
       isClosed: boolean
       /** The path of the picture. */
@@ -264,6 +266,7 @@ async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, r
     username: request.session?.user.username,
     isClosed: isClosed(link),
     isTip: isTip(link),
+    hasMany: hasManyLeft(link),
     mayReport: isReportable(link) && link.role === null,
     isReporting: (request.query as Record<string, unknown>).report === '1',
     preview: await draftOf(link, deps),

@@ -32,19 +32,30 @@ export function shownState(
 type Counted = { sold: bigint; left: bigint | null }
 
 const sold = sql<bigint>`units_sold(link.id)`
-/** Unsold units by stock and by codes, the lesser of both. The query names the link `link`. */
+/** More unsold codes than these are many, wherever visitors or lists show them. An alert of a low stock begins at them at most. */
+const CODES_COUNTED_MAX = 1_000n
+/** Unsold units by stock and by counted codes, the lesser of both. The query names the link `link`. */
 export const unitsLeft = sql<bigint | null>`least(
   link.stock - units_sold(link.id),
   case when link.delivery = 'codes' then (
-    select count(*) from link_codes where link_id = link.id and order_id is null and withdrawn_at is null
+    select count(*) from (
+      select from link_codes where link_id = link.id and order_id is null and withdrawn_at is null limit ${CODES_COUNTED_MAX + 1n}
+    ) as free
   ) end
 )`
+
+/** Whether more units are left than unitsLeft counts. */
+export function hasManyLeft({ delivery, left }: Pick<Link, 'delivery'> & Pick<Counted, 'left'>): boolean {
+  return delivery === 'codes' && left !== null && left > CODES_COUNTED_MAX
+}
 
 const TAKEN_DAYS = 30
 
 export type ListedLink = Awaited<ReturnType<typeof linksOfApp>>[number]
 
-/** Lists the links of an application, the newest first, with the points paid for each in the last 30 days. */
+/**
+ * Lists the links of an application, the newest first, with the points paid for each in the last 30 days, before fees and refunds.
+ */
 export async function linksOfApp(
   db: Db,
   app_id: bigint,
@@ -58,24 +69,16 @@ export async function linksOfApp(
     .orderBy('link.id', 'desc')
     .limit(limit)
     .select(['link.id', 'link.slug', 'link.title', 'link.state', 'link.sells_from', 'link.sells_until'])
-    .select(['link.amount', 'link.amount_min', 'link.amount_max', sold.as('sold'), unitsLeft.as('left')])
+    .select(['link.amount', 'link.amount_min', 'link.amount_max', 'link.delivery'])
+    .select([sold.as('sold'), unitsLeft.as('left')])
+    .select(sql<string>`points_taken(link.id) - points_taken_before(link.id, ${since})`.as('taken'))
     .execute()
-  const taken = await takenSince(db, app_id, since)
   return links.map((link) => ({
     ...link,
     shown: shownState(link, now),
-    taken: taken.get(link.id) ?? 0n,
+    isMany: hasManyLeft(link),
+    taken: BigInt(link.taken),
   }))
-}
-
-/** The points paid for each link since a moment, before fees and refunds. */
-async function takenSince(db: Db, app_id: bigint, since: Date): Promise<Map<bigint, bigint>> {
-  const { rows } = await sql<{ link_id: bigint; points: string }>`
-    select sale.link_id, sum(paid.amount) as points
-    from orders as paid join link_orders as sale on sale.order_id = paid.id
-    where paid.app_id = ${app_id} and paid.paid_at >= ${since}::timestamptz and paid.door = 'link'
-    group by sale.link_id`.execute(db)
-  return new Map(rows.map(({ link_id, points }) => [link_id, BigInt(points)]))
 }
 
 /** Links that the page of a member shows at once. */
@@ -124,24 +127,12 @@ const LOOKED_THROUGH_MAX = 1_000
  * a part of a title. Drafts are their team's alone.
  */
 export async function findLinks(db: Db, text: string, now: Date) {
-  const slug = /(?:^|\/l\/)([a-z0-9]{10})$/.exec(text)?.[1] ?? ''
-  const name = text.replace(/^@/, '').toLowerCase()
   const links = await db
     .selectFrom('links as link')
     .innerJoin('payment_apps as app', 'app.id', 'link.app_id')
     .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
+    .where('link.id', '=', sql<bigint>`any(array(${text === '' ? firstLinks : linksWith(text)}))`)
     .where('link.state', '<>', 'draft')
-    .$if(text !== '', (query) =>
-      query.where(
-        sql<boolean>`(
-          link.slug = ${slug} or app.payment_id = ${text} or lower(app.name) = ${name} or lower(owner.username) = ${name}
-          or link.id in (
-            select id from (select id, title from links order by id desc limit ${LOOKED_THROUGH_MAX}) as newest
-            where position(${name} in lower(title)) > 0
-          )
-        )`,
-      ),
-    )
     .orderBy(sql`exists (select from link_reports where link_id = link.id and settled_at is null)`, 'desc')
     .orderBy((eb) => eb('link.state', '<>', 'stopped'))
     .orderBy('link.id', 'desc')
@@ -153,20 +144,60 @@ export async function findLinks(db: Db, text: string, now: Date) {
   return links.map((link) => ({ ...link, shown: shownState(link, now) }))
 }
 
+/** The ids of reported links, of stopped ones and of the newest. Each reported one is found by one step along the index. */
+const firstLinks = sql`
+  (with recursive reported as (
+    (select link_id from link_reports where settled_at is null order by link_id limit 1)
+    union all
+    select (
+      select link_id from link_reports where settled_at is null and link_id > reported.link_id order by link_id limit 1
+    ) from reported where reported.link_id is not null
+  )
+  select link_id from reported where link_id is not null limit ${FOUND_MAX})
+  union (select id from links where state = 'stopped' order by id desc limit ${FOUND_MAX})
+  union (select id from links where state <> 'draft' order by id desc limit ${FOUND_MAX})`
+
+/** The ids of the newest links whose address, application, owner or title this is. */
+function linksWith(text: string) {
+  const slug = /(?:^|\/l\/)([a-z0-9]{10})$/.exec(text)?.[1] ?? ''
+  const name = text.replace(/^@/, '').toLowerCase()
+  return sql`
+    select id from links where slug = ${slug}
+    union
+    select of_app.id
+    from (
+      select id from payment_apps where payment_id = ${text} or name_skeleton = name_skeleton(${text})
+        or applicant_id = (select id from users where lower(username) = ${name})
+      limit ${FOUND_MAX}
+    ) as app
+    cross join lateral (
+      select id from links where app_id = app.id and state <> 'draft' order by id desc limit ${FOUND_MAX}
+    ) as of_app
+    union
+    select id from (select id, title from links order by id desc limit ${LOOKED_THROUGH_MAX}) as newest
+    where position(${name} in lower(title)) > 0`
+}
+
 export type TeamLink = Awaited<ReturnType<typeof getLinkOf>>
 
-/** Finds a link of an application. Throws not_found. */
+/** Finds a link of an application, with all its unsold codes counted. Throws not_found. */
 export async function getLinkOf(db: Db, app_id: bigint, slug: string, now: Date) {
   const link = await db
     .selectFrom('links as link')
     .where('link.app_id', '=', app_id)
     .where('link.slug', '=', slug)
+    .innerJoinLateral(
+      sql<{ free: number }>`(
+        select count(*)::int as free from link_codes where link_id = link.id and order_id is null and withdrawn_at is null
+      )`.as('codes'),
+      (join) => join.onTrue(),
+    )
     .selectAll('link')
-    .select([sold.as('sold'), unitsLeft.as('left')])
+    .select([sold.as('sold'), 'codes.free'])
     .select(
-      sql<number>`(
-        select count(*)::int from link_codes where link_id = link.id and order_id is null and withdrawn_at is null
-      )`.as('free'),
+      sql<bigint | null>`least(
+        link.stock - units_sold(link.id), case when link.delivery = 'codes' then codes.free end
+      )`.as('left'),
     )
     .select([PICTURES.picture.as('picture'), waitingMessages.as('waiting')])
     .executeTakeFirst()

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Core } from '../../core/core.ts'
-import type { Db, Tx } from '../../database/connection.ts'
+import { BIGGEST_ID, type Db, type Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { isHonestProse } from '../../web/parameters.ts'
 import { onceADay, raiseAlert } from '../alerts/alerts.ts'
@@ -11,8 +11,9 @@ import { getLink, type Link } from './find.ts'
 
 export const REPORT_LENGTH_MAX = 500
 const REPORT_LENGTH_MIN = 10
-/** Open reports of a link that the page of the staff shows. */
+/** Open reports of a link that the page of the staff shows, and how many it counts. */
 const SHOWN_MAX = 5
+const COUNTED_MAX = 99
 
 export const ReportField = z
   .string()
@@ -53,7 +54,10 @@ export async function reportLink(
   })
 }
 
-export type OpenReports = Map<bigint, { count: number; last_id: bigint; newest: OpenReport[] }>
+export type OpenReports = Map<
+  bigint,
+  { count: number; isMore: boolean; last_id: bigint; newest: OpenReport[] }
+>
 type OpenReport = { id: bigint; username: string; text: string; created_at: Date }
 
 /** The reports of these links that staff has not settled: how many, and the newest of them. */
@@ -61,15 +65,22 @@ export async function openReports(db: Db, link_ids: bigint[]): Promise<OpenRepor
   const { rows } = await sql<OpenReport & { link_id: bigint; count: number }>`
     select report.*, member.username
     from (
-      select id, link_id, user_id, text, created_at,
-        row_number() over (partition by link_id order by id desc) as place, count(*) over (partition by link_id)::int as count
-      from link_reports where link_id = any (${link_ids}::bigint[]) and settled_at is null
+      select open.*, row_number() over (partition by link_id order by open.id desc) as place, count(*) over (partition by link_id)::int as count
+      from unnest(${link_ids}::bigint[]) as asked (link)
+      cross join lateral (
+        select id, link_id, user_id, text, created_at from link_reports
+        where (link_id, id) > (asked.link, 0) and (link_id, id) < (asked.link, ${BIGGEST_ID}::bigint) and settled_at is null
+        order by link_id desc, id desc limit ${COUNTED_MAX + 1}
+      ) as open
     ) as report join users as member on member.id = report.user_id
     where report.place <= ${SHOWN_MAX}
     order by report.link_id, report.id desc`.execute(db)
   const found: OpenReports = new Map()
   for (const { link_id, count, ...report } of rows) {
-    const of = found.get(link_id) ?? { count, last_id: report.id, newest: [] }
+    const of = found.get(link_id) ?? {
+      ...{ count: Math.min(count, COUNTED_MAX), isMore: count > COUNTED_MAX, last_id: report.id },
+      newest: [],
+    }
     of.newest.push(report)
     found.set(link_id, of)
   }

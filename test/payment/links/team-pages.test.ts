@@ -1,6 +1,7 @@
 /** The team's pages of links: the form, the preview, and what a link's team does with it. spec/links 1.1–1.3 and 4.1–4.2. */
 import { describe, expect, it } from 'vitest'
 import { LINKS_MAX } from '../../../src/payment/links/acts.ts'
+import { linksOfApp } from '../../../src/payment/links/reads.ts'
 import { makePerson } from '../../harness/cast.ts'
 import { setSetting, useTestApp } from '../../harness/harness.ts'
 import { buyAt, linkFields, makeLink, orderAt } from '../../harness/links.ts'
@@ -260,4 +261,34 @@ describe('the team of a link', () => {
     expect(first.body.match(/class="what"/g)).toHaveLength(50)
     expect(first.body).toContain('?before=')
   })
+})
+
+it('the list adds up what was paid in the last 30 days', async () => {
+  const shop = await makeMerchant(test)
+  const link = await makeLink(test, shop, { amount: 10n, quantity_max: 5 })
+  const other = await makeLink(test, shop, { amount: 7n })
+  const day = 86_400_000
+  const takenOf = async () => {
+    const links = await linksOfApp(test.db, shop.id, { now: test.clock.now(), before: undefined, limit: 9 })
+    return links.map(({ slug, taken }) => [slug, taken])
+  }
+  for (const [days, units] of [
+    [0, 3],
+    [20, 2],
+    [11, 1],
+  ] as const) {
+    test.clock.advance(days * day)
+    await buyAt(test.deps, link, alice, units)
+  }
+  expect(await takenOf()).toEqual([
+    [other.slug, 0n],
+    [link.slug, 30n],
+  ])
+  test.clock.advance(40 * day)
+  await buyAt(test.deps, other, alice)
+  expect(await takenOf()).toEqual([
+    [other.slug, 7n],
+    [link.slug, 0n],
+  ])
+  test.clock.advance(-71 * day)
 })

@@ -203,7 +203,7 @@ describe('a payment at a link', () => {
     const expected = [
       [
         'link_orders_delivered',
-        sql`update link_orders set sold_total = 2, member_total = 1 where order_id = ${unsold}`,
+        sql`update link_orders set sold_total = 2, member_total = 1, taken_total = 1, sold_at = now() where order_id = ${unsold}`,
       ],
       ['link_orders_unchanged', sql`update link_orders set sold_total = 9 where order_id = ${sold}`],
       ['link_orders_unchanged', sql`update link_orders set units = 2 where order_id = ${unsold}`],
