@@ -97,6 +97,34 @@ function keepVisitorToken(request: FastifyRequest, reply: FastifyReply, payload:
   reply.setCookie(name, visitorToken, cookieOptions(deps.config))
 }
 
+const VISIT_PURPOSE = 'visit'
+
+/**
+ * Returns a proof that this visitor asked for `act`, and sets the visitor cookie that it is bound to. After the sign-in the same
+ * browser may then carry on with the act. spec/links 2.1.
+ */
+export function proveVisit(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  act: string,
+  { secrets, config }: Pick<Core, 'secrets' | 'config'>,
+): string {
+  const visitor = request.visitorToken ?? randomToken()
+  reply.setCookie(visitorCookieName(config), visitor, cookieOptions(config))
+  return secrets.tag(VISIT_PURPOSE, `${visitor}\n${act}`)
+}
+
+/** Whether this browser asked for `act` as a visitor: another site cannot write the proof, and another browser lacks the cookie. */
+export function isVisit(
+  { cookies }: FastifyRequest,
+  act: string,
+  proof: string,
+  { secrets, config }: Pick<Core, 'secrets' | 'config'>,
+): boolean {
+  const visitor = cookies[visitorCookieName(config)]
+  return visitor !== undefined && secrets.isTag(VISIT_PURPOSE, `${visitor}\n${act}`, proof)
+}
+
 /** Ends the request with an answer where another version made the form, and throws form_expired for any other form. */
 async function requireOwnForm(
   request: FastifyRequest,

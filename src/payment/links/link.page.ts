@@ -3,13 +3,20 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { browserScope, requireUser, sessionOf } from '../../accounts/session/session.ts'
+import {
+  browserScope,
+  isVisit,
+  proveVisit,
+  requireUser,
+  sessionOf,
+  signInUrl,
+} from '../../accounts/session/session.ts'
 import { coloursOf, OWN_ACCENT } from '../../core/brand.ts'
 import type { Core } from '../../core/core.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
-import { FormRefused, readForm } from '../../web/forms/forms.ts'
+import { FormRefused, type Problems, readForm, refuseQuery } from '../../web/forms/forms.ts'
 import { isLanguage } from '../../web/languages.ts'
 import type { NextStep } from '../../web/next-steps.ts'
 import { APPLICATIONS } from '../rights/owned.ts'
@@ -102,11 +109,13 @@ export async function linkPages(app: FastifyInstance, deps: Core): Promise<void>
 
   app.get(PAGE, async (request: LinkRequest, reply) => {
     const { buy, report } = request.query as Record<string, unknown>
+    if (buy === '1' && request.session === undefined) return signInToBuy(request, reply, deps)
     if (buy === '1' || report === '1') {
       const elsewhere = await requireUser(request, reply)
       if (elsewhere !== undefined) return elsewhere
     }
-    return showLink(request, reply, deps)
+    const visit = buy === '1' && request.method === 'GET' ? readVisit(request, deps) : undefined
+    return visit === undefined ? showLink(request, reply, deps) : carryOn(request, reply, deps, visit)
   })
 
   app.post(PAGE, async (request: LinkRequest, reply) => {
@@ -114,28 +123,102 @@ export async function linkPages(app: FastifyInstance, deps: Core): Promise<void>
     if (elsewhere !== undefined) return elsewhere
     const link = await getLinkPage(request, deps)
     const { saidWrong } = request.locale.t.paymentLinks
-    const { amount: amountWrong, quantity: quantityWrong } = wordsOf(link, request)
-    const words = {
-      quantity: quantityWrong,
-      amount: amountWrong,
-      name: saidWrong.name,
-      message: saidWrong.message,
-    }
-    const { quantity, key, name, message, ...asked } = readForm(request, OrderForm, words)
-    const user_id = sessionOf(request).user.id
-    const amount = link.amount === null ? readAmount(asked) : undefined
-    if (link.amount === null && amount === undefined) throw new FormRefused({ amount: amountWrong })
-    const placed = await placeLinkOrder(deps, {
-      ...{ link, user_id, units: quantity, amount, key },
-      said: message === '' ? undefined : { name: name ?? '', message },
-    })
-    if (placed.refusal === undefined) return reply.redirect(`/payment/pay/${placed.transaction_id}`, 303)
-    if (placed.refusal === 'not_found') throw noSuchLink()
-    if (placed.refusal === 'out_of_bounds')
-      throw new FormRefused(link.amount === null ? { amount: amountWrong } : { quantity: quantityWrong })
-    if (quantity > 1) await refuseQuantity(request, deps, placed.refusal)
-    return showLink(request, reply, deps, placed.refusal)
+    const words = { ...wordsOf(link, request), name: saidWrong.name, message: saidWrong.message }
+    const form = readForm(request, OrderForm, words)
+    const { problems, code, ...placed } = await order(request, deps, link, form)
+    if (problems !== undefined) throw new FormRefused(problems, code)
+    if (placed.refusal !== undefined) return showLink(request, reply, deps, placed.refusal)
+    return reply.redirect(`/payment/pay/${placed.transaction_id}`, 303)
   })
+}
+
+/** What became of an order: it is placed, it is refused, or its buyer can mend the form. */
+type Ordered = {
+  transaction_id?: string
+  refusal?: LinkRefusal | undefined
+  problems?: Problems
+  code?: 'conflict'
+}
+
+/** Places the order of a form. Throws not_found and too_many_attempts. */
+async function order(
+  request: LinkRequest,
+  deps: Core,
+  link: LinkPage,
+  { quantity, key, name, message, ...asked }: z.output<typeof OrderForm>,
+): Promise<Ordered> {
+  const words = wordsOf(link, request)
+  const amount = link.amount === null ? readAmount(asked) : undefined
+  if (link.amount === null && amount === undefined) return { problems: { amount: words.amount } }
+  const placed = await placeLinkOrder(deps, {
+    ...{ link, user_id: sessionOf(request).user.id, units: quantity, amount, key },
+    said: message === '' ? undefined : { name: name ?? '', message },
+  })
+  if (placed.refusal === 'not_found') throw noSuchLink()
+  if (placed.refusal === 'out_of_bounds')
+    return { problems: link.amount === null ? { amount: words.amount } : { quantity: words.quantity } }
+  const tooMany = quantity > 1 ? await judgeQuantity(request, deps, placed.refusal) : undefined
+  return tooMany === undefined ? placed : { problems: { quantity: tooMany }, code: 'conflict' }
+}
+
+/** The text that a visitor proves: which form, and what it asks for. */
+const actOf = (slug: string, key: string, { quantity, amount, choice, message }: Asked) =>
+  JSON.stringify(['buy', slug, key, quantity, amount, choice, message])
+
+/**
+ * Leads a visitor who wants to buy to the sign-in, and from there to the payment: the address carries the key of the order, and the
+ * proof that this browser asked for it. So an address that somebody else wrote places no order.
+ */
+async function signInToBuy(request: LinkRequest, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
+  const link = await getLinkPage(request, deps)
+  const { data, error } = Asked.safeParse(request.query)
+  const words = wordsOf(link, request)
+  const amount = data && readAmount(data)
+  const { amount_min, amount_max, quantity_max } = link
+  const isPriced =
+    link.amount !== null || (amount !== undefined && amount >= amount_min! && amount <= amount_max!)
+  if (data === undefined || !isPriced || data.quantity > quantity_max) {
+    const field = error === undefined ? (isPriced ? 'quantity' : 'amount') : String(error.issues[0]?.path[0])
+    const { message } = request.locale.t.paymentLinks.saidWrong
+    refuseQuery(request, { [field]: { ...words, message }[field] ?? '' })
+    return showLink(request, reply, deps)
+  }
+  const key = randomUUID()
+  const { slug } = link
+  const visit = `${key}.${proveVisit(request, reply, actOf(slug, key, data), deps)}`
+  const asked = new URLSearchParams({ buy: '1' })
+  for (const field of ['quantity', 'amount', 'choice', 'message'] as const)
+    if ((request.query as Record<string, unknown>)[field] !== undefined) asked.set(field, String(data[field]))
+  asked.set('visit', visit)
+  return reply.redirect(signInUrl(`/l/${slug}?${asked}`), 303)
+}
+
+/** Reads what this browser asked for before it signed in. Undefined for every other address. */
+function readVisit(request: LinkRequest, deps: Core): z.output<typeof OrderForm> | undefined {
+  const { visit } = request.query as Record<string, unknown>
+  const { data } = Asked.safeParse(request.query)
+  if (typeof visit !== 'string' || data === undefined) return undefined
+  const [key = '', proof = ''] = visit.split('.')
+  if (!isVisit(request, actOf(request.params.slug, key, data), proof, deps)) return undefined
+  return { ...data, key, name: sessionOf(request).user.username }
+}
+
+/** Places the order that its buyer asked for before the sign-in, and leads to its payment. A second visit finds the same order. */
+async function carryOn(
+  request: LinkRequest,
+  reply: FastifyReply,
+  deps: Core,
+  form: z.output<typeof OrderForm>,
+): Promise<FastifyReply> {
+  const { problems, refusal, transaction_id } = await order(
+    request,
+    deps,
+    await getLinkPage(request, deps),
+    form,
+  )
+  if (transaction_id !== undefined) return reply.redirect(`/payment/pay/${transaction_id}`, 303)
+  if (problems !== undefined) refuseQuery(request, problems)
+  return showLink(request, reply, deps, refusal)
 }
 
 /** What the form says of an amount or a quantity out of its bounds. */
@@ -147,12 +230,16 @@ function wordsOf({ amount_min, amount_max, quantity_max }: LinkPage, { locale }:
   }
 }
 
-/** Marks the quantity if it alone is too much, because a single unit would be sold. */
-async function refuseQuantity(request: LinkRequest, deps: Core, refusal: LinkRefusal): Promise<void> {
-  if (refusal !== 'sold_out' && refusal !== 'member_limit') return
-  if ((await predictRefusal(await getLinkPage(request, deps), deps)) !== undefined) return
+/** What is wrong with the quantity if it alone is too much, because a single unit would be sold. */
+async function judgeQuantity(
+  request: LinkRequest,
+  deps: Core,
+  refusal: LinkRefusal | undefined,
+): Promise<string | undefined> {
+  if (refusal !== 'sold_out' && refusal !== 'member_limit') return undefined
+  if ((await predictRefusal(await getLinkPage(request, deps), deps)) !== undefined) return undefined
   const { fewerLeft, fewerForMember } = request.locale.t.paymentLinks
-  throw new FormRefused({ quantity: refusal === 'sold_out' ? fewerLeft : fewerForMember }, 'conflict')
+  return refusal === 'sold_out' ? fewerLeft : fewerForMember
 }
 
 /** GET /l/:slug/button.svg: the button of a link for other sites, in the language `lang`. */

@@ -110,7 +110,10 @@ export const paymentLinks = {
     en: 'You see everything once more before you pay.',
     zh: '付款前还会请你核对一次。',
   },
-  signInFirst: { en: 'You sign in first, then you are back here.', zh: '需要先登录，之后会回到本页。' },
+  signInFirst: {
+    en: 'You sign in first, then you see everything once more before you pay.',
+    zh: '需要先登录；付款前还会请你核对一次。',
+  },
   gets: {
     none: { en: 'A receipt, at once.', zh: '付款后立即得到收据。' },
     text: {

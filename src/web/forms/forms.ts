@@ -141,6 +141,17 @@ export async function showFormAgain(
   }
 }
 
+/** Marks what is wrong with the query of a GET form. The page that the caller then shows has what was asked, with status 400. */
+export function refuseQuery(request: FastifyRequest, problems: Problems): void {
+  request.refused = {
+    path: pathnameOf(request.url),
+    typed: textsIn(request.query),
+    problems,
+    status: 400,
+    summary: summaryOf(request.locale, { code: 'invalid_form' }, problems),
+  }
+}
+
 /**
  * Whether a slow request found the queue of its work full, such as that of passwords. The database is not busy then, so the
  * page of the form can be shown.
@@ -156,7 +167,11 @@ function isOwnForm({ body }: FastifyRequest): boolean {
   return typeof body === 'object' && body !== null && FORM_TOKEN_FIELD in body
 }
 
-function summaryOf({ t }: Locale, { code, retry_after_seconds: seconds }: PageFailure, problems: Problems) {
+function summaryOf(
+  { t }: Locale,
+  { code, retry_after_seconds: seconds }: Pick<PageFailure, 'code' | 'retry_after_seconds'>,
+  problems: Problems,
+) {
   const isMarked = code === 'invalid_form' || Object.keys(problems).length > 0
   const advice = isMarked
     ? t.forms.correct

@@ -45,7 +45,7 @@ describe('the page of a link', () => {
     // Its button leads to sign-in, and back with the fields.
     const away = await visitor.get(`${path}?buy=1&quantity=2`)
     expect(away.status).toBe(303)
-    expect(away.location).toBe(`/sign-in?return_to=${encodeURIComponent(`${path}?buy=1&quantity=2`)}`)
+    expect(decodeURIComponent(away.location!)).toContain(`/sign-in?return_to=${path}?buy=1&quantity=2&visit=`)
     const form = await client.get(`${path}?buy=1&quantity=2`)
     expect(form.body).toMatch(/name="quantity"[^>]*value="2"/)
 
@@ -86,6 +86,72 @@ describe('the page of a link', () => {
     }
     await refund(test, { transaction_id: payPath.split('/').at(-1)! }, 20n)
     expect((await client.get(payPath)).body).toContain(l.refunded)
+  })
+
+  it('leads a visitor from one press of its button through the sign-in to the payment', async () => {
+    const link = await makeLink(test, merchant, { quantity_max: 3, stock: 2, messages: 'public' })
+    const path = `/l/${link.slug}`
+    const buyer = await makePerson(test, { points: 100n })
+    const phone = browser(test)
+    expect(textOf((await phone.get(path)).body)).toContain(l.signInFirst)
+    const away = await phone.get(`${path}?buy=1&quantity=2&message=Hello`)
+    const signInPage = await phone.get(away.location!)
+    expect(textOf(signInPage.body)).toContain('Cat stickers')
+    const { username, password } = buyer
+    const back = (await phone.submit(signInPage, '/sign-in', { username, password })).location!
+    expect(back).toMatch(`${path}?buy=1`)
+    const led = await phone.get(back)
+    expect([led.status, led.location]).toEqual([303, expect.stringMatching(/^\/payment\/pay\/txn_/)])
+    // Nothing is paid before its own confirmation, which shows the message that the team will see.
+    const page = await phone.get(led.location!)
+    expect(page.body).toContain(p.submit('20', 20n, false))
+    expect(textOf(page.body)).toContain(`${l.yourMessage} “ Hello ” · ${username}`)
+    expect(await rowsOf(test, 'journal', { reference: led.location!.split('/').at(-1)! })).toEqual([])
+    // The same address finds the same order, also after it is paid.
+    expect((await phone.get(back)).location).toBe(led.location)
+    expect((await phone.submit(page, led.location!)).status).toBe(303)
+    expect((await phone.get(back)).location).toBe(led.location)
+    // Changed, in another browser or without the proof it is the page of the link, and orders nothing.
+    const plain = back.replace(/&visit=.*/, '')
+    const others = [
+      [phone, plain],
+      [phone, back.replace('quantity=2', 'quantity=1')],
+      [phone, back.replace('Hello', 'Bye')],
+      [phone, back.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
+      [client, back],
+    ] as const
+    for (const [reader, address] of others)
+      expect([address, (await reader.get(address)).status]).toEqual([address, 200])
+    const orders = await rowsOf(test, 'orders', { description: `Cat stickers × 2`, payer_id: buyer.id })
+    expect(orders).toHaveLength(1)
+  })
+
+  it('tells a visitor what is wrong before the sign-in, and a buyer what has changed since', async () => {
+    const over = { amount: null, amount_min: 5n, amount_max: 9n, messages: 'private' } as const
+    const tip = `/l/${(await makeLink(test, merchant, over)).slug}?buy=1`
+    for (const amount of ['4', '10', 'x', '']) {
+      const { status, body } = await visitor.get(`${tip}&amount=${amount}`)
+      expect([amount, status, textOf(body).includes(l.amountWrong('5', '9'))]).toEqual([amount, 400, true])
+    }
+    const long = await visitor.get(`${tip}&amount=7&message=${'x'.repeat(201)}`)
+    expect([long.status, textOf(long.body).includes(l.saidWrong.message)]).toEqual([400, true])
+    const link = await makeLink(test, merchant, { quantity_max: 3, codes: ['a', 'b', 'c'] })
+    const path = `/l/${link.slug}`
+    const many = await visitor.get(`${path}?buy=1&quantity=4`)
+    expect([many.status, textOf(many.body).includes(l.quantityWrong(3))]).toEqual([400, true])
+    expect((await visitor.get('/l/aaaaaaaaaa?buy=1')).status).toBe(404)
+
+    const phone = browser(test)
+    const away = await phone.get(`${path}?buy=1&quantity=3`)
+    const { username, password } = await makePerson(test)
+    const signInPage = await phone.get(away.location!)
+    const back = (await phone.submit(signInPage, '/sign-in', { username, password })).location!
+    expect((await buyAt(test.deps, link, alice)).outcome).toBe('paid')
+    const fewer = await phone.get(back)
+    expect([fewer.status, textOf(fewer.body).includes(l.fewerLeft)]).toEqual([400, true])
+    await changeLink(test.deps, merchant.payment_id, { slug: link.slug, change: 'pause' }, owner)
+    const paused = await phone.get(back)
+    expect([paused.status, paused.body.includes(l.refusals.not_on_sale)]).toEqual([409, true])
   })
 
   it('is not found alike when it is unknown or a draft', async () => {
