@@ -1,18 +1,24 @@
 /** What a merchant sees first of an application: honest figures, failures before all else, and the next step. */
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
+import { applyForPaymentApp, returnWithout } from '../../src/payment/apps/apps.ts'
+import { reviewPaymentApp } from '../../src/payment/apps/review.ts'
+import { changeLink, createLink } from '../../src/payment/links/acts.ts'
+import { tellOfStock } from '../../src/payment/links/notices.ts'
 import { overviewOf } from '../../src/payment/merchant/overview.ts'
 import { hopsOf } from '../../src/payment/notifications/hops.ts'
+import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refusedRequests } from '../../src/payment/signing/refused-requests.ts'
 import { dayIn, daysBetween, daysLater, startOfDay } from '../../src/web/periods/days.ts'
 import { makePerson } from '../harness/cast.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
+import { buyAt, details, IP, makeLink, orderAt, type TestLink } from '../harness/links.ts'
 import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { addHay, payOrder, placeOrder } from '../harness/orders.ts'
-import { rowOf, setRows } from '../harness/rows.ts'
+import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 import { rowsOfTables } from '../harness/rows-read.ts'
 import { itCounts, statementsOf } from '../harness/statements.ts'
 
@@ -50,6 +56,67 @@ it('leads a new application to its first payment', async () => {
   expect(await steps()).toEqual(['paid'])
   await order('100', true)
   expect(await shown()).not.toContain(t.steps.live)
+})
+
+it('leads a seller by links from a draft over the review to the first sale', async () => {
+  const seller = await makePerson(test, { trust_level: 2 })
+  const reviewer_id = (await makePerson(test, { is_admin: true })).id
+  const reader = await seller.signIn()
+  const { payment_id } = await applyForPaymentApp(test.deps, {
+    ...{ applicant_id: seller.id, name: `Links of ${seller.username}`, description: 'Codes' },
+    callback_url: returnWithout(test.deps),
+  })
+  const home = `/payment/applications/${payment_id}`
+  const actor = { user_id: seller.id, ip: IP }
+  const next = async () => {
+    const { body } = await reader.get(home)
+    expect(textOf(body)).not.toContain(t.stepText.ordered)
+    const step = /<li class="next">.*?<p>([^<]+)<\/p>/s.exec(body)?.[1]
+    return [step, /<li class="next">.*?<a class="button primary" href="([^"]+)"/s.exec(body)?.[1]]
+  }
+  expect(await next()).toEqual([t.step.linked, `${home}/links/new`])
+  expect(textOf((await reader.get(home)).body)).toContain(t.pendingLinks)
+  const slug = await createLink(test.deps, payment_id, details({ title: 'Lanterns' }), actor)
+  expect(await next()).toEqual([t.step.reviewed, undefined])
+  const approval = { payment_id, decision: 'approve', reason: 'Welcome', reviewer_id } as const
+  await reviewPaymentApp(test.deps, approval)
+  // The alert of the approval leads to the draft, which is ready.
+  const [alert] = await rowsOf(test, 'alerts', { user_id: seller.id, kind: 'reviewed' })
+  expect(alert!.facts).toMatchObject({ link: slug, title: 'Lanterns' })
+  const alerts = await reader.get('/account/alerts')
+  expect(alerts.body).toContain(`href="${home}/links/${slug}"`)
+  expect(textOf(alerts.body)).toContain(messages.en.alerts.mails.reviewed(alert!.facts as never).text)
+  expect(await next()).toEqual([t.step.published, `/l/${slug}`])
+  await changeLink(test.deps, payment_id, { slug, change: 'publish' }, actor)
+  expect(await next()).toEqual([t.step.sold, `${home}/links/${slug}/share`])
+  const link = { slug, merchant: { owner: seller } } as TestLink
+  await orderAt(test.deps, link, buyer)
+  expect(await next()).toEqual([t.step.sold, `${home}/links/${slug}/share`])
+  expect((await buyAt(test.deps, link, buyer)).outcome).toBe('paid')
+  expect(await next()).toEqual([undefined, undefined])
+  // A review of a change names no draft once something was on sale.
+  await createLink(test.deps, payment_id, details(), actor)
+  await reviewPaymentApp(test.deps, { ...approval, decision: 'suspend' })
+  await reviewPaymentApp(test.deps, { ...approval, decision: 'reinstate' })
+  for (const { facts } of (await rowsOf(test, 'alerts', { user_id: seller.id, kind: 'reviewed' })).slice(1))
+    expect(facts).not.toHaveProperty('link')
+})
+
+it('names links that run out, and messages of buyers that wait', async () => {
+  const merchant = await makeMerchant(test)
+  const link = await makeLink(test, merchant, { stock: 2, title: 'Posters', messages: 'public' })
+  const seen = async () =>
+    textOf((await (await merchant.owner.signIn()).get(`/payment/applications/${merchant.payment_id}`)).body)
+  expect(await seen()).not.toContain(t.needs)
+  await tellOfStock(test.deps)
+  expect(await seen()).toContain(t.linkLow('Posters', 2))
+  const said = { name: 'Me', message: 'Hello' }
+  const transaction_id = await orderAt(test.deps, link, buyer, { units: 1, said })
+  await makePayOrder(test.deps)({ transaction_id, payer_id: buyer.id, expected_amount: 10n })
+  expect(await seen()).toContain(`${t.linkWaiting(1)} Posters`)
+  expect((await buyAt(test.deps, link, buyer)).outcome).toBe('paid')
+  await tellOfStock(test.deps)
+  expect(await seen()).toContain(t.linkSoldOut('Posters'))
 })
 
 it('says of the rate what it divides, and what it leaves out', async () => {

@@ -210,14 +210,14 @@ export const alerts = {
         },
       }
     },
-    reviewed: ({ app, decision, reason }: Facts) => ({
+    reviewed: ({ app, decision, reason, link, title }: Facts) => ({
       subject: {
         en: `${app}: ${decided[decision!]?.en ?? decision}`,
         zh: `${app}：${decided[decision!]?.zh ?? decision}`,
       },
       text: {
-        en: `An administrator has reviewed your payment application ${app}. It is ${decided[decision!]?.en ?? decision}.${reason ? ` Message: ${reason}` : ''}`,
-        zh: `管理员已审核你的收款应用 ${app}：${decided[decision!]?.zh ?? decision}。${reason ? `说明：${reason}` : ''}`,
+        en: `An administrator has reviewed your payment application ${app}. It is ${decided[decision!]?.en ?? decision}.${link === undefined ? '' : ` Your payment link “${title}” is ready: look at it once more, and publish it.`}${reason ? ` Message: ${reason}` : ''}`,
+        zh: `管理员已审核你的收款应用 ${app}：${decided[decision!]?.zh ?? decision}。${link === undefined ? '' : `收款链接“${title}”已就绪，请再看一遍并发布。`}${reason ? `说明：${reason}` : ''}`,
       },
     }),
     notifications_failing: ({ app, count }: Facts) => ({

@@ -176,7 +176,7 @@ async function mailAlert(
       ...texts.mails[kind](language === 'en' ? written : markNames(written)),
       facts: isAboutMandate(kind) ? chargeFacts(written) : [],
       ...(kind === 'mandate_charged' && facts.at !== undefined && { at: new Date(facts.at) }),
-      button: texts.opens[kind],
+      button: texts.opens[kind === 'reviewed' && facts.link !== undefined ? 'link_low' : kind],
       ...(kind === 'balance_low' && { note: texts.limitIsYours }),
     },
     link: linkOf({ kind, payment_id, facts }),

@@ -82,10 +82,27 @@ export async function reviewPaymentApp(
       app_id: reviewed.id,
       kind: 'reviewed',
       cause: `${decision} ${now.toISOString()}`,
-      facts: { decision, reason },
+      facts: { decision, reason, ...(decision === 'approve' && (await readyLinkOf(tx, reviewed.id))) },
       to: { user_id: reviewed.applicant_id },
     })
   })
+}
+
+/** The newest draft of a link, if the application has published none: what its owner can sell with now. */
+async function readyLinkOf(tx: Tx, app_id: bigint): Promise<{ link: string; title: string } | undefined> {
+  return tx
+    .selectFrom('links')
+    .where('app_id', '=', app_id)
+    .where('state', '=', 'draft')
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(selectFrom('links').where('app_id', '=', app_id).where('state', '<>', 'draft').select('id')),
+      ),
+    )
+    .orderBy('id', 'desc')
+    .limit(1)
+    .select(['slug as link', 'title'])
+    .executeTakeFirst()
 }
 
 async function explainUndecided(tx: Tx, payment_id: string, decision: Decision): Promise<AppError> {

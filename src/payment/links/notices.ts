@@ -16,8 +16,8 @@ type Changed = {
 }
 
 /**
- * Raises the alerts that are due: one for each fall to the links' own bound, and one for each fall to nothing. A link that has sold
- * nothing has not fallen. Several processes may run it at once: a row that one of them has locked is left to it.
+ * Raises the alerts that are due: one for each fall to the links' own bound, and one for each fall to nothing. A link that begins
+ * there counts as fallen. Several processes may run it at once: a row that one of them has locked is left to it.
  */
 export async function tellOfStock(deps: Core): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
@@ -38,7 +38,7 @@ export async function tellOfStock(deps: Core): Promise<void> {
             ) end
           ) as remaining
         ) as units
-        where link.state = 'on_sale' and (link.stock is not null or link.delivery = 'codes') and units_sold(link.id) > 0
+        where link.state = 'on_sale' and (link.stock is not null or link.delivery = 'codes')
           and link.stock_alerted is distinct from
             case when units.remaining <= 0 then 'sold_out' when units.remaining <= link.low_stock then 'low' end
         for no key update of link skip locked

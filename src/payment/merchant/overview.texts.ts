@@ -119,6 +119,20 @@ export const overview = {
     rejected: { en: 'This application was rejected', zh: '申请已被驳回' },
     suspended: { en: 'This application is suspended', zh: '此应用已停用' },
   },
+  pendingLinks: {
+    en: 'It cannot take payments until an administrator has approved it. Meanwhile, prepare your payment link.',
+    zh: '通过之前不能收款。你可以先准备收款链接。',
+  },
+  linkLow: (title: string, left: number) => ({
+    en: `${title}: ${left} left`,
+    zh: `${title}：剩余 ${left} 份`,
+  }),
+  linkLowText: { en: 'Add codes or raise its stock to keep selling.', zh: '请补充卡密或提高库存。' },
+  linkSoldOut: (title: string) => ({ en: `${title}: sold out`, zh: `${title}：已售罄` }),
+  linkWaiting: (n: number) => ({
+    en: `${n} ${counted(n, 'message waits', 'messages wait')} for your approval`,
+    zh: `有 ${n} 条留言等待批准`,
+  }),
   reviewText: {
     pending: {
       en: 'It cannot take payments until an administrator has approved it. Meanwhile, connect your shop with a test application.',
@@ -144,8 +158,23 @@ export const overview = {
     reviewed: { en: 'Pass the review', zh: '通过审核' },
     ordered: { en: 'Let your shop create an order', zh: '让商店创建第一笔订单' },
     paid: { en: 'Receive the first payment', zh: '收到第一笔付款' },
+    linked: { en: 'Make your first payment link', zh: '创建第一个收款链接' },
+    published: { en: 'Publish the link', zh: '发布收款链接' },
+    sold: { en: 'Make the first sale', zh: '卖出第一份' },
   },
   stepText: {
+    linked: {
+      en: 'A title, a price, and what the buyer gets. You can prepare it before the review.',
+      zh: '填写标题、价格和买家得到的内容；审核前即可准备。',
+    },
+    published: {
+      en: 'Look at the page as buyers will see it, and publish it there.',
+      zh: '先查看买家将看到的页面，再在那里发布。',
+    },
+    sold: {
+      en: 'Share its address. Alone on a line of a forum post it becomes a preview with the price.',
+      zh: '分享它的地址；在论坛帖子中单独成行时，会显示带价格的预览。',
+    },
     tested: {
       en: 'A test application works at once and without a review.',
       zh: '测试应用无需审核，立即可用。',
@@ -169,7 +198,11 @@ export const overview = {
     reviewed: { en: 'Settings', zh: '应用设置' },
     ordered: { en: 'Keys and gateway', zh: '密钥与网关' },
     paid: { en: 'Orders', zh: '查看订单' },
+    linked: { en: 'New link', zh: '新建收款链接' },
+    published: { en: 'Preview and publish', zh: '预览并发布' },
+    sold: { en: 'Share the link', zh: '分享收款链接' },
   },
+  ownProgram: { en: 'You also sell with a program of your own?', zh: '也用自己的程序售卖？' },
   noOrders: {
     en: 'After the first order, this page shows the figures of today and of 30 days.',
     zh: '商店创建订单后，这里会显示今天和近 30 天的数据。',

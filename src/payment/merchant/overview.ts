@@ -6,7 +6,9 @@ import { rowsOfApp } from '../../database/paging.ts'
 import type { Book } from '../../database/tables/columns.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { daysBetween, daysLater, startOfDay } from '../../web/periods/days.ts'
-import { OVERVIEW_DAYS } from '../apps/apps.ts'
+import { OVERVIEW_DAYS, returnWithout } from '../apps/apps.ts'
+import { waitingMessages } from '../links/messages.ts'
+import { unitsLeft } from '../links/reads.ts'
 import { type Takings, takingsBetween } from '../orders/takings.ts'
 import { type Latency, latencyOf, type Newest, newestOf } from './newest.ts'
 import { type ListedOrder, ordersOfApp } from './orders.ts'
@@ -15,12 +17,18 @@ import { lastDays, type Range } from './statistics.ts'
 const ORDERS_SHOWN = 5
 const PRODUCTS_SHOWN = 3
 const REQUESTS_SHOWN = 3
+const LINKS_SHOWN = 3
+/** As many as an application may have that are not ended. */
+const LINKS_LOOKED_THROUGH = 200
 /** The open requests of the site that are looked through. Administrators keep the queue short. */
 const REQUESTS_LOOKED_THROUGH = 1_000
 const DAY_MS = 86_400_000
 
 /** One step on the way to the first payment. The first one that is not done is the next. */
-export type Step = { what: 'created' | 'tested' | 'reviewed' | 'ordered' | 'paid'; isDone: boolean }
+export type Step = {
+  what: 'created' | 'tested' | 'reviewed' | 'ordered' | 'paid' | 'linked' | 'published' | 'sold'
+  isDone: boolean
+}
 
 export type Overview = {
   range: Range
@@ -36,7 +44,8 @@ export type Overview = {
 type Shown = { id: bigint; book: Book; status: PaymentAppStatus }
 
 /** Reads the overview. Each part reads as many rows for a shop with a million orders as for one with hundreds. */
-export async function overviewOf({ db, clock, settings }: Core, app: Shown): Promise<Overview> {
+export async function overviewOf(deps: Core, app: Shown): Promise<Overview> {
+  const { db, clock, settings } = deps
   const { time_zone: zone } = await settings.read()
   const now = clock()
   const range = lastDays(zone, now, OVERVIEW_DAYS)
@@ -45,7 +54,7 @@ export async function overviewOf({ db, clock, settings }: Core, app: Shown): Pro
     newestOf(db, app.id, { since: range.start, now, products: PRODUCTS_SHOWN }),
     ordersOfApp(db, app.id, {}, now),
     latencyOf(db, app.id),
-    progressOf(db, app),
+    progressOf(deps, app),
     needsOf(db, app.id, now),
   ])
   return { range, takings, newest, orders: orders.slice(0, ORDERS_SHOWN), latency, progress, needs }
@@ -86,50 +95,86 @@ async function comparedTakings(
   return { days, today, yesterday, yesterdaySoFar }
 }
 
-/** How far an application is. `twin` is the Payment ID of its test application. */
+/**
+ * How far an application is. `twin` is the Payment ID of its test application, `draft` the slug of its newest draft of a link, `link`
+ * that of its newest other link. `isByLinks` says whether it sells by links alone, without a program of its own.
+ */
 export type Progress = {
   steps: Step[]
   isPaid: boolean
   hasOrders: boolean
   twin: string | undefined
+  isByLinks: boolean
+  draft: string | undefined
+  link: string | undefined
 }
 
-async function progressOf(db: Db, { id, book, status }: Shown): Promise<Progress> {
-  const { rows } = await sql<{
-    has_orders: boolean
-    is_paid: boolean
-    twin: string | null
-    is_tested: boolean
-  }>`
-    select exists (select from orders where ${rowsOfApp('orders', id)}) as has_orders,
+type Found = {
+  door: string | null
+  is_paid: boolean
+  twin: string | null
+  is_tested: boolean
+  has_program: boolean
+  draft: string | null
+  link: string | null
+}
+
+async function progressOf(
+  { db, config }: Pick<Core, 'db' | 'config'>,
+  { id, book, status }: Shown,
+): Promise<Progress> {
+  const { rows } = await sql<Found>`
+    select (
+        select door from orders where ${rowsOfApp('orders', id)} order by orders.app_id desc, orders.id desc limit 1
+      ) as door,
       exists (select from orders where app_id = ${id} and paid_at is not null) as is_paid,
       twin.payment_id as twin,
-      twin.id is not null and exists (select from orders where app_id = twin.id and paid_at is not null) as is_tested
-    from (select) as this
-    left join payment_apps as twin
-      on twin.live_app_id = ${id} and twin.applicant_id = (select applicant_id from payment_apps where id = ${id})`.execute(
-    db,
-  )
-  const { has_orders, is_paid, twin, is_tested } = rows[0]!
+      twin.id is not null and exists (select from orders where app_id = twin.id and paid_at is not null) as is_tested,
+      app.callback_url <> ${returnWithout({ config })} as has_program,
+      (select slug from links where app_id = app.id and state = 'draft' order by links.id desc limit 1) as draft,
+      (select slug from links where app_id = app.id and state <> 'draft' order by links.id desc limit 1) as link
+    from payment_apps as app
+    left join payment_apps as twin on twin.live_app_id = app.id and twin.applicant_id = app.applicant_id
+    where app.id = ${id}`.execute(db)
+  const { door, is_paid, twin, is_tested, has_program, draft, link } = rows[0]!
+  const hasLink = (draft ?? link) !== null
+  const isByLinks = (hasLink && (door ?? 'link') === 'link') || (!has_program && door === null)
   const created: Step = { what: 'created', isDone: true }
+  const reviewed: Step = { what: 'reviewed', isDone: status === 'approved' }
   const sold: Step[] = [
-    { what: 'ordered', isDone: has_orders },
+    { what: 'ordered', isDone: door !== null },
     { what: 'paid', isDone: is_paid },
   ]
   const steps: Step[] =
     book === 'test'
       ? [created, ...sold]
-      : [
-          created,
-          { what: 'tested', isDone: is_tested },
-          { what: 'reviewed', isDone: status === 'approved' },
-          ...sold,
-        ]
-  return { steps, isPaid: is_paid, hasOrders: has_orders, twin: twin ?? undefined }
+      : isByLinks
+        ? [
+            created,
+            { what: 'linked', isDone: hasLink },
+            reviewed,
+            { what: 'published', isDone: link !== null },
+            { what: 'sold', isDone: is_paid },
+          ]
+        : [created, { what: 'tested', isDone: is_tested }, reviewed, ...sold]
+  return {
+    ...{ steps, isPaid: is_paid, hasOrders: door !== null, twin: twin ?? undefined, isByLinks },
+    ...{ draft: draft ?? undefined, link: link ?? undefined },
+  }
 }
 
-/** What needs somebody, besides notifications: open refund requests, keys that end, requests refused in the last day. */
+/**
+ * What needs somebody, besides notifications: open refund requests, keys that end, requests refused in the last day, links that run
+ * out, and messages of buyers that wait.
+ */
 export type Needs = {
+  links: {
+    slug: string
+    title: string
+    stock: 'low' | 'sold_out' | null
+    left: number | null
+    waiting: number
+  }[]
   requests: { transaction_id: string; order_id: string; amount: bigint; asked_at: Date }[]
   ending: { kind: 'token' | 'event_secret'; valid_to: Date; last_used_at: Date | null }[]
   refused: number
@@ -157,6 +202,17 @@ async function needsOf(db: Db, app_id: bigint, now: Date): Promise<Needs> {
       .execute(),
     sql<Omit<Needs, 'requests' | 'ending'>>`
       select app.events_gone_at,
+        coalesce((
+          select jsonb_agg(to_jsonb(needy) - 'id' order by needy.id desc) from (
+            select link.id, link.slug, link.title, link.stock_alerted as stock, ${unitsLeft} as left, ${waitingMessages} as waiting
+            from (
+              select * from links where app_id = app.id and state = 'on_sale' order by links.app_id desc, links.id desc
+              limit ${LINKS_LOOKED_THROUGH}
+            ) as link
+            where link.stock_alerted is not null or (link.messages = 'public' and ${waitingMessages} > 0)
+            order by link.id desc limit ${LINKS_SHOWN}
+          ) as needy
+        ), '[]') as links,
         (select count(*) from refused_requests where app_id = app.id and at > ${new Date(now.getTime() - DAY_MS)})::integer as refused,
         exists (
           select from payment_app_keys

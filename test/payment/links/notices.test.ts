@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { setEventsUrl } from '../../../src/payment/events/events.ts'
 import { LinkEvent } from '../../../src/payment/events/shapes.ts'
 import { findEvents, signedEvent } from '../../../src/payment/events/webhook.ts'
-import { editLink, stopLink } from '../../../src/payment/links/acts.ts'
+import { changeLink, editLink, stopLink } from '../../../src/payment/links/acts.ts'
 import { addCodes } from '../../../src/payment/links/codes.ts'
 import { tellOfStock } from '../../../src/payment/links/notices.ts'
 import { expireOrders } from '../../../src/payment/orders/orders.ts'
@@ -79,10 +79,25 @@ describe('the stock of a link', () => {
     expect(page.body).toContain(messages.en.alerts.mails.link_sold_out(first!.facts as never).subject)
   })
 
-  it('raises none before the first sale, without a limit, and while the link is paused', async () => {
+  it('raises one too where it lies at the bound or at nothing from the start', async () => {
     const merchant = await makeMerchant(test)
-    await makeLink(test, merchant, { stock: 1 })
-    await makeLink(test, merchant, { codes: ['a'] })
+    await makeLink(test, merchant, { stock: 5 })
+    await makeLink(test, merchant, { codes: [] })
+    for (let n = 0; n < 2; n += 1) {
+      await tellOfStock(deps)
+      const told = (await alertsOf(merchant)).map(({ kind, facts }) => [kind, facts.left])
+      expect(told.sort()).toEqual([
+        ['link_low', '5'],
+        ['link_sold_out', '0'],
+      ])
+    }
+  })
+
+  it('raises none without a limit, above its bound, and while the link is paused', async () => {
+    const merchant = await makeMerchant(test)
+    await makeLink(test, merchant, { stock: 6 })
+    const paused = await makeLink(test, merchant, { stock: 1 })
+    await changeLink(deps, merchant.payment_id, { slug: paused.slug, change: 'pause' }, ownerOf(merchant))
     const endless = await makeLink(test, merchant)
     await buyAt(deps, endless, alice)
     await tellOfStock(deps)
