@@ -47,8 +47,8 @@ const SHOWN_MAX = 20
 const NAMES_MAX = 10
 
 /**
- * Two or three members who sent points in a ring, in its order. `points` is the smallest sum between two of them, and `percent`
- * the part of all that they sent that went round. Shops and their buyers make rings too, of a small part.
+ * Two or three members who sent points in a ring, in its order. `points` is the smallest sum between two of them, so as many
+ * went round, and `percent` is their part of all that the members sent. Shops and their buyers make rings too, of a small part.
  */
 export type Ring = {
   usernames: string[]
@@ -129,7 +129,7 @@ export async function movementPatterns(db: Db, now: Date): Promise<MovementPatte
     ),
     round as (
       select array[a.from_id, a.to_id] as ids, least(a.points, b.points) as points, a.movements + b.movements as movements,
-        (a.points + b.points) / (a.sent + b.sent) as part
+        2 * least(a.points, b.points) / (a.sent + b.sent) as part
       from flow as a join flow as b on b.from_id = a.to_id and b.to_id = a.from_id
       where a.from_id < a.to_id
       union all
@@ -139,7 +139,7 @@ export async function movementPatterns(db: Db, now: Date): Promise<MovementPatte
           when b.from_id then array[b.from_id, c.from_id, a.from_id]
           else array[c.from_id, a.from_id, b.from_id]
         end, least(a.points, b.points, c.points), a.movements + b.movements + c.movements,
-        (a.points + b.points + c.points) / (a.sent + b.sent + c.sent)
+        3 * least(a.points, b.points, c.points) / (a.sent + b.sent + c.sent)
       from (select * from ranked where from_rank > to_rank) as a
       join (select * from ranked where from_rank < to_rank) as b on b.from_id = a.to_id and b.to_id <> a.from_id
       join flow as c on c.from_id = b.to_id and c.to_id = a.from_id

@@ -58,7 +58,7 @@ export function showPatterns(found: Found, { t, points }: Locale): Pattern[] {
       }),
     ),
     patternOf('movers', found.movers, ({ username, user_id, trust_level, sent, received, movements }) =>
-      suspect(received === 0n ? 0 : Number(((sent < received ? sent : received) * 100n) / received), {
+      suspect(percentOf(sent, received), {
         members: [{ username, href: walletOf(user_id) }],
         why: why.movers(t.common.trustLevel(trust_level), points(received), points(sent)),
         movements,
@@ -81,6 +81,12 @@ function patternOf<Row>(
 
 function suspect(strength: number, row: Partial<Suspect> & { why: string }): Suspect & { strength: number } {
   return { members: [], isRing: false, accounts: [], ...row, isStrong: strength >= STRONG_PERCENT, strength }
+}
+
+/** How much of one amount the other one is, whichever is larger. */
+function percentOf(one: bigint, other: bigint): number {
+  const [less, more] = one < other ? [one, other] : [other, one]
+  return more === 0n ? 0 : Number((less * 100n) / more)
 }
 
 const walletOf = (id: bigint) => `/admin/wallets/${id}`
