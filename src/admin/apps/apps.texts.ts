@@ -248,10 +248,14 @@ export const linkReview = {
   title: { en: 'Payment links', zh: '收款链接' },
   lead: {
     en: 'Pages on which members sell. Stopping one takes it off sale at once; buyers keep their receipts.',
-    zh: '会员售卖商品的页面。停售立即生效，买家的收据不变。',
+    zh: '成员售卖商品的页面。停售立即生效，买家的收据不变。',
   },
   searchHint: { en: 'Address, title, application or owner', zh: '地址、标题、应用或所有者' },
   none: { en: 'No payment links', zh: '没有收款链接' },
+  noneText: {
+    en: 'When a member sells something by a link, it appears here, reported ones first.',
+    zh: '成员用链接售卖商品后会显示在这里，被举报的排在前面。',
+  },
   stop: { en: 'Stop', zh: '停售' },
   reasonHint: { en: 'The link’s team reads it.', zh: '链接的团队会看到。' },
   reasonWrong: { en: 'Say why in at most 500 characters.', zh: '请填写理由，最多 500 个字符。' },

@@ -9,10 +9,11 @@ import type { Db } from '../../database/connection.ts'
 import { lastDays, lastProof } from '../../ledger/proofs.ts'
 import { type BarChart, barChart } from '../../web/bar-chart.ts'
 import { COUNTED_MAX, openProposals, type Queues } from '../navigation/queues.ts'
+import { type Check, checksOf } from './checks.ts'
 import { type MemberFigures, readMembers, readToday, type Today } from './figures.ts'
 import { firstStepActs, showFirstSteps } from './first-steps.page.ts'
 import { isSetUp } from './first-steps.ts'
-import { type Health, readHealth } from './health.ts'
+import { readHealth } from './health.ts'
 
 type Day = Awaited<ReturnType<typeof lastDays>>[number]
 type Proof = NonNullable<Awaited<ReturnType<typeof lastProof>>>
@@ -40,8 +41,13 @@ declare module '../../web/views.ts' {
       feesOfMonth: bigint
       queues: Queues
       waiting: Waiting
-      health: Health
+      /** Faults first, then warnings. */
+      checks: Check[]
     }
+  }
+  interface PartData {
+    'admin/dashboard/said': Pick<Check, 'said'>
+    'admin/dashboard/trouble': Check
   }
 }
 
@@ -74,7 +80,8 @@ async function showDashboard(
   const bars = barsOf(days)
   const circulating = proof && BigInt(proof.proof.held.wallets)
   return reply.page('admin/dashboard/dashboard', {
-    ...{ now, today, members, days, proof, circulating, queues: request.queues, waiting, health },
+    ...{ now, today, members, days, proof, circulating, queues: request.queues, waiting },
+    checks: checksOf(health, proof, request.locale),
     chart: bars.length === 0 ? undefined : barChart(bars),
     chartBars: bars,
     chartDays: DAYS_SHOWN,

@@ -14,6 +14,8 @@ export const navigation = {
   status: { en: 'Status', zh: '状态' },
   /** Refund requests, in the bar at the foot of a phone. */
   refunds: { en: 'Refunds', zh: '退款' },
+  /** The settings, in the same bar. */
+  settings: { en: 'Settings', zh: '设置' },
   /** In the footer of every page. The number means this program, whatever the name of the site is. */
   version: (number: string) => ({ en: `Tessera ${number}`, zh: `Tessera ${number}` }),
   reviews: { en: 'Reviews', zh: '审核' },

@@ -4,7 +4,7 @@ import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { VERSION } from '../../platform/version.ts'
 import type { Messages } from '../../web/languages.ts'
-import type { AreaNav } from '../../web/views.ts'
+import type { AreaLink, AreaNav } from '../../web/views.ts'
 import { type Queues, readQueues } from './queues.ts'
 
 declare module 'fastify' {
@@ -28,6 +28,7 @@ export function showAdminNav(app: FastifyInstance, { db, clock, settings }: Core
         queues: request.queues,
         hasMandates: settings.latest().mandates === 'on',
         isSetUp: settings.latest().set_up_finished === 'on',
+        hasApprovals: settings.latest().second_approver === 'on',
         hasSearch: request.routeOptions.url !== FIND,
       }),
     }
@@ -40,73 +41,101 @@ type State = {
   queues: Queues
   hasMandates: boolean
   isSetUp: boolean
+  /** Whether acts wait for a second administrator. */
+  hasApprovals: boolean
   /** False on the page of results, which has the field under its title. */
   hasSearch: boolean
 }
 
 /** Returns the links of the administration, and the search that every page of it has. */
-export function adminNav(t: Messages, { queues, hasMandates, isSetUp, hasSearch }: State): AreaNav {
-  const { reviews, refundRequests, proposals, mandateRights, linkReports } = queues
+export function adminNav(t: Messages, state: State): AreaNav {
   const c = t.console
+  const groups = groupsOf(t, state)
   return {
-    ...(hasSearch && { search: { action: FIND, label: c.find.label, hint: c.find.hint, query: '' } }),
+    ...(state.hasSearch && {
+      search: { action: FIND, label: c.find.label, hint: c.find.hint, query: '' },
+    }),
     label: c.navigation.title,
     note: c.navigation.version(VERSION),
     back: { href: '/account', label: c.navigation.back },
-    groups: [
-      {
-        links: [
-          ...(isSetUp
-            ? []
-            : [{ href: '/admin', label: t.firstSteps.nav, icon: 'flag' as const, isAlone: true }]),
-          {
-            href: isSetUp ? '/admin' : '/admin/overview',
-            label: t.dashboard.title,
-            icon: 'home',
-            isAlone: true,
-          },
-          { href: '/admin/reviews', label: c.navigation.reviews, icon: 'shop', count: reviews },
-          {
-            href: '/admin/refund-requests',
-            label: t.refundRequests.title,
-            short: c.navigation.refunds,
-            icon: 'refund',
-            count: refundRequests,
-          },
-          { href: '/admin/proposals', label: c.proposals.title, icon: 'check', count: proposals },
-        ],
-      },
-      {
-        title: c.navigation.groups.points,
-        links: [
-          { href: '/admin/books', label: t.books.title, icon: 'scale' },
-          { href: '/admin/adjustments', label: t.adjustments.title, icon: 'swap' },
-          { href: '/admin/abuse', label: c.abuse.title, icon: 'alert' },
-          ...(hasMandates
-            ? [
-                {
-                  href: '/admin/mandates',
-                  label: c.mandateReview.title,
-                  icon: 'refresh' as const,
-                  count: mandateRights,
-                },
-              ]
-            : []),
-        ],
-      },
-      {
-        title: c.navigation.groups.site,
-        links: [
-          { href: '/admin/members', label: t.members.title, icon: 'users' },
-          { href: '/admin/groups', label: t.localGroups.title, icon: 'users' },
-          { href: '/admin/links', label: c.linkReview.title, icon: 'link', count: linkReports },
-          { href: '/admin/apps', label: t.registeredApps.title, icon: 'apps' },
-          { href: '/admin/forum', label: c.forum.title, icon: 'globe' },
-          { href: '/admin/notifications', label: t.merchantTabs.notifications, icon: 'bell' },
-          { href: '/admin/settings', label: t.settings.title, icon: 'sliders' },
-          { href: '/admin/audit', label: t.audit.title, icon: 'book' },
-        ],
-      },
-    ],
+    groups,
+    bar: barOf(
+      groups.flatMap(({ links }) => links),
+      state,
+    ),
   }
+}
+
+/**
+ * Returns the links in the bar of a phone. A new site has settings to make and no queues. Queues that have no place in the bar
+ * mark the overview, which lists them.
+ */
+function barOf(links: AreaLink[], { isSetUp, hasApprovals }: State): AreaLink[] {
+  const hrefs = isSetUp
+    ? [
+        '/admin',
+        '/admin/reviews',
+        '/admin/refund-requests',
+        hasApprovals ? '/admin/proposals' : '/admin/members',
+      ]
+    : ['/admin', '/admin/overview', '/admin/members', '/admin/settings']
+  const bar = hrefs.flatMap((href) => links.filter((link) => link.href === href))
+  const waiting = links.reduce((sum, { href, count = 0 }) => sum + (hrefs.includes(href) ? 0 : count), 0)
+  const overview = isSetUp ? '/admin' : '/admin/overview'
+  return bar.map((link) => (link.href === overview ? { ...link, count: waiting } : link))
+}
+
+function groupsOf(t: Messages, { queues, hasMandates, isSetUp }: State): AreaNav['groups'] {
+  const { navigation, abuse } = t.console
+  return [
+    { links: dailyLinks(t, { queues, isSetUp }) },
+    {
+      title: navigation.groups.points,
+      links: [
+        { href: '/admin/books', label: t.books.title, icon: 'scale' },
+        { href: '/admin/adjustments', label: t.adjustments.title, icon: 'swap' },
+        { href: '/admin/abuse', label: abuse.title, icon: 'alert' },
+        ...(hasMandates ? [mandatesLink(t, queues)] : []),
+      ],
+    },
+    { title: navigation.groups.site, links: siteLinks(t, queues) },
+  ]
+}
+
+function dailyLinks(t: Messages, { queues, isSetUp }: Pick<State, 'queues' | 'isSetUp'>): AreaLink[] {
+  const { navigation, proposals } = t.console
+  const { title } = t.dashboard
+  const firstSteps: AreaLink = { href: '/admin', label: t.firstSteps.nav, icon: 'flag', isAlone: true }
+  return [
+    ...(isSetUp ? [] : [firstSteps]),
+    { href: isSetUp ? '/admin' : '/admin/overview', label: title, icon: 'home', isAlone: true },
+    { href: '/admin/reviews', label: navigation.reviews, icon: 'shop', count: queues.reviews },
+    {
+      href: '/admin/refund-requests',
+      label: t.refundRequests.title,
+      short: navigation.refunds,
+      icon: 'refund',
+      count: queues.refundRequests,
+    },
+    { href: '/admin/proposals', label: proposals.title, icon: 'check', count: queues.proposals },
+  ]
+}
+
+function mandatesLink(t: Messages, { mandateRights }: Queues): AreaLink {
+  const { title } = t.console.mandateReview
+  return { href: '/admin/mandates', label: title, icon: 'refresh', count: mandateRights }
+}
+
+function siteLinks(t: Messages, { linkReports }: Queues): AreaLink[] {
+  const { navigation, linkReview, forum } = t.console
+  return [
+    { href: '/admin/members', label: t.members.title, icon: 'users' },
+    { href: '/admin/groups', label: t.localGroups.title, icon: 'users' },
+    { href: '/admin/links', label: linkReview.title, icon: 'link', count: linkReports },
+    { href: '/admin/apps', label: t.registeredApps.title, icon: 'apps' },
+    { href: '/admin/forum', label: forum.title, icon: 'globe' },
+    { href: '/admin/notifications', label: t.merchantTabs.notifications, icon: 'bell' },
+    { href: '/admin/settings', label: t.settings.title, short: navigation.settings, icon: 'sliders' },
+    { href: '/admin/audit', label: t.audit.title, icon: 'book' },
+  ]
 }

@@ -14,6 +14,7 @@ export const forum = {
     en: 'Set DISCOURSE_URL and DISCOURSE_SECRET in the environment, and members sign in at the forum.',
     zh: '在环境变量中设置 DISCOURSE_URL 和 DISCOURSE_SECRET 后，成员即可用论坛账号登录。',
   },
+  offGuide: { en: 'How to connect a forum', zh: '如何连接论坛' },
   noApi: {
     en: 'DISCOURSE_API_KEY is not set, so members are updated only when they sign in.',
     zh: '未设置 DISCOURSE_API_KEY，成员资料仅在登录时更新。',
