@@ -10,7 +10,7 @@ export type Movement = StatementLine & {
   word: string
   title: string
   /** The shop, and the reason beside a title of its own. */
-  note: string
+  notes: string[]
   /** The page of the order, for its payer and for the owner of the application. */
   href: string | undefined
   icon: Icon
@@ -32,21 +32,29 @@ export function describeMovement(
   isTest = false,
 ): Movement {
   if (line.is_tip) return describeTip(line, t)
-  const partners = line.from_username && t.fromTo(line.from_username, line.to_username ?? '')
+  const partner = partnerOf(line, t)
   const reason =
     line.reason === null
       ? undefined
       : reasonOf(line.reason, { t, dayOfYear }, isTest && line.kind === 'grant')
-  const named = line.description ?? partners
+  const named = line.description ?? partner
   const word = wordOf(line, t)
   return {
     ...line,
     word,
     title: plainText(named ?? reason ?? word),
-    note: [line.app_name, named && reason && plainText(reason)].filter(Boolean).join(' · '),
+    notes: [line.app_name, named && reason && plainText(reason)].filter((note) => Boolean(note)) as string[],
     href: hrefOf(line),
     icon: ICONS[line.kind],
   }
+}
+
+/** The other member of a transfer, as this one sees it. A reversal names whom the points come back from. */
+function partnerOf(line: StatementLine, t: Messages['account']): string | undefined {
+  const { kind, amount, from_username, to_username } = line
+  if (from_username === null || to_username === null) return undefined
+  const isSender = kind === 'reversal' ? amount > 0n : amount < 0n
+  return isSender ? t.toMember(to_username) : t.fromMember(from_username)
 }
 
 /** A tip names the other member. Its application is the site's own, so it names none. */
@@ -57,7 +65,7 @@ function describeTip(line: StatementLine, t: Messages['account']): Movement {
     word: wordOf(line, t),
     ...{ app_name: null, app_logo_url: null },
     title: plainText(partner),
-    note: line.reason === null ? '' : plainText(line.reason),
+    notes: line.reason === null ? [] : [plainText(line.reason)],
     href: hrefOf(line),
     icon: line.kind === 'payment' ? 'gift' : ICONS[line.kind],
   }

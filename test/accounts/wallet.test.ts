@@ -169,9 +169,10 @@ describe('the statement for paper', () => {
     expect(november).toMatch(
       /midnight in Shanghai\s+\+200 1,200.*a loss\s+−50 1,150.*the last second\s+\+7 1,157 /,
     )
-    expect(november).toContain(`+7 1,157 ${t.change} +157 ${t.closing} 1,157`)
+    expect(november).toContain(`+7 1,157 ${t.change} +157 ${t.closing} 30 Nov 1,157`)
     expect(november).not.toContain('before midnight')
     expect(november).toContain('/account/statement?from=2025-11-01&until=2025-11-30')
+    expect(november).toContain(`${t.opening} 1 Nov 1,000`)
     expect(await sheetIn(alice, 'until=2025-10-31')).toContain(`${t.opening} 0 `)
   })
 

@@ -130,9 +130,9 @@ describe('the statement', () => {
     const page = await client.get('/account')
     const lines = rowsOf(page.body).map((line) => line.replace(/ today \d\d:\d\d/, ''))
     const shop = `Shop of ${merchant.owner.username}`
-    const { words } = messages.en.account
+    const { words, fromMember, toMember } = messages.en.account
     expect(lines).toEqual([
-      `S @${merchant.owner.username} → @${alice.username} ${shop} ${words.received} +7 4,827`,
+      `S ${fromMember(merchant.owner.username)} ${shop} ${words.received} +7 4,827`,
       `S A kettle ${shop} · Lid missing ${words.partialRefund} +120 4,820`,
       `S A kettle ${shop} ${words.payment} −300 4,700`,
       `test ${words.grant} +5,000 5,000`,
@@ -148,7 +148,9 @@ describe('the statement', () => {
     expect(await found({ kind: 'nonsense', before: 'x' })).toBe(4)
     expect(await found({ q: 'teapot' })).toBe(0)
     // The merchant sees the same movement from the other side, and is led to the order instead of the receipt.
-    const seller = await (await merchant.owner.signIn()).get('/account?q=kettle')
+    const ofSeller = await merchant.owner.signIn()
+    expect(rowsOf((await ofSeller.get('/account?kind=transfer')).body)[0]).toContain(toMember(alice.username))
+    const seller = await ofSeller.get('/account?q=kettle')
     expect(rowsOf(seller.body)).toHaveLength(2)
     expect(seller.body).not.toContain(`/payment/pay/${made.transaction_id}`)
     expect(seller.body).toContain(

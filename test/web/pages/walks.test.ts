@@ -372,6 +372,29 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     }
   })
 
+  test.each(LANGUAGES)(
+    'a phone shows the acts of a wallet and the sums of a statement first: %s',
+    async (language) => {
+      const t = messages[language]
+      const page = await openWalk('buyer', language, { viewport: PHONE })
+      await page.goto(`${world.test.url}/account`)
+      const way = (name: string) => page.getByRole('main').getByRole('link', { name, exact: true })
+      for (const name of [t.paperStatement.title, t.account.download, t.mandates.own])
+        expect(await bottomOf(way(name)), name).toBeLessThan(PHONE.height / 2)
+      await way(t.paperStatement.title).click()
+      const closing = page.locator('.paper .stat', { hasText: t.paperStatement.closing })
+      expect(await bottomOf(closing)).toBeLessThanOrEqual(PHONE.height)
+      const period = page.getByRole('combobox', { name: t.periods.title })
+      expect(await period.isVisible()).toBe(false)
+      await page.locator('summary', { hasText: t.periods.names.month }).first().click({ timeout: 10_000 })
+      await period.selectOption('year')
+      await page.getByRole('button', { name: t.paperStatement.show }).click()
+      await page.waitForURL(/period=year/)
+      await page.setViewportSize(DESK)
+      expect(await period.isVisible()).toBe(true)
+    },
+  )
+
   test('a statement on paper keeps its last movement beside its closing balance', async () => {
     const page = await openWalk('buyer', 'en')
     await page.goto(`${world.test.url}/account/statement?period=year`)
