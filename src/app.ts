@@ -3,6 +3,7 @@ import { fastifyCookie } from '@fastify/cookie'
 import { fastifyFormbody } from '@fastify/formbody'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { accountsPlugin } from './accounts/plugin.ts'
+import { makeFindReader } from './accounts/session/session.ts'
 import { adminPlugin } from './admin/plugin.ts'
 import { healthRoutes } from './core/health.ts'
 import { measureRequests } from './core/metrics.ts'
@@ -85,9 +86,10 @@ export async function buildApp(deps: Parts): Promise<FastifyInstance> {
   refuseUncleanText(app)
   refuseEncodedBodies(app)
   app.setErrorHandler((error, request, reply) => sendPageError(error, request, reply))
+  const findReader = makeFindReader(deps)
   app.setNotFoundHandler(async (request, reply) => {
     // Reads the settings for the page header.
-    await deps.settings.read()
+    await Promise.all([deps.settings.read(), findReader(request)])
     return notFound(request, reply)
   })
 

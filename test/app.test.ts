@@ -61,6 +61,32 @@ describe('errors', () => {
     expect(machine.headers['x-request-id']).not.toBe(json.headers['x-request-id'])
   })
 
+  it('leave a member the navigation, and lead a visitor on', async () => {
+    const member = await (await makePerson(test)).signIn()
+    for (const [path, status] of [
+      ['/nowhere', 404],
+      ['/account/nowhere', 404],
+      ['/admin', 403],
+    ] as const) {
+      const page = await member.get(path)
+      expect(page.status).toBe(status)
+      for (const link of ['/account', '/account/profile', '/payment/applications'])
+        expect(page.body).toContain(`href="${link}"`)
+      expect(page.body.match(/class="button primary"/g)).toHaveLength(1)
+      expect(await member.get(path, { accept: 'application/json' })).toMatchObject({ status })
+      expect((await browser(test).get(path)).body).not.toContain('href="/account/profile"')
+    }
+    for (const [path, isInMenu] of [
+      ['/account', false],
+      ['/account/alerts', true],
+    ] as const) {
+      const { body } = await member.get(path)
+      expect(body.includes('<a href="#menu" aria-current="true">')).toBe(isInMenu)
+    }
+    const away = await member.submit(await member.get('/nowhere'), '/sign-out')
+    expect(away.status).toBe(303)
+  })
+
   it('of ours tell nothing but the reference', async () => {
     await sql`alter table users rename to gone`.execute(test.db)
     const client = browser(test)

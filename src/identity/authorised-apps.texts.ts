@@ -44,7 +44,7 @@ export const authorised = {
     zh: n === 0 ? `${app} 已无法再访问你的信息。` : `${app} 已无法再访问你的信息，已终止 ${grants} 个登录。`,
   }),
   signIns: { en: 'Recent sign-ins to apps', zh: '应用登录记录' },
-  noSignIns: { en: 'No sign-ins yet', zh: '暂无登录记录' },
+  noSignIns: { en: 'None of these apps is signed in now.', zh: '目前没有应用处于登录状态。' },
   ended: { en: 'Ended', zh: '已终止' },
   onDevice: { en: 'On a device', zh: '设备上' },
   end: { en: 'Sign out there', zh: '让它退出' },

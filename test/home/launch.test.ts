@@ -111,6 +111,18 @@ it('begins with what the member owns, and asks only owners whether one is missin
   expect(home).not.toContain(messages.en.front.bySelling)
 })
 
+it('leaves none of four cards alone in its row', async () => {
+  for (const name of ['Quartet A', 'Quartet B', 'Quartet C']) await makeListed(name)
+  const [fourth] = [await makeListed('Quartet D'), await makeListed('Quartet D E')]
+  const client = await (await makePerson(test)).signIn()
+  const columns = async (q: string) =>
+    /class="tiles (\w+)"/.exec((await client.get(`/launch?q=${encodeURIComponent(q)}`)).body)![1]
+  expect(await columns('quartet')).toBe('three')
+  await changeApp(test, fourth, { is_listed: false })
+  expect(await columns('quartet')).toBe('tops')
+  expect(await columns('quartet d')).toBe('three')
+})
+
 it('is searched by name, description and owner', async () => {
   const shop = await makeShop('Lantern', {
     homepage: 'https://lantern.example/',

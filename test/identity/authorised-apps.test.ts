@@ -33,7 +33,9 @@ describe('the list', () => {
     const party = await makeParty(test, { name: 'Club <i>' })
     const unused = await makeParty(test, { name: 'Never used' })
     const client = await (await makePerson(test)).signIn()
-    expect((await client.get(PATH)).body).toContain(t.authorised.none)
+    const unusedPage = (await client.get(PATH)).body
+    expect(unusedPage).toContain(t.authorised.none)
+    expect(unusedPage).not.toContain(t.authorised.signIns)
     await obtainTokens(test, client, party, { scope: 'openid email' })
     const { body } = await client.get(PATH)
     expect(body).toContain('Club &lt;i&gt;')
@@ -46,6 +48,18 @@ describe('the list', () => {
     expect((await other.get(PATH)).body).not.toContain('Club')
     expect((await client.get('/account/profile')).body).toContain(`href="${PATH}"`)
     expect((await browser(test).get(PATH)).status).toBe(303)
+  })
+
+  it('says of applications whose sign-ins are over that none is signed in', async () => {
+    const person = await makePerson(test)
+    const client = await person.signIn()
+    await obtainTokens(test, client, await makeParty(test, { name: 'Long ago' }))
+    await test.db.deleteFrom('access_tokens').execute()
+    await test.db.deleteFrom('refresh_tokens').execute()
+    await test.db.deleteFrom('grants').where('user_id', '=', person.id).execute()
+    const { body } = await client.get(PATH)
+    expect(body).toContain('Long ago')
+    expect(body).toContain(t.authorised.noSignIns)
   })
 
   it('takes the last use from the newest token', async () => {

@@ -65,7 +65,7 @@ describe('a form whose session has ended', () => {
     await client.submit(await client.get('/sign-in'), '/sign-in', { username, password })
     const late = await client.submit(page, PROFILE, { name: TYPED })
     expect(textOf(late)).toContain(errors.title.form_expired)
-    expect(late.body).toContain(`<a class="button primary block big" href="${PROFILE}">`)
+    expect(late.body).toContain(`<a class="button primary" href="${PROFILE}">`)
     expect((await client.get(PROFILE)).body).toContain(`value="${TYPED}"`)
   })
 

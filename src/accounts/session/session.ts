@@ -16,6 +16,7 @@ import { randomToken, sha256 } from '../../platform/secrets.ts'
 import { formToken, isFormOf, memberOfForm, verifyForm } from '../../web/forms/form-guard.ts'
 import { returnToOwnForm } from '../../web/forms/kept-forms.ts'
 import type { Language } from '../../web/languages.ts'
+import { wantsHtml } from '../../web/pages.ts'
 import {
   explainAnonymised,
   isBannedOrSuspended,
@@ -158,6 +159,20 @@ async function loadSession(request: FastifyRequest, deps: Core, findSession: Fin
   if (token !== undefined) request.session = await findSession(token)
   if (request.session !== undefined) return
   request.visitorToken = request.cookies[visitorCookieName(deps.config)] ?? randomToken()
+}
+
+/**
+ * Makes the function that finds the session of a request for a page outside the scopes of pages: the one about an unknown address.
+ * Programs and visitors cost no statement. Throws too_many_attempts, as pages do.
+ */
+export function makeFindReader(deps: Core): (request: FastifyRequest) => Promise<void> {
+  const findSession = makeFindSession(deps)
+  return async (request) => {
+    const token = request.cookies[cookieName(deps.config)]
+    if (token === undefined || !wantsHtml(request)) return
+    await deps.limits.take('pages', networkOf(request.ip))
+    request.session = await findSession(token)
+  }
 }
 
 type FindSession = (token: string) => Promise<Session | undefined>

@@ -5,7 +5,7 @@ import type { Locale } from '../../web/languages.ts'
 
 /** A movement with its words. */
 export type ShownMovement = Pick<AccountMovement, 'journal_id' | 'amount' | 'posted_at'> & {
-  /** What was bought, who sent it to whom, or why. */
+  /** What was bought, to or from whom it was sent, or why. */
   title: string
   /** The page of the order, the transfer or else the journal. */
   href: string
@@ -28,7 +28,7 @@ export function showMovement(
   const is_payer = line.from_user_id === user_id
   const is_tip = line.is_tip && user_id !== undefined
   const unused = { balance: null, refund_asked: null, app_name: null }
-  const { title, note, word } = describeMovement({ ...line, ...unused, is_payer, is_tip }, locale)
+  const { title, notes, word } = describeMovement({ ...line, ...unused, is_payer, is_tip }, locale)
   return {
     ...{ journal_id: line.journal_id, amount: line.amount, posted_at: line.posted_at },
     title,
@@ -36,7 +36,7 @@ export function showMovement(
     word: user_id === undefined ? locale.t.account.kinds[line.kind] : word,
     app: appOf(line),
     partner: is_tip || user_id === undefined ? undefined : partnerOf(line, is_payer),
-    reason: note,
+    reason: notes.join(),
   }
 }
 
