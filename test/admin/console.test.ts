@@ -346,6 +346,9 @@ describe('the audit log', () => {
     const expires_at = '2026-01-02T03:04:05.000Z'
     await record('detail.act', 'x', { is_admin: true, expires_at, after: { ends_on: '2026-11-24' }, odd: 1 })
     const body = await audit({ action: 'detail' })
+    // On a phone the filters are folded until one is used.
+    expect(body).toContain('<details class="fold" open>')
+    expect(await audit()).toContain('<details class="fold">')
     for (const words of [
       `<span title="is_admin">${facts.is_admin}</span>: <bdi title="true">${messages.en.audit.yes}</bdi>`,
       `<span title="expires_at">${facts.expires_at}</span>: <bdi title="${expires_at}">2 Jan 2026, `,

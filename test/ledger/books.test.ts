@@ -443,7 +443,9 @@ describe('the page', () => {
     expect(await prove()).toMatchObject({ status: 303, location: PATH })
     const page = await admin.get(PATH)
     expect(page.body).toContain(en.books.pass)
-    expect(page.body.match(/class="badge good"/g)).toHaveLength(Object.keys(INVARIANTS).length + 2)
+    expect(page.body.match(/class="badge good"/g)).toHaveLength(Object.keys(INVARIANTS).length + 3)
+    // Rules that hold are folded.
+    expect(page.body).toMatch(/<details class="panel">\s*<summary>/)
     expect(page.body).not.toContain('undefined')
     expect((await admin.get(PATH, { 'accept-language': 'zh-CN' })).body).toContain(
       messages['zh-CN'].books.pass,
@@ -458,6 +460,7 @@ describe('the page', () => {
     const page = await admin.get(PATH)
     expect(page.body).toContain(en.books.fail)
     expect(page.body).toContain(`<td>${alice.username}</td>`)
+    expect(page.body).toMatch(/<details class="panel" open>/)
     expect((await admin.get('/admin/overview')).body).toContain(en.dashboard.booksBroken)
     await sql`update ledger_accounts set balance = balance - 1 where user_id = ${alice.id}`.execute(test.db)
     await prove()

@@ -16,6 +16,7 @@ export const registeredApps = {
     unreviewed: { en: 'Not reviewed', zh: '未审核' },
     unregistered: { en: 'Not registered', zh: '未注册' },
   },
+  reviewed: { en: 'Reviewed', zh: '已审核' },
   nothing: { en: 'No results', zh: '没有结果' },
   nothingText: {
     en: 'Applications appear here when members create them.',

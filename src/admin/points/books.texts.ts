@@ -1,6 +1,7 @@
 /** Texts of the books: their proof, the daily closes, and the fees. */
 import type { InvariantName } from '../../ledger/books.ts'
 import type { Text, Texts } from '../../web/languages.ts'
+import { counted } from '../../web/plurals.ts'
 import { POINTS } from '../../web/site-words.ts'
 
 export const books = {
@@ -25,6 +26,7 @@ export const books = {
   provenAt: { en: 'Checked', zh: '核验于' },
   prove: { en: 'Check now', zh: '立即核验' },
   whatHolds: { en: 'Rules', zh: '核验规则' },
+  allHold: (n: number) => ({ en: `${n} ${counted(n, 'holds', 'hold')}`, zh: `${n} 条均成立` }),
   holds: { en: 'holds', zh: '成立' },
   broken: { en: 'broken', zh: '不成立' },
   notChecked: { en: 'not checked', zh: '未核验' },

@@ -24,6 +24,10 @@ export const notifications = {
     en: 'Gateway payments and events appear here, with every response of your server.',
     zh: '网关付款和事件会显示在这里，包括服务器的每次响应。',
   },
+  adminNothingText: {
+    en: 'Gateway payments and events appear here, with every response of the shops.',
+    zh: '网关付款和事件会显示在这里，包括商店的每次响应。',
+  },
   application: { en: 'Application', zh: '应用' },
   what: { en: 'Notification of', zh: '通知内容' },
   trade: { en: 'Trade number', zh: '平台订单号' },
@@ -38,6 +42,11 @@ export const notifications = {
     ms < 1000
       ? { en: `Confirmed within ${ms} ms`, zh: `${ms} 毫秒内确认` }
       : { en: `Confirmed within ${(ms / 1000).toFixed(1)} s`, zh: `${(ms / 1000).toFixed(1)} 秒内确认` },
+  /** The same, in a narrow list. */
+  took: (ms: number) =>
+    ms < 1000
+      ? { en: `${ms} ms`, zh: `${ms} 毫秒` }
+      : { en: `${(ms / 1000).toFixed(1)} s`, zh: `${(ms / 1000).toFixed(1)} 秒` },
   redeliver: { en: 'Notify the shop again', zh: '重新通知商店' },
   failedCount: (formatted: string, n: number) => ({
     en: `${formatted} ${counted(n, 'notification', 'notifications')} failed and ${counted(n, 'is', 'are')} not sent again unless you ask`,
