@@ -24,7 +24,7 @@ import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 import { makeOwnedApp } from '../identity/owned-app.ts'
 
 const t = messages.en.console
-const { facts, names, values } = t.acts
+const { facts, values } = t.acts
 
 const test = await useTestApp()
 const merchant = await makeMerchant(test)
@@ -228,7 +228,9 @@ describe('the page of an order', () => {
     expect(text).toContain(`${t.ledger.accounts.fee} +5`)
     expect(text).toContain(`@${buyer.username} +40`)
     expect(text).toContain(`${t.ledger.accounts.fee} −2`)
-    expect(text).toContain(`${names['order.refund']} ${facts.reason}: One cup broke @root`)
+    expect(text).toContain(
+      `${facts.reason} : One cup broke · ${facts.with_fee} : ${messages.en.audit.yes} @root`,
+    )
     expect(body).toContain(`href="/admin/journals/${journal_id}"`)
     expect(body).toContain('name="amount" value="60"')
     const wallet = await admin.get(`/admin/wallets/${buyer.id}`)
@@ -338,6 +340,17 @@ describe('a host', () => {
       { action: 'host.pause', actor_id: adminId, detail: { reason: 'Their <maintenance>' } },
       { action: 'host.resume', actor_id: adminId, detail: { reason: 'They are back' } },
     ])
+  })
+})
+
+describe('the history of a payment application', () => {
+  it('says what changed in words', async () => {
+    const app = await makeMerchant(test)
+    const change = { before: { mandate_right: 'asked' }, after: { mandate_right: 'granted' } }
+    await record('payment_app.mandate_right', app.payment_id, change)
+    const text = textOf((await admin.get(`/admin/payment-applications/${app.payment_id}`)).body)
+    const { rights } = messages.en.merchantMandates
+    expect(text).toContain(`${facts.mandate_right} : ${rights.asked} → ${rights.granted}`)
   })
 })
 

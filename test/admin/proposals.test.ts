@@ -83,6 +83,15 @@ async function decide(
   return client.post(`${PATH}/${id}/${act}`, { form_token, ...fields })
 }
 
+function thingOf(transaction_id: string) {
+  return test.db
+    .selectFrom('orders')
+    .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
+    .where('transaction_id', '=', transaction_id)
+    .select(['orders.description', 'app.name as app_name'])
+    .executeTakeFirstOrThrow()
+}
+
 it('each setting’s row and the database agree on who must approve', async () => {
   const cases = SETTING_NAMES.flatMap((name) => {
     const { approval, control } = settingOf(name)
@@ -106,7 +115,13 @@ it('a refund moves nothing until another administrator approves it, and then onc
   const proposal = await refund(transaction_id, '100', 3)
   expect(await balanceOf(test.db, buyer.id)).toBe(before)
   expect((await proposer.get(PATH)).body).not.toContain(`action="${PATH}/${proposal.id}/approve"`)
-  expect((await approver.get(PATH)).body).toContain(`action="${PATH}/${proposal.id}/approve"`)
+  const shown = await approver.get(PATH)
+  expect(shown.body).toContain(`action="${PATH}/${proposal.id}/approve"`)
+  // What it is about is named, beside its number.
+  const { app_name, description } = await thingOf(transaction_id)
+  const articles = shown.body.split('<article')
+  const article = articles.find((part) => part.includes(`${PATH}/${proposal.id}/approve`))!
+  for (const words of [description, app_name, `@${buyer.username}`]) expect(article).toContain(words)
   expect((await decide(proposer, proposal, 'approve')).status).toBe(403)
   expect(await balanceOf(test.db, buyer.id)).toBe(before)
 
@@ -144,7 +159,7 @@ it('reversals and points are proposed too; lines keep their members', async () =
   const grant = await propose({ kind: 'points', lines: 'renamed,5' })
   const { body: waiting } = await approver.get('/admin/proposals')
   expect(waiting).toContain(t.titles.grant('5', 1))
-  expect(waiting).toContain('>+5 points</a>')
+  expect(waiting).toContain('<bdi>+5 points</bdi></a>')
   expect((await decide(approver, grant, 'approve')).status).toBe(303)
 })
 
@@ -383,7 +398,7 @@ it('two administrators set an application’s terms, one proposal at a time', as
   expect((await decide(proposer, proposal, 'approve')).status).toBe(403)
   const { body } = await approver.get(PATH)
   expect(body).toContain(`href="${page}"`)
-  expect(body).toContain('<dd>5,000</dd>')
+  expect(body).toContain('<dd><bdi>5,000</bdi></dd>')
 
   expect((await decide(approver, proposal, 'approve')).status).toBe(303)
   const after = { daily_payments_max: 5000n, daily_transfers_max: null }

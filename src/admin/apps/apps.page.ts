@@ -26,6 +26,7 @@ import { linkedPaymentApp, type Other } from '../../shops/links.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { Confirmed, ReasonForm } from '../../web/forms/reason.ts'
 import { cursor, onePage, searchText } from '../../web/lists.ts'
+import { inWords, type WordedEntry } from '../site/audit-words.ts'
 import { likeNamed } from './like-named.ts'
 
 declare module '../../web/views.ts' {
@@ -43,7 +44,7 @@ declare module '../../web/views.ts' {
       called: string
       secrets: Awaited<ReturnType<typeof liveSecrets>>
       members: Awaited<ReturnType<typeof countMembers>>
-      history: Awaited<ReturnType<typeof readAudit>>
+      history: WordedEntry[]
       /** The payment application that is one shop with it. */
       link: Other | undefined
       alike: Awaited<ReturnType<typeof likeNamed>>
@@ -226,7 +227,7 @@ async function showApp(
 ): Promise<FastifyReply> {
   const app = await getApp(db, { client_id: request.params.client_id })
   const called = app.document?.client_name ?? app.name
-  const [secrets, members, history, link, alike] = await Promise.all([
+  const [secrets, members, found, link, alike] = await Promise.all([
     liveSecrets(db, app.id, clock()),
     countMembers(db, app.id),
     historyOf(db, app),
@@ -235,5 +236,6 @@ async function showApp(
   ])
   const path = pathOf(app)
   const seen = reviewedVersion(app)
+  const history = await inWords(db, request.locale, found)
   return reply.page('admin/apps/app', { app, called, secrets, members, history, link, alike, path, seen })
 }

@@ -13,6 +13,7 @@ import { linkedSignInApp, type Other } from '../../shops/links.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { answerProposed } from '../proposals/proposal-words.ts'
 import { actOrPropose } from '../proposals/proposals.ts'
+import { inWords, type WordedEntry } from '../site/audit-words.ts'
 import { percentOf, shareOf } from '../wording/percent.ts'
 import { checkAddresses, lastChecks } from './address-check.ts'
 import { likeNamed } from './like-named.ts'
@@ -28,7 +29,7 @@ declare module '../../web/views.ts' {
     'admin/apps/payment-app': {
       app: Awaited<ReturnType<typeof getPaymentApp>>
       terms: TermsInForce
-      history: Awaited<ReturnType<typeof readAudit>>
+      history: WordedEntry[]
       check: Check | undefined
       /** The sign-in application that is one shop with it. */
       link: Other | undefined
@@ -109,7 +110,7 @@ async function showPaymentApp(request: OneApp, reply: FastifyReply, deps: Core):
   const data = {
     app,
     terms,
-    history,
+    history: await inWords(deps.db, request.locale, history),
     check,
     link,
     alike,

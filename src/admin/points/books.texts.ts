@@ -51,8 +51,8 @@ export const books = {
   }),
   sealed: { en: 'Last audit seal', zh: '最新审计校验链' },
   sealedHint: {
-    en: 'Keep this line in another place. Later, npm run books -- --sealed with this line shows whether the chain before it was shortened or rewritten.',
-    zh: '请把这一行保存在别处：日后运行 npm run books -- --sealed 并附上它，即可查出此前的校验链是否被截断或重写。',
+    en: 'Keep this line in another place. Later, tessera books verify --sealed with this line shows whether the chain before it was shortened or rewritten.',
+    zh: '请把这一行保存在别处：日后运行 tessera books verify --sealed 并附上它，即可查出此前的校验链是否被截断或重写。',
   },
   unsealed: { en: 'Journals without a seal yet', zh: '等待加入校验链的凭证' },
   invariants: {

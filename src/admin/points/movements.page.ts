@@ -18,6 +18,7 @@ import { cursor, idIn, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import { memberWithWallet, paymentAppsOf } from '../find/of-member.ts'
 import { findOrders, findTransfers } from '../find/transactions.ts'
+import { inWords, type WordedEntry } from '../site/audit-words.ts'
 import { type ShownMovement, showMovement } from './movement-words.ts'
 
 declare module '../../web/views.ts' {
@@ -27,12 +28,12 @@ declare module '../../web/views.ts' {
       isOver: boolean
       journals: Journal[]
       notification: Notification | undefined
-      history: Awaited<ReturnType<typeof readAudit>>
+      history: WordedEntry[]
     }
     'admin/points/transfer': {
       transfer: Awaited<ReturnType<typeof findTransfers>>[number]
       journals: Journal[]
-      history: Awaited<ReturnType<typeof readAudit>>
+      history: WordedEntry[]
     }
     'admin/points/journal': { journal: Journal }
     'admin/points/wallet': PartData['parts/pager'] & {
@@ -40,11 +41,11 @@ declare module '../../web/views.ts' {
       apps: Awaited<ReturnType<typeof paymentAppsOf>>
       movements: ShownMovement[]
       asked: PeriodAsked
-      history: Awaited<ReturnType<typeof readAudit>>
+      history: WordedEntry[]
     }
   }
   interface PartData {
-    'admin/wording/history': { subject: string; history: Awaited<ReturnType<typeof readAudit>> }
+    'admin/wording/history': { subject: string; history: WordedEntry[] }
     /** `isAlone`: on the page of the one journal. */
     'admin/points/journals': { journals: Journal[]; isAlone?: boolean }
     'admin/points/movements': { movements: ShownMovement[] }
@@ -102,7 +103,7 @@ async function showOrder(request: OneTransaction, reply: FastifyReply, { db, clo
     isOver,
     journals,
     notification: notifications[0],
-    history,
+    history: await inWords(db, request.locale, history),
   })
 }
 
@@ -115,7 +116,8 @@ async function showTransfer(request: OneTransaction, reply: FastifyReply, { db }
     readJournals(db, ids),
     readAudit(db, { subject: transaction_id }, HISTORY_LINES),
   ])
-  return reply.page('admin/points/transfer', { transfer, journals, history })
+  const worded = await inWords(db, request.locale, history)
+  return reply.page('admin/points/transfer', { transfer, journals, history: worded })
 }
 
 async function showWallet(request: Numbered, reply: FastifyReply, { db, settings, clock }: Core) {
@@ -137,7 +139,7 @@ async function showWallet(request: Numbered, reply: FastifyReply, { db, settings
     member,
     apps,
     movements: rows.map((line) => showMovement(line, user_id, request.locale)),
-    history,
+    history: await inWords(db, request.locale, history),
     asked,
     older: olderUrl(path, asked, next),
     before,

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import type { SettingName } from '../../core/setting-values.ts'
 import { FormRefused } from '../../web/forms/forms.ts'
 import type { Locale } from '../../web/languages.ts'
+import { plainText } from '../../web/parameters.ts'
 import { percentOf } from '../wording/percent.ts'
 import { settingLabel, settingValue } from '../wording/setting-words.ts'
 import type { StoredAct } from './acts.ts'
@@ -44,8 +45,15 @@ function sumsOf(lines: { amount: string }[]): [bigint, bigint] {
   return [sum(amounts.filter((amount) => amount > 0n)), -sum(amounts.filter((amount) => amount < 0n))]
 }
 
-/** Returns the details of a proposal. */
-export function proposedFacts(locale: Locale, act: StoredAct): ProposedFact[] {
+/** An order or a transfer that a proposal is about: what was bought or who sent it to whom, the shop, and the buyer of an order. */
+export type Transaction = { title: string; shop: string; payer: string | null }
+
+/** Returns the details of a proposal. `things` has the transactions by their ids. */
+export function proposedFacts(
+  locale: Locale,
+  act: StoredAct,
+  things: Map<string, Transaction>,
+): ProposedFact[] {
   const { t, points } = locale
   const c = t.console.proposals
   switch (act.kind) {
@@ -53,7 +61,15 @@ export function proposedFacts(locale: Locale, act: StoredAct): ProposedFact[] {
     case 'reversal': {
       const { transaction_id, with_fee } = act
       const href = `/admin/${act.kind === 'refund' ? 'orders' : 'transfers'}/${transaction_id}`
+      const thing = things.get(transaction_id)
       return [
+        ...(thing === undefined
+          ? []
+          : [
+              { term: c.transaction, value: plainText(thing.title), href },
+              { term: t.pay.payee, value: thing.shop },
+              ...(thing.payer === null ? [] : [{ term: t.merchantOrders.payer, value: `@${thing.payer}` }]),
+            ]),
         { term: t.pay.transaction, value: transaction_id, href, isCode: true },
         { term: c.fee, value: with_fee ? c.withFee : c.withoutFee },
       ]

@@ -1,6 +1,7 @@
 /** /admin/proposals lists the proposals that wait for a second administrator, and the decided ones. */
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { actorOf, type Session, sessionOf } from '../../accounts/session/session.ts'
@@ -13,7 +14,7 @@ import { ReasonForm } from '../../web/forms/reason.ts'
 import type { Locale } from '../../web/languages.ts'
 import { cursor, idIn, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import { settingLabel } from '../wording/setting-words.ts'
-import { type ProposedFact, proposedFacts, proposedTitle } from './proposal-words.ts'
+import { type ProposedFact, proposedFacts, proposedTitle, type Transaction } from './proposal-words.ts'
 import { approveProposal, countProposals, declineProposal, readProposal, readProposals } from './proposals.ts'
 
 type Listed = Awaited<ReturnType<typeof readProposals>>[number] & { title: string; facts: ProposedFact[] }
@@ -45,7 +46,8 @@ export function proposalPages(app: FastifyInstance, deps: Core): void {
       countProposals(deps.db),
     ])
     const { rows, next } = onePage(found, PAGE_LINES)
-    const proposals = rows.map((row) => ({ ...row, ...inWords(request.locale, row) }))
+    const things = await transactionsOf(deps.db, rows)
+    const proposals = rows.map((row) => ({ ...row, ...inWords(request.locale, row, things) }))
     const older = olderUrl(PATH, { show }, next)
     const newest = listUrl(PATH, { show })
     const { user: viewer } = sessionOf(request)
@@ -84,8 +86,28 @@ function idOf({ params }: OneProposal): bigint {
 
 type Stored = Awaited<ReturnType<typeof readProposal>>
 
-function inWords(locale: Locale, { act }: Pick<Stored, 'act'>) {
-  return { title: proposedTitle(locale, act), facts: proposedFacts(locale, act) }
+function inWords(locale: Locale, { act }: Pick<Stored, 'act'>, things: Map<string, Transaction>) {
+  return { title: proposedTitle(locale, act), facts: proposedFacts(locale, act, things) }
+}
+
+/** Reads the orders and transfers that some proposals are about, by their ids. */
+async function transactionsOf(
+  db: Core['db'],
+  proposals: Pick<Stored, 'act'>[],
+): Promise<Map<string, Transaction>> {
+  const ids = proposals.flatMap(({ act }) => ('transaction_id' in act ? [act.transaction_id] : []))
+  if (ids.length === 0) return new Map()
+  const { rows } = await sql<Transaction & { transaction_id: string }>`
+    select o.transaction_id, o.description as title, app.name as shop, payer.username as payer
+    from orders as o join payment_apps as app on app.id = o.app_id left join users as payer on payer.id = o.payer_id
+    where o.transaction_id = any(${ids}::text[])
+    union all
+    select t.transaction_id, concat('@', name_now(t.from_user_id, t.from_username), ' → @', name_now(t.to_user_id, t.to_username)),
+      app.name, null
+    from transfers as t join payment_apps as app on app.id = t.app_id where t.transaction_id = any(${ids}::text[])`.execute(
+    db,
+  )
+  return new Map(rows.map(({ transaction_id, ...thing }) => [transaction_id, thing]))
 }
 
 async function titleOf({ locale }: FastifyRequest, { db }: Core, id: bigint): Promise<string> {

@@ -86,8 +86,8 @@ export const proposals = {
     zh: '这是你提交的操作，需由另一位管理员批准。',
   },
   /** Beside the reason. */
-  reasonHint: { en: 'Required to decline. It is kept in the audit log.', zh: '拒绝时必填，记入审计日志。' },
-  reasonHintOwn: { en: 'It is kept in the audit log.', zh: '记入审计日志。' },
+  reasonHint: { en: 'It is kept in the audit log.', zh: '记入审计日志。' },
+  transaction: { en: 'For', zh: '所涉交易' },
   approve: { en: 'Approve and carry out', zh: '批准并执行' },
   decline: { en: 'Decline', zh: '拒绝' },
   withdraw: { en: 'Withdraw', zh: '撤回' },

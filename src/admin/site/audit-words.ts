@@ -3,9 +3,11 @@
 /** Entries of the audit log in words: what an act was about, and its details. */
 import { sql } from 'kysely'
 import { findUserByUsername } from '../../accounts/people/users.ts'
+import type { readAudit } from '../../core/audit.ts'
 import { isSetting, type SettingName } from '../../core/setting-values.ts'
 import type { Db } from '../../database/connection.ts'
 import type { Locale } from '../../web/languages.ts'
+import { actWords } from '../wording/act-words.ts'
 import { percentOf } from '../wording/percent.ts'
 import { settingLabel, settingValue } from '../wording/setting-words.ts'
 
@@ -72,6 +74,25 @@ type Entry = { action: string; subject: string; detail: Record<string, unknown> 
 /** Details whose values are the ids of members. */
 const MEMBERS = /^(user_id|payee_id|payment_app\.(from|to))$/
 const POINTS = /^(amount|fee|points|given_up|charge_max|period_max|daily_\w+_max|mandate_daily_max)$/
+
+type Line = Awaited<ReturnType<typeof readAudit>>[number]
+
+/** An entry of the log, its act and its details in words. */
+export type WordedEntry = Line & { words: string; facts: AuditFact[] }
+
+/** Writes entries of the log in words. It reads the names of members whom they name. */
+export async function inWords(db: Db, locale: Locale, entries: Line[]): Promise<WordedEntry[]> {
+  return wordsOf(locale, entries, await namesOf(db, entries.flatMap(subjectsOf)))
+}
+
+/** Writes entries of the log in words, with the names that namesOf returned. */
+export function wordsOf(locale: Locale, entries: Line[], names: Map<string, string>): WordedEntry[] {
+  return entries.map((entry) => ({
+    ...entry,
+    words: actWords(locale.t, entry.action),
+    facts: factsOf(locale, entry, names),
+  }))
+}
 
 /** Returns the subjects that an entry names: its own, and the members among its details. */
 export function subjectsOf({ action, subject, detail }: Entry): string[] {

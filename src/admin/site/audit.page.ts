@@ -16,7 +16,15 @@ import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { listUrl, olderUrl, onePage, Paged, shownRows } from '../../web/lists.ts'
 import { PeriodAsked, type Span, spanOf } from '../../web/periods/periods.ts'
 import { actWords } from '../wording/act-words.ts'
-import { aboutSubject, factsOf, namesOf, subjectOf, subjectsOf } from './audit-words.ts'
+import {
+  type AuditFact,
+  aboutSubject,
+  namesOf,
+  subjectOf,
+  subjectsOf,
+  type WordedEntry,
+  wordsOf,
+} from './audit-words.ts'
 
 const PATH = '/admin/audit'
 const FILE_LINES_MAX = 100_000
@@ -35,11 +43,7 @@ const RefusalsAsked = PeriodAsked.extend({ kind: word })
 declare module '../../web/views.ts' {
   interface PageData {
     'admin/site/audit': PartData['parts/pager'] & {
-      entries: (Awaited<ReturnType<typeof readAudit>>[number] & {
-        words: string
-        about: ReturnType<typeof aboutSubject>
-        facts: ReturnType<typeof factsOf>
-      })[]
+      entries: (WordedEntry & { about: ReturnType<typeof aboutSubject> })[]
       filter: Asked
       file: string
       inFile: Count
@@ -55,6 +59,7 @@ declare module '../../web/views.ts' {
   }
   interface PartData {
     'admin/site/audit-head': object
+    'admin/site/audit-facts': { facts: AuditFact[] }
   }
 }
 
@@ -73,11 +78,9 @@ export function auditPages(app: FastifyInstance, deps: Core): void {
     const { locale } = request
     const names = await namesOf(db, rows.flatMap(subjectsOf))
     return reply.page('admin/site/audit', {
-      entries: rows.map((entry) => ({
+      entries: wordsOf(locale, rows, names).map((entry) => ({
         ...entry,
-        words: actWords(locale.t, entry.action),
         about: aboutSubject(locale, entry.subject, names),
-        facts: factsOf(locale, entry, names),
       })),
       filter,
       ...{ before, isSearch: listUrl('', filter) !== '', newest: PATH },
