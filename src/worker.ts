@@ -11,7 +11,7 @@ import { deleteExpiredRows } from './operations/retention.ts'
 import { askForVersions } from './operations/update-notice.ts'
 import type { Parts } from './parts.ts'
 import { raiseDueAlerts } from './payment/apps/due-alerts.ts'
-import { tellOfStock } from './payment/links/notices.ts'
+import { tellOfSales, tellOfStock } from './payment/links/notices.ts'
 import { finishMandates } from './payment/mandates/acts.ts'
 import { tellOfMandates } from './payment/mandates/notices.ts'
 import { expireOrders } from './payment/orders/orders.ts'
@@ -82,6 +82,7 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger, reportClock: ()
       await tellOfMandates(deps)
       await tellOfPayouts(deps)
       await tellOfStock(deps)
+      await tellOfSales(deps)
     }),
     repeat(TAKINGS_ROUND_MS, async (isStopped) => {
       await countTakings(deps, isStopped)

@@ -31,7 +31,15 @@ const PLAIN: LinkDetails = {
     suggestions: [],
   },
   ...{ quantity_max: 1, stock: null, member_max: null, sells_from: null, sells_until: null, min_level: 0 },
-  ...{ allow_groups: [], delivery: 'none', delivered: '', shows_stock: true, low_stock: 5, messages: 'off' },
+  ...{
+    allow_groups: [],
+    delivery: 'none',
+    delivered: '',
+    shows_stock: true,
+    low_stock: 5,
+    messages: 'off',
+    sale_alerts: 'off',
+  },
 }
 
 type DemoLink = {

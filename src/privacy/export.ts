@@ -110,7 +110,7 @@ const LISTS: Record<string, List> = {
   links_of_own_applications: (id, after) => sql`
     select l.id as position, app.payment_id, l.slug, l.book, l.state, l.title, l.description, l.thanks, l.amount, l.amount_min,
       l.amount_max, l.suggestions, l.quantity_max, l.stock, l.member_max, l.sells_from, l.sells_until, l.min_level,
-      l.allow_groups, l.delivery, l.messages, l.low_stock, l.shows_stock, l.stopped_at, l.stopped_reason, l.created_at, units_sold(l.id) as units_sold
+      l.allow_groups, l.delivery, l.messages, l.low_stock, l.sale_alerts, l.shows_stock, l.stopped_at, l.stopped_reason, l.created_at, units_sold(l.id) as units_sold
     from payment_apps as app join links as l on l.app_id = app.id where app.applicant_id = ${id} and l.id > ${after}`,
   access_keys_of_own_applications: (id, after) => sql`
     select key.id as position, app.payment_id, key.book, key.public_id as client_id, key.name, key.scopes,

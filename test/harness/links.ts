@@ -25,6 +25,7 @@ export const details = (over: Partial<LinkDetails> = {}): LinkDetails => ({
     shows_stock: true,
     low_stock: 5,
     messages: 'off',
+    sale_alerts: 'off',
   },
   ...over,
 })
@@ -49,6 +50,7 @@ export const linkFields = (over: Record<string, string> = {}): Record<string, st
     allow_groups: '',
     low_stock: '5',
     messages: 'off',
+    sale_alerts: 'off',
   },
   ...over,
 })

@@ -76,6 +76,7 @@ const linkFields = {
   amount_max: '9',
   min_level: '0',
   low_stock: '5',
+  sale_alerts: 'daily',
 }
 const shopFacts = {
   name: 'Night Market',

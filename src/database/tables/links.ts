@@ -36,6 +36,9 @@ export type LinksTable = {
   low_stock: Generated<number>
   /** What the team was last alerted of. */
   stock_alerted: Nullable<'low' | 'sold_out'>
+  /** Of which sales the team gets alerts, and the sold_total of the last sale that it was alerted of. */
+  sale_alerts: Generated<'off' | 'each' | 'daily'>
+  sales_alerted: Generated<bigint>
   /** All three, or none: an administrator stopped the link. */
   stopped_at: Nullable<Date>
   stopped_by: Nullable<bigint>

@@ -20,6 +20,7 @@ export type AlertKind =
   | 'link_sold_out'
   | 'link_stopped'
   | 'link_reported'
+  | 'link_sold'
   | 'tipped'
   | MandateAlertKind
 

@@ -151,6 +151,7 @@ export const alerts = {
     link_sold_out: link,
     link_stopped: link,
     link_reported: link,
+    link_sold: { en: 'See the sales', zh: '查看销售' },
     mandate_accepted: mandate,
     mandate_more: mandate,
     mandate_charged: { en: 'See the receipt', zh: '查看收据' },
@@ -327,6 +328,29 @@ export const alerts = {
         zh: `有会员向管理员举报了 ${app} 的收款链接“${title}”。管理员会查看，在此之前照常销售。请检查标题、图片和说明是否与买家所得相符。`,
       },
     }),
+    /** `day` is that of a digest. A tip has no units. */
+    link_sold: ({ app, title, units, orders, points, day, tip }: Facts) => {
+      const [sold, count] = [Number(units), Number(orders)]
+      const when = { en: day === undefined ? '' : ` on ${day}`, zh: day === undefined ? '' : ` ${day} ` }
+      const subject =
+        tip === undefined
+          ? { en: `${title}: ${units} sold${when.en}`, zh: `${title}：${when.zh.trim()}售出 ${units} 份` }
+          : {
+              en: `${title}: ${pointsOf(points!)}${when.en}`,
+              zh: `${title}：${when.zh.trim()}收到 ${points} ${POINTS}`,
+            }
+      const text =
+        tip === undefined
+          ? {
+              en: `The payment link “${title}” of ${app} sold ${units} ${counted(sold, 'unit', 'units')} in ${orders} ${counted(count, 'order', 'orders')}${when.en}, for ${pointsOf(points!)} before fees. Its page of sales names the buyers.`,
+              zh: `${app} 的收款链接“${title}”${when.zh}售出 ${units} 份（${orders} 笔订单），共 ${points} ${POINTS}（未扣手续费）。买家见销售页面。`,
+            }
+          : {
+              en: `The payment link “${title}” of ${app} received ${orders} ${counted(count, 'tip', 'tips')}${when.en}: ${pointsOf(points!)} before fees. Its page of sales names the givers.`,
+              zh: `${app} 的收款链接“${title}”${when.zh}收到 ${orders} 笔打赏，共 ${points} ${POINTS}（未扣手续费）。打赏者见销售页面。`,
+            }
+      return { subject, text }
+    },
     ...mandateMails,
   },
 } satisfies Texts

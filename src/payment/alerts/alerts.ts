@@ -32,6 +32,7 @@ const LINKS: Record<Exclude<PaymentAlertKind, MandateAlertKind>, string> = {
   link_sold_out: '/links',
   link_stopped: '/links',
   link_reported: '/links',
+  link_sold: '/links',
 }
 
 /**
@@ -52,7 +53,10 @@ export function linkOf({ kind, payment_id, facts }: Linked): string {
   if (kind === 'tipped') return '/account/statement'
   if (isAboutMandate(kind)) return `/account/mandates/${facts.mandate}`
   if (facts.access_key !== undefined) return `/payment/applications/${payment_id}/access-keys`
-  if (facts.link !== undefined) return `/payment/applications/${payment_id}/links/${facts.link}`
+  if (facts.link !== undefined) {
+    const page = `/payment/applications/${payment_id}/links/${facts.link}`
+    return kind === 'link_sold' ? `${page}/sales` : page
+  }
   if (facts.payout !== undefined) return `/payment/applications/${payment_id}/payouts/${facts.payout}`
   return OUTSIDE.includes(kind)
     ? '/payment/applications'
@@ -97,6 +101,7 @@ const ICONS_OF: Partial<Record<AlertKind, Icon>> = {
   received: 'swap',
   given_away: 'swap',
   payout_finished: 'gift',
+  link_sold: 'receipt',
   tipped: 'gift',
 }
 

@@ -1,5 +1,5 @@
 // This room: payment links, which sell one thing each on a page of their own, and deliver it in the paying transaction.
-// Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, linksOfApp, findLinks, addCodes, takeBackCodes, salesOfLink, placeLinkOrder, deliveryOf, tellOfStock, setPicture, judgeMessage, removeMessage, reportLink, dismissReports.
+// Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, linksOfApp, findLinks, addCodes, takeBackCodes, salesOfLink, placeLinkOrder, deliveryOf, tellOfStock, tellOfSales, setPicture, judgeMessage, removeMessage, reportLink, dismissReports.
 // Tables: links, link_deliveries, link_orders, link_codes, link_pictures, link_reports.
 // Clauses: spec/links 1.1–1.4, 2.1–2.6, 3.1–3.4, 4.1–4.9, 5.1–5.3.
 /** What a shop's team and the staff do with a link. spec/links 1.1–1.4. Their locks: migrations/functions/payment/links.sql. */
@@ -32,7 +32,7 @@ export type LinkDetails = Pick<
   Link,
   | ('title' | 'description' | 'thanks' | 'amount' | 'amount_min' | 'amount_max' | 'suggestions')
   | ('quantity_max' | 'stock' | 'member_max' | 'sells_from' | 'sells_until' | 'min_level' | 'allow_groups')
-  | ('delivery' | 'shows_stock' | 'low_stock' | 'messages')
+  | ('delivery' | 'shows_stock' | 'low_stock' | 'messages' | 'sale_alerts')
 > & {
   /** The text or the address that a buyer gets. Empty for the other kinds. */
   delivered: string
@@ -92,9 +92,12 @@ export async function editLink(
       throw new AppError('conflict', 'A link keeps the kind of delivery that it has sold')
     await requireFreeMax(tx, settings, app, details)
     const { delivered, ...values } = details
+    // Alerts that are switched on begin with the next sale.
+    const isBegun = link.sale_alerts === 'off' && details.sale_alerts !== 'off'
+    const begins = isBegun && { sales_alerted: sql<bigint>`units_sold(id)` }
     await tx
       .updateTable('links')
-      .set({ ...values, updated_at: deps.clock() })
+      .set({ ...values, ...begins, updated_at: deps.clock() })
       .where('id', '=', link.id)
       .execute()
     await storeDelivery(tx, deps, link.id, details)

@@ -13,6 +13,8 @@ const SUGGESTIONS_MAX = 3
 const URL_LENGTH_MAX = 1_000
 export const DELIVERIES = ['none', 'text', 'url', 'codes'] as const satisfies DeliveryKind[]
 
+export const SALE_ALERTS = ['each', 'daily', 'off'] as const
+
 /** Counts code points, as the database does. */
 const isWithin = (text: string, max: number) => [...text].length <= max
 
@@ -120,6 +122,7 @@ export function linkForm({ price, delivery }: z.output<typeof LinkKind>, { zone,
         allow_groups: groups,
         messages: z.enum(['off', 'private', 'public']),
         low_stock: whole(1, 1_000),
+        sale_alerts: z.enum(SALE_ALERTS).default('off'),
         shows_stock: z.string().optional(),
         // A link that has sold shows the fields of its kind alone.
         delivered_text:
@@ -188,6 +191,7 @@ export function fieldsOf(
     allow_groups: link?.allow_groups.join(', ') ?? '',
     messages: link?.messages ?? 'off',
     low_stock: link?.low_stock ?? 5,
+    sale_alerts: link?.sale_alerts ?? 'each',
     shows_stock: link?.shows_stock ?? true,
     delivery: link?.delivery ?? 'none',
     delivered_text: link?.delivery === 'text' ? delivered : '',

@@ -1,8 +1,11 @@
-/** Alerts the team of an application when one of its links runs low or sells out. spec/links 4.6. */
+/** Alerts the team of an application when one of its links sells, runs low or sells out. spec/links 4.6. */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
+import type { Tx } from '../../database/connection.ts'
+import { dayIn, startOfDay } from '../../web/periods/days.ts'
 import { raiseAlert } from '../alerts/alerts.ts'
 import { rolesWith } from '../rights/rights.ts'
+import { isTip, type Link } from './find.ts'
 
 type Stock = 'low' | 'sold_out' | null
 type Changed = {
@@ -58,5 +61,79 @@ export async function tellOfStock(deps: Core): Promise<void> {
         to: { roles: rolesWith('settings.edit') },
       })
     }
+  })
+}
+
+/** Links with new sales that one round looks at. The next round finds the others. */
+const SOLD_MAX = 500
+
+/**
+ * Raises the alerts of sales that are due: one for all sales of a link since the last look, or one for a day that is over in the
+ * site's time zone. Several processes may run it at once: a link that one of them has locked is left to it.
+ */
+export async function tellOfSales(deps: Core): Promise<void> {
+  const { time_zone: zone } = await deps.settings.read()
+  const today = startOfDay(dayIn(zone, deps.clock()), zone)
+  const { rows } = await sql<{ id: bigint }>`
+    select link.id from links as link
+    cross join lateral (
+      select order_id from link_orders where link_id = link.id and sold_total > link.sales_alerted order by sold_total limit 1
+    ) as sale
+    join orders as paid on paid.id = sale.order_id
+    where link.sale_alerts <> 'off' and (link.sale_alerts = 'each' or paid.paid_at < ${today}::timestamptz)
+    order by paid.paid_at limit ${SOLD_MAX}`.execute(deps.db)
+  for (const { id } of rows)
+    await deps.db.transaction().execute((tx) => tellOfSalesOf(tx, deps, { id, today, zone }))
+}
+
+/** What a link has sold since the last alert; with `day`, on that day. */
+type Sold = { day: string | null; orders: bigint; units: bigint; points: string; last: bigint }
+
+async function tellOfSalesOf(
+  tx: Tx,
+  deps: Core,
+  { id, today, zone }: { id: bigint; today: Date; zone: string },
+): Promise<void> {
+  const link = await tx
+    .selectFrom('links')
+    .where('id', '=', id)
+    .where('sale_alerts', '<>', 'off')
+    .selectAll()
+    .forNoKeyUpdate()
+    .skipLocked()
+    .executeTakeFirst()
+  if (link === undefined) return
+  const isDaily = link.sale_alerts === 'daily'
+  // A sale of today ends the list, because the clocks of two processes may differ at midnight.
+  const { rows } = await sql<Sold>`
+    select day, count(*) as orders, sum(units)::bigint as units, sum(amount)::text as points, max(sold_total) as last
+    from (
+      select sale.units, sale.sold_total, paid.amount,
+        case when ${isDaily} then (paid.paid_at at time zone ${zone})::date::text end as day,
+        not ${isDaily} or bool_and(paid.paid_at < ${today}::timestamptz) over (order by sale.sold_total) as is_due
+      from link_orders as sale join orders as paid on paid.id = sale.order_id
+      where sale.link_id = ${id} and sale.sold_total > ${link.sales_alerted}
+    ) as sold
+    where is_due group by day order by last`.execute(tx)
+  for (const sold of rows) await tellOfSale(tx, deps, link, sold)
+  const last = rows.at(-1)?.last
+  if (last === undefined) return
+  await tx.updateTable('links').set({ sales_alerted: last }).where('id', '=', id).execute()
+}
+
+/** The buyers are not among the facts: the page of the sales names them, and an anonymised one neutrally. */
+async function tellOfSale(
+  tx: Tx,
+  deps: Core,
+  { app_id, slug, title, ...link }: Link,
+  { day, orders, units, points, last }: Sold,
+): Promise<void> {
+  await raiseAlert(tx, deps, {
+    ...{ app_id, kind: 'link_sold', cause: `${slug} ${last}`, to: { roles: rolesWith('settings.edit') } },
+    facts: {
+      ...{ link: slug, title, orders: String(orders), units: String(units), points },
+      ...(day !== null && { day }),
+      ...(isTip(link) && { tip: 'yes' }),
+    },
   })
 }

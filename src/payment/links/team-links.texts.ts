@@ -184,6 +184,12 @@ export const teamLinks = {
     en: '1 to 1,000. The page then shows them as the last ones.',
     zh: '1 至 1,000。页面也会从此数起提示所剩不多。',
   },
+  saleAlerts: { en: 'Alert when it sells', zh: '售出时提醒' },
+  saleAlertModes: {
+    each: { en: 'Within a minute of each sale', zh: '每次售出后一分钟内' },
+    daily: { en: 'Once a day, all sales together', zh: '每天一次，汇总当天售出' },
+    off: { en: 'Never', zh: '不提醒' },
+  },
   memberMax: { en: 'Units a member', zh: '每人限购' },
   memberMaxHint: { en: '1 to 1,000. Empty: no limit.', zh: '1 至 1,000。留空则不限。' },
   from: { en: 'On sale from', zh: '开售时间' },
@@ -367,6 +373,7 @@ export const teamLinks = {
     stock: { en: '1 to 1,000,000, or empty.', zh: '1 至 1,000,000，或留空。' },
     messages: { en: 'Choose one.', zh: '请选择一项。' },
     low_stock: { en: '1 to 1,000.', zh: '1 至 1,000。' },
+    sale_alerts: { en: 'Choose one of these.', zh: '请选择其中一项。' },
     member_max: { en: '1 to 1,000, or empty.', zh: '1 至 1,000，或留空。' },
     sells_from: {
       en: 'A day and a time, such as 2027-01-31T08:00.',

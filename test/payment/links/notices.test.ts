@@ -6,9 +6,10 @@ import { LinkEvent } from '../../../src/payment/events/shapes.ts'
 import { findEvents, signedEvent } from '../../../src/payment/events/webhook.ts'
 import { changeLink, editLink, stopLink } from '../../../src/payment/links/acts.ts'
 import { addCodes } from '../../../src/payment/links/codes.ts'
-import { tellOfStock } from '../../../src/payment/links/notices.ts'
+import { tellOfSales, tellOfStock } from '../../../src/payment/links/notices.ts'
 import { expireOrders } from '../../../src/payment/orders/orders.ts'
 import { anonymise } from '../../../src/privacy/anonymise.ts'
+import { dayIn } from '../../../src/web/periods/days.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
 import { makePerson } from '../../harness/cast.ts'
 import { anotherProcess, setSetting, useTestApp } from '../../harness/harness.ts'
@@ -114,6 +115,71 @@ describe('the stock of a link', () => {
     await editLink(deps, merchant.payment_id, edited, ownerOf(merchant))
     await tellOfStock(deps)
     expect((await alertsOf(merchant)).map(({ kind }) => kind)).toEqual(['link_low'])
+  })
+})
+
+describe('the sales of a link', () => {
+  const DAY_MS = 86_400_000
+  const told = async (merchant: Merchant) => {
+    await Promise.all([tellOfSales(deps), tellOfSales(elsewhere.deps)])
+    return (await alertsOf(merchant)).map(({ kind, facts }) => ({ kind, ...facts }))
+  }
+
+  it('raise one alert for all since the last look, from two workers at once', async () => {
+    const merchant = await makeMerchant(test)
+    const link = await makeLink(test, merchant, { sale_alerts: 'each', quantity_max: 2 })
+    await orderAt(deps, link, alice)
+    expect(await told(merchant)).toEqual([])
+    await buyAt(deps, link, alice, 2)
+    await buyAt(deps, link, alice)
+    const first = {
+      ...{ kind: 'link_sold', app: expect.any(String), link: link.slug, title: 'Cat stickers' },
+      ...{ orders: '2', units: '3', points: '30' },
+    }
+    expect(await told(merchant)).toEqual([first])
+    expect(await told(merchant)).toEqual([first])
+    await buyAt(deps, link, alice)
+    const second = { ...first, orders: '1', units: '1', points: '10' }
+    expect(await told(merchant)).toEqual([first, second])
+    const page = await (await merchant.owner.signIn()).get('/account/alerts')
+    expect(page.body).toContain(`/payment/applications/${merchant.payment_id}/links/${link.slug}/sales`)
+    expect(page.body).toContain(messages.en.alerts.mails.link_sold(second).subject)
+    expect(page.body).not.toContain(alice.username)
+  })
+
+  it('of a day raise one alert when it is over, as that of tips', async () => {
+    const merchant = await makeMerchant(test)
+    const free = { amount: null, amount_min: 1n, amount_max: 50n }
+    const jar = await makeLink(test, merchant, { sale_alerts: 'daily', ...free })
+    const day = () => dayIn('Asia/Shanghai', test.clock.now())
+    const yesterday = day()
+    for (const points of [5n, 20n]) await buyAt(deps, jar, alice, 1, points)
+    expect(await told(merchant)).toEqual([])
+    test.clock.advance(DAY_MS)
+    const today = day()
+    await buyAt(deps, jar, alice, 1, 7n)
+    const first = { kind: 'link_sold', day: yesterday, orders: '2', units: '2', points: '25', tip: 'yes' }
+    expect(await told(merchant)).toMatchObject([first])
+    test.clock.advance(DAY_MS)
+    const second = { ...first, day: today, orders: '1', units: '1', points: '7' }
+    // A worker that rested for a day tells of each day.
+    await buyAt(deps, jar, alice, 1, 8n)
+    test.clock.advance(DAY_MS)
+    expect(await told(merchant)).toMatchObject([first, second, { orders: '1', points: '8' }])
+  })
+
+  it('raise none while the alerts are off, which begin with the next sale', async () => {
+    const merchant = await makeMerchant(test)
+    const link = await makeLink(test, merchant)
+    await buyAt(deps, link, alice)
+    expect(await told(merchant)).toEqual([])
+    const edited = { slug: link.slug, details: details({ sale_alerts: 'each' }) }
+    for (let i = 0; i < 2; i += 1) await editLink(deps, merchant.payment_id, edited, ownerOf(merchant))
+    expect(await told(merchant)).toEqual([])
+    await buyAt(deps, link, alice)
+    // Another save forgets no sale.
+    await editLink(deps, merchant.payment_id, edited, ownerOf(merchant))
+    expect(await told(merchant)).toMatchObject([{ orders: '1', units: '1' }])
   })
 })
 
