@@ -348,6 +348,8 @@ describe('a forum', () => {
         'sign-in',
         'webhook',
         'read of a member',
+        'read by name',
+        'read of the account system',
         'read of an unknown member',
         'list suspended',
         'list staff',

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { examineForumRequests } from '../../src/cli/doctor/forum.ts'
+import { examineForumRequests, type Found } from '../../src/cli/doctor/forum.ts'
 import { ROOT } from '../harness/server-process.ts'
 
 /** A custom group, the levels that the guide names, and the automatic groups of staff. */
@@ -25,7 +25,9 @@ function answersIn(guide: string) {
   const [, system] = /`(\{"id":-1,[^`]*\})`/.exec(guide)!
   return {
     member: jsonAfter('/admin/users/{id}.json'),
+    named: jsonAfter('/u/{name}.json'),
     system: JSON.parse(system!) as unknown,
+    topic: jsonAfter('/t/{id}.json'),
     group: jsonAfter('/groups/{name}/members.json'),
     leaderboard: jsonAfter('/leaderboard.json'),
   }
@@ -35,14 +37,17 @@ function answersIn(guide: string) {
 const asWritten = (path: string) =>
   path
     .replace(/users\/\d+\.json/, 'users/{id}.json')
+    .replace(/\/u\/[^/]+\.json/, '/u/{name}.json')
     .replace(/groups\/[^/]+\/members/, 'groups/{name}/members')
 
 it.each(['en', 'zh-CN'])('a forum as the guide in %s shows it passes the doctor', async (language) => {
   const guide = await readFile(join(ROOT, `docs/${language}/other-forum.md`), 'utf8')
-  const { member, system, group, leaderboard } = answersIn(guide)
+  const { member, named, system, group, leaderboard, topic } = answersIn(guide)
+  expect(topic).toEqual({ id: expect.any(Number), title: expect.any(String) })
   const bodies: Record<string, unknown> = {
     '/admin/users/42.json': member,
     '/admin/users/-1.json': system,
+    '/u/erin.json': named,
     '/groups/search.json': GROUPS,
     '/leaderboard.json': leaderboard,
     ...Object.fromEntries(
@@ -65,15 +70,26 @@ it.each(['en', 'zh-CN'])('a forum as the guide in %s shows it passes the doctor'
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  const found = await examineForumRequests({
+  const config = {
     PUBLIC_URL: 'https://points.example.org',
     DISCOURSE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     DISCOURSE_SECRET: 'secret-of-the-forum',
     DISCOURSE_API_KEY: 'key-of-the-forum',
     DISCOURSE_API_USERNAME: 'system',
-  } as Parameters<typeof examineForumRequests>[0])
-  const faults = found.filter(({ state }) => state !== 'good' && state !== 'off')
-  expect(faults).toEqual([])
-  expect(found.length).toBeGreaterThan(14)
+  } as Parameters<typeof examineForumRequests>[0]
+  const faultsOf = (found: Found[]) => found.filter(({ state }) => state !== 'good' && state !== 'off')
+  const found = await examineForumRequests(config)
+  expect(faultsOf(found)).toEqual([])
+  expect(found.length).toBeGreaterThan(16)
   for (const path of asked) expect(guide, path).toContain(`GET ${path}`)
+  for (const [path, check] of [
+    ['/admin/users/-1.json', 'read of the account system'],
+    ['/u/erin.json', 'read by name'],
+  ] as const) {
+    for (const answer of [undefined, { id: 7, user: { id: 7 } }]) {
+      bodies[path] = answer
+      expect(faultsOf(await examineForumRequests(config)).map((each) => each.check)).toEqual([check])
+    }
+    bodies[path] = { '/admin/users/-1.json': system, '/u/erin.json': named }[path]
+  }
 })

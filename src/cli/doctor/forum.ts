@@ -1,8 +1,9 @@
 /**
- * `tessera doctor --forum` sends each request that Tessera sends to a forum once, and says what fails: the sign-in, the read of a member,
- * and the first page of each list. So an operator of any forum learns what it lacks. It needs no database, and spends some 15 of the
+ * `tessera doctor --forum` sends each request that Tessera sends to a forum once, and says what fails: the sign-in, the reads of a member,
+ * and the first page of each list. So an operator of any forum learns what it lacks. It needs no database, and spends some 17 of the
  * forum's requests of this minute.
  */
+import { SYSTEM_PATH } from '../../accounts/forum/api.ts'
 import { connectProbeUrl, forumOf } from '../../accounts/forum/connect.ts'
 import { idOf, objectOf } from '../../accounts/forum/facts.ts'
 import { apiHeaders, BODY_BYTES_MAX } from '../../accounts/forum/requests.ts'
@@ -33,7 +34,9 @@ export async function examineForumRequests(config: Config): Promise<Found[]> {
   if (config.DISCOURSE_API_KEY === undefined)
     return [...found, name('API')(off('DISCOURSE_API_KEY is not set, so no member and no list is read'))]
   const member = await findStaffMember(config)
-  found.push(name('read of a member')(await examineSingle(config, member)))
+  found.push(name('read of a member')(await examineSingle(config, member.id)))
+  found.push(name('read by name')(await examineNamed(config, member)))
+  found.push(name('read of the account system')(await examineSystem(config)))
   found.push(name('read of an unknown member')(await examineUnknown(config)))
   const { groups, finding } = await examineGroups(config)
   for (const list of ['suspended', 'staff', 'silenced'])
@@ -87,13 +90,15 @@ function webhook({ DISCOURSE_WEBHOOK_SECRET, PUBLIC_URL }: Config): Finding {
   }
 }
 
-/** Returns an id of the staff, whom every forum has, or of the account "system" of Discourse. */
-async function findStaffMember(config: Config): Promise<number> {
+type StaffMember = { id: number; username: string }
+
+/** Returns one of the staff, whom every forum has, or the account "system" of Discourse. */
+async function findStaffMember(config: Config): Promise<StaffMember> {
   const { path } = questionOf({ kind: 'staff' }, { group_name: null, leaderboard_id: '' }, 1)
   const answer = await askFor(config, path, BODY_BYTES_MAX)
   const rows = 'body' in answer && Array.isArray(answer.body) ? answer.body : []
-  const id = rows.map((row) => idOf(objectOf(row)?.id)).find((each) => each !== undefined)
-  return id === undefined ? -1 : Number(id)
+  const found = rows.map(objectOf).find((row) => idOf(row?.id) !== undefined)
+  return { id: Number(found?.id ?? -1), username: String(found?.username ?? 'system') }
 }
 
 async function examineSingle(config: Config, id: number): Promise<Finding> {
@@ -109,6 +114,26 @@ async function examineSingle(config: Config, id: number): Promise<Finding> {
   return unknown.length === 0
     ? { state: 'good', note: path }
     : fault(`${path} states in no right form: ${unknown.join(', ')}`)
+}
+
+/** Scores of newcomers are read by the name, and an administrator tries the connection with one. */
+async function examineNamed(config: Config, { id, username }: StaffMember): Promise<Finding> {
+  if (id < 0) return skippedFor('list staff')
+  const path = `/u/${encodeURIComponent(username)}.json`
+  const answer = await askFor(config, path, BODY_BYTES_MAX, NONE)
+  if (!('body' in answer)) return answer
+  if (answer.body === NONE) return fault(`${path} answers 404, so no first score of a member is read`)
+  const found = objectOf(objectOf(answer.body)?.user)?.id
+  return found === id ? { state: 'good', note: path } : fault(`${path} states no user with the id ${id}`)
+}
+
+/** Without this account, an answer of 404 about a deleted member looks like a key without rights, and pauses all requests. */
+async function examineSystem(config: Config): Promise<Finding> {
+  const answer = await askFor(config, SYSTEM_PATH, BODY_BYTES_MAX)
+  if (!('body' in answer)) return answer
+  return objectOf(answer.body)?.id === -1
+    ? { state: 'good', note: SYSTEM_PATH }
+    : fault(`${SYSTEM_PATH} is no JSON object with the id -1, so no deleted member is believed`)
 }
 
 async function examineUnknown(config: Config): Promise<Finding> {
