@@ -25,7 +25,7 @@ export function homePage(view, community, shown) {
   const { member, siteUrl, language } = view
   const t = textsIn(language)
   const elsewhere =
-    siteUrl === undefined ? '' : `<p><a href="${escapeHtml(siteUrl)}/sign-in">${t.service}</a></p>`
+    siteUrl === undefined ? '' : `<p><a href="${escapeHtml(siteUrl)}/account">${t.service}</a></p>`
   const topic = shown === undefined ? '' : topicOf(shown, community)
   if (member === undefined)
     return page(view, t.title, `<p>${t.nobody} <a href="/login">${t.logIn}</a></p>${elsewhere}${topic}`)

@@ -261,6 +261,15 @@ function answerApi(url, request, response, forum) {
   const path = decodeURIComponent(url.pathname)
   forum.calls.push(path)
   if (forum.fault !== undefined && FAULTS[forum.fault](response)) return
+  const topicId = /^\/t\/(\d+)\.json$/.exec(path)?.[1]
+  if (topicId !== undefined) {
+    const { topic } = forum
+    // Visitors read public topics without a key. A key of an administrator reads all.
+    const isShown = topic?.isPrivate !== true || request.headers['api-key'] === forum.apiKey
+    if (String(topic?.id) === topicId && isShown)
+      return json(response, 200, { id: topic?.id, slug: topic?.slug, title: topic?.title })
+    return json(response, 404, { errors: [], error_type: 'not_found' })
+  }
   if (request.headers['api-key'] !== forum.apiKey || request.headers['api-username'] === undefined) {
     return json(response, 403, {
       errors: ['You are not permitted to do that.'],

@@ -10,7 +10,7 @@ const ENTITIES = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;
 
 /**
  * @typedef {{ user: number, text: string }} Post the text may name `{link}`
- * @typedef {{ id: number, slug: string, title: string, posts: Post[] }} Topic
+ * @typedef {{ id: number, slug: string, title: string, posts: Post[], isPrivate?: boolean }} Topic
  */
 
 /**

@@ -34,6 +34,8 @@ const LIMITS = {
   link_orders: { setting: 'limit_link_orders', seconds: 3_600 },
   link_reports: { setting: 'limit_link_reports', seconds: 3_600 },
   tips: { setting: 'limit_tips', seconds: 3_600 },
+  /** Of one member, for the page of a tip. Known titles are not asked for. */
+  topic_titles: { maximum: 20, seconds: 3_600 },
   test_orders: { setting: 'limit_test_orders', seconds: 3_600 },
   apps_created: { setting: 'limit_apps_created', seconds: 3_600 },
   registrations: { setting: 'limit_registrations', seconds: 3_600 },

@@ -15,7 +15,9 @@ export const BODY_BYTES_MAX = 1_048_576
 const BUDGET_WINDOW_MS = 60_000
 /** Of the budget, the worker takes this share at most. Sign-ins have what is left, so a backlog delays none of them. */
 const WORKER_PERCENT = 60
-/** Of the share of sign-ins, first scores leave this part to the facts of other members. */
+/** A page waits for a title no longer than this. */
+const VISITOR_TIMEOUT_MS = 1_000
+/** Of the share of sign-ins, first scores and titles leave this part to the facts of members. */
 const FACTS_PERCENT = 50
 /** How long all processes pause after a first failure, and at most, and the longest pause that the forum may ask for. */
 const PAUSE_SECONDS = 60
@@ -57,14 +59,16 @@ export function isOfAll(failure: string): boolean {
   return isPausing(failure) || failure === 'paused' || failure === 'over_budget'
 }
 
-/** Who asks: a member who signs in and waits, the same for a first score, or the worker. */
-export type Lane = 'sign_in' | 'first_score' | 'worker'
+/** Who asks: a member who signs in and waits, the same for a first score, a page for the title of a topic, or the worker. */
+export type Lane = 'sign_in' | 'first_score' | 'title' | 'worker'
 
 export type Question = {
   path: string
   lane: Lane
   /** A key without the right to a list is refused this list alone. */
   isList?: boolean
+  /** Sends no key. */
+  isVisitor?: boolean
   bytes_max?: number
   timeout_ms?: number
 }
@@ -78,6 +82,24 @@ export async function askForum(deps: Core, question: Question): Promise<Answer> 
     answer === 'not_found' ? 'not_found' : 'failure' in answer ? answer.failure : ('answered' as const)
   deps.metrics?.forumRequests.inc({ lane: question.lane, outcome })
   return answer !== 'not_found' && 'failure' in answer ? failedWith(deps, answer.failure) : answer
+}
+
+/**
+ * Asks for what every visitor of the forum may read: without the key, which sees more. Returns undefined when visitors are shown nothing.
+ * A failure pauses no request, because a page does without the answer.
+ */
+export async function askAsVisitor(
+  deps: Core,
+  path: string,
+): Promise<{ body: unknown } | 'not_asked' | undefined> {
+  if ('refusal' in (await spendRequest(deps, 'title'))) return 'not_asked'
+  const question = { path, lane: 'title', isVisitor: true, timeout_ms: VISITOR_TIMEOUT_MS } as const
+  const call = { method: 'GET', url: URL.parse(deps.config.DISCOURSE_URL ?? '') }
+  const { answer } = await inCall(deps.tracing, call, () => getJson(deps, question), endOf)
+  const failure = answer !== 'not_found' && 'failure' in answer ? answer.failure : undefined
+  const outcome = answer === 'not_found' ? 'not_found' : (failure ?? ('answered' as const))
+  deps.metrics?.forumRequests.inc({ lane: 'title', outcome })
+  return answer === 'not_found' || 'failure' in answer ? undefined : answer
 }
 
 /** Counts a failure and returns it. */
@@ -113,7 +135,7 @@ async function spendRequest(
   const { forum_requests_per_minute } = await settings.read()
   const worker_max = Math.floor((forum_requests_per_minute * WORKER_PERCENT) / 100)
   const kept = Math.ceil(((forum_requests_per_minute - worker_max) * FACTS_PERCENT) / 100)
-  const all_max = forum_requests_per_minute - (lane === 'first_score' ? kept : 0)
+  const all_max = forum_requests_per_minute - (lane === 'first_score' || lane === 'title' ? kept : 0)
   const now = clock()
   const since = new Date(now.getTime() - BUDGET_WINDOW_MS)
   const recent = (column: string) =>
@@ -155,13 +177,19 @@ async function pauseLimited(db: Db, now: Date, seconds: number): Promise<void> {
 type HttpAnswer = { answer: Answer; retry_after_seconds?: number }
 
 async function getJson({ config }: Core, question: Question): Promise<HttpAnswer> {
-  const { path, isList = false, bytes_max = BODY_BYTES_MAX, timeout_ms = TIMEOUT_MS } = question
+  const {
+    path,
+    isList = false,
+    isVisitor = false,
+    bytes_max = BODY_BYTES_MAX,
+    timeout_ms = TIMEOUT_MS,
+  } = question
   const failed = (failure: ForumFailure) => ({ answer: { failure } })
   try {
     const response = await fetch(`${config.DISCOURSE_URL}${path}`, {
       redirect: 'manual',
       signal: AbortSignal.timeout(timeout_ms),
-      headers: apiHeaders(config),
+      headers: isVisitor ? { accept: 'application/json' } : apiHeaders(config),
     })
     const { status } = response
     if (status !== 200) await response.body?.cancel()

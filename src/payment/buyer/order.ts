@@ -4,6 +4,7 @@
 // Clauses: spec/payment-api 3.3; spec/gateway 4.1.
 /** An order on its payer's page: its state for the reader, and the links back to the shop. */
 import { sql } from 'kysely'
+import { knownTopicTitle } from '../../accounts/forum/topics.ts'
 import { makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
@@ -13,6 +14,7 @@ import { isExpired } from '../orders/orders.ts'
 import { type FindPaidOrder, makeFindPaidOrder, type PaidOrder } from '../orders/return.ts'
 import { type CallbackFields, isoSeconds, signedCallbackUrl } from '../signing/hmac.ts'
 import { openKey } from '../signing/keys.ts'
+import { topicOf } from '../tips/place.ts'
 import { postUrl } from '../tips/tip.page.ts'
 import { TRANSACTION_ID } from '../wire-fields/fields.ts'
 
@@ -47,7 +49,7 @@ export function makeOrderPages(deps: PaymentDeps): OrderPages {
     ...deps.batching,
     run: async (transaction_ids) => {
       const orders = await loadOrders(deps.db, transaction_ids, deps.clock())
-      const found = new Map(orders.map((order) => [order.transaction_id, order]))
+      const found = new Map(orders.map((order) => [order.transaction_id, withTitle(deps, order)]))
       return transaction_ids.map((transaction_id) => found.get(transaction_id))
     },
   })
@@ -101,7 +103,16 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
     .execute()
 }
 
-export type LoadedOrder = Awaited<ReturnType<typeof loadOrders>>[number]
+type StoredOrder = Awaited<ReturnType<typeof loadOrders>>[number]
+
+/** `post_title`: of the topic of a tip, as far as this process knows it. */
+export type LoadedOrder = StoredOrder & { post_title: string | null }
+
+function withTitle(deps: PaymentDeps, order: StoredOrder): LoadedOrder {
+  const { post_path } = order
+  const title = post_path === null ? undefined : knownTopicTitle(deps, topicOf(post_path))
+  return Object.assign(order, { post_title: title ?? null })
+}
 
 /** Whether the order exists for this reader. That of a link is its buyer's alone. spec/links 2.2. */
 export function isFor({ for_user_id }: LoadedOrder, reader_id: bigint): boolean {

@@ -301,8 +301,8 @@ export const pay = {
     },
     tipLimit: { en: 'A limit of tips is reached', zh: '已达打赏上限' },
     tipLimitText: {
-      en: 'Nothing was charged. You have given as much, or you two as often, as is possible now.',
-      zh: `没有扣除任何${POINTS}。你的打赏额度或你们之间的打赏次数已用完。`,
+      en: 'Nothing was charged. Your limits, or how often you two have tipped each other, do not allow this tip now.',
+      zh: `没有扣除任何${POINTS}。你目前的打赏限额，或你们之间的打赏次数，不允许这笔打赏。`,
     },
     notFound: { en: 'No such order', zh: '找不到这笔订单' },
     notFoundText: {

@@ -9,8 +9,22 @@ import type { Db } from '../../database/connection.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
 import { isPaused } from '../orders/repeats.ts'
 
-/** The path of a post at the forum. It is a label: nothing proves that the author wrote it. */
-export const POST_PATH = /^\/t\/[^/?#\s]{1,200}\/\d{1,10}(\/\d{1,6})?$/
+const POST_PATH = /^\/t\/[^/?#\s]{1,200}\/(\d{1,10})(\/\d{1,6})?$/
+
+/**
+ * Whether this is the path of a post at the forum, and stays so in a browser, which reads `..` and a backslash as other paths. It is a
+ * label: nothing proves that the author wrote the post.
+ */
+export function isPostPath(text: string): boolean {
+  if (!POST_PATH.test(text)) return false
+  const { pathname = '' } = URL.parse(text, 'http://forum.invalid') ?? {}
+  return pathname.startsWith('/t/') && pathname.split('/').length === text.split('/').length
+}
+
+/** Returns the number of the topic in the path of a post. */
+export function topicOf(post_path: string): bigint {
+  return BigInt(POST_PATH.exec(post_path)?.[1] ?? 0)
+}
 
 /**
  * `unusable`: tips are off, or their application cannot take payments. `tip_refused`: the author may not receive this now.

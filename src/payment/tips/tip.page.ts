@@ -1,6 +1,7 @@
 /** GET and POST /tip: the choice of a tip for the author of a forum post. It leads to the pay page of the order. spec/tips 2.1. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { readTopicTitle } from '../../accounts/forum/topics.ts'
 import { browserScope, requireUser, type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { amountsIn } from '../../core/setting-kinds.ts'
@@ -12,25 +13,29 @@ import {
   type Author,
   findAuthor,
   type Hindrance,
-  POST_PATH,
+  isPostPath,
   placeTip,
   type TipRefusal,
   type TipRoom,
   tipRoom,
+  topicOf,
 } from './place.ts'
 import { findTipsApp } from './setup.ts'
 
 const PAGE = '/tip'
 
-/** `to` and every other field are ignored: the number decides. An ill-formed post is none. */
+/**
+ * `to` and every other field are ignored: the number decides. An ill-formed post is none. A choice counts where no other amount is given.
+ */
 const Asked = z.object({
   to_id: z
     .string()
     .regex(/^[1-9]\d{0,17}$/)
     .optional()
     .catch(undefined),
-  post: z.string().regex(POST_PATH).optional().catch(undefined),
-  amount: z.string().max(16).optional().catch(undefined),
+  post: z.string().refine(isPostPath).optional().catch(undefined),
+  amount: z.string().trim().max(16).default('').catch('x'),
+  choice: z.string().max(16).default('').catch(''),
 })
 type Asked = z.output<typeof Asked>
 
@@ -43,20 +48,24 @@ declare module '../../web/views.ts' {
       user: Session['user']
       author: Author
       forumId: string
-      post: { path: string; url: string } | undefined
+      /** `title` is what the forum shows to visitors. */
+      post: { path: string; url: string; title: string | undefined } | undefined
       /** Where the reader goes who gives up. */
       exit: string
       choices: Choice[]
       /** The least age in days of an account that gives. */
       ageMin: number
       chosen: bigint | undefined
+      /** The bounds of another amount, in whole points. */
+      least: bigint
+      most: bigint
       room: TipRoom
       /** What is left today, in whole points. */
       left: bigint
       balance: bigint
       hindrance: Hindrance | undefined
     }
-    'payment/tips/no-tip': { exit: string; hasPost: boolean }
+    'payment/tips/no-tip': { exit: string; hasPost: boolean; isOff: boolean }
   }
 }
 
@@ -64,7 +73,9 @@ declare module '../../web/views.ts' {
 export async function tipPages(app: FastifyInstance, deps: Core): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', async (request, reply) => {
-    await requireOn(deps)
+    if (deps.config.DISCOURSE_URL === undefined) throw new AppError('not_found', 'There is no such page')
+    // Posts of the forum may still have a button, so its reader gets a way back.
+    if ((await deps.settings.read()).tips === 'off') return showNone(reply, deps, askedBy(request), 'off')
     return requireUser(request, reply)
   })
   app.nextSteps.push(async (path) => describeTip(deps, path))
@@ -75,23 +86,38 @@ export async function tipPages(app: FastifyInstance, deps: Core): Promise<void> 
     const asked = askedBy(request)
     const author = await authorOf(deps, asked)
     if (author === undefined) return showNone(reply, deps, asked)
-    const { tip_amounts } = await deps.settings.read()
-    const amount = amountsIn(tip_amounts).find((each) => String(each) === asked.amount)
-    if (amount === undefined) throw new FormRefused({ amount: request.locale.t.tips.amountWrong })
-    const placed = await placeTip(deps, {
-      from_id: sessionOf(request).user.id,
-      to_id: author.id,
-      amount,
-      post_path: asked.post ?? null,
-    })
+    const from_id = sessionOf(request).user.id
+    const amount = await readAmount(request, deps, asked, { from_id, to_id: author.id })
+    const placed = await placeTip(deps, { from_id, to_id: author.id, amount, post_path: asked.post ?? null })
     if (placed.refusal === undefined) return reply.redirect(`/payment/pay/${placed.transaction_id}`, 303)
     return showTip(request, reply, deps, placed.refusal)
   })
 }
 
-async function requireOn({ settings, config }: Core): Promise<void> {
-  if (config.DISCOURSE_URL === undefined || (await settings.read()).tips === 'off')
-    throw new AppError('not_found', 'There is no such page')
+/** Reads a choice, or another amount within what the giver may give now. Throws FormRefused. */
+async function readAmount(
+  { locale }: FastifyRequest,
+  deps: Core,
+  { amount: other, choice }: Asked,
+  pair: { from_id: bigint; to_id: bigint },
+): Promise<bigint> {
+  const choices = amountsIn((await deps.settings.read()).tip_amounts)
+  const chosen = choices.find((each) => String(each) === (other || choice))
+  if (chosen !== undefined) return chosen
+  const { least, most } = boundsOf(await tipRoom(deps, pair), choices)
+  const amount = /^[1-9]\d{0,15}$/.test(other) ? BigInt(other) : 0n
+  if (amount >= least && amount <= most) return amount
+  // Nothing can be given any more: the page says why.
+  if (most < least) return least
+  const problem = locale.t.paymentLinks.amountWrong(locale.points(least), locale.points(most))
+  throw new FormRefused({ amount: problem })
+}
+
+/** What the giver has left of today, and the least and the most that one tip may be now. */
+function boundsOf(room: TipRoom, choices: bigint[]): { left: bigint; least: bigint; most: bigint } {
+  const left = room.day_max > room.given ? room.day_max - room.given : 0n
+  const most = [room.one_max, left, room.receivable].reduce((a, b) => (b < a ? b : a))
+  return { left, least: choices[0]!, most }
 }
 
 /** Reads what the address or the form asks for. */
@@ -112,9 +138,11 @@ function exitOf({ config }: Core, { post }: Asked): string {
   return post === undefined ? config.DISCOURSE_URL! : postUrl(config, post)
 }
 
-/** The same page for everyone who cannot receive tips, known or not: it tells nothing about them. */
-function showNone(reply: FastifyReply, deps: Core, asked: Asked) {
-  return reply.page('payment/tips/no-tip', { exit: exitOf(deps, asked), hasPost: asked.post !== undefined })
+/** The same page for everyone who cannot receive tips, known or not: it tells nothing about them. It also says that tips are off. */
+function showNone(reply: FastifyReply, deps: Core, asked: Asked, state?: 'off') {
+  const isOff = state === 'off'
+  const data = { exit: exitOf(deps, asked), hasPost: asked.post !== undefined, isOff }
+  return reply.page('payment/tips/no-tip', data, { status: isOff ? 404 : 200 })
 }
 
 /** @param refused the refusal of a form, which the answer tells instead of what the page predicts. */
@@ -130,19 +158,20 @@ async function showTip(request: FastifyRequest, reply: FastifyReply, deps: Core,
     deps.settings.read(),
   ])
   if (room.cannot_receive) return showNone(reply, deps, asked)
-  const left = room.day_max > room.given ? room.day_max - room.given : 0n
-  const most = [room.one_max, left, room.receivable].reduce((a, b) => (b < a ? b : a))
-  const choices = amountsIn(settings.tip_amounts).map((amount) => ({ amount, isPossible: amount <= most }))
+  const amounts = amountsIn(settings.tip_amounts)
+  const { left, least, most } = boundsOf(room, amounts)
+  const choices = amounts.map((amount) => ({ amount, isPossible: amount <= most }))
   const isUsable = app !== undefined && app.status === 'approved' && refused !== 'unusable'
   const data = {
     user,
     author,
     forumId: asked.to_id!,
-    post: asked.post === undefined ? undefined : { path: asked.post, url: postUrl(deps.config, asked.post) },
+    post: asked.post === undefined ? undefined : await describePost(deps, asked.post, user.id),
     exit: exitOf(deps, asked),
     choices,
     ageMin: settings.tip_min_age_days,
     chosen: chosenOf(choices, asked),
+    ...{ least, most },
     room,
     left,
     balance: wallet.balance,
@@ -157,10 +186,15 @@ async function showTip(request: FastifyRequest, reply: FastifyReply, deps: Core,
   return reply.page('payment/tips/tip', data, { status })
 }
 
+async function describePost(deps: Core, path: string, reader_id: bigint) {
+  const title = await readTopicTitle(deps, topicOf(path), reader_id)
+  return { path, url: postUrl(deps.config, path), title }
+}
+
 /** The choice that was made, or the middle one of those that are possible. */
-function chosenOf(choices: Choice[], { amount }: Asked): bigint | undefined {
+function chosenOf(choices: Choice[], { choice }: Asked): bigint | undefined {
   const possible = choices.filter(({ isPossible }) => isPossible)
-  const asked = possible.find((choice) => String(choice.amount) === amount)
+  const asked = possible.find(({ amount }) => String(amount) === choice)
   return (asked ?? possible[Math.floor(possible.length / 2)])?.amount
 }
 

@@ -12,7 +12,6 @@ export const tips = {
   atForum: { en: 'Member of the forum', zh: '论坛成员' },
   post: { en: 'The post you came from', zh: '你打开的帖子' },
   amount: { en: 'How much', zh: '打赏多少' },
-  amountWrong: { en: 'Choose one of the amounts.', zh: '请选择一个金额。' },
   left: (formatted: string, amount: bigint) => ({
     en: `You can give ${formatted} more ${counted(amount, POINT, POINTS)} today.`,
     zh: `你今天还可以打赏 ${formatted} ${POINTS}。`,
@@ -35,6 +34,7 @@ export const tips = {
   }),
   cancel: { en: 'Do not tip', zh: '不打赏了' },
   none: { en: 'No tip possible', zh: '无法打赏' },
+  off: { en: 'Tips are switched off here.', zh: '本站目前未开放打赏。' },
   noneText: { en: 'This member cannot receive tips here.', zh: '该成员暂时不能接收打赏。' },
   hindrances: {
     paused: {

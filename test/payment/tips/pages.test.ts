@@ -14,7 +14,7 @@ import { beginTip, makeTipper, setAge, switchTips, tip } from '../../harness/tip
 const world = await useForumWorld()
 const { forum, test } = world
 const app = await switchTips(test)
-const { tips, pay, account, alerts, profile, console: staff } = messages.en
+const { tips, paymentLinks: links, pay, account, alerts, profile, console: staff } = messages.en
 const YEAR_MS = 365 * 86_400_000
 
 /** A member of the forum with an account here that is a year old. */
@@ -29,6 +29,78 @@ async function joined(points = 1_000n) {
 const POST = '/t/ginger-cat-photos/12/3'
 const pathTo = ({ id }: { id: number }, post = POST) =>
   `/tip?${new URLSearchParams({ to_id: String(id), to: 'somebody-else', post })}`
+
+describe('the label of a post', () => {
+  let lastTopic = 5_000
+  function open(over: Partial<NonNullable<typeof forum.topic>> = {}) {
+    lastTopic += 1
+    forum.topic = { id: lastTopic, slug: 'cats', title: 'Cats & <b>dogs</b>', posts: [], ...over }
+    return { post: `/t/cats/${lastTopic}/3`, path: `/t/${lastTopic}.json` }
+  }
+  const asked = (path: string) => forum.calls.filter((each) => each === path).length
+
+  it('is the title that visitors of the forum read, as text, from one request for all pages', async () => {
+    const [erin, frank] = [await joined(), await joined(0n)]
+    const { post, path } = open()
+    const page = await erin.client.get(pathTo(frank.member, post))
+    expect(page.body).toContain('Cats &amp; &lt;b&gt;dogs&lt;/b&gt;')
+    expect(page.body).toContain(`href="${forum.url}${post}"`)
+    const { location } = await erin.client.submit(page, '/tip', { choice: '10' })
+    const paying = await erin.client.get(location!)
+    expect(paying.body).toContain('Cats &amp; &lt;b&gt;dogs&lt;/b&gt;')
+    const paid = await erin.client.submit(paying, location!, {})
+    expect((await erin.client.get(paid.location!)).body).toContain('Cats &amp; &lt;b&gt;dogs&lt;/b&gt;')
+    expect(asked(path)).toBe(1)
+    test.clock.advance(3_600_001)
+    await erin.client.get(pathTo(frank.member, post))
+    expect(asked(path)).toBe(2)
+  })
+
+  it.each<[string, Partial<NonNullable<typeof forum.topic>>, typeof forum.fault]>([
+    ['of a closed category', { isPrivate: true }, undefined],
+    ['without text', { title: ' \u0000 ' }, undefined],
+    ['while the forum does not answer', {}, 'slow'],
+    ['while the forum is down', {}, 'down'],
+    ['while the forum answers 429', {}, 'limited'],
+    ['of another topic', { id: 1 }, undefined],
+  ])('is the path %s, and no other request waits', async (_, over, fault) => {
+    const [erin, frank] = [await joined(), await joined(0n)]
+    const { post } = open(over)
+    await world.resetBudget()
+    forum.fault = fault
+    const { status, body } = await erin.client.get(pathTo(frank.member, post))
+    forum.fault = undefined
+    expect([status, body.includes(`<bdi>${post}</bdi>`)]).toEqual([200, true])
+    expect(body).not.toContain('dogs')
+    expect(await rowOf(test, 'forum_api', {}, ['paused_until'])).toEqual({ paused_until: null })
+  })
+
+  it('is the path for a member who asks for many, and when sign-ins need the requests', async () => {
+    const [erin, frank] = [await joined(), await joined(0n)]
+    for (let count = 0; count < 20; count += 1) await erin.client.get(pathTo(frank.member, open().post))
+    const { post, path } = open()
+    expect((await erin.client.get(pathTo(frank.member, post))).body).toContain(`<bdi>${post}</bdi>`)
+    expect(asked(path)).toBe(0)
+    const now = test.clock.now()
+    await setRows(
+      test,
+      'forum_api',
+      {},
+      { requests: [], sign_in_requests: Array.from({ length: 40 }, () => now) },
+    )
+    expect((await frank.client.get(pathTo(erin.member, post))).body).toContain(`<bdi>${post}</bdi>`)
+    expect(asked(path)).toBe(0)
+    await world.resetBudget()
+    expect((await frank.client.get(pathTo(erin.member, post))).body).toContain('dogs')
+  })
+
+  it('is asked for no author who cannot receive', async () => {
+    const erin = await joined()
+    const { post, path } = open()
+    await erin.client.get(pathTo(forum.join({}), post))
+    expect(asked(path)).toBe(0)
+  })
+})
 
 describe('the page of a tip', () => {
   it('shows the author, the post, the amounts and what is left, and leads to the payment and thanks', async () => {
@@ -96,6 +168,10 @@ describe('the page of a tip', () => {
     ['https://evil.example/t/x/1', false],
     ['/t/a"><script>/1', true],
     ['/t/cats/12', true],
+    ['/t/../12/3', false],
+    ['/t/%2E%2e/12/3', false],
+    ['/t/\\..\\..\\admin/12', false],
+    ['/t/...cats/12/3', true],
   ])('names the post %s: %s', async (post, isNamed) => {
     const [erin, frank] = [await joined(), await joined(0n)]
     const { body } = await erin.client.get(pathTo(frank.member, post))
@@ -104,12 +180,33 @@ describe('the page of a tip', () => {
     expect(body).not.toContain('<script>/1')
   })
 
-  it('refuses an amount that is no choice, and a form without its token', async () => {
+  it.each(['9', '201', '0', '-20', '1e2', '２０', '20.5', '0x20', '9'.repeat(17)])(
+    'refuses the amount %s, which is out of what the giver may give',
+    async (amount) => {
+      const [erin, frank] = [await joined(), await joined(0n)]
+      const page = await erin.client.get(pathTo(frank.member))
+      expect(textOf(page.body)).toContain(links.between('10', '200', false))
+      const refused = await erin.client.submit(page, '/tip', { amount })
+      expect(refused.status).toBe(400)
+      expect(textOf(refused.body)).toContain(links.amountWrong('10', '200'))
+      expect(await rowsOf(test, 'tips', { to_user_id: frank.id })).toEqual([])
+    },
+  )
+
+  it.each([
+    ['another amount before the choice', { amount: ' 35 ', choice: '100' }, '35'],
+    ['the choice without another amount', { amount: '', choice: '100' }, '100'],
+    ['the most', { amount: '200' }, '200'],
+  ])('takes %s', async (_, fields, amount) => {
     const [erin, frank] = [await joined(), await joined(0n)]
     const page = await erin.client.get(pathTo(frank.member))
-    const refused = await erin.client.submit(page, '/tip', { amount: '7' })
-    expect(refused.status).toBe(400)
-    expect(textOf(refused.body)).toContain(tips.amountWrong)
+    const sent = await erin.client.submit(page, '/tip', fields)
+    expect(sent.status).toBe(303)
+    expect(textOf((await erin.client.get(sent.location!)).body)).toContain(tips.give(amount, BigInt(amount)))
+  })
+
+  it('refuses a form without its token', async () => {
+    const [erin, frank] = [await joined(), await joined(0n)]
     expect((await erin.client.post('/tip', { to_id: String(frank.member.id), amount: '10' })).status).toBe(
       403,
     )
@@ -157,8 +254,12 @@ describe('the page of a tip', () => {
     expect(visitor).toMatchObject({ status: 303 })
     expect(visitor.location).toContain('return_to=%2Ftip%3F')
     await setSetting(test, 'tips', 'off')
-    expect((await browser(test).get(pathTo(frank.member))).status).toBe(404)
-    expect((await frank.client.get(pathTo(frank.member))).status).toBe(404)
+    for (const client of [browser(test), frank.client]) {
+      const off = await client.get(pathTo(frank.member))
+      expect(off.status).toBe(404)
+      expect(textOf(off.body)).toContain(tips.off)
+      expect(off.body).toContain(`href="${forum.url}${POST}"`)
+    }
     await setSetting(test, 'tips', 'on')
   })
 })
