@@ -95,6 +95,8 @@ async function readWallet(request: FastifyRequest, reply: FastifyReply, deps: Co
     unit: siteWords(settings, language).points,
     frozen: wallet.frozen_reason !== null,
     tips: settings.tips === 'on',
+    // Pages of the service write times in this zone too.
+    time_zone: settings.time_zone,
     movements: rows.map((line) => ({
       at: line.posted_at.toISOString(),
       kind: line.kind,

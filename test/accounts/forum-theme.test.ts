@@ -213,22 +213,13 @@ describe.skipIf(isWithoutChromium)('the wallet in the forum’s menu', () => {
     placeForumAt('forum.example.test')
   })
 
-  it('text of others makes no element', async () => {
-    const wallet = {
-      forum_id: '1',
-      balance: 1,
-      unit: '<img src=x onerror=alert(1)>',
-      frozen: true,
-      tips: false,
-      movements: [
-        { at: '2026-01-01T00:00:00.000Z', kind: 'grant', text: '<img src=x onerror=alert(1)>', amount: -5 },
-      ],
-    }
-    const { context, page } = await openMenu('forum.example.test', {
+  /** Opens the menu of a forum whose service answers so. */
+  const openAnswered = (json: Record<string, unknown>) =>
+    openMenu('forum.example.test', {
       before: (page) =>
         page.route('**/forum/wallet.json*', (route) =>
           route.fulfill({
-            json: wallet,
+            json,
             headers: {
               'access-control-allow-origin': `http://forum.example.test:${pages.port}`,
               'access-control-allow-credentials': 'true',
@@ -236,9 +227,38 @@ describe.skipIf(isWithoutChromium)('the wallet in the forum’s menu', () => {
           }),
         ),
     })
+  const movement = { at: '2026-01-01T00:30:00.000Z', kind: 'grant', text: 'A grant', amount: -5 }
+  const wallet = {
+    forum_id: '1',
+    balance: 1,
+    unit: 'points',
+    frozen: true,
+    tips: false,
+    movements: [movement],
+  }
+
+  it('text of others makes no element', async () => {
+    const text = '<img src=x onerror=alert(1)>'
+    const { context, page } = await openAnswered({
+      ...wallet,
+      unit: text,
+      movements: [{ ...movement, text }],
+    })
     const seen = await shown(page)
     expect(seen).toMatchObject({ state: 'wallet', images: 0 })
-    expect(seen.text).toContain('<img src=x onerror=alert(1)>')
+    expect(seen.text).toContain(text)
+    await context.close()
+  })
+
+  it.each([
+    ['that of the service', 'Asia/Tokyo', '9:30', 'Japan'],
+    ['that of the browser where it does not know the other', 'Nowhere/City', '12:30', 'GMT'],
+  ])('times are in a named zone: %s', async (_, time_zone, time, zone) => {
+    const { context, page } = await openAnswered({ ...wallet, time_zone })
+    const { state, text } = await shown(page)
+    expect(state).toBe('wallet')
+    expect(text).toContain(time)
+    expect(text).toMatch(new RegExp(`Times in ${zone}`))
     await context.close()
   })
 

@@ -177,6 +177,7 @@ describe('an answer', () => {
       unit: 'points',
       frozen: false,
       tips: false,
+      time_zone: 'Asia/Shanghai',
     })
     const t = messages.en.account
     expect(movements.map(({ amount, kind, text }: Record<string, unknown>) => [amount, kind, text])).toEqual([

@@ -17,6 +17,7 @@ const TEXTS = {
     frozen: 'This wallet is frozen',
     loading: 'Loading…',
     from: (/** @type {string} */ host) => `From ${host} · read only when you open it`,
+    times: (/** @type {string} */ zone) => `Times in ${zone}`,
     hide: 'Do not show it in the forum',
     states: {
       signIn: ['Sign in to see your wallet', 'Sign in'],
@@ -37,6 +38,7 @@ const TEXTS = {
     frozen: '钱包已冻结',
     loading: '读取中…',
     from: (/** @type {string} */ host) => `来自 ${host} · 只在打开时读取`,
+    times: (/** @type {string} */ zone) => `时间均为${zone}`,
     hide: '不在论坛显示',
     states: {
       signIn: ['登录后查看钱包', '登录'],
@@ -84,7 +86,7 @@ li > b.gain { color: var(--success, #0a7a3f); }
 `
 
 /** @typedef {{ at: string, kind: string, text: string, amount: number }} Movement */
-/** @typedef {{ forum_id: string, balance: number, unit: string, frozen: boolean, tips: boolean, movements: Movement[] }} Wallet */
+/** @typedef {{ forum_id: string, balance: number, unit: string, frozen: boolean, tips: boolean, time_zone?: string, movements: Movement[] }} Wallet */
 /** @typedef {keyof typeof PATHS} Refusal */
 
 /** Returns the address of the service without its last slash, or undefined for what is none. @param {unknown} text */
@@ -98,6 +100,27 @@ export function serviceOf(text) {
 /** The language of the service for a language of the forum. @param {string | null | undefined} tag */
 export function languageOf(tag) {
   return /^zh\b/i.test((tag ?? '').replace('_', '-')) ? 'zh-CN' : 'en'
+}
+
+/**
+ * Writes moments as the pages of the service do: in its time zone, or in that of the browser where this one does not know it.
+ * @param {string} language
+ * @param {string | undefined} time_zone
+ */
+function timesIn(language, time_zone) {
+  /** @param {Intl.DateTimeFormatOptions} options */
+  const format = (options) => {
+    try {
+      return new Intl.DateTimeFormat(language, time_zone ? { ...options, timeZone: time_zone } : options)
+    } catch {
+      return new Intl.DateTimeFormat(language, options)
+    }
+  }
+  const moments = format({ dateStyle: 'medium', timeStyle: 'short' })
+  const zone = format({ timeZoneName: 'longGeneric' })
+    .formatToParts(0)
+    .find(({ type }) => type === 'timeZoneName')
+  return { write: (/** @type {string} */ at) => moments.format(new Date(at)), zone: zone?.value ?? '' }
 }
 
 /**
@@ -283,20 +306,15 @@ export class TesseraWallet extends HTMLElement {
   }
 
   /** @param {Wallet} wallet */
-  #showWallet({ balance, unit, frozen, movements }) {
+  #showWallet({ balance, unit, frozen, time_zone, movements }) {
     const t = this.#texts
     const numbers = new Intl.NumberFormat(this.#language)
-    const times = new Intl.DateTimeFormat(this.#language, { dateStyle: 'medium', timeStyle: 'short' })
+    const times = timesIn(this.#language, time_zone)
     const rows = movements.map(({ at, text, amount }) =>
       element(
         'li',
         {},
-        element(
-          'div',
-          {},
-          element('p', {}, String(text)),
-          element('p', { class: 'soft' }, times.format(new Date(at))),
-        ),
+        element('div', {}, element('p', {}, String(text)), element('p', { class: 'soft' }, times.write(at))),
         element(
           'b',
           { class: amount > 0 ? 'gain' : '' },
@@ -313,6 +331,7 @@ export class TesseraWallet extends HTMLElement {
       element('h2', {}, t.latest),
       rows.length > 0 ? element('ul', {}, ...rows) : element('p', { class: 'soft' }, t.none),
       element('p', { class: 'soft foot' }, t.from(new URL(this.#service ?? location.href).host)),
+      movements.length > 0 ? element('p', { class: 'soft' }, t.times(times.zone)) : '',
       element('p', { class: 'soft' }, this.#link('/account/profile#forum-wallet', t.hide)),
     )
   }
