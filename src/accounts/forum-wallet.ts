@@ -126,10 +126,10 @@ async function isFull(
 /** What a movement was. An administrator's reason stays on the member's own pages; only the service's own is shown. */
 function textOf(line: StatementLine, locale: Locale): string {
   const isOwnReason = line.reason?.startsWith('Forum score of ') === true
-  const { title } = describeMovement({ ...line, reason: isOwnReason ? line.reason : null }, locale)
-  const text = plainText(
-    [line.is_tip ? null : line.app_name, title].filter((part) => part !== null).join(' · '),
-  )
+  const { word, title } = describeMovement({ ...line, reason: isOwnReason ? line.reason : null }, locale)
+  // The title of a refund is that of what was paid.
+  const parts = [line.is_tip ? null : line.app_name, line.kind === 'refund' ? word : null, title]
+  const text = plainText(parts.filter((part) => part !== null).join(' · '))
   const characters = Array.from(text)
   if (characters.length <= TEXT_LENGTH_MAX) return text
   return `${characters.slice(0, TEXT_LENGTH_MAX - 1).join('')}…`

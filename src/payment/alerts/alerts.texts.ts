@@ -194,12 +194,18 @@ export const alerts = {
       },
     }),
     /** On the page only: a tip sends no mail. */
-    tipped: ({ name, points }: Facts) => ({
+    tipped: ({ name, points, net = points }: Facts) => ({
       subject: {
         en: `${name} tipped you ${pointsOf(points!)}.`,
         zh: `${name} 打赏了你 ${points} ${POINTS}。`,
       },
-      text: { en: 'It is a gift, and it is in your wallet.', zh: `${POINTS}已到账，这是赠与。` },
+      text:
+        net === points
+          ? { en: 'It is a gift, and it is in your wallet.', zh: `${POINTS}已到账，这是赠与。` }
+          : {
+              en: `It is a gift. After the fee, ${pointsOf(net!)} came into your wallet.`,
+              zh: `这是赠与。扣除手续费后，${net} ${POINTS}已到账。`,
+            },
     }),
     new_browser: ({ browser, system, ip }: Facts) => {
       const device = deviceNamed(browser, system)

@@ -111,7 +111,7 @@ export function iconOf({ kind }: { kind: AlertKind }): Icon {
 }
 
 /** The facts that are points, and the form of those that are days. */
-const AMOUNTS = ['points', 'each', 'balance']
+const AMOUNTS = ['points', 'net', 'each', 'balance']
 const DAY = /^\d{4}-\d\d-\d\d$/
 
 export type Alert = {
@@ -212,9 +212,10 @@ function chargeFacts({ app, points, purpose, balance, next }: Record<string, str
   return rows.filter((row): row is [Text, Text] => row[1] !== undefined)
 }
 
-/** The name of the giver of a tip, which is that of the payer today. */
-const GIVER = sql<string | null>`(
-  select payer.username from orders join users as payer on payer.id = orders.payer_id
+/** The name of the giver of a tip, which is that of the payer today, and the points that came into the wallet. */
+const GIFT = sql<{ name: string; net: string } | null>`(
+  select jsonb_build_object('name', payer.username, 'net', (orders.amount - orders.fee)::text)
+  from orders join users as payer on payer.id = orders.payer_id
   where alerts.kind = 'tipped' and orders.transaction_id = alerts.facts ->> 'tip'
 )`
 
@@ -237,14 +238,11 @@ export async function readAlerts(
       'alerts.raised_at',
       'alerts.read_at',
       'app.payment_id',
-      GIVER.as('giver'),
+      GIFT.as('gift'),
     ])
   if (before !== undefined) alerts = alerts.where('alerts.id', '<', before)
   const rows = await alerts.execute()
-  return rows.map(({ giver, ...alert }) => ({
-    ...alert,
-    facts: giver === null ? alert.facts : { ...alert.facts, name: giver },
-  }))
+  return rows.map(({ gift, ...alert }) => ({ ...alert, facts: { ...alert.facts, ...gift } }))
 }
 
 /** Marks a member's alerts up to this id as read, and returns how many were unread. Later alerts stay unread. */

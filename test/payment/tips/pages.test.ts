@@ -8,6 +8,7 @@ import { type Browser, browser, setSetting } from '../../harness/harness.ts'
 import { textOf } from '../../harness/markup.ts'
 import { makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
+import { refund } from '../../harness/orders.ts'
 import { rowOf, rowsOf, setRows } from '../../harness/rows.ts'
 import { beginTip, makeTipper, setAge, switchTips, tip } from '../../harness/tips.ts'
 
@@ -133,8 +134,14 @@ describe('the page of a tip', () => {
     const statement = textOf((await frank.client.get('/account')).body)
     expect(statement).toContain(account.tipFrom(erin.username))
     expect(statement).toContain(account.words.tipReceived)
-    const { subject } = alerts.mails.tipped({ name: erin.username, points: '50' })
-    expect(textOf((await frank.client.get('/account/alerts')).body)).toContain(subject)
+    const { fee } = await rowOf(test, 'orders', { transaction_id: sent.location!.split('/').at(-1)! }, [
+      'fee',
+    ])
+    expect(fee).toBeGreaterThan(0n)
+    const gift = alerts.mails.tipped({ name: erin.username, points: '50', net: String(50n - fee!) })
+    const told = textOf((await frank.client.get('/account/alerts')).body)
+    expect(told).toContain(gift.subject)
+    expect(told).toContain(gift.text)
     expect(textOf((await erin.client.get('/account/payments')).body)).toContain(account.tipTo(frank.username))
   })
 
@@ -339,8 +346,12 @@ describe('a member', () => {
     expect(await read()).toMatchObject({ tips: false })
     await setSetting(test, 'tips', 'on')
     const frank = await joined(0n)
-    await tip(test.deps, erin, frank)
-    expect((await read()).movements[0]).toMatchObject({ text: account.tipTo(frank.username), amount: -10 })
+    const { transaction_id } = await tip(test.deps, erin, frank)
+    const text = account.tipTo(frank.username)
+    expect((await read()).movements[0]).toMatchObject({ text, amount: -10 })
+    await refund(test, { transaction_id }, 10n)
+    const refunded = `${account.words.refund} · ${text}`
+    expect((await read()).movements[0]).toMatchObject({ text: refunded, amount: 10 })
   })
 })
 
