@@ -1,6 +1,6 @@
 /**
  * `tessera doctor --forum` sends each request that Tessera sends to a forum once, and says what fails: the sign-in, the reads of a member,
- * and the first page of each list. So an operator of any forum learns what it lacks. It needs no database, and spends some 17 of the
+ * and the first page of each list, and of each kind a page after the end. So an operator of any forum learns what it lacks. It needs no database, and spends some 20 of the
  * forum's requests of this minute.
  */
 import { SYSTEM_PATH } from '../../accounts/forum/api.ts'
@@ -10,6 +10,7 @@ import { apiHeaders, BODY_BYTES_MAX } from '../../accounts/forum/requests.ts'
 import { readSingle } from '../../accounts/forum/single-read.ts'
 import {
   AUTOMATIC_GROUPS,
+  type Fact,
   factOf,
   type ListedGroup,
   questionOf,
@@ -22,6 +23,10 @@ import { ask, cannotReach, type Finding, fault, off, skippedFor } from './findin
 const NONE = Symbol('nobody')
 /** The forum answers 404 about an id that it never gave. Otherwise deleted members would look like others. */
 const UNUSED_ID = 2_147_483_647
+/** Lists of each kind, none of which is empty at any forum. The worker reads a list until a page is empty. */
+const READ_TO_THE_END = ['staff', 'names', 'scores']
+/** A page that no forum has. */
+const FAR_PAGE = 100_000
 const KEY_CURE = 'make a read-only key of a single administrator, such as system, and set DISCOURSE_API_KEY'
 
 export type Found = Finding & { check: string }
@@ -166,9 +171,22 @@ async function examineList(config: Config, name: string, group_name: string | nu
   if (answer.body === NONE) return off(`${path} answers 404: the forum has no leaderboard`)
   const page = readPage(fact, 1, answer.body)
   if (page === undefined) return fault(`${path} is in no right form`)
-  return page.skipped > 0
-    ? fault(`${path} has ${page.skipped} rows without a right id`)
-    : { state: 'good', note: `${path}: ${page.rows.length}` }
+  if (page.skipped > 0) return fault(`${path} has ${page.skipped} rows without a right id`)
+  const endless = READ_TO_THE_END.includes(name) ? await examineEnd(config, fact, group_name) : undefined
+  return endless ?? { state: 'good', note: `${path}: ${page.rows.length}` }
+}
+
+/** A forum that ignores the number of the page has a list without end. Returns undefined when it ends. */
+async function examineEnd(
+  config: Config,
+  fact: Fact,
+  group_name: string | null,
+): Promise<Finding | undefined> {
+  const { path, bytes_max } = questionOf(fact, { group_name, leaderboard_id: '' }, FAR_PAGE)
+  const answer = await askFor(config, path, bytes_max!)
+  if (!('body' in answer)) return answer
+  if (readPage(fact, FAR_PAGE, answer.body)?.rows.length === 0) return undefined
+  return fault(`${path} must be empty: a list ends, so it must heed page or offset`)
 }
 
 async function askFor(

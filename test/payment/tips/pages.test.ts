@@ -1,4 +1,4 @@
-/** The page of a tip, its payment and receipt, the switches of members and administrators, and what each shows: spec/tips 2.1, 2.2 and 3.1. */
+/** The page of a tip, its payment and receipt, the switches of members and administrators, and what each shows: spec/tips 2.1, 2.2 and 3.1, and spec/accounts 5.10. */
 import { describe, expect, it } from 'vitest'
 import { clustersByTips } from '../../../src/admin/points/abuse.page.ts'
 import { cookieHeader } from '../../harness/browser.ts'
