@@ -267,7 +267,10 @@ describe.skipIf(isWithoutChromium)('the wallet in the forum’s menu', () => {
     const other = member
     member = { id: other.id + 1_000_000 }
     const first = await openMenu('forum.example.test')
-    expect((await shown(first.page)).state).toBe('other')
+    expect(await shown(first.page)).toMatchObject({
+      state: 'other',
+      hrefs: [`${service}/sign-in/forum?return_to=%2Faccount`],
+    })
     await first.context.close()
     member = other
     const { id } = await world.userOf(member)

@@ -9,6 +9,8 @@ export const tips = {
   /** The heading of the pay page. */
   gift: (name: string) => ({ en: `A gift to ${name}`, zh: `赠与 ${name}` }),
   author: { en: 'Author', zh: '作者' },
+  /** In place of the description of the order, which is stored in English. */
+  product: { en: 'Tip', zh: '打赏' },
   atForum: { en: 'Member of the forum', zh: '论坛成员' },
   post: { en: 'The post you came from', zh: '你打开的帖子' },
   amount: { en: 'How much', zh: '打赏多少' },

@@ -21,7 +21,7 @@ const TEXTS = {
     hide: 'Do not show it in the forum',
     states: {
       signIn: ['Sign in to see your wallet', 'Sign in'],
-      other: ['Your wallet is open for another member', 'Open'],
+      other: ['Your wallet is open for another member', 'Switch'],
       hidden: ['Your wallet is not shown in the forum', 'Settings'],
       offline: ['The wallet cannot be reached', 'Open'],
     },
@@ -42,7 +42,7 @@ const TEXTS = {
     hide: '不在论坛显示',
     states: {
       signIn: ['登录后查看钱包', '登录'],
-      other: ['钱包当前登录的是另一个账号', '打开'],
+      other: ['钱包当前登录的是另一个账号', '切换'],
       hidden: ['你已关闭在论坛显示钱包', '设置'],
       offline: ['暂时无法连接钱包', '打开'],
     },
@@ -56,7 +56,8 @@ const TEXTS = {
 const PATHS = {
   // The member is signed in at the forum, so one click leads there and back.
   signIn: '/sign-in/forum?return_to=%2Faccount',
-  other: '/account',
+  // It ends the session of the other member.
+  other: '/sign-in/forum?return_to=%2Faccount',
   hidden: '/account/profile#forum-wallet',
   offline: '/account',
 }
