@@ -78,7 +78,9 @@ it('finds rings, top movers and related new accounts, without old ones', async (
   const { body } = await admin.get('/admin/abuse')
   expect(body).toContain(`href="/admin/wallets/${a.owner.id}"`)
 
-  expect(textOf(body)).toContain(words.why.rings(46))
+  expect(textOf(body)).toContain(
+    `@${a.owner.username} → @${b.owner.username} → @${c.owner.username} · ${words.why.rings(46)}`,
+  )
 
   const later = new Date(now.getTime() + 31 * DAY_MS)
   expect(await movementPatterns(test.db, later)).toEqual({ rings: [], movers: [], byRecipient: [] })
