@@ -56,7 +56,12 @@ export type MovementFilter = {
   until?: Date | undefined
   /** Only movements older than this entry. */
   before?: bigint | undefined
+  /** Only payments, refunds and transfers with this member, among the newest LOOKED_THROUGH_MAX movements. */
+  partner_id?: bigint | undefined
 }
+
+/** A search for the movements with one member looks through so many. */
+export const LOOKED_THROUGH_MAX = 2_000
 
 /** A movement of an account, in signed whole points, with the order or the transfer that caused it. */
 export type AccountMovement = {
@@ -88,7 +93,7 @@ export type AccountMovement = {
 export async function movementsOf(
   db: Db,
   account_id: bigint,
-  { from, until, before }: MovementFilter,
+  { from, until, before, partner_id }: MovementFilter,
   limit: number,
 ): Promise<AccountMovement[]> {
   // The first entries of a time are found by halving, because entries have no index of times.
@@ -108,7 +113,7 @@ export async function movementsOf(
     with j as materialized (
       select e.id as entry_id, e.amount, j.*
       from entries as e join journal as j on j.id = e.journal_id
-      where ${sql.join(within, sql` and `)} order by e.id desc limit ${limit}
+      where ${sql.join(within, sql` and `)} order by e.id desc limit ${partner_id === undefined ? limit : LOOKED_THROUGH_MAX}
     )
     select j.entry_id as id, j.id as journal_id, j.kind, j.reference, coalesce(j.reason, ${memo}) as reason, j.amount, j.posted_at,
       coalesce(o.transaction_id, t.transaction_id) as transaction_id, o.description, o.amount as order_amount,
@@ -116,6 +121,8 @@ export async function movementsOf(
       coalesce(o.payer_id, t.from_user_id) as from_user_id, coalesce(o.payee_id, t.to_user_id) as to_user_id,
       coalesce(${partner('from')}, (select username from users where id = o.payer_id)) as from_username,
       coalesce(${partner('to')}, (select username from users where id = o.payee_id)) as to_username
-    from j ${ITS_FACTS} order by j.entry_id desc`.execute(db)
+    from j ${ITS_FACTS}
+    where ${partner_id === undefined ? sql`true` : sql`${partner_id}::bigint in (o.payer_id, o.payee_id, t.from_user_id, t.to_user_id)`}
+    order by j.entry_id desc limit ${limit}`.execute(db)
   return rows
 }

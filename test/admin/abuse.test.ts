@@ -76,7 +76,15 @@ it('finds rings, top movers and related new accounts, without old ones', async (
 
   const admin = await (await makePerson(test, { username: 'root', is_admin: true })).signIn()
   const { body } = await admin.get('/admin/abuse')
-  expect(body).toContain(`href="/admin/wallets/${a.owner.id}"`)
+  // A name leads to what moved between the member and the next one.
+  const between = `/admin/wallets/${b.owner.id}?with=${a.owner.id}`
+  expect(body).toContain(`href="${between}"`)
+  const { body: compared } = await admin.get(between)
+  const amounts = (html: string) =>
+    [...html.matchAll(/class="end(?: plus)?">(.\d+)</g)].map(([, amount]) => amount)
+  expect(amounts(compared)).toEqual(['−50', '+285'])
+  expect(amounts((await admin.get(`/admin/wallets/${b.owner.id}`)).body).length).toBeGreaterThan(2)
+  expect((await admin.get(`/admin/wallets/${b.owner.id}?with=999999`)).status).toBe(404)
 
   expect(textOf(body)).toContain(
     `@${a.owner.username} → @${b.owner.username} → @${c.owner.username} · ${words.why.rings(46)}`,

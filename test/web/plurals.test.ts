@@ -21,6 +21,7 @@ const NEVER_ONE = [
   'registry.bounded',
   'logoutDeliveries.attempts',
   'team.faults.full',
+  'console.wallet.onlyWith',
   'console.abuse.why.byRecipient',
   'console.abuse.why.byAddress',
   'console.abuse.why.byTips',

@@ -8,7 +8,7 @@ import { reasonOf } from '../../accounts/movements.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { HISTORY_LINES, PAGE_LINES } from '../../database/paging.ts'
-import { type Journal, movementsOf, readJournals } from '../../ledger/journals.ts'
+import { type Journal, LOOKED_THROUGH_MAX, movementsOf, readJournals } from '../../ledger/journals.ts'
 import { type Notification, readNotifications } from '../../payment/notifications/redelivery.ts'
 import { isExpired } from '../../payment/orders/orders.ts'
 import { refundsOf } from '../../payment/orders/refunds.ts'
@@ -41,6 +41,9 @@ declare module '../../web/views.ts' {
       apps: Awaited<ReturnType<typeof paymentAppsOf>>
       movements: ShownMovement[]
       asked: PeriodAsked
+      /** The member whose movements with this one are shown, and through how many movements the search for them looks. */
+      partner: { id: bigint; username: string } | undefined
+      lookedThrough: number
       history: WordedEntry[]
     }
   }
@@ -54,7 +57,8 @@ declare module '../../web/views.ts' {
 
 type OneTransaction = FastifyRequest<{ Params: { transaction_id: string } }>
 
-const Paged = z.object({ before: cursor })
+/** `with`: only movements with this member. */
+const Paged = z.object({ before: cursor, with: cursor })
 
 /** Registers the pages. The caller's scope must require an administrator. */
 export function movementPages(app: FastifyInstance, deps: Core): void {
@@ -123,12 +127,13 @@ async function showTransfer(request: OneTransaction, reply: FastifyReply, { db }
 async function showWallet(request: Numbered, reply: FastifyReply, { db, settings, clock }: Core) {
   const user_id = idOf(request)
   const asked = PeriodAsked.parse(request.query)
-  const { before } = Paged.parse(request.query)
+  const { before, with: partner_id } = Paged.parse(request.query)
   const { time_zone: zone } = await settings.read()
-  const filter = { ...spanOf(asked, { now: clock(), zone }), before }
+  const filter = { ...spanOf(asked, { now: clock(), zone }), before, partner_id }
   const member = await memberWithWallet(db, user_id)
   const { account_id } = member
-  const [apps, found, history] = await Promise.all([
+  const [partner, apps, found, history] = await Promise.all([
+    partner_id === undefined ? undefined : memberWithWallet(db, partner_id),
     paymentAppsOf(db, user_id),
     account_id === null ? [] : movementsOf(db, account_id, filter, PAGE_LINES + 1),
     readAudit(db, { subject: `user:${user_id}` }, HISTORY_LINES),
@@ -141,9 +146,11 @@ async function showWallet(request: Numbered, reply: FastifyReply, { db, settings
     movements: rows.map((line) => showMovement(line, user_id, request.locale)),
     history: await inWords(db, request.locale, history),
     asked,
-    older: olderUrl(path, asked, next),
+    partner: partner && { id: partner.id, username: partner.username },
+    lookedThrough: LOOKED_THROUGH_MAX,
+    older: olderUrl(path, { ...asked, with: partner_id?.toString() }, next),
     before,
-    newest: path,
-    isSearch: listUrl('', asked) !== '',
+    newest: listUrl(path, { with: partner_id }),
+    isSearch: partner !== undefined || listUrl('', asked) !== '',
   })
 }

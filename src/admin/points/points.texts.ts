@@ -115,6 +115,11 @@ export const wallet = {
   number: { en: 'Member number', zh: '成员编号' },
   level: { en: 'Trust level', zh: '信任等级' },
   applications: { en: 'Payment applications', zh: '收款应用' },
+  onlyWith: (count: string) => ({
+    en: `Among the newest ${count} movements, only those with`,
+    zh: `最近 ${count} 笔变动中，仅显示与此成员之间的：`,
+  }),
+  all: { en: 'All movements', zh: '全部变动' },
 } satisfies Texts
 
 export const history = {
@@ -169,8 +174,8 @@ export const abuse = {
   /** What an administrator does with a row. */
   next: {
     rings: {
-      en: 'Open the statements: goods explain most rings. If the same sum only goes round, freeze the wallets and ask.',
-      zh: '请先看双方明细：多数只是正常买卖。若同一笔数额只是来回转，可冻结钱包并询问。',
+      en: 'Open a name to see what moved to the next one: goods explain most rings. If the same sum only goes round, freeze the wallets and ask.',
+      zh: '点开成员即可看到其与下一位之间的变动：多数只是正常买卖。若同一笔数额只是来回转，可冻结钱包并询问。',
     },
     movers: {
       en: 'Open the statement: many small sums in and one large sum out is how stolen ones leave.',

@@ -43,7 +43,11 @@ export function showPatterns(found: Found, { t, points }: Locale): Pattern[] {
     patternOf('rings', found.rings, ({ usernames, user_ids, percent, ...ring }) =>
       suspect(percent, {
         ...ring,
-        members: usernames.map((username, i) => ({ username, href: walletOf(user_ids[i]!) })),
+        // Each leads to what moved between the member and the next one.
+        members: usernames.map((username, i) => ({
+          username,
+          href: `${walletOf(user_ids[i]!)}?with=${user_ids[(i + 1) % user_ids.length]!}`,
+        })),
         isRing: true,
         why: why.rings(percent),
       }),
