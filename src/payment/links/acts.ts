@@ -77,16 +77,20 @@ export async function createLink(
   return slug
 }
 
-/** Changes a link. Placed orders keep their amounts. Throws conflict for another kind of delivery than the one it has sold. */
+/**
+ * Changes a link. Placed orders keep their amounts. With `seen`, the moment of the change that the form shows, it changes nothing after
+ * another change, and returns false. Throws conflict for another kind of delivery than the one it has sold.
+ */
 export async function editLink(
   deps: Core,
   payment_id: string,
-  { slug, details }: { slug: string; details: LinkDetails },
+  { slug, details, seen }: { slug: string; details: LinkDetails; seen?: Date | undefined },
   actor: Actor,
-): Promise<void> {
+): Promise<boolean> {
   const settings = await deps.settings.read()
-  await deps.db.transaction().execute(async (tx) => {
+  const isSaved = await deps.db.transaction().execute(async (tx) => {
     const { app, link } = await lockLink(tx, payment_id, slug, actor)
+    if (seen !== undefined && seen.getTime() !== link.updated_at.getTime()) return false
     if (link.state === 'ended') throw new AppError('conflict', 'This link has ended')
     if (details.delivery !== link.delivery && (await hasSold(tx, link.id)))
       throw new AppError('conflict', 'A link keeps the kind of delivery that it has sold')
@@ -102,8 +106,10 @@ export async function editLink(
       .execute()
     await storeDelivery(tx, deps, link.id, details)
     await audit(tx, 'link.edit', payment_id, { slug, title: values.title }, actor)
+    return true
   })
-  await redrawPreview(deps, slug)
+  if (isSaved) await redrawPreview(deps, slug)
+  return isSaved
 }
 
 /** The states that an act of the team leads from, and the one that it leads to. */

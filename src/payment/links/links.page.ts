@@ -1,5 +1,6 @@
 /** …/links: the links of an application, the form of each, and what its team does with it. spec/links 1.1–1.3 and 4.1. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { TABLE_LINES } from '../../database/paging.ts'
@@ -63,6 +64,14 @@ type Editing = {
   freeMax: bigint
 } & Selling
 
+/** The moment of the change that a form shows. */
+const Seen = z.object({
+  seen: z.iso
+    .datetime()
+    .transform((text) => new Date(text))
+    .optional(),
+})
+
 /** Two long texts and what is delivered, each percent-encoded. */
 const config = { bodyLimit: 2 * BODY_BYTES_MAX }
 
@@ -96,8 +105,17 @@ export function teamLinkPages(app: FastifyInstance, deps: Core): void {
   app.post(ONE, config, async (request: OwnedRequest, reply) => {
     const { owned, link } = await findLink(request, deps, 'settings.edit')
     const details = await readLink(request, deps, owned)
-    await editLink(deps, owned.payment_id, { slug: link.slug, details }, actorOf(request))
-    return reply.done(addressOf(request, link.slug), { text: request.locale.t.teamLinks.saved })
+    const { seen } = readForm(request, Seen)
+    const { teamLinks: l } = request.locale.t
+    const isSaved = await editLink(
+      deps,
+      owned.payment_id,
+      { slug: link.slug, details, seen },
+      actorOf(request),
+    )
+    // The page shows the form as it was typed, with the moment of the other change.
+    if (!isSaved) throw new FormRefused({ '': l.changedMeanwhile }, 'conflict')
+    return reply.done(addressOf(request, link.slug), { text: l.saved })
   })
 
   for (const change of ['publish', 'pause', 'resume', 'end'] as const) changeForm(app, deps, change)

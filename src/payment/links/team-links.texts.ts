@@ -67,6 +67,10 @@ export const teamLinks = {
     en: 'Saved. Orders that were placed before keep their price.',
     zh: '已保存。此前的订单价格不变。',
   },
+  changedMeanwhile: {
+    en: 'The link was changed after you opened this page. Your fields are as you typed them: compare them with the page of the link, and save again.',
+    zh: '你打开此页面后，链接已被更改。下面是你填写的内容，请与链接页面核对后再次保存。',
+  },
   createdCodes: {
     en: 'Saved as a draft. Now add the codes that it sells.',
     zh: '已存为草稿。接下来请添加要出售的卡密。',

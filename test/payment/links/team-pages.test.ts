@@ -168,6 +168,24 @@ describe('the form of a link', () => {
     expect(await stored()).toEqual({ ...before, title: 'Other cats' })
   })
 
+  it('overwrites no change that was made after it was opened, but keeps what was typed', async () => {
+    const link = await makeLink(test, merchant)
+    const address = `${LINKS}/${link.slug}`
+    const [first, second] = [await owner.get(address), await owner.get(address)]
+    test.clock.advance(1_000)
+    expect((await owner.submit(second, address, linkFields({ amount: '99' }))).status).toBe(303)
+    const late = await owner.submit(first, address, linkFields({ title: 'Late cats' }))
+    expect([late.status, textOf(late.body).includes(l.changedMeanwhile)]).toEqual([409, true])
+    expect(late.body).toContain('value="Late cats"')
+    expect(await rowOf(test, 'links', { slug: link.slug })).toMatchObject({
+      amount: 99n,
+      title: 'Cat stickers',
+    })
+    const fields = untouchedFields(late.body, address)
+    expect((await owner.post(address, { ...fields, amount: '98' })).status).toBe(303)
+    expect(await rowOf(test, 'links', { slug: link.slug })).toMatchObject({ amount: 98n, title: 'Late cats' })
+  })
+
   it('keeps the kind of delivery that a link has sold, and changes no receipt', async () => {
     const link = await makeLink(test, merchant, { delivery: 'text', delivered: 'First' })
     await buyAt(test.deps, link, alice)
