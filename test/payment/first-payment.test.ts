@@ -88,7 +88,7 @@ describe.skipIf(isWithoutChromium)('somebody new', () => {
       await signIn(page, newcomer)
       await fillIn(page, 'Mugs', callback)
       await click(button(page, en.testMode.create))
-      await click(page.getByRole('link', { name: en.shop.keys }))
+      await click(page.getByRole('link', { name: en.shop.keys }).first())
       await click(page.getByRole('link', { name: en.developers.show }))
       const shown = async (id: string) => (await page.locator(`#${id}`).innerText()).trim()
       const settings = {

@@ -21,7 +21,7 @@ const APPS = '/payment/applications'
 const typedOrder = { description: t.product, amount: '10' }
 const pathOf = (url: string) => new URL(url, test.url).pathname
 
-it('a new member pays a test order by four clicks, without a program and an address', async () => {
+it('a new member pays a test order by three clicks, without a program and an address', async () => {
   const newcomer = await makePerson(test, { username: 'newcomer', trust_level: 0 })
   const browser = await newcomer.signIn()
   const list = await browser.get(APPS)
@@ -33,13 +33,15 @@ it('a new member pays a test order by four clicks, without a program and an addr
   const app = await rowOf(test, 'payment_apps', { applicant_id: newcomer.id })
   const overview = `${APPS}/${app.payment_id}`
   expect(app.callback_url).toBe(`${test.deps.config.PUBLIC_URL}${overview}`)
-  // 2. Go on from its keys.
-  expect((await browser.get(made.location!)).body).toContain(
-    `class="button primary block big" href="${overview}"`,
-  )
+  // The first act is the order. The keys stand beside it, once.
+  expect(made.location).toBe(overview)
   const first = await browser.get(overview)
   expect(textOf(first.body)).toContain(t.first.title)
-  // 3. Create the order, 4. pay it.
+  const keys = [/data-copy="tk_test[A-Za-z0-9]{36}"/, /data-copy="[0-9a-f]{64}"/]
+  for (const key of keys) expect(first.body).toMatch(key)
+  expect(first.body.indexOf(`action="${overview}/test-order"`)).toBeLessThan(first.body.search(keys[0]!))
+  for (const key of keys) expect((await browser.get(overview)).body).not.toMatch(key)
+  // 2. Create the order, 3. pay it.
   const { location } = await browser.submit(first, `${overview}/test-order`, typedOrder)
   const paid = await browser.submit(await browser.get(location!), pathOf(location!))
   expect(pathOf(paid.location!)).toBe(overview)

@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { readForm } from '../../web/forms/forms.ts'
+import { showOnce } from '../../web/forms/shown-once.ts'
 import { APPLICATIONS } from '../rights/owned.ts'
 import { applicationsOf, applyForPaymentApp, newAppForm, PENDING_APPS_MAX, returnWithout } from './apps.ts'
 import { offersOf } from './handover.ts'
@@ -46,7 +47,7 @@ export function appListPages(app: FastifyInstance, deps: Core): void {
     if (isTest) {
       await deps.limits.hit('key_pairs', applicant_id.toString())
       const credentials = await createTestApp(deps, { applicant_id, ...facts, ip: request.ip })
-      return showMade(reply, deps, credentials, made.test(facts.name))
+      return showMadeTest(reply, deps, credentials, made.test(facts.name))
     }
     await deps.limits.hit('key_pairs', applicant_id.toString())
     const callback_url = facts.callback_url ?? returnWithout(deps)
@@ -60,11 +61,28 @@ export function appListPages(app: FastifyInstance, deps: Core): void {
   })
 }
 
+type Made = { payment_id: string; token: string; secret_key: string }
+
+/** Leads to the overview of a new test application, whose first act is a test order. It shows the keys once, beside that. */
+export function showMadeTest(
+  reply: FastifyReply,
+  deps: Core,
+  { payment_id, token, secret_key }: Made,
+  text: string,
+): FastifyReply {
+  const page = `${APPLICATIONS}/${payment_id}`
+  showOnce(reply, page, { token, secret_key } satisfies MadeKeys, deps)
+  return reply.done(page, { text })
+}
+
+/** The keys of a new test application. */
+export type MadeKeys = { token: string; secret_key: string }
+
 /** Leads to the page that shows the keys of a new application once. */
 export function showMade(
   reply: FastifyReply,
   deps: Core,
-  { payment_id, token, secret_key }: { payment_id: string; token: string; secret_key: string },
+  { payment_id, token, secret_key }: Made,
   text: string,
 ): FastifyReply {
   return showNewSecret(reply, deps, {

@@ -234,7 +234,6 @@ export const testMode = {
     en: 'Leave it empty if you only sell by payment links, or to try a test application.',
     zh: '只用收款链接售卖，或仅试用测试应用时，可以留空。',
   },
-  toFirstOrder: { en: 'Create your first test order', zh: '创建第一笔测试订单' },
   createTwin: { en: 'Create its test application', zh: '创建对应的测试应用' },
   toTest: { en: 'Its test application', zh: '对应的测试应用' },
   toLive: { en: 'The live application', zh: '对应的正式应用' },

@@ -14,7 +14,7 @@ import { getOwned } from './own-app.ts'
 
 type Owned = Awaited<ReturnType<typeof getOwned>>
 
-/** New keys: of an application that was just made, or one that replaces another. */
+/** New keys: of a live application that was just made, or one that replaces another. */
 export type NewSecret =
   | { kind: 'made' | 'token'; token: string; secret_key: string }
   | { kind: 'key'; key: string }
@@ -36,8 +36,6 @@ declare module '../../web/views.ts' {
       addresses: Field[]
       guide: string
       back: string
-      /** The overview of a new test application, where its first order is created. */
-      firstOrder: string | undefined
     }
   }
 }
@@ -72,17 +70,16 @@ export function newSecretPage(app: FastifyInstance, deps: GatewayCore): void {
       pem: secret.kind === 'pair' ? pemOf('PRIVATE KEY', secret.private_base64) : undefined,
       addresses: await addressesFor(request, deps, owned, secret),
       guide: GUIDES[secret.kind],
-      back: base + wayOn(secret.kind, owned),
-      firstOrder: secret.kind === 'made' && owned.book === 'test' ? base : undefined,
+      back: base + wayOn(secret.kind),
     })
   })
 }
 
-/** The page that comes next. A test application is ready to use, so it leads to the addresses and keys. */
-function wayOn(kind: NewSecret['kind'], { book }: Owned): string {
+/** The page that comes next. */
+function wayOn(kind: NewSecret['kind']): string {
   if (kind === 'events') return '/events'
   if (kind === 'access') return '/access-keys'
-  return kind === 'made' && book === 'live' ? '' : '/developers'
+  return kind === 'made' ? '' : '/developers'
 }
 
 const GUIDES: Record<NewSecret['kind'], string> = {

@@ -13,7 +13,7 @@ import { APPLICATION, actorOf, type OwnedRequest, pathOf } from '../rights/owned
 import type { Right } from '../rights/rights.ts'
 import { callRefusal } from '../wire-fields/addresses.ts'
 import { Amount } from '../wire-fields/fields.ts'
-import { showMade, slow, wordsOf } from './apps.page.ts'
+import { showMadeTest, slow, wordsOf } from './apps.page.ts'
 import { navFor } from './area.ts'
 import { OVERLAP_HOURS_MAX } from './key-changes.ts'
 import {
@@ -176,7 +176,7 @@ function testForm(app: FastifyInstance, deps: Core): void {
   app.post(`${APPLICATION}/test`, { config }, async (request: OwnedRequest, reply) => {
     await deps.limits.hit('key_pairs', sessionOf(request).user.id.toString())
     const { name, ...credentials } = await createTwin(deps, request.params.payment_id, actorOf(request))
-    return showMade(reply, deps, credentials, request.locale.t.paymentApps.made.test(name))
+    return showMadeTest(reply, deps, credentials, request.locale.t.paymentApps.made.test(name))
   })
 }
 

@@ -98,8 +98,8 @@ declare module '../../web/views.ts' {
   interface PartData {
     'payment/buyer/receipt': {
       order: LoadedOrder
-      /** Whether it has delivered codes, which paper does not show. */
-      hasCodes: boolean
+      /** What an order of a link has delivered, which paper shows too. */
+      delivered: Delivered | undefined
       refunds: Awaited<ReturnType<typeof refundsOf>>
       address: string
       host: string

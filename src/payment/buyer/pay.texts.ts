@@ -176,7 +176,6 @@ export const pay = {
     status: { en: 'Status', zh: '状态' },
     total: { en: 'Total', zh: '合计' },
     code: { en: 'Code', zh: '卡密' },
-    codeText: { en: 'See the address of this receipt.', zh: '见收据地址。' },
     noRefund: { en: 'Nothing so far', zh: '截至目前没有退款' },
     address: { en: 'Address of this receipt', zh: '收据地址' },
     addressText: {

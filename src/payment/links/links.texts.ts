@@ -190,6 +190,8 @@ export const paymentLinks = {
   begins: { en: 'It begins', zh: '开始时间' },
   got: { en: 'What you got', zh: '购得内容' },
   copyAll: { en: 'Copy all', zh: '全部复制' },
+  copyCode: { en: 'Copy the code', zh: '复制卡密' },
+  copyText: { en: 'Copy the text', zh: '复制内容' },
   onlyYou: {
     en: 'Only you can see this, here on your receipt, for as long as you like.',
     zh: '只有你能在这里看到，收据会一直保留。',
@@ -217,7 +219,7 @@ export const paymentLinks = {
     product: { en: 'For', zh: '用途' },
     paid: { en: 'Thank you for giving', zh: '感谢你的支持' },
   },
-  opensAt: (host: string) => ({ en: `Opens ${host}`, zh: `将打开 ${host}` }),
+  open: (host: string) => ({ en: `Open ${host}`, zh: `打开 ${host}` }),
   refunded: {
     en: 'Refunded. The shop may have revoked this code.',
     zh: '已退款，商户可能已停用此卡密。',

@@ -4,6 +4,8 @@ import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { FairQueue } from '../../platform/fair-queue.ts'
 import { type BarChart, barChart } from '../../web/bar-chart.ts'
+import { readOnce } from '../../web/forms/shown-once.ts'
+import type { MadeKeys } from '../apps/apps.page.ts'
 import { areaOf, type Trouble } from '../apps/area.ts'
 import { type GoingLive, goingLiveOf } from '../apps/go-live.ts'
 import { ownedFor } from '../apps/settings.page.ts'
@@ -29,6 +31,8 @@ declare module '../../web/views.ts' {
       failing: Failing | undefined
       orders: PartData['payment/merchant/order-rows']['orders']
       chart: BarChart
+      /** The keys of a test application that was just made, once. */
+      made: MadeKeys | undefined
       /** Of a test application with a paid order. */
       proven: { round: Round; going: GoingLive | undefined } | undefined
       now: Date
@@ -40,7 +44,7 @@ declare module '../../web/views.ts' {
     'payment/merchant/overview-steps': { owned: Owned; progress: Overview['progress'] }
     'payment/merchant/first-payment': { owned: Owned; progress: Overview['progress'] }
     'payment/merchant/test-order': { owned: Owned; isFirst: boolean }
-    'payment/merchant/first-payment-aids': { owned: Owned }
+    'payment/merchant/first-payment-aids': { owned: Owned; made: MadeKeys | undefined }
     'payment/merchant/overview-failing': { owned: Owned; failing: Failing }
     'payment/merchant/overview-today': Pick<Overview, 'takings'> & { unit: Unit }
     'payment/merchant/overview-takings': Pick<Overview, 'takings' | 'range'> & { chart: BarChart; unit: Unit }
@@ -68,6 +72,7 @@ export function overviewPage(app: FastifyInstance, deps: Core, queue: FairQueue)
         trouble && (await failingOf(deps, trouble, { user_id: user.id, payment_id: owned.payment_id })),
       orders: overview.orders.map((order) => ({ ...order, fate: fateOf(order, now) })),
       chart: barChart(bars),
+      made: owned.book === 'test' ? readOnce<MadeKeys>(reply, deps) : undefined,
       proven: await provenOf(deps, owned, user.id, overview.progress),
       now,
     })

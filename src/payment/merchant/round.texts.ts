@@ -37,6 +37,11 @@ export const round = {
       zh: '申请正式应用。它使用另一组密钥，与测试订单分开。',
     },
     applyLink: { en: 'Payment applications', zh: '收款应用' },
+    keys: { en: 'Test keys', zh: '测试密钥' },
+    keysText: {
+      en: `For your own program, later. The token and the Secret Key are shown only this once; you can replace them at any time. They move play ${POINTS} only.`,
+      zh: `以后接入自己的程序时使用。Token 与 Secret Key 仅显示这一次，可随时更换；它们只能动用虚拟${POINTS}。`,
+    },
     epay: { en: 'Coming from an epay shop?', zh: '已有易支付商店？' },
     epayText: (pid: string) => ({
       en: `Enter the gateway address and the pid ${pid} in its settings. It needs no code.`,

@@ -72,6 +72,14 @@ describe('the page of a link', () => {
     expect(receipt.headers['cache-control']).toBe('no-store')
     expect(receipt.body).toContain('SECRET-&lt;b&gt;-1')
     expect(textOf(receipt.body)).toContain(l.use.many)
+    // The main button is for what was bought. Paper has it too.
+    const primaries = [...receipt.body.matchAll(/class="[^"]*\bprimary\b[^>]*data-copy="([^"]*)"/g)].map(
+      ([, copied]) => copied,
+    )
+    expect(primaries).toEqual(['SECRET-&lt;b&gt;-1\nSECRET-2'])
+    expect(receipt.body.match(/\bprimary\b/g)).toHaveLength(1)
+    const paper = receipt.body.slice(receipt.body.indexOf('paper-only'))
+    expect(paper).toContain('<code>SECRET-&lt;b&gt;-1</code><br><code>SECRET-2</code>')
     expect(receipt.body).toContain('SECRET-2')
     expect(receipt.body).not.toContain('SECRET-3')
     expect(textOf(receipt.body)).toContain('Enjoy & print')
@@ -225,6 +233,19 @@ describe('the page of a link', () => {
     expect(form.body).toContain(`>${l.buy}</button>`)
     const { location } = await client.submit(form, path, { amount: '7' })
     expect((await client.get(location!)).body).toContain(p.submit('7', 7n, false))
+  })
+
+  it.each([
+    ['url', 'https://files.example/set?a=1&b=2', 'href="https://files.example/set?a=1&amp;b=2"'],
+    ['text', 'Fold here.\nThen there.', 'data-copy="Fold here.\nThen there."'],
+  ] as const)('shows what was bought by its main button: %s', async (delivery, delivered, button) => {
+    const link = await makeLink(test, merchant, { delivery, delivered })
+    const { transaction_id } = await buyAt(test.deps, link, alice)
+    const { body } = await client.get(`/payment/pay/${transaction_id}`)
+    const primary = /<(?:a|button) class="[^"]*\bprimary\b[^>]*>/.exec(body)?.[0]
+    expect(primary).toContain(button)
+    expect(body.match(/\bprimary\b/g)).toHaveLength(1)
+    expect(textOf(body.slice(body.indexOf('paper-only')))).toContain(delivered.split('\n')[0])
   })
 
   it('says once that it is sold out', async () => {

@@ -309,7 +309,7 @@ export const PAGES: ListedPage[] = [
   merchant('payment/apps/go-live', ({ testApp }) => `/payment/applications/${testApp.payment_id}/go-live`),
   merchant('payment/merchant/overview test', ({ testApp }) => `/payment/applications/${testApp.payment_id}`),
   buyer('payment/merchant/orders empty', pending('/orders')),
-  newcomer('payment/apps/new-secret test', '/payment/applications', [
+  newcomer('payment/merchant/overview made', '/payment/applications', [
     {
       to: '/payment/applications',
       typed: { name: 'Tea', callback_url: 'https://tea.example.org/paid' },
