@@ -17,7 +17,11 @@ const REQUESTS: Record<AccessScope, string> = {
 export function firstCalls(url: string, { client_id, client_secret, scopes }: Credentials): string {
   const [, request] = Object.entries(REQUESTS).find(([scope]) => (scopes as string[]).includes(scope))!
   return [
-    `TOKEN=$(curl -sS -u ${client_id}:${client_secret} -d grant_type=client_credentials ${url}${TOKEN_PATH} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
-    `curl -sS -H "Authorization: Bearer $TOKEN" ${url}${API_PATH}${request}`,
+    `TOKEN=$(curl -sS -u ${client_id}:${client_secret} \\`,
+    `  -d grant_type=client_credentials \\`,
+    `  ${url}${TOKEN_PATH} \\`,
+    `  | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
+    `curl -sS -H "Authorization: Bearer $TOKEN" \\`,
+    `  ${url}${API_PATH}${request}`,
   ].join('\n')
 }

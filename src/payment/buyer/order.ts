@@ -9,6 +9,7 @@ import { makeBatcher } from '../../database/batcher.ts'
 import type { Db } from '../../database/connection.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { signerFrom, withSignedTrade } from '../gateway/messages.ts'
+import { PICTURES } from '../links/pictures.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
 import { isExpired } from '../orders/orders.ts'
 import { type FindPaidOrder, makeFindPaidOrder, type PaidOrder } from '../orders/return.ts'
@@ -84,6 +85,7 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
       'app.order_minutes',
       'sale.for_user_id',
       'link.slug as link_slug',
+      PICTURES.picture.as('link_picture'),
       sql<boolean>`coalesce(link.delivery = 'none' and link.amount is null, false)`.as('is_tip'),
       'link.thanks as link_thanks',
       'sale.name as said_name',

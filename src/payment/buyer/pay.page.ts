@@ -12,6 +12,7 @@ import { AppError } from '../../platform/errors.ts'
 import type { NextStep } from '../../web/next-steps.ts'
 import { type Delivered, deliveryOf } from '../links/delivery.ts'
 import { removeMessage } from '../links/messages.ts'
+import { pictureOf } from '../links/pictures.ts'
 import { publicIdOf } from '../mandates/mandates.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
 import { payUrl, RETURNS } from '../orders/orders.ts'
@@ -64,6 +65,8 @@ declare module '../../web/views.ts' {
     'payment/buyer/pay': {
       user: Session['user']
       order: LoadedOrder
+      /** The path of the picture of what a link sells. */
+      picture: string | undefined
       shop: string
       balance: bigint
       frozenReason: string | null
@@ -107,6 +110,7 @@ declare module '../../web/views.ts' {
     }
     'payment/buyer/shop-notification': NotificationState & { order: LoadedOrder }
     'payment/buyer/payee': { order: LoadedOrder }
+    'payment/buyer/pay-facts': { order: LoadedOrder }
     'payment/links/delivered': {
       delivered: Delivered
       /** The merchant's thanks, and the shop that says it. */
@@ -293,6 +297,10 @@ async function showOrder(
   const data = {
     user: session.user,
     order,
+    picture:
+      order.link_slug === null
+        ? undefined
+        : pictureOf({ slug: order.link_slug, picture: order.link_picture }),
     shop: shopOf(deps, order),
     balance: wallet.balance,
     frozenReason: wallet.frozen_reason,

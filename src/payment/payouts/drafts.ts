@@ -1,8 +1,9 @@
 /** Payouts of the merchant's page: a file becomes a draft, which the owner looks at and pays. spec/payouts 3.1 and 3.2. */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
+import type { Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
-import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
+import { dayIn } from '../../web/periods/days.ts'
 import { byLevel } from '../orders/transfers.ts'
 import { type Actor, audit, getPermitted, lockPermitted } from '../rights/rights.ts'
 import type { FileLine, LineFault, NamedMember } from './csv.ts'
@@ -39,9 +40,10 @@ export async function createDraft(
   const { id: app_id } = await getPermitted(deps.db, payment_id, actor.user_id, 'settings.edit')
   await deps.limits.hit('payouts', app_id.toString())
   const ids = await idsOf(deps, draft.lines)
-  const reference = draft.reference || `page-${randomText(12, LOWER_ALNUM)}`
   return deps.db.transaction().execute(async (tx) => {
     const app = await lockPermitted(tx, payment_id, actor, 'settings.edit')
+    const reference =
+      draft.reference || (await freeReference(tx, app.id, dayIn(settings.time_zone, deps.clock())))
     if ((await findPayout(tx, app.id, reference)) !== undefined)
       throw new AppError('conflict', 'This reference was used before')
     const id = await insertPayout(tx, {
@@ -62,6 +64,21 @@ export async function createDraft(
     await audit(tx, 'payout.draft', payment_id, { reference, lines: String(draft.lines.length) }, actor)
     return id
   })
+}
+
+/** The first reference of a day that is free: `payout-2026-11-28`, then `payout-2026-11-28-2`. The caller has locked the application. */
+async function freeReference(tx: Tx, app_id: bigint, day: string): Promise<string> {
+  const name = `payout-${day}`
+  const used = await tx
+    .selectFrom('payouts')
+    .where('app_id', '=', app_id)
+    .where((eb) => eb.or([eb('reference', '=', name), eb('reference', 'like', `${name}-%`)]))
+    .select('reference')
+    .execute()
+  const taken = new Set(used.map(({ reference }) => reference))
+  let free = name
+  for (let n = 2; taken.has(free); n += 1) free = `${name}-${n}`
+  return free
 }
 
 /** Finds the lines whose recipient is no member: a name that is unknown, or that has another id. */

@@ -22,6 +22,8 @@ import { checkDraft, readResults, type ShownLines, type ShownPayout } from './sh
 
 const PATH = '/payment/applications/:payment_id/payouts'
 const PAGE_ROWS = 25
+/** A payout of 1,000 lines takes about five seconds. */
+const REFRESH_SECONDS = 3
 /** Faults of lines that a page names. It counts the others. */
 const FAULTS_SHOWN = 50
 /** Characters of a faulty value that its message repeats. */
@@ -260,6 +262,8 @@ async function showPayout(request: PayoutRequest, reply: FastifyReply, deps: Cor
   const mayRepeat = payout.finished_at !== null && unpaid > 0 && unpaid <= AGAIN_MAX
   const again =
     mayRepeat && owned.rights.includes('settings.edit') ? `${base}/new?again=${payout.id}` : undefined
+  // The header works in every browser, without a script in the page.
+  if (payout.status === 'waiting' || payout.status === 'running') reply.header('refresh', REFRESH_SECONDS)
   return reply.page('payment/payouts/payout', { ...lines, owned, nav, payout, isOver, again, address, base })
 }
 

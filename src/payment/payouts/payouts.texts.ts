@@ -25,8 +25,8 @@ export const merchantPayouts = {
   },
   reference: { en: 'Reference', zh: '编号' },
   referenceHint: {
-    en: 'Letters, digits and signs, such as raffle-2026-11; spaces become hyphens. The same reference never pays twice. Leave empty to have one assigned.',
-    zh: '字母、数字和符号，例如 raffle-2026-11，空格会变成连字符。同一个编号不会付款两次。留空则自动生成。',
+    en: 'Letters, digits and signs, such as raffle-2026-11; spaces become hyphens. The same reference never pays twice. Leave empty for one with today’s date.',
+    zh: '字母、数字和符号，例如 raffle-2026-11，空格会变成连字符。同一个编号不会付款两次。留空则用当天日期。',
   },
   referenceWrong: {
     en: '1 to 64 English letters, digits and signs, without &.',
@@ -190,6 +190,10 @@ export const merchantPayouts = {
   cancelHint: { en: 'Paid lines stay paid.', zh: '已付款的不受影响。' },
   resume: { en: 'Resume', zh: '继续付款' },
   reload: { en: 'Reload', zh: '刷新' },
+  underWay: (done: string, count: string) => ({
+    en: `${done} of ${count} done. This page refreshes itself.`,
+    zh: `已处理 ${done} / ${count} 行，本页会自动刷新。`,
+  }),
   download: { en: 'All lines as CSV', zh: '下载全部明细（CSV）' },
   headings: (lines: string, n: number) => ({
     faulty: { en: `${lines} ${lineOf(n)} cannot be paid now`, zh: `${lines} 行目前无法付款` },
@@ -209,6 +213,10 @@ export const merchantPayouts = {
   memo: { en: 'Memo', zh: '备注' },
   recipient: { en: 'Recipient', zh: '收款人' },
   why: { en: 'Why', zh: '原因' },
+  hasId: (name: string) => ({
+    en: `No member has this name. The one with this id is @${name}.`,
+    zh: `没有叫这个名字的成员；此 ID 的成员是 @${name}。`,
+  }),
   more: (shown: string, of: string) => ({
     en: `The first ${shown} of ${of}. The file has all lines.`,
     zh: `仅显示前 ${shown} 行，共 ${of} 行；完整明细见文件。`,
@@ -220,7 +228,7 @@ export const merchantPayouts = {
     },
     reversed: { en: 'Its transfer was reversed.', zh: '对应的转账已冲正。' },
     unusable: { en: 'The application is not approved or suspended.', zh: '应用未通过审核或已停用。' },
-    mismatch: { en: 'No member has this username and id.', zh: '没有与此用户名和 ID 相符的成员。' },
+    mismatch: { en: 'No member has this username, or not this id.', zh: '没有此用户名的成员，或 ID 不符。' },
     to_self: { en: 'You cannot send to yourself.', zh: '不能转给自己。' },
     below_minimum: { en: 'Below the minimum for one transfer.', zh: '低于每次转账的最低额度。' },
     above_maximum: { en: 'Above the maximum for one transfer.', zh: '超过每次转账的最高额度。' },

@@ -17,6 +17,8 @@ export type ShownLine = Pick<PayoutLineResult, 'line_id' | 'amount' | 'memo'> & 
   transaction_id: string | null
   /** The member, or what the file calls one that does not exist. */
   recipient: { username: string; avatar_url: string | null }
+  /** Where the name and the id of a line do not fit: who has the id. */
+  has_id: string | undefined
 }
 
 /** Some lines, and how many there are in all. */
@@ -33,7 +35,7 @@ export type ShownPayout = {
   twice: string[]
 }
 
-type Line = Omit<ShownLine, 'recipient'> & Pick<PayoutLineResult, 'to_user_id' | 'to_username'>
+type Line = Omit<ShownLine, 'recipient' | 'has_id'> & Pick<PayoutLineResult, 'to_user_id' | 'to_username'>
 
 /** Judges a draft. */
 export async function checkDraft(deps: Core, payout: Payout): Promise<ShownPayout> {
@@ -93,10 +95,15 @@ export async function readResults({ db }: Core, payout: Payout): Promise<ShownPa
 type Recipients = ReadonlyMap<bigint, ShownLine['recipient']>
 
 function shown(lines: Line[], limit: number, recipients: Recipients): ShownLines {
-  const some = lines.slice(0, limit).map(({ to_user_id, to_username, ...line }) => ({
-    ...line,
-    recipient: recipients.get(to_user_id) ?? { username: to_username, avatar_url: null },
-  }))
+  const some = lines.slice(0, limit).map(({ to_user_id, to_username, ...line }) => {
+    const member = recipients.get(to_user_id)
+    const isOther = line.outcome === 'mismatch'
+    return {
+      ...line,
+      recipient: member === undefined || isOther ? { username: to_username, avatar_url: null } : member,
+      has_id: isOther ? member?.username : undefined,
+    }
+  })
   return { lines: some, count: lines.length }
 }
 

@@ -37,7 +37,7 @@ it('makes a key and shows its secret once, with calls that use it', async () => 
     app_id: merchant.id,
   })
   expect(shown.body).toContain(
-    `curl -sS -u ${public_id}:${secret} -d grant_type=client_credentials ${test.url}/payment/token`,
+    `curl -sS -u ${public_id}:${secret} \\\n  -d grant_type=client_credentials \\\n  ${test.url}/payment/token`,
   )
   // Of what the key may do, the example only reads.
   expect(shown.body).toContain(`${test.url}/api/payment/payouts`)

@@ -4,6 +4,7 @@ import { balanceOf } from '../../../src/ledger/wallet.ts'
 import { CSV_BYTES_MAX, type FileFault, readPayoutFile } from '../../../src/payment/payouts/csv.ts'
 import { tellOfPayouts } from '../../../src/payment/payouts/notices.ts'
 import { runPayouts } from '../../../src/payment/payouts/run.ts'
+import { dayIn } from '../../../src/web/periods/days.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
 import { changePerson, givePoints, makePerson } from '../../harness/cast.ts'
 import { setSetting, useTestApp } from '../../harness/harness.ts'
@@ -158,7 +159,12 @@ describe('a payout from a file', () => {
 
     // A repeat of the form does nothing.
     for (let i = 0; i < 2; i += 1) expect((await owner.submit(check, `${page}/pay`)).location).toBe(page)
+    // While it is under way, the page says how far, and loads itself again without a script.
+    const running = await owner.get(page)
+    expect(running.headers.refresh).toBe('3')
+    expect(textOf(running.body)).toContain(t.underWay('0', '3'))
     await runPayouts(deps)
+    expect((await owner.get(page)).headers.refresh).toBeUndefined()
     const done = textOf((await owner.get(page)).body)
     expect(done).toContain(`${t.progress} ${t.linesPaid('2', '3', 3)} ${t.cost} 83`)
     expect(done).toContain(t.headings('1', 1).unpaid)
@@ -282,6 +288,26 @@ describe('a payout from a file', () => {
       ...[t.lineFaults('9', '')['"'], t.fileAgain],
     ])
       expect(text).toContain(fault)
+  })
+
+  it('without a reference is named after its day, and numbered on from the second', async () => {
+    clock.advance(86_400_000)
+    const day = dayIn('Asia/Shanghai', clock.now())
+    const names = [`payout-${day}`, `payout-${day}-2`, `payout-${day}-3`]
+    for (const name of names) {
+      const { headers } = await send(csv(`${alice.username},1,`))
+      const page = await owner.get(String(headers.location))
+      expect(page.body).toContain(`<code>${name}</code>`)
+      await owner.submit(page, `${String(headers.location)}/cancel`)
+    }
+  })
+
+  it('names a recipient as its file does where the id is another member’s', async () => {
+    const header = 'username,user_id,amount'
+    const { headers } = await send([header, `${alice.username}x,${alice.id},7`].join('\n'))
+    const text = textOf((await owner.get(String(headers.location))).body)
+    expect(text).toContain(`@${alice.username}x`)
+    expect(text).toContain(t.hasId(alice.username))
   })
 
   it('takes a reference with spaces, and refuses one with other signs', async () => {
