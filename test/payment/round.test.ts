@@ -119,8 +119,18 @@ it('the keys page finds a payment that the shop does not confirm, and one that i
   receiver.answer = (_request, response) => void response.end('success')
   await pay(receiver.url)
   expect(await shown()).toContain(t.unfinished)
+  // It is called as the buyer's browser does, so a shop that checks the signature does not refuse it.
+  receiver.answer = ({ fields: { trade_status, sign = '' } }, response) => {
+    const isSigned = trade_status === 'TRADE_SUCCESS' && /^[0-9a-f]{32}$/.test(sign)
+    response.writeHead(isSigned ? 200 : 400).end()
+  }
   const whole = await tryReturn()
   expect(textOf(whole.body)).toContain(`${t.passed} ${t.order}`)
+  receiver.answer = (_request, response) => void response.writeHead(500).end()
+  const failing = textOf((await tryReturn()).body)
+  expect(failing).toContain(t.error('500'))
+  expect(failing).not.toContain(t.errorUnpaid)
+  receiver.answer = (_request, response) => void response.end('success')
   const never = await browser.submit(await browser.get(keys), `${app}/test-trade`, {
     notify_url: 'http://10.0.0.1/',
     return_url: '',
@@ -150,7 +160,9 @@ it('calls of a shop’s addresses are limited per hour, on both pages together',
   }
   await setSetting(test, 'limit_address_tries', '2')
   receiver.received.length = 0
+  receiver.answer = (_request, response) => void response.writeHead(400).end()
   expect([await tryReturn(), await tryReturn(), await tryReturn()]).toEqual([200, 200, 429])
+  receiver.answer = (_request, response) => void response.end('success')
   const { form_token } = (await browser.get(`${app}/settings`)).form(`${app}/edit`)
   expect(
     (await browser.post(`${app}/addresses`, { form_token: form_token!, url: receiver.url })).status,
@@ -233,7 +245,7 @@ describe('the verdict', () => {
 
   it('of the return takes any page that is no error', () => {
     const back = (response_status: number | null) =>
-      judge({ tried: { outcome: 'wrong_body', response_status } })[4]
+      judge({ tried: { outcome: 'wrong_body', response_status, isSigned: true } })[4]
     expect([200, 302, 404, null].map(back)).toEqual([
       ...['returned good answers', 'returned good answers', 'returned bad error', 'returned bad unreachable'],
     ])

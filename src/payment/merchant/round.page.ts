@@ -4,7 +4,6 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { Core } from '../../core/core.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import type { RoundPages } from '../apps/developers.page.ts'
 import { makeDeliver, type PaymentDeps } from '../notifications/worker.ts'
@@ -76,7 +75,7 @@ export function roundForms(app: FastifyInstance, deps: PaymentDeps, placeOrder: 
 }
 
 /** What the keys page shows of rounds. */
-export function roundPages(deps: Core): RoundPages {
+export function roundPages(deps: PaymentDeps): RoundPages {
   const deliver = makeDeliver(deps, {})
   return {
     show: ({ user_id }, owned, number) => roundOf(deps, owned, user_id, { number }),

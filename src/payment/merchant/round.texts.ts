@@ -120,8 +120,8 @@ export const round = {
       zh: '买家返回此应用的概览页。如需返回商店，请在应用设置中填写回调地址。',
     },
     untried: {
-      en: 'Nobody has looked yet. The button below calls the address once, without parameters.',
-      zh: '尚未检查。点击下方按钮，系统会不带参数访问一次该地址。',
+      en: 'Nobody has looked yet. The button below calls the address once, as the browser of the buyer does.',
+      zh: '尚未检查。点击下方按钮，系统会像买家的浏览器一样访问一次该地址。',
     },
   },
   noAddress: {
@@ -153,9 +153,13 @@ export const round = {
     zh: `该地址返回 HTTP ${status}。`,
   }),
   error: (status: string) => ({
-    en: `The address answers HTTP ${status}: buyers see an error page after paying. Some shops answer so without parameters; pay an order and look.`,
-    zh: `该地址返回 HTTP ${status}，买家付款后会看到错误页。有的商店在没有参数时也会这样；请付一笔订单确认。`,
+    en: `The address answers HTTP ${status}: buyers see an error page after paying.`,
+    zh: `该地址返回 HTTP ${status}，买家付款后会看到错误页。`,
   }),
+  errorUnpaid: {
+    en: 'Some shops answer so to a call without parameters. Pay the order, and check again.',
+    zh: '有的商店在没有参数时也会这样；请先付款，再检查一次。',
+  },
   unreachable: {
     en: 'The address cannot be reached from here, so buyers may not come back either.',
     zh: '从这里无法访问该地址，买家可能也无法返回。',

@@ -9,12 +9,15 @@ import { rowsOfApp } from '../../database/paging.ts'
 import type { AttemptOutcome } from '../../database/tables/notifications.ts'
 import { AppError } from '../../platform/errors.ts'
 import { LOWER_ALNUM, randomText } from '../../platform/secrets.ts'
+import { signedReturn } from '../buyer/order.ts'
 import { placeNumbered } from '../gateway/create.ts'
 import type { Deliver } from '../notifications/delivery.ts'
 import { hopsOf, type Step } from '../notifications/hops.ts'
 import { readNotifications } from '../notifications/redelivery.ts'
+import type { PaymentDeps } from '../notifications/worker.ts'
 import { isExpired, type Order } from '../orders/orders.ts'
 import type { PlaceOrder } from '../orders/place.ts'
+import { makeFindPaidOrder } from '../orders/return.ts'
 import { countTestOrder } from '../orders/test-mode.ts'
 import { APPLICATIONS } from '../rights/owned.ts'
 import { type Actor, audit, getPermitted, type Permitted } from '../rights/rights.ts'
@@ -106,7 +109,9 @@ export type RoundStep =
       hop: Step
     }
   | { step: 'returned'; state: 'open' | 'good'; verdict: 'untried' | 'noReturn' | 'overview' }
-  | { step: 'returned'; state: 'good' | 'bad'; verdict: 'answers' | 'error'; response_status: number }
+  | { step: 'returned'; state: 'good'; verdict: 'answers'; response_status: number }
+  /** `isSigned`: it was called as the browser of a buyer does, and not without parameters. */
+  | { step: 'returned'; state: 'bad'; verdict: 'error'; response_status: number; isSigned: boolean }
   | { step: 'returned'; state: 'bad'; verdict: 'unreachable'; outcome: AttemptOutcome }
 
 type LastAttempt = {
@@ -117,8 +122,8 @@ type LastAttempt = {
   started_at: Date
 }
 
-/** What the address for returns answered to a call without parameters. */
-export type TriedReturn = { outcome: AttemptOutcome; response_status: number | null }
+/** What the address for returns answered: of a paid order to its signed return, of another to a call without parameters. */
+export type TriedReturn = { outcome: AttemptOutcome; response_status: number | null; isSigned: boolean }
 
 type Judged = {
   order: Pick<Order, 'status' | 'paid_at' | 'expires_at'>
@@ -185,11 +190,11 @@ function returnStep({
   if (returnsTo === null) return { step: 'returned', state: 'good', verdict: 'noReturn' }
   if (returnsTo === overview) return { step: 'returned', state: 'good', verdict: 'overview' }
   if (tried === undefined) return { step: 'returned', state: 'open', verdict: 'untried' }
-  const { response_status, outcome } = tried
+  const { response_status, outcome, isSigned } = tried
   if (response_status === null) return { step: 'returned', state: 'bad', verdict: 'unreachable', outcome }
   return response_status < 400
     ? { step: 'returned', state: 'good', verdict: 'answers', response_status }
-    : { step: 'returned', state: 'bad', verdict: 'error', response_status }
+    : { step: 'returned', state: 'bad', verdict: 'error', response_status, isSigned }
 }
 
 export type Round = {
@@ -235,11 +240,12 @@ export async function roundOf(
 }
 
 /**
- * Calls the address to which the buyer of the order returns, without parameters, and reads the round with what it answered.
- * Throws forbidden, and too_many_attempts.
+ * Calls the address to which the buyer of the order returns, as their browser does after paying, and reads the round with what it
+ * answered. Of an order that is not paid there is no signed return, so it is called without parameters. Throws forbidden, and
+ * too_many_attempts.
  */
 export async function tryReturn(
-  deps: Core,
+  deps: PaymentDeps,
   deliver: Deliver,
   { payment_id }: Pick<Permitted, 'payment_id'>,
   { number, ...actor }: Actor & Asked,
@@ -249,7 +255,10 @@ export async function tryReturn(
   const url = order === undefined ? null : returnOf(order, app)
   if (url === null) return roundOf(deps, app, actor.user_id, { number })
   await deps.limits.hit('address_tries', app.id.toString())
-  const tried = await deliver({ url })
+  const paid = await makeFindPaidOrder(deps)(order!.transaction_id)
+  const isSigned = paid !== undefined
+  const answer = await deliver({ url: isSigned ? await signedReturn(deps, paid) : url })
+  const tried = { ...answer, isSigned }
   await deps.db.transaction().execute(async (tx) => {
     const detail = { host: URL.parse(url)?.host ?? null, outcome: tried.outcome }
     await audit(tx, 'payment_app.try_address', payment_id, detail, actor)
