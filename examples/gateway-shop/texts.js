@@ -40,6 +40,10 @@ const english = {
   messages: {
     failed: { title: 'That did not work', text: 'Nothing was lost. Try again in a moment.' },
     nothing: { title: 'Nothing here', text: 'The address may be mistyped.' },
+    forgotten: {
+      title: 'The payment is proven',
+      text: 'Its order is from before the shop was started. This shop keeps orders in memory alone.',
+    },
     unproven: {
       title: 'Payment not accepted',
       text: 'This address does not prove a payment to us. If you have paid, open your order in the shop.',
@@ -92,6 +96,7 @@ const chinese = {
   messages: {
     failed: { title: '操作没有成功', text: '没有任何损失，请稍后重试。' },
     nothing: { title: '这里什么都没有', text: '地址可能有误。' },
+    forgotten: { title: '付款属实', text: '订单早于商店本次启动；示例商店只在内存中保存订单。' },
     unproven: { title: '付款未被接受', text: '这个地址不能证明付款。如果已经付款，请在商店打开订单。' },
     noOrder: { title: '找不到订单', text: '商店可能已经忘记了它。' },
   },

@@ -157,6 +157,9 @@ async function acceptCallback(visit) {
     return send(response, 200, messagePage(t, session, t.messages.declined))
   }
   const order = callback && orders.get(callback.external_reference ?? '')
+  // The signature proves the payment, but this shop keeps its orders in memory alone.
+  if (callback?.status === 'completed' && order === undefined)
+    return send(response, 200, messagePage(t, session, t.messages.forgotten))
   if (callback === undefined || order === undefined || !settle(order, callback))
     return send(response, 400, messagePage(t, session, t.messages.unproven))
   send(response, 200, orderPage(t, session, order, receiptOf(order)))

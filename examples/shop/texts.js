@@ -152,6 +152,10 @@ const english = (site) => ({
       title: 'You did not allow it',
       text: 'Nothing was charged. You can pay by hand, or change your mind at any time.',
     },
+    forgotten: {
+      title: 'The payment is proven',
+      text: 'Its order is from before the shop was started. This shop keeps orders in memory alone.',
+    },
     unproven: {
       title: 'Payment not accepted',
       text: 'This address does not prove a payment to us. If you have paid, open your order in the shop.',
@@ -296,6 +300,7 @@ function chinese(name) {
       failed: { title: '登录失败', text: (reason) => `${reason}。请重新开始。` },
       signInOnly: { title: '已登录', text: '你没有允许商店扣款。没有扣除积分，你可以手动付款。' },
       declined: { title: '你没有允许', text: '没有扣除积分。你可以手动付款，也可以随时重新开通。' },
+      forgotten: { title: '付款属实', text: '订单早于商店本次启动；示例商店只在内存中保存订单。' },
       unproven: { title: '付款未被接受', text: '这个地址不能证明付款。如果已经付款，请在商店打开订单。' },
       noOrder: { title: '找不到订单', text: '你没有这份订单。登录了吗？' },
       noMandate: { title: '找不到', text: '你没有这份许可。登录了吗？' },

@@ -15,10 +15,13 @@ import { currentKey } from '../payment/signing/keys.ts'
 import { sha256 } from '../platform/secrets.ts'
 import { linkApps, linkedPaymentApp } from '../shops/links.ts'
 
-const SHOP = { name: 'Sticker Shop', description: 'Weatherproof stickers, and a club · 防水贴纸与贴纸俱乐部' }
+const SHOP = {
+  name: 'Sticker Shop',
+  description: 'Weatherproof stickers, and a club for those who love them',
+}
 const GATEWAY_SHOP = {
   name: 'Mug Shop',
-  description: 'Enamel mugs for the desk and the tent · 搪瓷杯',
+  description: 'Enamel mugs for the desk and the tent',
 }
 
 /** The credentials and addresses of the shops. */

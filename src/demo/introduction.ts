@@ -4,7 +4,7 @@ import { newSid, SESSION_DAYS } from '../accounts/session/session.ts'
 import type { Db } from '../database/connection.ts'
 import { rememberConsent } from '../identity/grants/consents.ts'
 import type { Parts } from '../parts.ts'
-import { applyForPaymentApp } from '../payment/apps/apps.ts'
+import { applyForPaymentApp, returnWithout } from '../payment/apps/apps.ts'
 import { randomToken, sha256 } from '../platform/secrets.ts'
 import { type DemoApps, ensurePaymentApp, registerLinked } from './apps.ts'
 import { MEMBERS, type MemberName, NEWCOMERS, SHOPS, WAITING } from './cast.ts'
@@ -45,7 +45,8 @@ export async function introduce(deps: Parts, known: Known): Promise<boolean> {
   const shopOf = async (shop: 'cat' | 'library'): Promise<HistoryShop> => {
     const { owner, name, description } = SHOPS[shop]
     const owner_id = ids[owner]
-    const facts = { name, description, callback_url: `${HOMEPAGE}/paid`, homepage: HOMEPAGE }
+    // They run no program. Their homepage is the page of a link: see ensureWindows.
+    const facts = { name, description, callback_url: returnWithout(deps), homepage: null }
     const made = await ensurePaymentApp(
       deps,
       { owner_id, reviewer_id, logo_url: logoOf(`${shop}-shop`) },

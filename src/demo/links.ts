@@ -9,7 +9,7 @@ import { setPicture } from '../payment/links/pictures.ts'
 import { placeLinkOrder } from '../payment/links/place.ts'
 import { linkUrl } from '../payment/links/share.ts'
 import type { PayOrder } from '../payment/orders/pay.ts'
-import { MEMBERS, type MemberName } from './cast.ts'
+import { MEMBERS, type MemberName, SHOPS } from './cast.ts'
 import type { PlannedOrder } from './plan.ts'
 import { dayOf } from './plan.ts'
 
@@ -114,6 +114,60 @@ const LINKS: DemoLink[] = [
     isDraft: true,
   },
 ]
+
+/** What the shops without a program sell by a link. Its page is their homepage, so each shop of the demo leads somewhere. */
+const WINDOWS: { shop: 'cat' | 'library'; details: Partial<LinkDetails> }[] = [
+  {
+    shop: 'cat',
+    details: {
+      ...{ title: '猫爪明信片一套', amount: 45n, quantity_max: 5 },
+      description: '六张手绘明信片，每张一只猫爪。\n\n付款后在下一次聚会领取。',
+      thanks: '谢谢支持，聚会见。',
+    },
+  },
+  {
+    shop: 'library',
+    details: {
+      ...{ title: 'Monthly pass', amount: 200n, delivery: 'text' },
+      description: 'The reading room is yours each night of a month, from eight in the evening.',
+      delivered: 'Show this receipt at the desk. Your month begins with your first night.',
+      thanks: 'See you tonight.',
+    },
+  },
+]
+
+/** Makes the links of those shops once, and writes their addresses, which have the port of this start. */
+export async function ensureWindows(deps: Parts): Promise<void> {
+  for (const { shop, details } of WINDOWS) {
+    const app = await deps.db
+      .selectFrom('payment_apps')
+      .where('name', '=', SHOPS[shop].name)
+      .where('book', '=', 'live')
+      .orderBy('id')
+      .select(['id', 'payment_id', 'applicant_id'])
+      .executeTakeFirst()
+    if (app === undefined) continue
+    const made = await deps.db
+      .selectFrom('links')
+      .where('app_id', '=', app.id)
+      .orderBy('id')
+      .select('slug')
+      .executeTakeFirst()
+    const slug = made?.slug ?? (await openWindow(deps, app, details))
+    await sql`update payment_apps set homepage = ${linkUrl(deps, slug)} where id = ${app.id}`.execute(deps.db)
+  }
+}
+
+async function openWindow(
+  deps: Parts,
+  { payment_id, applicant_id: user_id }: { payment_id: string; applicant_id: bigint },
+  details: Partial<LinkDetails>,
+): Promise<string> {
+  const actor = { user_id, ip: IP }
+  const slug = await createLink(deps, payment_id, { ...PLAIN, ...details }, actor)
+  await changeLink(deps, payment_id, { slug, change: 'publish' }, actor)
+  return slug
+}
 
 /** A sale at a link, at a moment between two orders. */
 export type PlannedSale = { at: Date; run(past: Parts, pay: PayOrder): Promise<{ id: bigint }> }

@@ -25,7 +25,7 @@ import {
 import { PORTRAITS } from './cast.ts'
 import { PRINTED_POINTS } from './history.ts'
 import { introduce } from './introduction.ts'
-import { findLinkUrl } from './links.ts'
+import { ensureWindows, findLinkUrl } from './links.ts'
 import { ensureMandates, turnOn } from './mandates.ts'
 import { daysBefore } from './members.ts'
 import { ensurePayout } from './payouts.ts'
@@ -104,6 +104,7 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
     shop_url,
     logoOf,
   })
+  await ensureWindows(deps)
   await ensurePayout(deps, apps.payment_app, owner_id)
   await showPortraits(deps.db, shop_url)
   await confirmAddresses(deps.db)

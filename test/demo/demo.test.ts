@@ -17,6 +17,7 @@ import { proveBooks } from '../../src/ledger/books.ts'
 import { lastProof } from '../../src/ledger/proofs.ts'
 import { loadConfig, loadDemoConfig } from '../../src/platform/config.ts'
 import { sentenceFor } from '../../src/serve.ts'
+import { browserAt } from '../harness/browser.ts'
 import {
   cleanUp,
   type DemoOptions,
@@ -31,6 +32,7 @@ import {
 import type { KnownDemo } from '../harness/demos.ts'
 import { copyCluster } from '../harness/empty-cluster.ts'
 import { freePort } from '../harness/free-port.ts'
+import { messages } from '../harness/messages.ts'
 import { makeScratchFolder } from '../harness/scratch.ts'
 import { makeSeededDir, openSharedDemo, type SharedDemo } from '../harness/shared-demo.ts'
 import { hasLeft } from '../harness/thoroughness.ts'
@@ -288,6 +290,13 @@ describe('a first start', () => {
     const links = await withDatabase(dataDir, (db) =>
       db
         .selectFrom('links')
+        .where('app_id', '=', (eb) =>
+          eb
+            .selectFrom('payment_apps')
+            .where('name', '=', 'Sticker Shop')
+            .where('book', '=', 'live')
+            .select('id'),
+        )
         .orderBy('id')
         .select([
           'state',
@@ -308,6 +317,36 @@ describe('a first start', () => {
       { state: 'on_sale', delivery: 'text', sold: 6n, pictured, chinese: true },
       { state: 'draft', delivery: 'text', sold: 0n, pictured: false, chinese },
     ])
+  })
+
+  test('leads from each shop to a page that answers, and describes it in one language', async () => {
+    const shops = await withDatabase(dataDir, (db) =>
+      db
+        .selectFrom('payment_apps')
+        .where('status', '=', 'approved')
+        .where('book', '=', 'live')
+        .where('homepage', 'is not', null)
+        .select(['homepage', 'callback_url', 'description'])
+        .execute(),
+    )
+    expect(shops.length).toBeGreaterThanOrEqual(4)
+    for (const { homepage, callback_url, description } of shops) {
+      expect([homepage, (await fetch(homepage!)).status]).toEqual([homepage, 200])
+      expect(new URL(callback_url).hostname).toBe('localhost')
+      expect(description).not.toMatch(/[a-z].*[\u4e00-\u9fff]|[\u4e00-\u9fff].*[a-z]/)
+    }
+  })
+
+  test('passes the check of the whole round for both shops of bob', async () => {
+    const { demo } = started
+    const { username, password } = demo.people.find(({ username }) => username === 'bob')!
+    const bob = browserAt(demo.base_url, { headers: { 'accept-language': 'en' } })
+    await bob.submit(await bob.get('/sign-in'), '/sign-in', { username, password })
+    for (const { payment_id } of [demo.payment_app, demo.gateway_app]) {
+      const keys = `/payment/applications/${payment_id}/developers`
+      const tried = await bob.post(`${keys}/return`, (await bob.get(keys)).form(`${keys}/return#round`))
+      expect([payment_id, tried.body.includes(messages.en.round.passed)]).toEqual([payment_id, true])
+    }
   })
 
   test('has the payments in the order of their times, the sales of links among them at uneven moments', async () => {
