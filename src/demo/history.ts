@@ -20,7 +20,7 @@ import { askRefund } from '../payment/orders/refund-requests.ts'
 import { refundOrder } from '../payment/orders/refunds.ts'
 import { makePostTransfer } from '../payment/orders/transfers.ts'
 import type { ShopName } from './cast.ts'
-import type { PlannedSale } from './links.ts'
+import { linksOpened, type PlannedSale } from './links.ts'
 import { type LivesCast, makeLiveMorning, movedBy } from './lives.ts'
 import { type Buyer, dayOf, midnightOf, type PlannedOrder } from './plan.ts'
 
@@ -293,7 +293,7 @@ async function endDay(
     }
     await past.at(evening, () => makePostTransfer(past.deps)(reward))
   }
-  await past.at(evening, () => tellOfStock(past.deps))
+  if (evening > linksOpened(now)) await past.at(evening, () => tellOfStock(past.deps))
   await past.at(new Date(evening.getTime() + DAY_MS / 12), () => closeDueDays(past.deps))
 }
 

@@ -172,13 +172,16 @@ async function openWindow(
 /** A sale at a link, at a moment between two orders. */
 export type PlannedSale = { at: Date; run(past: Parts, pay: PayOrder): Promise<{ id: bigint }> }
 
+/** When the links were made, for a demo that starts now. */
+export const linksOpened = (now: Date) => new Date(now.getTime() - LINK_DAYS * DAY_MS)
+
 /** Makes the links of the shop, and plans their sales among these orders. The caller does so once, before the history. */
 export async function makeLinks(
   deps: Parts,
   { payment_id, owner_id }: { payment_id: string; owner_id: bigint },
   { orders, buyers }: { orders: readonly PlannedOrder[]; buyers: Record<MemberName, bigint> },
 ): Promise<PlannedSale[]> {
-  const opened = new Date(deps.clock().getTime() - LINK_DAYS * DAY_MS)
+  const opened = linksOpened(deps.clock())
   const then = { ...deps, clock: () => opened }
   const actor = { user_id: owner_id, ip: IP }
   const sales: { share: number; run: PlannedSale['run'] }[] = []

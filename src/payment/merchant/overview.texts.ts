@@ -202,6 +202,11 @@ export const overview = {
     published: { en: 'Preview and publish', zh: '预览并发布' },
     sold: { en: 'Share the link', zh: '分享收款链接' },
   },
+  byLink: { en: 'How a link sells', zh: '收款链接如何售卖' },
+  byLinkText: {
+    en: 'You share its address. A buyer signs in, pays, and has the code, the text or the address on the receipt at that moment.',
+    zh: '你分享它的地址，买家登录并付款，随即在收据上得到卡密、文字或网址。',
+  },
   ownProgram: { en: 'You also sell with a program of your own?', zh: '也用自己的程序售卖？' },
   noOrders: {
     en: 'After the first order, this page shows the figures of today and of 30 days.',
