@@ -1,7 +1,8 @@
 /** Reads the request of a payout, and names every fault by its place, such as `lines[17].amount`. Pure. spec/payouts 1.1. */
 import { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
-import { Amount, OrderId, UserId } from '../wire-fields/fields.ts'
+import { isHonestText } from '../../web/parameters.ts'
+import { Amount, UserId } from '../wire-fields/fields.ts'
 
 export const LINES_MAX = 1_000
 /** Lines of the mode `all`, which are paid in one transaction. */
@@ -14,46 +15,52 @@ const FAULTS_MAX = 20
 const MODES = ['each', 'all'] as const
 
 /** An integer of JSON counts as its decimal digits. */
-const digits = <Schema extends z.ZodType<unknown, string>>(schema: Schema) =>
-  z
-    .union([z.string(), z.int()])
-    .transform(String)
-    .pipe(schema)
-    .transform((text) => BigInt(text as string))
+const textOf = <Schema extends z.ZodType<unknown, string>>(schema: Schema) =>
+  z.union([z.string(), z.int()], 'text or an integer').transform(String).pipe(schema)
 
-export const Reference = OrderId.refine((text) => text.length <= 64, 'at most 64 characters')
+const digits = <Schema extends z.ZodType<unknown, string>>(schema: Schema) =>
+  textOf(schema).transform((text) => BigInt(text as string))
+
+export const Reference = z
+  .string()
+  .regex(/^[!-%'-~]{1,64}$/, '1 to 64 printable ASCII characters without space or &')
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a text with one is refused
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]/
 
 /** A line of a request. */
-export const Line = z.object({
-  // A colon ends the reference in the order_id of the line's transfer.
-  line_id: z
-    .string()
-    .regex(/^[!-%'-9;-~]+$/, 'printable ASCII characters without space, & or colon')
-    .max(LINE_ID_MAX, `at most ${LINE_ID_MAX} characters`),
-  to_user_id: digits(UserId),
-  to_username: z
-    .string()
-    .min(1)
-    .max(255)
-    .refine((text) => !CONTROLS.test(text), 'the name of a member'),
-  amount: digits(Amount),
-  memo: z
-    .string()
-    .refine(
-      (text) => [...text].length <= MEMO_MAX && !CONTROLS.test(text),
-      `at most ${MEMO_MAX} characters on one line`,
-    )
-    .default(''),
-})
+export const Line = z.object(
+  {
+    // A colon ends the reference in the order_id of the line's transfer.
+    line_id: textOf(
+      z
+        .string()
+        .regex(/^[!-%'-9;-~]+$/, 'printable ASCII characters without space, & or colon')
+        .max(LINE_ID_MAX, `at most ${LINE_ID_MAX} characters`),
+    ),
+    to_user_id: digits(UserId),
+    to_username: z
+      .string('the name of a member')
+      .min(1)
+      .max(255)
+      .refine((text) => !CONTROLS.test(text), 'the name of a member'),
+    amount: digits(Amount),
+    memo: z
+      .string('text')
+      .refine(
+        (text) => [...text].length <= MEMO_MAX && isHonestText(text),
+        `at most ${MEMO_MAX} characters on one line, none of them invisible`,
+      )
+      .default(''),
+  },
+  'an object',
+)
 
 export const PayoutRequest = z.object({
-  reference: Reference,
+  reference: textOf(Reference),
   mode: z.enum(MODES, `one of ${MODES.join(', ')}`).default('each'),
-  dry_run: z.boolean().default(false),
-  lines: z.array(Line).min(1, `1 to ${LINES_MAX} lines`).max(LINES_MAX, `1 to ${LINES_MAX} lines`),
+  dry_run: z.boolean('true or false').default(false),
+  lines: z.array(Line, 'a list').min(1, `1 to ${LINES_MAX} lines`).max(LINES_MAX, `1 to ${LINES_MAX} lines`),
 })
 
 export type PayoutRequest = z.output<typeof PayoutRequest>

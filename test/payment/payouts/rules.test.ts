@@ -67,6 +67,9 @@ describe('a request', () => {
       ...{ reference: 'r', mode: 'each', dry_run: false },
       lines: [{ line_id: 'a', to_user_id: 7n, to_username: 'x', amount: 10n, memo: '' }],
     })
+    // A program may count its payouts and lines.
+    const counted = readPayoutRequest(asked({ reference: 5, lines: [{ ...given, line_id: 17 }] }))
+    expect([counted.reference, counted.lines[0]!.line_id]).toEqual(['5', '17'])
     const most = {
       line_id: 'l'.repeat(32),
       to_user_id: '9',
@@ -86,11 +89,17 @@ describe('a request', () => {
       'a long reference',
       asked({ reference: 'r'.repeat(65) }),
       'parameter_invalid',
-      /^Invalid reference: at most 64/,
+      /^Invalid reference: 1 to 64 /,
     ],
     ['a space in the reference', asked({ reference: 'a b' }), 'parameter_invalid', /^Invalid reference: /],
     ['another mode', asked({ mode: 'some' }), 'parameter_invalid', 'Invalid mode: one of each, all'],
-    ['a dry run that is a text', asked({ dry_run: 'yes' }), 'parameter_invalid', /^Invalid dry_run: /],
+    [
+      'a dry run that is a text',
+      asked({ dry_run: 'yes' }),
+      'parameter_invalid',
+      'Invalid dry_run: true or false',
+    ],
+    ['lines that are no list', asked({ lines: {} }), 'parameter_invalid', 'Invalid lines: a list'],
     ['no line', asked({ lines: [] }), 'parameter_invalid', 'Invalid lines: 1 to 1000 lines'],
     ['too many lines', asked({ lines: lines(LINES_MAX + 1, people) }), 'parameter_invalid', /^Invalid lines/],
     [
@@ -111,6 +120,7 @@ describe('a request', () => {
           { ...given, line_id: 'b'.repeat(33), to_user_id: 'x', memo: 'm'.repeat(101) },
           { line_id: 'd', to_username: '', amount: 1.5, memo: 'a\nb' },
           'no line',
+          { ...given, line_id: 'f', memo: 'a\u202eb' },
         ],
       }),
       'parameter_invalid',
@@ -121,9 +131,10 @@ describe('a request', () => {
       /^Invalid lines\[2\]\.memo: at most 100/,
       'Missing parameter: lines[3].to_user_id',
       'Missing parameter: lines[3].to_username',
-      /^Invalid lines\[3\]\.amount: /,
+      'Invalid lines[3].amount: text or an integer',
       /^Invalid lines\[3\]\.memo: /,
-      /^Invalid lines\[4\]: /,
+      'Invalid lines[4]: an object',
+      /^Invalid lines\[5\]\.memo: .*invisible/,
     ],
     [
       'a line_id twice',
