@@ -4,7 +4,8 @@
 // Clauses: spec/payouts 1.1–1.4, 2.1–2.6, 3.1–3.3.
 /**
  * Reads the lines of a payout from a CSV file or a paste: username, amount and memo by position, or a header with `username` and
- * `amount`, and optionally `user_id`, `memo` and `line_id`, in any order; separated by commas, semicolons or tabs. Pure. spec/payouts 3.1.
+ * `amount`, and optionally `user_id`, `memo` and `line_id`, in any order; separated by commas or semicolons, of Chinese text too, or by
+ * tabs. Pure. spec/payouts 3.1.
  */
 import { ALL_LINES_MAX, LINES_MAX, Line } from './request.ts'
 
@@ -14,12 +15,12 @@ const COLUMNS = ['username', 'amount', 'user_id', 'memo', 'line_id'] as const
 const BY_POSITION: readonly string[] = ['username', 'amount', 'memo']
 type Column = (typeof COLUMNS)[number]
 /**
- * What is wrong with a line: the value of a column, a quotation mark, names of columns that are unknown, or a member who does not
- * exist. `first` is the line that has the same line_id.
+ * What is wrong with a line: the value of a column, a quotation mark, names of columns that are unknown or there twice, a member who
+ * does not exist, a comma within an amount, or a value without a column. `first` is the line that has the same line_id.
  */
 export type LineFault = {
   line: number
-  column: Column | '"' | 'header' | 'member'
+  column: Column | '"' | 'header' | 'twice' | 'member' | 'thousands' | 'cells'
   value: string
   first?: number
 }
@@ -53,6 +54,11 @@ export function readPayoutFile(file: Buffer, mode: 'each' | 'all'): FileLine[] |
   if (records.length === 0) return { fault: 'no_lines' }
   if (records.length > LINES_MAX) return { fault: 'too_many' }
   if (mode === 'all' && records.length > ALL_LINES_MAX) return { fault: 'too_many_for_all' }
+  const twice = COLUMNS.filter((column) => names.indexOf(column) !== names.lastIndexOf(column))
+  if (twice.length > 0) {
+    const lines = twice.map((column) => ({ line: all[0]!.line, column: 'twice' as const, value: column }))
+    return { fault: 'lines', lines, members: [] }
+  }
   return readLines(records, names)
 }
 
@@ -70,20 +76,45 @@ function withWholeMemo(record: CsvRecord): CsvRecord {
   return { ...record, cells: [username, amount, memo.join(record.separator)] }
 }
 
+/**
+ * The amount of a line whose digits a comma cuts into groups of three, such as 1,000: it would be read as 1 point with a memo. In
+ * quotation marks or after a space, three digits are a memo.
+ */
+function thousandsIn({ raw, separator }: CsvRecord, names: readonly string[]): string | undefined {
+  const at = names.indexOf('amount')
+  const isCut = /^\s*\d{1,3}$/.test(raw[at] ?? '') && /^\d{3}\s*$/.test(raw[at + 1] ?? '')
+  if (!/[,，]/.test(separator) || !isCut || ['user_id', 'line_id'].includes(names[at + 1]!)) return undefined
+  const groups = raw.slice(at + 1)
+  const end = groups.findIndex((group) => !/^\d{3}\s*$/.test(group))
+  return [raw[at]!, ...groups.slice(0, end < 0 ? undefined : end)].map((part) => part.trim()).join(separator)
+}
+
+/** What makes a line ambiguous although each of its columns can be read. */
+function ambiguityOf(record: CsvRecord, names: readonly string[]): LineFault | undefined {
+  const { line, cells } = record
+  const thousands = thousandsIn(record, names)
+  if (thousands !== undefined) return { line, column: 'thousands', value: thousands }
+  const beyond = cells.slice(names.length).find((cell) => cell.trim() !== '')
+  return beyond === undefined ? undefined : { line, column: 'cells', value: beyond.trim() }
+}
+
 function readLines(records: CsvRecord[], names: readonly string[]): FileLine[] | FileFault {
   const lines: FileLine[] = []
   const faults: LineFault[] = []
   const members: NamedMember[] = []
   const lineOf = new Map<string, number>()
-  for (const { line, cells, isBroken } of records) {
+  for (const record of records) {
+    const { line, cells, isBroken } = record
     if (isBroken) {
       faults.push({ line, column: '"', value: '' })
       continue
     }
     const cell = (column: Column) => cells[names.indexOf(column)]?.trim() ?? ''
     const { wrong, read } = readLine(cell, String(line))
-    if (names === BY_POSITION && line === 1 && wrong.includes('amount') && !/\d/.test(cell('amount')))
+    if (names === BY_POSITION && line === 1 && wrong.includes('amount') && !/\p{N}/u.test(cell('amount')))
       faults.push({ line, column: 'header', value: '' })
+    const ambiguity = ambiguityOf(record, names)
+    if (ambiguity !== undefined) faults.push(ambiguity)
     faults.push(...wrong.map((column) => ({ line, column, value: cell(column) })))
     const { line_id, username, user_id } = read
     if (username !== undefined) members.push({ line, username, user_id })
@@ -130,10 +161,17 @@ function decode(file: Buffer): string | undefined {
 function separatorOf(text: string): string {
   const [first = ''] = text.trimStart().split(/\r\n|\n|\r/, 1)
   const unquoted = first.replaceAll(/"[^"]*"/g, '')
-  return unquoted.includes('\t') ? '\t' : (/[,;]/.exec(unquoted)?.[0] ?? ',')
+  return unquoted.includes('\t') ? '\t' : (/[,;，；]/.exec(unquoted)?.[0] ?? ',')
 }
 
-type CsvRecord = { line: number; cells: string[]; isBroken: boolean; separator: string }
+type CsvRecord = {
+  line: number
+  cells: string[]
+  /** The cells as they are written, with their quotation marks and spaces. */
+  raw: string[]
+  isBroken: boolean
+  separator: string
+}
 
 /**
  * The records that are not empty, with the numbers of their lines from 1. A quoted cell may hold separators and line breaks. A record
@@ -143,23 +181,28 @@ function recordsOf(text: string): CsvRecord[] {
   const separator = separatorOf(text)
   const records: CsvRecord[] = []
   let line = 1
-  let record: CsvRecord = { line, cells: [], isBroken: false, separator }
+  let record: CsvRecord = { line, cells: [], raw: [], isBroken: false, separator }
   let cell = ''
+  let written = ''
   let state: 'plain' | 'quoted' | 'closed' = 'plain'
 
   const endCell = () => {
     record.cells.push(cell)
+    record.raw.push(written)
     cell = ''
+    written = ''
     state = 'plain'
   }
   const endRecord = () => {
     endCell()
     if (record.isBroken || record.cells.some((each) => each.trim() !== '')) records.push(record)
-    record = { line, cells: [], isBroken: false, separator }
+    record = { line, cells: [], raw: [], isBroken: false, separator }
   }
   for (const [sign] of text.matchAll(/\r\n|[\s\S]/g)) {
     const isBreak = /[\r\n]/.test(sign)
     if (isBreak) line += 1
+    const isEnd = state !== 'quoted' && (isBreak || sign === separator)
+    if (!isEnd) written += sign
     if (state === 'quoted') {
       if (sign === '"') state = 'closed'
       else cell += sign

@@ -39,7 +39,10 @@ const NewForm = z.object({
   reference: typedReference.default(''),
   mode: z.enum(['each', 'all']).default('each'),
   // A form without a chosen file sends an empty one.
-  file: z.unknown().transform((file) => (Buffer.isBuffer(file) && file.length > 0 ? file : undefined)),
+  file: z
+    .unknown()
+    .optional()
+    .transform((file) => (Buffer.isBuffer(file) && file.length > 0 ? file : undefined)),
   lines: z.string().default(''),
 })
 /** `again`: the id of a payout whose unpaid lines are filled in. */
@@ -151,8 +154,11 @@ async function unpaidLines({ db }: Core, app_id: bigint, id: bigint | undefined)
   const payout = id === undefined ? undefined : await payoutWithId(db, app_id, id)
   if (payout === undefined || payout.finished_at === null) return ''
   const lines = await linesOfPayout(db, payout.id, { status: ['refused', 'cancelled'], limit: AGAIN_MAX })
-  const rows = lines.map(({ to_username, amount, memo }) => csvLine([to_username, amount, memo]).trim())
-  return [csvLine(['username', 'amount', 'memo']).trim(), ...rows].join('\n')
+  // No spreadsheet opens this, so a memo that begins like a formula gets no apostrophe.
+  const rows = lines.map(({ to_username, amount, memo }) =>
+    [to_username, amount, memo && `"${memo.replaceAll('"', '""')}"`].join(','),
+  )
+  return ['username,amount,memo', ...rows].join('\n')
 }
 
 /** Says which failures of an act its page shows in words of its own, and throws the others as they are. */

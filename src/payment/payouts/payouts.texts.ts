@@ -109,8 +109,20 @@ export const merchantPayouts = {
       zh: `第 ${line} 行：“${value}”不是成员编号。`,
     },
     memo: {
-      en: `Line ${line}: the memo has more than 100 characters, a tab or a line break.`,
-      zh: `第 ${line} 行：备注超过 100 个字符，或含有制表符、换行。`,
+      en: `Line ${line}: the memo has more than 100 characters, a tab, a line break or an invisible character.`,
+      zh: `第 ${line} 行：备注超过 100 个字符，或含有制表符、换行、不可见字符。`,
+    },
+    thousands: {
+      en: `Line ${line}: write “${value}” without commas. A memo of three digits needs quotation marks.`,
+      zh: `第 ${line} 行：“${value}”请不要用逗号分隔；如备注是三位数字，请加引号。`,
+    },
+    cells: {
+      en: `Line ${line}: the header has no column for “${value}”. Put a memo with commas in quotation marks.`,
+      zh: `第 ${line} 行：表头中没有“${value}”对应的列；含逗号的备注请加引号。`,
+    },
+    twice: {
+      en: `Line ${line}: the header names the column ${value} twice.`,
+      zh: `第 ${line} 行：表头中列名 ${value} 重复。`,
     },
     header: {
       en: `Line ${line}: a header must name the columns username and amount.`,

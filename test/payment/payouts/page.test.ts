@@ -71,6 +71,28 @@ describe('a file', () => {
         { ...alices, memo: 'well, done; Alice' },
       ],
     ],
+    [
+      'with commas or semicolons of Chinese text',
+      'alice，50，谢谢；再见\n',
+      [{ ...alices, line_id: '1', memo: '谢谢；再见' }],
+    ],
+    [
+      'with memos of three digits, quoted or after a space,',
+      'alice,50,"123"\nalice, 50, 123\nalice,1000,123\nalice,50,12\nalice,50,123 cats\n',
+      ['123', '123', '123', '12', '123 cats'].map((memo, i) => ({
+        ...{ ...alices, line_id: String(i + 1), memo },
+        amount: i === 2 ? 1_000n : 50n,
+      })),
+    ],
+    ['with semicolons and memos of three digits', 'alice;50;123', [{ ...alices, line_id: '1', memo: '123' }]],
+    [
+      'with a user_id of three digits after the amount, and other columns,',
+      'username,amount,user_id,note\nalice,50,123,x\nalice,50,,\n',
+      [
+        { ...alices, user_id: 123n },
+        { ...alices, line_id: '3' },
+      ],
+    ],
   ])('%s is read', (_, text, lines) => {
     expect(read(text)).toEqual(lines)
   })
@@ -126,6 +148,47 @@ describe('a file', () => {
         members: [{ line: 1, username: 'name', user_id: undefined }],
       },
     ],
+    ...[
+      ['alice,1,000', '1,000'],
+      ['alice,1,000,Prize', '1,000'],
+      ['alice,12,000,000', '12,000,000'],
+      ['@alice, 1,000 ', '1,000'],
+      ['alice，1，000', '1，000'],
+    ].map(([text, value]): [string, string, FileFault] => [
+      `with the amount cut by commas in “${text}”`,
+      text!,
+      {
+        fault: 'lines',
+        lines: [{ line: 1, column: 'thousands', value: value! }],
+        members: [{ line: 1, username: 'alice', user_id: undefined }],
+      },
+    ]),
+    [
+      'with such amounts and too many values below a header',
+      'username,amount,memo\nalice,1,000\nalice,50,one,two\nalice,50,one,,\n',
+      {
+        fault: 'lines',
+        lines: [
+          { line: 2, column: 'thousands', value: '1,000' },
+          { line: 3, column: 'cells', value: 'two' },
+        ],
+        members: [2, 3, 4].map((line) => ({ line, username: 'alice', user_id: undefined })),
+      },
+    ],
+    [
+      'with an amount twice',
+      'username,amount,Amount\nalice,5,6',
+      { fault: 'lines', lines: [{ line: 1, column: 'twice', value: 'amount' }], members: [] },
+    ],
+    [
+      'with a memo that changes the direction of text',
+      'alice,5,a\u202eb',
+      {
+        fault: 'lines',
+        lines: [{ line: 1, column: 'memo', value: 'a\u202eb' }],
+        members: [{ line: 1, username: 'alice', user_id: undefined }],
+      },
+    ],
   ])('%s is refused', (_, text, fault, mode) => {
     expect(read(text as string, mode)).toEqual(fault)
   })
@@ -137,7 +200,7 @@ describe('a payout from a file', () => {
     expect(empty.body).toContain(t.empty)
     const file = csv(
       `@${alice.username.toUpperCase()},50,Raffle: first`,
-      'nobody-here,20,',
+      'nobody-here,20,"=5 ""x"", 123"',
       `${bob.username},30,`,
     )
     const { headers, statusCode } = await send(file, { reference: 'raffle' })
@@ -172,7 +235,9 @@ describe('a payout from a file', () => {
     expect(done).toContain(t.headings('2', 2).paid)
     // What was not paid can be paid by another payout.
     const href = /href="([^"]*\/new\?again=\d+)"/.exec((await owner.get(page)).body)![1]!
-    expect((await owner.get(href)).body).toContain('>username,amount,memo\nnobody-here,20,</textarea>')
+    expect((await owner.get(href)).body).toContain(
+      '>username,amount,memo\nnobody-here,20,&quot;=5 &quot;&quot;x&quot;&quot;, 123&quot;</textarea>',
+    )
     expect((await owner.get(`${list}/new?again=999999`)).body).toContain('</textarea>')
     const transfers = await rowsOf(test, 'transfers', { app_id: merchant.id }, ['transaction_id'])
     for (const { transaction_id } of transfers)
