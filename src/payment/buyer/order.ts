@@ -64,11 +64,15 @@ export function makeOrderPages(deps: PaymentDeps): OrderPages {
   }
 }
 
+/** Reads orders. A hand-over changes no receipt: a paid order names the member whom it paid. */
 async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
   return db
     .selectFrom('orders')
     .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
     .innerJoin('users as owner', 'owner.id', 'app.applicant_id')
+    .innerJoin('users as payee', (join) =>
+      join.on('payee.id', '=', (eb) => eb.fn.coalesce('orders.payee_id', 'app.applicant_id')),
+    )
     .leftJoin('link_orders as sale', 'sale.order_id', 'orders.id')
     .leftJoin('links as link', 'link.id', 'sale.link_id')
     .leftJoin('tips as tip', 'tip.order_id', 'orders.id')
@@ -94,8 +98,8 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
       'author.username as author_username',
       'author.avatar_url as author_avatar_url',
       'author.trust_level as author_trust_level',
-      'owner.username as applicant_username',
-      'owner.trust_level as applicant_trust_level',
+      'payee.username as applicant_username',
+      'payee.trust_level as applicant_trust_level',
       sql<PaymentAppStatus>`app_status(
         app.status, owner.is_banned, owner.suspended_till, ${now}
       )`.as('app_status'),

@@ -4,7 +4,7 @@ import { acceptOffer, offerApplication } from '../../../src/payment/apps/handove
 import { addCodes, takeBackCodes } from '../../../src/payment/links/codes.ts'
 import { makePerson } from '../../harness/cast.ts'
 import { useTestApp } from '../../harness/harness.ts'
-import { buyAt, IP, makeLink, ownerOf } from '../../harness/links.ts'
+import { buyAt, IP, makeLink, orderAt, ownerOf } from '../../harness/links.ts'
 import { textOf } from '../../harness/markup.ts'
 import { makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
@@ -38,6 +38,23 @@ it('the offer says to both how many unsold codes go with the application', async
     added: 0,
     known: 1,
   })
+})
+
+it('a hand-over changes no receipt, which names the member who was paid', async () => {
+  const merchant = await makeMerchant(test)
+  const { payment_id } = merchant
+  const [buyer, heir] = [await makePerson(test, { points: 20n }), await makePerson(test, { trust_level: 4 })]
+  const link = await makeLink(test, merchant)
+  const { transaction_id } = await buyAt(deps, link, buyer)
+  const unpaid = await orderAt(deps, link, buyer)
+  await offerApplication(deps, payment_id, heir.username, ownerOf(merchant))
+  await acceptOffer(deps, payment_id, { user_id: heir.id, ip: IP })
+  const reader = await buyer.signIn()
+  const receipt = textOf((await reader.get(`/payment/pay/${transaction_id}`)).body)
+  expect(receipt).toContain(`@${merchant.owner.username}`)
+  expect(receipt).not.toContain(`@${heir.username}`)
+  for (const path of [`/payment/pay/${unpaid}`, `/l/${link.slug}`])
+    expect(textOf((await reader.get(path)).body)).toContain(`@${heir.username}`)
 })
 
 it('the offer of an application without unsold codes says nothing of them', async () => {
