@@ -18,6 +18,14 @@ export const errors = {
     unavailable: { en: 'Temporarily unavailable', zh: '暂时无法处理' },
     internal_error: { en: 'Something went wrong on our side', zh: '我们这边出了点问题' },
   },
+  /** A file or a form above its bound. */
+  tooLarge: {
+    title: { en: 'This is too large', zh: '内容过大' },
+    advice: {
+      en: 'Nothing was changed. Send a smaller file or a shorter text.',
+      zh: '没有任何更改。请发送更小的文件或更短的文字。',
+    },
+  },
   advice: {
     malformed_request: {
       en: 'Nothing was changed. The address or the form was damaged on the way here.',

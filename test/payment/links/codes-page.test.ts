@@ -60,7 +60,11 @@ describe('the import of codes', () => {
     expect([both.statusCode, textOf(both.body).includes(l.pasteOrFile)]).toEqual([400, true])
     const long = Array.from({ length: 10_001 }, (_, i) => `L${i}`).join('\n')
     expect(textOf((await send('', { codes: long })).body)).toContain(l.importFaults.too_many_lines)
-    expect((await send('x'.repeat(BYTES_MAX + 1))).statusCode).toBe(413)
+    const large = await send('x'.repeat(BYTES_MAX + 1))
+    expect([large.statusCode, textOf(large.body).includes(messages.en.errors.tooLarge.advice)]).toEqual([
+      413,
+      true,
+    ])
     expect((await send('', { codes: 'x'.repeat(BYTES_MAX + 1) })).statusCode).toBe(413)
     expect(textOf((await owner.get(page)).body)).toContain(l.codesLeft('1', 1))
   })
