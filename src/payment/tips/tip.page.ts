@@ -94,7 +94,7 @@ export async function tipPages(app: FastifyInstance, deps: Core): Promise<void> 
   })
 }
 
-/** Reads a choice, or another amount within what the giver may give now. Throws FormRefused. */
+/** Reads a choice, or another amount within what the giver may give now, as is a choice that is gone. Throws FormRefused. */
 async function readAmount(
   { locale }: FastifyRequest,
   deps: Core,
@@ -102,10 +102,11 @@ async function readAmount(
   pair: { from_id: bigint; to_id: bigint },
 ): Promise<bigint> {
   const choices = amountsIn((await deps.settings.read()).tip_amounts)
-  const chosen = choices.find((each) => String(each) === (other || choice))
+  const text = other || choice
+  const chosen = choices.find((each) => String(each) === text)
   if (chosen !== undefined) return chosen
   const { least, most } = boundsOf(await tipRoom(deps, pair), choices)
-  const amount = /^[1-9]\d{0,15}$/.test(other) ? BigInt(other) : 0n
+  const amount = /^[1-9]\d{0,15}$/.test(text) ? BigInt(text) : 0n
   if (amount >= least && amount <= most) return amount
   // Nothing can be given any more: the page says why.
   if (most < least) return least

@@ -209,6 +209,7 @@ describe('the page of a tip', () => {
     ['another amount before the choice', { amount: ' 35 ', choice: '100' }, '35'],
     ['the choice without another amount', { amount: '', choice: '100' }, '100'],
     ['the most', { amount: '200' }, '200'],
+    ['a choice that an administrator has replaced meanwhile', { choice: '70' }, '70'],
   ])('takes %s', async (_, fields, amount) => {
     const [erin, frank] = [await joined(), await joined(0n)]
     const page = await erin.client.get(pathTo(frank.member))
