@@ -76,6 +76,18 @@ describe('markdown', () => {
     )
   })
 
+  it('names the third column of a table in each row, for phones, which show no heads', () => {
+    const cellsIn = (markdown: string) => written(markdown).match(/<td.*?<\/td>/g)
+    expect(cellsIn('| Code | Meaning | What <to> do |\n|---|---|---|\n| 1 | late | wait |')).toEqual([
+      '<td role="cell">1</td>',
+      '<td role="cell">late</td>',
+      '<td role="cell" data-label="What &lt;to&gt; do:">wait</td>',
+    ])
+    expect(cellsIn('| 编号 | 含义 | 怎么做 |\n|---|---|---|\n| 1 | 晚 | 等 |')).toContain(
+      '<td role="cell" data-label="怎么做：">等</td>',
+    )
+  })
+
   it('shows programs below each other in tabs, the first one open', () => {
     const html = written('**Node.js**\n\n```js\n1\n```\n\n**PHP**\n\n```php\n2\n```')
     expect(html.match(/<input type="radio" name="(\S+)"[^>]* checked>/g)).toHaveLength(1)

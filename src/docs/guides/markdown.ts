@@ -31,6 +31,8 @@ const SAMPLES = /^samples(?: in ([a-z, ]+))?$/
 /** A line break between two characters of Chinese. HTML would show it as a space. */
 const BREAK_IN_CHINESE = /(?<=[\p{Script=Han}，。；：、）”？])\n[ ]*(?=[\p{Script=Han}（“])/gu
 
+const CHINESE = /\p{Script=Han}/u
+
 /** Reads a guide. Its first line is its title. */
 export function readDocument(markdown: string): Document {
   const [title, ...rest] = lexer(markdown.replaceAll(BREAK_IN_CHINESE, '')).filter(
@@ -194,13 +196,19 @@ class GuideRenderer extends Renderer {
       return `<li><a href="${escapeHtml(href)}"><span class="tile" aria-hidden="true">${picture(href)}</span><span class="grow"><strong>${title}</strong><br><span class="soft small">${text}</span></span></a></li>`
     })
     if (ways.length > 0 && ways.every(Boolean)) return `<ul class="panel flush list">${ways.join('')}</ul>\n`
-    const label = escapeHtml(plain(token.header[0]?.tokens))
-    return `<div class="panel flush scroll" tabindex="0" role="group" aria-label="${label}">${super.table(token)}</div>\n`
+    const [label = '', ...labels] = token.header.map(({ tokens }) => escapeHtml(plain(tokens)))
+    const head = token.header.map(({ tokens }) => `<th scope="col">${this.parser.parseInline(tokens)}</th>`)
+    const rows = token.rows.map((row) =>
+      row.map((cell, i) => this.#cell(cell, i < 2 ? undefined : labels[i - 1])),
+    )
+    const body = rows.map((cells) => `<tr role="row">${cells.join('')}</tr>`).join('')
+    return `<div class="panel flush scroll" tabindex="0" role="group" aria-label="${label}"><table class="guide" role="table"><thead><tr>${head.join('')}</tr></thead><tbody>${body}</tbody></table></div>\n`
   }
 
-  override tablecell({ tokens, header }: Tokens.TableCell): string {
-    const text = this.parser.parseInline(tokens)
-    return header ? `<th scope="col">${text}</th>` : `<td>${text}</td>`
+  /** Writes a cell. Phones show a row as lines, below each other, so a third column has its label there. */
+  #cell({ tokens }: Tokens.TableCell, label: string | undefined): string {
+    const marks = label === undefined ? '' : ` data-label="${label}${CHINESE.test(label) ? '：' : ':'}"`
+    return `<td role="cell"${marks}>${this.parser.parseInline(tokens)}</td>`
   }
 
   override html({ raw, block }: Tokens.HTML | Tokens.Tag): string {

@@ -424,6 +424,18 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     expect(await topOf('#example')).toBeLessThan(await topOf('#request'))
   })
 
+  test('a row of a table in a guide becomes lines on a phone', async () => {
+    const page = await openWalk('visitor', 'en', { viewport: PHONE })
+    await page.goto(`${world.test.url}/docs/mandates`)
+    const row = page.locator('.guide').first().locator('tbody tr').first()
+    const topsOf = () =>
+      row.locator('td').evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().top))
+    expect(new Set(await topsOf()).size).toBe(3)
+    expect(await page.locator('.guide thead').first().isVisible()).toBe(false)
+    await page.setViewportSize(DESK)
+    expect(new Set(await topsOf()).size).toBe(1)
+  })
+
   test('a menu that is higher than the window shows the current place', async () => {
     const page = await openWalk('buyer', 'en', { viewport: { width: 1280, height: 700 } })
     await page.goto(`${world.test.url}/docs/rules`)
