@@ -42,6 +42,13 @@ describe('the bar of an administrator on a phone', () => {
     expect(barOf({ queues: proposals })[0]).toBe('/admin 3')
   })
 
+  it('marks members on the page of a wallet, and reviews on that of an application', () => {
+    const { groups } = adminNav(messages.en, site)
+    const links = groups.flatMap((group) => group.links)
+    expect(currentLink('/admin/wallets/7', links)).toBe('/admin/members')
+    expect(currentLink('/admin/payment-applications/pay_x', links)).toBe('/admin/reviews')
+  })
+
   it('has the first steps and the settings on a new site', () => {
     expect(barOf({ isSetUp: false })).toEqual([
       '/admin 0',

@@ -109,7 +109,13 @@ function dailyLinks(t: Messages, { queues, isSetUp }: Pick<State, 'queues' | 'is
   return [
     ...(isSetUp ? [] : [firstSteps]),
     { href: isSetUp ? '/admin' : '/admin/overview', label: title, icon: 'home', isAlone: true },
-    { href: '/admin/reviews', label: navigation.reviews, icon: 'shop', count: queues.reviews },
+    {
+      href: '/admin/reviews',
+      label: navigation.reviews,
+      icon: 'shop',
+      count: queues.reviews,
+      covers: ['/admin/reviews', '/admin/payment-applications'],
+    },
     {
       href: '/admin/refund-requests',
       label: t.refundRequests.title,
@@ -129,7 +135,12 @@ function mandatesLink(t: Messages, { mandateRights }: Queues): AreaLink {
 function siteLinks(t: Messages, { linkReports }: Queues): AreaLink[] {
   const { navigation, linkReview, forum } = t.console
   return [
-    { href: '/admin/members', label: t.members.title, icon: 'users' },
+    {
+      href: '/admin/members',
+      label: t.members.title,
+      icon: 'users',
+      covers: ['/admin/members', '/admin/wallets'],
+    },
     { href: '/admin/groups', label: t.localGroups.title, icon: 'users' },
     { href: '/admin/links', label: linkReview.title, icon: 'link', count: linkReports },
     { href: '/admin/apps', label: t.registeredApps.title, icon: 'apps' },

@@ -150,7 +150,7 @@ async function showWallet(request: Numbered, reply: FastifyReply, { db, settings
     lookedThrough: LOOKED_THROUGH_MAX,
     older: olderUrl(path, { ...asked, with: partner_id?.toString() }, next),
     before,
-    newest: listUrl(path, { with: partner_id }),
+    newest: path,
     isSearch: partner !== undefined || listUrl('', asked) !== '',
   })
 }
