@@ -2,8 +2,11 @@
 import type { Locale } from '../../web/languages.ts'
 import type { Health, Tone } from './health.ts'
 
-/** One thing that the service knows of itself. Moments in `said` are shown as people say them. */
-export type Check = { tone: Tone; label: string; href: string | undefined; said: (string | Date)[] }
+/** A part of what a check says: words, a moment, or words that belong to a moment. */
+export type Said = string | Date | { words: string; at: Date }
+
+/** One thing that the service knows of itself. */
+export type Check = { tone: Tone; label: string; href: string | undefined; said: Said[] }
 
 type Proof = { is_sound: boolean; finished_at: Date }
 
@@ -27,7 +30,7 @@ export function checksOf(health: Health, proof: Proof | undefined, locale: Local
     .toSorted((one, other) => RANKS[one.tone] - RANKS[other.tone])
 }
 
-const check = (tone: Tone, label: string, href: string | undefined, said: Check['said']): Check => ({
+const check = (tone: Tone, label: string, href: string | undefined, said: Said[]): Check => ({
   ...{ tone, label, href, said },
 })
 
@@ -39,8 +42,8 @@ function booksCheck(proof: Proof | undefined, { t: { dashboard: m } }: Locale): 
 }
 
 function sealsCheck({ seals }: Health, { t: { dashboard: m } }: Locale): Check {
-  const said = seals.since === undefined ? [m.sealsDone] : [m.sealsLate, seals.since]
-  return check(seals.tone, m.seals, '/admin/books', said)
+  const said = seals.since === undefined ? m.sealsDone : { words: m.sealsLate, at: seals.since }
+  return check(seals.tone, m.seals, '/admin/books', [said])
 }
 
 function notificationsCheck({ notifications }: Health, { t: { dashboard: m }, points }: Locale): Check {
@@ -58,21 +61,21 @@ function mailCheck({ mail }: Health, { t, points }: Locale): Check {
   const waiting = mail.waiting > 0 ? [m.mailWaiting(points(mail.waiting))] : []
   if (mail.given_up > 0)
     return check(mail.tone, m.mail, guide, [...waiting, m.mailGivenUp(points(mail.given_up))])
-  const last = mail.settled_at === null ? [m.mailNone] : [m.mailLast, mail.settled_at]
-  return check(mail.tone, m.mail, mail.tone === 'good' ? undefined : guide, [...waiting, ...last])
+  const last = mail.settled_at === null ? m.mailNone : { words: m.mailLast, at: mail.settled_at }
+  return check(mail.tone, m.mail, mail.tone === 'good' ? undefined : guide, [...waiting, last])
 }
 
 function forumCheck({ forum }: Health, { t: { dashboard: m } }: Locale): Check | undefined {
   if (forum === undefined) return undefined
-  const at = (said: Check['said']) => check(forum.tone, m.forum, '/admin/forum', said)
-  if (!forum.hasApi) return at([m.forumAtSignIn])
-  if (forum.paused_until !== undefined) return at([m.forumSilent, forum.paused_until])
-  if (forum.due_at !== null) return at([m.forumLate, forum.due_at])
-  return at(forum.event_at === null ? [m.forumQuiet] : [m.forumEvent, forum.event_at])
+  const says = (said: Said) => check(forum.tone, m.forum, '/admin/forum', [said])
+  if (!forum.hasApi) return says(m.forumAtSignIn)
+  if (forum.paused_until !== undefined) return says({ words: m.forumSilent, at: forum.paused_until })
+  if (forum.due_at !== null) return says({ words: m.forumLate, at: forum.due_at })
+  return says(forum.event_at === null ? m.forumQuiet : { words: m.forumEvent, at: forum.event_at })
 }
 
 function keysCheck({ keys }: Health, { t: { dashboard: m } }: Locale): Check | undefined {
-  return keys && check(keys.tone, m.keys, undefined, [m.keysUntil, keys.until])
+  return keys && check(keys.tone, m.keys, undefined, [{ words: m.keysUntil, at: keys.until }])
 }
 
 function backupCheck({ backup }: Health, { t }: Locale): Check {
@@ -80,12 +83,12 @@ function backupCheck({ backup }: Health, { t }: Locale): Check {
   const { guide } = t.firstSteps.steps.backup
   if (backup.last === undefined) return check(backup.tone, m.backup, guide, [m.backupNone])
   const { finished_at, bytes } = backup.last
-  const sent = backup.sent_at === null ? [m.backupNotSent] : [m.backupSent, backup.sent_at]
+  const sent = backup.sent_at === null ? m.backupNotSent : { words: m.backupSent, at: backup.sent_at }
   const unproven = backup.has_bucket ? [m.backupNotProven] : []
   return check(backup.tone, m.backup, backup.tone === 'good' ? undefined : guide, [
     ...[finished_at, bytesOf(bytes)],
-    ...(backup.has_bucket ? sent : []),
-    ...(backup.proven_at === null ? unproven : [m.backupProven, backup.proven_at]),
+    ...(backup.has_bucket ? [sent] : []),
+    ...(backup.proven_at === null ? unproven : [{ words: m.backupProven, at: backup.proven_at }]),
   ])
 }
 
