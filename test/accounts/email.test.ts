@@ -11,6 +11,8 @@ import { openDatabase } from '../../src/database/connection.ts'
 import { deleteExpiredRows } from '../../src/operations/retention.ts'
 import { sha256 } from '../../src/platform/secrets.ts'
 import { ownLogo } from '../../src/web/assets.ts'
+import { dateTag, makeTimes } from '../../src/web/languages.ts'
+import { zoneName } from '../../src/web/site.ts'
 import { makeAuthenticator } from '../harness/authenticator.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { certificateOf } from '../harness/certificate.ts'
@@ -328,6 +330,10 @@ describe('an address', () => {
     expect(mail!.subject).toBe(subjectOf(t.confirmEmail('', 60)))
     const link = linkIn(mail!)
     const [stored] = await test.db.selectFrom('account_links').selectAll().execute()
+    const [zone, { letter }] = ['Asia/Shanghai', messages.en]
+    const { plain } = makeTimes(dateTag('en'), zone)
+    const until = letter.inZone(plain(stored!.expires_at), zoneName(zone, 'en'))
+    for (const part of [mail!.text, mail!.html]) expect(part).toContain(letter.expires(until))
     expect(stored!.token_hash).toEqual(sha256(link.split('token=')[1]!))
 
     expect((await browser(test).get(link)).location).toMatch(/^\/sign-in\?return_to=/)

@@ -194,6 +194,8 @@ describe('changes', () => {
     expect(textOf(asked.body)).toContain(t.change(names.points_transfers.label, on, off))
     expect(asked.body).toContain(t.effects.points_transfers.off)
     expect(textOf(asked.body)).toContain(t.confirm.title(t.groups.transfers))
+    // A question is a sheet of its own, without the search of the area.
+    expect(asked.body).not.toContain('type="search"')
     expect(asked.body).toContain('<button class="danger ')
     expect((await test.deps.settings.read()).points_transfers).toBe('on')
     expect(await admin.submit(asked, PATH)).toMatchObject({ status: 303, location: pathOf('transfers') })

@@ -14,6 +14,7 @@ import { ownLogo } from '../../web/assets.ts'
 import { dateTag, inWords, type Language, makeTimes, type Text, textKey } from '../../web/languages.ts'
 import { zoneName } from '../../web/site.ts'
 import { siteWords } from '../../web/site-words.ts'
+import { joinSentences } from '../../web/spacing.ts'
 import { letter as texts } from './email.texts.ts'
 import { type Letter, LOGO_CID, letterHtml, letterText } from './letter.ts'
 
@@ -91,17 +92,19 @@ export async function enqueueMail(tx: Tx, deps: MailDeps, mail: Mail): Promise<v
 }
 
 async function writeLetter({ config, settings }: MailDeps, mail: Mail): Promise<Letter> {
-  const { language, content, link } = mail
+  const { language, content, link, useless_at } = mail
   const values = await settings.read()
   const words = siteWords(values, language)
   const key = textKey(language)
   const say = (text: Text) => inWords(text[key], key, words)
   const pair = ([one, other]: [Text, Text]): [string, string] => [say(one), say(other)]
   const { at, facts = [], answers = [], button, isAlarm = false, note } = content
-  const when = (moment: Date): [Text, Text] => {
-    const { plain } = makeTimes(dateTag(language), values.time_zone)
-    return [texts.when, texts.inZone(plain(moment), zoneName(values.time_zone, language))]
-  }
+  const { plain } = makeTimes(dateTag(language), values.time_zone)
+  const timeOf = (moment: Date) => texts.inZone(plain(moment), zoneName(values.time_zone, language))
+  // A mail is read at any time, so it names the moment beside the minutes.
+  const notes = [note, useless_at && texts.expires(timeOf(useless_at)[key])].filter(
+    (text) => text !== undefined,
+  )
   return {
     language,
     site: words.site,
@@ -109,13 +112,13 @@ async function writeLetter({ config, settings }: MailDeps, mail: Mail): Promise<
     title: say(content.subject),
     greeting: say(texts.greeting(mail.username)),
     text: say(content.text),
-    facts: [...(at === undefined ? [] : [when(at)]), ...facts].map(pair),
+    facts: [...(at === undefined ? [] : [[texts.when, timeOf(at)] as [Text, Text]]), ...facts].map(pair),
     answers: answers.map(pair),
     button:
       button === undefined || link === undefined
         ? undefined
         : { label: say(button), url: config.PUBLIC_URL + link, isAlarm, hint: say(texts.copyHint) },
-    note: note && say(note),
+    note: notes.length === 0 ? undefined : joinSentences(notes.map(say)),
     footer: [say(texts.sentTo(mail.recipient)), say(texts.neverAsks)],
   }
 }
