@@ -35,13 +35,18 @@ const files = new Map(
   }),
 )
 
-/** Removes comments, white space and needless zeros, digits and quotes from a style sheet, which saves a quarter of its size. */
+/**
+ * Removes comments, white space and needless zeros, digits and quotes from a style sheet, which saves a quarter of its size. The short
+ * name of `transparent` is a colour of eight digits.
+ */
 function withoutLayout(css: string): string {
   return css
     .replaceAll(/\/\*.*?\*\//gs, '')
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ ?([{};,>]) ?/g, '$1')
+    .replaceAll(/(?<=\() | (?=\))/g, '')
     .replaceAll(': ', ':')
+    .replaceAll(/\btransparent\b/g, '#0000')
     .replaceAll(/ (?=!)|(?<=@media) (?=\()/g, '')
     .replaceAll(';}', '}')
     .replaceAll(/[^{};]+(?=\{)/g, (selector) => selector.replaceAll(/ ?([~+]) ?/g, '$1'))
