@@ -68,8 +68,13 @@ it('a review is told to its applicant, with the reviewer’s words', async () =>
   expect(page.body).toContain('Alerts (1)')
   const stranger = await (await makePerson(test)).signIn()
   expect((await stranger.get('/account/alerts')).body).not.toContain('Say ')
+  const boldOn = ({ body }: { body: string }) =>
+    body.split('<ul class="panel')[1]!.split('<strong>').length - 1
+  expect(boldOn(page)).toBe(1)
   await owner.submit(page, '/account/alerts/read')
-  expect((await owner.get('/account/alerts')).body).not.toContain('Alerts (1)')
+  const read = await owner.get('/account/alerts')
+  expect(read.body).not.toContain('Alerts (1)')
+  expect(boldOn(read)).toBe(0)
   const entries = () => rowsOf(test, 'audit_log', { action: 'alerts.read' })
   expect(await entries()).toHaveLength(1)
   expect((await act(owner, '/account/alerts/read', { up_to: 'x' })).status).toBe(303)
