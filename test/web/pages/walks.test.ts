@@ -395,6 +395,23 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     },
   )
 
+  test('a name of several lines in a list covers no other line on a phone', async () => {
+    const page = await openWalk('buyer', 'en', { viewport: PHONE })
+    for (const path of ['/account', '/account/payments']) {
+      await page.goto(world.test.url + path)
+      const row = page.locator('.data tbody tr', { has: page.locator('.what a') }).first()
+      const [name, below] = await row.evaluate((element) => {
+        const link = element.querySelector('.what a')!
+        link.textContent = 'A name of several lines '.repeat(4)
+        const text = document.createRange()
+        text.selectNodeContents(link)
+        return [text.getBoundingClientRect(), element.querySelector('.sub')!.getBoundingClientRect()]
+      })
+      expect(name!.height, path).toBeGreaterThan(60)
+      expect(below!.top, path).toBeGreaterThanOrEqual(name!.bottom - 2)
+    }
+  })
+
   test('a statement on paper keeps its last movement beside its closing balance', async () => {
     const page = await openWalk('buyer', 'en')
     await page.goto(`${world.test.url}/account/statement?period=year`)
