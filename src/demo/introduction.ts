@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { newSid, SESSION_DAYS } from '../accounts/session/session.ts'
 import type { Db } from '../database/connection.ts'
 import { rememberConsent } from '../identity/grants/consents.ts'
+import { FAMILY_LIFE } from '../identity/grants/tokens.ts'
 import type { Parts } from '../parts.ts'
 import { applyForPaymentApp, returnWithout } from '../payment/apps/apps.ts'
 import { randomToken, sha256 } from '../platform/secrets.ts'
@@ -162,6 +163,15 @@ async function lookOlder(
         const days = username === 'alice' ? 23 * nth : OPEN_DAYS - 9 * (i + nth + 1)
         await rememberConsent(tx, app, scopes, daysBefore(now, days))
       }
+    const app_ids = sql`any(${rows.map(({ id }) => id)}::bigint[])`
+    await sql`update consents set created_at = updated_at where app_id = ${app_ids}`.execute(tx)
+    // The members' latest sessions went on to these shops. No token was issued, so nothing can be done with them.
+    await sql`
+      insert into grants (app_id, user_id, session_id, scopes, auth_time, amr, created_at, expires_at)
+      select app_id, user_id, sessions.id, scopes, auth_time, amr, auth_time + app_id % 60 * interval '1 minute', auth_time + ${FAMILY_LIFE}::interval
+      from consents join sessions using (user_id)
+      where app_id = ${app_ids} and auth_time > consents.created_at
+      order by auth_time`.execute(tx)
   })
 }
 

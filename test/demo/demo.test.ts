@@ -255,24 +255,30 @@ describe('a first start', () => {
   })
 
   test('gives alice authorised applications, a mandate and alerts, and everybody some movements', async () => {
-    const { consents, charges, alerts, movements, last } = await withDatabase(dataDir, async (db) => {
-      const alice = (column: string) =>
-        sql`${sql.ref(column)} = (select id from users where username = 'alice')`
-      const { rows } = await sql<{ consents: number; charges: number; alerts: string[] }>`
+    const { consents, sign_ins, charges, alerts, movements, last } = await withDatabase(
+      dataDir,
+      async (db) => {
+        const alice = (column: string) =>
+          sql`${sql.ref(column)} = (select id from users where username = 'alice')`
+        const { rows } = await sql<{ consents: number; sign_ins: number; charges: number; alerts: string[] }>`
         select
           (select count(*)::integer from consents where ${alice('user_id')}) as consents,
+          (select count(*)::integer from grants join sessions on sessions.id = session_id
+            where ${alice('grants.user_id')} and ip like '203.0.113.%') as sign_ins,
           (select count(*)::integer from orders join mandates on mandates.id = orders.mandate_id
             where ${alice('mandates.user_id')} and mandates.status = 'active' and orders.status = 'paid') as charges,
           array(select kind || case when read_at is null then ' new' else '' end
             from alerts where ${alice('user_id')} order by id) as alerts`.execute(db)
-      const moved = await sql<{ username: string; count: number; newest: string }>`
+        const moved = await sql<{ username: string; count: number; newest: string }>`
         select username, count(*)::integer, (array_agg(journal.kind::text order by journal.id desc))[1] as newest
         from entries join ledger_accounts as wallet on wallet.id = account_id and wallet.book = 'live'
         join users on users.id = wallet.user_id join journal on journal.id = journal_id
         where username in ('alice', 'bob', 'carol', 'dora') group by username order by username`.execute(db)
-      return { ...rows[0]!, movements: moved.rows, last: await lastProof({ db }) }
-    })
+        return { ...rows[0]!, movements: moved.rows, last: await lastProof({ db }) }
+      },
+    )
     expect({ consents, charges }).toEqual({ consents: 2, charges: 4 })
+    expect(sign_ins).toBeGreaterThanOrEqual(consents)
     expect(alerts).toEqual([
       'mandate_accepted',
       ...['mandate_charged', 'mandate_charged', 'mandate_charged'],
@@ -443,6 +449,8 @@ describe('a first start', () => {
       const grants = await db
         .selectFrom('grants')
         .innerJoin('users', 'users.id', 'grants.user_id')
+        // Later than the members' own sign-ins.
+        .where('grants.created_at', '>', sql<Date>`now() - interval '1 hour'`)
         .select('users.username')
         .distinct()
         .execute()
