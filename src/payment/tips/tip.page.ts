@@ -8,6 +8,7 @@ import { amountsIn } from '../../core/setting-kinds.ts'
 import { walletOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
 import { FormRefused } from '../../web/forms/forms.ts'
+import { listUrl } from '../../web/lists.ts'
 import type { NextStep } from '../../web/next-steps.ts'
 import {
   type Author,
@@ -82,7 +83,12 @@ export async function tipPages(app: FastifyInstance, deps: Core): Promise<void> 
 
   app.get(PAGE, async (request, reply) => showTip(request, reply, deps))
 
-  app.post(PAGE, async (request, reply) => {
+  // A form that is kept is shown for the same author again.
+  const page = (request: FastifyRequest) => {
+    const { to_id, post } = askedBy(request)
+    return listUrl(PAGE, { to_id, post })
+  }
+  app.post(PAGE, { config: { page } }, async (request, reply) => {
     const asked = askedBy(request)
     const author = await authorOf(deps, asked)
     if (author === undefined) return showNone(reply, deps, asked)
