@@ -168,6 +168,13 @@ describe('the sales of a link', () => {
     expect(await told(merchant)).toMatchObject([first, second, { orders: '1', points: '8' }])
   })
 
+  it('raise none in test mode, where anyone buys for nothing', async () => {
+    const twin = await makeMerchant(test, { twinOf: await makeMerchant(test) })
+    const link = await makeLink(test, twin, { sale_alerts: 'each' })
+    expect((await buyAt(deps, link, alice)).outcome).toBe('paid')
+    expect(await told(twin)).toEqual([])
+  })
+
   it('raise none while the alerts are off, which begin with the next sale', async () => {
     const merchant = await makeMerchant(test)
     const link = await makeLink(test, merchant)
