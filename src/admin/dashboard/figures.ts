@@ -94,9 +94,9 @@ export async function readMembers(
 ): Promise<MemberFigures> {
   const { rows } = await sql<MemberFigures>`
     with joined as materialized (
-      select (created_at at time zone ${zone})::date as day from users
-      where id > (select max(id) from users) - ${NEWEST_MAX}::bigint and not is_service
-        and created_at >= ${since}::timestamptz - make_interval(days => ${days - 1}::integer)
+      select (created_at at time zone ${zone})::date as day
+      from (select * from users order by id desc limit ${NEWEST_MAX}) as newest
+      where not is_service and created_at >= ${since}::timestamptz - make_interval(days => ${days - 1}::integer)
     ), total as materialized (
       -- Inlined, it would count once for each use of the number.
       select (select count(*) from (select from users where not is_service limit ${MEMBERS_COUNTED_MAX + 1}) as counted)::integer as counted,

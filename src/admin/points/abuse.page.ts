@@ -158,8 +158,8 @@ export async function movementPatterns(db: Db, now: Date): Promise<MovementPatte
       select to_id, count(*)::integer as members, sum(points_of_new)::bigint as points,
         sum(points_of_new) / max(received_since_new) as part,
         (array_agg(n.username order by points_of_new desc))[:${sql.lit(NAMES_MAX)}] as usernames
-      from flow join users as n on n.id = from_id and n.created_at >= ${newSince}
-      where points_of_new is not null
+      from flow cross join lateral ${memberOf('from_id')} as n
+      where points_of_new is not null and n.created_at >= ${newSince}
       group by to_id having count(*) >= ${CLUSTER_MIN}
       order by sum(points_of_new) * sum(points_of_new) / max(received_since_new) desc, to_id limit ${SHOWN_MAX}
     )
@@ -209,12 +209,17 @@ export async function clustersByTips(db: Db, now: Date): Promise<Cluster[]> {
         (array_agg(giver.username order by points desc))[:${sql.lit(NAMES_MAX)}] as usernames, sum(points)::bigint as points,
         sum(points) / max(received) as part
       from (select *, sum(points) over (partition by payee_id) as received from given) as given
-      join users as giver on giver.id = payer_id and giver.created_at >= ${since}
+      cross join lateral ${memberOf('payer_id')} as giver
+      where giver.created_at >= ${since}
       group by payee_id having count(*) >= ${TIPPERS_MIN}
     ) as cluster
     order by points * part desc, payee_id limit ${SHOWN_MAX}`.execute(db)
   return rows
 }
+
+/** The member of an id, looked up by it: a forum gains more new members in these days than these movements name. */
+const memberOf = (id: string) =>
+  sql`(select username, created_at from users where id = ${sql.ref(id)} offset 0)`
 
 /** As JSON carries it: a whole number may be larger than a number of JavaScript holds. */
 type Json<T> = {
@@ -225,7 +230,8 @@ type Json<T> = {
 export async function clustersByAddress(db: Db, now: Date): Promise<Neighbours[]> {
   const { rows } = await sql<Neighbours>`
     with newcomer as materialized (
-      select id, username, created_at from users where created_at >= ${daysBefore(now, NEW_DAYS)} order by id desc limit ${MOVEMENTS_MAX}
+      select id, username, created_at from (select * from users order by id desc limit ${MOVEMENTS_MAX}) as newest
+      where created_at >= ${daysBefore(now, NEW_DAYS)}
     )
     select s.ip as shared, count(distinct n.id)::integer as members,
       (array_agg(distinct n.username))[:${sql.lit(NAMES_MAX)}] as usernames,

@@ -9,6 +9,7 @@ import type { Core } from '../../core/core.ts'
 import { rate } from '../../core/setting-kinds.ts'
 import type { Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
+import { takingsBetween } from '../orders/takings.ts'
 import { pointsOf } from '../wire-fields/money.ts'
 
 /** The price of the worked example, in a merchant's currency. */
@@ -131,31 +132,43 @@ export type TermsInForce = {
   unusual_points: bigint | undefined
 }
 
+const DAY_MS = 86_400_000
+
+type Row = Omit<TermsInForce, 'example' | 'payments_today' | 'unusual_points'> & {
+  fee: bigint
+  start: Date
+  tips_today: bigint
+}
+
 /** Reads the terms of one application. Days begin at midnight in Asia/Shanghai. */
 export async function termsOf(
   deps: Core,
   { id, exchange_rate }: { id: bigint; exchange_rate: string },
 ): Promise<TermsInForce> {
+  const now = deps.clock()
   const { points_payment_fee_rate } = await deps.settings.read()
   const points = pointsOf(EXAMPLE_MONEY, exchange_rate)
-  const { rows } = await sql<Omit<TermsInForce, 'example' | 'unusual_points'> & { fee: bigint }>`
+  const { rows } = await sql<Row>`
     select trim_scale(app.fee_rate)::text as fee_rate, trim_scale(applied.rate * 100)::text as fee_percent,
       app.daily_payments_max, app.daily_transfers_max,
-      (select coalesce(sum(amount), 0)::bigint from orders
-        where app_id = app.id and paid_at >= today.start) as payments_today,
+      today.start, case when app.is_tips then (
+        select coalesce(sum(amount), 0)::bigint from orders where app_id = app.id and paid_at >= today.start
+      ) else 0 end as tips_today,
       transferred_between(app.id, today.start, 'infinity') as transfers_today,
       payment_fee(${points}::bigint, applied.rate) as fee
     from payment_apps as app
     cross join lateral (select coalesce(app.fee_rate, ${points_payment_fee_rate}::numeric) as rate) as applied
     cross join lateral (select
-      date_trunc('day', ${deps.clock()}::timestamptz at time zone 'Asia/Shanghai') at time zone 'Asia/Shanghai' as start
+      date_trunc('day', ${now}::timestamptz at time zone 'Asia/Shanghai') at time zone 'Asia/Shanghai' as start
     ) as today
     where app.id = ${id}`.execute(deps.db)
-  const { fee, ...terms } = rows[0]!
+  const { fee, start, tips_today, ...terms } = rows[0]!
+  const [takings] = await takingsBetween(deps.db, id, [start, new Date(now.getTime() + DAY_MS)])
   const unit = pointsOf(UNIT_MONEY, exchange_rate)
   const unusual_points = unit < 1n || unit > UNUSUAL_POINTS ? unit : undefined
   return {
     ...terms,
+    payments_today: tips_today + takings!.points,
     unusual_points,
     example: { money: EXAMPLE_MONEY, points, fee, merchant_points: points - fee },
   }
