@@ -1,5 +1,6 @@
 /** What a merchant without a server has after years: links with sales, codes and reports, payouts with lines, and access keys. */
 import { type RawBuilder, sql } from 'kysely'
+import { LINKS_MAX } from '../../src/payment/links/acts.ts'
 import { addCodes } from '../../src/payment/links/codes.ts'
 import type { Facts, Size } from './fill.ts'
 import type { Site } from './site.ts'
@@ -21,7 +22,7 @@ export function sellingOf(
       insert into links (id, app_id, book, slug, state, title, description, thanks, amount, suggestions, quantity_max, min_level,
         allow_groups, delivery, shows_stock, low_stock, created_at, updated_at)
       overriding system value
-      select i, ${app}, 'live', 'l' || lpad(i::text, 9, '0'), 'on_sale', 'Sticker pack, series ' || i, '', '', 100, '{}', 1, 0, '{}',
+      select i, case when i <= ${LINKS_MAX} then ${app}::bigint else 2 * (i % ${Math.floor(others / 2)}) + 2 end, 'live', 'l' || lpad(i::text, 9, '0'), 'on_sale', 'Sticker pack, series ' || i, '', '', 100, '{}', 1, 0, '{}',
         case when i = 2 then 'codes' else 'none' end, true, 5, ${now}, ${now}
       from ${many}`,
     sql`

@@ -85,7 +85,7 @@ describe('the page of an application', () => {
       expect(page.body).toContain(messages.en.terms.used('800', '5,000'))
       expect(page.body).toContain(`@${administrator.username}`)
       expect(page.body).toContain('A trial')
-      expect(page.body).toContain('<del>–</del> → <ins>12.5%</ins>')
+      expect(page.body).toContain('<bdi title="– → 0.125">')
       expect(page.body).not.toContain('undefined')
 
       const shown = await owner.get(ownPath)
