@@ -20,6 +20,8 @@ export type NextStep = {
   }
   /** What a payment link sells, if the address is its page. */
   goods?: string
+  /** What it costs, if the address says so: whole points. */
+  price?: { amount: bigint; isTest: boolean } | undefined
   /** Whether the link takes a tip for it. */
   isTip?: boolean
   isPayment: boolean

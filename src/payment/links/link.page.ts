@@ -309,11 +309,19 @@ function makeDescribeLink(deps: Core) {
       app,
       order: undefined,
       goods: link.title,
+      price: priceIn(path, link),
       isTip: isTip(link),
       isPayment: true,
       exit: `/l/${slug}`,
     }
   }
+}
+
+/** What an address asks to buy at a link costs, as far as it says. Paying judges it. */
+function priceIn(path: string, { amount, book }: LinkPage): NextStep['price'] {
+  const { data } = Asked.safeParse(Object.fromEntries(new URL(path, 'http://link').searchParams))
+  const asked = data && (amount === null ? readAmount(data) : amount * BigInt(data.quantity))
+  return asked === undefined ? undefined : { amount: asked, isTest: book === 'test' }
 }
 
 /** An amount as digits. The database judges its bounds. */

@@ -105,6 +105,7 @@ describe('the page of a link', () => {
     const away = await phone.get(`${path}?buy=1&quantity=2&message=Hello`)
     const signInPage = await phone.get(away.location!)
     expect(textOf(signInPage.body)).toContain('Cat stickers')
+    expect(textOf(signInPage.body)).toContain(messages.en.signIn.sum('20', 20n, false))
     const { username, password } = buyer
     const back = (await phone.submit(signInPage, '/sign-in', { username, password })).location!
     expect(back).toMatch(`${path}?buy=1`)
