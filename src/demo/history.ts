@@ -26,6 +26,8 @@ import { type Buyer, dayOf, midnightOf, type PlannedOrder } from './plan.ts'
 
 const IP = '127.0.0.1'
 const DAY_MS = 86_400_000
+/** How long a shop of the demo takes to confirm a payment. */
+const SHOP_MS = 240
 const RATE = '100'
 /** More than any buyer spends in the history. */
 const OPENING_POINTS = 12_000n
@@ -81,7 +83,7 @@ export async function playHistory(deps: Parts, cast: HistoryCast): Promise<void>
         const part = await placeAll(past, acts.place, cast, before)
         await payAll(past, acts.pay, cast, part, async ({ id, paidAt, shop: of }) => {
           if (of !== 'mug' && !(of === 'sticker' && events.areOn())) return
-          past.move(new Date(paidAt.getTime() + 1_000))
+          past.move(new Date(paidAt.getTime() + SHOP_MS))
           await notifier.attempted(id, NOTIFIED_MS_MAX)
           if (of === 'mug' && shop.hasFailed()) {
             past.move(new Date(paidAt.getTime() + 62_000))
@@ -91,7 +93,7 @@ export async function playHistory(deps: Parts, cast: HistoryCast): Promise<void>
         placed.push(...part)
         if (sale === undefined) continue
         const { id } = await past.at(sale.at, () => sale.run(past.deps, acts.pay))
-        past.move(new Date(sale.at.getTime() + 1_000))
+        past.move(new Date(sale.at.getTime() + SHOP_MS))
         if (events.areOn()) await notifier.attempted(id, NOTIFIED_MS_MAX)
       }
       await endDay(past, cast, placed, now)

@@ -10,7 +10,7 @@ import { randomToken, sha256 } from '../platform/secrets.ts'
 import { type DemoApps, ensurePaymentApp, registerLinked } from './apps.ts'
 import { MEMBERS, type MemberName, NEWCOMERS, SHOPS, WAITING } from './cast.ts'
 import { type HistoryShop, playHistory } from './history.ts'
-import { makeLinks } from './links.ts'
+import { ensureWindows, makeLinks } from './links.ts'
 import { daysBefore, ensureMembers } from './members.ts'
 import { planOrders } from './plan.ts'
 
@@ -61,6 +61,7 @@ export async function introduce(deps: Parts, known: Known): Promise<boolean> {
     cat: await shopOf('cat'),
     library: await shopOf('library'),
   }
+  await ensureWindows(deps)
   const { owner, ...waiting } = WAITING
   await applyForPaymentApp(deps, { ...waiting, applicant_id: ids[owner], callback_url: `${HOMEPAGE}/coffee` })
   await signInOften(deps, { ...ids, ...people })

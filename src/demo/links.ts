@@ -144,7 +144,7 @@ export async function ensureWindows(deps: Parts): Promise<void> {
       .where('name', '=', SHOPS[shop].name)
       .where('book', '=', 'live')
       .orderBy('id')
-      .select(['id', 'payment_id', 'applicant_id'])
+      .select(['id', 'payment_id', 'applicant_id', 'homepage'])
       .executeTakeFirst()
     if (app === undefined) continue
     const made = await deps.db
@@ -154,7 +154,12 @@ export async function ensureWindows(deps: Parts): Promise<void> {
       .select('slug')
       .executeTakeFirst()
     const slug = made?.slug ?? (await openWindow(deps, app, details))
-    await sql`update payment_apps set homepage = ${linkUrl(deps, slug)} where id = ${app.id}`.execute(deps.db)
+    const homepage = linkUrl(deps, slug)
+    if (app.homepage === homepage) continue
+    const table = deps.db.updateTable('payment_apps').where('id', '=', app.id)
+    await table.set({ homepage }).execute()
+    // The port has changed, and not what an administrator has reviewed.
+    await table.set({ unreviewed_change_at: null, reviewed_values: null }).execute()
   }
 }
 

@@ -332,11 +332,12 @@ describe('a first start', () => {
         .where('status', '=', 'approved')
         .where('book', '=', 'live')
         .where('homepage', 'is not', null)
-        .select(['homepage', 'callback_url', 'description'])
+        .select(['homepage', 'callback_url', 'description', 'unreviewed_change_at'])
         .execute(),
     )
     expect(shops.length).toBeGreaterThanOrEqual(4)
-    for (const { homepage, callback_url, description } of shops) {
+    for (const { homepage, callback_url, description, unreviewed_change_at } of shops) {
+      expect([homepage, unreviewed_change_at]).toEqual([homepage, null])
       expect([homepage, (await fetch(homepage!)).status]).toEqual([homepage, 200])
       expect(new URL(callback_url).hostname).toBe('localhost')
       expect(description).not.toMatch(/[a-z].*[\u4e00-\u9fff]|[\u4e00-\u9fff].*[a-z]/)
