@@ -93,6 +93,11 @@ const BOUNDS: { pages: RegExp; rows: number; because: string }[] = [
     because: 'decided applications are counted up to 1,000',
   },
   {
+    pages: /^movements between two/,
+    rows: 8_001,
+    because: 'it looks through the newest 2,000 movements of a wallet with their orders and applications',
+  },
+  {
     pages: /^admin\/dashboard/,
     rows: 60_001,
     because: 'it adds up the entries of today’s newest 20,000 journals',
@@ -179,6 +184,11 @@ const LOOKS_BACK: ListedPage[] = [
   listed('admin', 'audit, nothing', () => '/admin/audit?actor=member7'),
   listed('admin', 'find, number', () => '/admin/find?q=order-1000'),
   listed('admin', 'wallet of a merchant', ({ people }) => `/admin/wallets/${people.merchant.id}`),
+  listed(
+    'admin',
+    'movements between two',
+    ({ people }) => `/admin/wallets/${people.merchant.id}?with=${people.newcomer.id}`,
+  ),
 ]
 
 /** The pages of the list. The documents read no rows, and the proof of the books reads all. */
