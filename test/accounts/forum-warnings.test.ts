@@ -59,6 +59,14 @@ describe('the page', () => {
     expect(found[0]).toBeGreaterThan(0)
     expect(found).toEqual(found.toSorted((a, b) => a - b))
     expect(body).not.toMatch(/<details[^>]* open/)
+    // Whether the webhook works is beside the minutes.
+    const received_at = test.clock.now()
+    await test.db
+      .insertInto('forum_events')
+      .values({ event_id: 'w', event: 'user_updated', received_at })
+      .execute()
+    const said = (await page()).split('<h2>')[0]!
+    expect(said).toContain(t.lastEvent)
     // A list that fails and members out of date leave their folds.
     await setRows(test, 'forum_sources', { name: 'staff' }, { failure: 'refused' })
     const late = await page()
