@@ -297,8 +297,8 @@ export const names = {
   tip_amounts: {
     label: { en: 'Amounts to choose from', zh: '可选金额' },
     hint: {
-      en: 'One to six, the smallest first, such as 10,50,100.',
-      zh: '一到六个，从小到大，例如 10,50,100。',
+      en: 'One to six, the smallest first, such as 10,50,100. Members may enter another amount, from the smallest on.',
+      zh: '一到六个，从小到大，例如 10,50,100。成员也可以填写不低于最小值的其他金额。',
     },
   },
   tip_receive_min_trust_level: {
