@@ -69,7 +69,8 @@ const SOLD_MAX = 500
 
 /**
  * Raises the alerts of sales that are due: one for all sales of a link since the last look, or one for a day that is over in the
- * site's time zone. Test mode raises none, because anyone can buy there for nothing. Several processes may run it at once: a link that one of them has locked is left to it.
+ * site's time zone. Test mode raises none, because anyone can buy there for nothing. Several processes may run it at once: a link
+ * that one of them has locked is left to it.
  */
 export async function tellOfSales(deps: Core): Promise<void> {
   const { time_zone: zone } = await deps.settings.read()
@@ -80,7 +81,8 @@ export async function tellOfSales(deps: Core): Promise<void> {
       select order_id from link_orders where link_id = link.id and sold_total > link.sales_alerted order by sold_total limit 1
     ) as sale
     join orders as paid on paid.id = sale.order_id
-    where link.sale_alerts <> 'off' and link.book = 'live' and (link.sale_alerts = 'each' or paid.paid_at < ${today}::timestamptz)
+    where link.sale_alerts <> 'off' and link.book = 'live'
+      and (link.sale_alerts = 'each' or paid.paid_at < ${today}::timestamptz)
     order by paid.paid_at limit ${SOLD_MAX}`.execute(deps.db)
   for (const { id } of rows)
     await deps.db.transaction().execute((tx) => tellOfSalesOf(tx, deps, { id, today, zone }))
