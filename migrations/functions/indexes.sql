@@ -75,6 +75,7 @@ comment on index forum_scores_pending is 'src/accounts/forum/points.ts: grants t
 
 comment on index forum_sources_group_id_key is 'unique: a group of the forum has one list';
 
+comment on index grants_app is 'src/identity/apps/sign-ins.ts: the sign-ins of an application by day';
 comment on index grants_code_id_key is 'unique: a code is redeemed once';
 comment on index grants_expiry is 'src/operations/retention.ts: deletes expired grants';
 comment on index grants_resource is 'foreign key grants_resource_app_id_fkey: an application is deleted';

@@ -10,6 +10,7 @@ import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { storeAppLogo } from '../../shops/app-logos.ts'
 import { linkForms, type Shop, shopOf, unlessSuspended } from '../../shops/links.page.ts'
+import { type BarChart, barChart } from '../../web/bar-chart.ts'
 import { FormRefused } from '../../web/forms/forms.ts'
 import type { Locale } from '../../web/languages.ts'
 import { acceptLogo } from '../../web/logo-form.ts'
@@ -23,6 +24,7 @@ import { readAppForm, type Typed, typedFrom, unlessTaken } from './form.ts'
 import type { Owned } from './lock.ts'
 import { secretRoutes } from './secrets.page.ts'
 import { LIVE_SECRETS_MAX, liveSecrets, OVERLAP_HOURS, OVERLAP_HOURS_DEFAULT } from './secrets.ts'
+import { type SignIns, signInsOf } from './sign-ins.ts'
 
 const HISTORY_LINES = 20
 
@@ -53,6 +55,10 @@ declare module '../../web/views.ts' {
       values: Typed
       overlap: { hours: number[]; preset: number; canAdd: boolean }
       discoveryUrl: string
+      signIns: SignIns
+      chart: BarChart
+      /** The address of its consent page, which asks even a member who has allowed it. */
+      consentUrl: string
       admission?: Admission
       path: string
     }
@@ -60,6 +66,13 @@ declare module '../../web/views.ts' {
   interface PartData {
     'identity/apps/unconfirmed': {
       app: Pick<Awaited<ReturnType<typeof getApp>>, 'client_id' | 'name' | 'created_at' | 'registered_by'>
+    }
+    'identity/apps/sign-ins': {
+      app: Awaited<ReturnType<typeof getApp>>
+      secrets: Awaited<ReturnType<typeof liveSecrets>>
+      signIns: SignIns
+      chart: BarChart
+      consentUrl: string
     }
     'identity/apps/logout-deliveries': { deliveries: Awaited<ReturnType<typeof lastDeliveries>> }
     'identity/apps/history': { history: History; words?: { acts: Names; fields: Names } }
@@ -164,12 +177,14 @@ async function showApp(
   const { db } = deps
   const app = await getApp(db, ownedBy(request, deps))
   const { client_id } = app
-  const [secrets, members, history, deliveries, shop] = await Promise.all([
+  const { time_zone: zone } = await deps.settings.read()
+  const [secrets, members, history, deliveries, shop, signIns] = await Promise.all([
     liveSecrets(db, app.id, deps.clock()),
     countMembers(db, app.id),
     readAudit(db, { subject: client_id, action: 'oauth_app' }, HISTORY_LINES),
     lastDeliveries(db, app.id),
     shopOf(db, { kind: 'sign_in', app, owner_id: sessionOf(request).user.id }),
+    signInsOf(db, app.id, { zone, now: deps.clock() }),
   ])
   const data = {
     ...(admission && { admission }),
@@ -186,8 +201,29 @@ async function showApp(
       canAdd: secrets.length < LIVE_SECRETS_MAX,
     },
     discoveryUrl: discoveryUrl(deps.config),
+    signIns,
+    chart: barChart(signIns.days.map(({ count }) => ({ whole: count, part: count }))),
+    consentUrl: consentUrlOf(app),
     // The page's own address, also in answers to its forms.
     path: `/apps/${client_id}`,
   }
   return reply.page('identity/apps/own-app', data)
+}
+
+/** A challenge whose verifier nobody has, so a code of this request is worth nothing. */
+const UNREDEEMABLE = 'x'.repeat(43)
+
+/** Returns the address at which the owner sees what members are asked. */
+function consentUrlOf({ client_id, redirect_uris }: { client_id: string; redirect_uris: string[] }): string {
+  const query = new URLSearchParams({
+    client_id,
+    redirect_uri: redirect_uris[0] ?? '',
+    response_type: 'code',
+    scope: 'openid profile',
+    prompt: 'consent',
+    state: 'preview',
+    code_challenge: UNREDEEMABLE,
+    code_challenge_method: 'S256',
+  })
+  return `/oauth2/auth?${query}`
 }

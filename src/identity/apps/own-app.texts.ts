@@ -39,6 +39,36 @@ export const registry = {
   },
   identifiers: { en: 'For your program', zh: '接入信息' },
   next: { en: 'Next', zh: '下一步' },
+  signIns: {
+    title: { en: 'Sign-ins in 30 days', zh: '30 天内的登录' },
+    unit: (n: number) => ({ en: counted(n, 'sign-in', 'sign-ins'), zh: '次' }),
+    label: (from: string, until: string, total: string) => ({
+      en: `Sign-ins of each day from ${from} to ${until}, ${total} in all`,
+      zh: `${from}至${until}每天的登录，共 ${total} 次`,
+    }),
+    last: { en: 'Last sign-in', zh: '最近登录' },
+    none: { en: 'No sign-in in 30 days', zh: '30 天内没有登录' },
+    enter: { en: 'Give your program the identifiers', zh: '在你的程序中填写接入信息' },
+    enterText: {
+      en: 'It needs the client_id, the discovery URL and a secret. No secret was used yet.',
+      zh: '程序需要 client_id、发现地址和密钥。目前还没有用过密钥。',
+    },
+    enterPublic: {
+      en: 'It needs the client_id and the discovery URL, and no secret.',
+      zh: '程序需要 client_id 和发现地址，不需要密钥。',
+    },
+    used: { en: 'Your program has used a secret.', zh: '你的程序已经用过密钥。' },
+    try: { en: 'Sign in to it once', zh: '亲自登录一次' },
+    tryText: {
+      en: 'Open your program and sign in with this account. Each sign-in then appears here.',
+      zh: '打开你的程序，用此账号登录。此后每次登录都会显示在这里。',
+    },
+    consent: { en: 'See the consent page', zh: '查看授权页面' },
+    consentText: {
+      en: 'Members see the consent page before they sign in.',
+      zh: '成员登录之前会看到授权页面。',
+    },
+  },
   nextDocs: { en: 'Sign-in documentation', zh: '登录接入文档' },
   openHomepage: { en: 'Open the homepage', zh: '打开主页' },
   homepage: { en: 'Homepage', zh: '主页' },

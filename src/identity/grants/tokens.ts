@@ -4,12 +4,13 @@ import type { z } from 'zod'
 import type { User } from '../../accounts/people/users.ts'
 import type { GrantedMandate } from '../../accounts/sign-in/mandate-consent.ts'
 import { randomToken, sha256 } from '../../platform/secrets.ts'
+import { SIGN_IN_DAYS } from '../apps/sign-ins.ts'
 
 export const ACCESS_TOKEN_SECONDS = 3_600
 /** Lifetimes as Postgres intervals: of an access token, of an unused refresh token, and of a family. */
 export const ACCESS_LIFE = `${ACCESS_TOKEN_SECONDS} seconds`
 export const IDLE_LIFE = '14 days'
-export const FAMILY_LIFE = '30 days'
+export const FAMILY_LIFE = `${SIGN_IN_DAYS} days`
 /** New tokens and the claims of their ID token. `sid` is the public id of the session, null when it has ended. */
 export type IssuedTokens = {
   access_token: string
