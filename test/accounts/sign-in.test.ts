@@ -88,6 +88,20 @@ describe('signing in', () => {
     expect(fixed.cookies.get('tessera_session')).not.toBe('chosen-by-an-attacker')
   })
 
+  it('is optional for a member who opened the page to switch accounts', async () => {
+    const alice = await makePerson(test)
+    const client = await alice.signIn()
+    const { continueAs } = messages.en.signIn
+    const linkAt = async (back: string) => {
+      const { body } = await client.get(`/sign-in?return_to=${encodeURIComponent(back)}`)
+      return body.includes(`>${continueAs(alice.username)}</a>`)
+    }
+    expect(await linkAt('/oauth2/auth?client_id=x&scope=openid')).toBe(true)
+    // Such a request leads back to this page until there is a new sign-in.
+    for (const demand of ['prompt=login', 'max_age=0', 'acr_values=mfa'])
+      expect(await linkAt(`/oauth2/auth?client_id=x&${demand}`), demand).toBe(false)
+  })
+
   it('ends after 14 days, and with sign-out', async () => {
     const alice = await makePerson(test)
     const client = await alice.signIn()
