@@ -37,6 +37,8 @@ it('a new member pays a test order by three clicks, without a program and an add
   expect(made.location).toBe(overview)
   const first = await browser.get(overview)
   expect(textOf(first.body)).toContain(t.first.title)
+  // Without a program, a link is a way to sell too.
+  expect(first.body).toContain(`href="${overview}/links/new"`)
   const keys = [/data-copy="tk_test[A-Za-z0-9]{36}"/, /data-copy="[0-9a-f]{64}"/]
   for (const key of keys) expect(first.body).toMatch(key)
   expect(first.body.indexOf(`action="${overview}/test-order"`)).toBeLessThan(first.body.search(keys[0]!))

@@ -44,7 +44,7 @@ declare module '../../web/views.ts' {
     'payment/merchant/overview-steps': { owned: Owned; progress: Overview['progress'] }
     'payment/merchant/first-payment': { owned: Owned; progress: Overview['progress'] }
     'payment/merchant/test-order': { owned: Owned; isFirst: boolean }
-    'payment/merchant/first-payment-aids': { owned: Owned; made: MadeKeys | undefined }
+    'payment/merchant/first-payment-aids': { owned: Owned; made: MadeKeys | undefined; hasLinks: boolean }
     'payment/merchant/overview-failing': { owned: Owned; failing: Failing }
     'payment/merchant/overview-today': Pick<Overview, 'takings'> & { unit: Unit }
     'payment/merchant/overview-takings': Pick<Overview, 'takings' | 'range'> & { chart: BarChart; unit: Unit }

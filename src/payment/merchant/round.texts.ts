@@ -42,6 +42,11 @@ export const round = {
       en: `For your own program, later. The token and the Secret Key are shown only this once; you can replace them at any time. They move play ${POINTS} only.`,
       zh: `以后接入自己的程序时使用。Token 与 Secret Key 仅显示这一次，可随时更换；它们只能动用虚拟${POINTS}。`,
     },
+    link: { en: 'Without a program', zh: '没有程序？' },
+    linkText: {
+      en: `A payment link sells one thing on a page of its own. Try it with play ${POINTS}.`,
+      zh: `收款链接用单独的页面出售一样东西，可以先用虚拟${POINTS}试一试。`,
+    },
     epay: { en: 'Coming from an epay shop?', zh: '已有易支付商店？' },
     epayText: (pid: string) => ({
       en: `Enter the gateway address and the pid ${pid} in its settings. It needs no code.`,
