@@ -24,6 +24,8 @@ export type NextStep = {
   price?: { amount: bigint; isTest: boolean } | undefined
   /** Whether the link takes a tip for it. */
   isTip?: boolean
+  /** Whether it is a tip for the author of a forum post. The way back then leads to the forum. */
+  isForumTip?: boolean
   isPayment: boolean
   /** Where a reader goes who gives up, if it is known. */
   exit: string | undefined

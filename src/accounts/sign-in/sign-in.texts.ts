@@ -20,6 +20,7 @@ export const signIn = {
   }),
   toBuy: (goods: string) => ({ en: `Sign in to buy ${goods}`, zh: `登录后购买 ${goods}` }),
   toGive: (to: string) => ({ en: `Sign in to give to ${to}`, zh: `登录后支持 ${to}` }),
+  toTip: { en: 'Sign in to give a tip', zh: '登录后打赏' },
   toApp: (app: string) => ({ en: `Sign in to continue to ${app}`, zh: `登录后前往 ${app}` }),
   toAppText: {
     en: `You use your ${SITE} account. The app never sees your password.`,
@@ -103,6 +104,7 @@ export const signIn = {
   },
   orLocal: { en: 'or with username and password', zh: '或使用用户名和密码' },
   giveUp: (name: string) => ({ en: `Back to ${name} without signing in`, zh: `不登录，返回 ${name}` }),
+  giveUpTip: { en: 'Back to the forum without signing in', zh: '不登录，返回论坛' },
   checkAddress: { en: 'Check that the address bar shows', zh: '请确认地址栏为' },
   neverAsked: {
     en: 'We never ask for your password in a message.',

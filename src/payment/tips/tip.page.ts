@@ -229,11 +229,13 @@ function hindranceOf(
 async function describeTip(deps: Core, path: string): Promise<NextStep | undefined> {
   if (!/^\/tip(?=[?#]|$)/.test(path) || (await deps.settings.read()).tips === 'off') return undefined
   const app = await findTipsApp(deps.db)
-  if (app === undefined) return undefined
+  if (app === undefined || deps.config.DISCOURSE_URL === undefined) return undefined
+  const asked = Asked.parse(Object.fromEntries(new URL(path, 'http://here.invalid').searchParams))
   return {
     app: { name: app.name, logo_url: null },
     order: undefined,
+    isForumTip: true,
     isPayment: true,
-    exit: deps.config.DISCOURSE_URL,
+    exit: exitOf(deps, asked),
   }
 }

@@ -15,7 +15,7 @@ import { beginTip, makeTipper, setAge, switchTips, tip } from '../../harness/tip
 const world = await useForumWorld()
 const { forum, test } = world
 const app = await switchTips(test)
-const { tips, paymentLinks: links, pay, account, alerts, profile, console: staff } = messages.en
+const { tips, signIn, paymentLinks: links, pay, account, alerts, profile, console: staff } = messages.en
 const YEAR_MS = 365 * 86_400_000
 
 /** A member of the forum with an account here that is a year old. */
@@ -222,6 +222,13 @@ describe('the page of a tip', () => {
     const sent = await give(erin.client, page, fields)
     expect(sent.status).toBe(303)
     expect(textOf((await erin.client.get(sent.location!)).body)).toContain(tips.give(amount, BigInt(amount)))
+  })
+
+  it('asks visitors to sign in for a tip, with a way back to the post', async () => {
+    const { location } = await browser(test).get(pathTo({ id: 1 }))
+    const { body } = await browser(test).get(location!)
+    expect(textOf(body)).toContain(signIn.toTip)
+    expect(body).toContain(`<a href="${forum.url}${POST}">${signIn.giveUpTip}</a>`)
   })
 
   it('refuses a form without its token', async () => {
