@@ -123,7 +123,6 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
   '/apps/:client_id/delete': merchant(ownApp, { typed_name: 'Chess' }),
   '/apps/:client_id/secrets': merchant(ownApp, { client_secret: 'not-the-secret' }),
   '/device': buyer('/device', { user_code: 'BBBB-CCCC' }),
-  '/tip': buyer('/tip?to_id=5150&post=/t/ginger-cat-photos/12/3', { amount: '5' }),
   '/l/:slug': buyer(({ selling }) => `/l/${selling.free}`, { amount: '50' }),
   '/tip': buyer('/tip?to_id=5150&post=/t/ginger-cat-photos/12/3', { amount: '20' }),
   '/payment/mandate/:mandate_id|:payment_id': buyer(
