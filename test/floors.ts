@@ -60,7 +60,7 @@ const ROOMS: { [area: string]: Floors } = {
     orders: ['rights'],
     alerts: ['rights'],
     'access-keys': ['rights'],
-    apps: ['signing', 'alerts', 'access-keys'],
+    apps: ['signing', 'alerts', 'access-keys', 'orders'],
     gateway: ['apps', 'orders'],
     mandates: ['signing', 'alerts', 'orders'],
     links: ['apps', 'orders'],

@@ -26,7 +26,7 @@ import { linkedPaymentApp, type Other } from '../../shops/links.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { Confirmed, ReasonForm } from '../../web/forms/reason.ts'
 import { cursor, onePage, searchText } from '../../web/lists.ts'
-import { inWords, type WordedEntry } from '../site/audit-words.ts'
+import { inWords, type WordedEntry } from '../wording/audit-words.ts'
 import { likeNamed } from './like-named.ts'
 
 declare module '../../web/views.ts' {

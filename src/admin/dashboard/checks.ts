@@ -1,3 +1,5 @@
+// This room: /admin: the figures of the day, what waits, health, and the first steps of a new site.
+// Verbs: readToday, readWaiting, readHealth, readFirstSteps.
 /** Words for the health of the service: what works, what needs a look, and where that is done. */
 import type { Locale } from '../../web/languages.ts'
 import type { Health, Tone } from './health.ts'

@@ -1,5 +1,3 @@
-// This room: /admin: the figures of the day, what waits, health, and the first steps of a new site.
-// Verbs: readToday, readWaiting, readHealth, readFirstSteps.
 /** /admin is the administrators' dashboard: the day, the trend, what waits, the health of the service; on a new site the first steps. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'

@@ -18,7 +18,7 @@ import { cursor, idIn, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import { memberWithWallet, paymentAppsOf } from '../find/of-member.ts'
 import { findOrders, findTransfers } from '../find/transactions.ts'
-import { inWords, type WordedEntry } from '../site/audit-words.ts'
+import { inWords, type WordedEntry } from '../wording/audit-words.ts'
 import { type ShownMovement, showMovement } from './movement-words.ts'
 
 declare module '../../web/views.ts' {

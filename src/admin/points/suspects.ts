@@ -1,6 +1,6 @@
 /** Words for suspicious patterns: who, why they stand there, and which list deserves a look first. */
 import type { Locale } from '../../web/languages.ts'
-import type { Cluster, MovementPatterns, Neighbours } from './abuse.page.ts'
+import type { Cluster, MovementPatterns, Neighbours } from './patterns.ts'
 
 /** One row: who it is about, why, and how much. */
 export type Suspect = {

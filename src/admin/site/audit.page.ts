@@ -1,3 +1,5 @@
+// This room: the administrators’ pages of settings, logo and audit log.
+// Verbs: settingPages, findSettings, logoPage, auditPages.
 /**
  * /admin/audit shows the audit log by actor, action, subject and day, and exports it as CSV. /admin/audit/refusals shows
  * the newest refusals of the security record.
@@ -24,7 +26,7 @@ import {
   subjectsOf,
   type WordedEntry,
   wordsOf,
-} from './audit-words.ts'
+} from '../wording/audit-words.ts'
 
 const PATH = '/admin/audit'
 const FILE_LINES_MAX = 100_000

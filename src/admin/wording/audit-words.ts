@@ -1,5 +1,3 @@
-// This room: the administrators’ pages of settings, logo and audit log.
-// Verbs: settingPages, findSettings, logoPage, auditPages.
 /** Entries of the audit log in words: what an act was about, and its details. */
 import { sql } from 'kysely'
 import { findUserByUsername } from '../../accounts/people/users.ts'
@@ -7,9 +5,9 @@ import type { readAudit } from '../../core/audit.ts'
 import { isSetting, type SettingName } from '../../core/setting-values.ts'
 import type { Db } from '../../database/connection.ts'
 import type { Locale } from '../../web/languages.ts'
-import { actWords } from '../wording/act-words.ts'
-import { percentOf } from '../wording/percent.ts'
-import { settingLabel, settingValue } from '../wording/setting-words.ts'
+import { actWords } from './act-words.ts'
+import { percentOf } from './percent.ts'
+import { settingLabel, settingValue } from './setting-words.ts'
 
 /** The subjects of members are `user:` and the id. */
 const MEMBER = /^user:(\d{1,18})$/
