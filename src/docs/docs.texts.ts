@@ -286,7 +286,7 @@ export const docs = {
   debugger: { en: 'signature debugger', zh: '签名调试器' },
   redirected: { en: 'redirect', zh: '跳转' },
   ofRedirect: {
-    en: 'At /oauth2/auth an error returns to the redirect URI as error and error_description, with state and iss. The visitor sees a page instead if the client is unknown or missing, if the redirect URI is unknown, or if either is sent twice. A redirect URI may be missing only where one web address is registered. A suspended application, one that its owner has not confirmed where the site requires it, and a request that cannot be read get a page too: a value over 8,192 bytes, over 28,672 bytes in all, more than 100 parameters, or text that is not UTF-8.',
+    en: 'At /oauth2/auth an error returns to the redirect URI as error and error_description, with state and iss. The visitor sees a page instead if the client or the redirect URI is unknown, missing or sent twice. A redirect URI may be missing only where one web address is registered. The visitor also sees a page for a suspended application, and for one that its owner has to confirm first. The same holds for a request that cannot be read: a value over 8,192 bytes, over 28,672 bytes in all, more than 100 parameters, or text that is not UTF-8.',
     zh: '/oauth2/auth 的错误以 error 和 error_description 带回回调地址，同时带有 state 和 iss。客户端未知或缺失、回调地址未知，或两者之一重复时，访问者看到的是错误页面；只登记了一个网站地址时，回调地址才可省略。应用被停用、本站要求确认而所有者尚未确认，或请求无法读取时也一样：某个值超过 8,192 字节、合计超过 28,672 字节、参数超过 100 个，或文本不是 UTF-8。',
   },
 } satisfies Texts

@@ -99,14 +99,14 @@ export const mails = {
       subject: { en: 'Your password was changed', zh: '你的密码已修改' },
       text: {
         en: 'The password of your account was changed, and all other browsers were signed out.',
-        zh: '你的账号密码已修改，其他设备均已退出登录。',
+        zh: '你的账号密码已修改，其他浏览器均已退出登录。',
       },
     },
     'password.recovered': {
       subject: { en: 'Your password was reset', zh: '你的密码已重置' },
       text: {
         en: 'A link sent to this address was used to set a new password, and all browsers were signed out. If it was not you, someone can read your email, so secure your mailbox first.',
-        zh: '有人通过发送到此邮箱的链接为你的账号设置了新密码，所有设备均已退出登录。如果不是你本人操作，说明有人能读取你的邮件，请先确保邮箱安全。',
+        zh: '有人通过发送到此邮箱的链接为你的账号设置了新密码，所有浏览器均已退出登录。如果不是你本人操作，说明有人能读取你的邮件，请先确保邮箱安全。',
       },
     },
     'email.changed': {

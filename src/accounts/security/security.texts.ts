@@ -73,7 +73,7 @@ export const password = {
   },
   hint: { en: 'At least 10 characters', zh: '至少 10 个字符' },
   submit: { en: 'Change password', zh: '修改密码' },
-  firstSubmit: { en: 'Save and go on', zh: '保存并继续' },
+  firstSubmit: { en: 'Save and continue', zh: '保存并继续' },
   too_short: {
     en: 'The password must have 10 to 200 characters.',
     zh: '密码须为 10 至 200 个字符。',
@@ -189,7 +189,7 @@ export const secondFactor = {
   manage: {
     title: { en: 'Two-step verification', zh: '两步验证' },
     isOn: { en: 'On', zh: '已开启' },
-    means: { en: 'After the password', zh: '密码之后' },
+    means: { en: 'Second step', zh: '第二步' },
     app: { en: 'A code from your app, or a passkey', zh: '应用验证码，或通行密钥' },
     passkeys: { en: 'A passkey', zh: '通行密钥' },
     on: { en: 'On since', zh: '开启时间' },

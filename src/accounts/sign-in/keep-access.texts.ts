@@ -21,7 +21,7 @@ export const keepAccess = {
   sendLink: { en: 'Send the link', zh: '发送验证链接' },
   sendAgain: { en: 'Send again', zh: '重新发送' },
   waiting: (email: string) => ({
-    en: `Open the link that was sent to ${email}. You can go on meanwhile.`,
+    en: `Open the link that was sent to ${email}. You can continue meanwhile.`,
     zh: `请打开发到 ${email} 的链接。不必等待，可以先继续。`,
   }),
   sent: (email: string, minutes: number) => ({

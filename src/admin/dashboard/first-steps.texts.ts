@@ -139,8 +139,8 @@ export const firstSteps = {
       zh: `通过 ${host} 发送时得到：`,
     }),
     effect: {
-      en: 'So nobody can confirm an address or get a new password. Mend SMTP_URL or the mail server, start the service again, and send another test mail.',
-      zh: '因此成员无法验证邮箱或找回密码。请修正 SMTP_URL 或邮件服务器，重新启动服务，然后再发送一封测试邮件。',
+      en: 'Meanwhile members cannot confirm an address or get a new password. Mend SMTP_URL or the mail server, start the service again, and send another test mail.',
+      zh: '在此期间成员无法验证邮箱或找回密码。请修正 SMTP_URL 或邮件服务器，重新启动服务，然后再发送一封测试邮件。',
     },
   },
   sent: (email: string, host: string) => ({

@@ -25,7 +25,7 @@ export const registry = {
   },
   unconfirmed: { en: 'Not confirmed', zh: '未确认' },
   unconfirmedText: (by: string) => ({
-    en: `${by} created it in your name. Confirm it if you know it, or delete it. If nobody uses it and you do not confirm it, it is deleted after 30 days.`,
+    en: `${by} created it in your name. Confirm it if you know it, or delete it. If no member uses it and you do not confirm it, it is deleted after 30 days.`,
     zh: `${by} 以你的名义创建了此应用。如果你了解它，请确认；否则请删除。30 天内既无人使用也未确认，会自动删除。`,
   }),
   formerApp: { en: 'An application that has since been deleted', zh: '一个已被删除的应用' },

@@ -14,7 +14,7 @@ export const device = {
     zh: '没有设备在等待此代码。请检查代码，或在设备上重新开始。',
   },
   warning: {
-    en: 'Go on only if you have just started this yourself, on a device in front of you.',
+    en: 'Continue only if you have just started this yourself, on a device in front of you.',
     zh: '仅当你刚刚在自己面前的设备上亲自发起登录时，才继续。',
   },
   warningText: {

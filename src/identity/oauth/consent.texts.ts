@@ -61,7 +61,7 @@ export const consent = {
     zh: '在你撤销之前一直有效，可随时撤销：',
   },
   couldRegister: {
-    en: 'It could create applications in your name. You learn of each one, and can delete it under',
+    en: 'It could create applications in your name. You are notified of each one, and can delete it under',
     zh: '它还可以以你的名义创建应用，每次都会通知你。你可以在这里删除：',
   },
   remembered: {
@@ -93,7 +93,7 @@ export const consents = {
   },
   registerApps: { en: 'Create and list applications in your name', zh: '以你的名义创建和查看应用' },
   mayRegister: {
-    en: 'Create applications in your name. You learn of each one, and can delete it.',
+    en: 'Create applications in your name. You are notified of each one, and can delete it.',
     zh: '以你的名义创建应用。每次都会通知你，你可以删除。',
   },
   ownApps: { en: 'Which sign-in applications you have created', zh: '你创建了哪些登录应用' },
@@ -112,7 +112,7 @@ export const logout = {
     zh: `${app} 请求让你在此浏览器中从 ${SITE} 退出登录。`,
   }),
   stay: { en: 'Stay signed in', zh: '保持登录' },
-  told: (apps: string) => ({ en: `These apps learn of it: ${apps}.`, zh: `以下应用会收到通知：${apps}。` }),
+  told: (apps: string) => ({ en: `These apps are notified: ${apps}.`, zh: `以下应用会收到通知：${apps}。` }),
   goesOn: { en: 'Afterwards you continue to', zh: '之后前往' },
   goOn: (app: string) => ({ en: `Continue to ${app}`, zh: `前往 ${app}` }),
   goesOnBy: { en: 'The link leads to', zh: '此链接通往' },

@@ -98,7 +98,7 @@ export const paymentApps = {
     facts: { en: 'Shop', zh: '商店资料' },
     notifyUrl: { en: 'Notification address (gateway)', zh: '异步通知地址（易支付接口）' },
     notifyHint: {
-      en: 'Used by new gateway orders without a notify_url. Empty: nobody is notified of these orders.',
+      en: 'Used by new gateway orders without a notify_url. If empty, no notification is sent for these orders.',
       zh: '用于未填写 notify_url 的易支付新订单；留空则不通知。',
     },
     homepage: { en: 'Homepage', zh: '主页' },

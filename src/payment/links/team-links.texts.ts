@@ -251,7 +251,7 @@ export const teamLinks = {
     zh: '链接的库存已售完，这些卡密不会售出。',
   },
   codesHow: {
-    en: 'Each unit takes the oldest code. At 0 the page says “Sold out” by itself, and nobody can pay.',
+    en: 'Each unit takes the oldest code. At 0 the page says “Sold out”, and members cannot pay.',
     zh: '每份按添加顺序取一个卡密。剩余为 0 时页面自动显示“已售罄”，无法付款。',
   },
   soldCodes: { en: 'Sold codes', zh: '已售卡密' },
