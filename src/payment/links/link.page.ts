@@ -50,6 +50,8 @@ const Asked = z.object({
   choice: z.string().trim().max(16).default(''),
   name: NameField.optional(),
   message: MessageField.default(''),
+  /** A visitor has no name yet that the message could be signed with, so this says that it has none. */
+  anonymous: z.literal('on').optional(),
 })
 const OrderForm = Asked.extend({ key: z.string().min(1).max(64) })
 type Asked = z.output<typeof Asked>
@@ -162,8 +164,8 @@ async function order(
 }
 
 /** The text that a visitor proves: which form, and what it asks for. */
-const actOf = (slug: string, key: string, { quantity, amount, choice, message }: Asked) =>
-  JSON.stringify(['buy', slug, key, quantity, amount, choice, message])
+const actOf = (slug: string, key: string, { quantity, amount, choice, message, anonymous }: Asked) =>
+  JSON.stringify(['buy', slug, key, quantity, amount, choice, message, anonymous === 'on'])
 
 /**
  * Leads a visitor who wants to buy to the sign-in, and from there to the payment: the address carries the key of the order, and the
@@ -187,7 +189,7 @@ async function signInToBuy(request: LinkRequest, reply: FastifyReply, deps: Core
   const { slug } = link
   const visit = `${key}.${proveVisit(request, reply, actOf(slug, key, data), deps)}`
   const asked = new URLSearchParams({ buy: '1' })
-  for (const field of ['quantity', 'amount', 'choice', 'message'] as const)
+  for (const field of ['quantity', 'amount', 'choice', 'message', 'anonymous'] as const)
     if ((request.query as Record<string, unknown>)[field] !== undefined) asked.set(field, String(data[field]))
   asked.set('visit', visit)
   return reply.redirect(signInUrl(`/l/${slug}?${asked}`), 303)
@@ -200,7 +202,8 @@ function readVisit(request: LinkRequest, deps: Core): z.output<typeof OrderForm>
   if (typeof visit !== 'string' || data === undefined) return undefined
   const [key = '', proof = ''] = visit.split('.')
   if (!isVisit(request, actOf(request.params.slug, key, data), proof, deps)) return undefined
-  return { ...data, key, name: sessionOf(request).user.username }
+  const name = data.anonymous === 'on' ? '' : sessionOf(request).user.username
+  return { ...data, key, name }
 }
 
 /** Places the order that its buyer asked for before the sign-in, and leads to its payment. A second visit finds the same order. */

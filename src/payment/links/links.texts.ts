@@ -145,6 +145,7 @@ export const paymentLinks = {
     en: 'At most 30 characters. Empty: anonymous. The shop always sees your username.',
     zh: '最多 30 个字符，留空则匿名。商户始终能看到你的用户名。',
   },
+  saidWithout: { en: 'Show no name beside the message', zh: '留言不署名' },
   saidMessage: { en: 'Message', zh: '留言' },
   saidMessageHints: {
     private: {

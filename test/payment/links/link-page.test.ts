@@ -142,6 +142,16 @@ describe('the page of a link', () => {
       const { status, body } = await visitor.get(`${tip}&amount=${amount}`)
       expect([amount, status, textOf(body).includes(l.amountWrong('5', '9'))]).toEqual([amount, 400, true])
     }
+    // A public message needs no name, which a visitor may say before the sign-in.
+    const open = `/l/${(await makeLink(test, merchant, { messages: 'public' })).slug}`
+    expect((await visitor.get(open)).body).toContain('name="anonymous"')
+    const window = browser(test)
+    const left = await window.get(`${open}?buy=1&message=Psst&anonymous=on`)
+    const { username: shy, password: secret } = await makePerson(test)
+    const form = await window.get(left.location!)
+    const on = await window.submit(form, '/sign-in', { username: shy, password: secret })
+    const unsigned = await window.get((await window.get(on.location!)).location!)
+    expect(textOf(unsigned.body)).toContain(`${l.yourMessage} “ Psst ” · ${l.anonymous}`)
     const long = await visitor.get(`${tip}&amount=7&message=${'x'.repeat(201)}`)
     expect([long.status, textOf(long.body).includes(l.saidWrong.message)]).toEqual([400, true])
     const link = await makeLink(test, merchant, { quantity_max: 3, codes: ['a', 'b', 'c'] })
