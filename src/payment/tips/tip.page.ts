@@ -49,8 +49,6 @@ declare module '../../web/views.ts' {
       user: Session['user']
       author: Author
       forumId: string
-      /** This page. The form has it as its address, so a page that comes back to the form names the author. */
-      here: string
       /** `title` is what the forum shows to visitors. */
       post: { path: string; url: string; title: string | undefined } | undefined
       /** Where the reader goes who gives up. */
@@ -175,7 +173,6 @@ async function showTip(request: FastifyRequest, reply: FastifyReply, deps: Core,
     user,
     author,
     forumId: asked.to_id!,
-    here: addressOf(asked),
     post: asked.post === undefined ? undefined : await describePost(deps, asked.post, user.id),
     exit: exitOf(deps, asked),
     choices,
@@ -194,10 +191,6 @@ async function showTip(request: FastifyRequest, reply: FastifyReply, deps: Core,
   } as const
   const status = refused === undefined ? 200 : refused === 'paused' ? 503 : 409
   return reply.page('payment/tips/tip', data, { status })
-}
-
-function addressOf({ to_id = '', post }: Asked): string {
-  return `${PAGE}?${new URLSearchParams({ to_id, ...(post !== undefined && { post }) })}`
 }
 
 async function describePost(deps: Core, path: string, reader_id: bigint) {

@@ -4,7 +4,7 @@ import { clustersByTips } from '../../../src/admin/points/abuse.page.ts'
 import { cookieHeader } from '../../harness/browser.ts'
 import { changePerson, givePoints, makePerson, type Person } from '../../harness/cast.ts'
 import { useForumWorld } from '../../harness/forum-world.ts'
-import { type Browser, browser, type Page, setSetting } from '../../harness/harness.ts'
+import { type Browser, browser, setSetting } from '../../harness/harness.ts'
 import { textOf } from '../../harness/markup.ts'
 import { makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
@@ -31,12 +31,6 @@ const POST = '/t/ginger-cat-photos/12/3'
 const pathTo = ({ id }: { id: number }, post = POST) =>
   `/tip?${new URLSearchParams({ to_id: String(id), to: 'somebody-else', post })}`
 
-/** Sends the form of a tip. Its address names the author. */
-function give(client: Browser, page: Page, fields: Record<string, string>): Promise<Page> {
-  const [, action] = /action="(\/tip\?[^"]*)"/.exec(page.body)!
-  return client.post(action!.replaceAll('&amp;', '&'), { ...page.form(action!), ...fields })
-}
-
 describe('the label of a post', () => {
   let lastTopic = 5_000
   function open(over: Partial<NonNullable<typeof forum.topic>> = {}) {
@@ -52,7 +46,7 @@ describe('the label of a post', () => {
     const page = await erin.client.get(pathTo(frank.member, post))
     expect(page.body).toContain('Cats &amp; &lt;b&gt;dogs&lt;/b&gt;')
     expect(page.body).toContain(`href="${forum.url}${post}"`)
-    const { location } = await give(erin.client, page, { choice: '10' })
+    const { location } = await erin.client.submit(page, '/tip', { choice: '10' })
     const paying = await erin.client.get(location!)
     expect(paying.body).toContain('Cats &amp; &lt;b&gt;dogs&lt;/b&gt;')
     const paid = await erin.client.submit(paying, location!, {})
@@ -120,7 +114,7 @@ describe('the page of a tip', () => {
     expect(text).toContain(tips.left('500', 500n))
     expect(text).toContain(tips.isGift)
     expect(page.body).toContain(`href="${forum.url}${POST}"`)
-    const sent = await give(erin.client, page, { amount: '50' })
+    const sent = await erin.client.submit(page, '/tip', { amount: '50' })
     expect(sent.status).toBe(303)
     expect(sent.location).toMatch(/^\/payment\/pay\/txn_[a-z0-9]{24}$/)
 
@@ -204,7 +198,7 @@ describe('the page of a tip', () => {
       const [erin, frank] = [await joined(), await joined(0n)]
       const page = await erin.client.get(pathTo(frank.member))
       expect(textOf(page.body)).toContain(links.between('10', '200', false))
-      const refused = await give(erin.client, page, { amount })
+      const refused = await erin.client.submit(page, '/tip', { amount })
       expect(refused.status).toBe(400)
       expect(textOf(refused.body)).toContain(links.amountWrong('10', '200'))
       expect(await rowsOf(test, 'tips', { to_user_id: frank.id })).toEqual([])
@@ -219,7 +213,7 @@ describe('the page of a tip', () => {
   ])('takes %s', async (_, fields, amount) => {
     const [erin, frank] = [await joined(), await joined(0n)]
     const page = await erin.client.get(pathTo(frank.member))
-    const sent = await give(erin.client, page, fields)
+    const sent = await erin.client.submit(page, '/tip', fields)
     expect(sent.status).toBe(303)
     expect(textOf((await erin.client.get(sent.location!)).body)).toContain(tips.give(amount, BigInt(amount)))
   })
@@ -254,7 +248,7 @@ describe('the page of a tip', () => {
     expect(page.status).toBe(200)
     expect(textOf(page.body)).toContain(tips.hindrances[hindrance])
     expect(textOf(page.body).includes(tips.fromAge(7))).toBe(hindrance === 'tooNew')
-    expect(page.body).not.toContain('action="/tip')
+    expect(page.body).not.toContain('action="/tip"')
     await setRows(test, 'payment_apps', { id: app.id }, { status: 'approved' })
     await setSetting(test, 'payments_read_only', 'off')
   })
@@ -263,13 +257,13 @@ describe('the page of a tip', () => {
     const [erin, frank] = [await joined(), await joined(0n)]
     const page = await erin.client.get(pathTo(frank.member))
     await spend(erin, { given_points: 480n })
-    const refused = await give(erin.client, page, { amount: '50' })
+    const refused = await erin.client.submit(page, '/tip', { amount: '50' })
     expect(refused.status).toBe(409)
     expect(textOf(refused.body)).toContain(tips.left('20', 20n))
     await setSetting(test, 'limit_tips', '1')
     const again = await erin.client.get(pathTo(frank.member))
-    await give(erin.client, again, { amount: '10' })
-    const full = await give(erin.client, again, { amount: '10' })
+    await erin.client.submit(again, '/tip', { amount: '10' })
+    const full = await erin.client.submit(again, '/tip', { amount: '10' })
     expect(full.status).toBe(429)
     await setSetting(test, 'limit_tips', '0')
   })
