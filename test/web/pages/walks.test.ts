@@ -214,6 +214,16 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     expect(await field.getAttribute('type')).toBe('password')
   })
 
+  test('a member who would switch accounts on a phone can keep the account, in lines of full width', async () => {
+    const page = await openWalk('buyer', 'en', { viewport: PHONE })
+    await page.goto(`${world.test.url}/sign-in?return_to=%2Faccount`)
+    const { username } = world.people.buyer
+    const notice = page.getByText(signIn.already(username))
+    expect((await notice.boundingBox())!.width).toBeGreaterThan(PHONE.width * 0.6)
+    await page.getByRole('link', { name: signIn.continueAs(username) }).click()
+    await page.waitForURL(`${world.test.url}/account`)
+  })
+
   test('without scripts no button pretends to show a password', async () => {
     const page = await openWalk('visitor', 'en', { javaScriptEnabled: false })
     await page.goto(`${world.test.url}/sign-in`)
