@@ -49,7 +49,22 @@ const BOUNDS: { pages: RegExp; rows: number; because: string }[] = [
     because: 'a search or a count looks through so many orders',
   },
   { pages: /^transfers, /, rows: 10_000, because: 'a search looks through so many transfers' },
-  { pages: /^admin\/points\/abuse/, rows: 20_001, because: 'it adds up the newest movements' },
+  {
+    pages: /^admin\/points\/abuse/,
+    rows: 40_001,
+    because: 'it adds up the newest movements, and looks up the members of both sides',
+  },
+  {
+    pages: /^(admin\/apps\/links|links, )/,
+    rows: asked === undefined ? ROWS_MAX : 50 * SIZE.others,
+    because:
+      'each of so many links looks for a report, and Postgres reads a short table of reports whole for each',
+  },
+  {
+    pages: /^payout of 1,000 lines/,
+    rows: 2_001,
+    because: 'Postgres reads a short table of lines whole',
+  },
   {
     pages:
       /^(admin\/people\/groups|admin\/apps\/app|identity\/(oauth\/consent|apps\/own-app)|confirm ending a secret)/,

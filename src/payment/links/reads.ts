@@ -174,8 +174,8 @@ function linksWith(text: string) {
       select id from links where app_id = app.id and state <> 'draft' order by id desc limit ${FOUND_MAX}
     ) as of_app
     union
-    select id from (select id, title from links order by id desc limit ${LOOKED_THROUGH_MAX}) as newest
-    where position(${name} in lower(title)) > 0`
+    (select id from (select id, title from links order by id desc limit ${LOOKED_THROUGH_MAX}) as newest
+    where position(${name} in lower(title)) > 0 order by id desc limit ${FOUND_MAX})`
 }
 
 export type TeamLink = Awaited<ReturnType<typeof getLinkOf>>
