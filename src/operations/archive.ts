@@ -202,9 +202,17 @@ async function fillAll(client: pg.Client, { header, lines }: Archive, onRows: On
 
 /** Replaces the rows of the migrations. It inserts in one statement, because triggers check all entries of a journal together. */
 async function fill(client: pg.Client, name: string): Promise<void> {
-  const { rows } = await client.query(`select exists (select from ${quoted(name)}) as is_filled`)
-  if (rows[0].is_filled) await client.query(`delete from ${quoted(name)}`)
-  await client.query(`insert into ${quoted(name)} overriding system value select * from stage`)
+  const { rows } = await client.query<{ is_filled: boolean; columns: string }>(
+    `select exists (select from ${quoted(name)}) as is_filled, string_agg(quote_ident(attname), ', ') as columns
+     from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+    [quoted(name)],
+  )
+  const { is_filled, columns } = rows[0]!
+  if (is_filled) await client.query(`delete from ${quoted(name)}`)
+  // Postgres computes the columns that it generates.
+  await client.query(
+    `insert into ${quoted(name)} (${columns}) overriding system value select ${columns} from stage`,
+  )
   await client.query('drop table stage')
 }
 
