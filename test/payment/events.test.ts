@@ -15,7 +15,7 @@ import { makeSecrets } from '../../src/platform/secrets.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
-import { unescaped } from '../harness/markup.ts'
+import { textOf, unescaped } from '../harness/markup.ts'
 import { type Merchant, makeMerchant, recipientFields } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders, type Received, startReceiver } from '../harness/notify-receiver.ts'
@@ -174,6 +174,12 @@ it('is retried on schedule and by its owner, under one id', async () => {
   status = 500
   const transaction_id = await paidOrder(shop)
   await allTold(shop)
+  const { notifications: n, events } = messages.en
+  const team = await shop.owner.signIn()
+  const list = async () => (await team.get(`/payment/applications/${shop.payment_id}/notifications`)).body
+  const failing = textOf(await list())
+  expect(failing).toContain(`${n.eventHop} ${n.hopStates.idle}`)
+  expect(failing).not.toContain(n.hops.confirm)
   test.clock.advance(MINUTE_MS)
   status = 200
   const waiting = async () => (await eventsOf(shop)).filter((row) => row.status === 'due').length
@@ -199,6 +205,12 @@ it('is retried on schedule and by its owner, under one id', async () => {
     ['delivered', 200, url],
     ['delivered', 200, url],
   ])
+  // On phones its row has what happened and when in place of how long the answer took.
+  const rows = (await list()).split('<li>')
+  const row = rows.find((each) => each.includes(`transaction_id=${transaction_id}#`))!
+  expect(row).toContain(`<span class="desk">${n.answered(kept!.log.at(-1)!.duration_ms!)}</span>`)
+  expect(row).toContain(`<p class="clip soft small phone">${events.kinds['order.paid']}`)
+  expect(row).toMatch(/<span class="phone"><time /)
   const stranger = { role: 'team', user_id: buyer.id, actor_id: buyer.id, ip: '' } as const
   await expect(redeliver(test.deps, transaction_id, stranger)).rejects.toMatchObject({ code: 'not_found' })
 })

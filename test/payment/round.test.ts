@@ -154,6 +154,9 @@ it('calls of a shop’s addresses are limited per hour, on both pages together',
   const browser = await shop.owner.signIn()
   await placeOrder(shop)
   const app = `${APPS}/${shop.payment_id}`
+  // Any 2xx status confirms an event.
+  const round = textOf((await shop.owner.signIn().then((each) => each.get(`${app}/developers`))).body)
+  expect([round.includes(t.eventConfirmed), round.includes(t.steps.confirmed)]).toEqual([true, false])
   await setRows(test, 'payment_apps', { id: shop.id }, { callback_url: `${receiver.url}/return` })
   const tryReturn = async () => {
     const page = await browser.get(`${app}/developers`)

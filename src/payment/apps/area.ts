@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/paging.ts'
-import type { AttemptOutcome } from '../../database/tables/notifications.ts'
+import type { AttemptOutcome, NotificationKind } from '../../database/tables/notifications.ts'
 import type { StepTimes } from '../../egress/request.ts'
 import type { AreaLink, AreaNav } from '../../web/views.ts'
 import { APPLICATIONS } from '../rights/owned.ts'
@@ -114,17 +114,18 @@ export type Trouble = {
   is_tls: boolean
   step_ms: StepTimes | null
   since: Date
-  /** The notification that failed last. */
+  /** The notification that failed last. Any 2xx status confirms it, unless it is of the gateway. */
   id: bigint
+  kind: NotificationKind
 }
 
 /** Reads what is wrong with an application's notifications. Undefined if nothing is. */
 async function troubleOf(db: Db, app_id: bigint): Promise<Trouble | undefined> {
   const { rows } = await sql<Trouble>`
     select (count(*) over ())::integer as failing, (count(*) filter (where status = 'failed') over ())::integer as given_up,
-      host, outcome, detail, response_status, is_tls, step_ms, min(first_at) over (partition by host) as since, id
+      host, outcome, detail, response_status, is_tls, step_ms, min(first_at) over (partition by host) as since, id, kind
     from (
-      select recent.id, recent.host, recent.status, latest.outcome, latest.detail, latest.response_status, latest.started_at, latest.step_ms,
+      select recent.id, recent.host, recent.kind, recent.status, latest.outcome, latest.detail, latest.response_status, latest.started_at, latest.step_ms,
         coalesce(latest.url like 'https:%', false) as is_tls,
         (select min(started_at) from notification_attempts where notification_id = recent.id) as first_at
       from (

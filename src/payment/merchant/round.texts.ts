@@ -103,6 +103,8 @@ export const round = {
     confirmed: { en: 'Your shop answers success', zh: '商店返回 success' },
     returned: { en: 'The buyer comes back', zh: '买家返回商店' },
   },
+  /** The step of an event, which any 2xx status confirms. */
+  eventConfirmed: { en: 'Your shop answers with a 2xx status', zh: '商店返回 2xx' },
   stateWords: {
     good: { en: 'Done', zh: '已完成' },
     bad: { en: 'Fails', zh: '失败' },

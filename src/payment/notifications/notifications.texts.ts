@@ -38,15 +38,11 @@ export const notifications = {
   now: { en: 'Being sent', zh: '正在发送' },
   refresh: { en: 'Check again', zh: '刷新' },
   attempt: (n: number) => ({ en: ` (${n} of 6)`, zh: `（第 ${n} 次，共 6 次）` }),
-  confirmed: (ms: number) =>
+  /** How long the last request took, and not the time since the payment. */
+  answered: (ms: number) =>
     ms < 1000
-      ? { en: `Confirmed within ${ms} ms`, zh: `${ms} 毫秒内确认` }
-      : { en: `Confirmed within ${(ms / 1000).toFixed(1)} s`, zh: `${(ms / 1000).toFixed(1)} 秒内确认` },
-  /** The same, in a narrow list. */
-  took: (ms: number) =>
-    ms < 1000
-      ? { en: `${ms} ms`, zh: `${ms} 毫秒` }
-      : { en: `${(ms / 1000).toFixed(1)} s`, zh: `${(ms / 1000).toFixed(1)} 秒` },
+      ? { en: `Answered in ${ms} ms`, zh: `${ms} 毫秒内应答` }
+      : { en: `Answered in ${(ms / 1000).toFixed(1)} s`, zh: `${(ms / 1000).toFixed(1)} 秒内应答` },
   redeliver: { en: 'Notify the shop again', zh: '重新通知商店' },
   failedCount: (formatted: string, n: number) => ({
     en: `${formatted} ${counted(n, 'notification', 'notifications')} failed and ${counted(n, 'is', 'are')} not sent again unless you ask`,
@@ -94,6 +90,8 @@ export const notifications = {
     answer: { en: 'Your program', zh: '你的程序' },
     confirm: { en: 'Word success', zh: '返回 success' },
   },
+  /** The last hop of an event, which any 2xx status confirms. */
+  eventHop: { en: '2xx status', zh: '返回 2xx' },
   hopStates: {
     good: { en: 'works', zh: '正常' },
     bad: { en: 'fails here', zh: '在此失败' },
