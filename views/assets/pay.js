@@ -1,5 +1,4 @@
-// Shows the payer the remaining time, more strongly near its end, and a payment that was made on another device.
-const HOUR = 3_600
+// Shows the payer the remaining time in its last quarter, and a payment that was made on another device.
 const ANNOUNCED = [300, 60]
 const QUIET_POLL_MS = 15_000
 const POLL_MS = 2_000
@@ -20,11 +19,10 @@ function tick() {
   if (isLeaving()) return
   const now = left()
   if (now <= 0) return location.reload()
-  if (now < HOUR) {
+  if (now <= Number(dataset.countdown)) {
     const time = `${Math.floor(now / 60)}:${String(now % 60).padStart(2, '0')}`
     clock.textContent = fill(dataset.left, time)
     clock.hidden = false
-    clock.classList.toggle('warn', now <= Number(dataset.countdown))
   }
   const due = ANNOUNCED.find((seconds) => before > seconds && now <= seconds)
   if (due !== undefined) voice.textContent = fill(dataset.soon, due / 60)
@@ -33,11 +31,11 @@ function tick() {
 setInterval(tick, 1_000)
 tick()
 
-// A payer may pay on another device, and this page must show that.
+// A payer may pay on another device, and this page must show that. The page of a tip has no code to scan.
 const elsewhere = document.querySelector('[data-elsewhere]')
 let asked = Date.now()
 async function look() {
-  const pause = elsewhere.open ? POLL_MS : QUIET_POLL_MS
+  const pause = elsewhere?.open ? POLL_MS : QUIET_POLL_MS
   if (document.hidden || Date.now() - asked < pause) return
   asked = Date.now()
   const answer = await fetch(dataset.state, { headers: { accept: 'application/json' } }).catch(

@@ -24,6 +24,9 @@ const waysOf = (isFirst: boolean): [Language, boolean][] => [
 ]
 const WAYS = thisPart('LOOKS', waysOf(true), waysOf(false))
 
+/** Continue on the page of a tip stays well above the fold of a phone. */
+const TIP_SHARE = 0.9
+
 const { common, lists, pay, periods, signIn } = messages.en
 
 describe.skipIf(isWithoutChromium)('a walk', () => {
@@ -295,10 +298,11 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     const { path, transaction_id } = await world.order('17')
     await page.goto(path)
     const clock = page.locator('[data-clock]')
+    // The moment alone, until the last quarter of the thirty minutes begins.
+    await page.clock.fastForward('20:00')
+    expect(await clock.isVisible()).toBe(false)
+    await page.clock.fastForward('04:30')
     await clock.waitFor()
-    expect(await clock.getAttribute('class')).toBe('tag')
-    await page.clock.fastForward('24:30')
-    await page.locator('[data-clock].warn').waitFor()
     expect([pay.timeLeft('5:30'), pay.timeLeft('5:29')]).toContain(await clock.textContent())
     // The moment and the countdown share a line.
     const lines = await page
@@ -312,6 +316,19 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await world.expire(transaction_id)
     await page.clock.fastForward('01:00')
     await page.getByRole('heading', { name: pay.states.expired }).waitFor()
+  })
+
+  test.each(LANGUAGES)('a tip shows its buttons at once on a phone: %s', async (language) => {
+    const t = messages[language]
+    const page = await openWalk('buyer', language, { viewport: PHONE })
+    await page.goto(`${world.test.url}/tip?to_id=5150&post=/t/ginger-cat-photos/12/3`)
+    const next = page.getByRole('button', { name: t.tips.submit, exact: true })
+    expect(await bottomOf(next)).toBeLessThanOrEqual(PHONE.height * TIP_SHARE)
+    expect(await bottomOf(page.locator('main .flash'))).toBeLessThanOrEqual((await next.boundingBox())!.y)
+    await page.goto(`${world.test.url}/payment/pay/${world.orders.tip}`)
+    await page.getByRole('heading', { name: t.tips.gift('@') }).waitFor()
+    expect(await page.getByText(t.pay.elsewhere.title).count()).toBe(0)
+    expect(await page.locator('[data-clock]').isVisible()).toBe(false)
   })
 
   test('the payee, the price and the time to pay stay in view beside unfolded details', async () => {
