@@ -49,6 +49,11 @@ describe('the bar of an administrator on a phone', () => {
     expect(currentLink('/admin/payment-applications/pay_x', links)).toBe('/admin/reviews')
   })
 
+  it('leads to pages by labels of one line', () => {
+    const labels = adminNav(messages.en, site).groups.flatMap(({ links }) => links.map(({ label }) => label))
+    expect(labels.filter((label) => label.length > 22)).toEqual([])
+  })
+
   it('has the first steps and the settings on a new site', () => {
     expect(barOf({ isSetUp: false })).toEqual([
       '/admin 0',

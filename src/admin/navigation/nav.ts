@@ -93,7 +93,7 @@ function groupsOf(t: Messages, { queues, hasMandates, isSetUp }: State): AreaNav
       title: navigation.groups.points,
       links: [
         { href: '/admin/books', label: t.books.title, icon: 'scale' },
-        { href: '/admin/adjustments', label: t.adjustments.title, icon: 'swap' },
+        { href: '/admin/adjustments', label: t.adjustments.nav, icon: 'swap' },
         { href: '/admin/abuse', label: abuse.title, icon: 'alert' },
         ...(hasMandates ? [mandatesLink(t, queues)] : []),
       ],

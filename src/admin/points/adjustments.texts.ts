@@ -5,6 +5,8 @@ import { POINTS } from '../../web/site-words.ts'
 
 export const adjustments = {
   title: { en: 'Refunds and adjustments', zh: '退款与调整' },
+  /** In the navigation, where the title would take two lines. */
+  nav: { en: 'Adjustments', zh: '调整' },
   lead: {
     en: 'Each act adds new entries to the books. The members concerned see the reason.',
     zh: '每次操作都会新增账目，当事成员能看到理由。',
