@@ -82,6 +82,9 @@ it('lists reported links first, and dismisses the reports that were shown', asyn
   const page = await fresh.get(PAGE)
   expect(firstSlug(page.body)).toBe(kites.slug)
   const shown = textOf(page.body)
+  // Beside the act that clears the link stands the one that stops it.
+  const acts = /class="inset stack".*?<\/details>/s.exec(page.body)?.[0]
+  for (const act of ['dismiss', 'stop']) expect(acts).toContain(`action="${PAGE}/${kites.slug}/${act}`)
   for (const part of [c.reports(6, false), 'of number 6 <b>', 'of number 2 <b>', c.more(1, false)])
     expect(shown).toContain(part)
   expect(shown).not.toContain('of number 1 <b>')
@@ -132,4 +135,12 @@ it('names the site and other owners’ applications that a title imitates', asyn
     .execute()
   expect(await namesOf(merchant, 'Old tea house, new')).toEqual([false, true])
   expect(await namesOf(merchant, 'Old tea hous')).toEqual([false, false])
+})
+
+it('shows the price of each link', async () => {
+  const fresh = await (await makePerson(test, { is_admin: true })).signIn()
+  const priced = await makeLink(test, merchant, { title: 'Priced', amount: 73n })
+  expect(textOf((await fresh.get(`${PAGE}?q=${priced.slug}`)).body)).toContain(
+    messages.en.common.points('73', 73n),
+  )
 })

@@ -7,7 +7,7 @@ import type { Core } from '../../core/core.ts'
 import { stopLink } from '../../payment/links/acts.ts'
 import { type FoundLink, findLinks } from '../../payment/links/reads.ts'
 import { dismissReports, type OpenReports, openReports } from '../../payment/links/reports.ts'
-import { readForm } from '../../web/forms/forms.ts'
+import { type FormView, readForm } from '../../web/forms/forms.ts'
 import { ReasonForm } from '../../web/forms/reason.ts'
 import { rowId, searchText } from '../../web/lists.ts'
 import { siteWords } from '../../web/site-words.ts'
@@ -16,6 +16,9 @@ import { type NameInTitle, namesInTitles } from './like-titled.ts'
 const PATH = '/admin/links'
 
 declare module '../../web/views.ts' {
+  interface PartData {
+    'admin/apps/link-stop': { link: FoundLink; of: FormView; isStopped: boolean; path: string }
+  }
   interface PageData {
     'admin/apps/links': {
       links: FoundLink[]

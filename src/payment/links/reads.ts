@@ -139,6 +139,7 @@ export async function findLinks(db: Db, text: string, now: Date) {
     .limit(FOUND_MAX)
     .select(['link.id', 'link.slug', 'link.title', 'link.state', 'link.sells_from', 'link.sells_until'])
     .select(['link.stopped_reason', 'link.created_at', 'app.payment_id', 'app.name as app_name'])
+    .select(['link.amount', 'link.amount_min', 'link.amount_max', 'link.book'])
     .select(['owner.username as owner', 'owner.id as owner_id', sold.as('sold'), unitsLeft.as('left')])
     .execute()
   return links.map((link) => ({ ...link, shown: shownState(link, now) }))
