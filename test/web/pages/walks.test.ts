@@ -29,6 +29,22 @@ const TIP_SHARE = 0.9
 
 const { common, lists, pay, periods, signIn } = messages.en
 
+/** Counts the rows of tables on the last sheet of a tagged PDF, by the page that its structure names for the text of each row. */
+function rowsOnLastSheet(pdf: string): number {
+  const objects = new Map(
+    [...pdf.matchAll(/(\d+) 0 obj\n(.*?)\nendobj/gs)].map(([, id, text]) => [id!, text!] as const),
+  )
+  const last = [...objects].filter(([, text]) => /\/Type \/Page\b/.test(text)).at(-1)![0]
+  const isOnLast = (text: string): boolean => {
+    if (text.includes(`/Pg ${last} 0 R`)) return true
+    const kids = text.split('/K ')[1] ?? ''
+    return [...kids.replaceAll(/\/(P|Pg) \d+ 0 R/g, '').matchAll(/(\d+) 0 R/g)].some(([, id]) =>
+      isOnLast(objects.get(id!) ?? ''),
+    )
+  }
+  return [...objects.values()].filter((text) => /\/S \/TR\b/.test(text) && isOnLast(text)).length
+}
+
 describe.skipIf(isWithoutChromium)('a walk', () => {
   let world: World
 
@@ -396,6 +412,23 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
       expect(shown).toEqual(['', expect.stringMatching(/\bpaper\b/)])
       expect([left, right]).toEqual([1, 1])
       await page.emulateMedia({ media: null })
+    }
+  })
+
+  test('the last sheet of a statement has a movement on it, however many there are', async () => {
+    const page = await openWalk('buyer', 'en')
+    await page.goto(`${world.test.url}/account/statement?period=year`)
+    expect(await page.locator('.paper > footer code').textContent()).not.toContain('://')
+    for (let rows = 18; rows <= 30; rows++) {
+      await page.evaluate((wanted) => {
+        const table = document.querySelector('.paper table')!
+        const [first] = table.querySelectorAll('tbody')
+        const line = table.querySelector('tbody tr:not(.total)')!
+        while (table.querySelectorAll('tbody tr').length > wanted) first!.lastElementChild!.remove()
+        while (table.querySelectorAll('tbody tr').length < wanted) first!.append(line.cloneNode(true))
+      }, rows)
+      const file = await page.pdf({ format: 'A4', preferCSSPageSize: true, tagged: true })
+      expect(rowsOnLastSheet(file.toString('latin1')), `${rows} rows`).toBeGreaterThan(0)
     }
   })
 
