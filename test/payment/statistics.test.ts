@@ -12,6 +12,7 @@ import { barChart } from '../../src/web/bar-chart.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
 import { expectFairQueue } from '../harness/fair-queue.ts'
 import { useTestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
@@ -181,6 +182,8 @@ it('the page shows them', async () => {
   expect(tipOf('c1')).toContain(messages.en.statistics.paidOf(`${last!.paid}`, `${last!.orders}`))
   const { points, refunded } = last!
   expect(tipOf('c2')).toContain(messages.en.statistics.pointsOf(`${points}`, `${refunded}`))
+  const { product, columns } = messages.en.statistics
+  expect(textOf(body)).toContain([product, columns.paid, columns.refunded, columns.points].join(' '))
   const rows = async (query: string) =>
     (await owner.get(`${page}${query}`)).body.match(/<tr><th scope="row">/g)?.length
   expect(await rows('')).toBe(30)

@@ -279,6 +279,12 @@ export const statistics = {
   products: { en: 'Best sellers', zh: '热销商品' },
   sold: (paid: string) => ({ en: `${paid} sold`, zh: `${paid} 笔` }),
   product: { en: 'Product', zh: '商品' },
+  /** Columns of the products: the first counts orders, and the others add up points. */
+  columns: {
+    paid: { en: 'Orders paid', zh: '付款笔数' },
+    refunded: { en: `${POINTS} refunded`, zh: `退款${POINTS}` },
+    points: { en: `${POINTS} paid`, zh: `收款${POINTS}` },
+  },
   file: { en: 'Export all products (CSV)', zh: '导出全部商品（CSV）' },
   noProducts: { en: 'No sales in this period', zh: '这段时间没有售出商品' },
   noProductsText: {

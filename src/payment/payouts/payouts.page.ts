@@ -16,7 +16,7 @@ import { getPermitted, type Permitted, type Right } from '../rights/rights.ts'
 import { CSV_BYTES_MAX, type FileFault, type LineFault, readPayoutFile } from './csv.ts'
 import { changePayout, createDraft, DRAFT_HOURS, notFound, payDraft, unknownMembers } from './drafts.ts'
 import { merchantPayouts } from './payouts.texts.ts'
-import { linesOfPayout, type Payout, payoutsOfApp, payoutWithId } from './payouts.ts'
+import { linesOfPayout, type Payout, paidFeesOf, payoutsOfApp, payoutWithId } from './payouts.ts'
 import { Reference } from './request.ts'
 import { checkDraft, readResults, type ShownLines, type ShownPayout } from './shown-lines.ts'
 
@@ -73,6 +73,8 @@ declare module '../../web/views.ts' {
       owned: Permitted
       nav: AreaNav
       payout: Payout
+      /** The part of what paid lines cost that is fees. It is final once the payout has ended. */
+      paidFees: bigint
       /** Of a draft: whether it is too old to be paid. */
       isOver: boolean
       /** The form of a new payout with the unpaid lines of this one. */
@@ -257,8 +259,9 @@ async function found(request: PayoutRequest, deps: Core) {
 
 async function showPayout(request: PayoutRequest, reply: FastifyReply, deps: Core) {
   const { owned, payout } = await found(request, deps)
-  const [nav, lines] = await Promise.all([
+  const [nav, paidFees, lines] = await Promise.all([
     navFor(deps, request, owned),
+    paidFeesOf(deps.db, payout.id),
     payout.status === 'draft' ? checkDraft(deps, payout) : readResults(deps, payout),
   ])
   const isOver = deps.clock().getTime() - payout.created_at.getTime() >= DRAFT_HOURS * 3_600_000
@@ -270,7 +273,9 @@ async function showPayout(request: PayoutRequest, reply: FastifyReply, deps: Cor
     mayRepeat && owned.rights.includes('settings.edit') ? `${base}/new?again=${payout.id}` : undefined
   // The header works in every browser, without a script in the page.
   if (payout.status === 'waiting' || payout.status === 'running') reply.header('refresh', REFRESH_SECONDS)
-  return reply.page('payment/payouts/payout', { ...lines, owned, nav, payout, isOver, again, address, base })
+  return reply.page('payment/payouts/payout', {
+    ...{ ...lines, owned, nav, payout, paidFees, isOver, again, address, base },
+  })
 }
 
 async function sendLines(request: PayoutRequest, reply: FastifyReply, deps: Core) {

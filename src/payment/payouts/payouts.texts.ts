@@ -42,6 +42,11 @@ export const merchantPayouts = {
     en: `${paid} of ${count} ${lineOf(n)}`,
     zh: `${paid} / ${count} 行`,
   }),
+  /** The badge of a finished payout with unpaid lines. */
+  partlyPaid: (paid: string, count: string) => ({
+    en: `${paid} of ${count} paid`,
+    zh: `已付 ${paid} / ${count}`,
+  }),
   statuses: {
     draft: { en: 'Draft', zh: '草稿' },
     waiting: { en: 'Waiting', zh: '排队中' },

@@ -193,6 +193,15 @@ export async function payoutWithId(db: Db, app_id: bigint, id: bigint): Promise<
   return found
 }
 
+/** The fees of the paid lines of a payout, in whole points. They are a part of its paid_total. */
+export async function paidFeesOf(db: Db, id: bigint): Promise<bigint> {
+  const { rows } = await sql<{ fees: bigint }>`
+    select coalesce(sum(fee), 0)::bigint as fees from payout_lines where payout_id = ${id} and status = 'paid'`.execute(
+    db,
+  )
+  return rows[0]!.fees
+}
+
 /** The payouts of an application, the newest first. @param before only those older than this one. */
 export async function payoutsOfApp(
   db: Db,

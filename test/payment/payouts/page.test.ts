@@ -229,7 +229,15 @@ describe('a payout from a file', () => {
     await runPayouts(deps)
     expect((await owner.get(page)).headers.refresh).toBeUndefined()
     const done = textOf((await owner.get(page)).body)
-    expect(done).toContain(`${t.progress} ${t.linesPaid('2', '3', 3)} ${t.cost} 83`)
+    expect(done).toContain(
+      `${t.progress} ${t.linesPaid('2', '3', 3)} ${t.amount} 80 ${t.fees} 3 ${t.cost} 83`,
+    )
+    // It has ended, but not all is paid.
+    for (const text of [done, textOf((await owner.get(list)).body)])
+      expect([text.includes(t.partlyPaid('2', '3')), text.includes(t.statuses.finished)]).toEqual([
+        true,
+        false,
+      ])
     expect(done).toContain(t.headings('1', 1).unpaid)
     expect(done).toContain(t.outcomes.mismatch)
     expect(done).toContain(t.headings('2', 2).paid)
