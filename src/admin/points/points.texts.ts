@@ -194,7 +194,7 @@ export const abuse = {
       zh: '请查看打赏者：只领取奖励再打赏同一作者的账号，多半属于同一人。',
     },
   },
-  /** Why a row stands there. */
+  /** Why a row is listed. */
   why: {
     rings: (percent: number) => ({
       en: `${percent}% of all that they sent went round among them.`,

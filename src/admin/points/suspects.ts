@@ -1,4 +1,4 @@
-/** Words for suspicious patterns: who, why they stand there, and which list deserves a look first. */
+/** Words for suspicious patterns: who they are of, why they are listed, and which list deserves a look first. */
 import type { Locale } from '../../web/languages.ts'
 import type { Cluster, MovementPatterns, Neighbours } from './patterns.ts'
 
