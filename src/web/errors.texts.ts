@@ -26,6 +26,14 @@ export const errors = {
       zh: '没有任何更改。请发送更小的文件或更短的文字。',
     },
   },
+  /** Instead of `not_found` at the address of a payment link. */
+  noLink: {
+    title: { en: 'Payment link not found', zh: '找不到这个收款链接' },
+    advice: {
+      en: 'This payment link does not exist or was withdrawn. Nothing was charged.',
+      zh: '这个收款链接不存在或已撤下，没有扣除任何积分。',
+    },
+  },
   advice: {
     malformed_request: {
       en: 'Nothing was changed. The address or the form was damaged on the way here.',

@@ -80,6 +80,8 @@ export interface PartData {
     /** Tags by which other sites preview the page, by name. */
     tags?: [name: string, content: string][]
     isTest?: boolean
+    /** A page that tells a failure. It belongs to no place of the bar. */
+    isFailure?: boolean
     nav?: AreaNav
   }
   'parts/app-logo': { app: { name: string; logo_url: string | null }; size?: 's' | 'l' }

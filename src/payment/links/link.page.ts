@@ -72,6 +72,8 @@ declare module '../../web/views.ts' {
       link: LinkPage
       /** Why nothing can be bought now, or by this reader. */
       refusal: LinkRefusal | undefined
+      /** The path of the reader's last receipt of this link, where it sells no more to them. */
+      lastReceipt: string | undefined
       asked: Asked
       isSignedIn: boolean
       /** The points that the reader lacks for the least that the link costs. */
@@ -349,6 +351,7 @@ async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, r
   const given = Asked.safeParse(request.method === 'GET' ? request.query : request.body)
   const { locale, site } = request.localized
   const predicted = await predictRefusal(link, deps)
+  const refusal = refused ?? predicted
   const data = {
     link,
     tags:
@@ -368,7 +371,8 @@ async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, r
     mayReport: isReportable(link) && link.role === null,
     isReporting: (request.query as Record<string, unknown>).report === '1',
     preview: await draftOf(link, deps),
-    refusal: refused ?? predicted,
+    refusal,
+    lastReceipt: refusal === 'member_limit' ? await findLastReceipt(link, request, deps) : undefined,
     asked: given.data ?? Asked.parse({}),
     isSignedIn: request.session !== undefined,
     missing: await findMissing(link, request, deps),
@@ -378,6 +382,22 @@ async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, r
   reply.header('x-robots-tag', 'noindex')
   const status = refused === undefined ? 200 : (STATUS[refused] ?? 409)
   return reply.page('payment/links/link', data, { status })
+}
+
+/** The path of the reader's newest paid order of a link. */
+async function findLastReceipt(link: LinkPage, { session }: FastifyRequest, { db }: Core) {
+  if (session === undefined) return undefined
+  const last = await db
+    .selectFrom('link_orders as sale')
+    .innerJoin('orders', 'orders.id', 'sale.order_id')
+    .where('sale.link_id', '=', link.id)
+    .where('sale.for_user_id', '=', session.user.id)
+    .where('sale.member_total', 'is not', null)
+    .orderBy('sale.member_total', 'desc')
+    .select('orders.transaction_id')
+    .limit(1)
+    .executeTakeFirst()
+  return last && `/payment/pay/${last.transaction_id}`
 }
 
 /** Whole points. None for visitors, and in test mode, where a payment opens the wallet. */

@@ -191,6 +191,13 @@ export const paymentLinks = {
   begins: { en: 'It begins', zh: '开始时间' },
   got: { en: 'What you got', zh: '购得内容' },
   copyAll: { en: 'Copy all', zh: '全部复制' },
+  /** From a link that sells no more to this member, to the receipt of the last purchase. */
+  seeLast: {
+    none: { en: 'See your receipt', zh: '查看收据' },
+    text: { en: 'See your purchase', zh: '查看已购内容' },
+    url: { en: 'See your purchase', zh: '查看已购内容' },
+    codes: { en: 'See your code', zh: '查看卡密' },
+  },
   copyCode: { en: 'Copy the code', zh: '复制卡密' },
   copyText: { en: 'Copy the text', zh: '复制内容' },
   onlyYou: {

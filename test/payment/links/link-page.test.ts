@@ -181,6 +181,36 @@ describe('the page of a link', () => {
     for (const page of pages) expect(page.status).toBe(404)
     const withoutId = ({ body }: { body: string }) => textOf(body).replace(/req-[\w-]+/, '')
     expect(withoutId(pages[0]!)).toBe(withoutId(pages[1]!))
+    for (const language of ['en', 'zh-CN'] as const) {
+      const { body } = await visitor.get('/l/aaaaaaaaaa', { 'accept-language': language })
+      expect(textOf(body)).toContain(messages[language].errors.noLink.advice)
+    }
+    // A member keeps the bar, and stands at none of its places.
+    for (const path of ['/l/aaaaaaaaaa', '/account/aaaaaaaaaa']) {
+      const { status, body } = await client.get(path)
+      expect([status, body.includes('class="bottombar"')]).toEqual([404, true])
+      expect(body.split('class="bottombar"')[1]).not.toContain('aria-current')
+    }
+  })
+
+  it('leads a member who may buy no more to the last receipt', async () => {
+    for (const [link, label] of [
+      [
+        await makeLink(test, merchant, { member_max: 2, codes: ['KEPT-1', 'KEPT-2', 'KEPT-3'] }),
+        l.seeLast.codes,
+      ],
+      [await makeLink(test, merchant, { member_max: 2 }), l.seeLast.none],
+    ] as const) {
+      const path = `/l/${link.slug}`
+      await buyAt(test.deps, link, alice)
+      expect((await client.get(path)).body).not.toContain(label)
+      const { transaction_id } = await buyAt(test.deps, link, alice)
+      const { body } = await client.get(path)
+      expect(textOf(body)).toContain(l.refusals.member_limit)
+      expect(body).toContain(`href="/payment/pay/${transaction_id}">${label}</a>`)
+      // Others buy on, and see no receipt of hers.
+      for (const reader of [other, visitor]) expect((await reader.get(path)).body).not.toContain(label)
+    }
   })
 
   it('lets the buyer choose a free price within its bounds', async () => {
