@@ -90,6 +90,28 @@ for (const picker of document.querySelectorAll('input[data-tries]')) {
   field.addEventListener('input', showSoon)
 }
 
+// Names the changed settings in the bar that saves them.
+for (const bar of document.querySelectorAll('.savebar [data-many]')) {
+  const { form } = bar.parentElement.querySelector('button')
+  const { one, many, separator } = bar.dataset
+  const standing = bar.textContent
+  const isChanged = (field) => {
+    if (field.type === 'checkbox') return field.checked !== field.defaultChecked
+    if (field.options) return [...field.options].some((each) => each.selected !== each.defaultSelected)
+    return field.value !== field.defaultValue
+  }
+  const show = () => {
+    const fields = [...form.elements].filter((field) => field.labels?.length > 0 && isChanged(field))
+    const names = new Set(fields.map((field) => field.closest('.setting').querySelector('b').textContent))
+    const count = names.size === 1 ? one : many.replace('#', names.size)
+    const text = names.size > 0 ? count + [...names].join(separator) : standing
+    bar.classList.toggle('desk', names.size === 0)
+    if (bar.textContent !== text) bar.textContent = text
+  }
+  form.addEventListener('input', show)
+  addEventListener('pageshow', show)
+}
+
 // Prints the page, such as a receipt.
 for (const button of document.querySelectorAll('button[data-print]')) {
   button.hidden = false

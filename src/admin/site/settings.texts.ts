@@ -208,6 +208,12 @@ export const settings = {
     en: 'Important changes ask for confirmation before they are saved.',
     zh: '重要更改在保存前会请你再次确认。',
   },
+  /** What the bar says of the fields that differ. The script puts the number for `#`, and names between the separators. */
+  changes: {
+    one: { en: '1 change: ', zh: '1 处更改：' },
+    many: { en: '# changes: ', zh: '# 处更改：' },
+    separator: { en: ', ', zh: '、' },
+  },
   reset: { en: 'Undo', zh: '还原' },
   save: { en: 'Save changes', zh: '保存更改' },
   savedOne: (what: string) => ({ en: `Saved: ${what}`, zh: `已保存：${what}` }),

@@ -1,0 +1,65 @@
+/** What the script of all pages adds, in Chromium. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { makePerson } from '../harness/cast.ts'
+import { isWithoutChromium, sharedChromium } from '../harness/chromium.ts'
+import { freePort } from '../harness/free-port.ts'
+import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { messages } from '../harness/messages.ts'
+
+describe.skipIf(isWithoutChromium)('in Chromium', () => {
+  let test: TestApp
+
+  beforeAll(async () => {
+    const port = await freePort()
+    test = await startTestApp({ PUBLIC_URL: `http://localhost:${port}`, PORT: String(port) })
+    await test.app.listen({ port, host: '127.0.0.1' })
+  })
+  afterAll(() => test.close())
+
+  async function open(
+    path: string,
+    { locale = 'en', cookies = new Map<string, string>() } = {},
+  ): Promise<Page> {
+    const context = await (await sharedChromium()).newContext({ locale })
+    onTestFinished(() => context.close())
+    await context.addCookies([...cookies].map(([name, value]) => ({ name, value, url: test.url })))
+    const page = await context.newPage()
+    await page.goto(test.url + path)
+    return page
+  }
+
+  it.each(['en', 'zh-CN'] as const)(
+    'the bar that saves settings names those that changed: %s',
+    async (locale) => {
+      const { cookies } = await (await makePerson(test, { is_admin: true })).signIn()
+      const page = await open('/admin/settings?area=brand', { locale, cookies })
+      const { changes, careful, names } = messages[locale].settings
+      const bar = page.locator('.savebar p')
+      const name = page.locator('[name="site_name_en"]')
+      const before = await name.inputValue()
+      expect(await bar.textContent()).toBe(careful)
+      await name.fill('Fern')
+      const english = names.site_name_en!.label
+      expect(await bar.textContent()).toBe(changes.one + english)
+      await page.locator('[name="site_accent"]').fill('#123456')
+      const both = [english, names.site_accent!.label].join(changes.separator)
+      expect(await bar.textContent()).toBe(changes.many.replace('#', '2') + both)
+      await name.fill(before)
+      expect(await bar.textContent()).toBe(changes.one + names.site_accent!.label)
+      await page.locator('[name="site_accent"]').fill('')
+      expect(await bar.textContent()).toBe(careful)
+    },
+  )
+
+  it.each([360, 1280])(
+    'the copy of a sample stands in the row of six languages at %i pixels',
+    async (width) => {
+      const page = await open('/docs/payment/post_payment_query')
+      await page.setViewportSize({ width, height: 900 })
+      const tabs = page.locator('.code-tabs:has(label:nth-of-type(6))').first()
+      const topOf = async (of: string) => (await tabs.locator(of).first().boundingBox())!.y
+      expect(await topOf('button:visible')).toBe(await topOf('label'))
+    },
+  )
+})
