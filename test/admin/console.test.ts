@@ -9,6 +9,7 @@ import { isCalled } from '../../src/accounts/members.ts'
 import { acts } from '../../src/admin/wording/acts.texts.ts'
 import { grantPoints } from '../../src/ledger/points.ts'
 import { closeDueDays, lastDays } from '../../src/ledger/proofs.ts'
+import { returnWithout } from '../../src/payment/apps/apps.ts'
 import { claimAndSettle } from '../../src/payment/notifications/outbox.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { refundOrder } from '../../src/payment/orders/refunds.ts'
@@ -305,6 +306,32 @@ describe('the review of a payment application', () => {
     await admin.submit(await admin.get(path), `${path}/review`, { decision: 'approve', reason: '' })
     expect((await admin.get(path)).body).toContain(`action="${path}/freeze"`)
   })
+})
+
+it('the review of a seller by links names no callback address, and checks none of ours', async () => {
+  const pending = await makeMerchant(test, { approved: false })
+  const set = (values: object) => setRows(test, 'payment_apps', { id: pending.id }, values)
+  await set({ callback_url: returnWithout(test.deps), homepage: null, logo_url: null })
+  const path = `/admin/payment-applications/${pending.payment_id}`
+  // Each application of the queue is an article.
+  const shown = async () => {
+    const queue = (await admin.get('/admin/reviews')).body.split('<article')
+    return [(await admin.get(path)).body, queue.find((each) => each.includes(path))!]
+  }
+  for (const body of await shown()) {
+    expect(body).toContain(t.review.noCallback)
+    expect(body).not.toContain(returnWithout(test.deps))
+    expect(body).not.toContain(t.review.unchecked)
+    expect(body).not.toContain(`action="${path}/check"`)
+  }
+  await set({ homepage: 'https://192.168.0.1/' })
+  for (const body of await shown()) expect(body).toContain(`action="${path}/check"`)
+  await admin.submit(await admin.get(path), `${path}/check`)
+  const [entry] = await rowsOf(test, 'audit_log', {
+    subject: pending.payment_id,
+    action: 'payment_app.check_addresses',
+  })
+  expect(entry!.detail).toEqual({ addresses: [{ url: 'https://192.168.0.1/', verdict: 'blocked' }] })
 })
 
 describe('a host', () => {

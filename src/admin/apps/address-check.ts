@@ -21,6 +21,16 @@ export type AddressVerdict = 'public' | 'insecure' | 'blocked' | 'dns' | 'bad_ad
 
 export type CheckedAddress = { url: string; verdict: AddressVerdict }
 
+type Addressed = { callback_url: string; homepage: string | null; logo_url: string | null }
+
+/** The addresses of an application that lead to another server. A seller by links may have none. */
+export function addressesOf({ config }: Pick<Core, 'config'>, app: Addressed): string[] {
+  const logo_url = isUploaded(app.logo_url) ? null : app.logo_url
+  return [app.callback_url, app.homepage, logo_url].filter(
+    (url) => url !== null && !url.startsWith(`${config.PUBLIC_URL}/`),
+  ) as string[]
+}
+
 /** Resolves every address of an application, and writes the result to the audit log. Throws not_found. */
 export async function checkAddresses(
   { db, config }: Pick<Core, 'db' | 'config'>,
@@ -30,10 +40,8 @@ export async function checkAddresses(
 ): Promise<void> {
   const app = await getPaymentApp(db, payment_id)
   const guard = makeEgressGuard(config.NOTIFY_ALLOW_CIDRS ?? [], resolver)
-  const logo_url = isUploaded(app.logo_url) ? null : app.logo_url
-  const urls = [app.callback_url, app.homepage, logo_url].filter((url) => url !== null)
   const addresses = await Promise.all(
-    urls.map(async (url): Promise<CheckedAddress> => {
+    addressesOf({ config }, app).map(async (url): Promise<CheckedAddress> => {
       try {
         await guard(new URL(url))
         return { url, verdict: url.startsWith('https:') ? 'public' : 'insecure' }

@@ -187,6 +187,7 @@ export const review = {
   check: { en: 'Check the addresses', zh: '检查这些地址' },
   checked: { en: 'The addresses are checked. The result is below.', zh: '地址已检查，结果如下。' },
   unchecked: { en: 'Not checked yet', zh: '尚未检查' },
+  noCallback: { en: 'None: sells by payment links', zh: '无：通过收款链接售卖' },
   likeNamed: {
     en: 'Other applications have this name, or one that looks like it:',
     zh: '还有同名或名称相似的应用：',

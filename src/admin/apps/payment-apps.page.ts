@@ -7,6 +7,7 @@ import { actorOf } from '../../accounts/session/session.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { HISTORY_LINES } from '../../database/paging.ts'
+import { returnWithout } from '../../payment/apps/apps.ts'
 import { getPaymentApp } from '../../payment/apps/review.ts'
 import { type Terms, type TermsInForce, termsForm, termsOf, textsOf } from '../../payment/apps/terms.ts'
 import { linkedSignInApp, type Other } from '../../shops/links.ts'
@@ -15,7 +16,7 @@ import { answerProposed } from '../proposals/proposal-words.ts'
 import { actOrPropose } from '../proposals/proposals.ts'
 import { inWords, type WordedEntry } from '../wording/audit-words.ts'
 import { percentOf, shareOf } from '../wording/percent.ts'
-import { checkAddresses, lastChecks } from './address-check.ts'
+import { addressesOf, checkAddresses, lastChecks } from './address-check.ts'
 import { likeNamed } from './like-named.ts'
 
 const PATH = '/admin/payment-applications/:payment_id'
@@ -31,6 +32,9 @@ declare module '../../web/views.ts' {
       terms: TermsInForce
       history: WordedEntry[]
       check: Check | undefined
+      isCheckable: boolean
+      /** The callback address of those that have none of their own. */
+      ownReturn: string
       /** The sign-in application that is one shop with it. */
       link: Other | undefined
       alike: Awaited<ReturnType<typeof likeNamed>>
@@ -112,6 +116,8 @@ async function showPaymentApp(request: OneApp, reply: FastifyReply, deps: Core):
     terms,
     history: await inWords(deps.db, request.locale, history),
     check,
+    isCheckable: addressesOf(deps, app).length > 0,
+    ownReturn: returnWithout(deps),
     link,
     alike,
     now: deps.clock(),

@@ -6,6 +6,7 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { Counts } from '../../database/counts.ts'
+import { returnWithout } from '../../payment/apps/apps.ts'
 import {
   countReviews,
   DECISIONS_WITH_REASON,
@@ -18,7 +19,7 @@ import { linkedSignInApps, type Other } from '../../shops/links.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { Confirmed } from '../../web/forms/reason.ts'
 import { cursor, listUrl } from '../../web/lists.ts'
-import { lastChecks } from './address-check.ts'
+import { addressesOf, lastChecks } from './address-check.ts'
 import { likeNamed } from './like-named.ts'
 
 declare module '../../web/views.ts' {
@@ -30,6 +31,10 @@ declare module '../../web/views.ts' {
       /** The sign-in applications that are one shop with these, by the ids of these. */
       links: Awaited<ReturnType<typeof linkedSignInApps>>
       checks: Awaited<ReturnType<typeof lastChecks>>
+      /** The payment IDs of those with an address that can be checked. */
+      checkable: Set<string>
+      /** The callback address of those that have none of their own. */
+      ownReturn: string
       alike: Awaited<ReturnType<typeof likeNamed>>
       decided: Awaited<ReturnType<typeof decidedPaymentApps>>
       status: 'waiting' | 'decided'
@@ -43,7 +48,11 @@ declare module '../../web/views.ts' {
       other: Other
       kind: 'sign_in' | 'payment'
     }
-    'admin/apps/changed': { reviewed: Record<string, unknown>; current: Record<string, unknown> }
+    'admin/apps/changed': {
+      reviewed: Record<string, unknown>
+      current: Record<string, unknown>
+      ownReturn: string
+    }
     'admin/apps/applicant': {
       app: {
         applicant_id: bigint
@@ -153,6 +162,10 @@ async function showReviews(
     later,
     links,
     checks,
+    checkable: new Set(
+      queue.filter((app) => addressesOf(deps, app).length > 0).map(({ payment_id }) => payment_id),
+    ),
+    ownReturn: returnWithout(deps),
     alike,
     decided,
     status: show,
