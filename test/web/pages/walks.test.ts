@@ -487,7 +487,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     )
     expect(await Promise.all(kept)).toEqual([
       ['avoid', 'auto'],
-      ['auto', 'avoid'],
+      ['avoid', 'avoid'],
     ])
   })
 
