@@ -51,7 +51,8 @@ declare module '../../web/views.ts' {
     'admin/apps/changed': {
       reviewed: Record<string, unknown>
       current: Record<string, unknown>
-      ownReturn: string
+      /** Sign-in applications have none. */
+      ownReturn?: string
     }
     'admin/apps/applicant': {
       app: {
