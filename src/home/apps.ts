@@ -49,8 +49,8 @@ type Reader = (MemberStatus & { id: bigint }) | undefined
 
 /**
  * Returns what the member owns and uses, the last used first, and what the site offers beside it, the newest review first: live shops
- * that were approved, and applications that their owners list and the staff has reviewed, both with a homepage. Leaves out
- * applications whose group rules refuse the member now, unconfirmed and suspended ones, and all whose owner is suspended or
+ * that were approved, and applications that their owners list and the staff has reviewed, both with a homepage. Leaves out the
+ * application of tips, applications whose group rules refuse the member now, unconfirmed and suspended ones, and all whose owner is suspended or
  * banned.
  * @param q only those whose name, description or owner contains it.
  */
@@ -129,12 +129,14 @@ function candidates({ user_id, now, q, shops_max }: Asked) {
   const signIns = sql`oauth_apps as app left join ${ownedBy('app.owner_id')}
       left join shop_links as link on link.oauth_app_id = app.id
       left join payment_apps as other on other.id = link.payment_app_id`
+  // The application of tips has nothing to open: its payers meet it on the pages of tips.
+  const isShop = sql`app.book = 'live' and app.status = 'approved' and not app.is_tips`
   const shop = shopAs('paid', HOMEPAGE)
   const signIn = signInAs('signed_in', HOMEPAGE)
   return sql<Candidate>`
     with owned as (
       (select ${shopAs('owned', "'/payment/applications/' || app.payment_id")}, null::timestamptz as used_at from ${shops}
-        where app.applicant_id = ${user_id} and app.book = 'live' and app.status = 'approved' and ${isShown}
+        where app.applicant_id = ${user_id} and ${isShop} and ${isShown}
         order by app.id desc limit ${OWNED_MAX})
       union all
       (select ${signInAs('owned', "'/apps/' || app.client_id")}, null from ${signIns}
@@ -155,14 +157,14 @@ function candidates({ user_id, now, q, shops_max }: Asked) {
       select ${shop}, use.at as used_at
       from (select app_id, max(paid_at) as at from paid group by app_id) as use
       join (${shops}) on app.id = use.app_id
-      where app.book = 'live' and app.status = 'approved' and ${isShown}
+      where ${isShop} and ${isShown}
       union all
       select ${signIn}, allowed.at from allowed join (${signIns}) on app.id = allowed.app_id
       where app.suspended_at is null and app.confirmed_at is not null and ${isShown}
     ),
     offered as (
       (select ${shop}, null::timestamptz as used_at from ${shops}
-        where app.book = 'live' and app.status = 'approved' and coalesce(app.homepage, other.homepage) is not null and ${isShown}
+        where ${isShop} and coalesce(app.homepage, other.homepage) is not null and ${isShown}
         order by app.reviewed_at desc limit ${shops_max})
       union all
       (select ${signIn}, null from ${signIns}

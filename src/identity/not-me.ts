@@ -8,7 +8,7 @@ import { lockUser } from '../accounts/people/users.ts'
 import { claimLink, endNewerLinks, findLink } from '../accounts/security/account-links.ts'
 import { mails } from '../accounts/security/mails.texts.ts'
 import { hashPassword } from '../accounts/security/password.ts'
-import { LINK_MINUTES, mailRecoveryLink } from '../accounts/security/recovery.ts'
+import { mailRecoveryLink } from '../accounts/security/recovery.ts'
 import { keepWithoutPasskeys } from '../accounts/security/second-factor.ts'
 import { NOT_ME_DAYS, originFacts, recordSecurityEvent } from '../accounts/security/security-events.ts'
 import { endSessionsOf } from '../accounts/session/session.ts'
@@ -122,7 +122,7 @@ async function mailNewPassword(
   member: { user_id: bigint; username: string; address: string; language: Language | null },
   { ip, agent, language }: Denial,
 ): Promise<void> {
-  const content = { ...mails.lockedOut(LINK_MINUTES), at: deps.clock(), facts: originFacts({ agent, ip }) }
+  const content = { ...mails.lockedOut, at: deps.clock(), facts: originFacts({ agent, ip }) }
   await mailRecoveryLink(tx, deps, {
     member: { ...member, email: member.address, language: member.language ?? language },
     content,

@@ -327,13 +327,17 @@ describe('an address', () => {
     expect(asked.body).toContain(email)
     const [mail, ...more] = await mailsTo(email)
     expect(more).toEqual([])
-    expect(mail!.subject).toBe(subjectOf(t.confirmEmail('', 60)))
+    expect(mail!.subject).toBe(subjectOf(t.confirmEmail('')))
     const link = linkIn(mail!)
     const [stored] = await test.db.selectFrom('account_links').selectAll().execute()
     const [zone, { letter }] = ['Asia/Shanghai', messages.en]
     const { plain } = makeTimes(dateTag('en'), zone)
     const until = letter.inZone(plain(stored!.expires_at), zoneName(zone, 'en'))
-    for (const part of [mail!.text, mail!.html]) expect(part).toContain(letter.expires(until))
+    for (const part of [mail!.text, mail!.html]) {
+      expect(part).toContain(letter.expires(60, until))
+      // Once: the words about the link do not say it again.
+      expect(part.split('60 minutes')).toHaveLength(2)
+    }
     expect(stored!.token_hash).toEqual(sha256(link.split('token=')[1]!))
 
     expect((await browser(test).get(link)).location).toMatch(/^\/sign-in\?return_to=/)

@@ -7,6 +7,7 @@ import { browser, useTestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { rowOf, setRows } from '../harness/rows.ts'
+import { makeTipper, switchTips, tip } from '../harness/tips.ts'
 import { makeOwnedApp } from '../identity/owned-app.ts'
 import { changeApp, makeParty, obtainTokens, type Party } from '../identity/relying-party.ts'
 
@@ -219,4 +220,14 @@ it('is a box on the page of the application, which takes the staff’s mark away
     is_listed: true,
     reviewed_at: null,
   })
+})
+
+it('leaves out the application of tips, for its owner and for who has tipped', async () => {
+  const app = await switchTips(test)
+  await setRows(test, 'payment_apps', { id: app.id }, { name: 'Jar', homepage: 'https://jar.example/' })
+  const [giver, author] = [await makeTipper(test), await makeTipper(test)]
+  expect(await tip(test.deps, giver, author)).toMatchObject({ transaction_id: expect.any(String) })
+  for (const member of [app.owner, giver, author])
+    for (const path of ['/', '/launch'])
+      expect((await (await member.signIn()).get(path)).body).not.toContain('>Jar<')
 })

@@ -12,7 +12,10 @@ export const letter = {
   browser: { en: 'Browser', zh: '浏览器' },
   address: { en: 'IP address', zh: 'IP 地址' },
   inZone: (time: string, zone: string) => ({ en: `${time} (${zone})`, zh: `${time}（${zone}）` }),
-  expires: (time: string) => ({ en: `It expires on ${time}.`, zh: `链接将于 ${time} 失效。` }),
+  expires: (minutes: number, until: string) => ({
+    en: `The link works once, for ${minutes} minutes, until ${until}.`,
+    zh: `链接只能使用一次，有效期 ${minutes} 分钟，至 ${until}。`,
+  }),
   copyHint: {
     en: 'If the button does not open, copy this address into your browser:',
     zh: '按钮打不开时，请把这个地址复制到浏览器：',

@@ -48,7 +48,7 @@ export async function requestAddress(
       recipient: email,
       language,
       kind: 'email.confirmation',
-      content: { ...mails.confirmEmail(email, LINK_MINUTES), at: now, facts: originFacts({ agent, ip }) },
+      content: { ...mails.confirmEmail(email), at: now, facts: originFacts({ agent, ip }) },
       link: `${CONFIRM}?token=${token}`,
       useless_at: expires_at,
     })

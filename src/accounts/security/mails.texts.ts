@@ -2,7 +2,7 @@
 import type { Texts } from '../../web/languages.ts'
 
 export const mails = {
-  recovery: (minutes: number) => ({
+  recovery: {
     subject: { en: 'Reset your password', zh: '重置密码' },
     text: {
       en: 'Someone asked to reset the password of your account. If it was you, set a new one.',
@@ -10,12 +10,12 @@ export const mails = {
     },
     button: { en: 'Set a new password', zh: '设置新密码' },
     note: {
-      en: `The link works once, for ${minutes} minutes. If you did not ask for it, ignore this email. Your password stays the same.`,
-      zh: `链接 ${minutes} 分钟内有效，只能使用一次。如果不是你申请的，请忽略此邮件，密码不会改变。`,
+      en: 'If you did not ask for it, ignore this email. Your password stays the same.',
+      zh: '如果不是你申请的，请忽略此邮件，密码不会改变。',
     },
-  }),
+  },
   /** After “This wasn't me”. */
-  lockedOut: (minutes: number) => ({
+  lockedOut: {
     subject: { en: 'Set a new password', zh: '请设置新密码' },
     text: {
       en: 'You said that it was not you who used your account. Its old password no longer works, and every browser and app is signed out.',
@@ -23,11 +23,11 @@ export const mails = {
     },
     button: { en: 'Set a new password', zh: '设置新密码' },
     note: {
-      en: `The link works once, for ${minutes} minutes. After that, get another one under “Forgot your password?”.`,
-      zh: `链接 ${minutes} 分钟内有效，只能使用一次。过期后可通过“忘记密码？”重新获取。`,
+      en: 'After that, get another one under “Forgot your password?”.',
+      zh: '过期后可通过“忘记密码？”重新获取。',
     },
-  }),
-  confirmEmail: (email: string, minutes: number) => ({
+  },
+  confirmEmail: (email: string) => ({
     subject: { en: 'Confirm your address', zh: '验证你的邮箱' },
     text: {
       en: `Open the link while signed in, and confirm that ${email} is the address of your account.`,
@@ -35,8 +35,8 @@ export const mails = {
     },
     button: { en: 'Confirm address', zh: '验证邮箱' },
     note: {
-      en: `The link works once, for ${minutes} minutes. If you did not ask for it, ignore this email. Nothing changes.`,
-      zh: `链接 ${minutes} 分钟内有效，只能使用一次。如果不是你申请的，请忽略此邮件，不会有任何更改。`,
+      en: 'If you did not ask for it, ignore this email. Nothing changes.',
+      zh: '如果不是你申请的，请忽略此邮件，不会有任何更改。',
     },
   }),
   /** Below the facts of a change that a stranger may have made. */

@@ -99,7 +99,7 @@ async function sendLinks(tx: Tx, deps: Core, { requested_at, ...request }: Store
     .orderBy('id')
     .limit(ACCOUNTS_MAX)
     .execute()
-  const content = { ...mails.recovery(LINK_MINUTES), at: requested_at, facts: originFacts({ agent, ip }) }
+  const content = { ...mails.recovery, at: requested_at, facts: originFacts({ agent, ip }) }
   for (const { id: user_id, username, email, ...account } of accounts)
     await mailRecoveryLink(tx, deps, {
       member: { user_id, username, email: email!, language: account.language ?? language },
