@@ -3,6 +3,16 @@ import type { Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 import { POINT, POINTS } from '../../web/site-words.ts'
 
+type FirstCharge = [formatted: string, amount: bigint, isFixed: boolean, from: string | undefined]
+
+function firstOf(...[formatted, amount, isFixed, from]: FirstCharge) {
+  const points = { en: `${formatted} ${counted(amount, POINT, POINTS)}`, zh: `${formatted} ${POINTS}` }
+  return {
+    en: `${isFixed ? '' : 'up to '}${points.en}, ${from === undefined ? 'from now on' : `from ${from} on`}`,
+    zh: `${from === undefined ? '允许后随时可能' : `${from} 起`}，${isFixed ? '' : '最多 '}${points.zh}`,
+  }
+}
+
 export const mandateOffer = {
   title: (shop: string) => ({ en: `Let ${shop} charge you`, zh: `允许 ${shop} 扣款` }),
   lead: { en: 'wants to charge you later, without asking again:', zh: '希望以后直接扣款，不再逐次询问：' },
@@ -12,13 +22,12 @@ export const mandateOffer = {
     zh: '它可以直接扣款，不再询问',
   },
   /** The most of the first charge, and when it can come. */
-  first: (formatted: string, amount: bigint, isFixed: boolean, from: string | undefined) => {
-    const points = { en: `${formatted} ${counted(amount, POINT, POINTS)}`, zh: `${formatted} ${POINTS}` }
-    return {
-      en: `First charge: ${isFixed ? '' : 'up to '}${points.en}, ${from === undefined ? 'from now on' : `from ${from} on`}`,
-      zh: `首次扣款：${from === undefined ? '允许后随时可能' : `${from} 起`}，${isFixed ? '' : '最多 '}${points.zh}`,
-    }
+  first: (...charge: FirstCharge) => {
+    const { en, zh } = firstOf(...charge)
+    return { en: `First charge: ${en}`, zh: `首次扣款：${zh}` }
   },
+  firstCharge: { en: 'First charge', zh: '首次扣款' },
+  firstOf,
   days: { en: 'Valid', zh: '有效期' },
   until: (day: string) => ({ en: `until ${day}`, zh: `至 ${day}` }),
   most: { en: 'Most in total', zh: '累计最多' },

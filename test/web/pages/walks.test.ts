@@ -171,7 +171,17 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
           expect(await bottomOf(term), state).toBeLessThanOrEqual(top)
         // Playwright scrolls each into view, and fails if something covers it.
         for (const answer of answers) await answer.click({ trial: true })
+        const [no, only] = await Promise.all(answers.slice(1).map((answer) => answer.boundingBox()))
+        expect([only!.y, only!.width, only!.height], state).toEqual([no!.y, no!.width, no!.height])
+        await page.locator('main dt', { hasText: messages[language].mandateOffer.firstCharge }).waitFor()
       }
+      // That the application is reviewed takes no notice of its own.
+      const reviewed = { reviewed_at: world.test.clock.now(), reviewed_by: world.people.admin.id }
+      const { client_id } = world.linked
+      await world.test.db.updateTable('oauth_apps').set(reviewed).where('client_id', '=', client_id).execute()
+      await page.goto(world.test.url + authorizationUrl(world.linked, naming(world.mandates.upTo)))
+      await page.locator('h1 + p .tag', { hasText: messages[language].common.reviewed }).waitFor()
+      expect(await page.locator('main > .flash').count()).toBe(0)
     },
   )
 
