@@ -248,12 +248,12 @@ describe('the page', () => {
     expect(words).toContain(`${reviewed} ${most}`)
     expect(words).toContain(`2 ${identity.consent.signsIn} ${identity.consent.who} `)
     expect(words).toContain(
-      `${most} ${t.first('100', 100n, false, undefined)} ${mandates.each('100', 100n, false)} Daily <tea>`,
+      `${most} ${mandates.each('100', 100n, false)} ${messages.en.ownMandates.purpose} Daily <tea> ${t.firstCharge} ${t.firstOf('100', 100n, false, undefined)} ${t.days}`,
     )
     expect(words).toContain(`${t.most} 3,000 ${t.balance} 5,000 ${t.month} ${t.ofAllowed('250', '10,000')}`)
     expect(words).toContain(`${t.withToken} ${t.revoke} ${mandates.own} .`)
     const answersIn = ({ consent }: typeof identity) =>
-      `${consent.allowBoth} ${consent.deny} ${consent.signInOnly}`
+      `${consent.allowBoth} ${consent.signInOnly} ${consent.deny}`
     expect(words).toContain(answersIn(identity))
     expect(words).not.toContain(identity.consent.never)
     const url = authorizationUrl(party, naming(await offered()))
