@@ -34,8 +34,8 @@ declare module '../../web/views.ts' {
   interface PartData {
     'identity/oauth/consent-app': Pick<ConsentFacts, 'user' | 'app' | 'members' | 'ownerUrl'>
     'identity/oauth/consent-both': Pick<ConsentFacts, 'user' | 'app' | 'members' | 'ownerUrl'>
-    'identity/oauth/consent-owner': Pick<ConsentFacts, 'app' | 'members' | 'ownerUrl'>
-    'identity/oauth/consent-notes': Pick<ConsentFacts, 'app'>
+    'identity/oauth/consent-owner': Pick<ConsentFacts, 'app' | 'members' | 'ownerUrl'> & { isJoint?: boolean }
+    'identity/oauth/consent-notes': Pick<ConsentFacts, 'app'> & { isJoint?: boolean }
     'identity/oauth/consent-destination': { redirect: ConsentRedirect }
     'identity/oauth/consent-sees': Pick<ConsentFacts, 'user' | 'customGroups' | 'listsApps'>
     'identity/oauth/consent-may': {

@@ -28,7 +28,7 @@ declare module '../../web/views.ts' {
     'payment/mandates/facts': Pick<
       OfferShown,
       'mandate' | 'terms' | 'most' | 'month' | 'balance' | 'first' | 'replaced'
-    >
+    > & { asker?: string }
     'payment/mandates/lower': Pick<OfferShown, 'mandate' | 'terms' | 'asked' | 'isLowered'> & { of: FormView }
   }
 }
