@@ -37,7 +37,7 @@ import { type NotifyFault, notifyAgain, shopNotificationOf } from './shop-notifi
 
 /** How long the payer waits for the first notification before the return to the shop. spec/gateway 4.1. */
 const FIRST_NOTIFY_MS = 2_000
-/** The last part of the time to pay, in which a clock counts down. spec/pages 1a.7. */
+/** The last part of the time to pay, in which a clock counts down. spec/pages 2.3. */
 const COUNTDOWN_SHARE = 0.25
 /** The delay before a receipt redirects to the shop. */
 const RETURN_SECONDS = 5
