@@ -56,9 +56,9 @@ const BOUNDS: { pages: RegExp; rows: number; because: string }[] = [
   },
   {
     pages: /^(admin\/apps\/links|links, )/,
-    rows: asked === undefined ? ROWS_MAX : 50 * SIZE.others,
+    rows: asked === undefined ? ROWS_MAX : 55 * SIZE.others,
     because:
-      'each of so many links looks for a report, and Postgres reads a short table of reports whole for each',
+      'each of some fifty links looks for a report, and Postgres reads a short table of reports whole for each',
   },
   {
     pages: /^payout of 1,000 lines/,
