@@ -81,7 +81,7 @@ function pay({ client, buyer }: Self, { listing, units, transaction }: Sale): Pr
 }
 
 const DELIVERED = /<section class="got stack">.*?<\/section>/s
-const CODE = /<code>([^<]+)<\/code>|<p><bdi>([^<]+)<\/bdi><\/p>/g
+const CODE = /<code[^>]*>([^<]+)<\/code>|<p><bdi>([^<]+)<\/bdi><\/p>/g
 
 function readReceipt({ client, buyer }: Self, { listing, units, transaction }: Sale): Promise<Act> {
   return client.insist({
