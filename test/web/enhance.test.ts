@@ -53,7 +53,7 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
   )
 
   it.each([360, 1280])(
-    'the copy of a sample stands in the row of six languages at %i pixels',
+    'the button that copies a sample shares the row of six languages at %i pixels',
     async (width) => {
       const page = await open('/docs/payment/post_payment_query')
       await page.setViewportSize({ width, height: 900 })
