@@ -16,6 +16,7 @@ const TYPES = {
   'tessera.css': 'text/css; charset=utf-8',
   'brand.css': 'text/css; charset=utf-8',
   'docs.css': 'text/css; charset=utf-8',
+  'print.css': 'text/css; charset=utf-8',
   'enhance.js': 'text/javascript; charset=utf-8',
   'passkeys.js': 'text/javascript; charset=utf-8',
   'pay.js': 'text/javascript; charset=utf-8',

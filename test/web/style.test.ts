@@ -17,7 +17,7 @@ const inOneForm = (rule: string) =>
     .replaceAll(/(?<![\d.#\w])0(?=\.\d)/g, '')
 
 describe.skipIf(isWithoutChromium)('a style sheet', () => {
-  it.each(['tessera.css', 'docs.css'] as const)(
+  it.each(['tessera.css', 'docs.css', 'print.css'] as const)(
     'has the same rules after it was shortened: %s',
     async (name) => {
       const written = readFileSync(join(import.meta.dirname, '../../views/assets', name), 'utf8')

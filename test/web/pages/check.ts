@@ -31,6 +31,7 @@ const PAGE_BYTES_MAX = 40 * 1024
 /** The style sheet of all pages, and what a page may have beside it. */
 const STYLE_BYTES_MAX = 32 * 1024
 const OWN_STYLE_BYTES_MAX = 2 * 1024
+const PRINT_STYLE_BYTES_MAX = 4 * 1024
 const TARGET_PIXELS_MIN = 44
 
 /** Whether the browser opens every page in both looks, and only what it otherwise leaves out. */
@@ -96,11 +97,12 @@ export function describePages(group: PageGroup): void {
         expect(excess, `wider than ${PHONE.width} pixels in ${look.language}`).toBeLessThanOrEqual(0)
         expect(await smallTargets(page)).toEqual([])
         expect(await danglingDots(page)).toEqual([])
-        const { document, style, ownStyle, strangers } = await weigh(page, world)
+        const { document, style, ownStyle, printStyle, strangers } = await weigh(page, world)
         expect(strangers).toEqual([])
         expect(document, 'bytes of the page').toBeLessThanOrEqual(PAGE_BYTES_MAX)
         expect(style, 'bytes of the style sheet').toBeLessThanOrEqual(STYLE_BYTES_MAX)
         expect(ownStyle, 'bytes of its own style').toBeLessThanOrEqual(OWN_STYLE_BYTES_MAX)
+        expect(printStyle, 'bytes of the style of prints').toBeLessThanOrEqual(PRINT_STYLE_BYTES_MAX)
         // In its second look only the colours are new to axe.
         expect(await violations(page, axeSource, i === 0 ? {} : { runOnly: ['color-contrast'] })).toEqual([])
         expect(await printed(page, look)).toEqual([])
@@ -144,7 +146,13 @@ type Loaded = { name: string; decodedBodySize: number; initiatorType: string }
 async function weigh(
   page: Page,
   { test, open }: World,
-): Promise<{ document: number; style: number; ownStyle: number; strangers: string[] }> {
+): Promise<{
+  document: number
+  style: number
+  ownStyle: number
+  printStyle: number
+  strangers: string[]
+}> {
   const loaded = await page.evaluate(() =>
     ['navigation', 'resource'].flatMap((type) =>
       performance
@@ -157,7 +165,8 @@ async function weigh(
   return {
     document: bytesOf(({ initiatorType }) => initiatorType === 'navigation'),
     style: bytesOf(({ name }) => name.endsWith('/tessera.css')),
-    ownStyle: bytesOf(({ name }) => name.endsWith('.css') && !name.endsWith('/tessera.css')),
+    ownStyle: bytesOf(({ name }) => name.endsWith('.css') && !/\/(tessera|print)\.css$/.test(name)),
+    printStyle: bytesOf(({ name }) => name.endsWith('/print.css')),
     strangers: loaded
       .map(({ name }) => name)
       .filter((name) => ![test, open].some(({ url }) => name.startsWith(`${url}/`))),
