@@ -17,10 +17,10 @@ export const accessKeys = {
     en: 'Access keys are switched off on this site. No token is issued or accepted. You can still revoke keys.',
     zh: '本站已关闭访问密钥，不再发放也不接受令牌。你仍可撤销密钥。',
   },
-  howTitle: { en: 'How a program uses a key', zh: '程序如何使用密钥' },
+  empty: { en: 'No access keys yet', zh: '还没有访问密钥' },
   emptyText: {
-    en: 'Make one for each program, so that you can revoke one without stopping the others.',
-    zh: '建议每个程序使用各自的密钥，这样撤销其中一个不会影响其他程序。',
+    en: 'Create one for each program, so that you can revoke one without stopping the others.',
+    zh: '建议为每个程序分别创建，撤销其中一个不会影响其他程序。',
   },
   may: { en: 'Allowed', zh: '权限' },
   scopes: {
@@ -30,6 +30,12 @@ export const accessKeys = {
     payouts: { en: 'Pay many members at once, and cancel payouts', zh: '批量付款与取消' },
     mandates: { en: 'Offer, charge and end mandates', zh: '发起、扣款和终止预授权' },
   } satisfies Record<AccessScope, Text>,
+  /** Of a scope that takes points out of the owner's wallet. */
+  movesPoints: { en: `Moves ${POINTS}`, zh: `可转出${POINTS}` },
+  movesPointsText: {
+    en: 'A program with this key can spend the owner’s balance, without asking again.',
+    zh: '持有此密钥的程序可直接动用所有者的余额，不会再次询问。',
+  },
   ownersOnly: {
     en: `Only the owner can make a key that sends ${POINTS}.`,
     zh: `只有所有者能创建可转出${POINTS}的密钥。`,

@@ -22,6 +22,7 @@ import {
   KEYS_MAX,
   mayGive,
   NAME_LENGTH_MAX,
+  OWNERS_SCOPES,
   revokeAccessKey,
   SCOPES,
 } from '../access-keys/keys.ts'
@@ -54,6 +55,8 @@ declare module '../../web/views.ts' {
       keys: (AccessKey & { end: 'later' | 'soon' | 'over' })[]
       /** The scopes that this member may give, with their fields. */
       scopes: { scope: AccessScope; field: string }[]
+      /** The scopes that take points out of the owner's wallet. */
+      moving: readonly AccessScope[]
       isOn: boolean
       /** The choices of how long a key is valid, with the last day of each. */
       terms: { days: number; until: string }[]
@@ -186,6 +189,7 @@ async function showKeys(request: OwnedRequest, reply: FastifyReply, deps: Core):
     nav,
     keys: keys.map((key) => ({ ...key, end: endOf(key) })),
     scopes: offered.map((scope) => ({ scope, field: fieldOf(scope) })),
+    moving: OWNERS_SCOPES,
     isOn: access_keys === 'on',
     terms: TERMS.map((days) => ({ days, until: dayIn(zone, new Date(now.getTime() + days * DAY_MS)) })),
     preset: DAYS_DEFAULT,

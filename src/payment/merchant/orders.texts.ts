@@ -158,10 +158,6 @@ export const merchantTransfers = {
   recipient: { en: 'Recipient', zh: '收款人' },
   time: { en: 'Sent', zh: '转出时间' },
   send: { en: `Send ${POINTS}`, zh: `转出${POINTS}` },
-  lead: {
-    en: 'From your wallet to a member. You see the fee and the total before you confirm.',
-    zh: '从你的钱包转给一位成员。确认之前会先显示手续费和总额。',
-  },
   to: { en: 'Recipient’s username', zh: '收款人用户名' },
   amount: { en: `${POINTS} to send`, zh: `转出的${POINTS}` },
   orderId: { en: 'Order number', zh: '订单号' },
@@ -170,6 +166,19 @@ export const merchantTransfers = {
     zh: '你自己的编号。同一个编号无论提交几次，只转一次。留空则自动生成。',
   },
   quote: { en: 'Continue', zh: '下一步' },
+  offer: {
+    have: { en: 'Available now', zh: '可用余额' },
+    ownersHave: { en: 'Available to the owner', zh: '所有者可用余额' },
+    each: { en: 'For each recipient', zh: '每位收款人' },
+    today: { en: 'Left today', zh: '今日剩余额度' },
+    fee: { en: 'Fee, in addition', zh: '另付手续费' },
+    free: { en: 'None', zh: '免费' },
+    example: (amount: string, need: string) => ({
+      en: `For ${amount} to arrive, you pay ${need}`,
+      zh: `对方收到 ${amount}，共扣除 ${need}`,
+    }),
+    whole: { en: 'All that you send arrives', zh: '转出多少，对方收到多少' },
+  },
   limits: (min: string, max: string) => ({
     en: `${min} to ${pointsOf(max)} per transfer.`,
     zh: `每次 ${min} 至 ${max} ${POINTS}。`,

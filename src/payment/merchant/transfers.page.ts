@@ -13,6 +13,7 @@ import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import { navFor } from '../apps/area.ts'
 import { needsFreshSignIn } from '../buyer/pay.page.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
+import { type TransferOffer, transferOffer } from '../orders/transfer-offer.ts'
 import { quoteTransfer, sendTransfer, type TransferQuote } from '../orders/transfers.ts'
 import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted } from '../rights/rights.ts'
@@ -58,7 +59,7 @@ declare module '../../web/views.ts' {
       owned: Permitted
       nav: AreaNav
       transfers: Sent[]
-      quote: TransferQuote
+      offer: TransferOffer
       asked: z.output<typeof Asked>
       address: string
     }
@@ -124,10 +125,10 @@ async function showTransfers(request: OwnedRequest, reply: FastifyReply, deps: P
   const { before } = Paged.parse(request.query)
   const { time_zone: zone } = await deps.settings.read()
   const span = spanOf(asked, { now: deps.clock(), zone })
-  const [nav, found, quote] = await Promise.all([
+  const [nav, found, offer] = await Promise.all([
     navFor(deps, request, owned),
     transfersOfApp(deps.db, owned.id, { ...span, text: asked.q || undefined, before }),
-    quoteTransfer(deps, owned.id, 0n),
+    transferOffer(deps, owned),
   ])
   const address = `${pathOf(request)}/transfers`
   return reply.page('payment/merchant/transfers', {
@@ -135,7 +136,7 @@ async function showTransfers(request: OwnedRequest, reply: FastifyReply, deps: P
     nav,
     transfers: found.rows,
     lookedBackTo: found.looked_back_to,
-    quote,
+    offer,
     asked,
     before,
     isSearch: listUrl('', asked) !== '',

@@ -33,7 +33,8 @@ export async function isPaused({ settings }: Pick<Core, 'settings'>): Promise<bo
   return isReadOnly(await settings.read())
 }
 
-function isReadOnly({ payments_read_only }: SettingValues): boolean {
+/** Whether the site's settings refuse new orders, payments and transfers. */
+export function isReadOnly({ payments_read_only }: SettingValues): boolean {
   return payments_read_only === 'on'
 }
 

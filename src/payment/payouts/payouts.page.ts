@@ -11,6 +11,12 @@ import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { cursor, olderUrl } from '../../web/lists.ts'
 import { acceptFile } from '../../web/parameters.ts'
 import { navFor } from '../apps/area.ts'
+import {
+  type TransferOffer,
+  type TransfersClosed,
+  transferOffer,
+  transfersClosed,
+} from '../orders/transfer-offer.ts'
 import { actorOf, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted, type Right } from '../rights/rights.ts'
 import { CSV_BYTES_MAX, type FileFault, type LineFault, readPayoutFile } from './csv.ts'
@@ -60,10 +66,12 @@ declare module '../../web/views.ts' {
       nav: AreaNav
       payouts: Payout[]
       address: string
+      closed: TransfersClosed | undefined
     }
     'payment/payouts/new': {
       owned: Permitted
       nav: AreaNav
+      offer: TransferOffer
       address: string
       example: string[]
       /** The lines to begin with. */
@@ -79,11 +87,15 @@ declare module '../../web/views.ts' {
       isOver: boolean
       /** The form of a new payout with the unpaid lines of this one. */
       again: string | undefined
+      /** Why no payout starts now. */
+      closed: TransfersClosed | undefined
       address: string
       base: string
     }
   }
   interface PartData {
+    'payment/payouts/closed': { owned: Permitted; closed: TransfersClosed }
+    'payment/payouts/offer': { offer: TransferOffer; mayPay: boolean }
     /** `column` names what ends a row: why the line is not paid, or its status. `line` is the name of its number. */
     'payment/payouts/lines': {
       shown: ShownLines
@@ -101,10 +113,17 @@ export async function payoutPages(app: FastifyInstance, deps: Core): Promise<voi
 
   app.get(`${PATH}/new`, async (request: OwnedRequest, reply) => {
     const owned = await permitted(request, deps, 'settings.edit')
-    const nav = await navFor(deps, request, owned)
+    const [nav, lines, offer, closed] = await Promise.all([
+      navFor(deps, request, owned),
+      unpaidLines(deps, owned.id, Again.parse(request.query).again),
+      transferOffer(deps, owned),
+      payoutsClosed(deps, owned),
+    ])
     const example = exampleFor(request).map((line) => line.trim())
-    const lines = await unpaidLines(deps, owned.id, Again.parse(request.query).again)
-    return reply.page('payment/payouts/new', { owned, nav, address: addressOf(request), example, lines })
+    return reply.page('payment/payouts/new', {
+      ...{ owned, nav, address: addressOf(request), example, lines },
+      offer: { ...offer, closed: closed ?? offer.closed },
+    })
   })
   app.get(`${PATH}/example.csv`, async (request: OwnedRequest, reply) => {
     await permitted(request, deps, 'settings.edit')
@@ -149,6 +168,12 @@ function uploadForm(scope: FastifyInstance, deps: Core): void {
     )
     return reply.redirect(`${addressOf(request)}/${id}`, 303)
   })
+}
+
+/** What refuses every new payout of an application, apart from its wallet. */
+async function payoutsClosed({ settings }: Core, owned: Permitted): Promise<TransfersClosed | undefined> {
+  const values = await settings.read()
+  return transfersClosed(values, owned) ?? (values.payouts === 'off' ? 'transfers_disabled' : undefined)
 }
 
 /** The lines of a payout that were not paid, as a person types them. Empty without such a payout of the application. */
@@ -233,9 +258,10 @@ function idOf({ params }: PayoutRequest): bigint {
 async function showList(request: OwnedRequest, reply: FastifyReply, deps: Core) {
   const owned = await permitted(request, deps, 'orders.read')
   const { before } = Paged.parse(request.query)
-  const [nav, rows] = await Promise.all([
+  const [nav, rows, closed] = await Promise.all([
     navFor(deps, request, owned),
     payoutsOfApp(deps.db, owned.id, { before, limit: PAGE_ROWS + 1 }),
+    payoutsClosed(deps, owned),
   ])
   const address = addressOf(request)
   const payouts = rows.slice(0, PAGE_ROWS)
@@ -247,7 +273,7 @@ async function showList(request: OwnedRequest, reply: FastifyReply, deps: Core) 
     older: olderUrl(address, {}, next),
     lookedBackTo: undefined,
   }
-  return reply.page('payment/payouts/payouts', { owned, nav, payouts, address, ...pager })
+  return reply.page('payment/payouts/payouts', { owned, nav, payouts, address, closed, ...pager })
 }
 
 async function found(request: PayoutRequest, deps: Core) {
@@ -259,8 +285,9 @@ async function found(request: PayoutRequest, deps: Core) {
 
 async function showPayout(request: PayoutRequest, reply: FastifyReply, deps: Core) {
   const { owned, payout } = await found(request, deps)
-  const [nav, paidFees, lines] = await Promise.all([
+  const [nav, closed, paidFees, lines] = await Promise.all([
     navFor(deps, request, owned),
+    payoutsClosed(deps, owned),
     paidFeesOf(deps.db, payout.id),
     payout.status === 'draft' ? checkDraft(deps, payout) : readResults(deps, payout),
   ])
@@ -274,7 +301,7 @@ async function showPayout(request: PayoutRequest, reply: FastifyReply, deps: Cor
   // The header works in every browser, without a script in the page.
   if (payout.status === 'waiting' || payout.status === 'running') reply.header('refresh', REFRESH_SECONDS)
   return reply.page('payment/payouts/payout', {
-    ...{ ...lines, owned, nav, payout, paidFees, isOver, again, address, base },
+    ...{ ...lines, owned, nav, closed, payout, paidFees, isOver, again, address, base },
   })
 }
 

@@ -25,8 +25,8 @@ export const merchantPayouts = {
   },
   reference: { en: 'Reference', zh: '编号' },
   referenceHint: {
-    en: 'Letters, digits and signs, such as raffle-2026-11; spaces become hyphens. The same reference never pays twice. Leave empty for one with today’s date.',
-    zh: '字母、数字和符号，例如 raffle-2026-11，空格会变成连字符。同一个编号不会付款两次。留空则用当天日期。',
+    en: 'Such as raffle-2026-11. The same reference never pays twice. Empty: today’s date.',
+    zh: '例如 raffle-2026-11。同一个编号不会付款两次。留空则用当天日期。',
   },
   referenceWrong: {
     en: '1 to 64 English letters, digits and signs, without &.',
@@ -58,16 +58,18 @@ export const merchantPayouts = {
   } satisfies Record<PayoutStatus, Text>,
   file: { en: 'CSV file', zh: 'CSV 文件' },
   fileHint: {
-    en: 'Username, amount and memo in this order, or a header with username and amount, optionally user_id, memo and line_id. Separated by commas, semicolons or tabs, in UTF-8, up to 1,000 lines and 256 KB.',
-    zh: '依次为用户名、金额、备注；或用表头写明 username 和 amount，可选 user_id、memo、line_id。以逗号、分号或制表符分隔，UTF-8 编码，最多 1,000 行、256 KB。',
+    en: 'A username, an amount and perhaps a memo a line, up to 1,000 lines.',
+    zh: '每行依次为用户名、金额、备注（可省略），最多 1,000 行。',
+  },
+  format: { en: 'Other columns and formats', zh: '其他列与格式' },
+  formatText: {
+    en: 'A header can name the columns in any order: username and amount, and perhaps user_id, memo and line_id. Commas, semicolons or tabs separate them. A file is UTF-8 of at most 256 KB.',
+    zh: '可用表头按任意顺序写明各列：username 和 amount 必填，user_id、memo、line_id 可选。以逗号、分号或制表符分隔；文件为 UTF-8 编码，不超过 256 KB。',
   },
   paste: { en: 'Or paste the lines', zh: '或粘贴各行' },
-  pasteHint: {
-    en: 'The same columns, also from a spreadsheet and without a header.',
-    zh: '列与文件相同，也可从电子表格粘贴，无需表头。',
-  },
+  pasteHint: { en: 'Also from a spreadsheet.', zh: '也可从电子表格粘贴。' },
   pasteOrFile: { en: 'Choose a file or paste lines, not both.', zh: '文件和粘贴请二选一。' },
-  again: { en: 'Pay these in a new payout', zh: '用新的批量付款支付这些行' },
+  again: { en: 'Pay the rest in a new payout', zh: '新建批量付款支付其余各行' },
   fileAgain: { en: 'Choose the file again.', zh: '请重新选择文件。' },
   example: { en: 'Example', zh: '示例' },
   exampleMemos: [
@@ -159,14 +161,13 @@ export const merchantPayouts = {
   }),
   check: { en: 'Check and pay', zh: '核对并付款' },
   toPay: { en: 'Lines to pay', zh: '待付行数' },
-  amount: { en: `${POINTS} for recipients`, zh: `收款人所得${POINTS}` },
+  amount: { en: 'To recipients', zh: '收款人所得' },
   fees: { en: 'Fees, in addition', zh: '另付手续费' },
   total: { en: 'Total', zh: '共扣除' },
   have: { en: 'Your balance', zh: '当前余额' },
   ownersBalance: { en: 'Balance of the owner', zh: '所有者余额' },
   after: { en: 'Balance after', zh: '付款后余额' },
-  cost: { en: 'Cost, with fees', zh: '已付总额（含手续费）' },
-  costSoFar: { en: 'Cost so far, with fees', zh: '已付总额（含手续费）' },
+  costSoFar: { en: 'Total so far', zh: '目前共扣除' },
   short: (points: string) => ({
     en: `The balance is short of ${pointsOf(points)}. Paying starts anyway and halts there.`,
     zh: `余额还差 ${points} ${POINTS}。仍可开始付款，付到不足处会暂停。`,
@@ -254,6 +255,11 @@ export const merchantPayouts = {
     wallet_frozen: { en: 'The wallet of the owner is frozen.', zh: '所有者的钱包已冻结。' },
     insufficient: { en: `Not enough ${POINTS}.`, zh: `${POINTS}不足。` },
   } satisfies Record<LineRefusal, Text>,
+  /** Outcomes with the bound that a line breaks, in words of a draft. */
+  bounds: (bound: string) => ({
+    below_minimum: { en: `Below the minimum of ${bound}.`, zh: `低于最低额度 ${bound}。` },
+    above_maximum: { en: `Above the maximum of ${bound}.`, zh: `超过最高额度 ${bound}。` },
+  }),
   reasons: {
     insufficient: {
       en: `Halted: not enough ${POINTS}. Paid lines stay paid.`,
@@ -291,6 +297,19 @@ export const merchantPayouts = {
     resume: { en: 'The payout goes on in a moment.', zh: '即将继续付款。' },
     nothing: { en: 'The payout has changed meanwhile. Nothing was done.', zh: '状态已变化，未作任何操作。' },
   },
+  /** What a page says below the reason why no payout starts. */
+  waysOn: {
+    transfers_disabled: {
+      en: 'An administrator can switch them on. Earlier payouts stay readable.',
+      zh: '管理员重新开启后即可新建，以前的批量付款仍可查看。',
+    },
+    payments_paused: { en: 'Earlier payouts stay readable.', zh: '以前的批量付款仍可查看。' },
+    application_unusable: {
+      en: 'The overview says what is missing. A test application pays play points at once.',
+      zh: '概览页说明还缺什么。测试应用可立即用测试积分付款。',
+    },
+    wallet_frozen: { en: 'Ask an administrator why.', zh: '请向管理员了解原因。' },
+  },
   refusals: {
     transfers_disabled: { en: 'Payouts are currently switched off.', zh: '批量付款目前已关闭。' },
     payments_paused: {
@@ -300,6 +319,10 @@ export const merchantPayouts = {
     application_unusable: {
       en: 'This application is not approved, so it cannot pay.',
       zh: '此应用未通过审核，不能付款。',
+    },
+    wallet_frozen: {
+      en: 'An administrator has frozen the wallet of the owner, so it cannot pay.',
+      zh: '管理员已冻结所有者的钱包，不能付款。',
     },
     parameter_invalid: { en: 'The lines add up to more than can be counted.', zh: '合计金额过大。' },
     too_many_attempts: {

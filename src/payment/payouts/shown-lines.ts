@@ -17,6 +17,8 @@ export type ShownLine = Pick<PayoutLineResult, 'line_id' | 'amount' | 'memo'> & 
   transaction_id: string | null
   /** The member, or what the file calls one that does not exist. */
   recipient: { username: string; avatar_url: string | null }
+  /** The bound that a line of a draft breaks, in whole points. */
+  bound: bigint | null
   /** Where the name and the id of a line do not fit: who has the id. */
   has_id: string | undefined
 }
@@ -35,7 +37,9 @@ export type ShownPayout = {
   twice: string[]
 }
 
-type Line = Omit<ShownLine, 'recipient' | 'has_id'> & Pick<PayoutLineResult, 'to_user_id' | 'to_username'>
+type Line = Omit<ShownLine, 'recipient' | 'has_id' | 'bound'> &
+  Partial<Pick<ShownLine, 'bound'>> &
+  Pick<PayoutLineResult, 'to_user_id' | 'to_username'>
 
 /** Judges a draft. */
 export async function checkDraft(deps: Core, payout: Payout): Promise<ShownPayout> {
@@ -100,6 +104,7 @@ function shown(lines: Line[], limit: number, recipients: Recipients): ShownLines
     const isOther = line.outcome === 'mismatch'
     return {
       ...line,
+      bound: line.bound ?? null,
       recipient: member === undefined || isOther ? { username: to_username, avatar_url: null } : member,
       has_id: isOther ? member?.username : undefined,
     }

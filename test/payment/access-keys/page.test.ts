@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { createAccessKey } from '../../../src/payment/access-keys/keys.ts'
 import { makePerson } from '../../harness/cast.ts'
 import { type Browser, setSetting, useTestApp } from '../../harness/harness.ts'
+import { textOf } from '../../harness/markup.ts'
 import { joinTeam, makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
 import { rowOf, rowsOf } from '../../harness/rows.ts'
@@ -28,7 +29,14 @@ const audited = async () =>
     .map(({ action, detail }) => [action, (detail as { name: string }).name])
 
 it('makes a key and shows its secret once, with calls that use it', async () => {
-  expect((await owner.get(page)).body).toContain(a.howTitle)
+  const empty = await owner.get(page)
+  expect(textOf(empty.body)).toContain(`${a.empty} ${a.emptyText}`)
+  // Before a key is made, the page names the rights that take points out of the wallet.
+  const rights = textOf(empty.body)
+  for (const scope of ['transfers', 'payouts'] as const)
+    expect(rights).toContain(`${a.scopes[scope]} ${a.movesPoints}`)
+  expect(rights).not.toContain(`${a.scopes.mandates} ${a.movesPoints}`)
+  expect(empty.body).toMatch(/<details class="panel" open>/)
   const made = await send(owner, page, fields({ transfers: 'on', payouts: 'on', orders_read: '' }))
   expect(made.status).toBe(303)
   const shown = await owner.get(made.location!)
@@ -47,7 +55,11 @@ it('makes a key and shows its secret once, with calls that use it', async () => 
   ])
   for (const again of [await owner.get(made.location!), await owner.get(page)])
     expect(again.body).not.toContain(secret)
-  expect((await owner.get(page)).body).toContain(public_id)
+  const listed = (await owner.get(page)).body
+  expect(listed).toContain(public_id)
+  expect(listed).toContain(`<span class="tag warn">${a.scopes.transfers}</span>`)
+  // Beside keys, the form is folded.
+  expect(listed).not.toContain('<details class="panel" open>')
   expect(await audited()).toEqual([['payment_app.create_access_key', 'Raffle script']])
 })
 

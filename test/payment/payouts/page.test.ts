@@ -14,7 +14,7 @@ import { messages } from '../../harness/messages.ts'
 import { rowOf, rowsOf } from '../../harness/rows.ts'
 import { upload } from '../../harness/uploads.ts'
 
-const { merchantPayouts: t, alerts, pay } = messages.en
+const { merchantPayouts: t, merchantTransfers, alerts, pay } = messages.en
 
 const test = await useTestApp()
 const { deps, db, clock } = test
@@ -230,7 +230,7 @@ describe('a payout from a file', () => {
     expect((await owner.get(page)).headers.refresh).toBeUndefined()
     const done = textOf((await owner.get(page)).body)
     expect(done).toContain(
-      `${t.progress} ${t.linesPaid('2', '3', 3)} ${t.amount} 80 ${t.fees} 3 ${t.cost} 83`,
+      `${t.progress} ${t.linesPaid('2', '3', 3)} ${t.amount} 80 ${t.fees} 3 ${t.total} 83`,
     )
     // It has ended, but not all is paid.
     for (const text of [done, textOf((await owner.get(list)).body)])
@@ -326,10 +326,70 @@ describe('a payout from a file', () => {
     expect((await fresh.get(page)).body).toContain(t.done.nothing)
   })
 
+  it('begins with the balance, the bounds, the fee and what arrives', async () => {
+    const { offer } = merchantTransfers
+    const fresh = await merchant.owner.signIn()
+    await setSetting(test, 'points_transfer_fee_rate_tl3', '0.035')
+    await setSetting(test, 'points_transfer_min_amount_tl3', '5')
+    await setSetting(test, 'points_transfer_max_amount_tl3', '1200')
+    await changePerson(test, merchant.owner, { trust_level: 3 })
+    const have = (await balanceOf(db, merchant.owner.id)).toLocaleString('en')
+    const before = `${offer.each} 5–1,200`
+    for (const place of [`${list}/new`, list.replace('payouts', 'transfers')])
+      expect(textOf((await fresh.get(place)).body)).toContain(
+        `${offer.have} ${have} points ${before} ${offer.fee} 3.5% ${offer.example('100', '104')}`,
+      )
+    expect(textOf((await managing.get(`${list}/new`)).body)).toContain(`${offer.ownersHave} ${have}`)
+    await setSetting(test, 'points_transfer_max_amount_tl3', '90')
+    await setSetting(test, 'points_transfer_daily_limit_tl3', '500')
+    await setSetting(test, 'points_transfer_fee_rate_tl3', '0')
+    expect(textOf((await fresh.get(`${list}/new`)).body)).toMatch(
+      new RegExp(`${offer.each} 5–90 ${offer.today} \\d+ ${offer.fee} ${offer.free} ${t.file}`),
+    )
+    // A line below the least is refused with the figure.
+    const { headers } = await send(csv(`${bob.username},4,`), {}, fresh)
+    expect(textOf((await fresh.get(String(headers.location))).body)).toContain(t.bounds('5').below_minimum)
+    await changePerson(test, merchant.owner, { trust_level: 1 })
+  })
+
+  it('has no form while the wallet is frozen', async () => {
+    const fresh = await merchant.owner.signIn()
+    const freeze = (frozen_at: Date | null) =>
+      db
+        .updateTable('ledger_accounts')
+        .set({
+          frozen_at,
+          frozen_by: frozen_at && merchant.owner.id,
+          frozen_reason: frozen_at && 'Looks stolen',
+        })
+        .where('user_id', '=', merchant.owner.id)
+        .where('kind', '=', 'wallet')
+        .execute()
+    await freeze(clock.now())
+    const page = await fresh.get(`${list}/new`)
+    await freeze(null)
+    expect([page.body.includes(t.refusals.wallet_frozen), page.body.includes(t.upload)]).toEqual([
+      true,
+      false,
+    ])
+  })
+
   it('is refused with words while payouts are off, and leaves the navigation', async () => {
     const fresh = await merchant.owner.signIn()
+    const draft = String((await send(csv(`${bob.username},30,`), {}, fresh)).headers.location)
     await setSetting(test, 'payouts', 'off')
-    const answer = await send(csv(`${bob.username},30,`), {}, fresh)
+    // No form takes a file, and the draft has no button that pays.
+    const seen = async (place: string, act: string) => {
+      const { body } = await fresh.get(place)
+      return [body.includes(t.refusals.transfers_disabled), body.includes(act)]
+    }
+    expect(await seen(`${list}/new`, t.upload)).toEqual([true, false])
+    expect(await seen(list, `${list}/new"`)).toEqual([true, false])
+    expect(await seen(draft, `${draft}/pay"`)).toEqual([true, false])
+    const answer = await upload(test, fresh, {
+      ...{ page: draft, form: `${draft}/cancel`, url: `${list}/new`, name: 'file' },
+      ...{ file: csv(`${bob.username},30,`), fields: { mode: 'each', reference: '' } },
+    })
     expect(answer.statusCode).toBe(409)
     expect(answer.body).toContain(t.refusals.transfers_disabled)
     expect((await fresh.get(`/payment/applications/${merchant.payment_id}`)).body).not.toContain(
