@@ -26,15 +26,15 @@ export const accessKeys = {
   scopes: {
     'orders:read': { en: 'Read orders and transfers', zh: '查看订单与转账' },
     'orders:write': { en: 'Create orders', zh: '创建订单' },
-    transfers: { en: `Send ${POINTS} from the owner’s wallet`, zh: `从所有者的钱包转出${POINTS}` },
-    payouts: { en: 'Pay many members at once, and cancel payouts', zh: '批量付款与取消' },
+    transfers: { en: `Send ${POINTS}`, zh: `转出${POINTS}` },
+    payouts: { en: 'Run payouts', zh: '批量付款与取消' },
     mandates: { en: 'Offer, charge and end mandates', zh: '发起、扣款和终止预授权' },
   } satisfies Record<AccessScope, Text>,
   /** Of a scope that takes points out of the owner's wallet. */
-  movesPoints: { en: `Moves ${POINTS}`, zh: `可转出${POINTS}` },
+  movesPoints: { en: `Moves ${POINTS}`, zh: '动用余额' },
   movesPointsText: {
-    en: 'A program with this key can spend the owner’s balance, without asking again.',
-    zh: '持有此密钥的程序可直接动用所有者的余额，不会再次询问。',
+    en: 'Such a program spends the owner’s balance without asking again.',
+    zh: '这样的程序可直接动用所有者的余额，不会再次询问。',
   },
   ownersOnly: {
     en: `Only the owner can make a key that sends ${POINTS}.`,
