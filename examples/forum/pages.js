@@ -169,8 +169,8 @@ small { color: var(--primary-high) }
 .avatar { display: inline-flex; flex: none; align-items: center; justify-content: center; width: 44px; height: 44px; padding: 0; border: 0;
   border-radius: 50%; background: var(--primary-low); font-weight: 700 }
 #user-panel { position: absolute; z-index: 1; top: 100%; right: 0; width: min(22rem, 100%); background: var(--secondary); box-shadow: 0 4px 16px #0004 }
-#user-panel form { padding: 0 .75rem .75rem }
-#user-panel form button { width: 100% }
+#user-panel form { border-top: 1px solid var(--primary-low) }
+#user-panel form button { width: 100%; border: 0; border-radius: 0; color: var(--primary-high) }
 .post { padding: 1rem 0; border-bottom: 1px solid var(--primary-low) }
 .post:last-child { border: 0 }
 .post header { display: flex; gap: .75rem; align-items: center }

@@ -99,7 +99,7 @@ async function readWallet(request: FastifyRequest, reply: FastifyReply, deps: Co
     time_zone: settings.time_zone,
     movements: rows.map((line) => ({
       at: line.posted_at.toISOString(),
-      kind: line.kind,
+      kind: line.is_tip && line.kind === 'payment' ? 'tip' : line.kind,
       text: textOf(line, locale),
       amount: Number(line.amount),
     })),
@@ -125,8 +125,9 @@ async function isFull(
 
 /** What a movement was. An administrator's reason stays on the member's own pages; only the service's own is shown. */
 function textOf(line: StatementLine, locale: Locale): string {
-  const isOwnReason = line.reason?.startsWith('Forum score of ') === true
-  const { word, title } = describeMovement({ ...line, reason: isOwnReason ? line.reason : null }, locale)
+  // The row has the day of a forum score as its time.
+  if (line.reason?.startsWith('Forum score of ')) return locale.t.account.forumActivity
+  const { word, title } = describeMovement({ ...line, reason: null }, locale)
   // The title of a refund is that of what was paid.
   const parts = [line.is_tip ? null : line.app_name, line.kind === 'refund' ? word : null, title]
   const text = plainText(parts.filter((part) => part !== null).join(' · '))

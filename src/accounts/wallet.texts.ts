@@ -74,6 +74,7 @@ export const wallet = {
   fromMember: (name: string) => ({ en: `From @${name}`, zh: `来自 @${name}` }),
   tipTo: (name: string) => ({ en: `Tip to @${name}`, zh: `打赏 @${name}` }),
   tipFrom: (name: string) => ({ en: `Tip from @${name}`, zh: `@${name} 的打赏` }),
+  forumActivity: { en: 'Forum activity', zh: '论坛活跃奖励' },
   forumScore: (day: string) => ({ en: `Forum activity of ${day}`, zh: `${day} 的论坛活跃奖励` }),
   testWallet: { en: 'Test wallet', zh: '测试钱包' },
   playPoints: { en: `Play ${POINTS}`, zh: `虚拟${POINTS}` },

@@ -103,7 +103,10 @@ describe.skipIf(isWithoutChromium)('the wallet in the forum’s menu', () => {
     host: string,
     { isSignedIn = true, to = service, before = async (_page: Page): Promise<unknown> => undefined } = {},
   ) {
-    const context = await (await sharedChromium()).newContext({ viewport: { width: 360, height: 640 } })
+    const context = await (await sharedChromium()).newContext({
+      viewport: { width: 360, height: 640 },
+      timezoneId: 'Europe/London',
+    })
     if (isSignedIn)
       await context.addCookies([
         { ...cookie, domain: 'points.example.test', path: '/', httpOnly: true, sameSite: 'Lax' },
@@ -216,8 +219,9 @@ describe.skipIf(isWithoutChromium)('the wallet in the forum’s menu', () => {
   /** Opens the menu of a forum whose service answers so. */
   const openAnswered = (json: Record<string, unknown>) =>
     openMenu('forum.example.test', {
-      before: (page) =>
-        page.route('**/forum/wallet.json*', (route) =>
+      before: async (page) => {
+        await page.clock.setFixedTime('2026-01-02T10:00:00Z')
+        await page.route('**/forum/wallet.json*', (route) =>
           route.fulfill({
             json,
             headers: {
@@ -225,7 +229,8 @@ describe.skipIf(isWithoutChromium)('the wallet in the forum’s menu', () => {
               'access-control-allow-credentials': 'true',
             },
           }),
-        ),
+        )
+      },
     })
   const movement = { at: '2026-01-01T00:30:00.000Z', kind: 'grant', text: 'A grant', amount: -5 }
   const wallet = {
@@ -251,14 +256,81 @@ describe.skipIf(isWithoutChromium)('the wallet in the forum’s menu', () => {
   })
 
   it.each([
-    ['that of the service', 'Asia/Tokyo', '9:30', 'Japan'],
-    ['that of the browser where it does not know the other', 'Nowhere/City', '12:30', 'GMT'],
-  ])('times are in a named zone: %s', async (_, time_zone, time, zone) => {
+    ['that of the service', 'Asia/Tokyo', 'yesterday 09:30', 'Times in Japan'],
+    ['that of the browser where it does not know the other', 'Nowhere/City', 'yesterday 00:30', undefined],
+    ['that of both, without its name', 'Europe/London', 'yesterday 00:30', undefined],
+  ])('times are in the right zone: %s', async (_, time_zone, time, zone) => {
     const { context, page } = await openAnswered({ ...wallet, time_zone })
     const { state, text } = await shown(page)
     expect(state).toBe('wallet')
     expect(text).toContain(time)
-    expect(text).toMatch(new RegExp(`Times in ${zone}`))
+    if (zone === undefined) expect(text).not.toContain('Times in')
+    else expect(text).toContain(zone)
+    await context.close()
+  })
+
+  it('a moment has its day by name, 24 hours, and its year only where it is another', async () => {
+    const { context, page } = await openMenu('forum.example.test')
+    const written = await page.evaluate(() => {
+      const { library } = window as unknown as { library: Library }
+      const now = new Date('2026-11-28T10:00:00Z')
+      const moments = [
+        '2026-11-28T05:02:00Z',
+        '2026-11-27T15:02:00Z',
+        '2026-11-03T15:02:00Z',
+        '2025-12-31T15:02:00Z',
+      ]
+      return ['en', 'zh-CN'].map((language) => {
+        const times = library.timesIn(language, 'Asia/Shanghai', now)
+        return moments.map((moment) => times.write(moment).replaceAll('\u00A0', ' '))
+      })
+    })
+    expect(written).toEqual([
+      ['today 13:02', 'yesterday 23:02', '3 Nov 23:02', '31 Dec 2025 23:02'],
+      ['今天 13:02', '昨天 23:02', '11 月 3 日 23:02', '2025 年 12 月 31 日 23:02'],
+    ])
+    await context.close()
+  })
+
+  it('each state has one act at most, and only a failure has a second one', async () => {
+    const acts = (page: Page) =>
+      page.evaluate(() => {
+        const { shadowRoot } = document.querySelector('tessera-wallet') as Wallet
+        const found = [...shadowRoot.querySelectorAll('.btn')]
+        return found.map((act) => `${act.localName}${act.matches('.primary') ? ' primary' : ''}`)
+      })
+    const signedOut = await openMenu('forum.example.test', { isSignedIn: false })
+    expect(await acts(signedOut.page)).toEqual(['a primary'])
+    await signedOut.context.close()
+    const failed = await openMenu('blog.example.test')
+    expect(await acts(failed.page)).toEqual(['button'])
+    await failed.context.close()
+    const empty = await openAnswered({ ...wallet, movements: [] })
+    expect(await acts(empty.page)).toEqual(['a primary'])
+    expect((await shown(empty.page)).text).toContain('No movements yet')
+    await empty.context.close()
+    const full = await openAnswered(wallet)
+    expect(await acts(full.page)).toEqual(['a'])
+    await full.context.close()
+  })
+
+  it('rows have the icon of their kind, and equal amounts end at one edge', async () => {
+    const kinds = ['grant', 'tip', 'payment', 'refund', 'of a newer service']
+    const { context, page } = await openAnswered({
+      ...wallet,
+      movements: kinds.map((kind, i) => ({ ...movement, kind, amount: 9 + i * 1_000 })),
+    })
+    const rows = await page.evaluate(() => {
+      const { shadowRoot } = document.querySelector('tessera-wallet') as Wallet
+      return [...shadowRoot.querySelectorAll('li')].map((row) => ({
+        icon: row.querySelector('path')!.getAttribute('d'),
+        edge: row.querySelector('b')!.getBoundingClientRect().right,
+      }))
+    })
+    expect(new Set(rows.map(({ edge }) => edge)).size).toBe(1)
+    const [grant, tip, payment, refund, unknown] = rows.map(({ icon }) => icon)
+    expect([tip, unknown]).toEqual([grant, payment])
+    expect(new Set([grant, payment, refund]).size).toBe(3)
     await context.close()
   })
 

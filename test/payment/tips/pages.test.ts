@@ -361,10 +361,10 @@ describe('a member', () => {
     const frank = await joined(0n)
     const { transaction_id } = await tip(test.deps, erin, frank)
     const text = account.tipTo(frank.username)
-    expect((await read()).movements[0]).toMatchObject({ text, amount: -10 })
+    expect((await read()).movements[0]).toMatchObject({ kind: 'tip', text, amount: -10 })
     await refund(test, { transaction_id }, 10n)
     const refunded = `${account.words.refund} · ${text}`
-    expect((await read()).movements[0]).toMatchObject({ text: refunded, amount: 10 })
+    expect((await read()).movements[0]).toMatchObject({ kind: 'refund', text: refunded, amount: 10 })
   })
 })
 

@@ -12,18 +12,17 @@ const TEXTS = {
     wallet: 'Wallet',
     balance: 'Balance',
     earn: 'Earn points',
-    latest: 'Newest movements',
+    all: 'All movements',
     none: 'No movements yet',
     frozen: 'This wallet is frozen',
     loading: 'Loading…',
-    from: (/** @type {string} */ host) => `From ${host} · read only when you open it`,
     times: (/** @type {string} */ zone) => `Times in ${zone}`,
-    hide: 'Do not show it in the forum',
+    hide: 'Hide here',
     states: {
       signIn: ['Sign in to see your wallet', 'Sign in'],
       other: ['Your wallet is open for another member', 'Switch'],
-      hidden: ['Your wallet is not shown in the forum', 'Settings'],
-      offline: ['The wallet cannot be reached', 'Open'],
+      hidden: ['Your wallet is not shown in the forum', 'Show it here'],
+      offline: ['The wallet cannot be reached', 'Open the wallet'],
     },
     again: 'Try again',
     pay: 'Pay',
@@ -33,18 +32,17 @@ const TEXTS = {
     wallet: '钱包',
     balance: '余额',
     earn: '赚取积分',
-    latest: '最近记录',
+    all: '全部记录',
     none: '还没有记录',
     frozen: '钱包已冻结',
     loading: '读取中…',
-    from: (/** @type {string} */ host) => `来自 ${host} · 只在打开时读取`,
     times: (/** @type {string} */ zone) => `时间均为${zone}`,
     hide: '不在论坛显示',
     states: {
       signIn: ['登录后查看钱包', '登录'],
       other: ['钱包当前登录的是另一个账号', '切换'],
-      hidden: ['你已关闭在论坛显示钱包', '设置'],
-      offline: ['暂时无法连接钱包', '打开'],
+      hidden: ['你已关闭在论坛显示钱包', '重新显示'],
+      offline: ['暂时无法连接钱包', '打开钱包'],
     },
     again: '重试',
     pay: '付款',
@@ -62,28 +60,62 @@ const PATHS = {
   offline: '/account',
 }
 
-/** The forum's own colours, and others where it has none. */
+/** Lines of the icons, 20 by 20. The forum has none that a shadow root could use. */
+const ICONS = {
+  gift: 'M3.2 8h13.6v3H3.2zM4.6 11v5.8h10.8V11M10 8v8.8M10 8S9 3.7 6.9 3.7a2 2 0 0 0-.3 4M10 8s1-4.3 3.1-4.3a2 2 0 0 1 .3 4',
+  receipt: 'M5.2 3.2h9.6v13.6l-2.4-1.5-2.4 1.5-2.4-1.5-2.4 1.5zM8 7.1h4M8 10.5h4',
+  swap: 'M3.6 7h11.8M12.6 4.1 15.5 7l-2.9 2.9M16.4 13H4.6M7.4 10.1 4.5 13l2.9 2.9',
+  refund: 'M4.1 4.2v4.3h4.3M4.4 8.5a6.3 6.3 0 1 1-.5 3.9',
+  sliders:
+    'M3 6.2h6.8M14.4 6.2H17M3 13.8h2.6M10.2 13.8H17M9.9 6.2a2.2 2.2 0 1 0 4.4 0 2.2 2.2 0 1 0-4.4 0M5.7 13.8a2.2 2.2 0 1 0 4.4 0 2.2 2.2 0 1 0-4.4 0',
+  wallet:
+    'M3.2 6.5V15a1.5 1.5 0 0 0 1.5 1.5h10.6a1.5 1.5 0 0 0 1.5-1.5V8a1.5 1.5 0 0 0-1.5-1.5zM3.2 6.5a2 2 0 0 1 1.9-2.2L13.3 3v3.5M13.2 11.5h.1',
+  alert: 'M10 3.2 17.8 16.5H2.2zM10 8.2v3.8M10 14.2v.1',
+}
+
+/** The icon of each kind of movement. A kind that a newer service adds has that of a payment. */
+const KINDS = new Map(
+  /** @type {[string, keyof typeof ICONS][]} */ ([
+    ['grant', 'gift'],
+    ['tip', 'gift'],
+    ['transfer', 'swap'],
+    ['refund', 'refund'],
+    ['reversal', 'refund'],
+    ['adjustment', 'sliders'],
+  ]),
+)
+
+/** The forum's own colours and measures, and others where it has none. */
 const STYLE = `
-:host { display: block; padding: 0.75rem; color: var(--primary, #222); font-size: var(--font-0, 1rem); line-height: 1.4; }
+:host { display: block; color: var(--primary, #222); font-size: var(--font-0, 1rem); line-height: 1.4; font-variant-numeric: tabular-nums; }
 * { box-sizing: border-box; margin: 0; }
-.soft { color: var(--primary-high, #555); font-size: 0.875em; }
-.amount { font-size: 1.75em; font-weight: 700; overflow-wrap: anywhere; }
+svg { flex: none; width: 1.25em; height: 1.25em; fill: none; stroke: currentColor; stroke-width: 1.6; stroke-linecap: round; stroke-linejoin: round; }
+.soft { color: var(--primary-high, #555); font-size: 0.8125em; }
+.head { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; justify-content: space-between; padding: 0.75rem; }
+.amount { font-size: 1.5em; font-weight: 700; line-height: 1.25; overflow-wrap: anywhere; }
 .amount small { font-size: 0.5em; font-weight: 400; }
-.links { display: flex; flex-wrap: wrap; gap: 0.5rem; margin-top: 0.75rem; }
-.links a, button { display: inline-flex; flex: 1 1 auto; align-items: center; justify-content: center; min-height: 44px;
-  padding: 0.25rem 0.875rem; border: 1px solid var(--primary-medium, #767676); border-radius: var(--d-button-border-radius, 4px);
-  background: none; color: inherit; font: inherit; font-weight: 700; text-decoration: none; cursor: pointer; }
-.links a:hover, button:hover { background: var(--primary-low, #e9e9e9); }
+.btn { display: inline-flex; align-items: center; justify-content: center; min-height: 44px; padding: 0.25rem 0.875rem; border: 0;
+  border-radius: var(--d-button-border-radius, 4px); background: var(--d-button-default-bg-color, var(--primary-low, #e9e9e9));
+  color: var(--d-button-default-text-color, inherit); font: inherit; text-decoration: none; cursor: pointer; }
+.btn:hover { background: var(--d-button-default-bg-color--hover, var(--primary-medium, #aaa)); }
+.btn.primary { background: var(--d-button-primary-bg-color, var(--tertiary, #0b6bcb)); color: var(--d-button-primary-text-color, var(--secondary, #fff)); }
+.btn.primary:hover { background: var(--d-button-primary-bg-color--hover, var(--tertiary-hover, var(--tertiary, #0b6bcb))); }
 .alarm { color: var(--danger, #b3261e); }
 a { color: var(--tertiary, #0b6bcb); }
-a:focus-visible, button:focus-visible { outline: 2px solid var(--tertiary, #0b6bcb); outline-offset: 2px; }
-h2 { margin-top: 1rem; font-size: 0.875em; color: var(--primary-high, #555); }
-ul { list-style: none; padding: 0; }
-li { display: flex; gap: 0.75rem; justify-content: space-between; padding: 0.5rem 0; border-bottom: 1px solid var(--primary-low, #e9e9e9); }
-li > div { min-width: 0; overflow-wrap: anywhere; }
-li > b { white-space: nowrap; font-variant-numeric: tabular-nums; }
+a:focus-visible, button:focus-visible { outline: 2px solid var(--tertiary, #0b6bcb); outline-offset: -2px; }
+ul { list-style: none; padding: 0; border-top: 1px solid var(--primary-low, #e9e9e9); }
+li { display: flex; gap: 0.625rem; align-items: center; padding: 0.375rem 0.75rem; }
+li svg { color: var(--primary-medium, #767676); }
+li > div { flex: 1; min-width: 0; line-height: 1.3; overflow-wrap: anywhere; }
+li > b { font-weight: 600; white-space: nowrap; }
 li > b.gain { color: var(--success, #0a7a3f); }
-.foot { margin-top: 0.75rem; }
+.all { display: flex; align-items: center; justify-content: center; min-height: 44px; border-top: 1px solid var(--primary-low, #e9e9e9); text-decoration: none; }
+.all:hover { background: var(--d-hover, var(--primary-low, #e9e9e9)); }
+.foot { display: flex; flex-wrap: wrap; align-items: center; gap: 0 0.75rem; justify-content: space-between; padding: 0.25rem 0.75rem 0.5rem; }
+.foot a { display: inline-flex; align-items: center; min-height: 24px; color: inherit; }
+.state { display: grid; gap: 0.75rem; justify-items: center; padding: 1.25rem 0.75rem; text-align: center; }
+.state > svg { width: 2em; height: 2em; color: var(--primary-medium, #767676); }
+.state .btn { width: 100%; }
 `
 
 /** @typedef {{ at: string, kind: string, text: string, amount: number }} Movement */
@@ -103,25 +135,52 @@ export function languageOf(tag) {
   return /^zh\b/i.test((tag ?? '').replace('_', '-')) ? 'zh-CN' : 'en'
 }
 
+const DAY_MS = 86_400_000
+
 /**
- * Writes moments as the pages of the service do: in its time zone, or in that of the browser where this one does not know it.
+ * Writes moments as the pages of the service do: today and yesterday by name, 24 hours, the year only where it is another. It uses the
+ * service's time zone, or that of the browser where this one does not know it. `zone` names it where it is not that of the browser.
  * @param {string} language
  * @param {string | undefined} time_zone
+ * @param {Date} now
  */
-function timesIn(language, time_zone) {
-  /** @param {Intl.DateTimeFormatOptions} options */
-  const format = (options) => {
+export function timesIn(language, time_zone, now) {
+  const tag = language === 'en' ? 'en-GB' : language
+  /** @param {string} tag @param {Intl.DateTimeFormatOptions} options */
+  const format = (tag, options) => {
     try {
-      return new Intl.DateTimeFormat(language, time_zone ? { ...options, timeZone: time_zone } : options)
+      return new Intl.DateTimeFormat(tag, time_zone ? { ...options, timeZone: time_zone } : options)
     } catch {
-      return new Intl.DateTimeFormat(language, options)
+      return new Intl.DateTimeFormat(tag, options)
     }
   }
-  const moments = format({ dateStyle: 'medium', timeStyle: 'short' })
-  const zone = format({ timeZoneName: 'longGeneric' })
-    .formatToParts(0)
+  const clock = format(tag, { timeStyle: 'short' })
+  const inYear = format(tag, { month: 'short', day: 'numeric' })
+  const withYear = format(tag, { dateStyle: 'medium' })
+  // The calendar of Sweden writes yyyy-mm-dd.
+  const calendar = format('sv-SE', {})
+  const relative = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' })
+  const today = calendar.format(now)
+  const exact = { dateStyle: 'short', timeStyle: 'short' }
+  const here = new Intl.DateTimeFormat(tag, /** @type {Intl.DateTimeFormatOptions} */ (exact))
+  const there = format(tag, /** @type {Intl.DateTimeFormatOptions} */ (exact))
+  const isHere = here.format(now) === there.format(now)
+  const zone = format(tag, { timeZoneName: 'longGeneric' })
+    .formatToParts(now)
     .find(({ type }) => type === 'timeZoneName')
-  return { write: (/** @type {string} */ at) => moments.format(new Date(at)), zone: zone?.value ?? '' }
+  return {
+    write(/** @type {string} */ at) {
+      const moment = new Date(at)
+      const day = calendar.format(moment)
+      const days = (Date.parse(day) - Date.parse(today)) / DAY_MS
+      const isThisYear = day.slice(0, 4) === today.slice(0, 4)
+      const said =
+        Math.abs(days) <= 1 ? relative.format(days, 'day') : (isThisYear ? inYear : withYear).format(moment)
+      // The texts set spaces between digits and Chinese words.
+      return `${said.replaceAll(/(?<=\d)(?=[年月日])|(?<=[年月])(?=\d)/g, '\u00A0')} ${clock.format(moment)}`
+    },
+    zone: isHere ? undefined : zone?.value,
+  }
 }
 
 /**
@@ -215,6 +274,18 @@ function element(name, attributes = {}, ...children) {
   return made
 }
 
+/** @param {keyof typeof ICONS} name */
+function iconOf(name) {
+  /** @param {string} part */
+  const make = (part) => document.createElementNS('http://www.w3.org/2000/svg', part)
+  const [svg, path] = [make('svg'), make('path')]
+  svg.setAttribute('viewBox', '0 0 20 20')
+  svg.setAttribute('aria-hidden', 'true')
+  path.setAttribute('d', ICONS[name])
+  svg.append(path)
+  return svg
+}
+
 export class TesseraWallet extends HTMLElement {
   /** @type {AbortController | undefined} */
   #asking
@@ -287,34 +358,44 @@ export class TesseraWallet extends HTMLElement {
     }
   }
 
-  /** @param {string} path @param {string} text */
-  #link(path, text) {
+  /** @param {string} path @param {string} text @param {Record<string, string>} [attributes] */
+  #link(path, text, attributes) {
     const base = this.#service
     if (base === undefined) return ''
-    return element('a', { href: base + path, target: '_blank', rel: 'noopener noreferrer' }, text)
+    return element(
+      'a',
+      { href: base + path, target: '_blank', rel: 'noopener noreferrer', ...attributes },
+      text,
+    )
   }
 
   /** @param {Refusal} state */
   #showState(state) {
     const [text = '', action = ''] = this.#texts.states[state]
-    const links = element('div', { class: 'links' }, this.#link(PATHS[state], action))
-    if (state === 'offline' || state === 'signIn') {
-      const again = element('button', { type: 'button' }, this.#texts.again)
+    const hasFailed = state === 'offline'
+    const parts = [
+      iconOf(hasFailed ? 'alert' : 'wallet'),
+      element('p', {}, text),
+      this.#link(PATHS[state], action, { class: hasFailed ? '' : 'btn primary' }),
+    ]
+    if (hasFailed) {
+      const again = element('button', { type: 'button', class: 'btn' }, this.#texts.again)
       again.addEventListener('click', () => this.load())
-      links.append(again)
+      parts.splice(2, 0, again)
     }
-    this.#show(state, element('p', {}, text), links)
+    this.#show(state, element('div', { class: 'state' }, ...parts))
   }
 
   /** @param {Wallet} wallet */
   #showWallet({ balance, unit, frozen, time_zone, movements }) {
     const t = this.#texts
     const numbers = new Intl.NumberFormat(this.#language)
-    const times = timesIn(this.#language, time_zone)
-    const rows = movements.map(({ at, text, amount }) =>
+    const times = timesIn(this.#language, time_zone, new Date())
+    const rows = movements.map(({ at, kind, text, amount }) =>
       element(
         'li',
         {},
+        iconOf(KINDS.get(kind) ?? 'receipt'),
         element('div', {}, element('p', {}, String(text)), element('p', { class: 'soft' }, times.write(at))),
         element(
           'b',
@@ -323,17 +404,23 @@ export class TesseraWallet extends HTMLElement {
         ),
       ),
     )
+    const hasRows = rows.length > 0
+    const amount = element('p', { class: 'amount' }, `${numbers.format(balance)} `)
+    amount.append(element('small', {}, String(unit)))
+    const figure = element('div', {}, element('p', { class: 'soft' }, t.balance), amount)
+    if (frozen) figure.append(element('p', { class: 'alarm' }, t.frozen))
+    const earn = this.#link('/#earn', t.earn, { class: hasRows ? 'btn' : 'btn primary' })
+    const foot = element('p', { class: 'soft foot' }, new URL(this.#service ?? location.href).host)
+    if (hasRows && times.zone !== undefined) foot.append(element('span', {}, t.times(times.zone)))
+    foot.append(this.#link('/account/profile#forum-wallet', t.hide))
     this.#show(
       'wallet',
-      element('p', { class: 'soft' }, t.balance),
-      element('p', { class: 'amount' }, `${numbers.format(balance)} `, element('small', {}, String(unit))),
-      frozen ? element('p', { class: 'alarm' }, t.frozen) : '',
-      element('div', { class: 'links' }, this.#link('/account', t.wallet), this.#link('/#earn', t.earn)),
-      element('h2', {}, t.latest),
-      rows.length > 0 ? element('ul', {}, ...rows) : element('p', { class: 'soft' }, t.none),
-      element('p', { class: 'soft foot' }, t.from(new URL(this.#service ?? location.href).host)),
-      movements.length > 0 ? element('p', { class: 'soft' }, t.times(times.zone)) : '',
-      element('p', { class: 'soft' }, this.#link('/account/profile#forum-wallet', t.hide)),
+      element('div', { class: 'head' }, figure, hasRows ? earn : ''),
+      hasRows
+        ? element('ul', {}, ...rows)
+        : element('div', { class: 'state' }, iconOf('wallet'), element('p', {}, t.none), earn),
+      this.#link('/account', hasRows ? t.all : t.wallet, { class: 'all' }),
+      foot,
     )
   }
 
