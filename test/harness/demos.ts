@@ -1,6 +1,6 @@
 /**
- * Makes what the tests of the demo share: a data folder with the demo's history, and a demo that runs on a copy of it. Each is
- * made once a run, when a test first asks for it.
+ * Makes what the tests of the demo share: a data folder with the demo's history, and a demo that runs. Each is made once a run, when
+ * a test first asks for it.
  */
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
@@ -22,18 +22,20 @@ export async function serveDemos({ emptyCluster, scratch }: { emptyCluster: stri
   let seeded: Promise<KnownDemo> | undefined
   let running: Promise<DemoProcess> | undefined
 
-  const seed = async (): Promise<KnownDemo> => {
-    const dataDir = await copyTo(join(scratch, 'seeded'), emptyCluster)
-    const { demo, end } = await startDemoProcess({ dataDir })
+  const start = async (name: string, flags: string[]): Promise<DemoProcess> => {
+    const dataDir = join(scratch, name)
+    await mkdir(dataDir)
+    await copyCluster(emptyCluster, dataDir)
+    const started = await startDemoProcess({ dataDir, flags })
     await allowAnyNumberOfPages(dataDir)
+    return started
+  }
+  const seed = async (): Promise<KnownDemo> => {
+    const { dataDir, demo, end } = await start('seeded', ['--demo', '--json'])
     await end('SIGTERM')
     return { dataDir, demo }
   }
-  const run = async (): Promise<DemoProcess> => {
-    seeded ??= seed()
-    const dataDir = await copyTo(join(scratch, 'running'), (await seeded).dataDir)
-    return startDemoProcess({ dataDir, flags: ['--demo', '--forum', '--json'] })
-  }
+  const run = () => start('running', ['--demo', '--forum', '--json'])
   const make: Record<string, () => Promise<KnownDemo>> = {
     '/seeded': () => (seeded ??= seed()),
     '/running': () => (running ??= run()),
@@ -54,12 +56,6 @@ export async function serveDemos({ emptyCluster, scratch }: { emptyCluster: stri
       await cleanUp(await running?.catch(() => undefined))
     },
   }
-}
-
-async function copyTo(dataDir: string, source: string): Promise<string> {
-  await mkdir(dataDir)
-  await copyCluster(source, dataDir)
-  return dataDir
 }
 
 /** The tests of the shared demo come from one address. */
