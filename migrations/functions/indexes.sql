@@ -119,6 +119,8 @@ comment on index links_stopped is 'src/payment/links/reads.ts: the stopped links
 comment on index local_groups_id_name_key is 'unique: user_groups holds a group''s name as it is';
 comment on index local_groups_name_key is 'unique: local groups differ in more than case';
 
+comment on index looked_findings_age is 'src/operations/retention.ts: deletes old looks';
+
 comment on index logout_deliveries_claimed is 'claim_logouts: deliveries under way';
 comment on index logout_deliveries_ended is 'src/operations/retention.ts: deletes old deliveries';
 comment on index logout_deliveries_lanes is 'claim_logouts: the next of each application';

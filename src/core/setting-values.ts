@@ -81,6 +81,8 @@ const SETTINGS = {
   access_keys: setting('payments.accessKeys', choice('on', 'off'), 'on'),
   alert_failed_attempts: setting('payments.alerts', whole(1, 6, 'times'), 3),
   alert_key_hours: setting('payments.alerts', whole(1, 720, 'hours'), 6),
+  /** Findings of smaller sums are not shown to administrators. */
+  suspicious_points_min: setting('payments.suspicion', points, '100'),
 
   points_transfers: setting('transfers.transfers', choice('on', 'off'), 'on'),
   payouts: setting('transfers.transfers', choice('on', 'off'), 'on'),

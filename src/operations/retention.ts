@@ -153,6 +153,8 @@ export const RETENTION = {
   notification_attempts: { days: 180, since: 'started_at' },
   alerts: { days: 365, since: 'raised_at' },
   link_reports: { days: 365, since: 'created_at' },
+  // After these days a finding shows again, whatever was seen of it.
+  looked_findings: { days: 30, since: 'looked_at' },
   // Only those that no member uses, and that another application registered without the owner's confirmation, or that were known by
   // their documents. A suspended one of these stays, so that it stays suspended.
   oauth_apps: [

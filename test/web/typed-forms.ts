@@ -260,6 +260,7 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
     reason,
   ),
   '/admin/refund-requests/accept': admin('/admin/refund-requests', { amount: '12', ...reason }),
+  '/admin/abuse/looked': admin('/admin/abuse', { note: 'They trade prints' }),
   '/admin/links/:slug/stop': admin(({ selling }) => `/admin/links?q=${selling.free}`, {
     reason: 'A picture of somebody else',
   }),
@@ -362,6 +363,7 @@ export const BUTTONS = [
   '/payment/applications/:payment_id/end-overlap',
   '/admin/links/:slug/allow',
   '/admin/links/:slug/dismiss',
+  '/admin/abuse/reopen',
   ...['publish', 'pause', 'resume', 'end', 'delete', 'picture'].map(
     (act) => `/payment/applications/:payment_id/links/:slug/${act}`,
   ),

@@ -135,11 +135,44 @@ export const abuse = {
     en: 'Patterns worth checking. They prove nothing: friends trade, shops are busy, and families share an address.',
     zh: '以下情况值得查看，但不代表违规：朋友会互相付款，热门商户的交易本来就多，家人会共用网络地址。',
   },
-  nothing: { en: 'Nothing found', zh: '没有发现' },
-  nothingText: {
-    en: `No ${POINTS} went round in 30 days, no new accounts belong together, and nothing moved in 24 hours.`,
-    zh: `30 天内没有循环流转的${POINTS}，没有相关联的新账号，24 小时内也没有变动。`,
+  shows: { open: { en: 'To look at', zh: '待查看' }, looked: { en: 'Looked at', zh: '已查看' } },
+  nothing: { en: 'Nothing to look at', zh: '没有需要查看的' },
+  nothingText: (least: string) => ({
+    en: `No sum of ${pointsOf(least)} or more went round or was passed on, and no new accounts belong together.`,
+    zh: `没有 ${least} ${POINTS}以上的循环流转或收到后转出，也没有相关联的新账号。`,
+  }),
+  noneLooked: { en: 'Nothing was looked at', zh: '还没有已查看的' },
+  noneLookedText: {
+    en: 'A finding that you mark stays here until its figure has grown by half, for 30 days at most.',
+    zh: '标记后的条目留在这里，数额再增加一半或满 30 天后重新列出。',
   },
+  floor: (least: string) => ({
+    en: `Sums below ${pointsOf(least)} are left out.`,
+    zh: `不足 ${least} ${POINTS}的往来未列入。`,
+  }),
+  floorLink: { en: 'Change', zh: '修改' },
+  look: { en: 'Mark as looked at', zh: '标记为已查看' },
+  note: { en: 'Note', zh: '备注' },
+  noteHint: { en: 'For other administrators.', zh: '其他管理员可见。' },
+  looked: (who: string) => ({
+    en: `Marked as looked at: ${who}. It shows again when its figure has grown by half, or after 30 days.`,
+    zh: `已标记为已查看：${who}。数额再增加一半或满 30 天后会重新列出。`,
+  }),
+  already: (username: string, note: string) => ({
+    en: `@${username} was first: this is marked as looked at already.${note && ` Note: ${note}`}`,
+    zh: `@${username} 已先标记为已查看。${note && `备注：${note}`}`,
+  }),
+  gone: (least: string) => ({
+    en: `This is no longer found, or it is below ${pointsOf(least)} now. Nothing was marked.`,
+    zh: `该条目已不再出现，或已低于 ${least} ${POINTS}，未作标记。`,
+  }),
+  lookedBy: (username: string) => ({ en: `Looked at by @${username}`, zh: `@${username} 已查看` }),
+  grown: (size: string, username: string) => ({
+    en: `Grown since @${username} looked: it was ${size}`,
+    zh: `@${username} 查看时为 ${size}，之后又增加`,
+  }),
+  reopen: { en: 'Put back', zh: '重新列出' },
+  reopened: { en: 'It is among those to look at again.', zh: '已重新列入待查看。' },
   strong: { en: 'Look first', zh: '优先查看' },
   rest: (count: string) => ({ en: `${count} more, less likely`, zh: `另外 ${count} 条，可能性较低` }),
   titles: {
@@ -151,31 +184,31 @@ export const abuse = {
   },
   texts: {
     rings: {
-      en: 'Last 30 days: two or three members paid each other in turn, and the last one paid the first. Large sums that are most of what they sent come first.',
-      zh: '最近 30 天内，两三位成员依次付款或转账，最后又回到第一位。数额大且占其转出大部分的排在前面。',
+      en: 'Last 30 days: two or three members paid each other in turn.',
+      zh: '最近 30 天内，两三位成员依次付款或转账，最后又回到第一位。',
     },
     movers: {
-      en: 'Last 24 hours, payments and transfers together. Those who passed on the most of what they received come first.',
-      zh: '最近 24 小时的付款与转账合计，收到后又转出最多的排在前面。',
+      en: 'Last 24 hours, payments and transfers together.',
+      zh: '最近 24 小时的付款与转账合计。',
     },
     byRecipient: {
-      en: 'Three or more accounts of the last two weeks that paid the same member. Those who live on them come first.',
-      zh: '最近两周注册、三个以上向同一成员付款的账号。收入主要来自这些账号的排在前面。',
+      en: 'Three or more accounts of the last two weeks that paid the same member.',
+      zh: '最近两周注册、三个以上向同一成员付款的账号。',
     },
     byAddress: {
-      en: 'Three or more accounts of the last two weeks. The largest groups come first.',
-      zh: '最近两周注册的三个以上账号。账号多的排在前面。',
+      en: 'Three or more accounts of the last two weeks.',
+      zh: '最近两周注册的三个以上账号。',
     },
     byTips: {
-      en: 'Last 30 days: receivers of tips from five or more accounts of that time. Those who live on them come first.',
-      zh: '最近 30 天内，收到五个以上新注册账号打赏的成员。打赏主要来自这些账号的排在前面。',
+      en: 'Last 30 days: receivers of tips from five or more accounts of that time.',
+      zh: '最近 30 天内，收到五个以上新注册账号打赏的成员。',
     },
   },
   /** What an administrator does with a row. */
   next: {
     rings: {
-      en: 'Open a name to see what moved to the next one: goods explain most rings. If the same sum only goes round, freeze the wallets and ask.',
-      zh: '点开成员即可看到其与下一位之间的变动：多数只是正常买卖。若同一笔数额只是来回转，可冻结钱包并询问。',
+      en: 'Open a name to see what moved to the next one. If the same sum only goes round, freeze the wallets and ask.',
+      zh: '点开成员即可看到其与下一位之间的变动。若同一笔数额只是来回转，可冻结钱包并询问。',
     },
     movers: {
       en: 'Open the statement: many small sums in and one large sum out is how stolen ones leave.',

@@ -1,9 +1,13 @@
 /** Words for suspicious patterns: who they are of, why they are listed, and which list deserves a look first. */
 import type { Locale } from '../../web/languages.ts'
-import type { Cluster, MovementPatterns, Neighbours } from './patterns.ts'
+import type { Cluster, Found } from './patterns.ts'
 
 /** One row: who it is about, why, and how much. */
 export type Suspect = {
+  /** Names the pattern, and the members or the address. */
+  finding: string
+  /** The figure by which it grows: points, or accounts of an address. Positive. */
+  size: bigint
   /** Members in the order of the ring, or the one member, each with their page. */
   members: { username: string; href: string }[]
   isRing: boolean
@@ -27,22 +31,25 @@ const STRONG_PERCENT = 50
 /** Accounts that one person opens for a purpose come within a day. */
 const STRONG_HOURS = 24
 
-type Found = MovementPatterns & { byAddress: Neighbours[]; byTips: Cluster[] }
-
 /** Returns the patterns that were found, the one with the strongest first row first. */
 export function showPatterns(found: Found, { t, points }: Locale): Pattern[] {
   const { why } = t.console.abuse
-  const clusterOf = (words: (accounts: string, percent: number) => string) => (cluster: Cluster) =>
-    suspect(cluster.percent, {
-      members: [byName(cluster.shared)],
-      why: words(points(cluster.members), cluster.percent),
-      accounts: cluster.usernames.map(byName),
-      points: cluster.points,
-    })
+  const clusterOf =
+    (name: PatternName, words: (accounts: string, percent: number) => string) => (cluster: Cluster) =>
+      suspect(cluster.percent, {
+        finding: `${name}:${cluster.shared_id}`,
+        size: cluster.points,
+        members: [byName(cluster.shared)],
+        why: words(points(cluster.members), cluster.percent),
+        accounts: cluster.usernames.map(byName),
+        points: cluster.points,
+      })
   const patterns: Pattern[] = [
     patternOf('rings', found.rings, ({ usernames, user_ids, percent, ...ring }) =>
       suspect(percent, {
         ...ring,
+        finding: `rings:${user_ids.join()}`,
+        size: ring.points,
         // Each leads to what moved between the member and the next one.
         members: usernames.map((username, i) => ({
           username,
@@ -52,10 +59,12 @@ export function showPatterns(found: Found, { t, points }: Locale): Pattern[] {
         why: why.rings(percent),
       }),
     ),
-    patternOf('byRecipient', found.byRecipient, clusterOf(why.byRecipient)),
-    patternOf('byTips', found.byTips, clusterOf(why.byTips)),
+    patternOf('byRecipient', found.byRecipient, clusterOf('byRecipient', why.byRecipient)),
+    patternOf('byTips', found.byTips, clusterOf('byTips', why.byTips)),
     patternOf('byAddress', found.byAddress, ({ shared, members, usernames, hours }) =>
       suspect(hours <= STRONG_HOURS ? 100 : 0, {
+        finding: `byAddress:${shared}`,
+        size: BigInt(members),
         address: shared,
         why: why.byAddress(points(members), hours),
         accounts: usernames.map(byName),
@@ -63,6 +72,8 @@ export function showPatterns(found: Found, { t, points }: Locale): Pattern[] {
     ),
     patternOf('movers', found.movers, ({ username, user_id, trust_level, sent, received, movements }) =>
       suspect(percentOf(sent, received), {
+        finding: `movers:${user_id}`,
+        size: sent < received ? sent : received,
         members: [{ username, href: walletOf(user_id) }],
         why: why.movers(t.common.trustLevel(trust_level), points(received), points(sent)),
         movements,
@@ -83,8 +94,16 @@ function patternOf<Row>(
   return { name, suspects, strength: suspects[0]?.strength ?? 0 }
 }
 
-function suspect(strength: number, row: Partial<Suspect> & { why: string }): Suspect & { strength: number } {
+type Told = Partial<Suspect> & Pick<Suspect, 'finding' | 'size' | 'why'>
+
+function suspect(strength: number, row: Told): Suspect & { strength: number } {
   return { members: [], isRing: false, accounts: [], ...row, isStrong: strength >= STRONG_PERCENT, strength }
+}
+
+/** The members or the address of a row in one line. */
+export function whoOf({ members, isRing, address }: Suspect): string {
+  const names = members.map(({ username }) => `@${username}`)
+  return address ?? [...names, ...(isRing ? names.slice(0, 1) : [])].join(' → ')
 }
 
 /** How much of one amount the other one is, whichever is larger. */

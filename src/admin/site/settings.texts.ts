@@ -91,6 +91,7 @@ export const settings = {
     gateway: { en: 'Gateway', zh: '支付网关' },
     accessKeys: { en: 'Programs of merchants', zh: '商户的程序' },
     alerts: { en: 'Alerts to merchants', zh: '对商户的提醒' },
+    suspicion: { en: 'Suspicious activity', zh: '风险提示' },
     transfers: { en: 'Transfers', zh: '转账' },
     transferFees: { en: 'Fee', zh: '手续费' },
     transferBounds: { en: 'Limits', zh: '限额' },

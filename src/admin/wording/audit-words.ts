@@ -60,6 +60,11 @@ export function aboutSubject(
   if (proposal !== undefined) {
     return { label: locale.t.audit.proposal(proposal), href: '/admin/proposals?show=all' }
   }
+  const pattern = /^finding:(\w+):/.exec(subject)?.[1]
+  if (pattern !== undefined) {
+    const titles: Record<string, string> = locale.t.console.abuse.titles
+    return { label: titles[pattern] ?? subject, href: '/admin/abuse?show=looked' }
+  }
   if (name !== undefined) return { label: name, href: `/admin/apps/${encodeURIComponent(subject)}` }
   return { label: subject }
 }

@@ -132,6 +132,13 @@ export const names = {
     label: { en: 'Alert before an old key expires', zh: '旧密钥到期提醒' },
     hint: { en: 'How long before a replaced key stops working.', zh: '在被替换的密钥失效前提前提醒。' },
   },
+  suspicious_points_min: {
+    label: { en: 'Smallest sum of a finding', zh: '风险提示的最小数额' },
+    hint: {
+      en: `Sums below it are not listed as suspicious. 0 lists every sum.`,
+      zh: `低于此数额的往来不列入风险提示；填 0 则全部列出。`,
+    },
+  },
   points_transfers: {
     label: { en: 'Allow transfers by applications', zh: '允许应用转账' },
     hint: {

@@ -53,6 +53,15 @@ type UpdateNoticeTable = {
 
 type SiteLogosTable = { name: string; picture: Buffer; created_at: Date }
 
+/** The last look at a finding of suspicious activity. The size is that of then: points, or accounts of an address. */
+type LookedFindingsTable = {
+  finding: string
+  size: bigint
+  note: string
+  looked_by: bigint
+  looked_at: Date
+}
+
 /** The numbered files of migrations/ that were applied. */
 type SchemaMigrationsTable = { name: string; checksum: string; applied_at: CreatedAt }
 
@@ -66,6 +75,7 @@ export interface ServiceTables {
   kept_forms: KeptFormsTable
   last_backup: LastBackupTable
   update_notice: UpdateNoticeTable
+  looked_findings: LookedFindingsTable
   site_logos: SiteLogosTable
   site_settings: SiteSettingsTable
   site_settings_history: SiteSettingsHistoryTable

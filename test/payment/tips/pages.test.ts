@@ -1,6 +1,6 @@
 /** The page of a tip, its payment and receipt, the switches of members and administrators, and what each shows: spec/tips 2.1, 2.2 and 3.1, and spec/accounts 5.10. */
 import { describe, expect, it } from 'vitest'
-import { clustersByTips } from '../../../src/admin/points/abuse.page.ts'
+import { clustersByTips } from '../../../src/admin/points/patterns.ts'
 import { cookieHeader } from '../../harness/browser.ts'
 import { changePerson, givePoints, makePerson, type Person } from '../../harness/cast.ts'
 import { useForumWorld } from '../../harness/forum-world.ts'
@@ -379,10 +379,18 @@ describe('an administrator', () => {
     }
     const old = await makeTipper(test)
     await tip(test.deps, old, few)
-    expect(await clustersByTips(test.db, test.clock.now())).toEqual([
-      { shared: many.username, members: 5, points: 50n, percent: 100, usernames: expect.any(Array) },
+    expect(await clustersByTips(test.db, { now: test.clock.now(), least: 1n, limit: 20 })).toEqual([
+      {
+        shared: many.username,
+        shared_id: many.id,
+        members: 5,
+        points: 50n,
+        percent: 100,
+        usernames: expect.any(Array),
+      },
     ])
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
+    await setSetting(test, 'suspicious_points_min', '50')
     const text = textOf((await admin.get('/admin/abuse')).body)
     expect(text).toContain(staff.abuse.titles.byTips)
     expect(text).toContain(`@${many.username}`)
