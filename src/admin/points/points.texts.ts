@@ -151,6 +151,7 @@ export const abuse = {
     zh: `不足 ${least} ${POINTS}的往来未列入。`,
   }),
   floorLink: { en: 'Change', zh: '修改' },
+  mark: { en: 'Mark', zh: '标记' },
   look: { en: 'Mark as looked at', zh: '标记为已查看' },
   note: { en: 'Note', zh: '备注' },
   noteHint: { en: 'For other administrators.', zh: '其他管理员可见。' },
@@ -230,8 +231,8 @@ export const abuse = {
   /** Why a row is listed. */
   why: {
     rings: (percent: number) => ({
-      en: `${percent}% of all that they sent went round among them.`,
-      zh: `他们转出的${POINTS}有 ${percent}% 在彼此之间循环。`,
+      en: `${percent}% of all that they sent.`,
+      zh: `占他们转出总额的 ${percent}%。`,
     }),
     movers: (level: string, received: string, sent: string) => ({
       en: `${level}. Received ${received}, sent ${sent}.`,
