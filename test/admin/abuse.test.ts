@@ -1,4 +1,4 @@
-/** /admin/abuse: the patterns that it finds in payments and transfers, and those that it does not report. */
+/** /admin/abuse: the patterns that it finds in payments and transfers, and those that it does not report. spec/points 2.7. */
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { lookAt, readLooks } from '../../src/admin/points/looks.ts'

@@ -118,6 +118,7 @@ function rowsAt(at: Date, app_id: bigint, user_id: bigint): Record<string, RawBu
       select max(id), extract(epoch from ${at}::timestamptz)::integer, ${at}, 'timeout' from notifications`,
     alerts: sql`(user_id, app_id, kind, cause, facts, raised_at)
       values (${user_id}, ${app_id}, 'reviewed', ${key}, '{}', ${at})`,
+    looked_findings: sql`(finding, size, note, looked_by, looked_at) values (${`byAddress:${at.getTime()}`}, 3, '', ${user_id}, ${at})`,
     link_reports: sql`(link_id, user_id, text, created_at)
       select id, ${user_id}, 'A report of it', ${at} from links
       where not exists (select from link_reports where link_id = links.id) limit 1`,
