@@ -50,7 +50,26 @@ it('a new member pays a test order by three clicks, without a program and an add
   expect(textOf((await browser.get(paid.location!)).body)).toContain(
     messages.en.merchantOverview.todayText('1', 1, '10'),
   )
+  // The verdict comes first, then the next order and the way to the live application.
+  const back = (await browser.get(paid.location!)).body
+  const { worked, conditions, title } = messages.en.goLive
   const order = await rowOf(test, 'orders', { app_id: app.id })
+  expect(textOf(back)).toContain(
+    `${worked.good} ${order.order_id} · 10 points ${worked.alone} ${t.enterAddress}`,
+  )
+  expect(textOf(back)).toContain(`${t.first.another} ${t.first.name}`)
+  expect(textOf(back)).toContain(`${conditions.review} ${conditions.keys} ${conditions.apart} ${title}`)
+  // The newest order has the verdict, paid or not.
+  const next = await browser.submit(await browser.get(overview), `${overview}/test-order`, typedOrder)
+  const unpaid = (await browser.get(overview)).body
+  expect(textOf(unpaid)).toContain(worked.unpaid)
+  expect(unpaid).toContain(`href="${pathOf(next.location!)}"`)
+  await test.db
+    .updateTable('orders')
+    .set({ status: 'closed' })
+    .where('transaction_id', '=', pathOf(next.location!).split('/').at(-1)!)
+    .execute()
+  expect(textOf((await browser.get(overview)).body)).toContain(`${worked.over}`)
   expect(order).toMatchObject({
     book: 'test',
     door: 'hmac',
@@ -115,12 +134,16 @@ it('the keys page finds a payment that the shop does not confirm, and one that i
   const failed = await shown()
   expect(failed).toContain(`${t.failed} ${t.order}`)
   expect(failed).toContain(`${t.notConfirmed('200')} ${outcomes.wrong_body} ${usually.confirm}`)
+  const { worked } = messages.en.goLive
+  expect(textOf((await browser.get(app)).body)).toContain(worked.failed)
   const tried = await tryReturn()
   expect(textOf(tried.body)).toContain(`${t.unreachable} ${outcomes.refused}`)
 
   receiver.answer = (_request, response) => void response.end('success')
   await pay(receiver.url)
-  expect(await shown()).toContain(t.unfinished)
+  // Only the return is left, which harms no buyer before it is looked at.
+  expect(await shown()).toContain(`${t.untried} ${t.order}`)
+  expect(await shown()).toContain(`${t.steps.returned} ${t.stateWords.untried}`)
   // It is called as the buyer's browser does, so a shop that checks the signature does not refuse it.
   receiver.answer = ({ fields: { trade_status, sign = '' } }, response) => {
     const isSigned = trade_status === 'TRADE_SUCCESS' && /^[0-9a-f]{32}$/.test(sign)

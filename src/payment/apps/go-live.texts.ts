@@ -6,15 +6,29 @@ export const goLive = {
   title: { en: 'Go live with this', zh: '正式上线' },
   back: { en: 'Test application', zh: '测试应用' },
   shown: { en: 'What your test has shown', zh: '测试已验证' },
-  shownText: {
-    en: 'The newest order of this application, step by step.',
-    zh: '此应用最新一笔订单的每一步。',
+  /** The verdict on the newest order of a test application, and what comes next. */
+  worked: {
+    good: { en: 'Your test payment worked.', zh: '测试付款成功。' },
+    failed: { en: 'Paid, but your shop has not confirmed it.', zh: '已付款，但商店没有确认。' },
+    unpaid: { en: 'Your newest test order is not paid.', zh: '最新的测试订单尚未付款。' },
+    pay: { en: 'Open its pay page, and pay as a buyer would.', zh: '打开付款页，像买家一样付款。' },
+    over: { en: 'Its time is over. Create another one below.', zh: '已不能付款，请在下方再创建一笔。' },
+    alone: {
+      en: 'Next: enter the address where your server hears of payments. Without a server, go live.',
+      zh: '下一步：填写接收付款事件的地址；没有服务器时，可直接正式上线。',
+    },
+    next: { en: 'Next: go live.', zh: '下一步：正式上线。' },
+  },
+  conditions: {
+    review: { en: 'An administrator reviews it first.', zh: '由管理员先审核。' },
+    keys: { en: 'It has keys of its own.', zh: '使用另一组密钥。' },
+    apart: { en: 'Test orders stay here.', zh: '测试订单留在此处。' },
   },
   whole: { en: 'Check the whole round', zh: '检查整个流程' },
   next: {
     none: {
-      en: `Real ${POINTS} need a live application. It takes over the settings of this one, and waits for a review.`,
-      zh: `收取真实${POINTS}需要正式应用。它会沿用此应用的设置，并等待本站审核。`,
+      en: `Real ${POINTS} need a live application, with the settings of this one.`,
+      zh: `收取真实${POINTS}需要正式应用，它会沿用此应用的设置。`,
     },
     pending: {
       en: 'Your live application waits for its review. You can copy the settings of this one to it meanwhile.',

@@ -13,6 +13,7 @@ export const round = {
     title: { en: `Your first payment, in play ${POINTS}`, zh: `第一笔付款：使用虚拟${POINTS}` },
     lead: { en: 'Nothing to install. It takes about a minute.', zh: '无需安装任何程序，约一分钟完成。' },
     create: { en: 'Create a test order', zh: '创建测试订单' },
+    another: { en: 'Another test order', zh: '再创建一笔测试订单' },
     name: { en: 'Product', zh: '商品' },
     price: { en: 'Price', zh: '价格' },
     unit: { en: `play ${POINTS}`, zh: `虚拟${POINTS}` },
@@ -92,6 +93,10 @@ export const round = {
     en: 'This order can no longer be paid, so the check cannot go on.',
     zh: '该订单已不能付款，检查无法继续。',
   },
+  untried: {
+    en: 'Your shop confirms what was paid. Check that the buyer comes back, too.',
+    zh: '商店会确认付款。请再检查买家能否返回。',
+  },
   unfinished: {
     en: 'Not every step is checked yet. The next one says what to do.',
     zh: '还有步骤没有检查。请按下一步的提示操作。',
@@ -110,7 +115,8 @@ export const round = {
     bad: { en: 'Fails', zh: '失败' },
     open: { en: 'Not yet', zh: '尚未完成' },
     idle: { en: 'Waits for the step above', zh: '等待上一步' },
-    missing: { en: 'Missing', zh: '缺少' },
+    missing: { en: 'No address', zh: '未填写地址' },
+    untried: { en: 'Not tried', zh: '未检查' },
   },
   verdicts: {
     created: { en: 'We took the order.', zh: '系统已接受订单。' },
