@@ -303,6 +303,10 @@ describe('the orders of an application', () => {
     const long = `note ${'n'.repeat(1_000)}… `
     expectInOrder(text, 'description Teapot ', long, `api_key ${o.hidden} signature ${o.hidden}`)
     expectInOrder(text, `${o.byBrowserOnly} ${merchantTabs.events} `)
+    // The amount is in the head, and the buyer leads to their other orders.
+    expectInOrder(text, 'Teapot 119 points ', `${o.shares} `)
+    const others = /href="([^"]*\/orders\?buyer=[^"]*)"/.exec(page.body)![1]!
+    expect((await owner.get(others)).body).toContain(`/orders/${transaction_id}"`)
     const { id } = await rowOf(test, 'orders', { transaction_id })
     const { request } = await rowOf(test, 'order_requests', { order_id: id })
     expect(JSON.stringify(request)).not.toContain('not-to-be-shown')
@@ -345,6 +349,8 @@ describe('the orders of an application', () => {
     expect(text).toContain(`${converted('1.00', '100', '100')} ${o.paidByBuyer}`)
     expect(page.body).not.toContain(signed.sign)
     const redeliver = `/payment/applications/${merchant.payment_id}/notifications/${transaction_id}/redeliver`
+    // One button notifies the shop again.
+    expect(page.body.split(`action="${redeliver}"`)).toHaveLength(2)
     expect((await owner.submit(page, redeliver)).status).toBe(303)
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
     const again = `/admin/notifications/${transaction_id}/redeliver`
@@ -370,7 +376,7 @@ describe('the orders of an application', () => {
     const day = (days: number) => new Date(midnight + (days + 1 / 3) * DAY_MS).toISOString().slice(0, 10)
     const ids = async (asked: Record<string, string>) => {
       const { body } = await browser.get(asking(asked, path))
-      return [...body.matchAll(/<code>(seller-\d+)<\/code>/g)].map(([, id]) => id!)
+      return [...body.matchAll(/<code[^>]*>(seller-\d+)<\/code>/g)].map(([, id]) => id!)
     }
     const [before, on, after] = made
     expect(await ids({ from: day(0), until: day(0) })).toEqual([on])

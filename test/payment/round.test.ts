@@ -55,7 +55,7 @@ it('a new member pays a test order by three clicks, without a program and an add
   const { worked, conditions, title } = messages.en.goLive
   const order = await rowOf(test, 'orders', { app_id: app.id })
   expect(textOf(back)).toContain(
-    `${worked.good} ${order.order_id} · 10 points ${worked.alone} ${t.enterAddress}`,
+    `${worked.good} 10 play points · ${order.order_id} ${worked.alone} ${t.enterAddress}`,
   )
   expect(textOf(back)).toContain(`${t.first.another} ${t.first.name}`)
   expect(textOf(back)).toContain(`${conditions.review} ${conditions.keys} ${conditions.apart} ${title}`)

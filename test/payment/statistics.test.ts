@@ -6,7 +6,14 @@ import { expect, it } from 'vitest'
 import { applicationsOf } from '../../src/payment/apps/apps.ts'
 import { latencyOf, newestOf } from '../../src/payment/merchant/newest.ts'
 import { overviewOf } from '../../src/payment/merchant/overview.ts'
-import { lastDays, type Range, rangeOf, salesOf, totalsOf } from '../../src/payment/merchant/statistics.ts'
+import {
+  lastDays,
+  type Range,
+  rangeOf,
+  salesBefore,
+  salesOf,
+  totalsOf,
+} from '../../src/payment/merchant/statistics.ts'
 import { countTakings, takingsBetween } from '../../src/payment/orders/takings.ts'
 import { barChart } from '../../src/web/bar-chart.ts'
 import { makePerson, signIn } from '../harness/cast.ts'
@@ -279,6 +286,24 @@ it('the list of applications, the overview and the statistics count the same thi
   const [listed] = await applicationsOf(test.deps, own.owner.id)
   const received = takings.days.reduce((sum, { merchant_points }) => sum + merchant_points, 0n)
   expect([listed!.takings, received, totals.merchant_points]).toEqual([285n, 285n, 285n])
+  // The payment of the minutes before is the whole of the thirty days before.
+  expect(takings.before).toMatchObject({ payments: 1, points: 500n })
+  expect(await salesBefore(test.db, own.id, range, test.clock.now())).toEqual({
+    ...{ days: 30, orders: 1, paid: 1, ended: 1, refunds: 0 },
+    ...{ points: 500n, merchant_points: 475n, refunded: 0n },
+  })
+  const week = lastDays(ZONE, test.clock.now(), 7)
+  expect(await salesBefore(test.db, own.id, week, test.clock.now())).toBeUndefined()
+  const owner = await own.owner.signIn()
+  const { statistics: s, merchantOverview: m } = messages.en
+  const page = `/payment/applications/${own.payment_id}`
+  expect(textOf((await owner.get(page)).body)).toContain(`${m.chart} 300 points ${m.onBefore('−200', 30)}`)
+  const shown = textOf((await owner.get(`${page}/statistics`)).body)
+  expect(shown).toContain(s.compared(30))
+  expect(shown).toContain(`${s.created} 4 +3 `)
+  expect(shown).toContain(`${s.points} 300 points −200 `)
+  expect(shown).toContain(`${s.rate} 66.6% ${s.was('100.0%')}`)
+  expect(textOf((await owner.get(`${page}/statistics?days=7`)).body)).not.toContain(s.compared(7))
   const finished = newest.paid + newest.expired + newest.closed
   expect([newest.paid, finished]).toEqual([2, 3])
   expect([totals.paid, totals.ended]).toEqual([2, 3])

@@ -66,8 +66,8 @@ export const merchantOrders = {
   received: { en: 'Net received', zh: '净收款' },
   buyerTitle: { en: 'Buyer', zh: '买家' },
   visits: (orders: string, n: number, points: string) => ({
-    en: `${orders} paid ${counted(n, 'order', 'orders')} in this shop, ${pointsOf(points)} in all`,
-    zh: `在本店已付款 ${orders} 笔，共 ${points} ${POINTS}`,
+    en: `${orders} paid ${counted(n, 'order', 'orders')}, ${pointsOf(points)}`,
+    zh: `已付款 ${orders} 笔，共 ${points} ${POINTS}`,
   }),
   neverPaid: { en: 'The order ended without a payment.', zh: '订单未付款即已结束。' },
   noBuyer: { en: 'This order is not paid yet.', zh: '这笔订单尚未付款。' },
@@ -85,11 +85,6 @@ export const merchantOrders = {
   fromAddress: { en: 'From address', zh: '来源地址' },
   hidden: { en: 'hidden', zh: '已隐藏' },
   leftOut: (n: number) => ({ en: `and ${n} more`, zh: `另有 ${n} 个` }),
-  noRequest: { en: 'The request was not kept.', zh: '没有保存这个请求。' },
-  noRequestOfCharge: {
-    en: 'Your shop charged a mandate. The request of a charge is not kept.',
-    zh: '商店按预授权扣款，扣款请求不保存。',
-  },
   byAnswer: {
     en: 'The answer to the charge told your shop the result. With events, we notify it, too.',
     zh: '扣款接口的返回已告知商店结果。开启事件后，系统还会通知商店。',

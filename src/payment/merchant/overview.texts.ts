@@ -21,6 +21,11 @@ export const overview = {
     en: `${points} less than yesterday at this time`,
     zh: `比昨天此时少 ${points}`,
   }),
+  /** What the range has more or less than as many days before. */
+  onBefore: (signed: string, days: number) => ({
+    en: `${signed} on the ${days} days before`,
+    zh: `较此前 ${days} 天 ${signed}`,
+  }),
   same: { en: 'As much as yesterday at this time', zh: '与昨天此时相同' },
   compared: { en: 'Today against yesterday', zh: '今天与昨天' },
   compare: {
@@ -239,8 +244,8 @@ export const statistics = {
   notPaid: { en: 'Not paid', zh: '未付款' },
   rate: { en: 'Payment rate', zh: '付款成功率' },
   rateText: (paid: string, ended: string, open: string, opened: number) => ({
-    en: `${paid} of ${ended} that were paid, expired or cancelled. ${opened === 0 ? 'No order is still open.' : `${open} still open, not counted.`}`,
-    zh: `已付款、过期或取消的 ${ended} 笔中付款 ${paid} 笔。${opened === 0 ? '没有仍可付款的订单。' : `另有 ${open} 笔仍可付款，未计入。`}`,
+    en: `${paid} of ${ended} finished${opened === 0 ? '' : `, ${open} still open`}`,
+    zh: `已结束 ${ended} 笔，付款 ${paid} 笔${opened === 0 ? '' : `，另有 ${open} 笔仍可付款`}`,
   }),
   paidOf: (paid: string, orders: string) => ({
     en: `${paid} of ${orders} paid`,
@@ -250,6 +255,12 @@ export const statistics = {
     en: `${paid} paid, ${share} of all created`,
     zh: `已付款 ${paid} 笔，占全部创建订单的 ${share}`,
   }),
+  /** Explains the second figure of each tile. */
+  compared: (days: number) => ({
+    en: `Below each figure: the change on the ${days} days before.`,
+    zh: `数字下方为与此前 ${days} 天相比的变化。`,
+  }),
+  was: (figure: string) => ({ en: `before: ${figure}`, zh: `此前 ${figure}` }),
   points: { en: `${POINTS} paid`, zh: '收款' },
   pointsText: (received: string) => ({
     en: `${received} received after the fee`,
@@ -258,7 +269,7 @@ export const statistics = {
   received: { en: 'Received', zh: '到账' },
   refunded: { en: 'Refunded', zh: '退款' },
   refundedText: (orders: string, n: number, share: string) => ({
-    en: `on ${orders} ${counted(n, 'order', 'orders')}, ${share} of what was paid`,
+    en: `${orders} ${counted(n, 'order', 'orders')}, ${share} of paid`,
     zh: `${orders} 笔，占收款的 ${share}`,
   }),
   noRefunds: { en: 'No order was refunded', zh: '没有退款' },

@@ -66,6 +66,8 @@ export type Compared = {
   today: Takings
   yesterday: Takings
   yesterdaySoFar: Takings
+  /** Those of as many days before the range. */
+  before: Takings
 }
 
 async function comparedTakings(
@@ -83,8 +85,14 @@ async function comparedTakings(
   const sameTime = new Date(
     Math.min(yesterdayStart.getTime() + end.getTime() - todayStart.getTime(), todayStart.getTime()),
   )
-  const edges = [...starts.slice(0, -1), sameTime, todayStart, end]
-  const parts = await takingsBetween(db, app_id, edges)
+  const edges = [
+    startOfDay(daysLater(from, -names.length), zone),
+    ...starts.slice(0, -1),
+    sameTime,
+    todayStart,
+    end,
+  ]
+  const [before, ...parts] = (await takingsBetween(db, app_id, edges)) as [Takings, ...Takings[]]
   const [yesterdaySoFar, rest, today] = parts.slice(-3) as [Takings, Takings, Takings]
   const yesterday = {
     payments: yesterdaySoFar.payments + rest.payments,
@@ -92,7 +100,7 @@ async function comparedTakings(
     merchant_points: yesterdaySoFar.merchant_points + rest.merchant_points,
   }
   const days = [...parts.slice(0, -3), yesterday, today].map((each, i) => ({ ...each, day: names[i]! }))
-  return { days, today, yesterday, yesterdaySoFar }
+  return { days, today, yesterday, yesterdaySoFar, before }
 }
 
 /**

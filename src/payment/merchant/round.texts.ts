@@ -109,12 +109,12 @@ export const round = {
     returned: { en: 'The buyer comes back', zh: '买家返回商店' },
   },
   /** The step of an event, which any 2xx status confirms. */
-  eventConfirmed: { en: 'Your shop answers with a 2xx status', zh: '商店返回 2xx' },
+  eventConfirmed: { en: 'Your shop answers 2xx', zh: '商店返回 2xx' },
   stateWords: {
     good: { en: 'Done', zh: '已完成' },
     bad: { en: 'Fails', zh: '失败' },
     open: { en: 'Not yet', zh: '尚未完成' },
-    idle: { en: 'Waits for the step above', zh: '等待上一步' },
+    idle: { en: 'Waits', zh: '等待上一步' },
     missing: { en: 'No address', zh: '未填写地址' },
     untried: { en: 'Not tried', zh: '未检查' },
   },

@@ -19,6 +19,7 @@ import {
   type Range,
   rangeOf,
   type Sales,
+  salesBefore,
   salesOf,
   totalsOf,
 } from './statistics.ts'
@@ -35,6 +36,8 @@ declare module '../../web/views.ts' {
       periods: Period[]
       products: Product[]
       totals: Sales
+      /** The sales of as many days before. */
+      previous: Awaited<ReturnType<typeof salesBefore>>
       ordersChart: BarChart
       pointsChart: BarChart
       address: string
@@ -71,7 +74,10 @@ export function statisticsPage(app: FastifyInstance, deps: Core, queue: FairQueu
       askedRange(deps, request.query),
     ])
     const asked = { now: deps.clock(), products_max: PRODUCTS_SHOWN }
-    const { periods, products } = await queue.run(user.id, () => salesOf(deps.db, owned.id, range, asked))
+    const { periods, products, previous } = await queue.run(user.id, async () => ({
+      ...(await salesOf(deps.db, owned.id, range, asked)),
+      previous: await salesBefore(deps.db, owned.id, range, asked.now),
+    }))
     const address = `${pathOf(request)}/statistics`
     return reply.page('payment/merchant/statistics', {
       owned,
@@ -82,6 +88,7 @@ export function statisticsPage(app: FastifyInstance, deps: Core, queue: FairQueu
       periods,
       products,
       totals: totalsOf(periods),
+      previous,
       ordersChart: barChart(periods.map(({ orders, paid }) => ({ whole: orders, part: paid }))),
       // The chart may round figures beyond 2^53; the table shows them exactly.
       pointsChart: barChart(

@@ -78,22 +78,14 @@ export async function salesOf(
   range: Range,
   { now, products_max }: { now: Date; products_max: number },
 ): Promise<{ periods: Period[]; products: Product[] }> {
-  const { zone, from, until, unit } = range
-  const isWithin = sql`day >= ${from}::date and day <= ${until}::date`
+  const { from, until, unit } = range
+  const isWithin = isInRange(range)
   const { rows } = await sql<Sales & { begins: string | null; description: string | null }>`
-    with counted as materialized (
-      select coalesce(max(until), '-infinity') as until from sales_counted where zone = ${zone}
-    ),
-    event as materialized (select * from (${eventsOf(app_id, range, now)}) as event where ${isWithin}),
+    with ${happenedIn(app_id, range, now)},
     by_period as (
       select date_trunc(${unit}, day::timestamp) as begins, sum(orders) as orders, sum(paid) as paid, sum(orders) - sum(open) as ended,
         sum(refunds) as refunds, sum(points) as points, sum(merchant_points) as merchant_points, sum(refunded) as refunded
-      from (
-        select day, orders, 0 as open, paid, points, merchant_points, refunds, refunded
-        from payment_app_sales where app_id = ${app_id} and ${isWithin} and exists (select from sales_counted where zone = ${zone})
-        union all
-        select day, orders, open, paid, points, merchant_points, refunds, refunded from event
-      ) as sold
+      from sold
       group by 1
     ),
     product as (${productsOf(app_id, range, products_max)}),
@@ -122,6 +114,53 @@ export async function salesOf(
       description === null ? [] : [{ description, paid, points, merchant_points, refunded }],
     ),
   }
+}
+
+/**
+ * The sales of the days just before a range, as many as it has, to compare it with. Undefined if no order was created in them.
+ */
+export async function salesBefore(
+  db: Db,
+  app_id: bigint,
+  { zone, from, until }: Range,
+  now: Date,
+): Promise<(Sales & { days: number }) | undefined> {
+  const days = daysBetween(from, until)
+  const first = daysLater(from, -days)
+  const before: Range = {
+    ...{ zone, unit: 'day', from: first, until: daysLater(from, -1) },
+    ...{ start: startOfDay(first, zone), end: startOfDay(from, zone) },
+  }
+  const { rows } = await sql<Sales>`
+    with ${happenedIn(app_id, before, now)}
+    select coalesce(sum(orders), 0)::integer as orders, coalesce(sum(paid), 0)::integer as paid,
+      coalesce(sum(orders) - sum(open), 0)::integer as ended, coalesce(sum(refunds), 0)::integer as refunds,
+      coalesce(sum(points), 0)::bigint as points, coalesce(sum(merchant_points), 0)::bigint as merchant_points,
+      coalesce(sum(refunded), 0)::bigint as refunded
+    from sold`.execute(db)
+  const sales = rows[0]!
+  return sales.orders === 0 ? undefined : { ...sales, days }
+}
+
+function isInRange({ from, until }: Range): RawBuilder<SqlBool> {
+  return sql<SqlBool>`day >= ${from}::date and day <= ${until}::date`
+}
+
+/** What the orders of a range did: `event` since the counted hours, and `sold` in all. Three parts of a `with`. */
+function happenedIn(app_id: bigint, range: Range, now: Date) {
+  const { zone } = range
+  return sql`
+    counted as materialized (
+      select coalesce(max(until), '-infinity') as until from sales_counted where zone = ${zone}
+    ),
+    event as materialized (select * from (${eventsOf(app_id, range, now)}) as event where ${isInRange(range)}),
+    sold as (
+      select day, orders, 0 as open, paid, points, merchant_points, refunds, refunded
+      from payment_app_sales
+      where app_id = ${app_id} and ${isInRange(range)} and exists (select from sales_counted where zone = ${zone})
+      union all
+      select day, orders, open, paid, points, merchant_points, refunds, refunded from event
+    )`
 }
 
 /** What happened since the counted hours, by the day of its order. `open` counts orders of any day that can still be paid. */
