@@ -5,6 +5,8 @@ import { makePerson } from '../harness/cast.ts'
 import { isWithoutChromium, sharedChromium } from '../harness/chromium.ts'
 import { freePort } from '../harness/free-port.ts'
 import { startTestApp, type TestApp } from '../harness/harness.ts'
+import { makeLink } from '../harness/links.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 
 describe.skipIf(isWithoutChromium)('in Chromium', () => {
@@ -51,6 +53,28 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
       expect(await bar.textContent()).toBe(careful)
     },
   )
+
+  it('another amount takes the place of a choice, and a choice that of another amount', async () => {
+    const merchant = await makeMerchant(test)
+    const link = await makeLink(test, merchant, {
+      ...{ amount: null, amount_min: 5n, amount_max: 900n, suggestions: [10n, 50n, 200n] },
+    })
+    const { cookies } = await (await makePerson(test)).signIn()
+    const page = await open(`/l/${link.slug}`, { cookies })
+    const other = page.locator('[name="amount"]')
+    const chosen = () =>
+      page
+        .locator('[name="choice"]:checked')
+        .evaluateAll((all) => all.map((each) => (each as HTMLInputElement).value))
+    expect(await chosen()).toEqual(['50'])
+    await other.fill('7')
+    expect(await chosen()).toEqual([])
+    await other.fill('')
+    expect(await chosen()).toEqual(['50'])
+    await other.fill('7')
+    await page.locator('.choices label').first().click()
+    expect([await chosen(), await other.inputValue()]).toEqual([['10'], ''])
+  })
 
   it.each([360, 1280])(
     'the button that copies a sample shares the row of six languages at %i pixels',

@@ -90,6 +90,17 @@ for (const picker of document.querySelectorAll('input[data-tries]')) {
   field.addEventListener('input', showSoon)
 }
 
+// Another amount takes the place of a choice, and a choice that of another amount.
+for (const choices of document.querySelectorAll('.choices')) {
+  const other = choices.form.elements.amount
+  choices.addEventListener('change', () => {
+    other.value = ''
+  })
+  other.addEventListener('input', () => {
+    for (const each of choices.elements) each.checked = other.value === '' && each.defaultChecked
+  })
+}
+
 // Names the changed settings in the bar that saves them.
 for (const bar of document.querySelectorAll('.savebar [data-many]')) {
   const { form } = bar.parentElement.querySelector('button')

@@ -110,6 +110,7 @@ declare module '../../web/views.ts' {
     }
     'payment/buyer/shop-notification': NotificationState & { order: LoadedOrder }
     'payment/buyer/payee': { order: LoadedOrder }
+    'payment/buyer/back': { order: LoadedOrder; delivered: Delivered | undefined; returnUrl: string }
     'payment/buyer/pay-facts': { order: LoadedOrder }
     'payment/links/delivered': {
       delivered: Delivered

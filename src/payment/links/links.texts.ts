@@ -96,6 +96,7 @@ export const paymentLinks = {
     en: 'That is more than one member may buy. Enter a smaller quantity.',
     zh: '超过每人限购数量，请减少数量。',
   },
+  addMessage: { en: 'Add a message', zh: '写留言' },
   otherAmount: { en: 'Another amount', zh: '其他金额' },
   buy: { en: 'Buy', zh: '购买' },
   buyFor: (formatted: string, amount: bigint, isTest: boolean) => ({

@@ -13,12 +13,13 @@ export const tips = {
   product: { en: 'Tip', zh: '打赏' },
   atForum: { en: 'Member of the forum', zh: '论坛成员' },
   post: { en: 'The post you came from', zh: '你打开的帖子' },
+  /** The same on a receipt. */
+  postShort: { en: 'Post', zh: '帖子' },
   amount: { en: 'How much', zh: '打赏多少' },
   left: (formatted: string, amount: bigint) => ({
     en: `You can give ${formatted} more ${counted(amount, POINT, POINTS)} today.`,
     zh: `你今天还可以打赏 ${formatted} ${POINTS}。`,
   }),
-  ofDay: (formatted: string) => ({ en: `${formatted} a day`, zh: `每日 ${formatted}` }),
   oneMax: (formatted: string) => ({
     en: `At most ${formatted} at once. The day begins at midnight in China (UTC+8).`,
     zh: `单次最多 ${formatted} ${POINTS}，每天北京时间零点重新计算。`,
@@ -26,7 +27,6 @@ export const tips = {
   isGift: { en: 'A tip is a gift. It cannot be taken back.', zh: '打赏是赠与，不能撤回。' },
   isNamed: { en: 'The author sees your username.', zh: '对方会看到你的用户名。' },
   submit: { en: 'Continue', zh: '继续' },
-  checkFirst: { en: 'You see everything once more before you pay.', zh: '下一页核对后才会付款。' },
   backToPost: { en: 'Back to the post', zh: '返回帖子' },
   backToForum: { en: 'Back to the forum', zh: '返回论坛' },
   backToWallet: { en: 'Back to my wallet', zh: '返回钱包' },

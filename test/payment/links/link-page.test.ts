@@ -218,6 +218,8 @@ describe('the page of a link', () => {
     const { slug } = await makeLink(test, merchant, over)
     const path = `/l/${slug}`
     const form = await client.get(path)
+    expect(form.body).toMatch(/<input type="radio" name="choice" value="50" checked>/)
+    expect(form.body.match(/ checked>/g)).toHaveLength(1)
     for (const amount of ['4', '901', 'x', '1e2', '-5', '9'.repeat(16)]) {
       const refused = await client.submit(form, path, { amount })
       expect([amount, refused.status]).toEqual([amount, 400])
@@ -253,6 +255,9 @@ describe('the page of a link', () => {
     await client.submit(payPage, location!)
     const receipt = textOf((await client.get(location!)).body)
     for (const text of [l.tipPay.paid, l.tip.backToPage]) expect(receipt).toContain(text)
+    // The thanks and the way back come before the details.
+    const order = ['See you soon', l.tip.backToPage, p.paidAt].map((text) => receipt.indexOf(text))
+    expect(order).toEqual(order.toSorted((a, b) => a - b))
     const from = `${l.from} Shop of ${merchant.owner.username} · @${merchant.owner.username}`
     expect(receipt.replaceAll(/\s+/g, ' ')).toContain(`${from} See you soon`)
     expect((await visitor.get(path)).body).toContain(l.tip.sold('1'))

@@ -132,7 +132,9 @@ describe('the page of a tip', () => {
     const receipt = await erin.client.get(sent.location!)
     expect(textOf(receipt.body)).toContain(tips.states.paid)
     expect(textOf(receipt.body)).toContain(tips.states.paidText)
-    expect(receipt.body).toContain(`href="${forum.url}${POST}"`)
+    const back = receipt.body.indexOf(`href="${forum.url}${POST}"`)
+    expect(back).toBeGreaterThan(0)
+    expect(receipt.body.indexOf(pay.paidAt)).toBeGreaterThan(back)
     expect(await world.userOf(frank.member)).toMatchObject({ id: frank.id })
 
     expect(textOf((await erin.client.get('/account')).body)).toContain(account.tipTo(frank.username))
