@@ -27,6 +27,7 @@ import { introspectionRoute } from './oauth/introspection.ts'
 import { LOGOUT_PATH, logoutPages } from './oauth/logout.page.ts'
 import { REVOCATION_PATH, revocationRoute } from './oauth/revocation.ts'
 import { TOKEN_PATHS, tokenRoutes } from './oauth/token.ts'
+import { trialPages } from './oauth/trial.page.ts'
 import { userinfoRoutes } from './oauth/userinfo.ts'
 import { webFingerRoute } from './webfinger.ts'
 
@@ -43,6 +44,7 @@ export async function identityPlugin(app: FastifyInstance, deps: AuthorizeDeps):
     await browser.register(mandateAnswer, deps)
     await browser.register(devicePages, deps)
     await browser.register(appPages, deps)
+    await browser.register(trialPages, deps)
     await browser.register(authorisedAppPages, deps)
     await browser.register(notMePages, deps)
   })

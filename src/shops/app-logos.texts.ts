@@ -22,6 +22,9 @@ export const appLogo = {
   },
   upload: { en: 'Upload', zh: '上传' },
   remove: { en: 'Remove the logo', zh: '移除图标' },
+  elsewhere: { en: 'Use a picture that is somewhere else', zh: '使用其他网站上的图片' },
+  address: { en: 'Address of the picture', zh: '图片地址' },
+  use: { en: 'Use this address', zh: '使用此地址' },
   uploaded: { en: 'The logo is uploaded.', zh: '图标已上传。' },
   removed: { en: 'The logo is removed.', zh: '图标已移除。' },
   waits: {

@@ -13,8 +13,8 @@ import { sendPicture } from '../web/site.ts'
 
 declare module '../web/views.ts' {
   interface PartData {
-    /** The form sends a new picture to the address `action`, or takes the uploaded one away. */
-    'shops/logo': { app: { name: string; logo_url: string | null }; action: string }
+    /** The form sends a new picture to `action`, or takes the logo away. `address` takes that of a picture elsewhere. */
+    'shops/logo': { app: { name: string; logo_url: string | null }; action: string; address?: string }
   }
 }
 

@@ -53,7 +53,8 @@ declare module '../web/views.ts' {
   interface PartData {
     /** `action` is the address of the application, below which its forms are. */
     'shops/link': { shop: Shop; action: string }
-    'shops/no-homepage': { shop: Shop }
+    /** `page` has the field of the homepage. It is empty on that page itself. */
+    'shops/no-homepage': { shop: Shop; page?: string }
   }
 }
 

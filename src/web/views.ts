@@ -107,7 +107,7 @@ export interface PartData {
   /** `isLine`: one line, which scrolls. */
   'parts/copy-field': { name: string; label: string; value: string; isLine?: true }
   /** Opens a guide with the identifiers of an application. */
-  'parts/open-guide': { guide: string; choice: Record<string, string> }
+  'parts/open-guide': { guide: string; choice: Record<string, string>; label?: string }
   'parts/empty': { picture: Icon; title: string; text?: string; link?: { href: string; label: string } }
   /** `attributes` are the further ones, as HTML. With `rows` it takes several lines. `isSecret`: it is not sent back. */
   'parts/field': {

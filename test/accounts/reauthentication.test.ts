@@ -225,12 +225,13 @@ describe('applications on an old sign-in', () => {
   })
 
   it('describe an OAuth application anew, and send its codes nowhere else', async () => {
-    const { client, party, path: page } = await makeOwnedApp(test)
+    const { client, party, settings: page, access } = await makeOwnedApp(test)
     const form = { ...(await client.get(page)).form(page), ...TYPED }
+    const groups = (await client.get(access)).form(access)
     test.clock.advance(5 * MINUTE_MS + 1)
     const before = await storedApp(test, party)
-    for (const change of [{ redirect_uris: 'https://evil.example/cb' }, { allow_groups: 'staff' }])
-      expectRefused(await client.post(page, { ...form, ...change }), page)
+    expectRefused(await client.post(page, { ...form, redirect_uris: 'https://evil.example/cb' }), page)
+    expectRefused(await client.post(access, { ...groups, allow_groups: 'staff' }), access)
     expect(await storedApp(test, party)).toEqual(before)
     expect((await client.post(page, { ...form, description: 'Another' })).status).toBe(303)
   })

@@ -178,7 +178,7 @@ describe('a reset secret', () => {
     expect((await exchange(test, party, code)).status).toBe(401)
     expect((await exchange(test, { ...party, client_secret }, code)).status).toBe(200)
     expect(await countLive(test, party)).toBe(1)
-    const own = await client.get(`/apps/${party.client_id}`)
+    const own = await client.get(`/apps/${party.client_id}/history`)
     expect(own.body).toContain(registry.acts.secret_reset)
     const [entry, ...others] = await trailOf(test, party)
     expect(others).toEqual([])
@@ -220,11 +220,11 @@ describe('the mark of the staff', () => {
   })
 
   it('covers what was shown, not what its owner changed since', async () => {
-    const { client, party, path } = await makeOwnedApp(test)
+    const { client, party, settings } = await makeOwnedApp(test)
     const shown = await admin.get(pathOf(party))
     const mark = (page: Page) => admin.submit(page, `${pathOf(party)}/review`, { reviewed: 'yes' })
     const edit = async (redirect_uris: string) =>
-      client.submit(await client.get(path), path, { ...TYPED, redirect_uris })
+      client.submit(await client.get(settings), settings, { ...TYPED, redirect_uris })
     await edit('https://elsewhere.example/callback')
     await withoutWriting(test, async () => expect((await mark(shown)).status).toBe(409))
     expect(await storedApp(test, party)).toMatchObject({ reviewed_at: null })
@@ -237,10 +237,13 @@ describe('the mark of the staff', () => {
 
 describe('the audit log', () => {
   it('is filtered by subject, action or area, and escapes what it shows', async () => {
-    const { client, party, path } = await makeOwnedApp(test)
+    const { client, party, settings } = await makeOwnedApp(test)
     const other = await makeParty(test)
     await submit(party, 'suspend', { reason: '<script>', confirmed: 'yes' })
-    await client.submit(await client.get(path), path, { name: 'x', redirect_uris: 'https://x.example/' })
+    await client.submit(await client.get(settings), settings, {
+      name: 'x',
+      redirect_uris: 'https://x.example/',
+    })
     const seen = async (filter: Record<string, string>) => {
       const { body, status } = await admin.get(`/admin/audit?${new URLSearchParams(filter)}`)
       expect(status).toBe(200)

@@ -22,6 +22,7 @@ const SHOWS_ITSELF: Record<string, string> = {
   '/tip': 'the pay page of the tip',
   '/oauth2/consent': 'the application',
   '/oauth2/auth/mandate': 'the application',
+  '/apps/:client_id/test': 'the consent page of the application',
   '/payment/applications/:payment_id/test-order': 'the pay page of the new order',
   '/payment/applications/:payment_id/test-trade': 'the pay page of the new order',
   '/l/:slug': 'the pay page of the new order',

@@ -205,17 +205,17 @@ it('judges the group rules of now, also for what the member uses', async () => {
 })
 
 it('is a box on the page of the application, which takes the staff’s mark away', async () => {
-  const { client, party: app, path } = await makeOwnedApp(test)
+  const { client, party: app, path, settings } = await makeOwnedApp(test)
   await changeApp(test, app, { reviewed_at: test.clock.now(), reviewed_by: staff })
   const fields = {
     name: 'Own',
     redirect_uris: 'https://app.example/callback',
     homepage: 'https://own.example/',
   }
-  await client.submit(await client.get(path), path, { ...fields, is_listed: 'true' })
-  const page = await client.get(path)
+  await client.submit(await client.get(settings), settings, { ...fields, is_listed: 'true' })
+  const page = await client.get(settings)
   expect(page.body).toMatch(/name="is_listed" value="true"[^>]* checked/)
-  expect(page.body).toContain(messages.en.registry.fields.is_listed)
+  expect((await client.get(`${path}/history`)).body).toContain(messages.en.registry.fields.is_listed)
   expect(await rowOf(test, 'oauth_apps', { id: app.id })).toMatchObject({
     is_listed: true,
     reviewed_at: null,

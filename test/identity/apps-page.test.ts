@@ -78,6 +78,7 @@ describe('POST /apps', () => {
     expect(answer.headers['cache-control']).toBe('no-store')
     const client_id = /<code[^>]*>([a-z0-9]{24})</.exec(answer.body)?.[1]
     const client_secret = /<code>([A-Za-z0-9]{48})</.exec(answer.body)?.[1]
+    expect(answer.body).toContain(`CLIENT_SECRET=${client_secret}`)
     expect(client_id).toBeTruthy()
     expect(client_secret).toBeTruthy()
     expect(answer.body).toContain('/.well-known/openid-configuration')
@@ -107,10 +108,12 @@ describe('POST /apps', () => {
     expect(answer.status).toBe(200)
     expect(answer.body).not.toContain('client_secret')
     const client_id = /<code[^>]*>([a-z0-9]{24})</.exec(answer.body)?.[1]
-    const own = await client.get(`/apps/${client_id}`)
+    const own = await client.get(`/apps/${client_id}/settings`)
     expect(own.body).toContain('https://books.example/bye')
     expect(own.body).toContain('<option selected>ES256</option>')
-    expect(own.body).not.toContain('name="client_secret"')
+    const secrets = await client.get(`/apps/${client_id}/secrets`)
+    expect(secrets.body).toContain(messages.en.identity.apps.isPublic)
+    expect(secrets.body).not.toContain('name="client_secret"')
     expect(own.body).not.toContain('name="token_endpoint_auth_method"')
   })
 

@@ -623,11 +623,12 @@ describe('the address of the back channel', () => {
     await signOut(member)
     await settled(app, 1)
     const client = await owner.signIn()
-    const path = `/apps/${app.client_id}`
+    const path = `/apps/${app.client_id}/settings`
+    const history = await client.get(`/apps/${app.client_id}/history`)
+    expect(history.body).toContain(messages.en.logoutDeliveries.title)
+    expect(history.body).toContain('Confirmed</span>')
+    expect(history.body).not.toContain(person.username)
     const page = await client.get(path)
-    expect(page.body).toContain(messages.en.logoutDeliveries.title)
-    expect(page.body).toContain('Confirmed</span>')
-    expect(page.body).not.toContain(person.username)
     const fields = { name: 'Club', redirect_uris: 'https://app.example/callback' }
     const saved = await client.submit(page, path, {
       ...fields,

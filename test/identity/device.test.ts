@@ -527,7 +527,7 @@ describe('a sign-in on a device', () => {
 
 describe('the switch', () => {
   it('is a box on the page of the application, and takes the staff’s mark away', async () => {
-    const { owner, client, party: app, path } = await makeOwnedApp(test)
+    const { owner, client, party: app, settings } = await makeOwnedApp(test)
     await changeApp(test, app, { reviewed_at: new Date(), reviewed_by: owner.id })
     const fields = {
       name: 'Reading Club',
@@ -535,15 +535,18 @@ describe('the switch', () => {
       redirect_uris: 'https://app.example/callback',
       id_token_signed_response_alg: 'RS256',
     }
-    const saved = await client.submit(await client.get(path), path, { ...fields, grant_types: DEVICE_GRANT })
+    const saved = await client.submit(await client.get(settings), settings, {
+      ...fields,
+      grant_types: DEVICE_GRANT,
+    })
     expect(saved.status).toBe(303)
-    const page = await client.get(path)
+    const page = await client.get(settings)
     expect(page.body).toContain(messages.en.registry.fields.grant_types)
     expect(page.body).toMatch(/name="grant_types"[^>]* checked/)
     expect(await begin({}, app)).toMatchObject({ status: 200 })
     const { reviewed_at } = await rowOf(test, 'oauth_apps', { id: app.id })
     expect(reviewed_at).toBeNull()
-    await client.submit(page, path, fields)
+    await client.submit(page, settings, fields)
     expect(await begin({}, app)).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } })
   })
 

@@ -104,7 +104,7 @@ describe('an application with web, loopback and private-use addresses', () => {
     })
     expect(page.status).toBe(303)
     const shown = await own.get(page.location!)
-    const path = `/apps/${/<code[^>]*>([a-z0-9]{24})</.exec(shown.body)![1]}`
+    const path = `/apps/${/<code[^>]*>([a-z0-9]{24})</.exec(shown.body)![1]}/settings`
     const changed = {
       name: 'Photos',
       redirect_uris: `${IMMICH}\n${WEB}`,

@@ -5,22 +5,30 @@ import type { Browser, Page, TestApp } from '../harness/harness.ts'
 import { rowsOf } from '../harness/rows.ts'
 import { makeParty, type Party, REDIRECT_URI } from './relying-party.ts'
 
-export type OwnedApp = { owner: Person; client: Browser; party: Party; path: string }
+/** `path` is its overview. The others are the pages below it that have forms. */
+export type OwnedApp = {
+  owner: Person
+  client: Browser
+  party: Party
+  path: string
+  settings: string
+  access: string
+  secrets: string
+}
 
 export async function makeOwnedApp(test: TestApp, values: Record<string, unknown> = {}): Promise<OwnedApp> {
   const owner = await makePerson(test, { username: 'bob' })
   const party = await makeParty(test, { description: 'Books', ...values }, owner)
-  return { owner, client: await owner.signIn(), party, path: `/apps/${party.client_id}` }
+  const path = `/apps/${party.client_id}`
+  const pages = { path, settings: `${path}/settings`, access: `${path}/access`, secrets: `${path}/secrets` }
+  return { owner, client: await owner.signIn(), party, ...pages }
 }
 
 export const TYPED = {
   name: 'Reading Club',
   description: 'Books',
   homepage: '',
-  logo_url: '',
   redirect_uris: REDIRECT_URI,
-  allow_groups: '',
-  deny_groups: '',
 }
 
 export async function storedApp(test: TestApp, { client_id }: Pick<Party, 'client_id'>) {

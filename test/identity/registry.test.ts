@@ -26,7 +26,11 @@ const HOUR_MS = 60 * MINUTE_MS
 
 const test = await useTestApp()
 
-const FORMS = ['', '/preview', '/secrets', '/secrets/0123456789ab/end', '/delete']
+const PAGES = ['', '/test', '/test/answer', '/access', '/secrets', '/history', '/settings']
+const FORMS = [
+  ...['/test', '/settings', '/access', '/access/preview', '/secrets', '/secrets/0123456789ab/end', '/delete'],
+  ...['/confirm', '/logo/address'],
+]
 
 describe('an application’s page', () => {
   it('shows the owner everything but the secret', async () => {
@@ -45,7 +49,7 @@ describe('an application’s page', () => {
     const { party, path } = await makeOwnedApp(test)
     const mallory = await (await makePerson(test, { username: 'mallory', is_admin: true })).signIn()
     const { form_token = '' } = (await mallory.get('/apps')).form('/apps')
-    expect((await mallory.get(path)).status).toBe(404)
+    for (const page of PAGES) expect([page, (await mallory.get(path + page)).status]).toEqual([page, 404])
     for (const form of FORMS) {
       const fields = { ...TYPED, form_token, client_secret: party.client_secret, typed_name: TYPED.name }
       const answer = await withoutWriting(test, () =>
@@ -61,30 +65,24 @@ describe('an application’s page', () => {
 
 describe('editing', () => {
   it('changes what differs, and writes down what was before and after', async () => {
-    const { client, owner, party, path } = await makeOwnedApp(test)
-    const answer = await client.submit(await client.get(path), path, {
+    const { client, owner, party, settings } = await makeOwnedApp(test)
+    const answer = await client.submit(await client.get(settings), settings, {
       ...TYPED,
       name: 'Book Club',
       homepage: 'https://books.example/about',
-      logo_url: 'https://books.example/logo.png',
       redirect_uris: 'https://books.example/cb\nhttp://localhost:3000/cb',
-      deny_groups: 'trust_level_0',
     })
-    expect(answer).toMatchObject({ status: 303, location: path })
+    expect(answer).toMatchObject({ status: 303, location: settings })
     const changed = {
       name: 'Book Club',
       homepage: 'https://books.example/about',
-      logo_url: 'https://books.example/logo.png',
       redirect_uris: ['https://books.example/cb', 'http://localhost:3000/cb'],
-      deny_groups: ['trust_level_0'],
     }
     expect(await storedApp(test, party)).toMatchObject({ ...changed, description: 'Books', allow_groups: [] })
     const before = {
       name: 'Reading Club',
       homepage: null,
-      logo_url: null,
       redirect_uris: ['https://app.example/callback'],
-      deny_groups: [],
     }
     expect(await trailOf(test, party)).toEqual([
       {
@@ -96,14 +94,33 @@ describe('editing', () => {
     ])
     const page = await client.get(answer.location!)
     expect(page.body).toContain('Saved: name, ')
-    expect(page.body).toContain('src="https://books.example/logo.png"')
-    expect(page.body).toContain(t.deniesLevel(0))
+  })
+
+  it('of the groups leaves everything else, and warns of a level that blocks everyone', async () => {
+    const { client, party, path, access } = await makeOwnedApp(test)
+    const before = await storedApp(test, party)
+    const rules = { allow_groups: 'crew', deny_groups: 'trust_level_0' }
+    const answer = await client.submit(await client.get(access), access, rules)
+    expect(answer).toMatchObject({ status: 303, location: access })
+    const after = { allow_groups: ['crew'], deny_groups: ['trust_level_0'] }
+    expect(await storedApp(test, party)).toEqual({ ...before, ...after })
+    expect((await client.get(access)).body).toContain(t.deniesLevel(0))
+    expect((await client.get(`${path}/history`)).body).toContain(t.fields.deny_groups)
+  })
+
+  it('shows a logo that is somewhere else, by its address', async () => {
+    const { client, party, path, settings } = await makeOwnedApp(test)
+    const logo_url = 'https://books.example/logo.png'
+    const answer = await client.submit(await client.get(settings), `${path}/logo/address`, { logo_url })
+    expect(answer).toMatchObject({ status: 303, location: settings })
+    expect((await storedApp(test, party))!.logo_url).toBe(logo_url)
+    expect((await client.get(path)).body).toContain(`src="${logo_url}"`)
   })
 
   it('that changes nothing writes nothing', async () => {
-    const { client, path } = await makeOwnedApp(test)
-    const page = await client.get(path)
-    const answer = await withoutWriting(test, () => client.submit(page, path, TYPED))
+    const { client, settings } = await makeOwnedApp(test)
+    const page = await client.get(settings)
+    const answer = await withoutWriting(test, () => client.submit(page, settings, TYPED))
     expect(answer.status).toBe(303)
   })
 
@@ -122,24 +139,26 @@ describe('editing', () => {
     ['redirect_uris', ''],
     ['allow_groups', 'x'.repeat(101)],
   ])('refuses a wrong %s (%s), keeps what was typed and changes nothing', async (field, text) => {
-    const { client, party, path } = await makeOwnedApp(test)
+    const { client, party, path, settings, access } = await makeOwnedApp(test)
     const before = await storedApp(test, party)
-    const page = await client.get(path)
-    const typed = { ...TYPED, name: 'Another', [field]: text }
-    const answer = await withoutWriting(test, () => client.submit(page, path, typed))
+    const isGroups = field === 'allow_groups'
+    const page = await client.get(isGroups ? access : settings)
+    const action = isGroups ? access : field === 'logo_url' ? `${path}/logo/address` : settings
+    const typed = { ...(action === settings && { ...TYPED, name: 'Another' }), [field]: text }
+    const answer = await withoutWriting(test, () => client.submit(page, action, typed))
     expect(answer.status).toBe(400)
     expect(answer.body).toContain(`id="${field}-problem"`)
-    if (field !== 'name') expect(answer.body).toContain('value="Another"')
+    if (action === settings && field !== 'name') expect(answer.body).toContain('value="Another"')
     expect(await storedApp(test, party)).toEqual(before)
   })
 
   it('of reviewed facts removes the mark; of groups does not', async () => {
-    const { client, owner, party, path } = await makeOwnedApp(test)
+    const { client, owner, party, settings, access } = await makeOwnedApp(test)
     const reviewed = { reviewed_at: test.clock.now(), reviewed_by: owner.id }
     await changeApp(test, party, reviewed)
-    await client.submit(await client.get(path), path, { ...TYPED, allow_groups: 'crew' })
+    await client.submit(await client.get(access), access, { allow_groups: 'crew' })
     expect(await storedApp(test, party)).toMatchObject(reviewed)
-    await client.submit(await client.get(path), path, { ...TYPED, name: 'Your Bank' })
+    await client.submit(await client.get(settings), settings, { ...TYPED, name: 'Your Bank' })
     expect(await storedApp(test, party)).toMatchObject({ reviewed_at: null, reviewed_by: null })
     const actions = (await trailOf(test, party)).map(({ action }) => action)
     expect(actions).toEqual(['oauth_app.updated', 'oauth_app.updated', 'oauth_app.review_withdrawn'])
@@ -149,17 +168,20 @@ describe('editing', () => {
       { resource_uri: 'https://app.example/service' },
       { grant_types: DEVICE_GRANT },
     ]) {
-      await client.submit(await client.get(path), path, TYPED)
+      await client.submit(await client.get(settings), settings, TYPED)
       await changeApp(test, party, reviewed)
-      await client.submit(await client.get(path), path, { ...TYPED, ...more })
+      await client.submit(await client.get(settings), settings, { ...TYPED, ...more })
       expect([more, (await storedApp(test, party))!.reviewed_at]).toEqual([more, null])
     }
   })
 
   it('a redirect address taken away is good for nothing at once', async () => {
-    const { client, party, path } = await makeOwnedApp(test)
+    const { client, party, settings } = await makeOwnedApp(test)
     const { code } = await authorize(client, party)
-    await client.submit(await client.get(path), path, { ...TYPED, redirect_uris: 'https://new.example/' })
+    await client.submit(await client.get(settings), settings, {
+      ...TYPED,
+      redirect_uris: 'https://new.example/',
+    })
     expect(await exchange(test, party, code)).toMatchObject({ body: { error: 'invalid_redirect_uri' } })
   })
 })
@@ -168,7 +190,7 @@ describe('the preview of who would get in', () => {
   it('counts by the deciding rule, with a few names, and saves nothing', async () => {
     const own = await startTestApp()
     try {
-      const { client, path, owner } = await makeOwnedApp(own)
+      const { client, access, owner } = await makeOwnedApp(own)
       await makePerson(own, { username: 'newbie', trust_level: 0 })
       await makePerson(own, { username: 'crewman', trust_level: 1, groups: ['Crew'] })
       await makePerson(own, { username: 'rogue', trust_level: 4, groups: ['Shadow', 'crew'] })
@@ -178,9 +200,9 @@ describe('the preview of who would get in', () => {
 
       const rules = { allow_groups: 'trust_level_2\nCREW', deny_groups: 'shadow' }
       await changePerson(own, owner, { is_admin: true })
-      const page = await client.get(path)
+      const page = await client.get(access)
       const answer = await withoutWriting(own, () =>
-        client.post(`${path}/preview`, { ...page.form(path), ...TYPED, name: 'Typed', ...rules }),
+        client.post(`${access}/preview`, { ...page.form(access), ...rules }),
       )
       expect(answer.status).toBe(200)
       const rows = [
@@ -195,7 +217,7 @@ describe('the preview of who would get in', () => {
       expect(rows[0]![3]).toContain('@crewman')
       expect(rows[0]![3]).toContain(`@${owner.username}`)
       expect(answer.body).not.toContain(hidden.username)
-      expect(answer.body).toContain('value="Typed"')
+      expect(answer.body).toContain('>shadow</textarea>')
     } finally {
       await own.close()
     }
@@ -204,17 +226,16 @@ describe('the preview of who would get in', () => {
   it('hides members and exact counts of groups its reader is outside', async () => {
     const own = await startTestApp()
     try {
-      const { client, path, owner } = await makeOwnedApp(own)
+      const { client, access, owner } = await makeOwnedApp(own)
       const [secret] = await Promise.all([
         makePerson(own, { username: 'spy', trust_level: 4, groups: ['Ring'] }),
         ...Array.from({ length: 11 }, () => makePerson(own, { username: 'crewman', groups: ['Crew'] })),
       ])
       await joinGroup(own, owner.id, 'crew')
       const preview = async (allow_groups: string, deny_groups = '') => {
-        const form = (await client.get(path)).form(path)
-        const { body } = await client.post(`${path}/preview`, {
+        const form = (await client.get(access)).form(access)
+        const { body } = await client.post(`${access}/preview`, {
           ...form,
-          ...TYPED,
           allow_groups,
           deny_groups,
         })
@@ -252,48 +273,50 @@ describe('the preview of who would get in', () => {
   })
 
   it('says that denying a level denies every level above', async () => {
-    const { client, path } = await makeOwnedApp(test)
-    const rules = { ...TYPED, deny_groups: 'trust_level_3\ntrust_level_1' }
-    const page = await client.get(path)
-    const answer = await client.post(`${path}/preview`, { ...page.form(path), ...rules })
+    const { client, access } = await makeOwnedApp(test)
+    const rules = { deny_groups: 'trust_level_3\ntrust_level_1' }
+    const page = await client.get(access)
+    const answer = await client.post(`${access}/preview`, { ...page.form(access), ...rules })
     expect(answer.body).toContain(t.deniesLevel(1))
   })
 })
 
 describe('a session that has grown old', () => {
   it('makes, ends and deletes nothing until its member signs in again', async () => {
-    const { client, party, path, owner } = await makeOwnedApp(test)
-    const page = await client.get(path)
-    const end = /action="([^"]+\/end)"/.exec(page.body)![1]!
-    const forms: [string, Record<string, string>][] = [
-      [`${path}/secrets`, { client_secret: party.client_secret, overlap_hours: '24' }],
-      [end, {}],
-      [`${path}/delete`, { typed_name: TYPED.name }],
+    const { client, party, path, settings, secrets, owner } = await makeOwnedApp(test)
+    const page = await client.get(settings)
+    const ofSecrets = await client.get(secrets)
+    const end = /action="([^"]+\/end)"/.exec(ofSecrets.body)![1]!
+    const forms: [string, string, Record<string, string>][] = [
+      [secrets, secrets, { client_secret: party.client_secret, overlap_hours: '24' }],
+      [secrets, end, {}],
+      [settings, `${path}/delete`, { typed_name: TYPED.name }],
     ]
     test.clock.advance(10 * MINUTE_MS + 1)
-    for (const [action, fields] of forms) {
-      const answer = await withoutWriting(test, () => client.submit(page, action, fields))
+    for (const [from, action, fields] of forms) {
+      const answer = await withoutWriting(test, () =>
+        client.submit(from === secrets ? ofSecrets : page, action, fields),
+      )
       expect(answer.status).toBe(409)
-      expect(answer.body).toContain(`href="/sign-in?return_to=${encodeURIComponent(path)}&amp;login_hint=`)
+      expect(answer.body).toContain(`href="/sign-in?return_to=${encodeURIComponent(from)}&amp;login_hint=`)
     }
-    expect((await client.submit(page, path, TYPED)).status).toBe(303)
+    expect((await client.submit(page, settings, TYPED)).status).toBe(303)
 
     const again = await owner.signIn()
-    const [secrets, fields] = forms[0]!
-    expect((await sendSurely(again, await again.get(path), secrets, fields)).answer.status).toBe(303)
-    expect((await sendSurely(again, await again.get(path), end)).answer.status).toBe(303)
-    const [deletion, name] = forms[2]!
-    expect((await again.submit(await again.get(path), deletion, name)).status).toBe(303)
+    const [, action, fields] = forms[0]!
+    expect((await sendSurely(again, await again.get(secrets), action, fields)).answer.status).toBe(303)
+    expect((await sendSurely(again, await again.get(secrets), end)).answer.status).toBe(303)
+    const [, deletion, name] = forms[2]!
+    expect((await again.submit(await again.get(settings), deletion, name)).status).toBe(303)
     expect(await storedApp(test, party)).toBeUndefined()
   })
 })
 
 describe('secrets', () => {
   async function addedBy(owned: Awaited<ReturnType<typeof makeOwnedApp>>, fields = {}) {
-    const { client, party, path } = owned
-    const action = `${path}/secrets`
+    const { client, party, secrets: action } = owned
     const shown = { client_secret: party.client_secret, overlap_hours: '24', ...fields }
-    const asked = await client.submit(await client.get(path), action, shown)
+    const asked = await client.submit(await client.get(action), action, shown)
     if (asked.status !== 200) return asked
     const { location } = await client.submit(asked, action)
     return client.get(location!)
@@ -349,57 +372,58 @@ describe('secrets', () => {
     expect((await refused(other.party.client_secret)).status).toBe(400)
     const second = toldSecret(await addedBy(owned, { overlap_hours: '0' }))
     expect((await refused(owned.party.client_secret)).status).toBe(400)
-    const page = await owned.client.get(owned.path)
+    const page = await owned.client.get(owned.secrets)
     const third = toldSecret(await addedBy(owned, { client_secret: second, overlap_hours: '1' }))
-    const beside = { ...page.form(`${owned.path}/secrets`), client_secret: third, overlap_hours: '0' }
-    const answer = await withoutWriting(test, () => owned.client.post(`${owned.path}/secrets`, beside))
+    const beside = { ...page.form(owned.secrets), client_secret: third, overlap_hours: '0' }
+    const answer = await withoutWriting(test, () => owned.client.post(owned.secrets, beside))
     expect(answer.status).toBe(400)
     expect(answer.body).toContain(t.secretProblems.two_live)
     expect(await countLive(test, owned.party)).toBe(2)
   })
 
   it('asks first, with the effect, and takes no proof of another session', async () => {
-    const { client, owner, party, path } = await makeOwnedApp(test)
+    const { client, owner, party, secrets: action } = await makeOwnedApp(test)
     const member = await (await makePerson(test)).signIn()
     await obtainTokens(test, member, party)
-    const action = `${path}/secrets`
     const shown = { client_secret: party.client_secret, overlap_hours: '24' }
-    const asked = await withoutWriting(test, async () => client.submit(await client.get(path), action, shown))
+    const asked = await withoutWriting(test, async () =>
+      client.submit(await client.get(action), action, shown),
+    )
     expect(asked.body).toContain(t.sureAdd)
     expect(asked.body).toMatch(new RegExp(`${t.affected}</dt>\\s*<dd[^>]*>1<`))
     expect(asked.body).not.toContain(party.client_secret)
     const elsewhere = await owner.signIn()
-    const { form_token = '' } = (await elsewhere.get(path)).form(action)
+    const { form_token = '' } = (await elsewhere.get(action)).form(action)
     const stolen = { ...asked.form(action), form_token }
     const refused = await withoutWriting(test, () => elsewhere.post(action, stolen))
     expect(refused.status).toBe(400)
     const { location } = await client.submit(asked, action)
     expect(toldSecret(await client.get(location!))).not.toBe(party.client_secret)
-    expect((await client.get(path)).body).not.toMatch(/<code>[A-Za-z0-9]{48}</)
+    expect((await client.get(action)).body).not.toMatch(/<code>[A-Za-z0-9]{48}</)
   })
 
   it('one can be ended at once, and its tokens stay', async () => {
-    const { client, party, path } = await makeOwnedApp(test)
+    const { client, party, secrets } = await makeOwnedApp(test)
     const tokens = await obtainTokens(test, client, party)
-    const page = await client.get(path)
+    const page = await client.get(secrets)
     const action = /action="([^"]+\/end)"/.exec(page.body)![1]!
     const { asked, answer } = await sendSurely(client, page, action)
     expect(asked.body).toContain(t.sureEndLast('Reading Club'))
     expect(asked.body).toContain('<dd>1</dd>')
-    expect(answer).toMatchObject({ status: 303, location: path })
-    expect((await client.get(path)).body).toContain(t.endedLast('').split('… ')[1])
+    expect(answer).toMatchObject({ status: 303, location: secrets })
+    expect((await client.get(secrets)).body).toContain(t.endedLast('').split('… ')[1])
     expect((await refresh(test, party, tokens.refresh_token)).status).toBe(401)
     expect((await userinfo(test, tokens.access_token)).status).toBe(200)
     const again = await withoutWriting(test, () => client.submit(page, action))
     expect(again.status).toBe(404)
     expect((await trailOf(test, party)).map(({ action }) => action)).toEqual(['oauth_app.secret_ended'])
-    expect((await client.get(path)).body).toContain(t.noSecrets)
+    expect((await client.get(secrets)).body).toContain(t.noSecrets)
   })
 
   it('their last use is shown, to within minutes', async () => {
-    const { client, party, path } = await makeOwnedApp(test)
+    const { client, party, secrets } = await makeOwnedApp(test)
     const used = async () => (await rowOf(test, 'app_secrets', { app_id: party.id })).last_used_at
-    expect((await client.get(path)).body).toContain('<dd>never</dd>')
+    expect((await client.get(secrets)).body).toContain('<dd>never</dd>')
     await exchange(test, { ...party, client_secret: 'wrong' }, 'x')
     expect(await used()).toBeNull()
     const first = test.clock.now()
@@ -416,11 +440,11 @@ describe('secrets', () => {
 
 describe('deleting', () => {
   it('ends everything it was given, for who types its name', async () => {
-    const { client, owner, party, path } = await makeOwnedApp(test)
+    const { client, owner, party, path, settings } = await makeOwnedApp(test)
     const member = await (await makePerson(test)).signIn()
     const tokens = await obtainTokens(test, member, party)
     const { code } = await authorize(member, party)
-    const page = await client.get(path)
+    const page = await client.get(settings)
     expect(page.body).toContain(t.members('1', 1, false))
 
     const wrong = await withoutWriting(test, () =>

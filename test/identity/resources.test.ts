@@ -249,10 +249,10 @@ describe('the address of a service', () => {
   it('stays known while its application changes, until it changes itself', async () => {
     const resource_uri = 'https://kept.example/api'
     const redirect_uris = ['https://kept.example/cb']
-    const { client, path } = await makeOwnedApp(test, { redirect_uris, resource_uri })
+    const { client, settings } = await makeOwnedApp(test, { redirect_uris, resource_uri })
     const fields = { name: 'Kept', redirect_uris: redirect_uris.join('\n') }
     const save = async (uri: string) =>
-      client.submit(await client.get(path), path, { ...fields, resource_uri: uri })
+      client.submit(await client.get(settings), settings, { ...fields, resource_uri: uri })
     expect((await save(resource_uri)).status).toBe(303)
     expect((await tokensFor(resource_uri)).access_token).toBeTruthy()
     expect((await save(`${resource_uri}/2`)).status).toBe(303)
@@ -287,17 +287,19 @@ describe('the address of a service', () => {
   })
 
   it('is set on the page of the application, which says when it is another one’s', async () => {
-    const { client, path } = await makeOwnedApp(test, { redirect_uris: ['https://tools.example/callback'] })
+    const { client, settings } = await makeOwnedApp(test, {
+      redirect_uris: ['https://tools.example/callback'],
+    })
     const fields = { name: 'Shed', redirect_uris: 'https://tools.example/callback' }
     const save = async (resource_uri: string) =>
-      client.submit(await client.get(path), path, { ...fields, resource_uri })
+      client.submit(await client.get(settings), settings, { ...fields, resource_uri })
     for (const resource_uri of [SERVICE, 'https://other.example/']) {
       const page = await save(resource_uri)
       expect(page.status).toBe(400)
       expect(page.body).toContain(t.apps.problems.resource_uri)
     }
     expect((await save('https://tools.example/own')).status).toBe(303)
-    expect((await client.get(path)).body).toContain('value="https://tools.example/own"')
+    expect((await client.get(settings)).body).toContain('value="https://tools.example/own"')
     const created = await client.submit(await client.get('/apps'), '/apps', {
       ...fields,
       resource_uri: SERVICE,

@@ -53,16 +53,3 @@ describe('the sign-ins of an application', () => {
     expect(after).not.toContain(t.none)
   })
 })
-
-describe('the consent page of an own application', () => {
-  it('is shown to an owner who has allowed it, and its code is worth nothing', async () => {
-    const { client, party, path } = await makeOwnedApp(test)
-    await obtainTokens(test, client, party)
-    const [, href] = /href="(\/oauth2\/auth\?[^"]+)"/.exec((await client.get(path)).body)!
-    const page = await client.get(unescaped(href!))
-    expect(page.status).toBe(200)
-    const answer = await client.submit(page, '/oauth2/consent', { decision: 'allow' })
-    const code = new URL(answer.location!).searchParams.get('code')!
-    expect((await exchange(test, party, code)).body).toMatchObject({ error: 'invalid_grant' })
-  })
-})

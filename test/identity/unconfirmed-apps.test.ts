@@ -171,8 +171,8 @@ describe('an application that another one registers in a member’s name', () =>
     const page = await client.get('/apps')
     expect(page.body.indexOf('Lantern')).toBeLessThan(page.body.indexOf('Newer'))
     const path = `/apps/${body.client_id}`
-    expect(page.body).toContain(`href="${path}#remove"`)
-    const own = await client.get(path)
+    expect(page.body).toContain(`href="${path}/settings#remove"`)
+    const own = await client.get(`${path}/settings`)
     const gone = await client.submit(own, `${path}/delete`, { typed_name: 'Lantern' })
     expect(gone).toMatchObject({ status: 303, location: '/apps' })
     expect((await client.get('/apps')).body).not.toContain('>Lantern<')

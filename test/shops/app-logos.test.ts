@@ -16,9 +16,9 @@ const DAY_MS = 86_400_000
 /** One application of a kind, its owner's browser, and how its row and pages are found. */
 const KINDS = {
   'sign-in application': async () => {
-    const { client, party, path } = await makeOwnedApp(test)
+    const { client, party, path, settings } = await makeOwnedApp(test)
     const stored = () => rowOf(test, 'oauth_apps', { id: party.id })
-    return { client, page: path, url: `${path}/logo`, edit: path, stored, fields: TYPED }
+    return { client, page: settings, url: `${path}/logo`, edit: settings, stored, fields: TYPED }
   },
   'payment application': async () => {
     const merchant = await makeMerchant(test)
@@ -96,7 +96,7 @@ describe.each(Object.entries(KINDS))('the logo of a %s', (_kind, open) => {
 })
 
 it('an upload takes the staff’s mark away, and says so', async () => {
-  const { client, party, path } = await makeOwnedApp(test)
+  const { client, party, path, settings } = await makeOwnedApp(test)
   const admin = await makePerson(test, { is_admin: true })
   await setRows(
     test,
@@ -104,7 +104,7 @@ it('an upload takes the staff’s mark away, and says so', async () => {
     { id: party.id },
     { reviewed_at: test.clock.now(), reviewed_by: admin.id },
   )
-  await send(client, { page: path, url: `${path}/logo` })
+  await send(client, { page: settings, url: `${path}/logo` })
   expect((await rowOf(test, 'oauth_apps', { id: party.id })).reviewed_at).toBeNull()
   expect((await trailOf(test, party)).map(({ action }) => action)).toEqual([
     'oauth_app.updated',
@@ -136,19 +136,21 @@ it('a logo that no application shows is deleted after a day', async () => {
   const [shown, former] = [await makeOwnedApp(test), await makeOwnedApp(test)]
   const merchant = await makeMerchant(test)
   const base = `/payment/applications/${merchant.payment_id}`
-  await send(shown.client, { page: shown.path, url: `${shown.path}/logo` }, picture(20, 20))
+  await send(shown.client, { page: shown.settings, url: `${shown.path}/logo` }, picture(20, 20))
   await send(
     await merchant.owner.signIn(),
     { page: `${base}/settings`, url: `${base}/logo` },
     picture(21, 21),
   )
-  await send(former.client, { page: former.path, url: `${former.path}/logo` }, picture(22, 22))
+  await send(former.client, { page: former.settings, url: `${former.path}/logo` }, picture(22, 22))
   const addresses = await Promise.all([
     rowOf(test, 'oauth_apps', { id: shown.party.id }),
     rowOf(test, 'payment_apps', { id: merchant.id }),
     rowOf(test, 'oauth_apps', { id: former.party.id }),
   ])
-  await former.client.submit(await former.client.get(former.path), `${former.path}/logo`, { remove: 'yes' })
+  await former.client.submit(await former.client.get(former.settings), `${former.path}/logo`, {
+    remove: 'yes',
+  })
   const served = async () =>
     Promise.all(addresses.map(async ({ logo_url }) => (await test.app.inject(logo_url!)).statusCode))
   await deleteExpiredRows(test.deps)
@@ -159,9 +161,9 @@ it('a logo that no application shows is deleted after a day', async () => {
 })
 
 it('a member uploads at most twenty logos an hour', async () => {
-  const { client, path } = await makeOwnedApp(test)
+  const { client, path, settings } = await makeOwnedApp(test)
   const statuses = []
   for (let i = 0; i < 21; i++)
-    statuses.push((await send(client, { page: path, url: `${path}/logo` }, picture(9, 9, i))).statusCode)
+    statuses.push((await send(client, { page: settings, url: `${path}/logo` }, picture(9, 9, i))).statusCode)
   expect(statuses).toEqual([...Array(20).fill(303), 429])
 })

@@ -75,7 +75,7 @@ describe('linking', () => {
       const owner = await pair.merchant.owner.signIn()
       const [page, base, other] =
         kind === 'sign_in'
-          ? [signIn, signIn, pair.merchant.payment_id]
+          ? [`${signIn}/settings`, signIn, pair.merchant.payment_id]
           : [`${payment}/settings`, payment, pair.party.client_id]
       const name = kind === 'sign_in' ? 'Tea Club' : `Shop of ${pair.merchant.owner.username}`
       const shown = await owner.get(page)
@@ -114,9 +114,10 @@ describe('linking', () => {
       await makeMerchant(test, { twinOf: pair.merchant }),
     ]
     const owner = await pair.merchant.owner.signIn()
-    const page = await owner.get(pagesOf(pair).signIn)
+    const settings = `${pagesOf(pair).signIn}/settings`
+    const page = await owner.get(settings)
     for (const { payment_id } of [stranger, test_app]) expect(page.body).not.toContain(payment_id)
-    const token = { form_token: page.form(pagesOf(pair).signIn).form_token!, named_by: 'payment' }
+    const token = { form_token: page.form(settings).form_token!, named_by: 'payment' }
     const refused = async (other: string) => {
       const asks = `${pagesOf(pair).signIn}/link?other=${other}`
       const { status } = await owner.get(asks)
@@ -206,7 +207,9 @@ describe('a linked shop', () => {
     const { signIn, payment } = pagesOf(pair)
     const owner = await pair.merchant.owner.signIn()
     const fields = { ...TYPED, redirect_uris: pair.party.redirect_uri, homepage: HOMEPAGE }
-    await owner.submit(await owner.get(signIn), signIn, { ...fields, name: 'Green Tea', logo_url: LOGO })
+    const settings = `${signIn}/settings`
+    await owner.submit(await owner.get(settings), settings, { ...fields, name: 'Green Tea' })
+    await owner.submit(await owner.get(settings), `${signIn}/logo/address`, { logo_url: LOGO })
     const green = { name: 'Green Tea', logo_url: LOGO }
     expect(await facesOf(pair)).toEqual([green, green])
     const edited = settingsForm({ name: 'Black Tea', callback_url: pair.merchant.callbackUrl })
@@ -243,8 +246,9 @@ describe('a linked shop', () => {
     const { signIn } = pagesOf(pair)
     await setRows(test, 'payment_apps', { id: pair.merchant.id }, { status: 'suspended' })
     const owner = await pair.merchant.owner.signIn()
-    const fields = { ...TYPED, redirect_uris: pair.party.redirect_uri, homepage: HOMEPAGE, logo_url: LOGO }
-    const answer = await owner.submit(await owner.get(signIn), signIn, { ...fields, name: 'Renamed' })
+    const fields = { ...TYPED, redirect_uris: pair.party.redirect_uri, homepage: HOMEPAGE }
+    const settings = `${signIn}/settings`
+    const answer = await owner.submit(await owner.get(settings), settings, { ...fields, name: 'Renamed' })
     expect(answer.status).toBe(409)
     expect(answer.body).toContain(t.suspended)
     expect((await facesOf(pair))[0]!.name).toBe('Tea Club')
@@ -299,7 +303,8 @@ describe('a linked shop', () => {
     async (kind) => {
       const pair = await makeLinked()
       const { signIn, payment } = pagesOf(pair)
-      const [page, base] = kind === 'sign_in' ? [signIn, signIn] : [`${payment}/settings`, payment]
+      const [page, base] =
+        kind === 'sign_in' ? [`${signIn}/settings`, signIn] : [`${payment}/settings`, payment]
       const owner = await pair.merchant.owner.signIn()
       expect((await owner.get(page)).body).toContain(`href="${base}/unlink"`)
       const shown = await owner.get(`${base}/unlink`)
@@ -377,7 +382,7 @@ describe('a linked shop', () => {
     const pair = await makeLinked()
     const { signIn } = pagesOf(pair)
     const owner = await pair.merchant.owner.signIn()
-    await owner.submit(await owner.get(signIn), `${signIn}/delete`, { typed_name: 'Tea Club' })
+    await owner.submit(await owner.get(`${signIn}/settings`), `${signIn}/delete`, { typed_name: 'Tea Club' })
     expect(await rowsOf(test, 'shop_links', { payment_app_id: pair.merchant.id })).toEqual([])
     expect((await actsOn(pair.merchant.payment_id)).at(-1)).toBe('unlinked')
   })

@@ -43,7 +43,10 @@ const shop =
     `/payment/applications/${merchant.payment_id}/${place}`
 const codesOfSale = ({ merchant, selling }: World) =>
   `/payment/applications/${merchant.payment_id}/links/${selling.sale}/codes`
-const ownApp = ({ oauth }: World) => `/apps/${oauth.open.client_id}`
+const ownApp =
+  (place: string) =>
+  ({ oauth }: World) =>
+    `/apps/${oauth.open.client_id}/${place}`
 const member = ({ people }: World) => `/admin/members/${people.buyer.id}`
 
 const actOf = ({ people }: World) => ({ reason: 'For a test', actor_id: people.admin.id, ip: '203.0.113.7' })
@@ -55,15 +58,14 @@ function isDone(error: unknown): void {
 
 const caps = { charge_max: '1000', period_max: '2000' }
 const reason = { reason: 'Sold the same ticket twice' }
-const app = {
+const logo_url = 'https://app.example.org/logo.png'
+const groups = { allow_groups: 'trust_level_2', deny_groups: 'suspended' }
+const settings = {
   name: 'Night Reading',
   redirect_uris: 'https://app.example.org/callback',
   description: 'Books after dark',
   homepage: 'https://app.example.org/',
-  logo_url: 'https://app.example.org/logo.png',
   post_logout_redirect_uris: 'https://app.example.org/bye',
-  allow_groups: 'trust_level_2',
-  deny_groups: 'suspended',
   backchannel_logout_uri: 'https://app.example.org/signed-out',
   resource_uri: 'https://app.example.org/api',
 }
@@ -117,11 +119,13 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
     },
     { username: 'somebody-else' },
   ),
-  '/apps': merchant('/apps', app),
-  '/apps/:client_id': merchant(ownApp, app),
-  '/apps/:client_id/preview': merchant(ownApp, app, { button: '/preview' }),
-  '/apps/:client_id/delete': merchant(ownApp, { typed_name: 'Chess' }),
-  '/apps/:client_id/secrets': merchant(ownApp, { client_secret: 'not-the-secret' }),
+  '/apps': merchant('/apps', { ...settings, ...groups }),
+  '/apps/:client_id/settings': merchant(ownApp('settings'), settings),
+  '/apps/:client_id/logo/address': merchant(ownApp('settings'), { logo_url }),
+  '/apps/:client_id/access': merchant(ownApp('access'), groups),
+  '/apps/:client_id/access/preview': merchant(ownApp('access'), groups, { button: '/preview' }),
+  '/apps/:client_id/delete': merchant(ownApp('settings'), { typed_name: 'Chess' }),
+  '/apps/:client_id/secrets': merchant(ownApp('secrets'), { client_secret: 'not-the-secret' }),
   '/device': buyer('/device', { user_code: 'BBBB-CCCC' }),
   '/l/:slug': buyer(({ selling }) => `/l/${selling.free}`, { amount: '50' }),
   '/tip': buyer('/tip?to_id=5150&post=/t/ginger-cat-photos/12/3', { amount: '20' }),
@@ -332,6 +336,7 @@ export const BUTTONS = [
   '/account/mandates/:mandate_id/next-period',
   '/account/data/export',
   '/apps/:client_id/confirm',
+  '/apps/:client_id/test',
   '/apps/:client_id/logo',
   '/apps/:client_id/link',
   '/apps/:client_id/unlink',

@@ -15,3 +15,8 @@ export const DEVICE_AUTHORIZATION_PATH = '/oauth2/device_authorization'
 
 export const AUTHORIZATION_PATH = '/oauth2/auth'
 export const AUTHORIZATION_PATHS = [AUTHORIZATION_PATH, '/oauth2/authorize', '/oauth-provider/authorize']
+
+/** Where a sign-in that an owner tries comes back to. It is of this site, registered for no application, and the owner's alone. */
+export function trialAddress({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>, client_id: string): string {
+  return `${PUBLIC_URL}/apps/${client_id}/test/answer`
+}

@@ -16,6 +16,7 @@ declare module '../../web/views.ts' {
   }
   interface PartData {
     'identity/apps/fields': { of: FormView; values?: Typed }
+    'identity/apps/shown-fields': { of: FormView; values?: Typed }
   }
 }
 

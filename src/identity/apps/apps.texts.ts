@@ -14,7 +14,8 @@ export const apps = {
     zh: '在下方创建一个，立即获得 client_id 和密钥。',
   },
   register: { en: 'Create an application', zh: '创建应用' },
-  more: { en: 'More settings', zh: '更多设置' },
+  more: { en: 'Sign-out, devices and signature', zh: '退出登录、设备与签名' },
+  moreNew: { en: 'More settings', zh: '更多设置' },
   name: { en: 'Name', zh: '名称' },
   nameHint: {
     en: 'Members see it when they are asked to allow access.',
@@ -136,11 +137,6 @@ export const created = {
   },
   copyNow: { en: 'Copy this now', zh: '请立即保存' },
   publicTitle: { en: 'Your client_id', zh: '你的 client_id' },
-  next: { en: 'Next', zh: '接下来' },
-  nextNew: {
-    en: 'Enter these values into your program. Most libraries need only the discovery URL, the client_id and the secret.',
-    zh: '把这些值填入你的程序。多数库只需要发现地址、client_id 和密钥。',
-  },
   nextReplaced: {
     en: 'Put the new secret into every server that uses the old one. The other values stay.',
     zh: '请在每台使用旧密钥的服务器上换上新密钥，其他值不变。',
@@ -151,6 +147,21 @@ export const created = {
   },
   discovery: { en: 'Discovery URL', zh: '发现地址' },
   toApp: { en: 'Open the application', zh: '打开应用' },
+} satisfies Texts
+
+/** Texts beside the lines that a program needs. */
+export const starters = {
+  title: { en: 'Copy into your program', zh: '复制到你的程序' },
+  variables: { en: 'As variables', zh: '环境变量' },
+  addSecret: {
+    en: 'Add CLIENT_SECRET with the secret that was shown once.',
+    zh: '再加入 CLIENT_SECRET，填写只显示过一次的密钥。',
+  },
+  redirect: {
+    en: 'Its redirect URI, below the address of your site:',
+    zh: '回调地址（位于你的网站地址之下）：',
+  },
+  more: { en: 'All clients, with these values', zh: '全部客户端的设置（已填入以上内容）' },
 } satisfies Texts
 
 /** Texts of the rules on groups and redirect addresses. */

@@ -136,7 +136,7 @@ function checkResource(app: Addresses & z.output<typeof ClientKind>, context: z.
   }
 }
 
-type SiteAddresses = Pick<z.output<typeof AppFields>, 'backchannel_logout_uri' | 'resource_uri'> & {
+type SiteAddresses = Partial<Pick<z.output<typeof AppFields>, 'backchannel_logout_uri' | 'resource_uri'>> & {
   logo_url?: string | null | undefined
 }
 
@@ -146,9 +146,9 @@ export function onThisSite<Schema extends z.ZodType<SiteAddresses>>(
   { production }: Pick<Config, 'production'>,
 ): Schema {
   return schema.superRefine(({ backchannel_logout_uri: uri, resource_uri, logo_url }, context) => {
-    const fault = uri === null ? undefined : logoutUriFault(uri, production)
+    const fault = uri == null ? undefined : logoutUriFault(uri, production)
     if (fault !== undefined) context.addIssue({ ...issueOf(fault, uri!), path: ['backchannel_logout_uri'] })
-    if (resource_uri !== null && !mayBeResource(resource_uri, production)) {
+    if (resource_uri != null && !mayBeResource(resource_uri, production)) {
       context.addIssue({ code: 'custom', message: 'must be an https address', path: ['resource_uri'] })
     }
     if (logo_url != null && !isLogoAddress(logo_url, production)) {
@@ -224,12 +224,19 @@ const AppForm = AppFields.extend({
 export const NewAppPageForm = AppForm.extend(ClientKind.shape).superRefine(checkResource)
 
 export type AppValues = z.output<typeof AppForm>
+
+/** The form of the group rules, which have a page of their own. */
+export const GroupsForm = AppForm.pick({ allow_groups: true, deny_groups: true })
+/** The form of a logo that is somewhere else. */
+export const LogoForm = AppForm.pick({ logo_url: true })
 type Kind = z.output<typeof ClientKind>['token_endpoint_auth_method']
 
-/** Returns the form for the changes of an application of this kind. */
+/** Returns the form for the settings of an application of this kind: all fields but those of `GroupsForm` and `LogoForm`. */
 export function appFormOf({ token_endpoint_auth_method }: { token_endpoint_auth_method: string }) {
   const kind = { token_endpoint_auth_method: token_endpoint_auth_method as Kind }
-  return AppForm.superRefine((values, context) => checkResource({ ...values, ...kind }, context))
+  return AppForm.omit({ allow_groups: true, deny_groups: true, logo_url: true }).superRefine(
+    (values, context) => checkResource({ ...values, ...kind }, context),
+  )
 }
 type NewAppValues = z.output<typeof NewAppPageForm>
 

@@ -4,15 +4,18 @@ import type { Core } from '../../core/core.ts'
 import { readOnce, showOnce } from '../../web/forms/shown-once.ts'
 import type { Report } from '../../web/report.ts'
 import { discoveryUrl } from './addresses.ts'
+import { type Starter, startersFor } from './starters.ts'
 
 /** The secret, which a public application lacks. `isNew`: of an application that was just made. */
 type NewSecret = { client_secret?: string | undefined; isNew?: boolean }
+type Made = Parameters<typeof startersFor>[0] & { name: string }
 
 declare module '../../web/views.ts' {
   interface PageData {
     'identity/apps/new-secret': NewSecret & {
-      app: { client_id: string; name: string; redirect_uris: string[] }
+      app: Made
       discoveryUrl: string
+      starters: Starter[]
       back: string
       /** Whether the guides have this application of the reader. */
       isOwn: boolean
@@ -34,18 +37,15 @@ export function showNewSecret(
 export function newSecretPage(
   reply: FastifyReply,
   deps: Core,
-  {
-    app: { client_id, name, redirect_uris },
-    ...shown
-  }: { app: { client_id: string; name: string; redirect_uris: string[] }; back: string; isOwn: boolean },
+  { app, ...shown }: { app: Made; back: string; isOwn: boolean },
 ): FastifyReply {
   const secret = readOnce<NewSecret>(reply, deps)
   if (secret === undefined) return reply.redirect(shown.back, 303)
-  const app = { client_id, name, redirect_uris }
   return reply.page('identity/apps/new-secret', {
     app,
     ...secret,
     ...shown,
     discoveryUrl: discoveryUrl(deps.config),
+    starters: startersFor(app, deps.config, secret.client_secret),
   })
 }

@@ -1,5 +1,5 @@
 /**
- * /apps/:client_id: the owner edits one application, its group rules and its secrets, reads its history, and deletes it. Other
+ * /apps/:client_id: the overview of one application, its history, and who may sign in. The owner has these pages, and other
  * members get not_found.
  */
 import { isDeepStrictEqual } from 'node:util'
@@ -8,222 +8,170 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
-import { storeAppLogo } from '../../shops/app-logos.ts'
-import { linkForms, type Shop, shopOf, unlessSuspended } from '../../shops/links.page.ts'
+import { type Shop, shopOf } from '../../shops/links.page.ts'
 import { type BarChart, barChart } from '../../web/bar-chart.ts'
-import { FormRefused } from '../../web/forms/forms.ts'
-import type { Locale } from '../../web/languages.ts'
-import { acceptLogo } from '../../web/logo-form.ts'
-import type { Report } from '../../web/report.ts'
 import { lastDeliveries } from '../logout/deliveries.ts'
-import { type AppChange, confirmApp, countMembers, deleteApp, getApp, updateApp } from './acts.ts'
+import { confirmApp, countMembers, getApp, updateApp } from './acts.ts'
 import { discoveryUrl } from './addresses.ts'
 import { type Admission, previewAdmission } from './admission.ts'
-import { appFormOf, onThisSite } from './apps.ts'
-import { readAppForm, type Typed, typedFrom, unlessTaken } from './form.ts'
-import type { Owned } from './lock.ts'
-import { secretRoutes } from './secrets.page.ts'
-import { LIVE_SECRETS_MAX, liveSecrets, OVERLAP_HOURS, OVERLAP_HOURS_DEFAULT } from './secrets.ts'
+import { GroupsForm } from './apps.ts'
+import { APP_PAGE, type App, navOf, type OneApp, ownedBy, pageOf, reportOf } from './area.ts'
+import { readAppForm, type Typed, typedFrom } from './form.ts'
+import { secretPages } from './secrets.page.ts'
+import { liveSecrets } from './secrets.ts'
+import { settingsPages } from './settings.page.ts'
 import { type SignIns, signInsOf } from './sign-ins.ts'
+import { type Starter, startersFor } from './starters.ts'
 
 const HISTORY_LINES = 20
 
-export type OneApp = { Params: { client_id: string } }
-
-/** Fields that decide where codes, tokens and logout tokens are sent, and who is admitted. */
-const SENSITIVE_FIELDS = [
-  'redirect_uris',
-  'allow_groups',
-  'deny_groups',
-  'grant_types',
-  'resource_uri',
-  'backchannel_logout_uri',
-] as const
-
 type History = Awaited<ReturnType<typeof readAudit>>
 type Names = Record<string, string>
+type Secrets = Awaited<ReturnType<typeof liveSecrets>>
 
 declare module '../../web/views.ts' {
   interface PageData {
     'identity/apps/own-app': {
-      app: Awaited<ReturnType<typeof getApp>>
-      secrets: Awaited<ReturnType<typeof liveSecrets>>
+      app: App
+      nav: AreaNav
+      secrets: Secrets
       members: Awaited<ReturnType<typeof countMembers>>
-      history: History
-      deliveries: Awaited<ReturnType<typeof lastDeliveries>>
       shop: Shop
-      values: Typed
-      overlap: { hours: number[]; preset: number; canAdd: boolean }
       discoveryUrl: string
       signIns: SignIns
       chart: BarChart
-      /** The address of its consent page, which asks even a member who has allowed it. */
-      consentUrl: string
+      starters: Starter[]
+    }
+    'identity/apps/own-access': {
+      app: App
+      nav: AreaNav
+      values: Typed
       admission?: Admission
       path: string
+    }
+    'identity/apps/own-history': {
+      app: App
+      nav: AreaNav
+      history: History
+      deliveries: Awaited<ReturnType<typeof lastDeliveries>>
     }
   }
   interface PartData {
     'identity/apps/unconfirmed': {
-      app: Pick<Awaited<ReturnType<typeof getApp>>, 'client_id' | 'name' | 'created_at' | 'registered_by'>
+      app: Pick<App, 'client_id' | 'name' | 'created_at' | 'registered_by'>
     }
-    'identity/apps/sign-ins': {
-      app: Awaited<ReturnType<typeof getApp>>
-      secrets: Awaited<ReturnType<typeof liveSecrets>>
-      signIns: SignIns
-      chart: BarChart
-      consentUrl: string
+    'identity/apps/sign-ins': { app: App; secrets: Secrets; signIns: SignIns; chart: BarChart }
+    /** `secret`: whether the variables contain the secret. With the client_id it leads to the guide. */
+    'identity/apps/starters': {
+      starters: Starter[]
+      hasSecret: boolean
+      secret?: boolean
+      client_id?: string
     }
     'identity/apps/logout-deliveries': { deliveries: Awaited<ReturnType<typeof lastDeliveries>> }
     'identity/apps/history': { history: History; words?: { acts: Names; fields: Names } }
   }
 }
 
-/** GET and POST /apps/:client_id and its acts, in a scope with requireUser. */
+/** GET /apps/:client_id and the pages below it, with their forms, in a scope with requireUser. */
 export async function ownAppPages(app: FastifyInstance, deps: Core): Promise<void> {
-  const askFreshSignIn = requireFreshSignIn(deps)
-  app.get<OneApp>('/apps/:client_id', async (request, reply) => showApp(request, reply, deps))
-
-  app.post<OneApp>('/apps/:client_id', async (request, reply) => {
-    const owned = ownedBy(request, deps)
-    const app = await getApp(deps.db, owned)
-    const { values } = readAppForm(request, onThisSite(appFormOf(app), deps.config))
-    if (SENSITIVE_FIELDS.some((field) => !isDeepStrictEqual(app[field], values[field]))) {
-      await askFreshSignIn(request, reply)
-      if (reply.sent) return reply
-    }
-    const act = unlessSuspended(request, updateApp(deps.db, { ...owned, values }))
-    const change = await unlessTaken(request, act)
-    return reply.done(`/apps/${owned.client_id}`, reportOf(change, request.locale))
-  })
-
-  app.post<OneApp>('/apps/:client_id/preview', async (request, reply) => {
-    const app = await getApp(deps.db, ownedBy(request, deps))
-    const { typed, values } = readAppForm(request, onThisSite(appFormOf(app), deps.config))
-    const admission = await previewAdmission(deps.db, values, sessionOf(request).user, deps.clock())
-    return showApp(request, reply, deps, { typed, admission })
-  })
-
-  await app.register(async (scope) => {
-    acceptLogo(scope)
-    const config = { admission: 'slow' } as const
-    scope.post<OneApp>('/apps/:client_id/logo', { config }, async (request, reply) => {
-      const owned = ownedBy(request, deps)
-      await getApp(deps.db, owned)
-      const values = { logo_url: await storeAppLogo(request, deps) }
-      const change = await unlessSuspended(request, updateApp(deps.db, { ...owned, values }))
-      return reply.done(pageOf(request), reportOf(change, request.locale))
-    })
-  })
-
-  linkForms<FastifyRequest<OneApp>>(app, deps, {
-    kind: 'sign_in',
-    path: PAGE,
-    idOf: ({ params }) => params.client_id,
-    backTo: pageOf,
-    permit: (request) => getApp(deps.db, ownedBy(request, deps)),
-  })
-  sensitiveRoutes(app, deps)
-}
-
-const PAGE = '/apps/:client_id'
-const pageOf = ({ params }: FastifyRequest) =>
-  `/apps/${encodeURIComponent((params as OneApp['Params']).client_id)}`
-
-/** Acts that require a fresh sign-in, so a stolen session cannot perform them. */
-function sensitiveRoutes(app: FastifyInstance, deps: Core): void {
   const preHandler = requireFreshSignIn(deps)
+  app.get<OneApp>(APP_PAGE, async (request, reply) => showOverview(request, reply, deps))
 
-  app.post<OneApp>('/apps/:client_id/confirm', { preHandler }, async (request, reply) => {
+  app.post<OneApp>(`${APP_PAGE}/confirm`, { preHandler }, async (request, reply) => {
     const { name } = await confirmApp(deps.db, ownedBy(request, deps))
     return reply.done(pageOf(request), { text: request.locale.t.registry.confirmed(name) })
   })
 
-  app.post<OneApp>('/apps/:client_id/delete', { preHandler }, async (request, reply) => {
-    const { typed_name } = (request.body ?? {}) as Record<string, unknown>
-    const owned = { ...ownedBy(request, deps), typed_name: typeof typed_name === 'string' ? typed_name : '' }
-    const outcome = await deleteApp(deps.db, owned)
-    const { t, points } = request.locale
-    if (outcome === 'not_confirmed') throw new FormRefused({ typed_name: t.registry.removeUnconfirmed })
-    return reply.done('/apps', {
-      text: t.registry.removed(outcome.name, points(outcome.members), outcome.members),
-    })
+  app.get<OneApp>(`${APP_PAGE}/history`, async (request, reply) => showHistory(request, reply, deps))
+  accessPages(app, deps)
+  secretPages(app, deps)
+  await settingsPages(app, deps)
+}
+
+/** …/access: the group rules, and whom they would admit. */
+function accessPages(app: FastifyInstance, deps: Core): void {
+  const page = `${APP_PAGE}/access`
+  const askFreshSignIn = requireFreshSignIn(deps)
+  app.get<OneApp>(page, async (request, reply) => showAccess(request, reply, deps))
+
+  app.post<OneApp>(page, async (request, reply) => {
+    const owned = ownedBy(request, deps)
+    const stored = await getApp(deps.db, owned)
+    const { values } = readAppForm(request, GroupsForm)
+    const isSame = (['allow_groups', 'deny_groups'] as const).every((field) =>
+      isDeepStrictEqual(stored[field], values[field]),
+    )
+    if (!isSame) {
+      await askFreshSignIn(request, reply)
+      if (reply.sent) return reply
+    }
+    const change = await updateApp(deps.db, { ...owned, values })
+    return reply.done(`${pageOf(request)}/access`, reportOf(change, request.locale))
   })
 
-  secretRoutes(app, deps, { preHandler, ownedBy: (request) => ownedBy(request, deps) })
+  app.post<OneApp>(`${page}/preview`, async (request, reply) => {
+    await getApp(deps.db, ownedBy(request, deps))
+    const { typed, values } = readAppForm(request, GroupsForm)
+    const admission = await previewAdmission(deps.db, values, sessionOf(request).user, deps.clock())
+    return showAccess(request, reply, deps, { typed, admission })
+  })
 }
 
-/** Names the changed fields. */
-function reportOf({ changed, losesMark }: AppChange, { t }: Locale): Report {
-  const { registry: r } = t
-  if (changed.length === 0) return { text: r.nothingChanged }
-  const names = changed.map((field) => r.fields[field] ?? field).join(t.common.comma)
-  return losesMark ? { text: r.savedWithoutMark(names), tone: 'warn' } : { text: r.savedFields(names) }
+async function showOverview(
+  request: FastifyRequest<OneApp>,
+  reply: FastifyReply,
+  deps: Core,
+): Promise<FastifyReply> {
+  const { db, clock } = deps
+  const app = await getApp(db, ownedBy(request, deps))
+  const { time_zone: zone } = await deps.settings.read()
+  const [secrets, members, shop, signIns] = await Promise.all([
+    liveSecrets(db, app.id, clock()),
+    countMembers(db, app.id),
+    shopOf(db, { kind: 'sign_in', app, owner_id: sessionOf(request).user.id }),
+    signInsOf(db, app.id, { zone, now: clock() }),
+  ])
+  return reply.page('identity/apps/own-app', {
+    app,
+    nav: navOf(request, app),
+    secrets,
+    members,
+    shop,
+    discoveryUrl: discoveryUrl(deps.config),
+    signIns,
+    chart: barChart(signIns.days.map(({ count }) => ({ whole: count, part: count }))),
+    starters: startersFor(app, deps.config),
+  })
 }
 
-/** Makes an act of the signed-in member on an application that the member must own. */
-function ownedBy(request: FastifyRequest<OneApp>, deps: Core): Owned {
-  const { client_id } = request.params
-  const { id } = sessionOf(request).user
-  return { client_id, owner_id: id, actor_id: id, now: deps.clock(), ip: request.ip }
-}
-
-async function showApp(
+async function showAccess(
   request: FastifyRequest<OneApp>,
   reply: FastifyReply,
   deps: Core,
   { typed, admission }: { typed?: Typed; admission?: Admission } = {},
 ): Promise<FastifyReply> {
-  const { db } = deps
-  const app = await getApp(db, ownedBy(request, deps))
-  const { client_id } = app
-  const { time_zone: zone } = await deps.settings.read()
-  const [secrets, members, history, deliveries, shop, signIns] = await Promise.all([
-    liveSecrets(db, app.id, deps.clock()),
-    countMembers(db, app.id),
-    readAudit(db, { subject: client_id, action: 'oauth_app' }, HISTORY_LINES),
-    lastDeliveries(db, app.id),
-    shopOf(db, { kind: 'sign_in', app, owner_id: sessionOf(request).user.id }),
-    signInsOf(db, app.id, { zone, now: deps.clock() }),
-  ])
-  const data = {
-    ...(admission && { admission }),
+  const app = await getApp(deps.db, ownedBy(request, deps))
+  return reply.page('identity/apps/own-access', {
     app,
-    secrets,
-    members,
-    history,
-    deliveries,
-    shop,
+    nav: navOf(request, app),
     values: typed ?? typedFrom(app),
-    overlap: {
-      hours: OVERLAP_HOURS,
-      preset: OVERLAP_HOURS_DEFAULT,
-      canAdd: secrets.length < LIVE_SECRETS_MAX,
-    },
-    discoveryUrl: discoveryUrl(deps.config),
-    signIns,
-    chart: barChart(signIns.days.map(({ count }) => ({ whole: count, part: count }))),
-    consentUrl: consentUrlOf(app),
+    ...(admission && { admission }),
     // The page's own address, also in answers to its forms.
-    path: `/apps/${client_id}`,
-  }
-  return reply.page('identity/apps/own-app', data)
+    path: `/apps/${app.client_id}/access`,
+  })
 }
 
-/** A challenge whose verifier nobody has, so a code of this request is worth nothing. */
-const UNREDEEMABLE = 'x'.repeat(43)
-
-/** Returns the address at which the owner sees what members are asked. */
-function consentUrlOf({ client_id, redirect_uris }: { client_id: string; redirect_uris: string[] }): string {
-  const query = new URLSearchParams({
-    client_id,
-    redirect_uri: redirect_uris[0] ?? '',
-    response_type: 'code',
-    scope: 'openid profile',
-    prompt: 'consent',
-    state: 'preview',
-    code_challenge: UNREDEEMABLE,
-    code_challenge_method: 'S256',
-  })
-  return `/oauth2/auth?${query}`
+async function showHistory(
+  request: FastifyRequest<OneApp>,
+  reply: FastifyReply,
+  deps: Core,
+): Promise<FastifyReply> {
+  const { db } = deps
+  const app = await getApp(db, ownedBy(request, deps))
+  const [history, deliveries] = await Promise.all([
+    readAudit(db, { subject: app.client_id, action: 'oauth_app' }, HISTORY_LINES),
+    lastDeliveries(db, app.id),
+  ])
+  return reply.page('identity/apps/own-history', { app, nav: navOf(request, app), history, deliveries })
 }

@@ -4,7 +4,8 @@ import type { Text, Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 
 export const registry = {
-  manage: { en: 'Manage', zh: '管理' },
+  label: (name: string) => ({ en: `Pages of ${name}`, zh: `${name} 的页面` }),
+  overview: { en: 'Overview', zh: '概览' },
   backToList: { en: 'Sign-in applications', zh: '登录应用' },
   nothingChanged: { en: 'There were no changes to save.', zh: '内容没有变化，无需保存。' },
   savedFields: (fields: string) => ({ en: `Saved: ${fields}.`, zh: `已保存：${fields}。` }),
@@ -34,11 +35,22 @@ export const registry = {
   reason: { en: 'Reason', zh: '理由' },
   details: { en: 'Settings', zh: '应用设置' },
   detailsText: {
-    en: `Any change here, except to groups, removes the mark “${common.reviewed.en}”.`,
-    zh: `除用户组外，修改任何内容都会移除“${common.reviewed.zh}”标记。`,
+    en: `A change here removes the mark “${common.reviewed.en}”.`,
+    zh: `修改这里的内容会移除“${common.reviewed.zh}”标记。`,
   },
   identifiers: { en: 'For your program', zh: '接入信息' },
-  next: { en: 'Next', zh: '下一步' },
+  change: { en: 'Change', zh: '修改' },
+  replaceLink: { en: 'Replace', zh: '更换' },
+  neverUsed: { en: 'never used', zh: '从未使用' },
+  noneNeeded: { en: 'none: a public client', zh: '公开客户端，不需要密钥' },
+  noSecretsShort: { en: 'No valid secret', zh: '没有可用的密钥' },
+  access: { en: 'Who may sign in', zh: '谁可以登录' },
+  accessShort: { en: 'Access', zh: '访问' },
+  accessAll: { en: 'Every member may sign in.', zh: '所有成员都可以登录。' },
+  accessSome: {
+    en: 'Only the members whom these groups admit may sign in.',
+    zh: '仅以下规则允许的成员可以登录。',
+  },
   signIns: {
     title: { en: 'Sign-ins in 30 days', zh: '30 天内的登录' },
     unit: (n: number) => ({ en: counted(n, 'sign-in', 'sign-ins'), zh: '次' }),
@@ -48,39 +60,34 @@ export const registry = {
     }),
     last: { en: 'Last sign-in', zh: '最近登录' },
     none: { en: 'No sign-in in 30 days', zh: '30 天内没有登录' },
-    enter: { en: 'Give your program the identifiers', zh: '在你的程序中填写接入信息' },
+    enter: { en: 'Give your program the values', zh: '在你的程序中填写接入信息' },
     enterText: {
-      en: 'It needs the client_id, the discovery URL and a secret. No secret was used yet.',
-      zh: '程序需要 client_id、发现地址和密钥。目前还没有用过密钥。',
+      en: 'Copy the lines for your library below. No secret has been used yet.',
+      zh: '复制下方适合你的程序库的内容。目前还没有用过密钥。',
     },
     enterPublic: {
-      en: 'It needs the client_id and the discovery URL, and no secret.',
-      zh: '程序需要 client_id 和发现地址，不需要密钥。',
+      en: 'Copy the lines for your library below. No secret is needed.',
+      zh: '复制下方适合你的程序库的内容，不需要密钥。',
     },
     used: { en: 'Your program has used a secret.', zh: '你的程序已经用过密钥。' },
-    try: { en: 'Sign in to it once', zh: '亲自登录一次' },
+    try: { en: 'See the sign-in as a member does', zh: '以成员身份体验登录' },
     tryText: {
-      en: 'Open your program and sign in with this account. Each sign-in then appears here.',
-      zh: '打开你的程序，用此账号登录。此后每次登录都会显示在这里。',
+      en: 'It needs no program. You allow your own application, and read what it would learn about you.',
+      zh: '不需要程序：由你授权自己的应用，并查看它会获得哪些信息。',
     },
-    consent: { en: 'See the consent page', zh: '查看授权页面' },
-    consentText: {
-      en: 'Members see the consent page before they sign in.',
-      zh: '成员登录之前会看到授权页面。',
+    own: { en: 'Sign in through your program', zh: '通过你的程序登录' },
+    ownText: {
+      en: 'From then on each sign-in appears here.',
+      zh: '此后每次登录都会显示在这里。',
     },
   },
   nextDocs: { en: 'Sign-in documentation', zh: '登录接入文档' },
-  openHomepage: { en: 'Open the homepage', zh: '打开主页' },
   homepage: { en: 'Homepage', zh: '主页' },
   homepageHint: {
     en: 'An https address. Members see its host when they are asked to allow access.',
     zh: 'https 地址，成员在授权页面会看到其域名。',
   },
   logo: { en: 'Logo', zh: '图标' },
-  logoHint: {
-    en: 'The https address of a square picture. A picture can also be uploaded, once the application exists.',
-    zh: '方形图片的 https 地址，也可以在应用页面上传图片。',
-  },
   problems: {
     homepage: {
       en: 'Enter an https address of at most 500 characters, without fragment, or leave it empty.',
@@ -130,6 +137,7 @@ export const registry = {
     en: 'A secret is shown only once, when it is created. The list shows the beginning of its SHA-256.',
     zh: '密钥只在生成时显示一次，列表中显示的是其 SHA-256 的开头部分。',
   },
+  secretsTab: { en: 'Secrets', zh: '密钥' },
   secret: { en: 'Secret', zh: '密钥' },
   inUse: { en: 'In use', zh: '使用中' },
   ending: { en: 'Expires soon', zh: '即将失效' },

@@ -1,21 +1,24 @@
 /**
- * The forms that add a secret to an application and end one. Both need a fresh sign-in, ask first with the effect in
- * figures, and say afterwards what they did. A new secret is shown once.
+ * /apps/:client_id/secrets: the secrets of an application, and the forms that add one and end one. Both need a fresh sign-in,
+ * ask first with the effect in figures, and say afterwards what they did. A new secret is shown once.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
 import { FormRefused } from '../../web/forms/forms.ts'
 import type { PageData } from '../../web/views.ts'
 import { countMembers, getApp } from './acts.ts'
+import { APP_PAGE, type App, navOf, type OneApp, ownedBy } from './area.ts'
 import type { Owned } from './lock.ts'
 import { newSecretPage, showNewSecret } from './new-secret.page.ts'
 import {
   addSecret,
   endSecret,
   judgeSecret,
+  LIVE_SECRETS_MAX,
   type LiveSecret,
   liveSecrets,
   OVERLAP_HOURS,
@@ -24,7 +27,19 @@ import {
 
 const HOUR_MS = 3_600_000
 
-type OneApp = { Params: { client_id: string } }
+const PAGE = `${APP_PAGE}/secrets`
+
+declare module '../../web/views.ts' {
+  interface PageData {
+    'identity/apps/own-secrets': {
+      app: App
+      nav: AreaNav
+      secrets: LiveSecret[]
+      overlap: { hours: number[]; preset: number; canAdd: boolean }
+    }
+  }
+}
+
 type OneSecret = { Params: { client_id: string; fingerprint: string } }
 
 /** On the second page, `proof` is the presented secret, encrypted. */
@@ -34,15 +49,13 @@ const NewSecretForm = z.object({
   overlap_hours: z.coerce.number().refine((hours) => OVERLAP_HOURS.includes(hours)),
 })
 
-type Tools = {
-  preHandler: preHandlerAsyncHookHandler
-  ownedBy(request: FastifyRequest<OneApp>): Owned
-}
+/** GET and POST …/secrets, the page that shows a new one once, and …/secrets/:fingerprint/end. */
+export function secretPages(app: FastifyInstance, deps: Core): void {
+  const preHandler = requireFreshSignIn(deps)
+  app.get<OneApp>(PAGE, async (request, reply) => showSecrets(request, reply, deps))
 
-/** POST /apps/:client_id/secrets and …/secrets/:fingerprint/end. */
-export function secretRoutes(app: FastifyInstance, deps: Core, { preHandler, ownedBy }: Tools): void {
-  app.post<OneApp>('/apps/:client_id/secrets', { preHandler }, async (request, reply) => {
-    const owned = ownedBy(request)
+  app.post<OneApp>(PAGE, { preHandler }, async (request, reply) => {
+    const owned = ownedBy(request, deps)
     const { client_id, now } = owned
     const { id, name } = await getApp(deps.db, owned)
     const { registry: r } = request.locale.t
@@ -67,22 +80,39 @@ export function secretRoutes(app: FastifyInstance, deps: Core, { preHandler, own
     })
   })
 
-  app.get<OneApp>('/apps/:client_id/new-secret', async (request, reply) => {
-    const app = await getApp(deps.db, ownedBy(request))
+  app.get<OneApp>(`${APP_PAGE}/new-secret`, async (request, reply) => {
+    const app = await getApp(deps.db, ownedBy(request, deps))
     return newSecretPage(reply, deps, { app, back: `/apps/${app.client_id}`, isOwn: true })
   })
 
-  app.post<OneSecret>('/apps/:client_id/secrets/:fingerprint/end', { preHandler }, async (request, reply) => {
-    const owned = ownedBy(request)
+  app.post<OneSecret>(`${PAGE}/:fingerprint/end`, { preHandler }, async (request, reply) => {
+    const owned = ownedBy(request, deps)
     const { fingerprint } = request.params
     const { sure } = (request.body ?? {}) as Record<string, unknown>
     if (sure !== '1') return askToEnd(reply, deps, { owned, fingerprint })
     const left = await endSecret(deps.db, { ...owned, fingerprint })
     const { registry: r } = request.locale.t
-    return reply.done(`/apps/${owned.client_id}`, {
+    return reply.done(`/apps/${owned.client_id}/secrets`, {
       text: left === 0 ? r.endedLast(fingerprint) : r.ended(fingerprint),
       tone: left === 0 ? 'warn' : 'good',
     })
+  })
+}
+
+async function showSecrets(
+  request: FastifyRequest<OneApp>,
+  reply: FastifyReply,
+  deps: Core,
+): Promise<FastifyReply> {
+  const owned = ownedBy(request, deps)
+  const app = await getApp(deps.db, owned)
+  const secrets = await liveSecrets(deps.db, app.id, owned.now)
+  const canAdd = secrets.length < LIVE_SECRETS_MAX
+  return reply.page('identity/apps/own-secrets', {
+    app,
+    nav: navOf(request, app),
+    secrets,
+    overlap: { hours: OVERLAP_HOURS, preset: OVERLAP_HOURS_DEFAULT, canAdd },
   })
 }
 
@@ -125,7 +155,7 @@ async function askToAdd(
     fields,
     button: r.makeSecret,
     isDanger: false,
-    cancel: `/apps/${client_id}`,
+    cancel: `/apps/${client_id}/secrets`,
   })
 }
 
@@ -153,7 +183,7 @@ async function askToEnd(
     fields: { sure: '1' },
     button: r.endSecret,
     isDanger: true,
-    cancel: `/apps/${client_id}#secrets`,
+    cancel: `/apps/${client_id}/secrets`,
   })
 }
 

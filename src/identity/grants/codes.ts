@@ -175,7 +175,7 @@ async function claimCodes(db: Db, claims: Claim[], patience_ms: number): Promise
 }
 
 /** Returns the S256 challenge of a verifier; an invalid verifier matches no challenge. */
-function challengeOf(code_verifier: string | undefined): string | null {
+export function challengeOf(code_verifier: string | undefined): string | null {
   if (code_verifier === undefined) return null
   if (!/^[A-Za-z0-9._~-]{43,128}$/.test(code_verifier)) return ''
   return sha256(code_verifier).toString('base64url')

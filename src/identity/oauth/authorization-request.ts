@@ -10,6 +10,7 @@ import { BEARER_CHALLENGE } from '../../web/oauth/errors.ts'
 import { namesIn, type Single, singleValue, singleValues } from '../../web/oauth/parameters.ts'
 import type { Parameters } from '../../web/parameters.ts'
 import { isPublic } from '../apps/access.ts'
+import { trialAddress } from '../apps/addresses.ts'
 import { isOnDevice, isRegistered, kindOf } from '../apps/redirect-uris.ts'
 import { addressFault, admits, admitsDocuments, hostOf, isAddress } from '../metadata/client-id.ts'
 import type { MetadataClients } from '../metadata/clients.ts'
@@ -91,7 +92,12 @@ export async function findTarget(
   if (app === 'unread') return undefined
   if (app === undefined) throw unknownClient()
   const redirect_uri = sentUri ?? onlyRedirectUri(app)
-  if (!isRegistered(app, redirect_uri)) {
+  // The owner tries a sign-in. NOTE: no other member's code goes there, and the token endpoint refuses that address.
+  const isTrial =
+    user_id !== undefined &&
+    app.owner_id === user_id &&
+    redirect_uri === trialAddress(deps.config, app.client_id)
+  if (!isTrial && !isRegistered(app, redirect_uri)) {
     const message =
       app.metadata === null
         ? 'The redirect_uri is not registered for this application'

@@ -9,7 +9,7 @@ import type { IdentityDeps, SigningKey } from '../keys/keys.ts'
 import { acrOf } from './acr.ts'
 import { claimsOf } from './userinfo.ts'
 
-const ID_TOKEN_TYPE = 'JWT'
+export const ID_TOKEN_TYPE = 'JWT'
 
 /** Signs the ID token for newly issued tokens. The scope `openid` alone gives the subject and the way of sign-in only. */
 export function signIdToken(
@@ -17,10 +17,21 @@ export function signIdToken(
   client_id: string,
   key: SigningKey,
   now: Date,
-  { config }: Pick<IdentityDeps, 'config'>,
+  deps: Pick<IdentityDeps, 'config'>,
 ): string {
+  const claims = { ...idTokenClaims(issued, client_id, now, deps), at_hash: halfHash(issued.access_token) }
+  return signJwt(ID_TOKEN_TYPE, claims, key)
+}
+
+/** Returns the claims of an ID token, without `at_hash`, which an access token gives it. */
+export function idTokenClaims(
+  issued: Omit<IssuedTokens, 'access_token' | 'refresh_token' | 'details'>,
+  client_id: string,
+  now: Date,
+  { config }: Pick<IdentityDeps, 'config'>,
+): Record<string, unknown> {
   const iat = Math.floor(now.getTime() / 1000)
-  const claims = {
+  return {
     iss: config.PUBLIC_URL,
     sub: issued.user.id.toString(),
     aud: client_id,
@@ -28,13 +39,11 @@ export function signIdToken(
     iat,
     auth_time: Math.floor(issued.auth_time.getTime() / 1000),
     ...(issued.nonce === null ? {} : { nonce: issued.nonce }),
-    at_hash: halfHash(issued.access_token),
     ...(issued.sid === null ? {} : { sid: issued.sid }),
     amr: issued.amr,
     acr: acrOf(issued.amr),
     ...claimsOf(issued.user, issued.scopes),
   }
-  return signJwt(ID_TOKEN_TYPE, claims, key)
 }
 
 /** Returns at_hash: the left half of the hash of the algorithm, which is SHA-256 for RS256 and ES256. */

@@ -51,6 +51,7 @@ const paymentApp = ({ merchant }: World) => `/payment/applications/${merchant.pa
 const shop = (place: string) => (world: World) => `${paymentApp(world)}/${place}`
 const soldOrder = (fate: keyof World['orders']) => (world: World) =>
   `${paymentApp(world)}/orders/${world.orders[fate]}`
+const ownApp = (place: string) => (world: World) => `/apps/${world.oauth.open.client_id}${place}`
 const pending = (place: string) => (world: World) =>
   `/payment/applications/${world.pending.payment_id}${place}`
 const consent = (app: keyof World['oauth']) => (world: World) =>
@@ -143,7 +144,7 @@ export const PAGES: ListedPage[] = [
     { to: '/account/sessions/end', button: { session: 'others' } },
   ]),
   buyer('confirm revoking', '/account/applications', [{ to: '/revoke' }]),
-  merchant('confirm ending a secret', ({ oauth }) => `/apps/${oauth.open.client_id}`, [{ to: '/end' }]),
+  merchant('confirm ending a secret', ownApp('/secrets'), [{ to: '/end' }]),
   buyer('payment/buyer/pay', pay('unpaid')),
   buyer('payment/buyer/pay trade', pay('trade')),
   buyer('payment/buyer/pay changed', pay('changed')),
@@ -248,7 +249,16 @@ export const PAGES: ListedPage[] = [
   buyer('identity/oauth/sign-out', '/oauth2/logout'),
   visitor('identity/oauth/signed-out', '/oauth2/logout/done'),
   merchant('identity/apps/apps', '/apps'),
-  merchant('identity/apps/own-app', ({ oauth }) => `/apps/${oauth.open.client_id}`),
+  merchant('identity/apps/own-app', ownApp('')),
+  merchant('identity/apps/own-access', ownApp('/access')),
+  merchant('identity/apps/own-secrets', ownApp('/secrets')),
+  merchant('identity/apps/own-history', ownApp('/history')),
+  merchant('identity/apps/own-settings', ownApp('/settings'), { isUnfolded: true }),
+  merchant('identity/apps/own-test', ownApp('/test')),
+  merchant('identity/apps/own-test tried', ownApp('/test'), [
+    { to: '/test' },
+    { to: '/oauth2/consent', button: { decision: 'allow' } },
+  ]),
   admin('identity/apps/new-secret reset', ({ oauth }) => `/admin/apps/${oauth.closed.client_id}`, [
     { to: '/reset-secret', isConfirmed: true },
   ]),
