@@ -17,6 +17,7 @@ import { isLanguage, type Locale } from '../web/languages.ts'
 import { refuseOtherMethods } from '../web/methods.ts'
 import { plainText } from '../web/parameters.ts'
 import { siteWords } from '../web/site-words.ts'
+import { noteContact } from './forum/contacts.ts'
 import { describeMovement } from './movements.ts'
 import { peekSession } from './session/session.ts'
 
@@ -70,6 +71,8 @@ async function readWallet(request: FastifyRequest, reply: FastifyReply, deps: Co
   if (request.headers.origin !== origin) return 'origin_not_allowed'
   reply.headers({ 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' })
   if (await isFull(reply, deps, 'pages', networkOf(request.ip))) return 'too_many_requests'
+  // A database that only reads still shows wallets.
+  await noteContact(deps, 'wallet').catch((err) => request.log.warn({ err }, 'The contact was not noted'))
   const session = await peekSession(request, deps)
   if (session !== undefined && (await isFull(reply, deps, 'forum_wallet', String(session.id))))
     return 'too_many_requests'

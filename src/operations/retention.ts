@@ -101,6 +101,8 @@ export const RETENTION = {
   forum_members: 'bounded',
   forum_groups: 'bounded',
   forum_api: 'bounded',
+  // One of each kind.
+  forum_contacts: 'bounded',
   forum_scores: 'bounded',
   forum_sources: 'bounded',
   forum_source_pages: 'bounded',

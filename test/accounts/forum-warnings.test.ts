@@ -6,11 +6,12 @@ import { checkNextMember } from '../../src/accounts/forum-sync/sweep.ts'
 import { openMetrics } from '../../src/core/metrics.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useForumWorld } from '../harness/forum-world.ts'
+import { setSetting } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { messages } from '../harness/messages.ts'
-import { setRows } from '../harness/rows.ts'
+import { rowsOf, setRows } from '../harness/rows.ts'
 
 const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
 const world = await useForumWorld()
 const { forum, test } = world
 const t = messages.en.console.forum
@@ -48,37 +49,72 @@ describe('the minutes that a suspension takes', () => {
 })
 
 describe('the page', () => {
-  it('begins with the minutes, then the lists; the rest is folded until it needs a look', async () => {
+  const badge = async () => /<span class="badge (\w+)">/.exec((await page()).split('</h1>')[1]!)![1]
+  /** What the page says of a connection: its badge and its words. */
+  const said = async (name: keyof typeof t.names) => {
+    const row = new RegExp(`<li id="${name}">.*?(?=<li id=|</section>)`, 's').exec(await page())![0]
+    return { tone: /class="badge (\w+)"/.exec(row)![1], text: textOf(row) }
+  }
+
+  it('begins with the connections, and says of each whether it works and when it was last seen', async () => {
     await passSuspended(MINUTE_MS)
-    const body = await page()
     const minutes = (await state()).suspension_minutes!
-    const titles = [t.figures, t.theme, t.tips, t.groups].map((title) => `<h2>${title}</h2>`)
-    const found = [t.suspension(minutes), `<h2>${t.lists}`, t.listNames.suspended, ...titles].map((text) =>
-      body.indexOf(text),
+    await test.db.deleteFrom('forum_contacts').execute()
+    const body = await page()
+    const found = [...Object.values(t.names), t.figures, t.lists, t.groups].map((text) =>
+      body.indexOf(`${text}</`),
     )
     expect(found[0]).toBeGreaterThan(0)
     expect(found).toEqual(found.toSorted((a, b) => a - b))
-    expect(body).not.toMatch(/<details[^>]* open/)
-    // Whether the webhook works is beside the minutes.
-    const received_at = test.clock.now()
-    await test.db
-      .insertInto('forum_events')
-      .values({ event_id: 'w', event: 'user_updated', received_at })
-      .execute()
-    const said = (await page()).split('<h2>')[0]!
-    expect(said).toContain(t.lastEvent)
-    // A list that fails and members out of date leave their folds.
+    expect(await said('signIn')).toMatchObject({ tone: 'hollow' })
+    expect((await said('members')).text).toContain(t.suspension(minutes))
+    expect(await said('webhook')).toMatchObject({ tone: 'warn' })
+    expect((await said('webhook')).text).toContain(`${test.url}/forum/webhook`)
+    expect(await badge()).toBe('warn')
+
+    const member = forum.join()
+    test.clock.advance(MINUTE_MS)
+    await world.signIn(member)
+    expect(await said('signIn')).toMatchObject({ tone: 'good' })
+    // A ping concerns no member, but it shows that the webhook works.
+    await world.emit('ping', 'ping', {})
+    const webhook = await said('webhook')
+    expect(webhook).toMatchObject({ tone: 'good' })
+    expect(webhook.text).toContain(t.webhook.last)
+    expect(await badge()).toBe('good')
+    await test.db.deleteFrom('forum_event_hours').execute()
+  })
+
+  it('says of the wallet whether the forum has asked for it', async () => {
+    expect(await said('wallet')).toMatchObject({ tone: 'hollow' })
+    await setSetting(test, 'forum_wallet', 'on')
+    const waiting = await said('wallet')
+    expect(waiting.text).toContain(t.wallet.waiting)
+    expect(waiting.text).toContain(t.themeDownload)
+    const ask = (origin: string) =>
+      test.app.inject({ url: '/forum/wallet.json?forum_id=1', headers: { origin } })
+    await ask('https://elsewhere.example.org')
+    expect(await said('wallet')).toMatchObject({ tone: 'warn' })
+    expect((await ask(forum.url)).statusCode).toBe(401)
+    expect((await said('wallet')).text).toContain(t.wallet.last)
+    const seen = () => rowsOf(test, 'forum_contacts', { kind: 'wallet' }, ['seen_at'])
+    const [first] = await seen()
+    // A process notes it once a minute.
+    test.clock.advance(MINUTE_MS - 1)
+    await ask(forum.url)
+    expect(await seen()).toEqual([first])
+    test.clock.advance(1)
+    await ask(forum.url)
+    expect(await seen()).toEqual([{ seen_at: test.clock.now() }])
+    await setSetting(test, 'forum_wallet', 'off')
+  })
+
+  it('opens the lists when one fails', async () => {
+    const opened = async () => new RegExp(`<details open>\\s*<summary><b>${t.lists}`).test(await page())
+    expect(await opened()).toBe(false)
     await setRows(test, 'forum_sources', { name: 'staff' }, { failure: 'refused' })
-    const late = await page()
+    expect(await opened()).toBe(true)
     await setRows(test, 'forum_sources', { name: 'staff' }, { failure: null })
-    expect(late.slice(0, late.indexOf('<details'))).toContain(t.listNames.staff)
-    const person = await makePerson(test)
-    const member = { user_id: person.id, username: 'late', score_due_at: test.clock.now() }
-    await test.db
-      .insertInto('forum_members')
-      .values({ ...member, next_check_at: new Date(test.clock.now().getTime() - DAY_MS) })
-      .execute()
-    expect(await page()).toMatch(new RegExp(`<details[^>]* open>\\s*<summary><h2>${t.figures}`))
   })
 })
 

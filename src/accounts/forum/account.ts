@@ -1,6 +1,6 @@
 // This room: a Discourse forum as the source of accounts: sign-in, webhook, what is stored of a member, scores.
-// Verbs: receiveEvent, saveMember, importNextScore, askFirstScore, readTopicTitle, lapseRights.
-// Tables: forum_members, forum_groups, forum_scores, forum_events, forum_api, forum_nonces.
+// Verbs: receiveEvent, saveMember, importNextScore, askFirstScore, readTopicTitle, lapseRights, noteContact.
+// Tables: forum_members, forum_groups, forum_scores, forum_events, forum_api, forum_nonces, forum_contacts.
 // Clauses: spec/accounts 1.1, 5.1–5.4, 5.6, 5.7, 5.10.
 /** The account of a member of the forum, locked for a change. */
 import { recordAudit } from '../../core/audit.ts'

@@ -9,6 +9,7 @@ import { randomToken, sha256 } from '../../platform/secrets.ts'
 import { isBannedOrSuspended } from '../people/users.ts'
 import { fetchForumUser } from './api.ts'
 import type { ForumIdentity } from './connect.ts'
+import { noteContact } from './contacts.ts'
 import { parseGroupAliases } from './groups.ts'
 import { saveMember, savingMembers } from './members.ts'
 import type { ForumFailure } from './requests.ts'
@@ -36,6 +37,7 @@ export async function signInMember(
     if (isBannedOrSuspended(suspensionUntil(user.suspended_till, now), now)) return 'suspended'
   }
   if (!hasApi) await countClaims(deps.db, identity)
+  await noteContact(deps, 'sign_in')
   return savingMembers(deps.db, async (tx) => {
     if (!(await claimNonce(tx, nonce, now))) return 'used'
     const user_id = (await saveMember(tx, {

@@ -10,6 +10,7 @@ import { AppError } from '../../platform/errors.ts'
 import { sameText } from '../../platform/secrets.ts'
 import { refuseOtherMethods } from '../../web/methods.ts'
 import { clientFaultStatus } from '../../web/pages.ts'
+import { noteContact } from './contacts.ts'
 import { type ForumEvent, receiveEvent } from './events.ts'
 import { objectOf } from './facts.ts'
 import { BODY_BYTES_MAX } from './requests.ts'
@@ -27,7 +28,9 @@ export async function forumWebhook(app: FastifyInstance, deps: Core): Promise<vo
     // An event about a member is as long as the API's answer about that member.
     app.post('/forum/webhook', { bodyLimit: BODY_BYTES_MAX }, async (request) => {
       verifySignature(request, deps.config.DISCOURSE_WEBHOOK_SECRET)
-      return { status: await receiveEvent(deps, readEvent(request)) }
+      const event = readEvent(request)
+      const [status] = await Promise.all([receiveEvent(deps, event), noteContact(deps, 'webhook')])
+      return { status }
     })
   })
 }

@@ -3,13 +3,22 @@
 /** /admin/forum shows the state of the forum connection, and whether its member data is up to date. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import { readContacts } from '../../accounts/forum/contacts.ts'
 import { type ForumState, forumState, lacksClaims } from '../../accounts/forum-sync/state.ts'
 import { type Collision, collisions } from '../../accounts/local-groups.ts'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import { findTipsApp, hasTips, nameTipsApp, type TipsApp, tipsCandidates } from '../../payment/tips/setup.ts'
+import {
+  findTipsApp,
+  hasTips,
+  lastTipAt,
+  nameTipsApp,
+  type TipsApp,
+  tipsCandidates,
+} from '../../payment/tips/setup.ts'
 import { readForm } from '../../web/forms/forms.ts'
+import { type Connection, connectionsOf } from './connections.ts'
 import { themeArchive } from './theme-archive.ts'
 
 const THEME = '/admin/forum/tessera-theme.tar.gz'
@@ -21,6 +30,7 @@ type TipsState = {
   /** Whether another application can still take its place. */
   isOpen: boolean
   candidates: Awaited<ReturnType<typeof tipsCandidates>>
+  last_at: Date | null
 }
 
 const TipsForm = z.object({ payment_id: z.string().max(64) })
@@ -28,12 +38,11 @@ const TipsForm = z.object({ payment_id: z.string().max(64) })
 declare module '../../web/views.ts' {
   interface PageData {
     'admin/people/forum': ForumState & {
+      connections: Connection[]
       forumUrl: string | undefined
       hasApi: boolean
-      /** Without an API key only the answers at sign-in state rights and groups. */
-      lacksClaims: boolean
       collisions: Collision[]
-      isWalletShown: boolean
+      webhookUrl: string
       /** The registrable domain decides, and only the operator knows it. This is what both addresses show. */
       serviceUrl: string
       themeUrl: string
@@ -47,23 +56,29 @@ declare module '../../web/views.ts' {
 
 /** Registers the page. The caller's scope must require an administrator. */
 export function forumPages(app: FastifyInstance, deps: Core): void {
-  app.get('/admin/forum', async (_request, reply) => {
-    const [state, found, isWithoutClaims, tips] = await Promise.all([
+  app.get('/admin/forum', async (request, reply) => {
+    const [state, found, isWithoutClaims, tips, contacts] = await Promise.all([
       forumState(deps.db, deps.clock()),
       collisions(deps),
       lacksClaims(deps.db),
       tipsState(deps),
+      readContacts(deps.db),
     ])
-    const { DISCOURSE_URL, DISCOURSE_API_KEY } = deps.config
+    const { DISCOURSE_URL, DISCOURSE_API_KEY, PUBLIC_URL } = deps.config
     const hasApi = DISCOURSE_API_KEY !== undefined
+    const facts = {
+      ...{ state, contacts, config: deps.config, tips },
+      lacksClaims: !hasApi && isWithoutClaims,
+      isWalletShown: deps.settings.latest().forum_wallet === 'on',
+    }
     return reply.page('admin/people/forum', {
       ...state,
       forumUrl: DISCOURSE_URL,
+      connections: DISCOURSE_URL === undefined ? [] : connectionsOf(facts, request.locale),
       hasApi,
-      lacksClaims: !hasApi && isWithoutClaims,
       collisions: found,
-      isWalletShown: deps.settings.latest().forum_wallet === 'on',
-      serviceUrl: deps.config.PUBLIC_URL,
+      webhookUrl: `${PUBLIC_URL}/forum/webhook`,
+      serviceUrl: PUBLIC_URL,
       themeUrl: THEME,
       tips,
     })
@@ -92,6 +107,7 @@ async function tipsState({ db, settings }: Core): Promise<TipsState> {
     isOn: settings.latest().tips === 'on',
     app,
     isOpen,
+    last_at: app === undefined ? null : await lastTipAt(db, app.id),
     candidates: isOpen ? await tipsCandidates(db) : [],
   }
 }

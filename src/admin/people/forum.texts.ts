@@ -5,10 +5,65 @@ import { POINTS } from '../../web/site-words.ts'
 
 export const forum = {
   title: { en: 'Forum', zh: '论坛' },
-  lead: {
-    en: 'Members are updated in the background, and sooner when the forum reports a change.',
-    zh: '成员资料在后台定期更新，论坛通知变动时会提前更新。',
+  /** Above all: whether the connections work. */
+  connected: { en: 'Connected', zh: '已连接' },
+  toLookAt: (n: number) => ({ en: `${n} to look at`, zh: `${n} 项需要查看` }),
+  connections: { en: 'Connections', zh: '连接' },
+  names: {
+    signIn: { en: 'Sign-in', zh: '登录' },
+    members: { en: 'Members and groups', zh: '成员与用户组' },
+    webhook: { en: 'Webhook', zh: 'Webhook' },
+    wallet: { en: 'Wallet in the forum', zh: '论坛中的钱包' },
+    tips: { en: 'Tips', zh: '打赏' },
   },
+  states: {
+    works: { en: 'works', zh: '正常' },
+    unused: { en: 'not used yet', zh: '尚未使用' },
+    incomplete: { en: 'incomplete', zh: '不完整' },
+    missing: { en: 'not set up', zh: '未设置' },
+    silent: { en: 'no response', zh: '无响应' },
+    look: { en: 'needs a look', zh: '需要查看' },
+    waiting: { en: 'nothing arrived yet', zh: '尚未收到' },
+    off: { en: 'off', zh: '未开启' },
+  },
+  guide: { en: 'Guide', zh: '设置说明' },
+  setUp: { en: 'Set-up', zh: '设置方法' },
+  signIn: {
+    last: { en: 'Last sign-in', zh: '最近登录' },
+    unused: {
+      en: 'Sign in at the forum once to see that it works.',
+      zh: '请用论坛账号登录一次以确认可用。',
+    },
+  },
+  webhook: {
+    last: { en: 'Last received', zh: '最近收到' },
+    waiting: {
+      en: 'The secret is set. Send a ping at the forum: Admin, API, Webhooks.',
+      zh: '密钥已设置。请在论坛后台“API → Webhooks”发送一次 ping。',
+    },
+    missing: {
+      en: 'With it, a suspension is known here after seconds, and changes of members sooner.',
+      zh: '设置后，封禁数秒内生效，成员资料的变动也更快更新。',
+    },
+    address: { en: 'Payload URL', zh: 'Payload URL' },
+    events: {
+      en: 'Its secret is DISCOURSE_WEBHOOK_SECRET. Leave on the user, user promotion, group and group user events.',
+      zh: '密钥为 DISCOURSE_WEBHOOK_SECRET；只需用户、用户升级、用户组、用户组成员四类事件。',
+    },
+  },
+  wallet: {
+    last: { en: 'Last asked for by the forum', zh: '论坛最近请求' },
+    waiting: {
+      en: 'It is on, but the forum has not asked for a wallet. Install the theme component at the forum.',
+      zh: '已开启，但论坛还没有请求过钱包。请在论坛安装主题组件。',
+    },
+    off: {
+      en: 'Members do not see their wallet in the forum’s menu.',
+      zh: '成员还不能在论坛菜单查看钱包。',
+    },
+  },
+  tipsLast: { en: 'Last tip', zh: '最近打赏' },
+  listsLate: { en: 'A list has not been read in time; see below.', zh: '有名单未按时读取，见下方。' },
   off: { en: 'No forum is connected', zh: '未连接论坛' },
   offText: {
     en: 'Set DISCOURSE_URL and DISCOURSE_SECRET in the environment, and members sign in at the forum.',
@@ -31,10 +86,9 @@ export const forum = {
   confirmed: { en: 'last confirmed', zh: '上次确认' },
   silent: { en: 'The forum did not respond. Next request:', zh: '论坛没有响应，下次请求时间' },
   suspension: (minutes: number) => ({
-    en: `A suspension at the forum is known here after ${minutes} ${counted(minutes, 'minute', 'minutes')} at most.`,
+    en: `A suspension is known here after ${minutes} ${counted(minutes, 'minute', 'minutes')} at most.`,
     zh: `论坛的封禁最多 ${minutes} 分钟后在此生效。`,
   }),
-  suspensionWebhook: { en: 'With a webhook, after seconds.', zh: '配置 webhook 后只需数秒。' },
   suspensionUnknown: {
     en: 'The list of suspended members has not been read lately, so a suspension without a webhook is known after an hour or a day.',
     zh: '近期未读到封禁名单；没有 webhook 时，封禁要一小时到一天后才在此生效。',
@@ -56,13 +110,8 @@ export const forum = {
     en: `The forum’s response about ${shown} ${counted(n, 'member', 'members')} could not be used. They keep their stored data and are tried again; the list below says when.`,
     zh: `论坛对 ${shown} 名成员的响应无法使用。这些成员保留现有资料并会重试，时间见下方列表。`,
   }),
-  otherLists: (shown: string, n: number) => ({
-    en: `${shown} more ${counted(n, 'list', 'lists')}, read in time`,
-    zh: `另有 ${shown} 份名单，均按时读取`,
-  }),
-  figures: { en: 'How far behind the members are', zh: '成员资料的更新进度' },
+  figures: { en: 'Members from the forum', zh: '来自论坛的成员' },
   notRead: { en: 'Not read yet', zh: '尚未读取' },
-  theme: { en: 'In the forum', zh: '在论坛中' },
   themeText: (address: string) => ({
     en: `A theme component shows members their wallet in the forum’s user menu, and adds “Pay” to payment links in posts. It comes with the address ${address}. Install the file at the forum: Customize, Themes, Install, From your device; then add it to your themes.`,
     zh: `主题组件让成员在论坛的用户菜单查看钱包，并为帖子里的收款链接加上“付款”，已填好地址 ${address}。在论坛后台“自定义 → 主题 → 安装 → 从你的设备”安装此文件，再加入正在使用的主题。`,
@@ -77,17 +126,11 @@ export const forum = {
   },
   themeDownload: { en: 'Download the theme component', zh: '下载主题组件' },
   themeSetting: { en: 'Switch the wallet on', zh: '开启钱包' },
-  themeOn: { en: 'The wallet is on.', zh: '钱包已开启。' },
-  tips: { en: 'Tips', zh: '打赏' },
   tipsText: {
     en: `Members give ${POINTS} to authors of posts. A tip is an order of one payment application, the site’s own, that pays the author. Fees and limits work as for every order. Givers cannot take a tip back; only an administrator can refund one. The forum shows and counts no tips.`,
     zh: `成员可以把${POINTS}打赏给帖子作者。打赏是站点自己的一个收款应用的订单，收款人是作者，手续费和限额与其他订单相同。打赏者不能撤回，只有管理员可以退款。论坛不显示也不统计打赏。`,
   },
   tipsApp: { en: 'Application of tips', zh: '打赏应用' },
-  tipsAppText: {
-    en: 'Programs create no orders of it, and it has no links and mandates.',
-    zh: '程序不能通过它下单，它也不能使用收款链接和预授权。',
-  },
   tipsSetUp: { en: 'Set up tips', zh: '设置打赏' },
   tipsSetUpHint: {
     en: 'An approved live application without orders. Another one can take its place until the first tip.',
@@ -157,10 +200,6 @@ export const forum = {
   again: { en: 'next attempt', zh: '重试时间' },
   groups: { en: 'Groups', zh: '用户组' },
   aliases: { en: 'Change aliases', zh: '修改别名' },
-  groupsText: {
-    en: 'Groups of the forum and their names here.',
-    zh: '论坛用户组及其在本站的名称。',
-  },
   taken: {
     en: 'Not imported, because a local group has the name:',
     zh: '以下论坛用户组与本站用户组同名，未导入：',

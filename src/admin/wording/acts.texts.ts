@@ -291,7 +291,7 @@ export const acts = {
     picture: { en: 'Picture', zh: '图片' },
     accepts: { en: 'Accepts tips', zh: '接收打赏' },
     added: { en: 'Codes added', zh: '导入的卡密' },
-    'finding.who': { en: 'Who', zh: '涉及' },
+    who: { en: 'Who', zh: '涉及' },
     accounts: { en: 'Accounts', zh: '账号数' },
     note: { en: 'Note', zh: '备注' },
     'payout.lines': { en: 'Payments', zh: '付款笔数' },

@@ -98,6 +98,9 @@ type ForumSourcePagesTable = {
   created_at: CreatedAt
 }
 
+/** The ways on which the forum comes here. */
+type ForumContactsTable = { kind: 'sign_in' | 'webhook' | 'wallet'; seen_at: Date }
+
 type ForumEventHoursTable = {
   hour: Date
   noted: Generated<number>
@@ -108,6 +111,7 @@ type ForumEventHoursTable = {
 type ForumSuspensionPassesTable = { finished_at: Date; started_at: Date; created_at: CreatedAt }
 
 export interface ForumTables {
+  forum_contacts: ForumContactsTable
   forum_event_hours: ForumEventHoursTable
   forum_suspension_passes: ForumSuspensionPassesTable
   forum_sources: ForumSourcesTable

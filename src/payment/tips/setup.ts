@@ -34,6 +34,19 @@ export async function tipsCandidates(db: Db): Promise<Omit<TipsApp, 'status'>[]>
   return rows
 }
 
+/** When the newest tip was paid. Tips are the orders of this application. */
+export async function lastTipAt(db: Db, app_id: bigint): Promise<Date | null> {
+  const order = await db
+    .selectFrom('orders')
+    .where('app_id', '=', app_id)
+    .where('paid_at', 'is not', null)
+    .orderBy('paid_at', 'desc')
+    .limit(1)
+    .select('paid_at')
+    .executeTakeFirst()
+  return order?.paid_at ?? null
+}
+
 /** Whether a tip was ever ordered. From then on the application stays. */
 export async function hasTips(db: Db): Promise<boolean> {
   return (await db.selectFrom('tips').select('order_id').limit(1).executeTakeFirst()) !== undefined
