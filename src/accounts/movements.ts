@@ -28,15 +28,13 @@ const ICONS = {
 /** Describes a movement of the live book, or of the test book with its play points. */
 export function describeMovement(
   line: StatementLine,
-  { t: { account: t }, dayOfYear }: Locale,
+  { t: { account: t }, day }: Pick<Locale, 't' | 'day'>,
   isTest = false,
 ): Movement {
   if (line.is_tip) return describeTip(line, t)
   const partner = partnerOf(line, t)
   const reason =
-    line.reason === null
-      ? undefined
-      : reasonOf(line.reason, { t, dayOfYear }, isTest && line.kind === 'grant')
+    line.reason === null ? undefined : reasonOf(line.reason, { t, day }, isTest && line.kind === 'grant')
   const named = line.description ?? partner
   const word = wordOf(line, t)
   return {
@@ -92,12 +90,12 @@ function wordOf(line: StatementLine, { words }: Messages['account']): string {
 /** The service's own reasons are stored in English; people's are shown as they wrote them. */
 export function reasonOf(
   reason: string,
-  { t, dayOfYear }: { t: Messages['account']; dayOfYear: Locale['dayOfYear'] },
+  { t, day }: { t: Messages['account']; day: Locale['day'] },
   isPlayPoints: boolean,
 ): string {
   if (isPlayPoints) return t.playPoints
-  const [, day] = /^Forum score of (\d{4}-\d\d-\d\d)$/.exec(reason) ?? []
-  return day === undefined ? reason : t.forumScore(dayOfYear(day))
+  const [, scored] = /^Forum score of (\d{4}-\d\d-\d\d)$/.exec(reason) ?? []
+  return scored === undefined ? reason : t.forumScore(day(scored))
 }
 
 function hrefOf({ transaction_id, is_payer, payment_id }: StatementLine): string | undefined {

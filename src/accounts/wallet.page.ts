@@ -66,8 +66,6 @@ declare module '../web/views.ts' {
       }
   }
   interface PartData {
-    /** `paperUrl`: the statement for paper, of a wallet with movements. */
-    'accounts/wallet-ways': { hasMandates: boolean; paperUrl: string | undefined; fileUrl: string }
     'accounts/notes': { notes: string[] }
   }
 }

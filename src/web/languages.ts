@@ -62,6 +62,10 @@ export type Locale = {
   when(moment: Date, now: Date): string
   /** The day of a moment, with its year unless it is that of `now`, as an HTML `time` element that has the exact time as its title. */
   dayOf(moment: Date, now: Date): string
+  /** The heading of a day's rows: `Today`, `Yesterday`, or its day, as an HTML `time` element that has the whole day as its title. */
+  dayNamed(moment: Date, now: Date): string
+  /** The time of day of a row below such a heading, as an HTML `time` element that has the exact time as its title. */
+  clock(moment: Date): string
   /** A moment to the second with its zone, as an HTML `time` element. Records show it, which are read and printed years later. */
   exactly(moment: Date): string
 }
@@ -105,7 +109,8 @@ export function makeLocale(language: Language, texts: object, { words, timeZone 
     const written = numbers.format(amount)
     return isLong(amount) ? written.replaceAll(',', `,${MAY_BREAK}`) : written
   }
-  const { plain, exact, near, day, dayOfYear, dayRange, date, dayOf, inYear } = makeTimes(tag, timeZone)
+  const times = makeTimes(tag, timeZone)
+  const { plain, exact, near, day, dayOfYear, dayRange, date, dayOf, inYear } = times
   const element = (moment: Date, text: string) =>
     `<time datetime="${moment.toISOString()}" title="${exact(moment)}">${text}</time>`
   return {
@@ -123,6 +128,11 @@ export function makeLocale(language: Language, texts: object, { words, timeZone 
     timeInYear: inYear,
     when: (moment, now) => element(moment, near(moment, now)),
     dayOf: (moment, now) => element(moment, dayOf(moment, now)),
+    dayNamed: (moment, now) => {
+      const whole = times.calendarDay(moment)
+      return `<time datetime="${whole}" title="${dayOfYear(whole)}">${times.dayNamed(moment, now)}</time>`
+    },
+    clock: (moment) => element(moment, times.clock(moment)),
     exactly: (moment) => `<time datetime="${moment.toISOString()}">${exact(moment)}</time>`,
   }
 }
@@ -187,6 +197,12 @@ export type Times = {
   inYear(moment: Date): string
   /** The calendar day of a moment: `24 Nov` in the year of `now`, or else with its year. */
   dayOf(moment: Date, now: Date): string
+  /** The calendar day of a moment at the head of its rows: `Today`, `Yesterday`, or else as `dayOf`. */
+  dayNamed(moment: Date, now: Date): string
+  /** The time of day of a moment: `20:02`. */
+  clock(moment: Date): string
+  /** The calendar day of a moment, `yyyy-mm-dd`. */
+  calendarDay(moment: Date): string
   /** The calendar day of a moment in full: `Tuesday, 24 November 2026`. */
   date(moment: Date): string
 }
@@ -214,9 +230,16 @@ export function makeTimes(tag: string, timeZone: string): Times {
   const calendar = new Intl.DateTimeFormat('sv-SE', { timeZone })
   const relative = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' })
 
+  const daysFrom = (now: Date, moment: Date) =>
+    (Date.parse(calendar.format(moment)) - Date.parse(calendar.format(now))) / DAY_MS
+  const dayOf = (moment: Date, now: Date) => {
+    const years = [moment, now].map((each) => calendar.format(each).slice(0, 4))
+    return years[0] === years[1] ? dayThisYear(moment) : dayAndYear(moment)
+  }
+
   function near(moment: Date, now: Date): string {
     const [day, today] = [calendar.format(moment), calendar.format(now)]
-    const days = (Date.parse(day) - Date.parse(today)) / DAY_MS
+    const days = daysFrom(now, moment)
     if (Math.abs(days) <= 1) return `${relative.format(days, 'day')} ${clock(moment)}`
     if (day.slice(0, 4) === today.slice(0, 4)) return inYear(moment)
     return plain(moment)
@@ -236,13 +259,18 @@ export function makeTimes(tag: string, timeZone: string): Times {
       return `${bareDayOfYear(first)} – ${isOneYear ? bareDay(last) : bareDayOfYear(last)}`
     },
     inYear,
-    dayOf: (moment, now) => {
-      const years = [moment, now].map((each) => calendar.format(each).slice(0, 4))
-      return years[0] === years[1] ? dayThisYear(moment) : dayAndYear(moment)
+    dayOf,
+    dayNamed: (moment, now) => {
+      const days = daysFrom(now, moment)
+      return Math.abs(days) <= 1 ? capitalised(relative.format(days, 'day')) : dayOf(moment, now)
     },
+    clock,
+    calendarDay: (moment) => calendar.format(moment),
     date: format({ dateStyle: 'full' }),
   }
 }
+
+const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** Sets spaces between digits and Chinese words, as the texts do, and keeps the words of a day on one line. */
 function unbroken(text: string): string {

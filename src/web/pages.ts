@@ -186,6 +186,7 @@ function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report' 
     ...locale,
     when: (moment) => locale.when(moment, now),
     dayOf: (moment) => locale.dayOf(moment, now),
+    dayNamed: (moment) => locale.dayNamed(moment, now),
     site,
     icon,
     spaceBehind,

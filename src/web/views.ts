@@ -101,6 +101,8 @@ export interface PartData {
   }
   'parts/chips': {
     label: string
+    /** Where a phone finds the search of the list, which it hides until then. */
+    search?: string
     chips: { href: string; label: string; isCurrent: boolean; count: Count | undefined }[]
   }
   /** A value with a button that copies it. */
@@ -149,11 +151,13 @@ export interface PartData {
 }
 
 /** The common data of all pages. */
-export type Common = Omit<Locale, 'when' | 'dayOf'> & {
+export type Common = Omit<Locale, 'when' | 'dayOf' | 'dayNamed'> & {
   /** A moment as people say it at the time of the request. See Locale. */
   when(moment: Date): string
   /** The day of a moment, with its year unless it is this one. See Locale. */
   dayOf(moment: Date): string
+  /** The heading of the rows of a day. See Locale. */
+  dayNamed(moment: Date): string
   site: Site
   icon: typeof icon
   /** The space after what a view has written. Only the renderer calls it. */

@@ -97,6 +97,20 @@ describe('the statement', () => {
     expect(await found('from=nonsense&until=2025-13-99')).toHaveLength(5)
   })
 
+  it('groups its rows by the days of the site’s zone', async () => {
+    const alice = await member()
+    await post(alice, HISTORY)
+    const { body } = await (await alice.signIn()).get('/account')
+    const headings = [...body.matchAll(/<tr role="row" class="phone day">([\s\S]*?)<\/tr>/g)]
+    expect(headings.map(([, day]) => textOf(day!).replaceAll('\u00A0', ' '))).toEqual([
+      '1 Dec 2025',
+      '30 Nov 2025',
+      '2 Nov 2025',
+      '1 Nov 2025',
+      '31 Oct 2025',
+    ])
+  })
+
   it('says what came in and went out, by the day and the month of the zone', async () => {
     const alice = await member()
     await post(alice, HISTORY)

@@ -51,6 +51,20 @@ describe('a near time', () => {
   })
 })
 
+describe('the heading of a day', () => {
+  it.each([
+    ['2026-11-24T00:00:00+08:00', 'Today', '今天'],
+    ['2026-11-23T23:59:59+08:00', 'Yesterday', '昨天'],
+    ['2026-11-22T08:15:00+08:00', '22 Nov', '11 月 22 日'],
+    ['2025-12-31T08:15:00+08:00', '31 Dec 2025', '2025 年 12 月 31 日'],
+  ])('of %s is %s', (moment, en, zh) => {
+    expect(plainly(SHANGHAI.en.dayNamed(at(moment), NOW))).toBe(en)
+    expect(plainly(SHANGHAI.zh.dayNamed(at(moment), NOW))).toBe(zh)
+    expect(SHANGHAI.en.calendarDay(at(moment))).toBe(moment.slice(0, 10))
+    expect(SHANGHAI.en.clock(at(moment))).toBe(moment.slice(11, 16))
+  })
+})
+
 describe('a day', () => {
   it.each([
     ['2026-01-01T00:00:00+08:00', '1 Jan', '1 月 1 日'],

@@ -74,7 +74,7 @@ export function movementPages(app: FastifyInstance, deps: Core): void {
     const { reason } = journal
     const isPlay = journal.book === 'test' && journal.kind === 'grant'
     const { t, dayOfYear } = request.locale
-    const words = reason && reasonOf(reason, { t: t.account, dayOfYear }, isPlay)
+    const words = reason && reasonOf(reason, { t: t.account, day: dayOfYear }, isPlay)
     return reply.page('admin/points/journal', { journal: { ...journal, reason: words } })
   })
   app.get('/admin/wallets/:id', async (request: Numbered, reply) => showWallet(request, reply, deps))
