@@ -10,7 +10,7 @@ import { describeMovement, type Movement } from './movements.ts'
 import { sessionOf } from './session/session.ts'
 
 const PAGE = '/account/statement'
-/** A sheet has about four pages of paper, and its HTML stays small. */
+/** A sheet has about five pages of paper, and its HTML stays small. */
 const SHEET_LINES = 100
 
 const Asked = PeriodAsked.extend({ book: z.literal('test').optional().catch(undefined), before: cursor })
@@ -34,6 +34,8 @@ declare module '../web/views.ts' {
       fileUrl: string
       walletUrl: string
       earlierUrl: string | undefined
+      /** The row before which this sheet of a long statement ends, in its number. */
+      sheetBefore: string | undefined
       /** Whether later movements of the time are on another sheet. */
       isContinued: boolean
     }
@@ -69,6 +71,7 @@ export function statementPage(app: FastifyInstance, deps: Core): void {
       fileUrl: listUrl('/account/statement.csv', fixed),
       walletUrl: listUrl('/account', { book }),
       earlierUrl: earlier === undefined ? undefined : listUrl(PAGE, { ...fixed, before: earlier }),
+      sheetBefore: before?.toString(),
       isContinued: before !== undefined,
     })
   })

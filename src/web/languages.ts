@@ -255,8 +255,13 @@ export function makeTimes(tag: string, timeZone: string): Times {
       const [first, last] = [new Date(from), new Date(until)]
       // The range of Chinese is written in figures only.
       if (tag !== 'zh-CN') return unbroken(ranges.formatRange(first, last).replaceAll('\u2009', ' '))
-      const isOneYear = from.slice(0, 4) === until.slice(0, 4)
-      return `${bareDayOfYear(first)} – ${isOneYear ? bareDay(last) : bareDayOfYear(last)}`
+      const isOne = (length: number) => from.slice(0, length) === until.slice(0, length)
+      const end = isOne('yyyy-mm'.length)
+        ? bareDay(last).split('月')[1]!
+        : isOne(4)
+          ? bareDay(last)
+          : bareDayOfYear(last)
+      return `${bareDayOfYear(first)} – ${end.trim()}`
     },
     inYear,
     dayOf,

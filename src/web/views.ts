@@ -80,6 +80,8 @@ export interface PartData {
     /** Tags by which other sites preview the page, by name. */
     tags?: [name: string, content: string][]
     isTest?: boolean
+    /** What each sheet of its print has at the foot, beside the number of the sheet. */
+    foot?: string
     /** A page that tells a failure. It belongs to no place of the bar. */
     isFailure?: boolean
     nav?: AreaNav

@@ -181,13 +181,32 @@ describe('the statement for paper', () => {
       `${t.opening} 1,000 ${t.moneyIn(2)} +207 ${t.moneyOut(1)} −50 ${t.closing} 1,157`,
     )
     expect(november).toMatch(
-      /midnight in Shanghai\s+\+200 1,200.*a loss\s+−50 1,150.*the last second\s+\+7 1,157 /,
+      /midnight in Shanghai .* \+200 1,200 .*a loss .* −50 1,150 .*the last second .* \+7 1,157 /,
     )
-    expect(november).toContain(`+7 1,157 ${t.change} +157 ${t.closing} 30 Nov 1,157`)
+    expect(november).toContain(`+7 1,157 ${t.sums} +207 −50 ${t.closing} 30 Nov 1,157`)
     expect(november).not.toContain('before midnight')
     expect(november).toContain('/account/statement?from=2025-11-01&until=2025-11-30')
     expect(november).toContain(`${t.opening} 1 Nov 1,000`)
     expect(await sheetIn(alice, 'until=2025-10-31')).toContain(`${t.opening} 0 `)
+  })
+
+  it('has a number of its member, its days and its sheet, which each sheet of paper repeats', async () => {
+    const alice = await member()
+    await post(alice, HISTORY)
+    const client = await alice.signIn()
+    const numbersIn = async (query: string) => {
+      const { body } = await client.get(`/account/statement?${query}`)
+      const [, foot] = /<html lang="en" data-foot="([^"]*)"/.exec(body)!
+      const [, number] = /<header>[\s\S]*?<code>([^<]*)<\/code>/.exec(body)!
+      return [number, foot]
+    }
+    const [number, foot] = await numbersIn('from=2025-11-01&until=2025-11-30')
+    expect(number).toBe(`${alice.id}-20251101-20251130`)
+    expect(foot!.replaceAll('\u00A0', ' ')).toMatch(
+      new RegExp(` · ${t.title} ${number} · 1 – 30 November 2025$`),
+    )
+    expect((await numbersIn('until=2025-11-30&book=test'))[0]).toBe(`${alice.id}-20251130-T`)
+    expect((await numbersIn('until=2025-11-30&before=7'))[0]).toBe(`${alice.id}-20251130-7`)
   })
 
   it('has the same balance twice where nothing moved', async () => {

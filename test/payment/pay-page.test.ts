@@ -165,11 +165,11 @@ describe('whatever has become of it', () => {
     for (const fact of [
       `${new URL(test.url).host} ${t.receipt.title} ${number} ${made.transaction_id} `,
       `${t.payer} ${alice.username} @${alice.username} · ${member(String(alice.id))} `,
+      `120 points ${messages.en.payments.fates.partlyRefunded} ${t.payer} `,
       `${t.payee} Shop of ${merchant.owner.username} @${merchant.owner.username} ${t.paidAt} `,
-      `${t.receipt.status} ${t.partlyRefunded} `,
       'Stickers <b> 120 ',
       `${t.reason('One <torn>')} −20 ${t.netAmount} ${t.sum('100', 100n)} `,
-      `${t.order} ${made.order_id} ${t.receipt.address} `,
+      `${t.order} ${made.order_id} ${t.product} `,
       `${t.receipt.address} ${test.url}${made.path} `,
       `${t.receipt.worth} ${asOf} `,
     ])

@@ -76,7 +76,8 @@ describe('a day', () => {
 })
 
 it.each([
-  ['2026-11-01', '2026-11-28', '1 – 28 November 2026', '2026 年 11 月 1 日 – 11 月 28 日'],
+  ['2026-11-01', '2026-11-28', '1 – 28 November 2026', '2026 年 11 月 1 日 – 28 日'],
+  ['2026-10-30', '2026-11-02', '30 October – 2 November 2026', '2026 年 10 月 30 日 – 11 月 2 日'],
   ['2025-10-01', '2026-01-31', '1 October 2025 – 31 January 2026', '2025 年 10 月 1 日 – 2026 年 1 月 31 日'],
 ])('the days from %s to %s repeat no month or year', (from, until, en, zh) => {
   expect(plainly(SHANGHAI.en.dayRange(from, until))).toBe(en)

@@ -173,10 +173,8 @@ export const pay = {
   /** The receipt on paper. */
   receipt: {
     title: { en: 'Receipt', zh: '收据' },
-    status: { en: 'Status', zh: '状态' },
     total: { en: 'Total', zh: '合计' },
     code: { en: 'Code', zh: '卡密' },
-    noRefund: { en: 'Nothing so far', zh: '截至目前没有退款' },
     address: { en: 'Address of this receipt', zh: '收据地址' },
     addressText: {
       en: 'The payer sees it after signing in. That page is up to date.',

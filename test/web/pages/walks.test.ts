@@ -83,8 +83,8 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
 
     await page.goto(`${world.test.url}/`)
     await page.getByRole('link', { name: t.common.wallet, exact: true }).click()
-    await page.locator('summary', { hasText: t.lists.search }).click()
-    await page.getByLabel(t.lists.search).fill(transaction_id)
+    await page.getByRole('main').getByRole('link', { name: t.lists.search, exact: true }).click()
+    await page.getByRole('searchbox').fill(transaction_id)
     await page.getByRole('button', { name: t.lists.find }).click()
     await page.getByText('−15').waitFor()
     await page
