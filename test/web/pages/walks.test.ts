@@ -350,7 +350,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await page.goto(`${world.test.url}/tip?to_id=5150&post=/t/ginger-cat-photos/12/3`)
     const next = page.getByRole('button', { name: t.tips.submit, exact: true })
     expect(await bottomOf(next)).toBeLessThanOrEqual(PHONE.height * TIP_SHARE)
-    expect(await bottomOf(page.locator('main .flash'))).toBeLessThanOrEqual((await next.boundingBox())!.y)
+    expect(await bottomOf(page.getByText(t.tips.isGift))).toBeLessThanOrEqual((await next.boundingBox())!.y)
     await page.goto(`${world.test.url}/payment/pay/${world.orders.tip}`)
     await page.getByRole('heading', { name: t.tips.gift('@') }).waitFor()
     expect(await page.getByText(t.pay.elsewhere.title).count()).toBe(0)
