@@ -68,7 +68,7 @@ export async function merchantPages(
   transferPages(app, deps)
   await payoutPages(app, deps)
   merchantMandatePages(app, deps)
-  teamLinkPages(app, deps)
+  await teamLinkPages(app, deps)
   ownLinksPage(app, deps)
   accessKeyPages(app, deps)
   await codePages(app, deps, queue)

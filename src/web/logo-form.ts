@@ -10,6 +10,13 @@ export function acceptLogo(scope: FastifyInstance): void {
   acceptFile(scope, 'logo', LOGO_BYTES_MAX)
 }
 
+/** Returns the picture of the form, encoded again. Undefined without one. Throws FormRefused for a file that is no small PNG. */
+export function logoIfAny(request: FastifyRequest): Buffer | undefined {
+  const { logo } = (request.body ?? {}) as { logo?: unknown }
+  // A form without a chosen file sends an empty one.
+  return Buffer.isBuffer(logo) && logo.length > 0 ? logoIn(request) : undefined
+}
+
 /** Returns the picture of the form, encoded again. Throws FormRefused without one, and for a file that is no small PNG. */
 export function logoIn({ body, locale }: FastifyRequest): Buffer {
   const { logo } = (body ?? {}) as { logo?: unknown }

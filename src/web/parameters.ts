@@ -48,20 +48,37 @@ export function acceptMultipart(app: FastifyInstance): void {
  * @param pasted a field with text of the same length.
  */
 export function acceptFile(app: FastifyInstance, field: string, bytes_max: number, pasted?: string): void {
+  acceptFiles(app, { [field]: bytes_max }, pasted === undefined ? undefined : { field: pasted, bytes_max })
+}
+
+/**
+ * Makes a scope accept `multipart/form-data` with one file in each of these fields, at most so many bytes long.
+ * @param pasted a field with text that may be as long as a file.
+ */
+export function acceptFiles(
+  app: FastifyInstance,
+  files: Readonly<Record<string, number>>,
+  pasted?: { field: string; bytes_max: number },
+): void {
+  const bodyLimit = Object.values(files).reduce((sum, bytes) => sum + bytes, BODY_BYTES_MAX)
   app.addContentTypeParser(
     'multipart/form-data',
-    { parseAs: 'buffer', bodyLimit: bytes_max + BODY_BYTES_MAX },
+    { parseAs: 'buffer', bodyLimit },
     async (request: FastifyRequest, body: Buffer) => {
       const form = await readMultipart(request, body)
-      const file = form.get(field)
-      form.delete(field)
-      const text = pasted === undefined ? null : form.get(pasted)
-      if (pasted !== undefined) form.delete(pasted)
+      const sent = Object.keys(files).map((field) => ({ field, file: form.get(field) }))
+      for (const { field } of sent) form.delete(field)
+      const text = pasted === undefined ? null : form.get(pasted.field)
+      if (pasted !== undefined) form.delete(pasted.field)
       const fields: Record<string, unknown> = collect(form)
-      if (typeof text === 'string') fields[pasted!] = requireShort(text, pasted!, bytes_max)
-      if (!(file instanceof File)) return fields
-      if (file.size > bytes_max) throw new TooLarge()
-      return Object.assign(fields, { [field]: Buffer.from(await file.arrayBuffer()) })
+      if (typeof text === 'string')
+        fields[pasted!.field] = requireShort(text, pasted!.field, pasted!.bytes_max)
+      for (const { field, file } of sent) {
+        if (!(file instanceof File)) continue
+        if (file.size > files[field]!) throw new TooLarge()
+        fields[field] = Buffer.from(await file.arrayBuffer())
+      }
+      return fields
     },
   )
 }

@@ -15,14 +15,21 @@ const onlyEmpty = (max: number) => ({
 export const paymentApps = {
   title: { en: 'Payment applications', zh: '收款应用' },
   lead: {
-    en: `A payment application lets your shop take payments in ${POINTS}. An administrator reviews it first; a test application works at once.`,
-    zh: `收款应用让你的商店收取${POINTS}。正式应用须经管理员审核，测试应用立即可用。`,
+    en: `Take payments in ${POINTS}, by a program of your own or by links.`,
+    zh: `用自己的程序或收款链接收取${POINTS}。`,
   },
   docs: { en: 'How to connect a shop', zh: '如何接入商店' },
-  empty: { en: 'You have no payment application yet', zh: '你还没有收款应用' },
-  emptyText: {
-    en: 'Create one below. With a test application you can try everything without a review.',
-    zh: '在下方创建一个。测试应用无需审核，可以先试用全部功能。',
+  testOrLive: { en: 'Test or live?', zh: '测试还是正式？' },
+  kinds: { test: { en: 'Test', zh: '测试应用' }, live: { en: 'Live', zh: '正式应用' } },
+  kindTexts: {
+    test: {
+      en: `Works at once, with play ${POINTS} that every member has. Go live from it later.`,
+      zh: `立即可用，使用每位成员都有的虚拟${POINTS}，之后可转为正式应用。`,
+    },
+    live: {
+      en: `Takes real ${POINTS} once an administrator has approved it.`,
+      zh: `管理员审核通过后即可收取真实${POINTS}。`,
+    },
   },
   application: { en: 'Application', zh: '应用' },
   apply: { en: 'Create an application', zh: '创建应用' },
@@ -33,10 +40,14 @@ export const paymentApps = {
     en: 'Buyers return to this address after paying. Use https (http only on this computer), without fragment. The signature covers its query too.',
     zh: '买家付款后返回此地址。须为 https（本机可用 http），不含片段；自带的查询参数也参与签名。',
   },
+  callbackShort: {
+    en: 'Where buyers return after paying. Leave it empty to sell by links, or to try.',
+    zh: '买家付款后返回的地址。只用收款链接或仅试用时可留空。',
+  },
   submit: { en: 'Apply for a live application', zh: '申请正式应用' },
   needTrustLevel: (needed: number, have: number) => ({
-    en: `Applying needs trust level ${needed}; yours is ${have}.`,
-    zh: `申请需要信任等级 ${needed}，你目前为 ${have}。`,
+    en: `A live application needs trust level ${needed}; yours is ${have}.`,
+    zh: `申请正式应用需要信任等级 ${needed}，你目前为 ${have}。`,
   }),
   waiting: (max: number) => ({
     en: `${max} of your applications wait for their review. After one of them is decided, you can apply for another.`,
@@ -230,10 +241,6 @@ export const testMode = {
     zh: `该应用只有虚拟${POINTS}。它的 Payment ID、Token 和 KEY 都带有测试标记，其订单和转账不计入任何正式应用的数据。任何成员都可以充当买家。`,
   },
   create: { en: 'Create a test application', zh: '创建测试应用' },
-  noCallback: {
-    en: 'Leave it empty if you only sell by payment links, or to try a test application.',
-    zh: '只用收款链接售卖，或仅试用测试应用时，可以留空。',
-  },
   createTwin: { en: 'Create its test application', zh: '创建对应的测试应用' },
   toTest: { en: 'Its test application', zh: '对应的测试应用' },
   toLive: { en: 'The live application', zh: '对应的正式应用' },

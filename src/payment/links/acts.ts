@@ -38,15 +38,20 @@ export type LinkDetails = Pick<
   delivered: string
 }
 
+/** A link that is made in a transaction, and its application. */
+export type MadeLink = { id: bigint; slug: string; app: Permitted }
+
 /**
  * Makes a draft, and returns its slug. Throws what lockPermitted throws, conflict when the application has LINKS_MAX links,
  * invalid_form for a free price above the owner's limit, and too_many_attempts.
+ * @param fill adds what else the draft has, in the same transaction.
  */
 export async function createLink(
   deps: Core,
   payment_id: string,
   details: LinkDetails,
   actor: Actor,
+  fill?: (tx: Tx, link: MadeLink) => Promise<void>,
 ): Promise<string> {
   const settings = await deps.settings.read()
   // Counts only for the team, and before the transaction, which would wait for a second connection with its locks.
@@ -71,6 +76,7 @@ export async function createLink(
       .executeTakeFirstOrThrow()
     await storeDelivery(tx, deps, id, details)
     await audit(tx, 'link.create', payment_id, { slug, title: values.title }, actor)
+    await fill?.(tx, { id, slug, app })
     return slug
   })
   await redrawPreview(deps, slug)

@@ -17,7 +17,8 @@ import { navFor } from '../apps/area.ts'
 import { statusWord } from '../orders/orders.ts'
 import { actorOf, type OwnedRequest } from '../rights/owned.ts'
 import { audit, type Permitted } from '../rights/rights.ts'
-import { addCodes, BYTES_MAX, type Imported, type ImportFault, takeBackCodes } from './codes.ts'
+import { addCodes, BYTES_MAX, type Imported, takeBackCodes } from './codes.ts'
+import { codesIn, sayImportFault } from './codes-form.ts'
 import { addressOf, findLink, ONE, type ShownLink } from './links.page.ts'
 import type { TeamLink } from './reads.ts'
 import { eachSale, type Sale, salesOfLink } from './sales.ts'
@@ -78,26 +79,15 @@ function importForm(scope: FastifyInstance, deps: Core): void {
   acceptFile(scope, 'file', BYTES_MAX, 'codes')
   scope.post(`${ONE}/codes`, async (request: OwnedRequest, reply) => {
     const { owned, link } = await findCodes(request, deps, 'settings.edit')
-    const { teamLinks: l } = request.locale.t
-    const { codes = '', file } = request.body as { codes?: unknown; file?: unknown }
-    const pasted = typeof codes === 'string' ? codes : ''
-    const hasFile = Buffer.isBuffer(file) && file.length > 0
-    if (hasFile && pasted.trim() !== '') throw new FormRefused({ file: l.pasteOrFile })
-    const list = { slug: link.slug, file: hasFile ? file : pasted }
-    const done = await addCodes(deps, owned.payment_id, list, actorOf(request))
-    if ('fault' in done) throw new FormRefused({ [hasFile ? 'file' : 'codes']: wordsFor(request, done) })
-    return reply.done(`${addressOf(request, link.slug)}/codes`, reportOf(request, done, link))
+    const { field, list } = codesIn(request) ?? { field: 'codes', list: '' }
+    const done = await addCodes(deps, owned.payment_id, { slug: link.slug, file: list }, actorOf(request))
+    if ('fault' in done) throw new FormRefused({ [field]: sayImportFault(request, done) })
+    return reply.done(`${addressOf(request, link.slug)}/codes`, reportOf(request, done))
   })
 }
 
-function wordsFor({ locale }: OwnedRequest, fault: ImportFault): string {
-  const { importFaults } = locale.t.teamLinks
-  if (fault.fault === 'too_many_unsold') return importFaults.too_many_unsold(locale.points(fault.max))
-  return 'line' in fault ? importFaults[fault.fault](fault.line) : importFaults[fault.fault]
-}
-
-/** Says what an import added, and leads from a draft to its page. */
-function reportOf({ locale }: OwnedRequest, { added, known, known_lines, empty }: Imported, link: TeamLink) {
+/** Says what an import added. */
+function reportOf({ locale }: OwnedRequest, { added, known, known_lines, empty }: Imported) {
   const { teamLinks: l } = locale.t
   const lines = known_lines.join(locale.t.common.comma)
   return {
@@ -105,7 +95,6 @@ function reportOf({ locale }: OwnedRequest, { added, known, known_lines, empty }
       l.imported(added, known, empty),
       ...(known > 0 ? [l.knownLines(lines, known)] : []),
     ]),
-    ...(link.state === 'draft' && { link: { href: `/l/${link.slug}`, label: l.preview } }),
   }
 }
 

@@ -4,7 +4,7 @@ import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
-import { lockLink } from './acts.ts'
+import { lockLink, type MadeLink } from './acts.ts'
 import { codeContext } from './delivery.ts'
 import { getLink } from './find.ts'
 
@@ -78,37 +78,43 @@ export async function addCodes(
 ): Promise<Imported | ImportFault> {
   const read = readCodes(file)
   if ('fault' in read) return read
-  const { secrets } = deps
   return deps.db.transaction().execute(async (tx) => {
     // The application's lock keeps other imports away. Payments go on.
     const app = await lockPermitted(tx, payment_id, actor, 'settings.edit')
-    const link = await getLink(tx, slug, app)
-    const listed = new Map<string, CodeLine>()
-    for (const each of read.codes) if (!listed.has(each.code)) listed.set(each.code, each)
-    const { here, withdrawn_ids } = await knownCodes(tx, secrets, link.id, [...listed.keys()])
-    const fresh = [...listed.values()].filter(({ code }) => !here.has(code))
-    const added = fresh.length + withdrawn_ids.length
-    const max = UNSOLD_MAX[app.book]
-    if ((await countUnsold(tx, link.id)) + added > max) return { fault: 'too_many_unsold', max }
-    if (withdrawn_ids.length > 0)
-      await tx
-        .updateTable('link_codes')
-        .set({ withdrawn_at: null })
-        .where('id', 'in', withdrawn_ids)
-        .execute()
-    const values = fresh.map(({ code }) => secrets.encrypt(codeContext(link.id), code))
-    const prints = fresh.map(({ code }) => fingerprint(secrets, link.id, code))
-    await sql`
+    const { id } = await getLink(tx, slug, app)
+    return insertCodes(tx, deps, { id, slug, app }, read, actor)
+  })
+}
+
+/** Adds the codes of a read list to a link. The caller has locked its application. */
+export async function insertCodes(
+  tx: Tx,
+  { secrets }: Pick<Core, 'secrets'>,
+  { app, ...link }: MadeLink,
+  read: { codes: CodeLine[]; empty: number },
+  actor: Actor,
+): Promise<Imported | ImportFault> {
+  const listed = new Map<string, CodeLine>()
+  for (const each of read.codes) if (!listed.has(each.code)) listed.set(each.code, each)
+  const { here, withdrawn_ids } = await knownCodes(tx, secrets, link.id, [...listed.keys()])
+  const fresh = [...listed.values()].filter(({ code }) => !here.has(code))
+  const added = fresh.length + withdrawn_ids.length
+  const max = UNSOLD_MAX[app.book]
+  if ((await countUnsold(tx, link.id)) + added > max) return { fault: 'too_many_unsold', max }
+  if (withdrawn_ids.length > 0)
+    await tx.updateTable('link_codes').set({ withdrawn_at: null }).where('id', 'in', withdrawn_ids).execute()
+  const values = fresh.map(({ code }) => secrets.encrypt(codeContext(link.id), code))
+  const prints = fresh.map(({ code }) => fingerprint(secrets, link.id, code))
+  await sql`
       insert into link_codes (link_id, value_encrypted, fingerprint)
       select ${link.id}, * from unnest(${values}::bytea[], ${prints}::bytea[])`.execute(tx)
-    await audit(tx, 'link.add_codes', payment_id, { slug, added }, actor)
-    const isFirst = new Set([...listed.values()].map(({ line }) => line))
-    const known_lines = read.codes.flatMap(({ line, code }) =>
-      isFirst.has(line) && here.get(code) !== 'unsold_or_sold' ? [] : [line],
-    )
-    const known = known_lines.length
-    return { added, known, known_lines: known_lines.slice(0, NAMED_MAX), empty: read.empty }
-  })
+  await audit(tx, 'link.add_codes', app.payment_id, { slug: link.slug, added }, actor)
+  const isFirst = new Set([...listed.values()].map(({ line }) => line))
+  const known_lines = read.codes.flatMap(({ line, code }) =>
+    isFirst.has(line) && here.get(code) !== 'unsold_or_sold' ? [] : [line],
+  )
+  const known = known_lines.length
+  return { added, known, known_lines: known_lines.slice(0, NAMED_MAX), empty: read.empty }
 }
 
 /** Which of these codes the link has. A withdrawn one is to be put back. */

@@ -3,10 +3,12 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import { LOGO_BYTES_MAX } from '../../core/logo-picture.ts'
 import { TABLE_LINES } from '../../database/paging.ts'
 import { FormRefused, type FormView, readForm } from '../../web/forms/forms.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
-import { BODY_BYTES_MAX } from '../../web/parameters.ts'
+import { logoIfAny } from '../../web/logo-form.ts'
+import { acceptFiles, BODY_BYTES_MAX } from '../../web/parameters.ts'
 import { navFor } from '../apps/area.ts'
 import { APPLICATION, actorOf, CONFIRMED, isConfirmed, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { getPermitted, type Permitted, type Right } from '../rights/rights.ts'
@@ -21,9 +23,11 @@ import {
   type LinkDetails,
   type SaleFault,
 } from './acts.ts'
+import { BYTES_MAX as CODES_BYTES_MAX, insertCodes } from './codes.ts'
+import { readCodesOf, sayImportFault } from './codes-form.ts'
 import { lastDelivery } from './delivery.ts'
 import { fieldsOf, type LinkFields, LinkKind, linkForm } from './form.ts'
-import { pictureOf } from './pictures.ts'
+import { pictureOf, storePicture } from './pictures.ts'
 import { getLinkOf, type ListedLink, linksOfApp, type TeamLink } from './reads.ts'
 import { linkUrl } from './share.ts'
 
@@ -45,7 +49,14 @@ declare module '../../web/views.ts' {
   }
   interface PartData {
     'payment/links/head': { owned: Permitted; link: ShownLink; address: string }
-    'payment/links/fields': { of: FormView; fields: LinkFields; freeMax: bigint; isKindFixed: boolean }
+    'payment/links/fields': {
+      of: FormView
+      fields: LinkFields
+      freeMax: bigint
+      isKindFixed: boolean
+      isNew?: boolean
+    }
+    'payment/links/codes-fields': { of: FormView }
     'payment/links/picture': { address: string; picture: string | undefined }
     'payment/links/price': Pick<TeamLink, 'amount' | 'amount_min' | 'amount_max'> & { isTest: boolean }
     'payment/links/state': Pick<TeamLink, 'shown'>
@@ -76,7 +87,7 @@ const Seen = z.object({
 const config = { bodyLimit: 2 * BODY_BYTES_MAX }
 
 /** Registers the pages within a browser scope of signed-in members. */
-export function teamLinkPages(app: FastifyInstance, deps: Core): void {
+export async function teamLinkPages(app: FastifyInstance, deps: Core): Promise<void> {
   app.get(LINKS, async (request: OwnedRequest, reply) => showLinks(request, reply, deps))
 
   app.get(`${LINKS}/new`, async (request: OwnedRequest, reply) => {
@@ -84,16 +95,7 @@ export function teamLinkPages(app: FastifyInstance, deps: Core): void {
     return reply.page('payment/links/new', await editing(request, deps, owned, undefined))
   })
 
-  app.post(`${LINKS}/new`, config, async (request: OwnedRequest, reply) => {
-    const owned = await permitted(request, deps, 'settings.edit')
-    const details = await readLink(request, deps, owned)
-    const slug = await createLink(deps, owned.payment_id, details, actorOf(request))
-    const { created, createdCodes } = request.locale.t.teamLinks
-    const address = addressOf(request, slug)
-    return details.delivery === 'codes'
-      ? reply.done(`${address}/codes`, { text: createdCodes })
-      : reply.done(address, { text: created })
-  })
+  await app.register(async (scope) => newLinkForm(scope, deps))
 
   app.get(ONE, async (request: OwnedRequest, reply) => {
     const { owned, link } = await findLink(request, deps, 'orders.read')
@@ -127,6 +129,39 @@ export function teamLinkPages(app: FastifyInstance, deps: Core): void {
       return askFirst(request, reply, { owned, link, act: 'delete', words: l.ask.delete })
     await deleteDraft(deps, owned.payment_id, { slug: link.slug }, actorOf(request))
     return reply.done(`${pathOf(request)}/links`, { text: l.deleted(link.title) })
+  })
+}
+
+/**
+ * The form that makes a draft, with its codes and its picture at once, in a scope of its own because of its files. All of it is stored,
+ * or nothing.
+ */
+function newLinkForm(scope: FastifyInstance, deps: Core): void {
+  acceptFiles(
+    scope,
+    { file: CODES_BYTES_MAX, logo: LOGO_BYTES_MAX },
+    { field: 'codes', bytes_max: CODES_BYTES_MAX },
+  )
+  const config = { admission: 'slow' } as const
+  scope.post(`${LINKS}/new`, { config }, async (request: OwnedRequest, reply) => {
+    const owned = await permitted(request, deps, 'settings.edit')
+    const details = await readLink(request, deps, owned)
+    // Codes of another kind count for nothing. A faulty list is still marked, so nobody overlooks it.
+    const sent = readCodesOf(request)
+    const list = details.delivery === 'codes' ? sent : undefined
+    const picture = logoIfAny(request)
+    const actor = actorOf(request)
+    if (picture !== undefined) await deps.limits.hit('app_logos', actor.user_id.toString())
+    const slug = await createLink(deps, owned.payment_id, details, actor, async (tx, link) => {
+      if (picture !== undefined) await storePicture(tx, deps, link, picture, actor)
+      if (list === undefined) return
+      const added = await insertCodes(tx, deps, link, list.read, actor)
+      if ('fault' in added) throw new FormRefused({ [list.field]: sayImportFault(request, added) })
+    })
+    const { created, createdCodes } = request.locale.t.teamLinks
+    return details.delivery === 'codes' && list === undefined
+      ? reply.done(`${addressOf(request, slug)}/codes`, { text: createdCodes })
+      : reply.done(`/l/${slug}`, { text: created })
   })
 }
 

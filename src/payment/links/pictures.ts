@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import { coloursOf, OWN_ACCENT } from '../../core/brand.ts'
 import type { Core } from '../../core/core.ts'
-import type { Db } from '../../database/connection.ts'
+import type { Db, Tx } from '../../database/connection.ts'
 import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
+import type { MadeLink } from './acts.ts'
 import { getLink } from './find.ts'
 import { drawPreview } from './preview-picture.ts'
 
@@ -65,10 +66,22 @@ export async function setPicture(
         .where('link_id', '=', link.id)
         .where('kind', '=', 'picture')
         .execute()
-    else await store(tx, { link_id: link.id, kind: 'picture', picture, drawn_of: null, now: deps.clock() })
-    await audit(tx, 'link.picture', payment_id, { slug, picture: picture && nameOf(picture) }, actor)
+    else await storePicture(tx, deps, { id: link.id, slug, app }, picture, actor)
+    if (picture === null) await audit(tx, 'link.picture', payment_id, { slug, picture: null }, actor)
   })
   await redrawPreview(deps, slug)
+}
+
+/** Stores the picture of a link. The caller has counted it, and draws the preview after its transaction. */
+export async function storePicture(
+  tx: Tx,
+  { clock }: Pick<Core, 'clock'>,
+  { id, slug, app }: MadeLink,
+  picture: Buffer,
+  actor: Actor,
+): Promise<void> {
+  await store(tx, { link_id: id, kind: 'picture', picture, drawn_of: null, now: clock() })
+  await audit(tx, 'link.picture', app.payment_id, { slug, picture: nameOf(picture) }, actor)
 }
 
 type Stored = {

@@ -112,14 +112,16 @@ export const teamLinks = {
   endTitle: { en: 'End this link', zh: '结束此链接' },
   delete: { en: 'Delete the draft', zh: '删除草稿' },
   save: { en: 'Save the link', zh: '保存链接' },
+  /** Saves a new link as a draft, and shows its page. */
+  continue: { en: 'Save and preview', zh: '保存并预览' },
+  filesAgain: { en: 'If you had chosen a file, choose it again.', zh: '如已选择文件，请重新选择。' },
   saveDraft: { en: 'Save as a draft', zh: '存为草稿' },
   what: { en: 'What you sell', zh: '商品' },
   title: { en: 'Title', zh: '标题' },
-  titleHint: { en: '1 to 80 characters.', zh: '1 至 80 个字符。' },
   description: { en: 'Description', zh: '商品说明' },
   descriptionHint: {
-    en: 'Plain text, at most 2,000 characters. Addresses in it do not become links.',
-    zh: '纯文本，最多 2,000 个字符，其中的网址不会变成链接。',
+    en: 'Plain text. Addresses in it do not become links.',
+    zh: '纯文本，其中的网址不会变成链接。',
   },
   picture: {
     title: { en: 'Picture', zh: '图片' },
@@ -151,8 +153,8 @@ export const teamLinks = {
   quantityMaxHint: { en: '1 to 100.', zh: '1 至 100。' },
   delivery: { en: 'What the buyer gets', zh: '买家得到什么' },
   deliveryHint: {
-    en: 'It appears on the buyer’s receipt the moment they pay. No mail, alert or list holds it.',
-    zh: '付款后立即显示在买家的收据上，不会出现在邮件、提醒或列表中。',
+    en: 'It appears on the receipt the moment they pay, and nowhere else.',
+    zh: '付款后立即显示在收据上，不会出现在别处。',
   },
   kindFixed: {
     en: 'This link has sold, so the kind of its delivery stays.',
@@ -174,9 +176,9 @@ export const teamLinks = {
     en: 'It begins with https:// and holds no password. Buyers keep the one that they bought.',
     zh: '以 https:// 开头，不含密码。买家保留购买时的网址。',
   },
-  codesHint: { en: 'You add the codes after saving.', zh: '保存后再添加卡密。' },
+  codesHint: { en: 'You can also add codes later.', zh: '也可以稍后再添加。' },
+  codesLater: { en: 'You add the codes after saving.', zh: '保存后再添加卡密。' },
   thanks: { en: 'Thank-you on the receipt', zh: '收据上的致谢' },
-  thanksHint: { en: 'At most 500 characters.', zh: '最多 500 个字符。' },
   limits: { en: 'Limits and times', zh: '限制与时间' },
   stock: { en: 'Stock', zh: '库存' },
   stockHint: {

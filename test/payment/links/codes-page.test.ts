@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { BYTES_MAX } from '../../../src/payment/links/codes.ts'
 import { makePerson } from '../../harness/cast.ts'
 import { useTestApp } from '../../harness/harness.ts'
-import { buyAt, makeLink, type TestLink } from '../../harness/links.ts'
+import { buyAt, linkFields, makeLink, type TestLink } from '../../harness/links.ts'
 import { textOf } from '../../harness/markup.ts'
 import { handOver, joinTeam, makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
 import { refund } from '../../harness/orders.ts'
 import { rowsOf } from '../../harness/rows.ts'
-import { upload } from '../../harness/uploads.ts'
+import { picture, upload } from '../../harness/uploads.ts'
 
 const l = messages.en.teamLinks
 const test = await useTestApp()
@@ -21,6 +21,67 @@ const [owner, viewer] = [
 ]
 const addressOf = ({ slug }: TestLink, { payment_id } = merchant) =>
   `/payment/applications/${payment_id}/links/${slug}`
+
+describe('a new link', () => {
+  const LINKS = `/payment/applications/${merchant.payment_id}/links`
+  const make = (fields: Record<string, string>, file: Buffer | string = '', name = 'logo') => {
+    const typed = { ...linkFields({ title: 'At once', ...fields }) }
+    return upload(test, owner, { page: `${LINKS}/new`, url: `${LINKS}/new`, name, file, fields: typed })
+  }
+  const made = () => rowsOf(test, 'links', { app_id: merchant.id, title: 'At once' }, ['id', 'slug'])
+
+  it('takes its codes and its picture with the first form, and leads to its page', async () => {
+    const { statusCode, headers } = await make({ delivery: 'codes', codes: 'N-1\nN-2\nN-1' }, picture(48, 48))
+    const [{ id: link_id, slug }] = (await made()) as [{ id: bigint; slug: string }]
+    expect([statusCode, headers.location]).toEqual([303, `/l/${slug}`])
+    const page = await owner.get(`/l/${slug}`)
+    expect(page.body).toContain('class="goods-picture"')
+    expect(page.body).toContain(`action="${LINKS}/${slug}/publish"`)
+    expect(await rowsOf(test, 'link_codes', { link_id }, ['order_id'])).toHaveLength(2)
+    const acts = await rowsOf(test, 'audit_log', { subject: merchant.payment_id }, ['action', 'detail'])
+    const ofLink = acts.filter(({ detail }) => (detail as { slug?: string }).slug === slug)
+    expect(ofLink.map(({ action }) => action)).toEqual(['link.create', 'link.picture', 'link.add_codes'])
+  })
+
+  it('takes its codes from a file, or later', async () => {
+    const before = (await made()).length
+    expect((await make({ delivery: 'codes' }, 'F-1\nF-2\nF-3', 'file')).statusCode).toBe(303)
+    const { headers } = await make({ delivery: 'codes' })
+    expect(headers.location).toMatch(/\/codes$/)
+    const links = (await made()).slice(before)
+    const counts = await Promise.all(
+      links.map(({ id }) => rowsOf(test, 'link_codes', { link_id: id }, ['id'])),
+    )
+    expect(counts.map(({ length }) => length)).toEqual([3, 0])
+  })
+
+  it('is not made with a faulty list or picture', async () => {
+    const before = await made()
+    const faults = [
+      [await make({ delivery: 'codes', codes: 'X-1\nX\u00072' }), l.importFaults.line_controls(2)],
+      [await make({ delivery: 'codes', codes: 'X-1' }, 'X-2', 'file'), l.pasteOrFile],
+      [await make({ delivery: 'codes', codes: 'X-1' }, 'no picture'), messages.en.forms.logoRefused],
+    ] as const
+    for (const [{ statusCode, body }, fault] of faults)
+      expect([statusCode, textOf(body).includes(fault), body.includes('X-1')]).toEqual([400, true, true])
+    expect(await made()).toEqual(before)
+  })
+
+  it('of a test application is not made with more codes than it may have', async () => {
+    const twin = await makeMerchant(test, { isTest: true })
+    const links = `/payment/applications/${twin.payment_id}/links`
+    const codes = Array.from({ length: 101 }, (_, i) => `T-${i}`).join('\n')
+    const answer = await upload(test, await twin.owner.signIn(), {
+      ...{ page: `${links}/new`, url: `${links}/new`, file: '' },
+      fields: linkFields({ delivery: 'codes', codes }),
+    })
+    expect([answer.statusCode, textOf(answer.body).includes(l.importFaults.too_many_unsold('100'))]).toEqual([
+      400,
+      true,
+    ])
+    expect(await rowsOf(test, 'links', { app_id: twin.id })).toEqual([])
+  })
+})
 
 describe('the import of codes', () => {
   it('counts what it adds, and names the lines of known codes', async () => {

@@ -26,7 +26,7 @@ const LINKS = `/payment/applications/${merchant.payment_id}/links`
 async function save(fields: Record<string, string>): Promise<string> {
   const saved = await owner.submit(await owner.get(`${LINKS}/new`), `${LINKS}/new`, linkFields(fields))
   expect(saved.status).toBe(303)
-  return saved.location!.replace(/\/codes$/, '')
+  return `${LINKS}/${slugOf(saved.location!.replace(/\/codes$/, ''))}`
 }
 const slugOf = (address: string) => address.split('/').at(-1)!
 
