@@ -34,6 +34,13 @@ export const docs = {
     en: 'Try fewer words, a field name such as order_id, or an error code such as 1001.',
     zh: '试试更少的词、字段名（如 order_id）或错误码（如 1001）。',
   },
+  allCodes: { en: 'All codes', zh: '全部错误码' },
+  findCode: { en: 'Find', zh: '查找' },
+  codesHint: { en: 'A code or a word, such as 1001', zh: '错误码或词语，如 1001' },
+  noSuchCode: {
+    en: 'No code has this number or these words here.',
+    zh: '这里没有含此编号或词语的错误码。',
+  },
   missing: { en: 'No such page', zh: '没有此页' },
   missingText: {
     en: 'The address may be mistyped, or the page may have another name now.',

@@ -5,7 +5,7 @@ import { cookieOptions, sessionOf } from '../accounts/session/session.ts'
 import type { Core } from '../core/core.ts'
 import { safeBack } from '../web/back.ts'
 import { escapeHtml } from '../web/html.ts'
-import { icon } from '../web/icons.ts'
+import { type Icon, icon } from '../web/icons.ts'
 import { siteWords } from '../web/site-words.ts'
 import { filled, withFound } from './guides/fill.ts'
 import {
@@ -21,7 +21,7 @@ import {
 } from './guides/guides.ts'
 import { type Heading, writeDocument } from './guides/markdown.ts'
 import { CHOICE_COOKIE, findReader, type Reader, valuesOf, withTestApp } from './guides/reader.ts'
-import { docsNav, iconOf, type Link, markdownPath, titleOf, type Ways } from './navigation.ts'
+import { docsNav, type Link, markdownPath, titleOf, type Ways } from './navigation.ts'
 import type { Samples } from './operations/samples.ts'
 import { callOf } from './programs/call.ts'
 import { type Program, programsOf } from './programs/programs.ts'
@@ -29,6 +29,12 @@ import { OPERATIONS, operationId } from './reference/openapi.ts'
 import { tabWords } from './reference/tabs.ts'
 import { type Found, searchDocs } from './search.ts'
 
+/** The pictures of the roads from the first page, by the last guide of each. */
+const ROADS: Record<string, Icon> = {
+  'start-gateway.md': 'wallet',
+  'sign-in-programs.md': 'user',
+  'other-forum.md': 'shield',
+}
 const QUERY_LENGTH_MAX = 100
 /** The pages that an address without a page offers. */
 const PERHAPS_MAX = 5
@@ -165,7 +171,7 @@ function writeGuide(deps: Core, { locale }: FastifyRequest, name: GuideName, rea
     page: (path) => titleOf(path, locale),
     programs: programsAt,
     words: tabWords(locale),
-    ...(name === 'start' && { picture: (href: string) => icon(iconOf(href)) }),
+    ...(name === 'start' && { picture: (href: string) => icon(ROADS[href] ?? 'book') }),
   })
   return {
     title: inWords(document.title),

@@ -49,6 +49,7 @@ const ICONS = {
 export function docsNav({ t }: Locale, query = ''): AreaNav {
   const chapters = (Object.keys(CHAPTERS) as Chapter[]).map((chapter) => ({
     title: t.docs.chapters[chapter],
+    folds: true,
     links: CHAPTERS[chapter].map((name) => guideLink(name, t)),
   }))
   const api = SECTIONS.map((section) => ({
@@ -59,7 +60,7 @@ export function docsNav({ t }: Locale, query = ''): AreaNav {
   return {
     label: t.docs.title,
     search: { action: '/docs/search', label: t.docs.searchLabel, hint: t.docs.searchHint, query },
-    groups: [...chapters, { title: t.docs.api, links: api }],
+    groups: [...chapters, { title: t.docs.api, folds: true, links: api }],
     bar: BAR.map((name) => ({ ...guideLink(name, t), short: t.docs.short[name] })),
   }
 }
@@ -73,12 +74,6 @@ const guideLink = (name: GuideName, { docs }: Locale['t']) => ({
   icon: ICONS[name],
   isAlone: name === 'start',
 })
-
-/** The icon of a page in the navigation, such as a guide by its address. */
-export function iconOf(href: string): Icon {
-  const name = href === '/docs' ? 'start' : href.replace('/docs/', '')
-  return (ICONS as Record<string, Icon>)[name] ?? 'book'
-}
 
 /** Returns the title of a page, for a text that names it by its path. Undefined for any other text. */
 export function titleOf(path: string, locale: Locale): string | undefined {

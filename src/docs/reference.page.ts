@@ -1,5 +1,6 @@
 /** The pages of the API: its areas, operations, notifications, error codes and rules. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { Core } from '../core/core.ts'
 import { type Text, textKey } from '../web/languages.ts'
 import { type SiteWords, siteWords } from '../web/site-words.ts'
@@ -19,6 +20,16 @@ import { exampleInColours } from './reference/highlight.ts'
 import { AREAS, OPERATIONS, operationId, serverOf } from './reference/openapi.ts'
 import { tabWords, writeTabs } from './reference/tabs.ts'
 import { rulesOf } from './rules.ts'
+
+const CODE_AREAS = ['identity', 'payment', 'v1', 'v2'] as const
+type CodeArea = (typeof CODE_AREAS)[number]
+/** A code as the page shows it. `id` is its place; of a code that has several lines, the first one's. */
+type CodeRow = { code: string; id: string; beside: string; about: string }
+
+const CodesQuery = z.object({
+  q: z.string().trim().max(100).catch('').default(''),
+  of: z.enum(CODE_AREAS).optional().catch(undefined),
+})
 
 type InWords<Code> = Omit<Code, 'about'> & { about: string }
 
@@ -48,9 +59,11 @@ declare module '../web/views.ts' {
     'docs/codes': {
       nav: AreaNav
       ways: Ways
-      oauth: InWords<(typeof OAUTH_CODES)[number]>[]
-      payment: InWords<(typeof PAYMENT_CODES)[number]>[]
-      gateway: Record<'v1' | 'v2', InWords<ReturnType<typeof gatewayCodes>[number]>[]>
+      /** What was searched for, and the one area that is shown. */
+      query: string
+      of: CodeArea | undefined
+      /** The areas that have codes to show, in their order. */
+      shown: { area: CodeArea; rows: CodeRow[] }[]
     }
     'docs/rules': { nav: AreaNav; ways: Ways; rules: ReturnType<typeof rulesOf> }
   }
@@ -117,17 +130,12 @@ export async function referencePages(
   }
   app.get('/docs/codes', async (request, reply) => {
     const { nav, ways, language, words } = frame(request)
-    const payment = inLanguage(PAYMENT_CODES, language, words)
-    const gateway = {
-      v1: inLanguage(gatewayCodes('v1'), language, words),
-      v2: inLanguage(gatewayCodes('v2'), language, words),
-    }
-    const redirected = request.locale.t.docs.redirected
-    const oauth = inLanguage(OAUTH_CODES, language, words).map(({ status, ...code }) => ({
-      ...code,
-      status: status || redirected,
-    }))
-    return reply.page('docs/codes', { nav, ways, oauth, payment, gateway })
+    const { q: query, of } = CodesQuery.parse(request.query)
+    const areas = codesIn(language, words, request.locale.t.docs.redirected)
+    const shown = CODE_AREAS.filter((area) => of === undefined || of === area)
+      .map((area) => ({ area, rows: areas[area].filter((row) => isFound(row, query)) }))
+      .filter(({ rows }) => rows.length > 0)
+    return reply.page('docs/codes', { nav, ways, query, of, shown })
   })
   app.get('/docs/rules', async (request, reply) => {
     const { nav, ways, language, words } = frame(request)
@@ -143,6 +151,29 @@ const coloured = <Body extends { example?: string | undefined }>(body: Body): Bo
   ...body,
   example: body.example && exampleInColours(body.example),
 })
+
+/** Returns the codes of each area, with what stands beside them: a status of HTTP, or the words of the gateway. */
+function codesIn(language: keyof Text, words: SiteWords, redirected: string): Record<CodeArea, CodeRow[]> {
+  const gateway = (version: 'v1' | 'v2') =>
+    inLanguage(gatewayCodes(version), language, words).map(({ code, msg, about }) => ({
+      ...{ code: String(code), id: '', beside: msg, about },
+    }))
+  const payment = inLanguage(PAYMENT_CODES, language, words)
+  return {
+    identity: inLanguage(OAUTH_CODES, language, words).map(({ code, status, about }) => ({
+      ...{ code, id: code, beside: String(status || redirected), about },
+    })),
+    payment: payment.map(({ code, status, about }, i) => ({
+      ...{ code: String(code), beside: String(status), about },
+      id: payment[i - 1]?.code === code ? '' : `c${code}`,
+    })),
+    v1: gateway('v1'),
+    v2: gateway('v2'),
+  }
+}
+
+const isFound = ({ code, beside, about }: CodeRow, query: string) =>
+  `${code} ${beside} ${about}`.toLowerCase().includes(query.toLowerCase())
 
 function inLanguage<Code extends { about: Text }>(
   codes: readonly Code[],

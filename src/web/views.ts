@@ -27,7 +27,8 @@ export type AreaNav = {
   app?: { name: string; logo_url: string | null; note: string; href: string }
   /** A search over the pages of the area. */
   search?: Search
-  groups: { title?: string; links: AreaLink[] }[]
+  /** `folds`: the group is closed on the pages of the others. */
+  groups: { title?: string; links: AreaLink[]; folds?: boolean }[]
   /** The links in the bar at the foot of a phone. Without it, the first four. */
   bar?: AreaLink[]
 }

@@ -231,6 +231,51 @@ describe('a reader', () => {
   })
 })
 
+describe('the error codes', () => {
+  const idsIn = (html: string) => [...html.matchAll(/<h2 id="(\w+)"/g)].map(([, id]) => id)
+
+  it('are found by number, by word and by area', async () => {
+    expect(idsIn(await read('/docs/codes'))).toEqual(['identity', 'payment', 'v1', 'v2'])
+    expect(idsIn(await read('/docs/codes?of=v1'))).toEqual(['v1'])
+    const one = await read('/docs/codes?q=1001')
+    expect(idsIn(one)).toEqual(['payment'])
+    expect(one.match(/<tr role="row" id="/g)).toHaveLength(1)
+    expect(one).toContain('href="/docs/codes?of=v2&amp;q=1001"')
+    const word = await read('/docs/codes?q=SIGNATURE&of=v2')
+    expect(idsIn(word)).toEqual(['v2'])
+    expect(word).toContain('<input type="hidden" name="of" value="v2">')
+    expect(await read('/docs/codes?q=nothing-like-it')).toContain(messages.en.docs.noSuchCode)
+    expect(idsIn(await read('/docs/codes?of=nowhere&of=v1'))).toHaveLength(4)
+  })
+})
+
+describe('the navigation', () => {
+  it.each([
+    ['/docs', 'begin'],
+    ['/docs/merchant', 'payments'],
+    ['/docs/sign-in-clients', 'signIn'],
+    ['/docs/v1/post_payment_api_mapi_php', undefined],
+  ] as const)('of %s has the group of the page open', async (path, chapter) => {
+    const html = await read(path)
+    const side = html.slice(html.indexOf('<nav class="side"'), html.indexOf('<main'))
+    const groups = [...side.matchAll(/<details( open)?><summary class="nav-title">([^<]*)/g)]
+    expect(groups).toHaveLength(5)
+    const { chapters, api } = messages.en.docs
+    expect(groups.filter(([, open]) => open).map(([, , title]) => title)).toEqual([
+      chapter === undefined ? api : chapters[chapter],
+    ])
+  })
+})
+
+it.each(LANGUAGES)('the first page begins with three roads in %s', async (language) => {
+  const html = await read('/docs', language)
+  const roads = html.slice(html.indexOf('<ul class="panel flush list">'), html.indexOf('<h2'))
+  expect(roads.match(/<li>/g)).toHaveLength(3)
+  for (const name of ['merchant', 'oauth-application', 'operator']) expect(roads).toContain(`"/docs/${name}"`)
+  const [, step] = /href="#([^"]+)"/.exec(roads)!
+  expect(html).toContain(`<h2 id="${step}"`)
+})
+
 describe('the search', () => {
   it.each([
     ['en', 'create an order', '/docs/payment/post_payment_pay_process'],

@@ -19,7 +19,7 @@ export type Writer = {
   link(href: string): string | undefined
   /** The title of the page that a path names. Undefined for other code. */
   page(path: string): string | undefined
-  /** The picture of the page that a link leads to, on a page whose tables of links are lists. */
+  /** The picture of a row whose last link this is, on a page whose tables of links are lists. */
   picture?: (href: string) => string
   /** The programs of the operation that a link leads to, one per language. */
   programs(href: string): readonly Sample[]
@@ -186,16 +186,9 @@ class GuideRenderer extends Renderer {
   }
 
   override table(token: Tokens.Table): string {
-    const { picture, link, prose } = this.#writer
-    const ways = token.rows.map(([wanted, page]) => {
-      const href = link(
-        (page?.tokens.find(({ type }) => type === 'link') as Tokens.Link | undefined)?.href ?? '',
-      )
-      if (href === undefined || picture === undefined) return ''
-      const [title, text] = [page, wanted].map((cell) => prose(withCapital(plain(cell?.tokens))))
-      return `<li><a href="${escapeHtml(href)}"><span class="tile" aria-hidden="true">${picture(href)}</span><span class="grow"><strong>${title}</strong><br><span class="soft small">${text}</span></span></a></li>`
-    })
-    if (ways.length > 0 && ways.every(Boolean)) return `<ul class="panel flush list">${ways.join('')}</ul>\n`
+    const roads = token.rows.map((row) => this.#road(row))
+    if (roads.length > 0 && roads.every(Boolean))
+      return `<ul class="panel flush list">${roads.join('')}</ul>\n`
     const [label = '', ...labels] = token.header.map(({ tokens }) => escapeHtml(plain(tokens)))
     const head = token.header.map(({ tokens }) => `<th scope="col">${this.parser.parseInline(tokens)}</th>`)
     const rows = token.rows.map((row) =>
@@ -203,6 +196,21 @@ class GuideRenderer extends Renderer {
     )
     const body = rows.map((cells) => `<tr role="row">${cells.join('')}</tr>`).join('')
     return `<div class="panel flush scroll" tabindex="0" role="group" aria-label="${label}"><table class="guide" role="table"><thead><tr>${head.join('')}</tr></thead><tbody>${body}</tbody></table></div>\n`
+  }
+
+  /** Writes a row as what the reader wants, with a link to its first page and the others below. Empty for any other row. */
+  #road([wanted, pages]: Tokens.TableCell[]): string {
+    const { picture, link, prose } = this.#writer
+    const links = (pages?.tokens ?? []).filter(({ type }) => type === 'link') as Tokens.Link[]
+    const ways = links.map(({ href, tokens }) => ({
+      href: link(href),
+      text: prose(withCapital(plain(tokens))),
+    }))
+    const [first] = ways
+    if (picture === undefined || first === undefined || ways.some(({ href }) => href === undefined)) return ''
+    const to = ({ href = '', text }: (typeof ways)[number]) => `<a href="${escapeHtml(href)}">${text}</a>`
+    const title = prose(withCapital(plain(wanted?.tokens)))
+    return `<li><span class="tile" aria-hidden="true">${picture(links.at(-1)!.href)}</span><div class="grow"><p><strong>${title}</strong></p><p class="small">${ways.map(to).join(' · ')}</p></div></li>`
   }
 
   /** Writes a cell. Phones show a row as lines, below each other, so a third column has its label there. */
