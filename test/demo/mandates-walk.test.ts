@@ -208,7 +208,7 @@ describe.skipIf(isWithoutChromium)('a member without JavaScript', () => {
     await page.goto(opened.demo.shop_url)
     await page.getByRole('button', { name: t.plans.one_click.beginSignedOut }).click()
     await signInAtTessera(page, member)
-    await page.getByRole('button', { name: messages.en.identity.consent.signInOnly }).click()
+    await page.getByRole('button', { name: messages.en.identity.consent.signInOnlyLink }).click()
     await page.getByRole('heading', { name: t.messages.signInOnly.title }).waitFor()
     await page.getByText(`@${member.username}`).waitFor()
     expect(await balanceOf(opened.db, member.id)).toBe(300n)

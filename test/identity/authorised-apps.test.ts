@@ -80,7 +80,7 @@ describe('the list', () => {
 })
 
 /** What a page says that the application learns and may do, as bytes. */
-const listOn = ({ body }: { body: string }) => /<ul class="sees">[\s\S]*?<\/ul>/.exec(body)?.[0]
+const listOn = ({ body }: { body: string }) => /<ul class="sees small">[\s\S]*?<\/ul>/.exec(body)?.[0]
 
 describe('what an application sees and may do', () => {
   it('shows the consent page’s list, whatever scope was asked', async () => {

@@ -6,7 +6,7 @@ export const consent = {
   title: (app: string) => ({ en: `Sign in to ${app}`, zh: `登录 ${app}` }),
   titleBoth: (app: string) => ({ en: `${app} has two requests`, zh: `${app} 有两个请求` }),
   by: { en: 'by', zh: '提供者' },
-  firstUse: { en: 'not used by any member yet', zh: '尚无成员使用' },
+  firstUse: { en: 'not used yet', zh: '尚无成员使用' },
   unreviewedText: {
     en: 'Continue only if you know and trust its owner.',
     zh: '仅在你了解并信任其所有者时继续。',
@@ -42,8 +42,10 @@ export const consent = {
     en: `You cannot allow ${shop} to charge you now`,
     zh: `目前不能允许 ${shop} 扣款`,
   }),
-  allowBoth: { en: 'Sign in and allow charges', zh: '登录并允许扣款' },
+  allowBoth: { en: 'Allow both', zh: '两项都允许' },
   signInOnly: { en: 'Sign in only', zh: '仅登录' },
+  /** The same where it is the third answer, a link below the others. */
+  signInOnlyLink: { en: 'Sign in only, without charges', zh: '仅登录，不允许扣款' },
   destination: { en: 'You continue to', zh: '完成后前往' },
   loopback: { en: 'on this computer', zh: '本机' },
   answering: (scheme: string) => ({
@@ -57,8 +59,8 @@ export const consent = {
   continueTo: (app: string) => ({ en: `Continue to ${app}`, zh: `继续前往 ${app}` }),
   details: { en: 'More about this application', zh: '关于此应用' },
   revoke: {
-    en: 'It keeps this until you revoke it, at any time, under',
-    zh: '在你撤销之前一直有效，可随时撤销：',
+    en: 'Revoke it at any time under',
+    zh: '可随时撤销：',
   },
   couldRegister: {
     en: 'It could create applications in your name. You are notified of each one, and can delete it under',
@@ -85,11 +87,11 @@ export const consents = {
   callsItself: (name: string) => ({ en: `calls itself “${name}”`, zh: `自称“${name}”` }),
   picture: { en: 'picture', zh: '头像' },
   confirmed: { en: 'confirmed', zh: '已验证' },
-  number: (id: string) => ({ en: `member number\u00a0${id}`, zh: `成员编号 ${id}` }),
+  number: (id: string) => ({ en: `number\u00a0${id}`, zh: `编号 ${id}` }),
   may: { en: 'It may also', zh: '它还可以' },
   lookUpAgain: {
-    en: 'All this again without you, for 30 days after each sign-in',
-    zh: '每次登录后 30 天内，你不在时也可再次读取',
+    en: 'It may read this again for 30 days',
+    zh: '登录后 30 天内可再次读取',
   },
   registerApps: { en: 'Create and list applications in your name', zh: '以你的名义创建和查看应用' },
   mayRegister: {

@@ -20,16 +20,19 @@ export type Chosen = Partial<Pick<MandateTerms, 'charge_max' | 'period_max' | 'e
 
 declare module '../../web/views.ts' {
   interface PartData {
-    'payment/mandates/amount': Pick<OfferShown, 'mandate' | 'shop' | 'terms' | 'first'> & {
-      /** The application that the page names above, with the owner and the review. The shop that it charges for has the same owner. */
-      asker?: string
-    }
+    'payment/mandates/amount': Pick<OfferShown, 'mandate' | 'shop' | 'terms' | 'first'>
+    /** `asker` is the application that the page names above, with the owner and the review. The shop that it charges for has the same owner. */
     'payment/mandates/at-sign-in': OfferShown & { asker: string }
+    'payment/mandates/replaced': Pick<OfferShown, 'mandate' | 'terms' | 'replaced'>
     'payment/mandates/facts': Pick<
       OfferShown,
       'mandate' | 'terms' | 'most' | 'month' | 'balance' | 'first' | 'replaced'
-    > & { asker?: string }
-    'payment/mandates/lower': Pick<OfferShown, 'mandate' | 'terms' | 'asked' | 'isLowered'> & { of: FormView }
+    >
+    'payment/mandates/lower': Pick<OfferShown, 'mandate' | 'terms' | 'asked' | 'isLowered'> & {
+      of: FormView
+      /** The member's balance, where no other part shows it. */
+      own?: Pick<OfferShown, 'balance' | 'month'>
+    }
   }
 }
 

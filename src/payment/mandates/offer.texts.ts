@@ -27,6 +27,13 @@ export const mandateOffer = {
     return { en: `First charge: ${en}`, zh: `首次扣款：${zh}` }
   },
   firstCharge: { en: 'First charge', zh: '首次扣款' },
+  /** The same beside the most of each charge. */
+  firstFrom: (from: string | undefined) => ({
+    en: from === undefined ? 'from now on' : `from ${from} on`,
+    zh: from === undefined ? '允许后随时' : `${from} 起`,
+  }),
+  eachCharge: { en: 'Each charge', zh: '每次扣款' },
+  upToEach: (formatted: string) => ({ en: `up to ${formatted}`, zh: `最多 ${formatted}` }),
   firstOf,
   days: { en: 'Valid', zh: '有效期' },
   until: (day: string) => ({ en: `until ${day}`, zh: `至 ${day}` }),
@@ -52,6 +59,12 @@ export const mandateOffer = {
     en: 'If your balance is too low, a charge is refused, and you owe nothing. Pause or revoke this at any time under',
     zh: '余额不足时扣款会被拒绝，你不会欠款。可随时暂停或撤销：',
   },
+  /** The two sentences of `revoke` where they are apart. */
+  owesNothing: {
+    en: 'If your balance is too low, a charge is refused, and you owe nothing.',
+    zh: '余额不足时扣款会被拒绝，你不会欠款。',
+  },
+  revokeShort: { en: 'Pause or revoke it at any time under', zh: '可随时暂停或撤销：' },
   lower: { en: 'Allow less', zh: '调低限额' },
   lowerText: { en: 'You can allow less than the shop asks for.', zh: '你可以只允许更少的额度。' },
   chargeMax: { en: 'Most each time', zh: '每次最多' },

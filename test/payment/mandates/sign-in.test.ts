@@ -248,12 +248,12 @@ describe('the page', () => {
     expect(words).toContain(`${reviewed} ${most}`)
     expect(words).toContain(`2 ${identity.consent.signsIn} ${identity.consent.who} `)
     expect(words).toContain(
-      `${most} ${mandates.each('100', 100n, false)} ${messages.en.ownMandates.purpose} Daily <tea> ${t.firstCharge} ${t.firstOf('100', 100n, false, undefined)} ${t.days}`,
+      `${most} ${messages.en.ownMandates.purpose} Daily <tea> ${t.eachCharge} ${t.upToEach('100')} ${t.firstCharge} ${t.firstFrom(undefined)} ${t.days}`,
     )
-    expect(words).toContain(`${t.most} 3,000 ${t.balance} 5,000 ${t.month} ${t.ofAllowed('250', '10,000')}`)
-    expect(words).toContain(`${t.withToken} ${t.revoke} ${mandates.own} .`)
+    expect(words).toContain(`${t.most} 3,000 ${t.withToken} ${t.revokeShort} ${mandates.own} .`)
+    expect(words).toContain(`${t.balance} 5,000 ${t.month} ${t.ofAllowed('250', '10,000')} ${t.owesNothing}`)
     const answersIn = ({ consent }: typeof identity) =>
-      `${consent.allowBoth} ${consent.signInOnly} ${consent.deny}`
+      `${consent.deny} ${consent.allowBoth} ${consent.signInOnlyLink}`
     expect(words).toContain(answersIn(identity))
     expect(words).not.toContain(identity.consent.never)
     const url = authorizationUrl(party, naming(await offered()))

@@ -159,20 +159,22 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     'consent to charges shows its amount at once on a phone, and all its terms before its answers: %s',
     async (language) => {
       const page = await openWalk('buyer', language, { viewport: PHONE })
-      const { allowBoth, signInOnly, deny } = messages[language].identity.consent
+      const { allowBoth, signInOnlyLink, deny } = messages[language].identity.consent
       for (const state of ['upTo', 'fixed'] as const) {
         await page.goto(world.test.url + authorizationUrl(world.linked, naming(world.mandates[state])))
         expect(await bottomOf(page.locator('.amount')), state).toBeLessThanOrEqual(PHONE.height)
-        const answers = [allowBoth, deny, signInOnly].map((name) =>
+        const answers = [deny, allowBoth, signInOnlyLink].map((name) =>
           page.getByRole('button', { name, exact: true }),
         )
         const top = (await answers[0]!.boundingBox())!.y
-        for (const term of await page.locator('main .flash, main form dd, main .sees > li').all())
+        for (const term of await page.locator('main .flash, main form .inset dd, main .sees > li').all())
           expect(await bottomOf(term), state).toBeLessThanOrEqual(top)
         // Playwright scrolls each into view, and fails if something covers it.
         for (const answer of answers) await answer.click({ trial: true })
-        const [no, only] = await Promise.all(answers.slice(1).map((answer) => answer.boundingBox()))
-        expect([only!.y, only!.width, only!.height], state).toEqual([no!.y, no!.width, no!.height])
+        // The two answers weigh the same, and are in view on the second screen.
+        const [no, yes] = await Promise.all(answers.slice(0, 2).map((answer) => answer.boundingBox()))
+        expect([yes!.y, yes!.width, yes!.height], state).toEqual([no!.y, no!.width, no!.height])
+        expect(top + no!.height, state).toBeLessThanOrEqual(1.5 * PHONE.height)
         await page.locator('main dt', { hasText: messages[language].mandateOffer.firstCharge }).waitFor()
       }
       // That the application is reviewed takes no notice of its own.
