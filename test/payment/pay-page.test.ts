@@ -58,7 +58,11 @@ describe('before paying', () => {
     const client = await poor.signIn()
     const nowhere = await client.get(path)
     expect(nowhere.body).not.toContain(t.earnLink)
-    expect(nowhere.body).toContain(t.comeBack)
+    const shortFacts = textOf(nowhere.body)
+    expect(shortFacts).toContain(`${t.thisPayment} −120 ${t.missing('115', 115n)} `)
+    // One way on in place of a button that could not pay.
+    expect(nowhere.body).toContain(`<a class="button primary block big" href="/#earn">${t.sources}</a>`)
+    expect(nowhere.body).not.toContain('name="expected_amount"')
     const bridge = { name: 'forum_points_bridge', value: 'on', actor_id: null, ip: null } as const
     await test.deps.settings.change({ ...bridge, now: test.clock.now() })
     const page = await client.get(path)
@@ -152,6 +156,7 @@ describe('whatever has become of it', () => {
     const client = await alice.signIn()
     expect(paperOf(await client.get(made.path))).toContain(`${t.receipt.total} ${t.sum('120', 120n)}`)
     const { body } = await client.get(made.path)
+    expect(body).toMatch(new RegExp(`${t.balanceToday}</dt><dd><a href="/account">[\\d,]+ points</a>`))
     for (const number of [made.order_id, made.transaction_id]) expect(body).toContain(`data-copy="${number}"`)
     const logo_url = 'https://shop.example/logo.png'
     await setShop({ logo_url })

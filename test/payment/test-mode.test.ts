@@ -386,9 +386,12 @@ describe('a forced outcome', () => {
     const { path, browser } = await openPage(tester)
     const short = `/payment/pay/${await createOrder(tester, 200_000)}`
     const page = await browser.get(short)
-    expect((await browser.submit(page, short)).status).toBe(409)
+    const fields = { ...page.form(`${short}/test`), expected_amount: '200000' }
+    expect((await browser.post(short, fields)).status).toBe(409)
+    // The main button, in place of one that could not pay.
+    expect(page.body).toContain(`<button class="primary block big" name="outcome" value="refill">`)
     expect((await browser.submit(page, `${short}/test`, { outcome: 'refill' })).status).toBe(303)
-    expect((await browser.submit(page, short)).status).toBe(303)
+    expect((await browser.submit(await browser.get(short), short)).status).toBe(303)
     expect(
       (await browser.submit(await browser.get(path), `${path}/test`, { outcome: 'nonsense' })).status,
     ).toBe(404)

@@ -76,6 +76,24 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
     expect([await chosen(), await other.inputValue()]).toEqual([['10'], ''])
   })
 
+  it('a quantity is counted by two buttons within its bounds, and is a plain field without scripts', async () => {
+    const link = await makeLink(test, await makeMerchant(test), { amount: 9n, quantity_max: 2 })
+    const { cookies } = await (await makePerson(test)).signIn()
+    const page = await open(`/l/${link.slug}`, { cookies })
+    const quantity = page.locator('[name="quantity"]')
+    for (const [name, counted] of [
+      ['more', '2'],
+      ['more', '2'],
+      ['fewer', '1'],
+      ['fewer', '1'],
+    ] as const) {
+      await page.getByRole('button', { name: messages.en.paymentLinks[name] }).click()
+      expect(await quantity.inputValue()).toBe(counted)
+    }
+    const { body } = await test.app.inject({ url: `/l/${link.slug}` })
+    expect(body.match(/<button type="button" data-step="-?1" [^>]* hidden>/g)).toHaveLength(2)
+  })
+
   it.each([360, 1280])(
     'the button that copies a sample shares the row of six languages at %i pixels',
     async (width) => {

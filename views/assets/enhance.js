@@ -33,6 +33,13 @@ for (const button of document.querySelectorAll('button[data-copy], button[data-c
   })
 }
 
+// The field of a quantity takes one more or one fewer by the buttons beside it.
+for (const button of document.querySelectorAll('button[data-step]')) {
+  const field = button.parentElement.querySelector('input')
+  button.hidden = false
+  button.addEventListener('click', () => field.stepUp(Number(button.dataset.step)))
+}
+
 // Marks the heading that the reader is at, in the list beside the page.
 const places = [...document.querySelectorAll('.onpage a')].map((link) => [
   link,

@@ -88,6 +88,8 @@ declare module '../../web/views.ts' {
           isReturning: boolean
           /** What an order of a link has delivered. */
           delivered: Delivered | undefined
+          /** The payer's balance now. */
+          balance: bigint | undefined
           refunds: Awaited<ReturnType<typeof refundsOf>>
           requests: Awaited<ReturnType<typeof requestsForPayer>>
           /** The mandate under which the shop charged it. */
@@ -349,7 +351,8 @@ async function showState(
   const { id: order_id, transaction_id } = order
   const user_id = sessionOf(request).user.id
   const isMine = state === 'paid' || state === 'refunded'
-  const [notification, refunds, requests, mandateId] = await Promise.all([
+  const [wallet, notification, refunds, requests, mandateId] = await Promise.all([
+    isMine ? walletOf(deps.db, user_id, order.book) : undefined,
     isMine ? shopNotificationOf(deps, { user_id, transaction_id }) : undefined,
     isMine ? refundsOf(deps.db, order_id) : [],
     isMine ? requestsForPayer(deps.db, order_id) : [],
@@ -369,6 +372,7 @@ async function showState(
     isReturning,
     delivered:
       isMine && order.door === 'link' ? await deliveryOf(deps.db, deps.secrets, order_id) : undefined,
+    balance: wallet?.balance,
     notification,
     tellFault,
     refunds,

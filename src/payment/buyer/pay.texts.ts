@@ -105,23 +105,16 @@ export const pay = {
   transaction: { en: 'Transaction ID', zh: '交易号' },
   tradeNo: { en: 'Trade number', zh: '平台订单号' },
   payingAs: { en: 'Paying as', zh: '付款账号' },
+  /** On a receipt, which may be opened long after the payment. */
+  balanceToday: { en: 'Balance now', zh: '当前余额' },
   balanceNow: { en: 'Balance', zh: '当前余额' },
   playBalance: { en: 'Play balance', zh: '虚拟余额' },
   thisPayment: { en: 'This payment', zh: '本次付款' },
   balanceAfter: { en: 'Balance after', zh: '付款后余额' },
-  short: { en: 'Still needed', zh: '还差' },
   missing: (formatted: string, amount: bigint) => ({
     en: `You need ${sum(formatted, amount).en.replace(' ', ' more ')}`,
     zh: `还差 ${sum(formatted, amount).zh}`,
   }),
-  earn: {
-    en: `You earn ${POINTS} by taking part in the forum. Then come back: this order is under`,
-    zh: `参与论坛活动即可获得${POINTS}。攒够后可在这里回到这笔订单：`,
-  },
-  comeBack: {
-    en: 'Come back when you have enough. Until it expires, this order is under',
-    zh: '余额足够后可再来付款。过期之前，这笔订单在这里：',
-  },
   sources: { en: `Where ${POINTS} come from`, zh: `如何获得${POINTS}` },
   earnLink: { en: `Earn ${POINTS}`, zh: `去赚${POINTS}` },
   submit: (formatted: string, amount: bigint, isTest: boolean) => {
@@ -210,10 +203,6 @@ export const pay = {
     text: {
       en: 'Only in test mode: see how the shop handles these cases.',
       zh: '仅限测试模式：看看商家如何处理以下情况。',
-    },
-    refillText: {
-      en: `Refill your play ${POINTS} below, then pay.`,
-      zh: `请先在下方补满虚拟${POINTS}，再付款。`,
     },
     refilled: (formatted: string, amount: bigint) => {
       const { en, zh } = sum(formatted, amount, true)

@@ -4,11 +4,6 @@ import { counted, pointsOf } from '../../web/plurals.ts'
 import { POINT, POINTS } from '../../web/site-words.ts'
 import type { LinkRefusal } from './place.ts'
 
-const units = (n: number | string, count: number) => ({
-  en: `${n} ${counted(count, 'unit', 'units')}`,
-  zh: `${n} 份`,
-})
-
 const refusals = {
   not_found: { en: 'There is no such page', zh: '找不到这个页面' },
   paused: {
@@ -70,9 +65,11 @@ export const paymentLinks = {
   inStock: { en: 'In stock', zh: '有货' },
   soldOut: { en: 'Sold out', zh: '已售罄' },
   sold: (n: string) => ({ en: `${n} sold`, zh: `已售 ${n} 份` }),
-  perMember: (n: number) => ({ en: `${units(n, n).en} per member`, zh: `每人限购 ${n} 份` }),
+  perMember: (n: number) => ({ en: `at most ${n} for each member`, zh: `每人限购 ${n} 份` }),
   quantity: { en: 'Quantity', zh: '数量' },
   upTo: (n: number) => ({ en: `1 to ${n}`, zh: `1 至 ${n}` }),
+  fewer: { en: 'One fewer', zh: '减少一份' },
+  more: { en: 'One more', zh: '增加一份' },
   amount: { en: 'Amount', zh: '金额' },
   between: (least: string, most: string, isTest: boolean) => ({
     en: `${least} to ${isTest ? `${most} play ${POINTS}` : pointsOf(most)}`,
@@ -126,7 +123,7 @@ export const paymentLinks = {
       zh: '付款后立即得到一个网址，并一直保留在收据里。',
     },
     codes: {
-      en: 'A code for each unit, at once. They stay on your receipt.',
+      en: 'A code for each item, at once. They stay on your receipt.',
       zh: '付款后立即得到卡密，每份一个，并一直保留在收据里。',
     },
   },
@@ -207,14 +204,11 @@ export const paymentLinks = {
   },
   backToPage: { en: 'Back to the page', zh: '返回商品页' },
   use: {
-    one: {
-      en: 'Copy the code, and enter it where the shop asks for it.',
-      zh: '复制卡密，在商户指定的地方填写。',
-    },
-    many: {
-      en: 'Each code is for one unit. Copy it, and enter it where the shop asks for it.',
-      zh: '每份一个卡密。复制后在商户指定的地方填写。',
-    },
+    one: (shop: string) => ({ en: `Use this code at ${shop}.`, zh: `在 ${shop} 使用此卡密。` }),
+    many: (shop: string) => ({
+      en: `One code for each item. Use them at ${shop}.`,
+      zh: `每份一个卡密，在 ${shop} 使用。`,
+    }),
   },
   /** The merchant's thanks, as a message of the shop. */
   from: { en: 'Message from', zh: '来自商户的消息：' },

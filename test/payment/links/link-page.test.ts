@@ -71,7 +71,7 @@ describe('the page of a link', () => {
     const receipt = await client.get(payPath)
     expect(receipt.headers['cache-control']).toBe('no-store')
     expect(receipt.body).toContain('SECRET-&lt;b&gt;-1')
-    expect(textOf(receipt.body)).toContain(l.use.many)
+    expect(textOf(receipt.body)).toContain(l.use.many(`Shop of ${merchant.owner.username}`))
     // The main button is for what was bought. Paper has it too.
     const primaries = [...receipt.body.matchAll(/class="[^"]*\bprimary\b[^>]*data-copy="([^"]*)"/g)].map(
       ([, copied]) => copied,
