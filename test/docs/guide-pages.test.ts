@@ -258,7 +258,7 @@ describe('the navigation', () => {
   ] as const)('of %s has the group of the page open', async (path, chapter) => {
     const html = await read(path)
     const side = html.slice(html.indexOf('<nav class="side"'), html.indexOf('<main'))
-    const groups = [...side.matchAll(/<details( open)?><summary class="nav-title">([^<]*)/g)]
+    const groups = [...side.matchAll(/<details( open)?><summary class="tiny">([^<]*)/g)]
     expect(groups).toHaveLength(5)
     const { chapters, api } = messages.en.docs
     expect(groups.filter(([, open]) => open).map(([, , title]) => title)).toEqual([
