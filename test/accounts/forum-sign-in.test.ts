@@ -45,6 +45,29 @@ describe('the sign-in page', () => {
     expect(body).toMatch(new RegExp(`${t.signIn.withForum}[^]* name="password"`))
   })
 
+  it('offers the password first after a wrong one, with the problem at its field', async () => {
+    const alice = await makePerson(test)
+    const client = browser(test)
+    const form = await client.get('/sign-in')
+    const typed = { username: alice.username, password: 'not it at all' }
+    const { status, body } = await client.submit(form, '/sign-in', typed)
+    expect(status).toBe(401)
+    const { wrong_credentials, submit, orElse, withForum } = t.signIn
+    const password = /<input type="password"[^>]*>/.exec(body)![0]
+    expect(password).toMatch(/ autofocus aria-invalid="true" aria-describedby="problem"/)
+    const parts = [
+      password,
+      `id="problem">${wrong_credentials}<`,
+      `>${submit}</button>`,
+      `>${orElse}<`,
+      `>${withForum}<`,
+    ]
+    const places = parts.map((part) => body.indexOf(part))
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    expect(places[0]).toBeGreaterThan(0)
+    expect(body.match(/class="[^"]*\bprimary\b[^"]*"[^>]*>([^<]*)</)![1]).toBe(submit)
+  })
+
   it('knows nothing of a forum where none is set up', async () => {
     const plain = await startTestApp()
     expect((await browser(plain).get('/sign-in')).body).not.toContain('forum?return_to')

@@ -53,7 +53,7 @@ export const signIn = {
   }),
   continueAs: (name: string) => ({ en: `Continue as @${name}`, zh: `以 @${name} 继续` }),
   wrong_credentials: {
-    en: 'The username, the email address or the password is wrong.',
+    en: 'Wrong username, email address or password.',
     zh: '用户名、邮箱或密码错误。',
   },
   barred: { en: 'This account is suspended and cannot sign in.', zh: '这个账号已被停用，无法登录。' },
@@ -102,6 +102,7 @@ export const signIn = {
     en: 'To use another forum account, sign out at the forum first.',
     zh: '如需换用其他论坛账号，请先在论坛退出登录。',
   },
+  orElse: { en: 'or', zh: '或' },
   orLocal: { en: 'or with username and password', zh: '或使用用户名和密码' },
   giveUp: (name: string) => ({ en: `Back to ${name} without signing in`, zh: `不登录，返回 ${name}` }),
   giveUpTip: { en: 'Back to the forum without signing in', zh: '不登录，返回论坛' },

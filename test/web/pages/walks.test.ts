@@ -235,6 +235,15 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await page.goto(`${world.test.url}/sign-in`)
     const field = page.locator('#password')
     const button = page.getByRole('button', { name: signIn.showPassword })
+    for (const width of [320, 360, 1280]) {
+      await page.setViewportSize({ width, height: 740 })
+      const [around, inner] = await Promise.all([field, button].map((each) => each.boundingBox()))
+      // It stands in the field, at its end.
+      expect(inner!.x + inner!.width).toBe(around!.x + around!.width)
+      expect([inner!.y, inner!.height], `${width}`).toEqual([around!.y, around!.height])
+      const { paddingRight } = await field.evaluate((element) => getComputedStyle(element))
+      expect(Number.parseFloat(paddingRight)).toBeGreaterThanOrEqual(inner!.width)
+    }
     await field.fill('a secret')
     await button.click()
     expect([await field.getAttribute('type'), await button.getAttribute('aria-pressed')]).toEqual([
