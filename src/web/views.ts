@@ -24,7 +24,10 @@ export type AreaNav = {
   note?: string
   back?: { href: string; label: string }
   /** The application of these pages. The link leads to the choice of another one. */
-  app?: { name: string; logo_url: string | null; note: string; href: string }
+  app?: AreaApp & {
+    /** Other applications of the member. */
+    others?: AreaApp[]
+  }
   /** A search over the pages of the area. */
   search?: Search
   /** `folds`: the group is closed on the pages of the others. */
@@ -32,6 +35,9 @@ export type AreaNav = {
   /** The links in the bar at the foot of a phone. Without it, the first four. */
   bar?: AreaLink[]
 }
+
+/** An application in the navigation. */
+type AreaApp = { name: string; logo_url: string | null; note: string; href: string }
 
 /** A form that searches, with what was searched for. */
 export type Search = { action: string; label: string; hint: string; query: string }

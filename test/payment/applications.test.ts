@@ -202,6 +202,29 @@ describe('what one member may ask of others', () => {
   })
 })
 
+it('the navigation of an application leads to the others of the member, and to no foreign one', async () => {
+  const member = await makePerson(test, { username: 'several', trust_level: 2 })
+  const browser = await member.signIn()
+  for (const name of ['Tea House', 'Cake House'])
+    await browser.submit(await browser.get(PATH), PATH, { ...filled, name, book: 'test' })
+  const [tea, cake] = (await rowsOf(test, 'payment_apps', { applicant_id: member.id })).map(
+    ({ payment_id }) => `${PATH}/${payment_id}`,
+  )
+  const switcher = async (at: string) => {
+    const { body } = await browser.get(`${at}/orders`)
+    return body.slice(
+      body.indexOf('class="switcher"'),
+      body.indexOf('<ul class="nav">', body.indexOf('</details>')),
+    )
+  }
+  expect([...(await switcher(tea!)).matchAll(/href="(\/payment[^"]+)"/g)].map(([, href]) => href)).toEqual([
+    cake,
+  ])
+  expect([...(await switcher(cake!)).matchAll(/href="(\/payment[^"]+)"/g)].map(([, href]) => href)).toEqual([
+    tea,
+  ])
+})
+
 describe('callback addresses', () => {
   it.each([
     ['https://shop.example.org/cb', true, true],

@@ -37,8 +37,8 @@ export const paymentApps = {
   description: { en: 'What do you sell?', zh: '你出售什么？' },
   callbackUrl: { en: 'Callback address', zh: '回调地址' },
   callbackHint: {
-    en: 'Buyers return to this address after paying. Use https (http only on this computer), without fragment. The signature covers its query too.',
-    zh: '买家付款后返回此地址。须为 https（本机可用 http），不含片段；自带的查询参数也参与签名。',
+    en: 'Buyers return here after paying. https, or http on this computer.',
+    zh: '买家付款后返回此地址，须为 https（本机可用 http）。',
   },
   callbackShort: {
     en: 'Where buyers return after paying. Leave it empty to sell by links, or to try.',
@@ -107,6 +107,7 @@ export const paymentApps = {
       zh: '名称、简介、主页和图标会显示在付款页上。',
     },
     facts: { en: 'Shop', zh: '商店资料' },
+    more: { en: 'Notifications, time to pay and servers', zh: '通知地址、付款期限与服务器' },
     notifyUrl: { en: 'Notification address (gateway)', zh: '异步通知地址（易支付接口）' },
     notifyHint: {
       en: 'Used by new gateway orders without a notify_url. If empty, no notification is sent for these orders.',
@@ -168,8 +169,8 @@ export const paymentApps = {
     }),
     lowBalanceOff: { en: 'The low balance alert is off.', zh: '余额不足提醒已关闭。' },
     losesMark: {
-      en: `If you change the name, description, callback address, homepage or logo, the pay page no longer shows “${common.reviewed.en}” until the next review. Sales continue.`,
-      zh: `修改名称、简介、回调地址、主页或图标后，付款页将不再显示“${common.reviewed.zh}”，直到再次审核；其间照常收款。`,
+      en: `A changed name, description, address or logo is reviewed again. Until then the pay page does not show “${common.reviewed.en}”; sales continue.`,
+      zh: `修改名称、简介、地址或图标后会再次审核；其间付款页不显示“${common.reviewed.zh}”，照常收款。`,
     },
     unreviewed: {
       en: `Changed since it was approved. The pay page does not show “${common.reviewed.en}” until the next review. Sales continue.`,

@@ -4,6 +4,7 @@
  */
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/paging.ts'
@@ -19,18 +20,40 @@ export type Area = { nav: AreaNav; trouble: Trouble | undefined }
 type Shown = Pick<Permitted, 'id' | 'payment_id' | 'pid' | 'name' | 'logo_url' | 'book' | 'rights'>
 
 /** Makes the navigation for every page of the application. */
-export async function areaOf(
-  { db, settings }: Core,
-  { locale }: FastifyRequest,
-  owned: Shown,
-): Promise<Area> {
-  const trouble = await troubleOf(db, owned.id)
+export async function areaOf({ db, settings }: Core, request: FastifyRequest, owned: Shown): Promise<Area> {
+  const { locale } = request
+  const [trouble, others] = await Promise.all([
+    troubleOf(db, owned.id),
+    otherAppsOf(db, sessionOf(request).user.id, owned.id),
+  ])
   const { mandates, links, payouts } = settings.latest()
   const shown = {
     failing: trouble?.failing ?? 0,
+    others,
     ...{ hasMandates: mandates === 'on', hasLinks: links === 'on', hasPayouts: payouts === 'on' },
   }
   return { nav: navOf(owned, locale.t, shown), trouble }
+}
+
+type Named = Pick<Shown, 'payment_id' | 'pid' | 'name' | 'logo_url' | 'book'>
+
+/** Applications that the switcher names. The list of a member's applications has all. */
+const OTHERS_MAX = 5
+
+/** The newest other applications of a member, own ones and those of a team. */
+async function otherAppsOf(db: Db, user_id: bigint, app_id: bigint): Promise<Named[]> {
+  const { rows } = await sql<Named>`
+    select app.payment_id, app.pid, app.name, app.logo_url, app.book
+    from (
+      (select id from payment_apps where applicant_id = ${user_id} order by applicant_id desc, id desc limit ${OTHERS_MAX + 1})
+      union all
+      (select app_id from payment_app_members where user_id = ${user_id} and accepted_at is not null
+        order by user_id desc, app_id desc limit ${OTHERS_MAX + 1})
+    ) as mine
+    join payment_apps as app on app.id = mine.id
+    where app.id <> ${app_id}
+    order by app.id desc limit ${OTHERS_MAX}`.execute(db)
+  return rows
 }
 
 /** Makes the navigation of a page that needs nothing else of the area. */
@@ -43,14 +66,17 @@ function navOf(
   t: FastifyRequest['locale']['t'],
   {
     failing,
+    others,
     hasMandates,
     hasLinks,
     hasPayouts,
-  }: { failing: number; hasMandates: boolean; hasLinks: boolean; hasPayouts: boolean },
+  }: { failing: number; others: Named[]; hasMandates: boolean; hasLinks: boolean; hasPayouts: boolean },
 ): AreaNav {
   const base = `${APPLICATIONS}/${owned.payment_id}`
   const { shop, merchantTabs: tabs } = t
   const may = (right: Right) => owned.rights.includes(right)
+  const noteOf = ({ book, pid }: Pick<Named, 'book' | 'pid'>) =>
+    `${book === 'test' ? shop.test : `${shop.live} ·`} pid\u00A0${pid}`
   const developers: AreaLink[] = [{ href: `${base}/developers`, label: shop.keys, icon: 'key' }]
   if (may('keys.manage'))
     developers.push({ href: `${base}/access-keys`, label: t.accessKeys.title, icon: 'shield' })
@@ -65,8 +91,12 @@ function navOf(
     app: {
       name: owned.name,
       logo_url: owned.logo_url,
-      note: `${owned.book === 'test' ? shop.test : `${shop.live} ·`} pid\u00A0${owned.pid}`,
+      note: noteOf(owned),
       href: APPLICATIONS,
+      others: others.map((other) => ({
+        ...{ name: other.name, logo_url: other.logo_url, note: noteOf(other) },
+        href: `${APPLICATIONS}/${other.payment_id}`,
+      })),
     },
     groups: [
       {

@@ -43,6 +43,11 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
+    'payment/diagnosis/refused': PartData['parts/pager'] & {
+      refused: NonNullable<PageData['payment/diagnosis/signatures']['refused']>
+      keptMax: number
+      address: string
+    }
     'payment/diagnosis/verdict': {
       found: Found
       opened: RefusedRequest | undefined

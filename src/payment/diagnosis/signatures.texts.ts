@@ -3,13 +3,13 @@ import type { Texts } from '../../web/languages.ts'
 
 export const signatures = {
   lead: {
-    en: 'Paste a request that was refused, or one that you want to send. The debugger shows the string to sign and names the mistake.',
-    zh: '粘贴被拒绝的请求，或准备发送的请求。这里会给出应当签名的字符串，并指出错在哪里。',
+    en: 'Why a request was refused, and what its signature should be.',
+    zh: '请求为何被拒绝，签名应当是什么。',
   },
-  paste: { en: 'Request', zh: '请求内容' },
+  paste: { en: 'Check a request', zh: '检查一个请求' },
   pasteHint: {
-    en: 'A URL with its parameters, a form body, JSON, a curl command, a PHP array, or name=value lines, with the signature. Nothing is stored.',
-    zh: '可以是带参数的网址、表单正文、JSON、curl 命令、PHP 数组，或每行一个 name=value，连同签名一起粘贴。内容不会保存。',
+    en: 'As you send it: a URL, a form body, JSON, a curl command, a PHP array or name=value lines. Nothing is stored.',
+    zh: '按实际发送的样子粘贴：网址、表单正文、JSON、curl 命令、PHP 数组，或每行一个 name=value。内容不会保存。',
   },
   check: { en: 'Check the signature', zh: '检查签名' },
   unreadable: {
@@ -69,8 +69,8 @@ export const signatures = {
   },
   refused: { en: 'Refused requests', zh: '被拒绝的请求' },
   refusedLead: (kept: number) => ({
-    en: `The last ${kept} refused requests, kept for up to 30 days. Keys in them are never shown, and whole signatures only to members who may see the keys.`,
-    zh: `最近被拒绝的 ${kept} 个请求，最多保留 30 天。其中的密钥不会显示，完整的签名只对可以查看密钥的人显示。`,
+    en: `The last ${kept}, kept for up to 30 days. Their keys are never shown.`,
+    zh: `最近 ${kept} 个，最多保留 30 天，其中的密钥不会显示。`,
   }),
   refusedNothing: { en: 'No refused requests', zh: '没有被拒绝的请求' },
   refusedNothingText: {
@@ -79,5 +79,5 @@ export const signatures = {
   },
   answered: { en: 'Response', zh: '响应' },
   from: { en: 'From', zh: '来自' },
-  open: { en: 'Show the reason', zh: '查看原因' },
+  open: { en: 'Compare', zh: '比对签名' },
 } satisfies Texts

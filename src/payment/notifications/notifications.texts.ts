@@ -5,9 +5,10 @@ import { counted } from '../../web/plurals.ts'
 
 export const notifications = {
   lead: {
-    en: 'After a payment we notify your shop, at most six times within 15 hours. A gateway notification is confirmed by the word success, an event by any 2xx status.',
-    zh: '买家付款后，系统会通知你的商店，15 小时内最多 6 次。网关通知以返回 success 一词为确认，事件以任何 2xx 状态码为确认。',
+    en: 'After a payment we notify your shop, at most six times within 15 hours.',
+    zh: '买家付款后，系统会通知你的商店，15 小时内最多 6 次。',
   },
+  allConfirmed: { en: 'All confirmed', zh: '全部已确认' },
   adminLead: {
     en: 'Notifications to merchants: gateway payments, confirmed by the word success, and events, confirmed by any 2xx status.',
     zh: '发给商户的通知：网关付款以返回 success 一词为确认，事件以任何 2xx 状态码为确认。',
