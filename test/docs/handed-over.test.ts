@@ -1,6 +1,6 @@
 /** What README.md, CONTRIBUTING.md and CHANGELOG.md say about the repository is there. */
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ROOT } from '../harness/server-process.ts'
 
@@ -23,6 +23,9 @@ const TOP_LEVEL = [
 const PATH =
   /^(?:\.ci|src|test|docs|migrations|views|bench|examples)\/[\w./-]*[\w/]$|^[\w.-]+\.(?:md|yml|json)$|^\.env\.example$/
 
+/** A path is of the top level, or a link beside the file. */
+const isThere = (path: string, file: string) =>
+  existsSync(join(ROOT, path)) || existsSync(join(ROOT, dirname(file), path))
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 const manifest = JSON.parse(read('package.json'))
 
@@ -37,7 +40,7 @@ it('the top level holds nothing else', () => {
   ).toEqual([...TOP_LEVEL].sort())
 })
 
-describe.each(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'])('%s', (file) => {
+describe.each(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'test/README.md'])('%s', (file) => {
   const text = read(file)
 
   it('names files that exist', () => {
@@ -47,7 +50,7 @@ describe.each(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'])('%s', (file) => 
     expect(paths.length).toBeGreaterThan(3)
     const made = ['sbom.json']
     expect(
-      paths.filter((path) => !made.includes(path) && !path.includes('NAME') && !existsSync(join(ROOT, path))),
+      paths.filter((path) => !made.includes(path) && !path.includes('NAME') && !isThere(path, file)),
     ).toEqual([])
   })
 
