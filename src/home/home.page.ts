@@ -2,9 +2,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { earningForum } from '../accounts/forum/points.ts'
 import { describeMovement, type Movement } from '../accounts/movements.ts'
+import { hasMail } from '../accounts/people/email.ts'
 import { chooseLanguage } from '../accounts/people/users.ts'
 import { describeDevice } from '../accounts/session/device.ts'
 import { PROFILE } from '../accounts/session/reauthentication.ts'
+import { relyingPartyId } from '../accounts/session/relying-party.ts'
 import { browserScope, requireUser, type Session } from '../accounts/session/session.ts'
 import { isRegistrationOpen } from '../accounts/sign-in/register.page.ts'
 import type { Core } from '../core/core.ts'
@@ -29,10 +31,14 @@ declare module '../web/views.ts' {
       sessions: OtherSessions & { device: string }
       /** `forum` is the address of the forum where members earn points. */
       earning: { forum: string | undefined; mayBuild: boolean }
+      /** What a new member's account lacks and can have. */
+      lacks: { passkey: boolean; email: boolean }
     }
   }
   interface PartData {
     'home/apps': { apps: PlacedApp[] }
+    'home/earn': { earning: PageData['home/home']['earning']; used: PlacedApp[] }
+    'home/builders': object
   }
 }
 
@@ -115,6 +121,10 @@ async function showHome(
     earning: {
       forum: earningForum(deps.config, settings),
       mayBuild: user.trust_level >= settings.payment_apps_min_trust_level,
+    },
+    lacks: {
+      passkey: user.has_password && !user.has_passkey && relyingPartyId(deps.config) !== undefined,
+      email: hasMail(deps.config) && user.has_password && !user.email_verified,
     },
   })
 }

@@ -73,11 +73,16 @@ export const front = {
   payBefore: { en: 'Pay by', zh: '付款截止' },
   lately: { en: 'Recent activity', zh: '最近动态' },
   wholeStatement: { en: 'Full statement', zh: '全部明细' },
-  nothingLately: { en: 'Nothing has happened yet', zh: '还没有动态' },
-  nothingLatelyText: {
-    en: 'Your first reward or payment will appear here.',
-    zh: '收到的第一笔奖励或完成的第一笔付款会显示在这里。',
+  /** In place of the activity of a member to whom nothing has happened yet. */
+  start: { en: 'Start here', zh: '从这里开始' },
+  toShops: { en: 'Find shops and apps', zh: '看看商家和应用' },
+  toShopsText: {
+    en: `Sign in there with this account, and pay with ${POINTS}.`,
+    zh: `用此账号登录，用${POINTS}付款。`,
   },
+  toPasskeyText: { en: 'Sign in with your face, finger or PIN.', zh: '用面容、指纹或 PIN 登录。' },
+  toEmail: { en: 'Confirm your email', zh: '验证邮箱' },
+  toEmailText: { en: 'You need it if you forget your password.', zh: '忘记密码时需要它。' },
   earn: { en: `Where ${POINTS} come from`, zh: `${POINTS}从哪里来` },
   toForum: { en: 'Go to the forum', zh: '去论坛' },
   byForum: { en: 'Take part in the forum', zh: '参与论坛' },
@@ -105,10 +110,6 @@ export const front = {
   own: { en: 'yours', zh: '你的' },
   manageApps: { en: 'Manage access', zh: '管理授权' },
   offered: { en: 'More to discover', zh: '发现更多' },
-  noAppsText: {
-    en: 'Apps that you sign in to and shops where you pay appear here.',
-    zh: '你登录过的应用和付过款的商家会显示在这里。',
-  },
   sessions: { en: 'Signed in elsewhere', zh: '其他登录' },
   sessionsToCheck: (count: string, n: number) => ({
     en: `${count} other ${counted(n, 'browser', 'browsers')}`,

@@ -4,8 +4,8 @@ import { POINTS } from '../web/site-words.ts'
 
 export const launch = {
   lead: {
-    en: 'Places where this account works: those that you use, and those that the staff has reviewed.',
-    zh: '可以使用此账号的地方：你在使用的，以及经本站审核的。',
+    en: 'Where this account works.',
+    zh: '可以使用此账号的地方。',
   },
   find: { en: 'Search apps and shops', zh: '搜索应用与商家' },
   findHint: { en: 'Name or what it is for', zh: '名称或用途' },

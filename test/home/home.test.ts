@@ -12,6 +12,8 @@ const t = messages.en.front
 
 const MINUTE_MS = 60_000
 const test = await useTestApp({
+  // The host of a passkey, which an address in figures cannot be.
+  PUBLIC_URL: 'http://localhost:3000',
   DISCOURSE_URL: 'https://forum.example.org',
   DISCOURSE_SECRET: 'a-secret-of-it',
   DISCOURSE_API_KEY: 'a-key-of-it',
@@ -135,6 +137,21 @@ describe('a member’s home', () => {
     await ban(true)
     expect(await mine()).not.toContain(shop)
     await ban(false)
+  })
+
+  it('shows a new member what to do in place of an empty list, until points have moved', async () => {
+    const client = await (await makePerson(test)).signIn()
+    const stepsIn = (body: string) =>
+      ['/account/passkeys', '/account/email'].filter((path) => body.includes(`<li><a href="${path}">`))
+    const unused = (await client.get('/')).body
+    expect(unused).toContain(`<h2>${t.start}</h2>`)
+    expect(unused).not.toContain(t.lately)
+    expect(unused).toContain(`<a class="button primary" href="#earn">`)
+    expect(stepsIn(unused)).toEqual(['/account/passkeys'])
+    const { body } = await (await (await makePerson(test, { points: 90n })).signIn()).get('/')
+    expect(body).toContain(t.lately)
+    expect(body).not.toContain(t.start)
+    expect(stepsIn(body)).toEqual([])
   })
 
   it('says how points are earned here, and no other way', async () => {

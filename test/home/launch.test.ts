@@ -51,6 +51,9 @@ it('shows what is used, the last used first, then shops and apps by name', async
   expect(places.every((place) => place > 0)).toBe(true)
   expect(places).toEqual([...places].sort((a, b) => a - b))
   expect(body).toContain('href="https://museum.example/" target="_blank" rel="noopener noreferrer nofollow"')
+  const { builders } = messages.en.front
+  expect(body.indexOf(`>${builders}<`)).toBeGreaterThan(places.at(-1)!)
+  expect((await client.get('/launch?q=zoo')).body).not.toContain(builders)
   expect((await browser(test).get('/launch')).location).toBe('/sign-in?return_to=%2Flaunch')
 })
 
