@@ -328,10 +328,10 @@ export const alerts = {
       },
     }),
     link_reported: ({ app, title }: Facts) => ({
-      subject: { en: `${title}: reported by a member`, zh: `${title}：有会员举报` },
+      subject: { en: `${title}: reported by a member`, zh: `${title}：有成员举报` },
       text: {
         en: `A member has reported the payment link “${title}” of ${app} to the staff, who will look at it. It stays on sale until then. Check that its title, picture and description say what buyers get.`,
-        zh: `有会员向管理员举报了 ${app} 的收款链接“${title}”。管理员会查看，在此之前照常销售。请检查标题、图片和说明是否与买家所得相符。`,
+        zh: `有成员向管理员举报了 ${app} 的收款链接“${title}”。管理员会查看，在此之前照常销售。请检查标题、图片和说明是否与买家所得相符。`,
       },
     }),
     /** `day` is that of a digest. A tip has no units. */

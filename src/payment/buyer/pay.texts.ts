@@ -268,7 +268,7 @@ export const pay = {
     notAllowed: { en: 'Not for sale to you', zh: '你无法购买此商品' },
     notAllowedText: {
       en: 'The shop sells this to members of a higher level or of certain groups only. Nothing was charged.',
-      zh: `商户仅向更高等级或指定群组的会员出售，未扣除${POINTS}。`,
+      zh: `商家仅向更高等级或指定群组的成员出售，未扣除${POINTS}。`,
     },
     soldOut: { en: 'Sold out', zh: '已售罄' },
     soldOutText: {

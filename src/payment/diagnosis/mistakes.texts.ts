@@ -9,7 +9,11 @@ function behind(seconds: string): Text {
   const amount = Math.abs(Number(seconds))
   const isBehind = Number(seconds) > 0
   const [count, en, zh] =
-    amount < 7_200 ? [Math.round(amount / 60), 'min', '分钟'] : [Math.round(amount / 3_600), 'h', '小时']
+    amount < 7_200
+      ? [Math.round(amount / 60), 'min', '分钟']
+      : amount < 172_800
+        ? [Math.round(amount / 3_600), 'h', '小时']
+        : [Math.round(amount / 86_400), 'days', '天']
   return {
     en: `${count} ${en} ${isBehind ? 'behind' : 'ahead of'}`,
     zh: `${isBehind ? '慢' : '快'} ${count} ${zh}`,
@@ -326,6 +330,6 @@ export const mistakes = {
   }),
   unexplained: () => ({
     en: 'None of the usual mistakes gives this signature. Compare the string to sign with yours, character by character, and the fingerprint of the key with that of your key.',
-    zh: '常见的错误都得不出这个签名。请逐字比较应当签名的字符串与你签名的内容，并比较密钥的指纹。',
+    zh: '常见错误都无法得出此签名。请逐字比较两个字符串，再比对密钥的指纹。',
   }),
 } satisfies Record<MistakeCode, Told> as Record<MistakeCode, Told> satisfies Texts

@@ -44,7 +44,7 @@ export const signatures = {
   keyChanged: { en: 'in another form', zh: '已被改写' },
   stringExpected: { en: 'String to sign', zh: '应当签名的字符串' },
   stringUsed: { en: 'String that was signed', zh: '实际签名的字符串' },
-  signatureExpected: { en: 'Expected signature', zh: '应得的签名' },
+  signatureExpected: { en: 'Expected signature', zh: '应有的签名' },
   signatureReceived: { en: 'Received signature', zh: '收到的签名' },
   digestExpected: { en: 'Expected SHA-256 of the string', zh: '字符串应有的 SHA-256' },
   digestReceived: { en: 'Hash inside the received signature', zh: '收到的签名中的摘要' },

@@ -5,8 +5,8 @@ import { POINTS } from '../../web/site-words.ts'
 
 export const events = {
   lead: {
-    en: 'For shops on the HMAC API: your server receives a signed POST when an order or a transfer changes, whatever the buyer’s browser does. Events are off until you enter an address.',
-    zh: '适用于使用 HMAC 接口的商店：订单或转账变化时，你的服务器会收到带签名的 POST，与买家的浏览器无关。填写地址之前，事件处于关闭状态。',
+    en: 'Your server gets a signed POST when an order or a transfer changes, even if the buyer never comes back.',
+    zh: '订单或转账变化时，你的服务器会收到带签名的 POST，即使买家没有返回商店。',
   },
   off: { en: 'Off: nothing is sent.', zh: '已关闭：不发送任何内容。' },
   gone: {

@@ -10,14 +10,14 @@ const refusals = {
     en: 'Payments are paused for maintenance. Please try again in a few minutes.',
     zh: '系统维护中，暂停支付，请几分钟后再试。',
   },
-  unusable: { en: 'This shop cannot take payments now.', zh: '商户暂时无法收款。' },
+  unusable: { en: 'This shop cannot take payments now.', zh: '商家暂时无法收款。' },
   not_on_sale: { en: 'This is not on sale.', zh: '此商品未在售。' },
   not_yet: { en: 'The sale has not begun yet.', zh: '销售尚未开始。' },
   over: { en: 'The sale is over.', zh: '销售已结束。' },
   out_of_bounds: { en: 'Check the quantity or the amount.', zh: '请检查数量或金额。' },
   not_allowed: {
     en: 'The shop sells this to members of a higher level or of certain groups only.',
-    zh: '商户仅向更高等级或指定群组的会员出售。',
+    zh: '商家仅向更高等级或指定群组的成员出售。',
   },
   sold_out: { en: 'Sold out.', zh: '已售罄。' },
   member_limit: { en: 'You have bought as many as one member may.', zh: '已达到每人限购数量。' },
@@ -53,7 +53,7 @@ const tip = {
     over: { en: 'This page takes no more tips.', zh: '此页面已不再接受支持。' },
     not_allowed: {
       en: 'This page is for members of a higher level or of certain groups only.',
-      zh: '此页面仅限更高等级或指定群组的会员。',
+      zh: '此页面仅限更高等级或指定群组的成员。',
     },
     sold_out: { en: 'This page has all the tips that it takes.', zh: '此页面已不再接受支持。' },
     member_limit: { en: 'You have given as often as one member may.', zh: '你的支持次数已达上限。' },
@@ -130,29 +130,29 @@ export const paymentLinks = {
   until: { en: 'On sale until', zh: '销售截止' },
   fromLevel: (level: number) => ({
     en: `For members of trust level ${level} or above.`,
-    zh: `仅限信任等级 ${level} 及以上的会员。`,
+    zh: `仅限信任等级 ${level} 及以上的成员。`,
   }),
   ofGroups: (groups: string) => ({
     en: `For members of one of these groups: ${groups}.`,
-    zh: `仅限以下任一群组的会员：${groups}。`,
+    zh: `仅限以下任一群组的成员：${groups}。`,
   }),
   said: { en: 'What buyers say', zh: '买家留言' },
   anonymous: { en: 'anonymous', zh: '匿名' },
   saidName: { en: 'Name beside the message', zh: '留言署名' },
   saidNameHint: {
     en: 'At most 30 characters. Empty: anonymous. The shop always sees your username.',
-    zh: '最多 30 个字符，留空则匿名。商户始终能看到你的用户名。',
+    zh: '最多 30 个字符，留空则匿名。商家始终能看到你的用户名。',
   },
   saidWithout: { en: 'Show no name beside the message', zh: '留言不署名' },
   saidMessage: { en: 'Message', zh: '留言' },
   saidMessageHints: {
     private: {
       en: 'At most 200 characters. Only the shop reads it.',
-      zh: '最多 200 个字符，只有商户能看到。',
+      zh: '最多 200 个字符，只有商家能看到。',
     },
     public: {
       en: 'At most 200 characters, without addresses. This page shows it once the shop approves it.',
-      zh: '最多 200 个字符，不能含网址。商户批准后显示在本页。',
+      zh: '最多 200 个字符，不能含网址。商家批准后显示在本页。',
     },
   },
   saidWrong: {
@@ -169,14 +169,14 @@ export const paymentLinks = {
   about: { en: 'About it', zh: '商品说明' },
   madeByMember: (site: string) => ({
     en: `This page was made by a member, not by ${site}.`,
-    zh: `本页面由会员创建，并非${site}官方页面。`,
+    zh: `本页面由成员创建，并非${site}官方页面。`,
   }),
   report: {
     title: { en: 'Report this page', zh: '举报本页' },
     label: { en: 'What is wrong with it?', zh: '有什么问题？' },
     hint: {
       en: 'The staff reads it with your username. The shop learns that its page was reported, not by whom.',
-      zh: '管理员会看到举报内容和你的用户名。商户只会得知本页被举报，不会知道举报人。',
+      zh: '管理员会看到举报内容和你的用户名。商家只会得知本页被举报，不会知道举报人。',
     },
     wrong: { en: 'Write 10 to 500 characters of plain text.', zh: '请填写 10 至 500 个字符的纯文本。' },
     button: { en: 'Send to the staff', zh: '提交给管理员' },
@@ -211,7 +211,7 @@ export const paymentLinks = {
     }),
   },
   /** The merchant's thanks, as a message of the shop. */
-  from: { en: 'Message from', zh: '来自商户的消息：' },
+  from: { en: 'Message from', zh: '来自商家的消息：' },
   tip,
   tipPay: {
     submit: (formatted: string, amount: bigint, isTest: boolean) => ({
@@ -225,6 +225,6 @@ export const paymentLinks = {
   open: (host: string) => ({ en: `Open ${host}`, zh: `打开 ${host}` }),
   refunded: {
     en: 'Refunded. The shop may have revoked this code.',
-    zh: '已退款，商户可能已停用此卡密。',
+    zh: '已退款，商家可能已停用此卡密。',
   },
 } satisfies Texts

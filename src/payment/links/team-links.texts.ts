@@ -99,6 +99,7 @@ export const teamLinks = {
   },
   back: { en: 'Links', zh: '收款链接' },
   seePage: { en: 'See the page', zh: '查看页面' },
+  copy: { en: 'Copy link', zh: '复制链接' },
   preview: { en: 'Preview and publish', zh: '预览并发布' },
   previewBar: {
     en: 'Preview. Only your team can see this page until you publish it.',
@@ -345,7 +346,7 @@ export const teamLinks = {
     zh: '撤下未售出的卡密，并以文本文件交给你一次。需要重新登录。',
   },
   takeBackCount: { en: 'How many', zh: '数量' },
-  takeBackHint: { en: 'The next ones to be sold. Empty: all.', zh: '从最先售出的开始。留空则全部撤回。' },
+  takeBackHint: { en: 'The next ones to be sold. Empty: all.', zh: '从最先要售出的开始。留空则全部撤回。' },
   takeBackWrong: { en: 'A whole number from 1, or empty.', zh: '大于 0 的整数，或留空。' },
   takeBackButton: { en: 'Take back unsold codes', zh: '撤回未售卡密' },
   noneUnsold: { en: 'There are no unsold codes.', zh: '没有未售出的卡密。' },

@@ -69,7 +69,7 @@ export const round = {
   look: { en: 'Check', zh: '检查' },
   notFound: (number: string) => ({
     en: `No order of this application has the number ${number}. Enter your own order ID, the transaction ID or the trade number.`,
-    zh: `此应用没有编号为 ${number} 的订单。可输入你的订单号、交易编号或网关交易号。`,
+    zh: `此应用没有编号为 ${number} 的订单。可输入你的订单号、交易号或平台订单号。`,
   }),
   nothing: { en: 'There is no order yet.', zh: '还没有订单。' },
   liveHint: {

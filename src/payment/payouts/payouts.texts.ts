@@ -305,8 +305,8 @@ export const merchantPayouts = {
     },
     payments_paused: { en: 'Earlier payouts stay readable.', zh: '以前的批量付款仍可查看。' },
     application_unusable: {
-      en: 'The overview says what is missing. A test application pays play points at once.',
-      zh: '概览页说明还缺什么。测试应用可立即用测试积分付款。',
+      en: `The overview says what is missing. A test application pays play ${POINTS} at once.`,
+      zh: `概览页说明还缺什么。测试应用可立即用虚拟${POINTS}付款。`,
     },
     wallet_frozen: { en: 'Ask an administrator why.', zh: '请向管理员了解原因。' },
   },
