@@ -22,26 +22,29 @@ export type MemberStatus = 'barred' | 'admins' | 'service'
 export type MemberSearch = {
   text: string
   status: MemberStatus | 'all'
-  /** Only members who joined before this one. */
+  /** The order of all members. A search and a status begin with the newest. */
+  sort?: MemberSort
+  /** Only members after this one, in the order. */
   before: bigint | undefined
 }
+
+export type MemberSort = 'newest' | 'oldest' | 'name'
 
 /**
  * Finds members by a part of the username, of the name or of the address before its @, by the whole address, or by their id or
  * forum id. A text of one or two letters is the beginning of a username. The newest members come first. Without a text, accounts
- * of programs are on their own list only.
+ * of programs are on their own list only, and all members can be in another order.
  */
 export async function searchMembers(
   db: Db,
-  { text, status, before }: MemberSearch,
+  { text, status, sort, before }: MemberSearch,
   now: Date,
   limit: number,
 ) {
   let members = db
     .selectFrom('users')
     .select(userColumns)
-    .select(['forum_id', 'is_service'])
-    .orderBy('id', 'desc')
+    .select(['forum_id', 'is_service', 'created_at'])
     .limit(limit)
   if (text !== '') {
     const id = numberIn(text)
@@ -51,8 +54,19 @@ export async function searchMembers(
   }
   if (status !== 'all') members = members.where(hasStatus(status, now))
   else if (text === '') members = members.where('is_service', '=', false)
+  const isWhole = text === '' && status === 'all'
+  if (isWhole && sort === 'oldest') {
+    if (before !== undefined) members = members.where('id', '>', before)
+    return members.orderBy('id').execute()
+  }
+  if (isWhole && sort === 'name') {
+    // Usernames are unique in any case, so the name of the last row is its place.
+    const name = sql`(select lower(username) from users where id = ${before ?? null})`
+    if (before !== undefined) members = members.where(sql<boolean>`lower(username) > ${name}`)
+    return members.orderBy(sql`lower(username)`).execute()
+  }
   if (before !== undefined) members = members.where('id', '<', before)
-  return members.execute()
+  return members.orderBy('id', 'desc').execute()
 }
 
 /** How many members with a part of a name are ranked. A part that more members share says little about which one is meant. */

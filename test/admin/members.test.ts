@@ -2,8 +2,9 @@
  * /admin/members: acts of administrators on accounts, and their effect on the members.
  * spec/accounts 1.3 and 2.6.
  */
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { banMember } from '../../src/accounts/members.ts'
+import { banMember, type MemberSort, searchMembers } from '../../src/accounts/members.ts'
 import { turnOnSecondFactor } from '../../src/accounts/security/second-factor.ts'
 import { newTotpSecret, stepAt, totpCode } from '../../src/accounts/security/totp.ts'
 import { recordRefusal } from '../../src/core/refusals.ts'
@@ -61,6 +62,47 @@ async function protect(person: Person): Promise<Browser> {
 }
 
 describe('members', () => {
+  it('are in the order that the administrator chooses, page by page, without gaps', async () => {
+    const { rows: all } = await sql<{ id: bigint; username: string }>`
+      select id, username from users where not is_service order by id`.execute(test.db)
+    const names = async (sort: MemberSort) => {
+      const found: string[] = []
+      for (let before: bigint | undefined; ; ) {
+        const page = await searchMembers(
+          test.db,
+          { text: '', status: 'all', sort, before },
+          test.clock.now(),
+          1,
+        )
+        if (page.length === 0) return found
+        found.push(page[0]!.username)
+        before = page[0]!.id
+      }
+    }
+    const byId = all.map(({ username }) => username)
+    expect(await names('oldest')).toEqual(byId)
+    expect(await names('newest')).toEqual(byId.toReversed())
+    const byName = await names('name')
+    expect(byName.toSorted()).toEqual(byId.toSorted())
+    const lower = byName.map((name) => name.toLowerCase())
+    expect(lower).toEqual(lower.toSorted())
+    const { body } = await admin.get(`${LIST}?sort=name`)
+    const shown = [...body.matchAll(/<b>@([^<]+)<\/b>/g)].map(([, name]) => name)
+    expect(shown).toEqual(byName)
+  })
+
+  it('have one head on both pages, with the balance', async () => {
+    const person = await makePerson(test, { name: 'Ada', points: 321n })
+    const head = async (path: string) => {
+      const { body } = await admin.get(path)
+      return body.slice(body.indexOf('<div class="page-head">'), body.indexOf('<ul class="tabs">'))
+    }
+    const account = await head(pathOf(person))
+    expect(account).toContain('321')
+    expect(account).toContain('Ada')
+    expect(await head(`/admin/wallets/${person.id}`)).toBe(account)
+  })
+
   it('are found by part of name or address, or by number', async () => {
     const zoe = await makePerson(test, { username: 'zoe_', name: 'Zoë 100% Quill', email: 'quill@mail.test' })
     const zack = await makePerson(test, { username: 'zack', is_admin: true })

@@ -86,6 +86,11 @@ it('leads a seller by links from a draft over the review to the first sale', asy
   const alerts = await reader.get('/account/alerts')
   expect(alerts.body).toContain(`href="${home}/links/${slug}"`)
   expect(textOf(alerts.body)).toContain(messages.en.alerts.mails.reviewed(alert!.facts as never).text)
+  // An alert of a draft that is gone leads to the list, and says so.
+  const deleted = await reader.get(`${home}/links/aaaaaaaaaa`)
+  expect(deleted).toMatchObject({ status: 303, location: `${home}/links` })
+  expect(textOf((await reader.get(`${home}/links`)).body)).toContain(messages.en.paymentLinks.deletedDraft)
+  expect((await (await buyer.signIn()).get(`${home}/links/aaaaaaaaaa`)).status).toBe(404)
   expect(await next()).toEqual([t.step.published, `/l/${slug}`])
   await changeLink(test.deps, payment_id, { slug, change: 'publish' }, actor)
   expect(await next()).toEqual([t.step.sold, `${home}/links/${slug}/share`])

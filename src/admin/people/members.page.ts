@@ -10,6 +10,7 @@ import {
   banMember,
   countMembers,
   getMember,
+  type MemberSort,
   type MemberStatus,
   recentEvents,
   reinstateMember,
@@ -42,9 +43,13 @@ const PATH = '/admin/members'
 
 type OneMember = FastifyRequest<{ Params: { user_id: string } }>
 
+/** Each order has an index. */
+const SORTS = ['newest', 'oldest', 'name'] as const
+
 const Search = z.object({
   q: searchText,
   status: z.enum(['all', 'barred', 'admins', 'service']).catch('all'),
+  sort: z.enum(SORTS).catch('newest'),
   before: cursor,
 })
 
@@ -79,11 +84,19 @@ type Found = Awaited<ReturnType<typeof searchMembers>>[number]
 type Access = Awaited<ReturnType<typeof accessOf>>
 
 declare module '../../web/views.ts' {
+  interface PartData {
+    'admin/people/member-head': {
+      member: Member
+      wallet: Pick<Awaited<ReturnType<typeof memberWithWallet>>, 'balance' | 'frozen_at' | 'frozen_reason'>
+      isBannedOrSuspended: boolean
+    }
+  }
   interface PageData {
     'admin/people/members': {
       members: (Found & { isBannedOrSuspended: boolean })[]
       q: string
       status: string
+      sort: MemberSort
       counts: Counts<MemberStatus>
       glances: Awaited<ReturnType<typeof glancesOf>>
       next: bigint | undefined
@@ -145,10 +158,10 @@ async function showMembers(
   reply: FastifyReply,
   { db, clock }: Core,
 ): Promise<FastifyReply> {
-  const { q, status, before } = Search.parse(request.query)
+  const { q, status, sort, before } = Search.parse(request.query)
   const now = clock()
   const [found, counts] = await Promise.all([
-    searchMembers(db, { text: q, status, before }, now, TABLE_LINES + 1),
+    searchMembers(db, { text: q, status, sort, before }, now, TABLE_LINES + 1),
     q === '' ? countMembers(db, now) : {},
   ])
   const { rows, next } = onePage(found, TABLE_LINES)
@@ -157,7 +170,7 @@ async function showMembers(
     rows.map(({ id }) => id),
   )
   const members = rows.map((member) => ({ ...member, isBannedOrSuspended: isBannedOrSuspended(member, now) }))
-  return reply.page('admin/people/members', { members, q, status, counts, glances, next })
+  return reply.page('admin/people/members', { members, q, status, sort, counts, glances, next })
 }
 
 const pathOf = (user_id: bigint) => `${PATH}/${user_id}`

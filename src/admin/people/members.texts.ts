@@ -38,6 +38,13 @@ export const members = {
   member: { en: 'Member', zh: '成员' },
   wallet: { en: 'Wallet', zh: '钱包' },
   account: { en: 'Account', zh: '账号' },
+  more: { en: 'More', zh: '更多' },
+  sort: { en: 'Order', zh: '排序' },
+  sorts: {
+    newest: { en: 'Newest', zh: '最新' },
+    oldest: { en: 'Oldest', zh: '最早' },
+    name: { en: 'Name', zh: '用户名' },
+  },
   name: { en: 'Name', zh: '名称' },
   email: { en: 'Email address', zh: '邮箱' },
   confirmed: { en: 'confirmed', zh: '已验证' },

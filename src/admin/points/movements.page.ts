@@ -4,7 +4,9 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { getMember } from '../../accounts/members.ts'
 import { reasonOf } from '../../accounts/movements.ts'
+import { isBannedOrSuspended } from '../../accounts/people/users.ts'
 import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { HISTORY_LINES, PAGE_LINES } from '../../database/paging.ts'
@@ -16,7 +18,7 @@ import { TRANSACTION_ID } from '../../payment/wire-fields/fields.ts'
 import { AppError } from '../../platform/errors.ts'
 import { cursor, idIn, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import { PeriodAsked, spanOf } from '../../web/periods/periods.ts'
-import { memberWithWallet, paymentAppsOf } from '../find/of-member.ts'
+import { memberWithWallet } from '../find/of-member.ts'
 import { findOrders, findTransfers } from '../find/transactions.ts'
 import { inWords, type WordedEntry } from '../wording/audit-words.ts'
 import { type ShownMovement, showMovement } from './movement-words.ts'
@@ -38,7 +40,8 @@ declare module '../../web/views.ts' {
     'admin/points/journal': { journal: Journal }
     'admin/points/wallet': PartData['parts/pager'] & {
       member: Awaited<ReturnType<typeof memberWithWallet>>
-      apps: Awaited<ReturnType<typeof paymentAppsOf>>
+      account: Awaited<ReturnType<typeof getMember>>
+      isBannedOrSuspended: boolean
       movements: ShownMovement[]
       asked: PeriodAsked
       /** The member whose movements with this one are shown, and through how many movements the search for them looks. */
@@ -126,15 +129,15 @@ async function showTransfer(request: OneTransaction, reply: FastifyReply, { db }
 
 async function showWallet(request: Numbered, reply: FastifyReply, { db, settings, clock }: Core) {
   const user_id = idOf(request)
+  const now = clock()
   const asked = PeriodAsked.parse(request.query)
   const { before, with: partner_id } = Paged.parse(request.query)
   const { time_zone: zone } = await settings.read()
-  const filter = { ...spanOf(asked, { now: clock(), zone }), before, partner_id }
-  const member = await memberWithWallet(db, user_id)
+  const filter = { ...spanOf(asked, { now, zone }), before, partner_id }
+  const [member, account] = await Promise.all([memberWithWallet(db, user_id), getMember(db, user_id)])
   const { account_id } = member
-  const [partner, apps, found, history] = await Promise.all([
+  const [partner, found, history] = await Promise.all([
     partner_id === undefined ? undefined : memberWithWallet(db, partner_id),
-    paymentAppsOf(db, user_id),
     account_id === null ? [] : movementsOf(db, account_id, filter, PAGE_LINES + 1),
     readAudit(db, { subject: `user:${user_id}` }, HISTORY_LINES),
   ])
@@ -142,7 +145,7 @@ async function showWallet(request: Numbered, reply: FastifyReply, { db, settings
   const path = `/admin/wallets/${user_id}`
   return reply.page('admin/points/wallet', {
     member,
-    apps,
+    ...{ account, isBannedOrSuspended: isBannedOrSuspended(account, now) },
     movements: rows.map((line) => showMovement(line, user_id, request.locale)),
     history: await inWords(db, request.locale, history),
     asked,

@@ -112,9 +112,6 @@ export const ledger = {
 } satisfies Texts
 
 export const wallet = {
-  number: { en: 'Member number', zh: '成员编号' },
-  level: { en: 'Trust level', zh: '信任等级' },
-  applications: { en: 'Payment applications', zh: '收款应用' },
   onlyWith: (count: string) => ({
     en: `Among the newest ${count} movements, only those with`,
     zh: `最近 ${count} 笔变动中，仅显示与此成员之间的：`,

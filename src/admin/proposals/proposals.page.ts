@@ -27,6 +27,8 @@ declare module '../../web/views.ts' {
       show: 'open' | 'all'
       counts: Counts<'open'>
       now: Date
+      /** Whether acts wait for a second administrator. */
+      isOn: boolean
     }
   }
 }
@@ -51,7 +53,8 @@ export function proposalPages(app: FastifyInstance, deps: Core): void {
     const older = olderUrl(PATH, { show }, next)
     const newest = listUrl(PATH, { show })
     const { user: viewer } = sessionOf(request)
-    const data = { viewer, proposals, show, counts, older, before, newest, now: deps.clock() }
+    const isOn = deps.settings.latest().second_approver === 'on'
+    const data = { viewer, proposals, show, counts, isOn, older, before, newest, now: deps.clock() }
     return reply.page('admin/proposals/proposals', data)
   })
 

@@ -5,10 +5,6 @@ import { POINTS } from '../../web/site-words.ts'
 
 export const proposals = {
   title: { en: 'Approvals', zh: '审批' },
-  lead: {
-    en: 'While the site needs two administrators, refunds, reversals, adjustments, fees, terms and limits wait here until the second one approves.',
-    zh: '启用双人审批后，退款、冲正、积分调整、手续费、条款与限额在第二位管理员批准前不会生效。',
-  },
   needed: {
     en: 'This site needs two administrators for this. It takes effect when another one approves.',
     zh: '本站要求双人审批：另一位管理员批准前不会有任何变动。',
@@ -34,9 +30,16 @@ export const proposals = {
   },
   nothing: { en: 'Nothing to approve', zh: '没有待批准的操作' },
   nothingText: {
-    en: 'Acts appear here while the setting for two administrators is on.',
-    zh: '启用双人审批后，操作会显示在这里。',
+    en: 'Refunds, adjustments, fees, terms and limits wait here until another administrator approves.',
+    zh: '退款、积分调整、手续费、条款与限额在这里等待另一位管理员批准。',
   },
+  /** While one administrator decides alone. */
+  off: { en: 'One administrator decides alone', zh: '目前一位管理员即可决定' },
+  offText: {
+    en: 'With two administrators, refunds, adjustments, fees, terms and limits wait here until the second one approves.',
+    zh: '启用双人审批后，退款、积分调整、手续费、条款与限额须由第二位管理员在这里批准。',
+  },
+  switchOn: { en: 'Require two administrators', zh: '启用双人审批' },
   titles: {
     refund: (points: string) => ({ en: `Refund ${pointsOf(points)}`, zh: `退款 ${points} ${POINTS}` }),
     reversal: { en: 'Reverse a transfer', zh: '冲正转账' },

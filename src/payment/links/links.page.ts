@@ -5,6 +5,7 @@ import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { LOGO_BYTES_MAX } from '../../core/logo-picture.ts'
 import { TABLE_LINES } from '../../database/paging.ts'
+import { AppError } from '../../platform/errors.ts'
 import { FormRefused, type FormView, readForm } from '../../web/forms/forms.ts'
 import { cursor, listUrl, olderUrl, onePage } from '../../web/lists.ts'
 import { logoIfAny } from '../../web/logo-form.ts'
@@ -98,7 +99,14 @@ export async function teamLinkPages(app: FastifyInstance, deps: Core): Promise<v
   await app.register(async (scope) => newLinkForm(scope, deps))
 
   app.get(ONE, async (request: OwnedRequest, reply) => {
-    const { owned, link } = await findLink(request, deps, 'orders.read')
+    await permitted(request, deps, 'orders.read')
+    const found = await findLink(request, deps, 'orders.read').catch(ifMissing)
+    // Alerts and mails lead here after the draft was deleted.
+    if (found === undefined) {
+      const text = request.locale.t.paymentLinks.deletedDraft
+      return reply.done(`${pathOf(request)}/links`, { text, tone: 'warn' })
+    }
+    const { owned, link } = found
     const shown = await editing(request, deps, owned, link)
     const address = addressOf(request, link.slug)
     return reply.page('payment/links/edit', { ...shown, link, address, picture: pictureOf(link) })
@@ -229,6 +237,10 @@ export async function findLink(
   const { slug } = (request as LinkOfRequest).params
   const link = await getLinkOf(deps.db, owned.id, slug, deps.clock())
   return { owned, link: { ...link, url: linkUrl(deps, slug) } }
+}
+
+function ifMissing(error: unknown): undefined {
+  if (!(error instanceof AppError) || error.code !== 'not_found') throw error
 }
 
 /** Says what each field of a link takes. */
