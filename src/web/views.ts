@@ -28,8 +28,8 @@ export type AreaNav = {
     /** Other applications of the member. */
     others?: AreaApp[]
   }
-  /** A search over the pages of the area. */
-  search?: Search
+  /** A search over the pages of the area. `isBeside`: not in the bar of a phone, because the page has a search of its own. */
+  search?: Search & { isBeside?: boolean }
   /** `folds`: the group is closed on the pages of the others. */
   groups: { title?: string; links: AreaLink[]; folds?: boolean }[]
   /** The links in the bar at the foot of a phone. Without it, the first four. */

@@ -10,6 +10,8 @@ import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { containing } from '../../database/paging.ts'
 import type { JournalKind } from '../../database/tables/ledger.ts'
+import type { OrderStatus } from '../../database/tables/payments.ts'
+import { isExpired } from '../../payment/orders/orders.ts'
 import { glancesOf } from './of-member.ts'
 import {
   FOUND_MAX,
@@ -37,12 +39,13 @@ declare module '../../web/views.ts' {
 const Asked = z.object({ q: z.string().trim().max(200).catch('') })
 
 /** Registers the page, which redirects to a single result. The caller's scope must require an administrator. */
-export function findPages(app: FastifyInstance, { db }: Core): void {
+export function findPages(app: FastifyInstance, { db, clock }: Core): void {
   app.get('/admin/find', async (request, reply) => {
     const { q } = Asked.parse(request.query)
+    const now = clock()
     const pasted = numberIn(q)
-    const exact = q === '' ? [] : await findByNumber(db, pasted)
-    const found = q === '' || exact.length === 1 ? exact : await withParts(db, pasted, exact)
+    const exact = q === '' ? [] : await findByNumber(db, pasted, now)
+    const found = q === '' || exact.length === 1 ? exact : await withParts(db, pasted, exact, now)
     if (found.length === 1) return reply.redirect(found[0]!.href, 303)
     const groups = [...Map.groupBy(found, ({ kind }) => kind)].map(([kind, found]) => ({
       kind,
@@ -85,6 +88,9 @@ function listOf(kind: Kind, q: string): string | undefined {
   return list[kind] && `${list[kind]}?${new URLSearchParams({ q })}`
 }
 
+/** What became of an order or a transfer. */
+type Status = OrderStatus | 'partlyRefunded' | 'completed' | 'reversed'
+
 /** A found thing: its title, a note that distinguishes it, and its page. `movement`: what a journal is. */
 export type Found = {
   kind: Kind
@@ -95,7 +101,7 @@ export type Found = {
   /** Random numbers, which a narrow page leaves out. */
   numbers?: string
   /** Of an order or a transfer: its points, when it was made, and who paid it. */
-  money?: { amount: bigint; at: Date; payer: string | null }
+  money?: { amount: bigint; at: Date; payer: string | null; status: Status }
   /** Of a member. */
   who?: Pick<User, 'id' | 'username' | 'avatar_url' | 'trust_level'>
   /** Of a payment application or a sign-in application. */
@@ -106,7 +112,7 @@ export type Found = {
 const SHOWN_MAX = 8
 
 /** Finds the things with this number, and the member of an `@username`. At most 20 of each kind. */
-async function findByNumber(db: Db, text: string): Promise<Found[]> {
+async function findByNumber(db: Db, text: string, now: Date): Promise<Found[]> {
   const number = /^\d{1,18}$/.test(text) ? BigInt(text) : null
   const kinds = await Promise.all([
     findMember(db, text, number),
@@ -122,16 +128,16 @@ async function findByNumber(db: Db, text: string): Promise<Found[]> {
       .select(['client_id', 'name', 'logo_url'])
       .execute()
       .then((apps) => apps.map(oauthApp)),
-    findOrders(db, text).then((orders) => orders.map(order)),
+    findOrders(db, text).then((orders) => orders.map(order(now))),
     findTransfers(db, text).then((transfers) =>
       transfers.map(
-        ({ transaction_id, order_id, from_username, to_username, app_name, amount, paid_at }) => ({
+        ({ transaction_id, order_id, from_username, to_username, app_name, amount, paid_at, status }) => ({
           kind: 'transfer' as const,
           title: `@${from_username} → @${to_username}`,
           note: app_name,
           numbers: `${transaction_id} · ${order_id}`,
           href: `/admin/transfers/${transaction_id}`,
-          money: { amount, at: paid_at, payer: null },
+          money: { amount, at: paid_at, payer: null, status },
         }),
       ),
     ),
@@ -148,7 +154,7 @@ function withoutRepeats(found: Found[], reference: string): Found[] {
 }
 
 /** Adds the things with a part of this name, in the order of the page. */
-async function withParts(db: Db, text: string, exact: Found[]): Promise<Found[]> {
+async function withParts(db: Db, text: string, exact: Found[], now: Date): Promise<Found[]> {
   const prefix = beginning(text)
   const begins = <Condition>(condition: Condition) => (text.length < NUMBER_PART_MIN ? [] : [condition])
   const kinds = await Promise.all([
@@ -175,7 +181,7 @@ async function withParts(db: Db, text: string, exact: Found[]): Promise<Found[]>
       .limit(SHOWN_MAX)
       .execute()
       .then((apps) => apps.map(oauthApp)),
-    findNewestOrders(db, text, SHOWN_MAX).then((orders) => orders.map(order)),
+    findNewestOrders(db, text, SHOWN_MAX).then((orders) => orders.map(order(now))),
   ])
   const known = new Set(exact.map(({ href }) => href))
   const found = [...exact, ...kinds.flat().filter(({ href }) => !known.has(href))]
@@ -213,23 +219,28 @@ type Sold = Record<'transaction_id' | 'order_id' | 'description' | 'app_name', s
   amount: bigint
   created_at: Date
   payer: string | null
+  status: OrderStatus
+  expires_at: Date
+  refunded_amount: bigint
 }
-const order = ({
-  transaction_id,
-  order_id,
-  description,
-  app_name,
-  amount,
-  created_at,
-  payer,
-}: Sold): Found => ({
-  kind: 'order',
-  title: description,
-  note: app_name,
-  numbers: `${transaction_id} · ${order_id}`,
-  href: `/admin/orders/${transaction_id}`,
-  money: { amount, at: created_at, payer },
-})
+const order =
+  (now: Date) =>
+  (sold: Sold): Found => {
+    const { transaction_id, order_id, description, app_name, amount, created_at, payer } = sold
+    return {
+      kind: 'order',
+      title: description,
+      note: app_name,
+      numbers: `${transaction_id} · ${order_id}`,
+      href: `/admin/orders/${transaction_id}`,
+      money: { amount, at: created_at, payer, status: statusOf(sold, now) },
+    }
+  }
+
+function statusOf(sold: Sold, now: Date): Status {
+  if (sold.status === 'paid' && sold.refunded_amount > 0n) return 'partlyRefunded'
+  return isExpired(sold, now) ? 'expired' : sold.status
+}
 
 async function findMember(db: Db, text: string, number: bigint | null): Promise<Found[]> {
   const id = /^user:(\d{1,18})$/.exec(text)?.[1] ?? number

@@ -73,6 +73,9 @@ export async function findNewestOrders(db: Db, text: string, limit: number) {
           'amount',
           'created_at',
           'payer_id',
+          'status',
+          'expires_at',
+          'refunded_amount',
         ])
         .as('newest'),
     )
@@ -94,6 +97,7 @@ export async function findNewestOrders(db: Db, text: string, limit: number) {
     .limit(limit)
     .select(['newest.transaction_id', 'newest.order_id', 'newest.description', 'app.name as app_name'])
     .select(['newest.amount', 'newest.created_at', 'payer.username as payer'])
+    .select(['newest.status', 'newest.expires_at', 'newest.refunded_amount'])
     .execute()
 }
 

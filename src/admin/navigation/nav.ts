@@ -30,12 +30,23 @@ export function showAdminNav(app: FastifyInstance, { db, clock, settings }: Core
         isSetUp: settings.latest().set_up_finished === 'on',
         hasApprovals: settings.latest().second_approver === 'on',
         hasSearch: request.routeOptions.url !== FIND,
+        hasOwnSearch: OWN_SEARCH.includes(request.routeOptions.url ?? ''),
       }),
     }
   })
 }
 
 const FIND = '/admin/find'
+/** Pages with a search of their own, which is the only one on a phone. */
+const OWN_SEARCH = [
+  '/admin/members',
+  '/admin/links',
+  '/admin/adjustments',
+  '/admin/apps',
+  '/admin/mandates',
+  '/admin/settings',
+  '/admin/settings/find',
+]
 
 type State = {
   queues: Queues
@@ -45,6 +56,7 @@ type State = {
   hasApprovals: boolean
   /** False on the page of results, which has the field under its title. */
   hasSearch: boolean
+  hasOwnSearch: boolean
 }
 
 /** Returns the links of the administration, and the search that every page of it has. */
@@ -53,7 +65,10 @@ export function adminNav(t: Messages, state: State): AreaNav {
   const groups = groupsOf(t, state)
   return {
     ...(state.hasSearch && {
-      search: { action: FIND, label: c.find.label, hint: c.find.hint, query: '' },
+      search: {
+        ...{ action: FIND, label: c.find.label, hint: c.find.hint, query: '' },
+        isBeside: state.hasOwnSearch,
+      },
     }),
     label: c.navigation.title,
     note: c.navigation.version(VERSION),
