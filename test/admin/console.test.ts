@@ -382,6 +382,23 @@ describe('the history of a payment application', () => {
 })
 
 describe('the audit log', () => {
+  it('has a heading for each day, and names the zone of its times once', async () => {
+    const at = (action: string, time: string) =>
+      sql`insert into audit_log (action, subject, created_at) values (${action}, 'x', ${time})`.execute(
+        test.db,
+      )
+    await at('dayed.one', '2020-02-28T15:59:59Z')
+    await at('dayed.two', '2020-02-28T16:00:00Z')
+    await at('dayed.three', '2020-02-29T03:00:00Z')
+    const body = await audit({ action: 'dayed' })
+    const days = [...body.matchAll(/<h2><time datetime="([^"]+)"/g)].map(([, day]) => day)
+    // Days are those of the site's zone.
+    expect(days).toEqual(['2020-02-29', '2020-02-28'])
+    expect(body.split('<h2>').map((part) => part.match(/title="dayed/g)?.length)).toEqual([undefined, 2, 1])
+    expect(textOf(body)).not.toContain('GMT')
+    expect(textOf(body)).toContain(messages.en.common.timesIn('China Standard Time'))
+  })
+
   it('says the details of an act in words, with their names as tooltips', async () => {
     const expires_at = '2026-01-02T03:04:05.000Z'
     await record('detail.act', 'x', { is_admin: true, expires_at, after: { ends_on: '2026-11-24' }, odd: 1 })
@@ -499,7 +516,7 @@ it('limits refusals and the movements of a wallet to a time', async () => {
   )
   const refused = async (asked: string) => {
     const { body } = await admin.get(`/admin/audit/refusals?${asked}`)
-    return ['192.0.2.1', '192.0.2.2'].filter((address) => textOf(body).includes(`${address} ·`))
+    return ['192.0.2.1', '192.0.2.2'].filter((address) => textOf(body).includes(`${address} `))
   }
   expect(await refused('')).toEqual(['192.0.2.1', '192.0.2.2'])
   expect(await refused('kind=sign_in&until=2020-02-29')).toEqual(['192.0.2.1'])

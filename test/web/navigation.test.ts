@@ -26,7 +26,14 @@ describe('the place of a page', () => {
 
 describe('the bar of an administrator on a phone', () => {
   const queues = { reviews: 1, refundRequests: 0, proposals: 0, mandateRights: 0, linkReports: 2 }
-  const site = { queues, hasMandates: true, isSetUp: true, hasApprovals: false, hasSearch: true }
+  const site = {
+    queues,
+    hasMandates: true,
+    isSetUp: true,
+    hasApprovals: false,
+    hasSearch: true,
+    hasOwnSearch: false,
+  }
   const barOf = (changes: Partial<typeof site>) =>
     adminNav(messages.en, { ...site, ...changes }).bar!.map(({ href, count = 0 }) => `${href} ${count}`)
 

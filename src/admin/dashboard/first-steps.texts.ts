@@ -1,17 +1,16 @@
 /** Texts of the first steps of a new site. */
 import type { Texts } from '../../web/languages.ts'
-import { counted } from '../../web/plurals.ts'
 import { POINT, POINTS } from '../../web/site-words.ts'
 
 export const firstSteps = {
   nav: { en: 'First steps', zh: '开站清单' },
   title: { en: 'Before members come', zh: '迎接成员之前' },
   lead: {
-    en: 'Each step shows what was seen, and can be tested here.',
-    zh: '每一步都显示实际结果，并可当场测试。',
+    en: 'A step is done once the service has seen that it works.',
+    zh: '系统确认可用后，该步骤才算完成。',
   },
   progress: (done: number, all: number) => ({ en: `${done} of ${all} done`, zh: `已完成 ${done} / ${all}` }),
-  left: (n: number) => ({ en: `${n} ${counted(n, 'step', 'steps')} left`, zh: `还剩 ${n} 步` }),
+  again: { en: 'Check again', zh: '重新检查' },
   needed: { en: 'Needed', zh: '必做' },
   worth: { en: 'Worth doing', zh: '建议' },
   next: (label: string) => ({ en: `Next: ${label}`, zh: `下一步：${label}` }),
@@ -36,8 +35,8 @@ export const firstSteps = {
       guide: { en: '/docs/operator#mail', zh: '/docs/operator#邮件' },
       label: { en: 'Email', zh: '邮件' },
       off: {
-        en: 'Not set up. Write these lines with your own values into the environment, and start the service again.',
-        zh: '未设置。请把以下两行换成你自己的值写入环境变量，然后重新启动服务。',
+        en: 'Not set up. Write these lines with your own values into the environment, and start the service again. You then send a test mail here.',
+        zh: '未设置。请把以下两行换成你自己的值写入环境变量，然后重新启动服务，即可在这里发送测试邮件。',
       },
       setUp: { en: 'How to set it up', zh: '查看设置方法' },
       todo: (host: string) => ({
@@ -178,7 +177,6 @@ export const firstSteps = {
     done: { en: 'The set-up is finished. This is the overview.', zh: '开站已完成。这里是总览。' },
     separator: { en: ', ', zh: '、' },
   },
-  lines: { en: 'To write on the server', zh: '在服务器上填写' },
   doctor: {
     title: { en: 'On the server', zh: '在服务器上' },
     text: {

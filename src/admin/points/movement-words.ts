@@ -28,7 +28,11 @@ export function showMovement(
   const is_payer = line.from_user_id === user_id
   const is_tip = line.is_tip && user_id !== undefined
   const unused = { balance: null, refund_asked: null, app_name: null }
-  const { title, notes, word } = describeMovement({ ...line, ...unused, is_payer, is_tip }, locale)
+  const { title, notes, word } = describeMovement(
+    { ...line, ...unused, is_payer, is_tip },
+    // A list of many years.
+    { ...locale, day: locale.dayOfYear },
+  )
   return {
     ...{ journal_id: line.journal_id, amount: line.amount, posted_at: line.posted_at },
     title,
