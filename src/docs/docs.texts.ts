@@ -126,7 +126,7 @@ export const docs = {
     '/account/data': { en: 'Your data', zh: '你的数据' },
     '/account/mandates': { en: 'My mandates', zh: '我的预授权' },
     '/admin': { en: 'Administration', zh: '站点管理' },
-    '/admin/abuse': { en: 'Suspicious activity', zh: '风险提示' },
+    '/admin/abuse': { en: 'Suspicious activity', zh: '可疑活动' },
     '/admin/apps': { en: 'Sign-in applications', zh: '登录应用' },
     '/admin/forum': { en: 'Forum', zh: '论坛' },
     '/admin/groups': { en: 'Local groups', zh: '本站用户组' },

@@ -13,11 +13,11 @@ export const dashboard = {
   }),
   onYesterday: (percent: string) => ({
     en: `${percent}% on yesterday at this time`,
-    zh: `较昨天此时 ${percent}%`,
+    zh: `较昨天同时段 ${percent}%`,
   }),
   untilNow: (points: string) => ({
     en: `Yesterday at this time: ${points}`,
-    zh: `昨天此时为 ${points}`,
+    zh: `昨天同时段为 ${points}`,
   }),
   signedIn: { en: 'Signed in today', zh: '今日登录' },
   joined: (count: string, total: string, n: number) => ({

@@ -92,7 +92,7 @@ export const members = {
   },
   forumActs: {
     en: 'This member comes from the forum. Your decisions apply to this site only. A suspension at the forum is lifted there.',
-    zh: '此成员来自论坛。在这里的处理只在本站有效；论坛的停用须在论坛解除。',
+    zh: '此成员来自论坛。在这里的处理只在本站有效；论坛的封禁须在论坛解除。',
   },
   acts: {
     suspend: {
@@ -185,7 +185,7 @@ export const members = {
   sessions: { en: 'Sessions', zh: '登录中的设备' },
   noSessions: { en: 'Not signed in anywhere', zh: '没有登录中的设备' },
   lastSeen: { en: 'Last seen', zh: '最近活动' },
-  notSeen: { en: 'No open session', zh: '没有打开的登录' },
+  notSeen: { en: 'No open session', zh: '未登录' },
   ownApps: { en: 'Own applications', zh: '自己的应用' },
   noApps: { en: 'No application', zh: '没有应用' },
   shop: { en: 'takes payments', zh: '收款' },

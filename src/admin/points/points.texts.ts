@@ -127,7 +127,7 @@ export const history = {
 
 /** Texts of suspicious patterns. */
 export const abuse = {
-  title: { en: 'Suspicious activity', zh: '风险提示' },
+  title: { en: 'Suspicious activity', zh: '可疑活动' },
   lead: {
     en: 'Patterns worth checking. They prove nothing: friends trade, shops are busy, and families share an address.',
     zh: '以下情况值得查看，但不代表违规：朋友会互相付款，热门商户的交易本来就多，家人会共用网络地址。',

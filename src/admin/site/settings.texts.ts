@@ -91,7 +91,7 @@ export const settings = {
     gateway: { en: 'Gateway', zh: '支付网关' },
     accessKeys: { en: 'Programs of merchants', zh: '商户的程序' },
     alerts: { en: 'Alerts to merchants', zh: '对商户的提醒' },
-    suspicion: { en: 'Suspicious activity', zh: '风险提示' },
+    suspicion: { en: 'Suspicious activity', zh: '可疑活动' },
     transfers: { en: 'Transfers', zh: '转账' },
     transferFees: { en: 'Fee', zh: '手续费' },
     transferBounds: { en: 'Limits', zh: '限额' },
@@ -194,7 +194,7 @@ export const settings = {
   },
   crossedLater: {
     en: 'With the changes that wait for their approval, the smallest transfer would exceed the largest one of this trust level. Decide those proposals first.',
-    zh: '加上等待批准的更改，单笔转账下限将高于该信任等级的上限。请先处理这些提议。',
+    zh: '加上等待批准的更改，单笔转账下限将高于该信任等级的上限。请先处理这些审批。',
   },
   changedMeanwhile: (value: string) => ({
     en: `Another administrator has just set this to ${value}. Nothing was saved; check it and save again.`,

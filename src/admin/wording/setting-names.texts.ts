@@ -133,10 +133,10 @@ export const names = {
     hint: { en: 'How long before a replaced key stops working.', zh: '在被替换的密钥失效前提前提醒。' },
   },
   suspicious_points_min: {
-    label: { en: 'Smallest sum of a finding', zh: '风险提示的最小数额' },
+    label: { en: 'Smallest sum of a finding', zh: '可疑活动的最小数额' },
     hint: {
       en: `Sums below it are not listed as suspicious. 0 lists every sum.`,
-      zh: `低于此数额的往来不列入风险提示；填 0 则全部列出。`,
+      zh: `低于此数额的往来不列入可疑活动；填 0 则全部列出。`,
     },
   },
   points_transfers: {
