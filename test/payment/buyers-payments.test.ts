@@ -95,6 +95,17 @@ describe('my payments', () => {
   })
 })
 
+it('groups my payments by their days, for a phone', async () => {
+  const alice = await makePerson(test, { points: 500n })
+  const made = await pay(alice, 'Of an earlier day')
+  const earlier = new Date(test.clock.now().getTime() - 86_400_000)
+  await setRows(test, 'orders', { transaction_id: made.transaction_id }, { paid_at: earlier })
+  for (const name of ['Of today', 'Of today, too']) await pay(alice, name)
+  const { body } = await (await alice.signIn()).get('/account/payments')
+  const days = [...body.matchAll(/<tr role="row" class="phone day">([\s\S]*?)<\/tr>/g)]
+  expect(days.map(([, day]) => textOf(day!))).toEqual(['Today', 'Yesterday'])
+})
+
 it('limits my payments to a time: of the payment, or of the creation of an unpaid order', async () => {
   const alice = await makePerson(test, { points: 500n })
   const dated = async (description: string, day: string) => {

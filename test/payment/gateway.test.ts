@@ -1245,6 +1245,18 @@ describe('submit, where a person stands before the answer', () => {
     const page = await test.app.inject({ url, headers: { accept: 'text/html', 'accept-language': 'en' } })
     expect(page.body).toContain('lang="zh-CN">签名验证失败<')
     expect(page.body).toContain('<strong>The shop’s signature is wrong.</strong>')
+    const ways = async (pid: string) => {
+      const { body } = await test.app.inject({
+        url: `${SUBMIT}?pid=${pid}&money=1`,
+        headers: { accept: 'text/html' },
+      })
+      return [...body.matchAll(/<a class="button [^"]*" href="([^"]*)"/g)].map(([, href]) => href)
+    }
+    const pid = String(shop.signMd5(trade()).pid)
+    await setRows(test, 'payment_apps', { id: shop.id }, { homepage: 'https://shop.example/' })
+    expect(await ways(pid)).toEqual(['https://shop.example/', '/'])
+    await setRows(test, 'payment_apps', { id: shop.id }, { homepage: null })
+    for (const number of [pid, '999999999', '9'.repeat(30), 'x']) expect(await ways(number)).toEqual(['/'])
   })
 
   it("takes buyers from anywhere; a shop's server only from its addresses", async () => {

@@ -19,6 +19,8 @@ declare module '../../web/views.ts' {
       failure: ReturnType<typeof wireFailure>['body']
       inEnglish: string
       requestId: string
+      /** The shop that the request names, where the payer can go back to. */
+      shop?: { name: string; homepage: string } | undefined
     }
   }
 }
@@ -70,5 +72,26 @@ async function refuse(
   if (!wantsHtml(request)) {
     return reply.code(options.status).send(isSigned ? await asAsked(deps, request, body) : body)
   }
-  return reply.page('payment/gateway/refused', { failure: body, inEnglish, requestId: request.id }, options)
+  const shop = await namedShop(deps, request)
+  return reply.page(
+    'payment/gateway/refused',
+    { failure: body, inEnglish, requestId: request.id, shop },
+    options,
+  )
+}
+
+/** Finds the approved shop whose number a refused request has, signed or not. It proves nothing about the request. */
+async function namedShop(
+  { db }: GatewayCore,
+  { query, body }: FastifyRequest,
+): Promise<{ name: string; homepage: string } | undefined> {
+  const { pid } = { ...(body as object | undefined), ...(query as object) } as { pid?: unknown }
+  if (typeof pid !== 'string' || !/^\d{1,9}$/.test(pid)) return undefined
+  const shop = await db
+    .selectFrom('payment_apps')
+    .where('pid', '=', BigInt(pid))
+    .where('status', '=', 'approved')
+    .select(['name', 'homepage'])
+    .executeTakeFirst()
+  return shop?.homepage ? { name: shop.name, homepage: shop.homepage } : undefined
 }

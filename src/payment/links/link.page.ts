@@ -457,7 +457,12 @@ async function findLinkPage({ db, clock }: Core, slug: string, user_id: bigint |
     .select(['link.amount_max', 'link.suggestions', 'link.quantity_max', 'link.stock', 'link.member_max'])
     .select(['link.sells_from', 'link.sells_until', 'link.min_level', 'link.allow_groups', 'link.delivery'])
     .select(['link.shows_stock', 'link.low_stock', 'link.messages', 'app.applicant_id'])
-    .select(['app.name as app_name', 'app.logo_url as app_logo_url', 'app.unreviewed_change_at'])
+    .select([
+      'app.name as app_name',
+      'app.logo_url as app_logo_url',
+      'app.homepage as app_homepage',
+      'app.unreviewed_change_at',
+    ])
     .select(['owner.username as owner', 'owner.trust_level as owner_level'])
     .select([
       sql<PaymentAppStatus>`app_status(app.status, owner.is_banned, owner.suspended_till, ${now})`.as(

@@ -8,7 +8,7 @@ import { textOf } from '../../harness/markup.ts'
 import { makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
 import { refund } from '../../harness/orders.ts'
-import { rowsOf } from '../../harness/rows.ts'
+import { rowsOf, setRows } from '../../harness/rows.ts'
 
 const l = messages.en.paymentLinks
 const p = messages.en.pay
@@ -185,6 +185,10 @@ describe('the page of a link', () => {
       const { body } = await visitor.get('/l/aaaaaaaaaa', { 'accept-language': language })
       expect(textOf(body)).toContain(messages[language].errors.noLink.advice)
     }
+    // A buyer of long ago finds what was bought.
+    expect((await client.get('/l/aaaaaaaaaa')).body).toContain(
+      '<a class="button primary" href="/account/payments">',
+    )
     // A member keeps the bar, and stands at none of its places.
     for (const path of ['/l/aaaaaaaaaa', '/account/aaaaaaaaaa']) {
       const { status, body } = await client.get(path)
@@ -299,6 +303,12 @@ describe('the page of a link', () => {
     expect((await buyAt(test.deps, link, bob)).outcome).toBe('paid')
     const shown = textOf((await visitor.get(`/l/${link.slug}`)).body)
     expect(shown.match(/sold out/gi)).toHaveLength(1)
+    const back = messages.en.pay.returnToShop(`Shop of ${merchant.owner.username}`)
+    expect(shown).not.toContain(back)
+    await setRows(test, 'payment_apps', { id: merchant.id }, { homepage: 'https://shop.example/' })
+    const { body } = await visitor.get(`/l/${link.slug}`)
+    expect(body).toMatch(new RegExp(`href="https://shop.example/"[^>]*>${back}</a>`))
+    await setRows(test, 'payment_apps', { id: merchant.id }, { homepage: null })
   })
 
   it('marks a quantity that is above its bound, or of which not so many are left', async () => {
