@@ -47,7 +47,7 @@ export const authorised = {
   noSignIns: { en: 'None of these apps is signed in now.', zh: '目前没有应用处于登录状态。' },
   ended: { en: 'Ended', zh: '已终止' },
   onDevice: { en: 'On a device', zh: '设备上' },
-  end: { en: 'Sign out there', zh: '让它退出' },
+  end: { en: 'Sign out', zh: '退出' },
   signInEnded: (app: string) => ({
     en: `This sign-in to ${app} is ended. Its tokens no longer work.`,
     zh: `已终止这次对 ${app} 的登录，其令牌已失效。`,

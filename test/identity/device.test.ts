@@ -83,8 +83,12 @@ async function polled(device_code: string, party = television) {
 
 /** The member enters the code and sees the page of the application. */
 async function enter(client: Browser, user_code: string) {
+  await openForm(client)
   return client.submit(await client.get('/device'), '/device', { user_code })
 }
+
+/** Reads what an earlier decision did, which is shown once in place of the form. */
+const openForm = (client: Browser) => client.get('/device')
 
 async function decide(client: Browser, user_code: string, decision: 'allow' | 'deny') {
   return client.submit(await enter(client, user_code), '/device/decision', { decision })
@@ -133,7 +137,10 @@ describe('a device', () => {
     expect(page.body.indexOf('value="deny"')).toBeLessThan(page.body.indexOf('value="allow"'))
     const done = await client.submit(page, '/device/decision', { decision: 'allow' })
     expect(done).toMatchObject({ status: 303, location: '/device' })
-    expect((await client.get('/device')).body).toContain(t.device.allowed('Living Room'))
+    const shown = await client.get('/device')
+    expect(shown.body).toContain(t.device.allowed('Living Room'))
+    expect(shown.body).not.toContain('name="user_code"')
+    expect((await client.get('/device')).body).toContain('name="user_code"')
 
     const { status, body } = await poll(device_code)
     expect(status).toBe(200)
@@ -403,6 +410,7 @@ describe('who may not use the application', () => {
     expect(page.status).toBe(403)
     expect(page.body).toContain(t.refused.title('Living Room'))
     expect(await polled(device_code)).toEqual([400, 'authorization_pending'])
+    await openForm(client)
     const { form_token = '' } = (await client.get('/device')).form('/device')
     const allowed = await client.post('/device/decision', { form_token, user_code, decision: 'allow' })
     expect(allowed.status).toBe(403)

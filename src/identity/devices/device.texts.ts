@@ -8,6 +8,7 @@ export const device = {
     zh: '请输入电视、游戏机或程序上显示的代码。',
   },
   code: { en: 'Code', zh: '代码' },
+  another: { en: 'Enter another code', zh: '输入其他代码' },
   continue: { en: 'Continue', zh: '继续' },
   unknown: {
     en: 'No device waits with this code. Check it, or start again on the device.',

@@ -71,6 +71,18 @@ export type Target = {
   state: string | undefined
 }
 
+/** invalid_redirect_uri, with what its page says about the application. Programs are not answered with that. */
+export class UnregisteredAddress extends AppError {
+  readonly app: AuthorizedApp
+  readonly redirect_uri: string
+
+  constructor(message: string, app: AuthorizedApp, redirect_uri: string) {
+    super('invalid_redirect_uri', message)
+    this.app = app
+    this.redirect_uri = redirect_uri
+  }
+}
+
 export type FindingDeps = Pick<Core, 'db' | 'settings' | 'config'> & { metadataClients: MetadataClients }
 
 /**
@@ -102,7 +114,7 @@ export async function findTarget(
       app.metadata === null
         ? 'The redirect_uri is not registered for this application'
         : 'The redirect_uri is not in the client metadata document, or is at another origin than the document'
-    throw new AppError('invalid_redirect_uri', message)
+    throw new UnregisteredAddress(message, app, redirect_uri)
   }
   if (queryText(sent).length > QUERY_BYTES_MAX) {
     throw new AppError('invalid_request', `The request is longer than ${QUERY_BYTES_MAX} bytes`)

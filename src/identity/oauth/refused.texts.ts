@@ -15,6 +15,10 @@ export const refused = {
     en: 'Its owner has opened it to certain groups only, and you are in none of them.',
     zh: '应用所有者仅允许部分用户组使用，你不在其中。',
   },
+  askOwner: (owner: string) => ({
+    en: `Only its owner, @${owner}, can change this.`,
+    zh: `只有应用所有者 @${owner} 可以更改。`,
+  }),
   needed: { en: 'Open to', zh: '允许的用户组' },
   yours: { en: 'Your level', zh: '你的等级' },
   return: (app: string) => ({ en: `Back to ${app}`, zh: `返回 ${app}` }),
@@ -56,12 +60,12 @@ export const errors = {
   },
   advice: {
     invalid_client: {
-      en: 'No application is registered under the client_id of this link. Nobody received anything about you.',
-      zh: '此链接中的 client_id 没有对应的应用。你的信息没有提供给任何人。',
+      en: 'The site that sent you here is not known under this client_id, or its application was deleted. Nobody received anything about you.',
+      zh: '把你带到这里的网站使用了未知的 client_id，或它的应用已被删除。你的信息没有提供给任何人。',
     },
     invalid_redirect_uri: {
-      en: 'The link leads to an address that the application has not registered, so we did not follow it. Nobody received anything about you.',
-      zh: '此链接指向应用未登记的地址，为了安全没有跳转。你的信息没有提供给任何人。',
+      en: 'You would return to an address that this application has not registered. So we did not send you there, and nobody received anything about you.',
+      zh: '登录后将返回的地址未由此应用登记，因此没有跳转。你的信息没有提供给任何人。',
     },
     invalid_request: {
       en: 'The application sent a request that we cannot answer. It received nothing about you.',
@@ -80,4 +84,17 @@ export const errors = {
     en: 'Go back to the application and try again. If it happens again, send its owner this message:',
     zh: '请返回应用重试。如果再次出现，请把以下信息发给应用所有者：',
   },
+  forNamed: (owner: string) => ({
+    en: `Only its owner can mend this. Send @${owner} this message:`,
+    zh: `只有应用所有者可以修复。请把以下信息发给 @${owner}：`,
+  }),
+  forSite: {
+    en: 'Only that site can mend this. Send its team this message:',
+    zh: '只有该网站可以修复。请把以下信息发给它：',
+  },
+  own: {
+    en: 'This is your application. Register the address below, or let your program send one that is registered. They are compared character for character.',
+    zh: '这是你的应用。请登记下面的地址，或让程序发送已登记的地址；两者逐字符比较。',
+  },
+  openSettings: { en: 'Open its settings', zh: '打开应用设置' },
 } satisfies Texts

@@ -246,6 +246,9 @@ export const PAGES: ListedPage[] = [
     steps: async (world) => [{ to: '/device', typed: { user_code: await world.userCode() } }],
   }),
   buyer('identity/oauth/error', '/oauth2/auth?client_id=nobody'),
+  merchant('identity/oauth/error own', ({ oauth }) =>
+    authorizationUrl({ ...oauth.open, redirect_uri: 'https://elsewhere.example/cb' } as Party),
+  ),
   buyer('identity/oauth/sign-out', '/oauth2/logout'),
   visitor('identity/oauth/signed-out', '/oauth2/logout/done'),
   merchant('identity/apps/apps', '/apps'),
