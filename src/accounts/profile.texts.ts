@@ -61,5 +61,6 @@ export const profile = {
     zh: n === 0 ? '暂无：还没有应用可以获知你的身份' : `${n} 个应用可以获知你的身份`,
   }),
   ownData: { en: 'Your data', zh: '你的数据' },
+  alerts: { en: 'Sign-ins, charges and reviews', zh: '登录、扣款和审核消息' },
   ownDataSummary: { en: 'Export your data, or close your account', zh: '导出数据，或注销账号' },
 } satisfies Texts

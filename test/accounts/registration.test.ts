@@ -64,7 +64,7 @@ it('makes an ordinary account, signs it in, and leads on', async () => {
   expect(await alerts()).toEqual([{ kind: 'new_browser' }])
   // A button of the alert ends all other sessions.
   const warned = await client.get('/account/alerts')
-  const [, session] = /<button name="session" value="(\w+)">/.exec(warned.body)!
+  const [, session] = /<button class="small" name="session" value="(\w+)">/.exec(warned.body)!
   const fields = { ...warned.form('/account/sessions/end'), session: session! }
   const sure = await client.post('/account/sessions/end', fields)
   expect(sure.body).toContain(messages.en.sessions.sureOthers(1))

@@ -88,8 +88,8 @@ describe('the list', () => {
     await client.get('/')
     expect(await seen()).toEqual([test.clock.now(), start])
     test.clock.advance(3 * 60 * MINUTE_MS)
-    expect((await client.get(PATH)).body).toContain(`${t.sessions.lastSeen} ${t.sessions.hoursAgo(3)}`)
-    expect((await phone.get(PATH)).body).toContain(`${t.sessions.lastSeen} ${t.sessions.justNow}`)
+    expect((await client.get(PATH)).body).toContain(`>${t.sessions.hoursAgo(3)}`)
+    expect((await phone.get(PATH)).body).toContain(`>${t.sessions.justNow}`)
   })
 
   it('notes the last use without waiting for the disk', async () => {

@@ -10,6 +10,7 @@ import { makePayOrder } from '../../src/payment/orders/pay.ts'
 import { givePoints, makePerson, type Person } from '../harness/cast.ts'
 import { anotherProcess, type Browser, setSetting, useTestApp } from '../harness/harness.ts'
 import { decideReview, joinTeam, makeMerchant, recipientFields } from '../harness/merchant.ts'
+import { messages } from '../harness/messages.ts'
 import { makeGatewayOrders } from '../harness/notify-receiver.ts'
 import { rowsOf, setRows } from '../harness/rows.ts'
 import { startSmtpServer } from '../harness/smtp-server.ts'
@@ -244,4 +245,23 @@ it('the invited, the offered, and both sides of a handover are alerted', async (
   // The threshold was about the former owner's wallet.
   await rounds()
   expect(await kindsFor(shop.id, heir)).toHaveLength(3)
+})
+
+it('sign-ins in new browsers that say the same on one day are one row, and say where mail goes', async () => {
+  const alice = await makePerson(test)
+  const client = await alice.signIn()
+  for (const _ of [1, 2, 3]) await alice.signIn()
+  expect(await rowsOf(test, 'alerts', { user_id: alice.id }, ['kind'])).toHaveLength(3)
+  const t = messages.en.alerts
+  const page = await client.get('/account/alerts')
+  expect(page.body.split('<button class="small" name="session"').length - 1).toBe(1)
+  expect(page.body).toContain(t.times(3))
+  expect(page.body).toContain(t.fromAddress('127.0.0.1'))
+  expect(page.body).toContain(`<a href="/account/email">${t.noMail}</a>`)
+  test.clock.advance(24 * HOUR_MS)
+  await alice.signIn()
+  await confirmEmail(alice)
+  const next = await client.get('/account/alerts')
+  expect(next.body.split('<button class="small" name="session"').length - 1).toBe(2)
+  expect(next.body).toContain(t.lead)
 })

@@ -3,10 +3,6 @@ import type { Texts } from '../../web/languages.ts'
 import { counted } from '../../web/plurals.ts'
 
 export const sessions = {
-  lead: {
-    en: 'These browsers are signed in to your account.',
-    zh: '以下浏览器已登录你的账号。',
-  },
   unknownOne: { en: 'Is one of them not yours?', zh: '有不认识的浏览器？' },
   unknownOneText: {
     en: 'Sign it out here, then change your password, so that it cannot come back.',

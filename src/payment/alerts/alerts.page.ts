@@ -10,6 +10,7 @@ import { OTHERS } from '../../accounts/session/sessions.page.ts'
 import type { Core } from '../../core/core.ts'
 import { PAGE_LINES } from '../../database/paging.ts'
 import type { Icon } from '../../web/icons.ts'
+import type { Locale } from '../../web/languages.ts'
 import { cursor, olderUrl, onePage } from '../../web/lists.ts'
 import { iconOf, linkOf, markRead, readAlerts, toneOf, writtenFacts } from './alerts.ts'
 
@@ -22,7 +23,13 @@ declare module '../../web/views.ts' {
         link: string
         tone: 'warn' | 'plain'
         icon: Icon
+        /** How many of one day say the same, one after the other. */
+        count: number
+        /** The IP address of a sign-in in a new browser. */
+        address: string | undefined
       })[]
+      /** Whether the member gets them by email. */
+      hasMail: boolean
       /** What ends every other session. */
       others: typeof OTHERS
     }
@@ -43,15 +50,17 @@ export async function alertPages(app: FastifyInstance, deps: Core): Promise<void
     const found = await readAlerts(deps.db, user.id, { before, limit: PAGE_LINES + 1 })
     const { rows, next } = onePage(found, PAGE_LINES)
     const { language } = request.locale
-    const alerts = rows.map((alert) => ({
+    const alerts = foldSignIns(rows, request.locale).map((alert) => ({
       ...alert,
       facts: writtenFacts(alert.facts, language),
       link: linkOf(alert),
       tone: toneOf(alert),
       icon: iconOf(alert),
+      address: alert.kind === 'new_browser' ? (alert.facts as { ip?: string }).ip : undefined,
     }))
     return reply.page('payment/alerts/alerts', {
       alerts,
+      hasMail: user.email_verified && user.email !== null,
       others: OTHERS,
       before,
       newest: PAGE,
@@ -66,4 +75,19 @@ export async function alertPages(app: FastifyInstance, deps: Core): Promise<void
     const count = await markRead(deps.db, user.id, mark)
     return reply.done(PAGE, { text: request.locale.t.alerts.read(Number(count)) })
   })
+}
+
+type Alert = Awaited<ReturnType<typeof readAlerts>>[number]
+
+/** Makes one of those sign-ins in new browsers that follow each other on one day and say the same. Its answer ends them all. */
+function foldSignIns(rows: Alert[], { date }: Locale): (Alert & { count: number })[] {
+  const keyOf = ({ kind, facts, raised_at, read_at, id }: Alert) =>
+    JSON.stringify(kind === 'new_browser' ? [facts, date(raised_at), read_at === null] : [String(id)])
+  const folded: (Alert & { count: number })[] = []
+  for (const row of rows) {
+    const last = folded.at(-1)
+    if (last !== undefined && keyOf(last) === keyOf(row)) last.count += 1
+    else folded.push({ ...row, count: 1 })
+  }
+  return folded
 }

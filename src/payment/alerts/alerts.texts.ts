@@ -112,9 +112,14 @@ const mandate: Text = { en: 'Open the mandate', zh: '查看预授权' }
 
 export const alerts = {
   lead: {
-    en: 'News about your account, applications and mandates. You also get it by email if your address is confirmed.',
-    zh: '与你的账号、应用和预授权有关的消息。邮箱通过验证后，也会发送邮件。',
+    en: 'You also get these by email.',
+    zh: '同时会发送到你的邮箱。',
   },
+  /** The same without a confirmed address. */
+  noMail: { en: 'Confirm your email address to get these by email', zh: '验证邮箱后，也会发送邮件' },
+  /** A sign-in in a new browser, below its name. */
+  fromAddress: (ip: string) => ({ en: `From ${ip}`, zh: `来自 ${ip}` }),
+  times: (count: number) => ({ en: `${count} times`, zh: `${count} 次` }),
   nothing: { en: 'No alerts', zh: '暂无提醒' },
   nothingText: {
     en: 'Sign-ins in new browsers, charges under mandates, reviews and failing notifications will appear here.',
