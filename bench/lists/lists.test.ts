@@ -194,6 +194,8 @@ const LOOKS_BACK: ListedPage[] = [
   listed('admin', 'all notifications, failed', () => '/admin/notifications?status=failed'),
   listed('admin', 'members, search', () => '/admin/members?q=member99'),
   listed('admin', 'members, one letter', () => '/admin/members?q=m'),
+  listed('admin', 'members, by name', () => '/admin/members?sort=name'),
+  listed('admin', 'members, oldest', () => '/admin/members?sort=oldest'),
   listed('admin', 'audit, actor', ({ people }) => `/admin/audit?actor=${people.merchant.username}`),
   listed('admin', 'audit, act', () => '/admin/audit?action=setting.change'),
   listed('admin', 'audit, nothing', () => '/admin/audit?actor=member7'),

@@ -184,6 +184,31 @@ describe('the search box', () => {
     expect(rowOfMember(idle)).toContain(messages.en.members.notSeen)
   })
 
+  it('says what became of an order', async () => {
+    const ids = [
+      await paidOrder('state-1', '40', 'An ocelot mug'),
+      await paidOrder('state-2', '41', 'An ocelot cup'),
+    ]
+    const sent = { amount: '42', description: 'An ocelot bowl', order_id: 'state-3' }
+    ids.push(String((await merchant.process(sent)).body.transaction_id))
+    await setRows(test, 'orders', { transaction_id: ids[1]! }, { refunded_amount: 1n })
+    const { body } = await find('ocelot')
+    const state = (id: string) => textOf(body.split(`/admin/orders/${id}"`)[1]!.split('</li>')[0]!)
+    const { status } = messages.en.adjustments
+    expect(state(ids[0]!)).toContain(`40 ${status.paid}`)
+    expect(state(ids[1]!)).toContain(`41 ${status.partlyRefunded}`)
+    expect(state(ids[2]!)).toContain(`42 ${status.unpaid}`)
+    await setRows(test, 'orders', { transaction_id: ids[1]! }, { refunded_amount: 0n })
+  })
+
+  it('is in the bar of a phone unless the page has a search of its own', async () => {
+    const inBar = async (path: string) =>
+      (await admin.get(path)).body.split('</header>')[0]!.includes('action="/admin/find"')
+    expect(await inBar('/admin/audit')).toBe(true)
+    for (const path of ['members', 'links', 'adjustments', 'apps', 'mandates', 'settings'])
+      expect(await inBar(`/admin/${path}`), path).toBe(false)
+  })
+
   it('is on every page of the administration', async () => {
     for (const path of ['/admin', '/admin/settings', '/admin/audit'])
       expect((await admin.get(path)).body, path).toContain('action="/admin/find"')

@@ -443,6 +443,7 @@ describe('the page', () => {
     expect(await prove()).toMatchObject({ status: 303, location: PATH })
     const page = await admin.get(PATH)
     expect(page.body).toContain(en.books.pass)
+    expect(page.body).toMatch(new RegExp(en.books.sums('[\\d,]+', '[\\d,]+', '[\\d,]+')))
     expect(page.body.match(/class="badge good"/g)).toHaveLength(Object.keys(INVARIANTS).length + 4)
     // Rules that hold are folded.
     expect(page.body).toMatch(/<details class="panel">\s*<summary>/)
