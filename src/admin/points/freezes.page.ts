@@ -58,7 +58,7 @@ const THINGS: Record<Thing, Kind> = {
 
 declare module '../../web/views.ts' {
   interface PartData {
-    'admin/points/freeze-form': { thing: Thing; act: Act; page: string; isFolded?: boolean }
+    'admin/points/freeze-form': { thing: Thing; act: Act; page: string }
   }
 }
 
