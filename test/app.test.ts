@@ -99,6 +99,7 @@ describe('errors', () => {
       expect(body).toContain(messages.en.errors.title.internal_error)
       expect(body).not.toMatch(/users|relation|select/i)
     }
+    expect(page.body).toContain(`href="/account">${messages.en.errors.tryAgain}</a>`)
   })
 })
 

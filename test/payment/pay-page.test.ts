@@ -188,6 +188,8 @@ describe('whatever has become of it', () => {
     expect(paperOf(whole)).toContain(`${t.netAmount} ${t.sum('0', 0n)}`)
     expect(whole.body).toContain(`<h1>${t.refunded}</h1>`)
     expect(whole.body).toContain('All of it')
+    // The message says it all, so no sums repeat it.
+    expect(whole.body.split('<article class="paper')[0]).not.toContain(t.netAmount)
     expect(whole.body).not.toContain(`${made.path}/return`)
     expect(whole.body).not.toContain('id="shop"')
   })
