@@ -41,6 +41,22 @@ it('the HTML has every word of the text, and no markup of anybody else', () => {
   )
 })
 
+it('the button of what was asked for comes first, and one that says no after the facts', () => {
+  const [press, when, you, note] = ['Press', 'When', 'You?', 'Note'].map((word) => `${word} <img`)
+  const orders: [boolean, (string | undefined)[]][] = [
+    [false, [press, note, you, when]],
+    [true, [when, press, you, note]],
+  ]
+  for (const [isAlarm, order] of orders) {
+    const asked = { ...letter, button: { ...letter.button!, isAlarm } }
+    for (const written of [letterText(asked), unescaped(letterHtml(asked, look).split('<h1')[1]!)]) {
+      const places = order.map((part) => written.indexOf(part!))
+      expect(Math.min(...places)).toBeGreaterThan(0)
+      expect(places).toEqual(places.toSorted((a, b) => a - b))
+    }
+  }
+})
+
 it('a mail without a logo, facts and button has none', () => {
   const { button: _, note: __, ...rest } = letter
   const html = letterHtml({ ...rest, facts: [], answers: [] }, { ...look, hasLogo: false })

@@ -48,7 +48,7 @@ export type MailContent = {
   /** When it happened, for a mail that asks whether it was the reader. */
   at?: Date
   facts?: [term: Text, value: Text][]
-  /** What the reader can do, before the button. */
+  /** What the reader can do, after the button that says no. */
   answers?: [question: Text, answer: Text][]
   /** The label of the button, which opens the link. */
   button?: Text

@@ -18,7 +18,7 @@ export type Letter = {
   /** What happened. */
   text: string
   facts: [term: string, value: string][]
-  /** What the reader can do, before the button. */
+  /** What the reader can do, after the button that says no. */
   answers: [question: string, answer: string][]
   /** `hint` says what to do with a button that does not open. */
   button?: { label: string; url: string; isAlarm: boolean; hint: string } | undefined
@@ -50,13 +50,27 @@ export function letterText(letter: Letter): string {
   const blocks = [
     letter.greeting,
     letter.text,
-    rows.join('\n'),
-    ...answers.map(([question, answer]) => question + spaceAfter(question) + answer),
-    button && `${button.label}${colon}\n${button.url}`,
-    note,
+    ...inOrder(letter, {
+      facts: [rows.join('\n')],
+      button: [button && `${button.label}${colon}\n${button.url}`],
+      answers: answers.map(([question, answer]) => question + spaceAfter(question) + answer),
+      note: [note],
+    }),
     ['-- ', ...letter.footer, `${letter.site} · ${letter.address}/`].join('\n'),
   ]
   return `${blocks.filter(Boolean).join('\n\n')}\n`
+}
+
+/**
+ * Returns the parts of a mail after its words. What the reader asked for comes at once, and its facts last. A mail that asks whether it
+ * was the reader names its facts before the button that says no.
+ */
+function inOrder<Part>(
+  { button }: Letter,
+  { facts, button: press, answers, note }: Record<'facts' | 'button' | 'answers' | 'note', Part[]>,
+): Part[] {
+  if (button === undefined || button.isAlarm) return [...facts, ...press, ...answers, ...note]
+  return [...press, ...note, ...answers, ...facts]
 }
 
 /** The columns of a text in a mail program, where a Chinese character takes two. */
@@ -103,20 +117,22 @@ ${table(`class="paper" bgcolor="${LIGHT.paper}" style="background:${LIGHT.paper}
 type Colours = ReturnType<typeof coloursOf>
 
 /** Returns the content of the card: the title, the words, the facts, the answers and the button. */
-function bodyOf({ title, greeting, text, facts, answers, button, note }: Letter, colours: Colours): string {
+function bodyOf(letter: Letter, colours: Colours): string {
+  const { title, greeting, text, facts, answers, button, note } = letter
   const paragraph = (html: string) => block('p', html, 'margin:0 0 16px;font-size:16px;line-height:25px')
   const small = (html: string) =>
     `<p class="soft link" style="margin:16px 0 0;font-size:14px;line-height:22px;color:${LIGHT.soft}">${html}</p>`
   return [
     block('h1', escapeHtml(title), 'margin:0 0 8px;font-size:22px;line-height:30px'),
-    paragraph(shown(greeting)),
-    paragraph(shown(text)),
-    facts.length > 0 && factsOf(facts),
-    ...answers.map(([question, answer]) =>
-      paragraph(`<strong>${shown(question)}</strong>${spaceAfter(question)}${shown(answer)}`),
-    ),
-    button && buttonOf(button, colours),
-    note && small(shown(note)),
+    paragraph(`${shown(greeting)}<br>${shown(text)}`),
+    ...inOrder<string | false | undefined>(letter, {
+      facts: [facts.length > 0 && factsOf(facts)],
+      button: [button && buttonOf(button, colours)],
+      answers: answers.map(([question, answer]) =>
+        small(`<strong>${shown(question)}</strong>${spaceAfter(question)}${shown(answer)}`),
+      ),
+      note: [note && small(shown(note))],
+    }),
     button && small(`${shown(button.hint)}<br>${linkTo(button.url, colours.link)}`),
   ]
     .filter(Boolean)
@@ -156,7 +172,7 @@ function factsOf(facts: Letter['facts']): string {
   })
   const inner = table('', rows.join('</tr>\n<tr>'))
   return table(
-    'style="margin:0 0 20px"',
+    'style="margin:16px 0"',
     `<td class="well side" bgcolor="${LIGHT.well}" style="background:${LIGHT.well};border-radius:10px;padding:6px 18px">${inner}</td>`,
   )
 }
@@ -187,9 +203,8 @@ function styleOf(dark: Colours): string {
 }
 @media (max-width: 480px) {
 .side { padding-left: 20px !important; padding-right: 20px !important; }
-.key, .value { display: block !important; width: auto !important; border-top: 0 !important; }
-.key { padding-bottom: 0 !important; }
-.value { padding-top: 0 !important; }
+.key { width: 80px !important; }
+.key, .value { padding-top: 6px !important; padding-bottom: 6px !important; }
 .wide { width: 100% !important; }
 }
 `

@@ -47,12 +47,12 @@ export const mails = {
   wasNotYou: {
     question: { en: 'Wasn’t it you?', zh: '不是你？' },
     answer: {
-      en: 'Open the page below. One click there signs out every browser and app, and the password stops working.',
-      zh: '请打开下面的页面，一键让所有浏览器和应用退出登录，当前密码随即失效。',
+      en: 'One click on the page that opens signs out every browser and app, and the password stops working.',
+      zh: '点击按钮，在打开的页面上一键让所有浏览器和应用退出登录，当前密码随即失效。',
     },
     answerWithoutPassword: {
-      en: 'Open the page below. One click there signs out every browser and app.',
-      zh: '请打开下面的页面，一键让所有浏览器和应用退出登录。',
+      en: 'One click on the page that opens signs out every browser and app.',
+      zh: '点击按钮，在打开的页面上一键让所有浏览器和应用退出登录。',
     },
   },
   notMe: { en: 'This wasn’t me', zh: '不是我操作的' },
