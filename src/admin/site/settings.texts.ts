@@ -44,6 +44,10 @@ export const settings = {
       link: { en: 'Links on the page', zh: '页面上的链接' },
       dark: { en: 'The same, dark', zh: '深色模式' },
     },
+    contrast: (least: string) => ({
+      en: `Contrast of text: ${least} or more`,
+      zh: `文字对比度不低于 ${least}`,
+    }),
     contrastHint: {
       en: 'The contrast of text is at least 4.5 : 1. Where your colour has less, its text takes a lighter or darker tone.',
       zh: '文字的对比度至少为 4.5 : 1。达不到时，文字改用更浅或更深的色调。',
