@@ -10,6 +10,7 @@ import { routesOf } from './routes.ts'
 /** The forms whose success shows by itself, and how. All others set the cookie of a report. */
 const SHOWS_ITSELF: Record<string, string> = {
   '/payment/applications/:payment_id/payouts/new': 'the page of the draft',
+  '/payment/applications/:payment_id/links/new': 'the page of the draft, which says that it is one',
   '/language': 'the page is in the chosen language',
   '/sign-in': 'the page that the member wanted',
   '/sign-in/second-factor': 'the page that the member wanted',

@@ -64,6 +64,7 @@ export const paymentApps = {
   paymentId: { en: 'Payment ID', zh: 'Payment ID' },
   pid: { en: 'pid (gateway)', zh: '商户号 pid' },
   takings: { en: 'Received, 30 days', zh: '近 30 天到账' },
+  takingsText: { en: `Amounts: ${POINTS} received in 30 days`, zh: '金额为近 30 天到账' },
   credentialsTitle: { en: 'Copy these now', zh: '请立即保存' },
   credentialsText: {
     en: 'The token and the Secret Key are shown only this once and cannot be read again.',

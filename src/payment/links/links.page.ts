@@ -166,10 +166,10 @@ function newLinkForm(scope: FastifyInstance, deps: Core): void {
       const added = await insertCodes(tx, deps, link, list.read, actor)
       if ('fault' in added) throw new FormRefused({ [list.field]: sayImportFault(request, added) })
     })
-    const { created, createdCodes } = request.locale.t.teamLinks
+    const { createdCodes } = request.locale.t.teamLinks
     return details.delivery === 'codes' && list === undefined
       ? reply.done(`${addressOf(request, slug)}/codes`, { text: createdCodes })
-      : reply.done(`/l/${slug}`, { text: created })
+      : reply.redirect(`/l/${slug}`, 303)
   })
 }
 

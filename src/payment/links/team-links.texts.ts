@@ -34,6 +34,7 @@ export const teamLinks = {
   sold: { en: 'Sold', zh: '已售' },
   left: { en: 'Left', zh: '剩余' },
   taken: { en: 'Paid in 30 days', zh: '近 30 天付款' },
+  takenText: { en: `Amounts: ${POINTS} paid in 30 days`, zh: '金额为近 30 天付款' },
   states: {
     draft: { en: 'Draft', zh: '草稿' },
     on_sale: { en: 'On sale', zh: '在售' },
@@ -59,10 +60,6 @@ export const teamLinks = {
       zh: `应用所有者达到信任等级 ${level} 后才能发布。`,
     }),
   } satisfies Record<SaleFault, (level: number) => Text>,
-  created: {
-    en: 'Saved as a draft.',
-    zh: '已存为草稿。',
-  },
   saved: {
     en: 'Saved. Orders that were placed before keep their price.',
     zh: '已保存。此前的订单价格不变。',
@@ -102,8 +99,8 @@ export const teamLinks = {
   copy: { en: 'Copy link', zh: '复制链接' },
   preview: { en: 'Preview and publish', zh: '预览并发布' },
   previewBar: {
-    en: 'Preview. Only your team can see this page until you publish it.',
-    zh: '预览。发布之前，只有团队成员能看到此页面。',
+    en: 'A saved draft. Only your team can see it until you publish it.',
+    zh: '已存为草稿。发布之前，只有团队成员能看到此页面。',
   },
   publish: { en: 'Publish', zh: '发布' },
   edit: { en: 'Edit', zh: '编辑' },
