@@ -38,6 +38,8 @@ const ROADS: Record<string, Icon> = {
 const QUERY_LENGTH_MAX = 100
 /** The pages that an address without a page offers. */
 const PERHAPS_MAX = 5
+/** The lines of a list of contents. */
+const CONTENTS_MAX = 18
 const CHOICE_SECONDS = 31_536_000
 
 const SearchQuery = z.object({
@@ -176,12 +178,16 @@ function writeGuide(deps: Core, { locale }: FastifyRequest, name: GuideName, rea
   return {
     title: inWords(document.title),
     html,
-    headings: document.headings
-      .filter(({ level }) => level === 2)
-      .map((heading) => ({ ...heading, text: inWords(heading.text) })),
+    headings: waysTo(document.headings).map((heading) => ({ ...heading, text: inWords(heading.text) })),
     chapter: chapterOf(name),
     isFirst: name === GUIDES[0],
   }
+}
+
+/** The headings that a page leads to: the first two levels, unless they are too many to be read at once. */
+function waysTo(headings: readonly Heading[]): Heading[] {
+  const both = headings.filter(({ level }) => level <= 3)
+  return both.length <= CONTENTS_MAX ? both : both.filter(({ level }) => level === 2)
 }
 
 /** The guides of operators stand apart: readers of one chapter rarely read the other. */

@@ -267,6 +267,15 @@ describe('the navigation', () => {
   })
 })
 
+it.each(LANGUAGES)('the contents of the recipes name each client in %s', async (language) => {
+  const html = await read('/docs/sign-in-clients', language)
+  const contents = html.slice(
+    html.indexOf('<details class="contents">'),
+    html.indexOf('</details>', html.indexOf('<details class="contents">')),
+  )
+  for (const id of ['auth-js', 'openid-client', 'go-oidc']) expect(contents).toContain(`href="#${id}"`)
+})
+
 it.each(LANGUAGES)('the first page begins with three roads in %s', async (language) => {
   const html = await read('/docs', language)
   const roads = html.slice(html.indexOf('<ul class="panel flush list">'), html.indexOf('<h2'))

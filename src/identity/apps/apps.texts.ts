@@ -161,7 +161,7 @@ export const starters = {
     en: 'Its redirect URI, below the address of your site:',
     zh: '回调地址（位于你的网站地址之下）：',
   },
-  more: { en: 'All clients, with these values', zh: '全部客户端的设置（已填入以上内容）' },
+  more: { en: 'All clients, with these values', zh: '全部客户端（已填好）' },
 } satisfies Texts
 
 /** Texts of the rules on groups and redirect addresses. */
