@@ -173,6 +173,11 @@ async function lookOlder(
       from consents join sessions using (user_id)
       where app_id = ${app_ids} and auth_time > consents.created_at
       order by auth_time`.execute(tx)
+    // Their secrets are as old as they are, and were used for these sign-ins.
+    await sql`
+      update app_secrets set created_at = ${created_at},
+        last_used_at = (select max(created_at) from grants where grants.app_id = app_secrets.app_id)
+      where app_id = ${app_ids}`.execute(tx)
   })
 }
 

@@ -292,6 +292,18 @@ describe('a first start', () => {
     expect(last?.is_sound).toBe(true)
   })
 
+  test('says of each secret that the sign-ins of its application used it', async () => {
+    const unused = await withDatabase(dataDir, async (db) => {
+      const { rows } = await sql<{ client_id: string }>`
+        select client_id from oauth_apps join app_secrets on app_secrets.app_id = oauth_apps.id
+        where last_used_at is distinct from (
+          select max(grants.created_at) from grants where grants.app_id = oauth_apps.id and grants.created_at < now() - interval '1 hour')
+          and exists (select from grants where grants.app_id = oauth_apps.id)`.execute(db)
+      return rows
+    })
+    expect(unused).toEqual([])
+  })
+
   test('has a link with three of twenty codes left, a tip jar, one sold out, one in Chinese, and a draft', async () => {
     const links = await withDatabase(dataDir, (db) =>
       db
