@@ -21,8 +21,8 @@ const BY = {
 export const ownMandates = {
   title: { en: 'My mandates', zh: '我的预授权' },
   lead: {
-    en: 'Shops that may charge you without asking again. Pause or revoke one at any time, with one click.',
-    zh: '这些商家可以直接扣款，不再逐次询问。可随时一键暂停或撤销。',
+    en: 'Shops that may charge you without asking again.',
+    zh: '这些商家可以直接扣款，不再逐次询问。',
   },
   charged: { en: 'The shop charged this under a mandate:', zh: '商家依据预授权扣款：' },
   look: { en: 'see, pause or revoke it', zh: '查看、暂停或撤销' },

@@ -67,7 +67,7 @@ describe('the list', () => {
     const words = textOf((await client.get(PAGE)).body)
     expect(words).toContain(`${shop} ${t.states.active} Daily <tea>`)
     expect(words).toContain(
-      `${mandates.upToCaps('100', '250', 250n, 'month', false)} · 1 Jan 2026 – 31 Dec 2026`,
+      `${mandates.upToCaps('100', '250', 250n, 'month', false)} · ${t.until('31 Dec 2026')}`,
     )
     expect(words).toContain(`${t.thisPeriod}: ${t.spent('60', '190', '31 Jan 2026')}`)
     expect(words).toContain(`${t.nextCharge}: ${t.next('100', false, undefined)}`)
@@ -75,6 +75,10 @@ describe('the list', () => {
       `${t.states.not_started} A service ${mandates.fixedCaps('300', 300n, 'month', false)}`,
     )
     expect(words).toContain(`${t.nextCharge}: ${t.next('300', true, '1 Feb 2026')}`)
+    await charge(up_to, 100n)
+    await charge(up_to, 90n)
+    // Of a used-up period the next charge says enough.
+    expect(textOf((await client.get(PAGE)).body)).not.toContain(t.thisPeriod)
     const bob = await makePerson(test)
     const other = await bob.signIn()
     expect(textOf((await other.get(PAGE)).body)).toContain(t.empty)
