@@ -32,6 +32,8 @@ declare module '../web/views.ts' {
       hasMail: boolean
       hasPasskeys: boolean
       known: AccountFacts
+      /** Whether shops may be permitted to charge later. */
+      hasMandates: boolean
       /** The address that has a link and is not confirmed yet. */
       pending: string | undefined
       /** Whether the forum shows the wallet. Undefined where it cannot. */
@@ -61,6 +63,7 @@ export function profilePages(app: FastifyInstance, deps: Core): void {
       hasMail: hasMail(deps.config),
       hasPasskeys: relyingPartyId(deps.config) !== undefined,
       known,
+      hasMandates: deps.settings.latest().mandates === 'on',
       pending,
       ...atForum,
       path: PROFILE,

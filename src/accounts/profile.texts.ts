@@ -60,6 +60,13 @@ export const profile = {
         : `${n} ${counted(n, 'app', 'apps')} may know who you are`,
     zh: n === 0 ? '暂无：还没有应用可以获知你的身份' : `${n} 个应用可以获知你的身份`,
   }),
+  mandates: (n: number) => ({
+    en:
+      n === 0
+        ? 'None: no shop may charge you without asking'
+        : `${n} ${counted(n, 'shop', 'shops')} may charge you without asking`,
+    zh: n === 0 ? '暂无：商家每次扣款都须经你确认' : `${n} 个商家可以直接扣款`,
+  }),
   ownData: { en: 'Your data', zh: '你的数据' },
   alerts: { en: 'Sign-ins, charges and reviews', zh: '登录、扣款和审核消息' },
   ownDataSummary: { en: 'Export your data, or close your account', zh: '导出数据，或注销账号' },

@@ -16,6 +16,8 @@ export type AccountFacts = {
   browsers: number
   /** Applications that the member has authorised. */
   apps: number
+  /** Shops that may charge under a mandate, a paused one included. */
+  mandates: number
 }
 
 /** Reads the facts of an account in one statement. */
@@ -34,6 +36,9 @@ export async function accountFacts({ db, clock }: Core, user_id: bigint): Promis
       ) as has_app,
       (select count(*)::integer from passkeys where user_id = ${user_id}) as passkeys,
       (select count(*)::integer from sessions where user_id = ${user_id} and expires_at > ${clock()}) as browsers,
-      (select count(*)::integer from consents where user_id = ${user_id}) as apps`.execute(db)
+      (select count(*)::integer from consents where user_id = ${user_id}) as apps,
+      (
+        select count(distinct app_id)::integer from mandates where user_id = ${user_id} and status in ('active', 'paused')
+      ) as mandates`.execute(db)
   return rows[0]!
 }

@@ -52,10 +52,16 @@ async function reported({ location, status }: { location?: string | undefined; s
 }
 
 describe('the list', () => {
-  it('is linked from the wallet while mandates are on', async () => {
-    expect((await client.get('/account')).body).toContain(`href="${PAGE}"`)
+  it('is linked from the wallet and the account while mandates are on', async () => {
+    const linkedFrom = async () =>
+      Promise.all(
+        ['/account', '/account/profile'].map(async (path) =>
+          (await client.get(path)).body.includes(`href="${PAGE}"`),
+        ),
+      )
+    expect(await linkedFrom()).toEqual([true, true])
     await switchMandates(test, 'off')
-    expect((await client.get('/account')).body).not.toContain(`href="${PAGE}"`)
+    expect(await linkedFrom()).toEqual([false, false])
     await switchMandates(test)
   })
 
@@ -79,6 +85,8 @@ describe('the list', () => {
     await charge(up_to, 90n)
     // Of a used-up period the next charge says enough.
     expect(textOf((await client.get(PAGE)).body)).not.toContain(t.thisPeriod)
+    // Two mandates of one shop.
+    expect(textOf((await client.get('/account/profile')).body)).toContain(messages.en.profile.mandates(1))
     const bob = await makePerson(test)
     const other = await bob.signIn()
     expect(textOf((await other.get(PAGE)).body)).toContain(t.empty)
