@@ -1,3 +1,5 @@
+// This room: the administrators’ pages of members, groups and the forum.
+// Verbs: memberPages, groupPages, forumPages.
 /** The ways between the forum and this site, each with its state, when it was last seen, and what to do next. */
 import type { ContactKind } from '../../accounts/forum/contacts.ts'
 import type { ForumState } from '../../accounts/forum-sync/state.ts'

@@ -1,5 +1,3 @@
-// This room: the administrators’ pages of members, groups and the forum.
-// Verbs: memberPages, groupPages, forumPages.
 /** /admin/forum shows the state of the forum connection, and whether its member data is up to date. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'

@@ -19,7 +19,7 @@ import {
   rolesWith,
 } from '../rights/rights.ts'
 import { encryptDelivery, lastDelivery } from './delivery.ts'
-import { getLink, type Link } from './find.ts'
+import { getLink, type Link, type MadeLink } from './find.ts'
 import { redrawPreview } from './pictures.ts'
 import { settleReports } from './reports.ts'
 
@@ -37,9 +37,6 @@ export type LinkDetails = Pick<
   /** The text or the address that a buyer gets. Empty for the other kinds. */
   delivered: string
 }
-
-/** A link that is made in a transaction, and its application. */
-export type MadeLink = { id: bigint; slug: string; app: Permitted }
 
 /**
  * Makes a draft, and returns its slug. Throws what lockPermitted throws, conflict when the application has LINKS_MAX links,

@@ -4,9 +4,9 @@ import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
-import { lockLink, type MadeLink } from './acts.ts'
+import { lockLink } from './acts.ts'
 import { codeContext } from './delivery.ts'
-import { getLink } from './find.ts'
+import { getLink, type MadeLink } from './find.ts'
 
 const CODE_LENGTH_MAX = 500
 export const LINES_MAX = 10_000

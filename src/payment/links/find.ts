@@ -3,8 +3,12 @@ import type { Selectable } from 'kysely'
 import type { Tx } from '../../database/connection.ts'
 import type { LinksTable } from '../../database/tables/links.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { Permitted } from '../rights/rights.ts'
 
 export type Link = Selectable<LinksTable>
+
+/** A link that is made in a transaction, and its application. */
+export type MadeLink = { id: bigint; slug: string; app: Permitted }
 
 /** Whether a link only takes a tip: its buyer chooses the amount and gets a receipt alone. */
 export function isTip({ amount, delivery }: Pick<Link, 'amount' | 'delivery'>): boolean {

@@ -5,8 +5,7 @@ import { coloursOf, OWN_ACCENT } from '../../core/brand.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
 import { type Actor, audit, lockPermitted } from '../rights/rights.ts'
-import type { MadeLink } from './acts.ts'
-import { getLink } from './find.ts'
+import { getLink, type MadeLink } from './find.ts'
 import { drawPreview } from './preview-picture.ts'
 
 /** Members choose these pictures, so the name is longer than a hash that somebody could find a second picture for. */
