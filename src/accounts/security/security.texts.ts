@@ -129,8 +129,8 @@ export const emailAddress = {
 export const recovery = {
   title: { en: 'Forgot your password?', zh: '忘记密码？' },
   lead: {
-    en: 'Enter your username or confirmed email address. We will send a link to set a new password.',
-    zh: '请输入用户名或已验证的邮箱，我们会发送设置新密码的链接。',
+    en: 'We send a link that sets a new one to your confirmed address.',
+    zh: '我们会向你已验证的邮箱发送设置新密码的链接。',
   },
   forum: {
     en: 'If you sign in with the forum, recover your password there.',

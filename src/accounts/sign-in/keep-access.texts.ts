@@ -6,8 +6,8 @@ export const keepAccess = {
   titleDone: { en: 'You have a way back in', zh: '账号可以找回' },
   made: (name: string) => ({ en: `Your account @${name} is ready.`, zh: `账号 @${name} 已可使用。` }),
   lead: {
-    en: 'You have a password and nothing else. If you forget it, you cannot sign in again. Add a way back.',
-    zh: '现在只有密码能登录这个账号，忘记密码就无法再登录。请添加找回方式。',
+    en: 'Add a way back in, in case you forget the password.',
+    zh: '请至少添加一种方式，以免忘记密码后无法登录。',
   },
   leadDone: {
     en: 'A forgotten password no longer ends your account.',
@@ -15,8 +15,8 @@ export const keepAccess = {
   },
   email: { en: 'Email address', zh: '邮箱' },
   emailText: {
-    en: 'A forgotten password is replaced by a link sent there. Applications see the address only after you allow them.',
-    zh: '忘记密码时，重置链接会发到这里。只有经你授权的应用才能看到邮箱。',
+    en: 'For a link that sets a new password. Apps see it only if you allow them.',
+    zh: '用于重置密码，只有经你授权的应用才能看到。',
   },
   sendLink: { en: 'Send the link', zh: '发送验证链接' },
   sendAgain: { en: 'Send again', zh: '重新发送' },
@@ -29,8 +29,8 @@ export const keepAccess = {
     zh: `验证链接已发送到 ${email}，请在 ${minutes} 分钟内用此浏览器打开。`,
   }),
   passkeyText: {
-    en: 'Signs you in with your fingerprint, face or screen lock, without the password.',
-    zh: '用指纹、面容或锁屏密码登录，无需密码。',
+    en: 'Sign in by fingerprint, face or PIN',
+    zh: '用指纹、面容或锁屏密码登录',
   },
   passkeyAdded: { en: 'You can sign in with your passkey.', zh: '可以使用通行密钥登录。' },
   later: { en: 'Not now', zh: '以后再说' },

@@ -89,7 +89,7 @@ export function registrationRoutes(app: FastifyInstance, deps: Core): void {
 async function readRegistration(request: FastifyRequest, deps: Core) {
   const { body, locale } = request
   const { register: r } = locale.t
-  const words = { username: r.usernameHint, password: wordsForChosen(body, 'password', locale.t) }
+  const words = { username: r.usernameWrong, password: wordsForChosen(body, 'password', locale.t) }
   const count = () => deps.limits.hit('registrations', networkOf(request.ip))
   try {
     const form = readForm(request, Form, words)
