@@ -9,6 +9,8 @@ import { withoutWriting } from '../identity/relying-party.ts'
 const TAKE_AN_OLD_SIGN_IN = [
   '/admin/payment-applications/1/check',
   '/admin/apps/1/review',
+  '/admin/abuse/looked',
+  '/admin/abuse/reopen',
   '/admin/notifications/redeliver-failed',
   '/admin/notifications/1/redeliver',
   '/admin/books',

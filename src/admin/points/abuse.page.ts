@@ -5,7 +5,6 @@
 /** /admin/abuse shows suspicious patterns, and which of them an administrator has looked at. spec/points 2.7. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { actorOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
@@ -52,8 +51,8 @@ const ReopenForm = z.object({ finding })
 export function abusePages(app: FastifyInstance, deps: Core): void {
   app.get(PATH, async (request, reply) => showPage(request, reply, deps))
 
-  const preHandler = requireFreshSignIn(deps)
-  app.post(`${PATH}/looked`, { preHandler }, async (request, reply) => {
+  // A mark moves nothing, is recorded and can be undone, so it needs no fresh sign-in.
+  app.post(`${PATH}/looked`, async (request, reply) => {
     const { finding, size, note } = readForm(request, LookForm)
     const { locale } = request
     const c = locale.t.console.abuse
@@ -67,7 +66,7 @@ export function abusePages(app: FastifyInstance, deps: Core): void {
     return reply.done(PATH, { text: c.already(earlier.username, earlier.note), tone: 'warn' })
   })
 
-  app.post(`${PATH}/reopen`, { preHandler }, async (request, reply) => {
+  app.post(`${PATH}/reopen`, async (request, reply) => {
     const { finding } = readForm(request, ReopenForm)
     await reopen(deps, finding, actorOf(request))
     return reply.done(PATH, { text: request.locale.t.console.abuse.reopened })
