@@ -3,6 +3,7 @@
  * whose members sign in here. Use it only to try the service: DATA_DIR/demo.json holds the passwords.
  */
 import { spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import type { SettingValues } from '../core/setting-values.ts'
 import type { Parts } from '../parts.ts'
@@ -50,6 +51,7 @@ export async function startDemo(
     const service = await serve(whole, prepare, { logTo })
     stops.push(service.stop)
     const { demo, settings } = service.prepared
+    if (withForum) await pingWebhook(whole)
     stops.push(await startExample('shop', SHOP, shopEnvironment(whole, demo, settings)))
     stops.push(await startExample('gateway shop', GATEWAY_SHOP, gatewayShopEnvironment(whole, demo)))
     return { prepared: demo, stop }
@@ -80,6 +82,23 @@ function forumConfig(config: Config) {
     DISCOURSE_API_KEY: randomToken(),
     DISCOURSE_WEBHOOK_SECRET: randomToken(),
   }
+}
+
+/** Sends what the button “Ping” of a forum sends, so that the page of the forum says that its webhook works. */
+async function pingWebhook({ PUBLIC_URL, DISCOURSE_WEBHOOK_SECRET = '' }: Config): Promise<void> {
+  const body = JSON.stringify({ ping: 'OK' })
+  const signature = createHmac('sha256', DISCOURSE_WEBHOOK_SECRET).update(body).digest('hex')
+  await fetch(`${PUBLIC_URL}/forum/webhook`, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'x-discourse-event-id': '1',
+      'x-discourse-event-type': 'ping',
+      'x-discourse-event': 'ping',
+      'x-discourse-event-signature': `sha256=${signature}`,
+    },
+  })
 }
 
 /** Prints the mails of a demo that has no mail server. */

@@ -183,7 +183,7 @@ describe('a finding', () => {
       'detail',
     ])
     expect(entry).toMatchObject({ actor_id: admin.id, subject: `finding:${finding}` })
-    expect(entry!.detail).toMatchObject({ points: String(size), note, who: expect.stringMatching(/^@/) })
+    expect(entry!.detail).toMatchObject({ amount: String(size), note, who: expect.stringMatching(/^@/) })
     const log = textOf((await client.get('/admin/audit?action=finding')).body)
     expect(log).toContain(`${words.titles.rings}`)
     await client.submit(kept, '/admin/abuse/reopen', { finding })

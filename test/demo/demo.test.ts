@@ -212,6 +212,11 @@ describe('a first start', () => {
       const shop = await fetch(demo.shop_url, { headers: { 'accept-language': language } })
       expect(await shop.text()).toContain(shopTexts(language).product.signIn)
     }
+    const kinds = await withDatabase(dataDir, (db) =>
+      db.selectFrom('forum_contacts').select('kind').execute(),
+    )
+    // The forum has sent its ping.
+    expect(kinds).toEqual([{ kind: 'webhook' }])
     expect((await stat(join(dataDir, 'demo.json'))).mode & 0o777).toBe(0o600)
   })
 

@@ -95,4 +95,4 @@ function findLook(tx: Tx, finding: string): Promise<Look> {
 const forgottenAt = (now: Date) => new Date(now.getTime() - KEPT_DAYS * DAY_MS)
 const subjectOf = (finding: string) => `finding:${finding}`
 const figureOf = (finding: string, size: bigint) =>
-  finding.startsWith('byAddress:') ? { accounts: String(size) } : { points: String(size) }
+  finding.startsWith('byAddress:') ? { accounts: String(size) } : { amount: String(size) }

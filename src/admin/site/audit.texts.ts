@@ -25,8 +25,8 @@ export const audit = {
   },
   subject: { en: 'Subject', zh: '对象' },
   subjectHint: {
-    en: '@member, or the number of an application or order',
-    zh: '@成员，或应用、订单的编号',
+    en: '@member or a number',
+    zh: '@成员或编号',
   },
   action: { en: 'Act', zh: '操作' },
   filter: { en: 'Filter', zh: '筛选' },
