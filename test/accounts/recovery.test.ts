@@ -52,11 +52,11 @@ async function ask(name: string, address = `203.0.113.${++count % 250}`, languag
 async function linksTo(email: string): Promise<string[]> {
   await answerRecoveryRequests(test.deps)
   await sendDueMail(test.deps)
-  return smtp.take(email).flatMap(({ text }) => {
-    const url = /http:\/\/127\.0\.0\.1:3000(\/account\/recover\/password\?token=\S+)/.exec(text)
-    return url === null ? [] : [url[1]!]
-  })
+  return smtp.take(email).flatMap(({ text }) => linkIn(text) ?? [])
 }
+
+const linkIn = (text: string): string | undefined =>
+  /http:\/\/127\.0\.0\.1:3000(\/account\/recover\/password\?token=\S+)/.exec(text)?.[1]
 
 async function linkFor(member: Member): Promise<string> {
   await ask(member.username)
@@ -135,10 +135,21 @@ describe('asking', () => {
     await ask(member.email.toUpperCase(), undefined, 'zh-CN')
     await answerRecoveryRequests(test.deps)
     await sendDueMail(test.deps)
+    const [asked, ...more] = smtp.take(member.email)
+    expect(more).toEqual([])
+    expect(asked!.subject).toBe(subjectOf(messages['zh-CN'].mails.recovery, 'zh-CN'))
+    const visitor = browser(test)
+    const headers = { 'accept-language': 'zh-CN' }
+    const page = await visitor.get(linkIn(asked!.text)!, headers)
+    const typed = { ...page.form(NEW_PASSWORD), new_password: 'remember this one' }
+    await visitor.post(NEW_PASSWORD, typed, headers)
+    await sendDueMail(test.deps)
     expect(smtp.take(member.email).map((mail) => mail.subject)).toEqual([
-      subjectOf(messages['zh-CN'].mails.recovery, 'zh-CN'),
+      subjectOf(messages['zh-CN'].mails.notices['password.recovered'], 'zh-CN'),
     ])
-    await member.signIn()
+    await signIn(test, member.username, 'remember this one')
+    await sendDueMail(test.deps)
+    smtp.take(member.email)
     await ask(member.email, undefined, 'zh-CN')
     await answerRecoveryRequests(test.deps)
     await sendDueMail(test.deps)

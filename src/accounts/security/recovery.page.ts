@@ -96,8 +96,9 @@ export async function recoveryRoutes(app: FastifyInstance, deps: Core): Promise<
   app.post(NEW_PASSWORD, { config: { admission: 'slow' } }, async (request, reply) => {
     const words = { new_password: wordsForChosen(request.body, 'new_password', request.locale.t) }
     const { token, new_password } = readForm(request, PasswordForm, words)
-    const act = { token: asToken(token), new_password, ip: request.ip, agent: agentOf(request) }
-    const back = await recoverPassword(deps, act)
+    const { ip, locale } = request
+    const by = { ip, agent: agentOf(request), language: locale.language }
+    const back = await recoverPassword(deps, { token: asToken(token), new_password, ...by })
     if (back === undefined) return showDeadLink(reply)
     const nextStep = await nextStepOf(app, back)
     return reply.page('accounts/security/message', { message: 'passwordSet', back, nextStep })

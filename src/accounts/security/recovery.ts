@@ -32,13 +32,15 @@ export async function requestRecovery({ db, clock }: Core, request: RecoveryRequ
     .execute()
 }
 
+type NewPassword = { token: string; new_password: string; ip: string; agent?: string; language?: Language }
+
 /**
  * Sets a new password with a link and ends all sessions. Tokens of applications and the second factor stay. Returns the path that
  * the link leads on to, or undefined when it is used or expired, or the account has another address now.
  */
 export async function recoverPassword(
   deps: Core,
-  { token, new_password, ...by }: { token: string; new_password: string; ip: string; agent?: string },
+  { token, new_password, ...by }: NewPassword,
 ): Promise<string | undefined> {
   const now = deps.clock()
   const purpose = 'recover_password'

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Tx } from '../../database/connection.ts'
-import type { Text } from '../../web/languages.ts'
+import type { Language, Text } from '../../web/languages.ts'
 import { letter } from '../people/email.texts.ts'
 import { enqueueMail, hasMail, type MailContent } from '../people/email.ts'
 import { deviceText } from '../session/device.ts'
@@ -72,6 +72,8 @@ export type SecurityRecord = {
   ip: string | null
   /** The User-Agent header of the browser that did it, for the mail. */
   agent?: string
+  /** The language of the page where it was done, for the mail to a member who has no language yet. */
+  language?: Language
   detail?: Record<string, unknown>
   /** The recipient of the mail, by default the confirmed address of the account. Null sends none. */
   notify?: string | null
@@ -92,7 +94,7 @@ export function originFacts({ agent, ip }: { agent: string; ip: string | null })
 
 async function sendNotice(tx: Tx, deps: Core, record: SecurityRecord, event: Notice): Promise<void> {
   if (!hasMail(deps.config)) return
-  const { user_id, agent, ip } = record
+  const { user_id, agent, ip, language } = record
   const user = await tx
     .selectFrom('users')
     .where('id', '=', user_id)
@@ -110,7 +112,7 @@ async function sendNotice(tx: Tx, deps: Core, record: SecurityRecord, event: Not
     user_id,
     recipient,
     username: user.username,
-    language: user.language ?? 'en',
+    language: user.language ?? language ?? 'en',
     kind: event,
     content: {
       subject,
