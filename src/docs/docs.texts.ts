@@ -36,7 +36,7 @@ export const docs = {
   },
   allCodes: { en: 'All codes', zh: '全部错误码' },
   findCode: { en: 'Find', zh: '查找' },
-  codesHint: { en: 'A code or a word, such as 1001', zh: '错误码或词语，如 1001' },
+  codesHint: { en: 'Such as 1001', zh: '例如 1001' },
   noSuchCode: {
     en: 'No code has this number or these words here.',
     zh: '这里没有含此编号或词语的错误码。',

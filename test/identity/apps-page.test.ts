@@ -28,6 +28,12 @@ describe('GET /apps', () => {
     expect(page.location).toBe('/sign-in?return_to=%2Fapps')
   })
 
+  it('offers a newcomer the form, and no empty list', async () => {
+    const { page } = await member()
+    expect(page.body).toContain('action="/apps"')
+    expect(page.body).not.toContain(messages.en.identity.apps.empty)
+  })
+
   it('lists the member’s own applications and nobody else’s', async () => {
     const other = await makeParty(test)
     const { client, page } = await member()

@@ -9,10 +9,7 @@ export const apps = {
     zh: '通过 OAuth 2.0 与 OpenID Connect，让成员用此账号登录你的网站。',
   },
   empty: { en: 'No applications yet', zh: '还没有应用' },
-  emptyText: {
-    en: 'Create one below. You get a client_id and a secret at once.',
-    zh: '在下方创建一个，立即获得 client_id 和密钥。',
-  },
+  atOnce: { en: 'You get a client_id and a secret at once.', zh: '创建后立即获得 client_id 和密钥。' },
   register: { en: 'Create an application', zh: '创建应用' },
   more: { en: 'Sign-out, devices and signature', zh: '退出登录、设备与签名' },
   moreNew: { en: 'More settings', zh: '更多设置' },
