@@ -10,7 +10,7 @@ import { describeMovement, type Movement } from './movements.ts'
 import { sessionOf } from './session/session.ts'
 
 const PAGE = '/account/statement'
-/** A sheet has about five pages of paper, and its HTML stays small. */
+/** A sheet has about six pages of paper, and its HTML stays small. */
 const SHEET_LINES = 100
 
 const Asked = PeriodAsked.extend({ book: z.literal('test').optional().catch(undefined), before: cursor })
