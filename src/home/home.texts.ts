@@ -67,7 +67,7 @@ export const front = {
   },
   toPay: { en: 'Waiting for payment', zh: '待支付' },
   allPayments: { en: 'My payments', zh: '我的付款' },
-  pay: (amount: string) => ({ en: `Pay ${amount}`, zh: `支付 ${amount}` }),
+  pay: (amount: string) => ({ en: `Pay ${amount}`, zh: `支付\u00A0${amount}` }),
   payPlay: (amount: string) => ({ en: `Pay ${amount} play ${POINTS}`, zh: `支付 ${amount} 虚拟${POINTS}` }),
   minutesLeft: (n: number) => ({ en: `${n} ${counted(n, 'minute', 'minutes')} left`, zh: `还剩 ${n} 分钟` }),
   payBefore: { en: 'Pay by', zh: '付款截止' },
