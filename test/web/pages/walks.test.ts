@@ -45,6 +45,10 @@ function rowsOnLastSheet(pdf: string): number {
   return [...objects.values()].filter((text) => /\/S \/TR\b/.test(text) && isOnLast(text)).length
 }
 
+/** A page of A4 in CSS pixels, and what its margins leave of its width. */
+const A4 = { width: 794, height: 1123 }
+const PRINTED_WIDTH = 658
+
 describe.skipIf(isWithoutChromium)('a walk', () => {
   let world: World
 
@@ -433,6 +437,24 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
       expect(shown).toEqual(['', expect.stringMatching(/\bpaper\b/)])
       expect([left, right]).toEqual([1, 1])
       await page.emulateMedia({ media: null })
+    }
+  })
+
+  test('a list on paper has all its columns on the page, and breaks between its rows', async () => {
+    const page = await openWalk('buyer', 'en', { viewport: A4 })
+    await page.emulateMedia({ media: 'print' })
+    for (const path of ['/account', '/account/payments']) {
+      await page.goto(world.test.url + path)
+      const { right, broken } = await page.evaluate((width) => {
+        document.body.style.width = `${width}px`
+        const list = document.querySelector('.data')!
+        return {
+          right: list.getBoundingClientRect().right,
+          broken: getComputedStyle(list.closest('.panel')!).breakInside,
+        }
+      }, PRINTED_WIDTH)
+      expect(right, path).toBeLessThanOrEqual(PRINTED_WIDTH + 1)
+      expect(broken).toBe('auto')
     }
   })
 
