@@ -5,7 +5,7 @@ import { POINTS } from '../../web/site-words.ts'
 
 export const members = {
   title: { en: 'Members', zh: '成员' },
-  search: { en: 'Name, email address or member number', zh: '名称、邮箱或成员编号' },
+  search: { en: 'Name, email or number', zh: '名称、邮箱或编号' },
   status: { en: 'Show', zh: '显示' },
   statuses: {
     all: { en: 'All', zh: '全部' },
