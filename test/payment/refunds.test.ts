@@ -9,6 +9,7 @@ import { makePostTransfer } from '../../src/payment/orders/transfers.ts'
 import { expectSoundBooks } from '../harness/books.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
+import { textOf } from '../harness/markup.ts'
 import { makeMerchant, recipient, recipientFields } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { placeOrder } from '../harness/orders.ts'
@@ -210,6 +211,44 @@ describe('points by hand', () => {
     expect((await admin.submit(dryRun, PATH, changed)).status).toBe(409)
     expect((await admin.submit(dryRun, PATH, { lines: ' \n ' })).status).toBe(400)
     expect([await balance(anna), await balance(ben)]).toEqual([30n, 300n])
+  })
+
+  it('are given to one member or taken, and a field at fault says why', async () => {
+    const anna = await makePerson(test, { points: 50n })
+    const one = (fields: Record<string, string>) =>
+      ask({
+        kind: 'member',
+        username: `@${anna.username}`,
+        direction: 'give',
+        amount: '7',
+        reason: 'Quiz',
+        ...fields,
+      })
+    const { adjustments: t } = messages.en
+    const asked = await one({})
+    expect(textOf(asked.body)).toContain(t.sheets.points.give('7', anna.username))
+    await admin.submit(asked, PATH)
+    expect(await balance(anna)).toBe(57n)
+    const taken = await one({ direction: 'take', amount: '57' })
+    expect(textOf(taken.body)).toContain(t.sheets.points.take('57', anna.username))
+    await admin.submit(taken, PATH)
+    expect(await balance(anna)).toBe(0n)
+    const wrong = async (fields: Record<string, string>) => {
+      const { status, body } = await one(fields)
+      return [status, textOf(body)] as const
+    }
+    for (const [fields, text] of [
+      [{ direction: 'take', amount: '1' }, t.faults.insufficient],
+      [{ username: 'nobody-at-all' }, t.faults.unknownMember],
+      [{ username: ' ' }, t.problems.username],
+      [{ username: 'a,5\nb' }, t.problems.username],
+      [{ amount: '-5' }, t.problems.amount],
+      [{ reason: ' ' }, t.problems.reason],
+    ] as const) {
+      const [status, body] = await wrong(fields)
+      expect([status, body.includes(text)]).toEqual([400, true])
+    }
+    expect(await balance(anna)).toBe(0n)
   })
 
   it('with a line that is not right cannot be confirmed', async () => {

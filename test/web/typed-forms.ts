@@ -235,6 +235,11 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
       hidden: { kind: 'reversal' },
     }),
     admin('/admin/adjustments', { lines: 'nobody,5', ...reason }, { hidden: { kind: 'points' } }),
+    admin(
+      '/admin/adjustments',
+      { username: 'nobody', amount: '5', ...reason },
+      { hidden: { kind: 'member' } },
+    ),
   ],
   '/admin/refund-requests/:id/decline': admin('/admin/refund-requests', {
     answer: 'The album is included',

@@ -81,8 +81,13 @@ export function sheetOfGrant(locale: Locale, lines: PointsLine[]): Sheet {
   const { t, points } = locale
   const c = t.adjustments
   const { granted, taken, members } = summaryOf(lines)
+  const [only] = lines
+  const { title, give, take } = c.sheets.points
+  const one =
+    only &&
+    (only.amount < 0n ? take(points(-only.amount), only.username) : give(points(only.amount), only.username))
   return {
-    title: c.sheets.points.title(members.length),
+    title: lines.length === 1 && one ? one : title(members.length),
     lead: c.sheets.points.lead,
     facts: [
       { term: c.granted, value: locale.signed(granted) },
@@ -159,3 +164,18 @@ export const PointsActForm = z.discriminatedUnion('kind', [
   }),
 ])
 export type PointsActForm = z.output<typeof PointsActForm>
+
+/** The first step of giving one member points, or of taking them. */
+export const MemberForm = z.object({
+  kind: z.literal('member'),
+  username: z
+    .string()
+    .trim()
+    .transform((name) => name.replace(/^@/, ''))
+    .pipe(z.string().regex(/^[^\s,]{1,60}$/)),
+  direction: z.enum(['give', 'take']),
+  // As many digits as a line has.
+  amount: z.string().regex(/^[1-9]\d{0,14}$/),
+  reason: Reason,
+})
+export const isOfMember = (body: unknown): boolean => MemberForm.pick({ kind: true }).safeParse(body).success

@@ -18,13 +18,15 @@ import { answerProposed } from '../proposals/proposal-words.ts'
 import { actOrPropose } from '../proposals/proposals.ts'
 import {
   confirmPage,
+  isOfMember,
+  MemberForm,
   PointsActForm,
   type Sheet,
   sheetOfGrant,
   sheetOfRefund,
   sheetOfReversal,
 } from './adjustment-sheets.ts'
-import { readGrant, summaryOf } from './grants.ts'
+import { readGrant, readGrantOfMember, summaryOf } from './grants.ts'
 import { quoteRefund, quoteReversal } from './quotes.ts'
 
 const PATH = '/admin/adjustments'
@@ -63,6 +65,7 @@ export function adjustmentPages(app: FastifyInstance, deps: Core): void {
   const preHandler = requireFreshSignIn(deps)
   for (const path of [PATH, REQUEST_PATH])
     app.post(path, { preHandler }, async (request, reply) => {
+      if (isOfMember(request.body)) return previewOfMember(request, reply, deps)
       const form = readForm(request, PointsActForm, wordsOf(request.locale))
       const { key } = form
       if (key === undefined) return preview(request, reply, deps, form)
@@ -77,8 +80,8 @@ export function adjustmentPages(app: FastifyInstance, deps: Core): void {
 }
 
 function wordsOf({ t }: Locale): Record<string, string> {
-  const { reason, amount, lines } = t.adjustments.problems
-  return { reason, amount, lines }
+  const { reason, amount, lines, username } = t.adjustments.problems
+  return { reason, amount, lines, username }
 }
 
 /** Finds orders and transfers by any of their numbers. */
@@ -96,6 +99,20 @@ async function preview(
   form: PointsActForm,
 ): Promise<FastifyReply> {
   const sheet = await sheetOf(request, deps, form)
+  return confirmPage(reply, sheet, { form, key: randomToken(), isProposal: await needsApproval(deps) })
+}
+
+/** Shows what one member gains or loses. The form that confirms it has one line. */
+async function previewOfMember(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: Core,
+): Promise<FastifyReply> {
+  const { locale } = request
+  const { username, direction, amount, reason } = readForm(request, MemberForm, wordsOf(locale))
+  const lines = `${username},${direction === 'take' ? '-' : ''}${amount}`
+  const sheet = sheetOfGrant(locale, await readGrantOfMember(deps.db, lines, locale))
+  const form = { kind: 'points', lines, reason } as const
   return confirmPage(reply, sheet, { form, key: randomToken(), isProposal: await needsApproval(deps) })
 }
 

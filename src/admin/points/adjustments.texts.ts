@@ -32,11 +32,11 @@ export const adjustments = {
   reasonHint: { en: 'Both members see it.', zh: '双方都能看到。' },
   toRefund: { en: 'Next: check the refund', zh: '下一步：核对退款' },
   toReversal: { en: 'Next: check the reversal', zh: '下一步：核对冲正' },
-  points: { en: 'Manual adjustments', zh: '手动调整' },
-  pointsLead: {
-    en: `Grant ${POINTS} to members, or deduct them.`,
-    zh: `向成员发放或扣除${POINTS}。`,
-  },
+  points: { en: `Give or take ${POINTS}`, zh: `发放或扣除${POINTS}` },
+  direction: { en: 'Act', zh: '操作' },
+  directions: { give: { en: 'Give', zh: '发放' }, take: { en: 'Take', zh: '扣除' } },
+  seen: { en: 'The member sees it in the statement.', zh: '成员能在明细中看到。' },
+  many: { en: 'Several members at once', zh: '批量调整多位成员' },
   lines: { en: 'One member per line', zh: '每行一位成员' },
   linesHint: {
     en: 'Write username,amount on each line. A negative amount deducts. You see the total before anything moves.',
@@ -86,6 +86,14 @@ export const adjustments = {
         en: `Adjust the ${counted(n, 'wallet', 'wallets')} of ${n} ${counted(n, 'member', 'members')}?`,
         zh: `调整 ${n} 位成员的钱包？`,
       }),
+      give: (points: string, username: string) => ({
+        en: `Give ${pointsOf(points)} to @${username}?`,
+        zh: `向 @${username} 发放 ${points} ${POINTS}？`,
+      }),
+      take: (points: string, username: string) => ({
+        en: `Take ${pointsOf(points)} from @${username}?`,
+        zh: `从 @${username} 扣除 ${points} ${POINTS}？`,
+      }),
       lead: {
         en: `Either all lines are carried out, or none. The total supply of ${POINTS} changes.`,
         zh: `全部执行或全部不执行，${POINTS}总量随之变化。`,
@@ -118,6 +126,7 @@ export const adjustments = {
   problems: {
     reason: { en: 'Enter a reason of at most 500 characters.', zh: '请填写理由，最多 500 个字符。' },
     amount: { en: 'Enter a whole number above 0.', zh: '请填写大于 0 的整数。' },
+    username: { en: 'Enter a username.', zh: '请填写用户名。' },
     lines: { en: 'Enter at least one line.', zh: '请至少填写一行。' },
     count: (max: string) => ({ en: `Enter 1 to ${max} lines.`, zh: `请填写 1 至 ${max} 行。` }),
     faulty: (n: number) => ({

@@ -36,6 +36,18 @@ export async function readGrant(db: Db, text: string, locale: Locale, isNew = tr
   throw new FormRefused({ lines: [problems.faulty(faults.length), ...named] })
 }
 
+/** Reads the line of one member. Throws FormRefused, with the field at fault, if it cannot be posted now. */
+export async function readGrantOfMember(db: Db, text: string, locale: Locale): Promise<PointsLine[]> {
+  const { faults: words } = locale.t.adjustments
+  const lines = await readLines(db, text, 1)
+  const [line] = lines
+  if (line?.fault !== undefined) throw new FormRefused({ username: words[line.fault] })
+  const [outcome] = await judgeLines(db, lines, { key: undefined, reason: undefined })
+  if (outcome === 'insufficient') throw new FormRefused({ amount: words.insufficient })
+  if (outcome !== 'posted') throw new FormRefused({ username: words.refused })
+  return lines
+}
+
 export type GrantSummary = {
   granted: bigint
   taken: bigint
