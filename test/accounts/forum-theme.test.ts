@@ -318,16 +318,22 @@ describe.skipIf(isWithoutChromium)('the wallet in the forum’s menu', () => {
     const kinds = ['grant', 'tip', 'payment', 'refund', 'of a newer service']
     const { context, page } = await openAnswered({
       ...wallet,
-      movements: kinds.map((kind, i) => ({ ...movement, kind, amount: 9 + i * 1_000 })),
+      movements: kinds.map((kind, i) => ({
+        ...movement,
+        ...{ kind, text: 'Print files '.repeat(1 + i * 3), amount: 9 + i * 1_000 },
+      })),
     })
     const rows = await page.evaluate(() => {
       const { shadowRoot } = document.querySelector('tessera-wallet') as Wallet
       return [...shadowRoot.querySelectorAll('li')].map((row) => ({
         icon: row.querySelector('path')!.getAttribute('d'),
         edge: row.querySelector('b')!.getBoundingClientRect().right,
+        height: row.getBoundingClientRect().height,
       }))
     })
     expect(new Set(rows.map(({ edge }) => edge)).size).toBe(1)
+    // A long title takes two lines, and the wallet itself has the rest.
+    expect(Math.max(...rows.map(({ height }) => height))).toBeLessThan(90)
     const [grant, tip, payment, refund, unknown] = rows.map(({ icon }) => icon)
     expect([tip, unknown]).toEqual([grant, payment])
     expect(new Set([grant, payment, refund]).size).toBe(3)

@@ -107,6 +107,7 @@ ul { list-style: none; padding: 0; border-top: 1px solid var(--primary-low, #e9e
 li { display: flex; gap: 0.625rem; align-items: center; padding: 0.375rem 0.75rem; }
 li svg { color: var(--primary-medium, #767676); }
 li > div { flex: 1; min-width: 0; line-height: 1.3; overflow-wrap: anywhere; }
+li p:first-child { display: -webkit-box; overflow: hidden; -webkit-box-orient: vertical; -webkit-line-clamp: 2; }
 li > b { font-weight: 600; white-space: nowrap; }
 li > b.gain { color: var(--success, #0a7a3f); }
 .all { display: flex; align-items: center; justify-content: center; min-height: 44px; border-top: 1px solid var(--primary-low, #e9e9e9); text-decoration: none; }
