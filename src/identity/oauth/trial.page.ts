@@ -1,6 +1,7 @@
 /**
  * /apps/:client_id/test: the owner signs in to the own application, and reads what its program would learn. The sign-in is a
- * real one up to its code. The code becomes no tokens, so neither a token nor a secret is there to be stolen. spec/registry 3.5.
+ * real one up to its code. The code becomes no tokens, so neither a token nor a secret is there to be stolen. spec/registry 3.5,
+ * decisions 6.37.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
