@@ -10,8 +10,8 @@ import { describeMovement, type Movement } from './movements.ts'
 import { sessionOf } from './session/session.ts'
 
 const PAGE = '/account/statement'
-/** A sheet has about six pages of paper, and its HTML stays small. */
-const SHEET_LINES = 100
+/** A sheet has about four pages of paper, and less than 40 KB of HTML. */
+const SHEET_LINES = 60
 
 const Asked = PeriodAsked.extend({ book: z.literal('test').optional().catch(undefined), before: cursor })
 

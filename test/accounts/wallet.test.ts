@@ -236,6 +236,22 @@ describe('the statement for paper', () => {
     expect(earlier).toBeUndefined()
     expect(await sheetIn(alice, `from=2025-11-01&before=${newest.earlier}`)).toContain(t.carriedForward)
   })
+
+  it('stays a light page when it is full', async () => {
+    const alice = await member()
+    await post(
+      alice,
+      Array.from({ length: 70 }, (_, i): [number, string, string] => [
+        1_000_000 + i,
+        new Date(Date.UTC(2025, 10, 2) + i * 60_000).toISOString(),
+        'A reason of an ordinary length, number one',
+      ]),
+    )
+    const { body } = await (await alice.signIn()).get('/account/statement?from=2025-11-01&until=2025-11-30')
+    expect(body.split('ordinary length')).toHaveLength(61)
+    expect(Buffer.byteLength(body)).toBeLessThan(40 * 1024)
+    expect(body).toContain(t.earlier)
+  })
 })
 
 describe('the file', () => {
