@@ -68,8 +68,8 @@ export const common = {
   sessions: { en: 'Where you are signed in', zh: '登录的设备' },
   testMode: { en: 'Test mode', zh: '测试模式' },
   testModeMark: {
-    en: `Play ${POINTS} only: nothing here is worth anything, and no real ${POINT} moves.`,
-    zh: `仅使用虚拟${POINTS}：没有实际价值，不会动用真实${POINTS}。`,
+    en: `play ${POINTS} only, worth nothing`,
+    zh: `仅用虚拟${POINTS}，没有价值`,
   },
   colon: { en: ': ', zh: '：' },
   /** Between the things of a list. */

@@ -60,6 +60,19 @@ describe('applying', () => {
     )
   })
 
+  it('to sell by links leads to the links, in test mode too', async () => {
+    const seller = await makePerson(test, { trust_level: 1 })
+    const browser = await seller.signIn()
+    for (const book of [{ book: 'test' }, {}]) {
+      // What was typed for another choice counts for nothing.
+      const form = { ...filled, ...book, sells: 'links' }
+      const { location } = await browser.submit(await browser.get(PATH), PATH, form)
+      expect(location).toMatch(/^\/payment\/applications\/pay_\w+\/links$/)
+    }
+    const made = await rowsOf(test, 'payment_apps', { applicant_id: seller.id }, ['callback_url'])
+    for (const { callback_url } of made) expect(callback_url).not.toBe(filled.callback_url)
+  })
+
   it('needs trust level 1, on the page and in the verb', async () => {
     const newcomer = await makePerson(test, { trust_level: 0 })
     const client = await newcomer.signIn()

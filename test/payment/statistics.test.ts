@@ -267,6 +267,7 @@ it('the list of applications, the overview and the statistics count the same thi
   // Ten minutes before and after a midnight in China.
   goTo(15, 50)
   await buy('500')
+  for (let i = 0; i < 9; i += 1) await placeOrder(own, { amount: '7' })
   test.clock.advance(20 * 60_000)
   await buy('200')
   await placeOrder(own, { amount: '30' })
@@ -289,7 +290,7 @@ it('the list of applications, the overview and the statistics count the same thi
   // The payment of the minutes before is the whole of the thirty days before.
   expect(takings.before).toMatchObject({ payments: 1, points: 500n })
   expect(await salesBefore(test.db, own.id, range, test.clock.now())).toEqual({
-    ...{ days: 30, orders: 1, paid: 1, ended: 1, refunds: 0 },
+    ...{ days: 30, orders: 10, paid: 1, ended: 10, refunds: 0 },
     ...{ points: 500n, merchant_points: 475n, refunded: 0n },
   })
   const week = lastDays(ZONE, test.clock.now(), 7)
@@ -300,9 +301,9 @@ it('the list of applications, the overview and the statistics count the same thi
   expect(textOf((await owner.get(page)).body)).toContain(`${m.chart} 300 points ${m.onBefore('−200', 30)}`)
   const shown = textOf((await owner.get(`${page}/statistics`)).body)
   expect(shown).toContain(s.compared(30))
-  expect(shown).toContain(`${s.created} 4 +3 `)
+  expect(shown).toContain(`${s.created} 4 −6 `)
   expect(shown).toContain(`${s.points} 300 points −200 `)
-  expect(shown).toContain(`${s.rate} 66.6% ${s.was('100.0%')}`)
+  expect(shown).toContain(`${s.rate} 66.6% ${s.was('10.0%')}`)
   expect(textOf((await owner.get(`${page}/statistics?days=7`)).body)).not.toContain(s.compared(7))
   const finished = newest.paid + newest.expired + newest.closed
   expect([newest.paid, finished]).toEqual([2, 3])

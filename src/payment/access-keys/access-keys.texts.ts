@@ -17,7 +17,6 @@ export const accessKeys = {
     en: 'Access keys are switched off on this site. No token is issued or accepted. You can still revoke keys.',
     zh: '本站已关闭访问密钥，不再发放也不接受令牌。你仍可撤销密钥。',
   },
-  empty: { en: 'No access keys yet', zh: '还没有访问密钥' },
   emptyText: {
     en: 'Create one for each program, so that you can revoke one without stopping the others.',
     zh: '建议为每个程序分别创建，撤销其中一个不会影响其他程序。',

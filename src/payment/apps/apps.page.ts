@@ -42,12 +42,17 @@ export function appListPages(app: FastifyInstance, deps: Core): void {
     const applicant_id = sessionOf(request).user.id
     const { made } = request.locale.t.paymentApps
     const words = wordsOf(request)
-    const isTest = (request.body as Record<string, unknown>).book === 'test'
+    const { book, sells } = request.body as Record<string, unknown>
+    const isTest = book === 'test'
     const facts = readForm(request, form, words)
+    // Without a program there is no address to come back to.
+    if (sells === 'links') facts.callback_url = undefined
     if (isTest) {
       await deps.limits.hit('key_pairs', applicant_id.toString())
       const credentials = await createTestApp(deps, { applicant_id, ...facts, ip: request.ip })
-      return showMadeTest(reply, deps, credentials, made.test(facts.name))
+      if (sells === 'links')
+        return reply.done(`${APPLICATIONS}/${credentials.payment_id}/links`, { text: made.test(facts.name) })
+      return showMadeTest(reply, deps, credentials, made.testKeys(facts.name))
     }
     await deps.limits.hit('key_pairs', applicant_id.toString())
     const callback_url = facts.callback_url ?? returnWithout(deps)

@@ -41,8 +41,13 @@ export const paymentApps = {
     zh: '买家付款后返回此地址，须为 https（本机可用 http）。',
   },
   callbackShort: {
-    en: 'Where buyers return after paying. Leave it empty to sell by links, or to try.',
-    zh: '买家付款后返回的地址。只用收款链接或仅试用时可留空。',
+    en: 'Where buyers return after paying. Leave it empty to try.',
+    zh: '买家付款后返回的地址，试用时可留空。',
+  },
+  sells: { en: 'How will you sell?', zh: '如何售卖？' },
+  sellsBy: {
+    site: { en: 'From my own site or program', zh: '用自己的网站或程序' },
+    links: { en: 'By links, without a program', zh: '用收款链接，无需程序' },
   },
   submit: { en: 'Apply for a live application', zh: '申请正式应用' },
   needTrustLevel: (needed: number, have: number) => ({
@@ -82,6 +87,10 @@ export const paymentApps = {
     test: (name: string) => ({
       en: `${name} was created and can be used at once.`,
       zh: `${name} 已创建，立即可用。`,
+    }),
+    testKeys: (name: string) => ({
+      en: `${name} was created. Its keys are below, shown only this once.`,
+      zh: `${name} 已创建，立即可用。密钥见下方，仅显示这一次。`,
     }),
   },
   token: { en: 'Token', zh: 'Token' },

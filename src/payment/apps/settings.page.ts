@@ -176,7 +176,7 @@ function testForm(app: FastifyInstance, deps: Core): void {
   app.post(`${APPLICATION}/test`, { config }, async (request: OwnedRequest, reply) => {
     await deps.limits.hit('key_pairs', sessionOf(request).user.id.toString())
     const { name, ...credentials } = await createTwin(deps, request.params.payment_id, actorOf(request))
-    return showMadeTest(reply, deps, credentials, request.locale.t.paymentApps.made.test(name))
+    return showMadeTest(reply, deps, credentials, request.locale.t.paymentApps.made.testKeys(name))
   })
 }
 

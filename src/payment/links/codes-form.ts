@@ -1,7 +1,8 @@
 /** The two fields that take codes: `codes`, one a line, and `file`. Forms use one of them. spec/links 3.2. */
 import { FormRefused } from '../../web/forms/forms.ts'
+import { joinSentences } from '../../web/spacing.ts'
 import type { OwnedRequest } from '../rights/owned.ts'
-import { type ImportFault, readCodes } from './codes.ts'
+import { type Imported, type ImportFault, readCodes } from './codes.ts'
 
 type Field = 'codes' | 'file'
 
@@ -30,4 +31,14 @@ export function sayImportFault({ locale }: OwnedRequest, fault: ImportFault): st
   const { importFaults } = locale.t.teamLinks
   if (fault.fault === 'too_many_unsold') return importFaults.too_many_unsold(locale.points(fault.max))
   return 'line' in fault ? importFaults[fault.fault](fault.line) : importFaults[fault.fault]
+}
+
+/** Says what an import added, and which lines it knew. */
+export function sayImported(
+  { locale }: OwnedRequest,
+  { added, known, known_lines, empty }: Imported,
+): string {
+  const { teamLinks: l } = locale.t
+  const lines = known_lines.join(locale.t.common.comma)
+  return joinSentences([l.imported(added, known, empty), ...(known > 0 ? [l.knownLines(lines, known)] : [])])
 }

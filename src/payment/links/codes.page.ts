@@ -12,13 +12,12 @@ import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import { cursor, olderUrl, onePage } from '../../web/lists.ts'
 import { acceptFile } from '../../web/parameters.ts'
-import { joinSentences } from '../../web/spacing.ts'
 import { navFor } from '../apps/area.ts'
 import { statusWord } from '../orders/orders.ts'
 import { actorOf, type OwnedRequest } from '../rights/owned.ts'
 import { audit, type Permitted } from '../rights/rights.ts'
-import { addCodes, BYTES_MAX, type Imported, takeBackCodes } from './codes.ts'
-import { codesIn, sayImportFault } from './codes-form.ts'
+import { addCodes, BYTES_MAX, takeBackCodes } from './codes.ts'
+import { codesIn, sayImported, sayImportFault } from './codes-form.ts'
 import { addressOf, findLink, ONE, type ShownLink } from './links.page.ts'
 import type { TeamLink } from './reads.ts'
 import { eachSale, type Sale, salesOfLink } from './sales.ts'
@@ -82,20 +81,8 @@ function importForm(scope: FastifyInstance, deps: Core): void {
     const { field, list } = codesIn(request) ?? { field: 'codes', list: '' }
     const done = await addCodes(deps, owned.payment_id, { slug: link.slug, file: list }, actorOf(request))
     if ('fault' in done) throw new FormRefused({ [field]: sayImportFault(request, done) })
-    return reply.done(`${addressOf(request, link.slug)}/codes`, reportOf(request, done))
+    return reply.done(`${addressOf(request, link.slug)}/codes`, { text: sayImported(request, done) })
   })
-}
-
-/** Says what an import added. */
-function reportOf({ locale }: OwnedRequest, { added, known, known_lines, empty }: Imported) {
-  const { teamLinks: l } = locale.t
-  const lines = known_lines.join(locale.t.common.comma)
-  return {
-    text: joinSentences([
-      l.imported(added, known, empty),
-      ...(known > 0 ? [l.knownLines(lines, known)] : []),
-    ]),
-  }
 }
 
 const TakeBack = z.object({

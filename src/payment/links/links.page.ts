@@ -24,8 +24,8 @@ import {
   type LinkDetails,
   type SaleFault,
 } from './acts.ts'
-import { BYTES_MAX as CODES_BYTES_MAX, insertCodes } from './codes.ts'
-import { readCodesOf, sayImportFault } from './codes-form.ts'
+import { BYTES_MAX as CODES_BYTES_MAX, type Imported, insertCodes } from './codes.ts'
+import { readCodesOf, sayImported, sayImportFault } from './codes-form.ts'
 import { lastDelivery } from './delivery.ts'
 import { fieldsOf, type LinkFields, LinkKind, linkForm } from './form.ts'
 import { pictureOf, storePicture } from './pictures.ts'
@@ -160,16 +160,20 @@ function newLinkForm(scope: FastifyInstance, deps: Core): void {
     const picture = logoIfAny(request)
     const actor = actorOf(request)
     if (picture !== undefined) await deps.limits.hit('app_logos', actor.user_id.toString())
+    let imported: Imported | undefined
     const slug = await createLink(deps, owned.payment_id, details, actor, async (tx, link) => {
       if (picture !== undefined) await storePicture(tx, deps, link, picture, actor)
       if (list === undefined) return
       const added = await insertCodes(tx, deps, link, list.read, actor)
       if ('fault' in added) throw new FormRefused({ [list.field]: sayImportFault(request, added) })
+      imported = added
     })
     const { createdCodes } = request.locale.t.teamLinks
-    return details.delivery === 'codes' && list === undefined
+    const page = `/l/${slug}`
+    if (imported !== undefined) return reply.done(page, { text: sayImported(request, imported) })
+    return details.delivery === 'codes'
       ? reply.done(`${addressOf(request, slug)}/codes`, { text: createdCodes })
-      : reply.redirect(`/l/${slug}`, 303)
+      : reply.redirect(page, 303)
   })
 }
 

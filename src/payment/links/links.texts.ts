@@ -128,7 +128,7 @@ export const paymentLinks = {
       zh: '付款后立即得到一个网址，并一直保留在收据里。',
     },
     codes: {
-      en: 'A code for each item, at once. They stay on your receipt.',
+      en: 'One code for each item, at once. It stays on your receipt.',
       zh: '付款后立即得到卡密，每份一个，并一直保留在收据里。',
     },
   },

@@ -5,7 +5,7 @@ import type { Locale } from '../../web/languages.ts'
 import { isTip, type Link } from './find.ts'
 import { PREVIEW } from './preview-picture.ts'
 
-type Priced = Pick<Link, 'amount' | 'amount_min'>
+type Priced = Pick<Link, 'amount' | 'amount_min' | 'book'>
 
 const DESCRIPTION_LENGTH_MAX = 250
 
@@ -15,9 +15,9 @@ export function linkUrl({ config }: Pick<Core, 'config'>, slug: string): string 
 }
 
 /** The price of a unit, or the least that a buyer may choose, in the words of the site. */
-function priceOf({ amount, amount_min }: Priced, { t }: Locale): string {
+function priceOf({ amount, amount_min, book }: Priced, { t }: Locale): string {
   const points = amount ?? amount_min ?? 0n
-  return t.common.points(String(points), points)
+  return book === 'test' ? `${points} ${t.common.playUnit(points)}` : t.common.points(String(points), points)
 }
 
 /** Returns a link in Markdown. Characters that Markdown gives a meaning are escaped. */
@@ -46,7 +46,7 @@ export function buttonSvg(
   const text =
     link.amount === null
       ? (isTip(link) ? t.paymentLinks.tip : t.paymentLinks).buyFrom(String(points), points)
-      : t.paymentLinks.buyFor(String(points), points, false)
+      : t.paymentLinks.buyFor(String(points), points, link.book === 'test')
   const width = widthOf(text) + 40
   const label = escapeHtml(text)
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="44" viewBox="0 0 ${width} 44" role="img" lang="${language}"><title>${label}</title><rect width="${width}" height="44" rx="8" fill="${accent}"/><text x="${width / 2}" y="28" fill="${on}" font-family="system-ui, sans-serif" font-size="16" font-weight="600" text-anchor="middle">${label}</text></svg>`

@@ -279,6 +279,7 @@ export const teamLinks = {
     en: 'Alone on a line of a forum post, it becomes a preview with the price.',
     zh: '在论坛帖子中单独成行时，会显示带价格的预览。',
   },
+  forSites: { en: 'For a post or a site of your own', zh: '用于帖子或自己的网站' },
   markdown: { en: 'Markdown', zh: 'Markdown' },
   html: { en: 'HTML', zh: 'HTML' },
   htmlHint: {
@@ -299,8 +300,8 @@ export const teamLinks = {
   fileHint: { en: 'UTF-8, 10,000 lines, 2 MiB.', zh: 'UTF-8 编码，最多 10,000 行、2 MiB。' },
   pasteOrFile: { en: 'Paste codes or choose a file, not both.', zh: '粘贴和文件请二选一。' },
   imported: (added: number, known: number, empty: number) => ({
-    en: `${added} added, ${known} already known, ${empty} empty.`,
-    zh: `新增 ${added} 条，重复 ${known} 条，空行 ${empty} 条。`,
+    en: `${[`${added} added`, ...(known > 0 ? [`${known} already known`] : []), ...(empty > 0 ? [`${empty} empty`] : [])].join(', ')}.`,
+    zh: `${[`新增 ${added} 条`, ...(known > 0 ? [`重复 ${known} 条`] : []), ...(empty > 0 ? [`空行 ${empty} 条`] : [])].join('，')}。`,
   }),
   knownLines: (lines: string, count: number) => ({
     en: `Known ${counted(count, 'line', 'lines')}: ${lines}${count > 20 ? ' …' : ''}.`,

@@ -73,6 +73,8 @@ declare module '../../web/views.ts' {
       notifications: Notification[]
       mayRedeliver: boolean
       mayAsk: boolean
+      /** Whether the reader came to ask for a refund. */
+      asksRefund: boolean
       /** Whether something is about to happen, so that the page looks again by itself. */
       isMoving: boolean
       orderUrl: string
@@ -253,6 +255,7 @@ function orderPage(app: FastifyInstance, deps: Core): void {
       notifications,
       mayRedeliver: owned.rights.includes('notifications.redeliver'),
       mayAsk: owned.rights.includes('refunds.ask'),
+      asksRefund: (request.query as Record<string, unknown>).refund !== undefined,
       isMoving: fate === 'open' || isAwaited,
       orderUrl: orderUrl(request),
       payUrl: payUrl(deps, transaction_id),

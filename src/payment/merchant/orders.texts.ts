@@ -162,17 +162,19 @@ export const merchantTransfers = {
   },
   quote: { en: 'Continue', zh: '下一步' },
   offer: {
-    have: { en: 'Available now', zh: '可用余额' },
-    ownersHave: { en: 'Available to the owner', zh: '所有者可用余额' },
-    each: { en: 'For each recipient', zh: '每位收款人' },
-    today: { en: 'Left today', zh: '今日剩余额度' },
-    fee: { en: 'Fee, in addition', zh: '另付手续费' },
-    free: { en: 'None', zh: '免费' },
-    example: (amount: string, need: string) => ({
-      en: `For ${amount} to arrive, you pay ${need}`,
-      zh: `对方收到 ${amount}，共扣除 ${need}`,
+    have: (points: string) => ({ en: `${pointsOf(points)} available`, zh: `可用 ${points} ${POINTS}` }),
+    ownersHave: (points: string) => ({
+      en: `${pointsOf(points)} available to the owner`,
+      zh: `所有者可用 ${points} ${POINTS}`,
     }),
-    whole: { en: 'All that you send arrives', zh: '转出多少，对方收到多少' },
+    each: (min: string, max: string) => ({ en: `${min}–${max} each`, zh: `每位 ${min}–${max}` }),
+    fee: (percent: string) => ({ en: `fee ${percent}%`, zh: `手续费 ${percent}%` }),
+    free: { en: 'no fee', zh: '免手续费' },
+    example: (amount: string, need: string) => ({
+      en: `${need} for ${amount} to arrive`,
+      zh: `到账 ${amount} 共扣 ${need}`,
+    }),
+    today: (left: string) => ({ en: `${left} left today`, zh: `今日还剩 ${left}` }),
   },
   limits: (min: string, max: string) => ({
     en: `${min} to ${pointsOf(max)} per transfer.`,

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import type { SettingValues } from '../../core/setting-values.ts'
 import type { FairQueue } from '../../platform/fair-queue.ts'
 import { type BarChart, barChart } from '../../web/bar-chart.ts'
 import { readOnce } from '../../web/forms/shown-once.ts'
@@ -10,7 +11,7 @@ import { areaOf, type Trouble } from '../apps/area.ts'
 import { type GoingLive, goingLiveOf } from '../apps/go-live.ts'
 import { ownedFor } from '../apps/settings.page.ts'
 import { type Notification, readNotifications } from '../notifications/redelivery.ts'
-import { APPLICATION, type OwnedRequest } from '../rights/owned.ts'
+import { APPLICATION, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import { fateOf } from './orders.ts'
 import { type Overview, overviewOf } from './overview.ts'
 import { type Round, roundOf } from './round.ts'
@@ -19,6 +20,8 @@ type Owned = Awaited<ReturnType<typeof ownedFor>>
 
 /** Names the unit of an amount: points, or play points. */
 type Unit = (amount: bigint) => string
+
+type NeedsLevel = { needed: number; has: number } | undefined
 
 /** What is wrong with the notifications, and the one that failed last. */
 type Failing = Trouble & { last: Notification }
@@ -35,14 +38,25 @@ declare module '../../web/views.ts' {
       made: MadeKeys | undefined
       /** Of a test application with a paid order. */
       proven: { round: Round; going: GoingLive | undefined } | undefined
+      /** The trust level that a live application needs and its applicant has not. */
+      needsLevel: NeedsLevel
       now: Date
     }
   }
   interface PartData {
-    'payment/merchant/proven': { owned: Owned; round: Round; going: GoingLive | undefined }
+    'payment/merchant/proven': {
+      owned: Owned
+      round: Round
+      going: GoingLive | undefined
+      needs: NeedsLevel
+    }
     'payment/merchant/overview-needs': { owned: Owned; needs: Overview['needs'] }
     'payment/merchant/overview-steps': { owned: Owned; progress: Overview['progress'] }
-    'payment/merchant/first-payment': { owned: Owned; progress: Overview['progress'] }
+    'payment/merchant/first-payment': {
+      owned: Owned
+      progress: Overview['progress']
+      needsLevel: NeedsLevel
+    }
     'payment/merchant/test-order': { owned: Owned; isFirst: boolean }
     'payment/merchant/first-payment-aids': { owned: Owned; made: MadeKeys | undefined; hasLinks: boolean }
     'payment/merchant/overview-failing': { owned: Owned; failing: Failing }
@@ -55,6 +69,8 @@ declare module '../../web/views.ts' {
 /** Registers the page within the scope of the merchant's pages. */
 export function overviewPage(app: FastifyInstance, deps: Core, queue: FairQueue): void {
   app.get(APPLICATION, async (request: OwnedRequest, reply) => {
+    // Buyers of a test application without a callback return here, with the signed facts of their order.
+    if ('signature' in (request.query as object)) return reply.redirect(pathOf(request), 303)
     const owned = await ownedFor(request, deps, 'application.read')
     const { user } = sessionOf(request)
     const [{ nav, trouble }, overview] = await Promise.all([
@@ -73,10 +89,15 @@ export function overviewPage(app: FastifyInstance, deps: Core, queue: FairQueue)
       orders: overview.orders.map((order) => ({ ...order, fate: fateOf(order, now) })),
       chart: barChart(bars),
       made: owned.book === 'test' ? readOnce<MadeKeys>(reply, deps) : undefined,
+      needsLevel: levelOf(await deps.settings.read(), user.trust_level),
       proven: await provenOf(deps, owned, user.id, overview.progress),
       now,
     })
   })
+}
+
+function levelOf({ payment_apps_min_trust_level: needed }: SettingValues, has: number): NeedsLevel {
+  return has < needed ? { needed, has } : undefined
 }
 
 /** What the newest order of a test application has shown, once one is paid, and what a live application takes over. */

@@ -48,9 +48,9 @@ export const overview = {
     zh: `${formatted} 笔仍可付款，未计入。`,
   }),
   latency: { en: 'Time to confirm', zh: '商店确认耗时' },
-  median: (delivered: string, n: number) => ({
-    en: `Median of the newest ${delivered} confirmed ${counted(n, 'notification', 'notifications')}`,
-    zh: `最近 ${delivered} 条已确认通知的中位数`,
+  median: (delivered: string) => ({
+    en: `From payment to confirmation, median of the newest ${delivered}`,
+    zh: `从付款到确认，最近 ${delivered} 条的中位数`,
   }),
   retried: (retried: string, delivered: string) => ({
     en: `${retried} of ${delivered} needed a retry`,

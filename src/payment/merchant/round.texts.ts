@@ -133,7 +133,7 @@ export const round = {
       zh: '买家返回此应用的概览页。如需返回商店，请在应用设置中填写回调地址。',
     },
     untried: {
-      en: 'Nobody has looked yet. The button below calls the address once, as the browser of the buyer does.',
+      en: 'Not checked yet. The button below calls the address once, as the browser of the buyer does.',
       zh: '尚未检查。点击下方按钮，系统会像买家的浏览器一样访问一次该地址。',
     },
   },

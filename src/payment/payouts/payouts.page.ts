@@ -22,7 +22,7 @@ import { getPermitted, type Permitted, type Right } from '../rights/rights.ts'
 import { CSV_BYTES_MAX, type FileFault, type LineFault, readPayoutFile } from './csv.ts'
 import { changePayout, createDraft, DRAFT_HOURS, notFound, payDraft, unknownMembers } from './drafts.ts'
 import { merchantPayouts } from './payouts.texts.ts'
-import { linesOfPayout, type Payout, paidFeesOf, payoutsOfApp, payoutWithId } from './payouts.ts'
+import { findPayout, linesOfPayout, type Payout, paidFeesOf, payoutsOfApp, payoutWithId } from './payouts.ts'
 import { Reference } from './request.ts'
 import { checkDraft, readResults, type ShownLines, type ShownPayout } from './shown-lines.ts'
 
@@ -152,7 +152,7 @@ export async function payoutPages(app: FastifyInstance, deps: Core): Promise<voi
 function uploadForm(scope: FastifyInstance, deps: Core): void {
   acceptFile(scope, 'file', CSV_BYTES_MAX, 'lines')
   scope.post(`${PATH}/new`, async (request: OwnedRequest, reply) => {
-    await permitted(request, deps, 'settings.edit')
+    const owned = await permitted(request, deps, 'settings.edit')
     const { t } = request.locale
     const words = t.merchantPayouts
     const form = readForm(request, NewForm, { reference: words.referenceWrong })
@@ -163,8 +163,16 @@ function uploadForm(scope: FastifyInstance, deps: Core): void {
     if ('fault' in lines)
       throw new FormRefused({ [pasted.trim() === '' ? 'file' : 'lines']: await sayFault(deps, lines, words) })
     const draft = { reference, mode, lines }
+    const { id: app_id } = owned
     const id = await createDraft(deps, request.params.payment_id, draft, actorOf(request)).catch(
-      asRefused(request, { conflict: { reference: words.referenceUsed } }),
+      async (error) => {
+        const used = await findPayout(deps.db, app_id, reference)
+        const link = used && {
+          href: `${addressOf(request)}/${used.id}`,
+          label: words.openUsed(used.reference),
+        }
+        return asRefused(request, { conflict: { reference: words.referenceUsed } }, link)(error)
+      },
     )
     return reply.redirect(`${addressOf(request)}/${id}`, 303)
   })
@@ -189,7 +197,11 @@ async function unpaidLines({ db }: Core, app_id: bigint, id: bigint | undefined)
 }
 
 /** Says which failures of an act its page shows in words of its own, and throws the others as they are. */
-function asRefused({ locale }: FastifyRequest, byCode: { [code: string]: Record<string, string> } = {}) {
+function asRefused(
+  { locale }: FastifyRequest,
+  byCode: { [code: string]: Record<string, string> } = {},
+  link?: { href: string; label: string },
+) {
   return (error: unknown): never => {
     if (!(error instanceof AppError)) throw error
     const { refusals } = locale.t.merchantPayouts
@@ -197,7 +209,7 @@ function asRefused({ locale }: FastifyRequest, byCode: { [code: string]: Record<
       byCode[error.code] ??
       (error.code in refusals ? { '': refusals[error.code as keyof typeof refusals] } : undefined)
     if (problems === undefined) throw error
-    throw new FormRefused(problems, 'conflict')
+    throw new FormRefused(problems, 'conflict', link)
   }
 }
 

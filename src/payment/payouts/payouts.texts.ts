@@ -33,9 +33,10 @@ export const merchantPayouts = {
     zh: '1 至 64 个英文字母、数字或符号，不含 &。',
   },
   referenceUsed: {
-    en: 'This reference was used before. Look for it in the list of payouts.',
-    zh: '此编号已使用过，请在列表中查看。',
+    en: 'This reference was used before. Choose another one.',
+    zh: '此编号已使用过，请换一个。',
   },
+  openUsed: (reference: string) => ({ en: `Open ${reference}`, zh: `打开 ${reference}` }),
   created: { en: 'Created', zh: '创建时间' },
   progress: { en: 'Paid', zh: '已付' },
   linesPaid: (paid: string, count: string, n: number) => ({
@@ -291,6 +292,12 @@ export const merchantPayouts = {
     account_closed: { en: 'The account of its owner is closed.', zh: '所有者的账号已注销。' },
   } satisfies Record<PayoutHalt | PayoutCancellation | 'lines_refused', Text>,
   haltedUntil: { en: 'A payout that is halted for 7 days is cancelled.', zh: '暂停满 7 天会自动取消。' },
+  /** The verdict of a payout that has ended: recipients, what they got, and lines that were not paid. */
+  ended: (members: string, n: number, points: string, unpaid: string, left: number) => ({
+    en: `${members} ${counted(n, 'line', 'lines')} paid, ${pointsOf(points)} received.${left === 0 ? '' : ` ${unpaid} ${counted(left, 'line was', 'lines were')} not paid.`}`,
+    zh: `已付 ${members} 行，共到账 ${points} ${POINTS}。${left === 0 ? '' : `${unpaid} 行未付。`}`,
+  }),
+  twiceMark: { en: 'Twice', zh: '重复' },
   done: {
     pay: { en: 'The payout starts in a moment.', zh: '即将开始付款。' },
     cancel: { en: 'The payout is cancelled. Paid lines stay paid.', zh: '已取消，已付款的不受影响。' },

@@ -19,6 +19,8 @@ export type ShownLine = Pick<PayoutLineResult, 'line_id' | 'amount' | 'memo'> & 
   recipient: { username: string; avatar_url: string | null }
   /** The bound that a line of a draft breaks, in whole points. */
   bound: bigint | null
+  /** Whether another line of the draft pays the same member. */
+  is_twice: boolean
   /** Where the name and the id of a line do not fit: who has the id. */
   has_id: string | undefined
 }
@@ -37,7 +39,7 @@ export type ShownPayout = {
   twice: string[]
 }
 
-type Line = Omit<ShownLine, 'recipient' | 'has_id' | 'bound'> &
+type Line = Omit<ShownLine, 'recipient' | 'has_id' | 'bound' | 'is_twice'> &
   Partial<Pick<ShownLine, 'bound'>> &
   Pick<PayoutLineResult, 'to_user_id' | 'to_username'>
 
@@ -61,7 +63,7 @@ export async function checkDraft(deps: Core, payout: Payout): Promise<ShownPayou
   return {
     check,
     faulty: shown(faulty, FAULTY_SHOWN, recipients),
-    others: shown(payable, OTHERS_SHOWN, recipients),
+    others: shown(payable, OTHERS_SHOWN, recipients, new Set(twice)),
     members: new Set(ids).size,
     twice: twice.flatMap((id) => recipients.get(id)?.username ?? []),
   }
@@ -98,13 +100,19 @@ export async function readResults({ db }: Core, payout: Payout): Promise<ShownPa
 
 type Recipients = ReadonlyMap<bigint, ShownLine['recipient']>
 
-function shown(lines: Line[], limit: number, recipients: Recipients): ShownLines {
+function shown(
+  lines: Line[],
+  limit: number,
+  recipients: Recipients,
+  twice: ReadonlySet<bigint> = new Set(),
+): ShownLines {
   const some = lines.slice(0, limit).map(({ to_user_id, to_username, ...line }) => {
     const member = recipients.get(to_user_id)
     const isOther = line.outcome === 'mismatch'
     return {
       ...line,
       bound: line.bound ?? null,
+      is_twice: twice.has(to_user_id),
       recipient: member === undefined || isOther ? { username: to_username, avatar_url: null } : member,
       has_id: isOther ? member?.username : undefined,
     }

@@ -30,7 +30,7 @@ const audited = async () =>
 
 it('makes a key and shows its secret once, with calls that use it', async () => {
   const empty = await owner.get(page)
-  expect(textOf(empty.body)).toContain(`${a.empty} ${a.emptyText}`)
+  expect(textOf(empty.body)).toContain(`${a.makeTitle} ${a.emptyText}`)
   // Before a key is made, the page names the rights that take points out of the wallet.
   const rights = textOf(empty.body)
   for (const scope of ['transfers', 'payouts'] as const)

@@ -36,6 +36,7 @@ describe('a new link', () => {
     expect([statusCode, headers.location]).toEqual([303, `/l/${slug}`])
     const page = await owner.get(`/l/${slug}`)
     expect(page.body).toContain('class="goods-picture"')
+    expect(textOf(page.body)).toContain(`${l.imported(2, 1, 0)} ${l.knownLines('3', 1)}`)
     expect(page.body).toContain(`action="${LINKS}/${slug}/publish"`)
     expect(await rowsOf(test, 'link_codes', { link_id }, ['order_id'])).toHaveLength(2)
     const acts = await rowsOf(test, 'audit_log', { subject: merchant.payment_id }, ['action', 'detail'])
@@ -80,6 +81,17 @@ describe('a new link', () => {
       true,
     ])
     expect(await rowsOf(test, 'links', { app_id: twin.id })).toEqual([])
+  })
+
+  it('of a test application costs play points on its page, its button and in its texts', async () => {
+    const twin = await makeMerchant(test, { isTest: true })
+    const links = `/payment/applications/${twin.payment_id}/links`
+    const link = await makeLink(test, twin, { amount: 40n })
+    const client = await twin.owner.signIn()
+    const share = await client.get(`${links}/${link.slug}/share`)
+    expect(share.body.match(/40 play points/g)!.length).toBeGreaterThanOrEqual(3)
+    expect(share.body).not.toContain('40 points')
+    expect((await client.get(`/l/${link.slug}/button.svg`)).body).toContain('40 play points')
   })
 })
 

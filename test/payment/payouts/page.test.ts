@@ -266,7 +266,10 @@ describe('a payout from a file', () => {
       'payout.draft',
       'payout.pay',
     ])
-    expect((await send(file, { reference: 'raffle' })).body).toContain(t.referenceUsed)
+    const again = (await send(file, { reference: 'raffle' })).body
+    expect(textOf(again)).toContain(t.referenceUsed)
+    expect(again).toMatch(new RegExp(`href="${page}">${t.openUsed('raffle')}`))
+    expect(done).toContain(t.ended('2', 2, '80', '1', 1))
   })
 
   it('of a manager waits for the owner, who has signed in lately, for a day', async () => {
@@ -334,17 +337,15 @@ describe('a payout from a file', () => {
     await setSetting(test, 'points_transfer_max_amount_tl3', '1200')
     await changePerson(test, merchant.owner, { trust_level: 3 })
     const have = (await balanceOf(db, merchant.owner.id)).toLocaleString('en')
-    const before = `${offer.each} 5–1,200`
+    const line = `${offer.have(have)} · ${offer.each('5', '1,200')} · ${offer.fee('3.5')} (${offer.example('100', '104')})`
     for (const place of [`${list}/new`, list.replace('payouts', 'transfers')])
-      expect(textOf((await fresh.get(place)).body)).toContain(
-        `${offer.have} ${have} points ${before} ${offer.fee} 3.5% ${offer.example('100', '104')}`,
-      )
-    expect(textOf((await managing.get(`${list}/new`)).body)).toContain(`${offer.ownersHave} ${have}`)
+      expect(textOf((await fresh.get(place)).body)).toContain(line)
+    expect(textOf((await managing.get(`${list}/new`)).body)).toContain(offer.ownersHave(have))
     await setSetting(test, 'points_transfer_max_amount_tl3', '90')
     await setSetting(test, 'points_transfer_daily_limit_tl3', '500')
     await setSetting(test, 'points_transfer_fee_rate_tl3', '0')
     expect(textOf((await fresh.get(`${list}/new`)).body)).toMatch(
-      new RegExp(`${offer.each} 5–90 ${offer.today} \\d+ ${offer.fee} ${offer.free} ${t.file}`),
+      new RegExp(`${offer.each('5', '90')} · ${offer.free} · ${offer.today('\\d+')}`),
     )
     // A line below the least is refused with the figure.
     const { headers } = await send(csv(`${bob.username},4,`), {}, fresh)
@@ -461,6 +462,7 @@ describe('a payout from a file', () => {
     const { headers } = await send(file, { mode: 'all' }, fresh)
     const page = await fresh.get(String(headers.location))
     expect(textOf(page.body)).toContain(t.twice(`@${bob.username}`))
+    expect(textOf(page.body).split(`@${bob.username} ${t.twiceMark}`)).toHaveLength(3)
     expect(textOf(page.body)).toContain(t.allOrNothing)
     expect(page.body).not.toContain(`${String(headers.location)}/pay`)
   })
