@@ -61,6 +61,11 @@ it('a request is accepted by the refund that an administrator confirms, once', a
   expect(textOf((await owner.get(page)).body)).toContain(t.leftOfYours('120', '114', '6'))
   expect(await ask(page, '50')).toMatchObject({ status: 303, location: page })
   expect((await owner.get(page)).body).toContain(t.done.asked('50', alice.username))
+  // While it waits, the list marks the order, and its page offers no second request.
+  const list = await owner.get(page.slice(0, page.lastIndexOf('/')))
+  const row = list.body.slice(list.body.indexOf(transaction_id)).split('</tr>')[0]!
+  expect(textOf(row)).toContain(messages.en.merchantOrders.events.refundAsked)
+  expect((await owner.get(page)).body).not.toContain('href="?refund=1#refund"')
   expect(textOf((await buyer.get(receipt)).body)).toContain(
     `${messages.en.pay.refundAsked('50', 50n, false)} ${t.toBuyer.open}`,
   )

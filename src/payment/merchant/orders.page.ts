@@ -39,6 +39,7 @@ import {
   type ListedOrder,
   type OrderFilter,
   ordersOfApp,
+  withOpenRefundRequest,
 } from './orders.ts'
 
 declare module '../../web/views.ts' {
@@ -87,7 +88,7 @@ declare module '../../web/views.ts' {
   }
   interface PartData {
     'payment/merchant/order-rows': {
-      orders: (ListedOrder & { fate: Fate })[]
+      orders: (ListedOrder & { fate: Fate; isRefundAsked?: boolean })[]
       address: string
       isBrief?: boolean
     }
@@ -166,11 +167,19 @@ export function orderPages(app: FastifyInstance, deps: Core, queue: FairQueue): 
       ordersOfApp(deps.db, owned.id, { ...filter, before }, now),
       countFates(deps.db, owned.id, filter, now),
     ])
+    const asking = await withOpenRefundRequest(
+      deps.db,
+      found.rows.map(({ id }) => id),
+    )
     const address = `${pathOf(request)}/orders`
     return reply.page('payment/merchant/orders', {
       owned,
       nav,
-      orders: found.rows.map((order) => ({ ...order, fate: fateOf(order, now) })),
+      orders: found.rows.map((order) => ({
+        ...order,
+        fate: fateOf(order, now),
+        isRefundAsked: asking.has(order.id),
+      })),
       lookedBackTo: found.looked_back_to,
       asked,
       fates: [undefined, ...FATES].map((fate) => ({

@@ -51,6 +51,18 @@ export type ListedOrder = Pick<
   | 'paid_at'
 > & { buyer: string | null }
 
+/** Which of these orders have a refund request that waits for an administrator. */
+export async function withOpenRefundRequest(db: Db, ids: bigint[]): Promise<ReadonlySet<bigint>> {
+  if (ids.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('refund_requests')
+    .where('order_id', 'in', ids)
+    .where('status', '=', 'open')
+    .select('order_id')
+    .execute()
+  return new Set(rows.map(({ order_id }) => order_id))
+}
+
 /** A page of an application's orders, the newest first. */
 export async function ordersOfApp(
   db: Db,
