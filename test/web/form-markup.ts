@@ -89,6 +89,7 @@ function valueIn(element: string, tag: string, type: string): string {
 function isProblem(html: string, id: string): boolean {
   return (
     html.includes(`<p class="problem" id="${id}"`) ||
+    html.includes(`<p class="problem" role="alert" id="${id}"`) ||
     html.includes(`<div class="flash bad" role="alert" id="${id}"`)
   )
 }
