@@ -12,9 +12,9 @@ const RIGHTS: [statuses: string, addresses: string][] = [
   ['200 200 200 200', 'GET , GET /settings, GET /team, GET /developers, GET /notifications, GET /mandates'],
   ['200 200 200 200', 'GET /orders, GET /orders/export, GET /orders/export.csv, GET /transfers'],
   ['200 200 200 200', 'GET /statistics, GET /statistics/products.csv, GET /payouts'],
-  ['303 303 303 303', 'GET /new-secret'],
+  // A deleted draft leads to the list.
+  ['303 303 303 303', 'GET /new-secret, GET /links/1'],
   ['200 200 200 200', 'GET /links'],
-  ['404 404 404 404', 'GET /links/1'],
   ['200 200 403 403', 'GET /links/new'],
   ['404 404 404 404', 'GET /links/1/sales, GET /links/1/codes, GET /links/1/share, GET /links/1/messages'],
   ['404 404 403 403', 'GET /links/1/codes/full, GET /links/1/codes/sold.csv'],
