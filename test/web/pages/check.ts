@@ -199,7 +199,7 @@ async function danglingDots(page: Page): Promise<(string | null)[]> {
       .filter(({ dot, drawn }) => {
         const rest = document.createRange()
         rest.setStartAfter(dot)
-        rest.setEndAfter(dot.closest('p, td, dd, li, div')!.lastChild!)
+        rest.setEndAfter(dot.closest('p, td, dd, li, div, legend')!.lastChild!)
         const next = [...rest.getClientRects()].find(({ width }) => width > 1)
         return next === undefined || next.top >= drawn.bottom - 1
       })
