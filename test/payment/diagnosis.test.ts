@@ -854,6 +854,10 @@ describe('what is told', () => {
     const fresh = await paste(queryOf(fields), client)
     expect(fresh.body).toContain(expected)
     expect(fresh.body).toContain(keyFingerprint(shop.secret_key))
+    // The received one is marked from its first wrong character.
+    const received = String(fields.signature)
+    const same = [...received].findIndex((sign, i) => sign !== expected[i])
+    expect(fresh.body).toContain(`>${received.slice(0, same)}<mark>${received.slice(same)}</mark></pre>`)
     test.clock.advance(11 * 60_000)
     const later = await paste(queryOf(fields), client)
     expect(later.body).toContain(`${expected.slice(0, 8)}…`)
