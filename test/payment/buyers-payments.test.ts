@@ -95,15 +95,25 @@ describe('my payments', () => {
   })
 })
 
-it('groups my payments by their days, for a phone', async () => {
+it('groups my payments by the days of their orders, for a phone, each day once', async () => {
   const alice = await makePerson(test, { points: 500n })
-  const made = await pay(alice, 'Of an earlier day')
   const earlier = new Date(test.clock.now().getTime() - 86_400_000)
-  await setRows(test, 'orders', { transaction_id: made.transaction_id }, { paid_at: earlier })
+  const made = await pay(alice, 'Of an earlier day')
+  await setRows(
+    test,
+    'orders',
+    { transaction_id: made.transaction_id },
+    { created_at: earlier, paid_at: earlier },
+  )
+  const late = await pay(alice, 'Paid a day later')
+  await setRows(test, 'orders', { transaction_id: late.transaction_id }, { created_at: earlier })
   for (const name of ['Of today', 'Of today, too']) await pay(alice, name)
   const { body } = await (await alice.signIn()).get('/account/payments')
   const days = [...body.matchAll(/<tr role="row" class="phone day">([\s\S]*?)<\/tr>/g)]
   expect(days.map(([, day]) => textOf(day!))).toEqual(['Today', 'Yesterday'])
+  // The time of a payment on another day names that day.
+  const times = [...body.matchAll(/<span class="phone"><bdi>[^<]*<\/bdi>([\s\S]*?)<\/time>/g)]
+  expect(times.map(([, time]) => /today/i.test(textOf(time!)))).toEqual([false, false, true, false])
 })
 
 it('limits my payments to a time: of the payment, or of the creation of an unpaid order', async () => {
