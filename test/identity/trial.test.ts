@@ -77,7 +77,16 @@ describe('a trial', () => {
         .sort(),
     )
     expect(claims).toMatchObject({ sub: String(owner.id), aud: party.client_id, sid: body.sid })
-    expect(learned).toEqual((await userinfo(test, tokens.access_token)).body)
+    const { body: answer } = await userinfo(test, tokens.access_token)
+    expect(learned).toEqual(answer)
+    // The page shows the member first, and each claim of either answer once.
+    expect(text.indexOf(`@${answer.username} · `)).toBeLessThan(text.indexOf('<table'))
+    expect(text).toContain(messages.en.common.trustLevel(answer.trust_level as number))
+    const rows = [...text.matchAll(/class="what brief"><code>(\w+)</g)].map(([, name]) => name)
+    expect(rows.sort()).toEqual([...new Set([...Object.keys(claims!), ...Object.keys(answer)])].sort())
+    expect(text).toContain(`form="trial">${t.again}</button>`)
+    // Copy takes no width from the lines.
+    expect(page.body).toMatch(/<\/button><\/div><div class="key"><code id="claims"[^>]*>[^<]*<\/code><\/div>/)
   })
 
   it('issues no token and uses no secret, and its consent is one of the owner', async () => {

@@ -20,6 +20,11 @@ const SCOPES = ['profile', 'email', 'groups'] as const
 /** Long enough to read the consent page and to sign in again. */
 const TRIAL_MS = 600_000
 
+/** What says something about the member: the claims of the ID token, and the userinfo answer. */
+const SOURCES = ['claims', 'userinfo'] as const
+/** The claims that are times. */
+const TIMES = ['auth_time', 'iat', 'exp']
+
 /** The steps of a sign-in, in their order. */
 export const TRIAL_STEPS = ['asked', 'allowed', 'answered', 'redeemed'] as const
 type Step = (typeof TRIAL_STEPS)[number]
@@ -34,8 +39,13 @@ export type TrialResult = {
   /** What the program would get. */
   header?: object
   claims?: object
-  userinfo?: object
+  /** The userinfo answer. */
+  member?: ReturnType<typeof userinfo>
+  rows?: ClaimRow[]
 }
+
+/** A claim with its value as text, and where a program finds it. `time` is set for a claim in seconds since 1970. */
+type ClaimRow = { name: string; value: string; time?: Date; sources: (typeof SOURCES)[number][] }
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -183,13 +193,21 @@ async function learned(
   { client_id, id_token_signed_response_alg }: App,
   { silenced_till, ...code }: TrialCode,
   deps: IdentityDeps,
-): Promise<Pick<Required<TrialResult>, 'header' | 'claims' | 'userinfo'>> {
+): Promise<Pick<Required<TrialResult>, 'header' | 'claims' | 'member' | 'rows'>> {
   const { user } = sessionOf(request)
   const now = deps.clock()
   const { alg, kid } = await deps.signingKeys.current(id_token_signed_response_alg)
-  return {
-    header: { alg, kid, typ: ID_TOKEN_TYPE },
-    claims: idTokenClaims({ ...code, user }, client_id, now, deps),
-    userinfo: userinfo({ ...user, is_silenced: silenced_till !== null && silenced_till > now }),
-  }
+  const claims = idTokenClaims({ ...code, user }, client_id, now, deps)
+  const member = userinfo({ ...user, is_silenced: silenced_till !== null && silenced_till > now })
+  return { header: { alg, kid, typ: ID_TOKEN_TYPE }, claims, member, rows: rowsOf(claims, member) }
+}
+
+/** Returns each claim of either answer once: those about the member first, then those about the sign-in. */
+function rowsOf(claims: object, member: object): ClaimRow[] {
+  return Object.entries({ ...member, ...claims }).map(([name, value]) => ({
+    name,
+    value: Array.isArray(value) ? value.join(', ') : String(value),
+    ...(TIMES.includes(name) ? { time: new Date(Number(value) * 1_000) } : {}),
+    sources: SOURCES.filter((source) => name in { claims, userinfo: member }[source]),
+  }))
 }

@@ -12,20 +12,22 @@ export const trial = {
   again: { en: 'Try again', zh: '再试一次' },
   button: { en: 'Try the sign-in', zh: '试用登录' },
   scopes: {
-    profile: { en: 'Name, picture, e-mail address and groups', zh: '名称、头像、邮箱和用户组' },
+    profile: {
+      en: 'Name, username, picture and trust level, with all that email and groups bring',
+      zh: '名称、用户名、头像和信任等级，并包含 email 与 groups 的内容',
+    },
     email: { en: 'E-mail address', zh: '邮箱' },
-    groups: { en: 'Trust level and groups', zh: '信任等级与用户组' },
+    groups: { en: 'Groups, among them one for each trust level', zh: '用户组，信任等级也是其中的组' },
   },
   safe: {
     en: 'No token is issued and no secret is used. Your consent is kept as after any sign-in.',
     zh: '不会签发令牌，也不使用密钥。与平常登录一样，会记录你的授权。',
   },
-  passed: {
-    en: 'The sign-in works. Your program gets what is below.',
-    zh: '登录正常，你的程序会获得以下内容。',
-  },
+  passed: { en: 'The sign-in works.', zh: '登录正常。' },
+  shows: { en: 'Your program can show', zh: '你的程序可以显示' },
   stopped: { en: 'The sign-in stopped at the step marked in red.', zh: '登录停在标红的步骤。' },
   waits: { en: 'Follows the steps above.', zh: '等待以上步骤完成。' },
+  stepsTitle: { en: 'The four steps', zh: '四个步骤' },
   steps: {
     asked: { en: 'The request is accepted', zh: '请求被接受' },
     allowed: { en: 'The member allows it', zh: '成员允许' },
@@ -65,10 +67,15 @@ export const trial = {
       zh: '授权码已使用，或已超过一分钟。结果只显示一次，请再试一次。',
     },
   },
+  claim: { en: 'Claim', zh: '声明' },
+  value: { en: 'Value', zh: '值' },
+  source: { en: 'Comes in', zh: '来源' },
+  key: { en: 'the key of the member, which never changes', zh: '用它标识成员，永远不变' },
+  json: { en: 'As JSON', zh: 'JSON 原文' },
   claims: { en: 'ID token', zh: 'ID 令牌' },
   claimsText: {
-    en: 'Its claims. Keep sub as the key of the member: it never changes. A real token also has at_hash.',
-    zh: '令牌中的声明。请用 sub 标识成员，它永远不变。真实令牌还包含 at_hash。',
+    en: 'The claims of the ID token. A real one also has at_hash.',
+    zh: '令牌中的声明。真实令牌还包含 at_hash。',
   },
   userinfo: { en: 'Userinfo', zh: '用户信息' },
   userinfoText: {
