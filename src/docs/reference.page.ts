@@ -64,6 +64,8 @@ declare module '../web/views.ts' {
       of: CodeArea | undefined
       /** The areas that have codes to show, in their order. */
       shown: { area: CodeArea; rows: CodeRow[] }[]
+      /** How many codes of each area were found. */
+      counts: Record<CodeArea, number>
     }
     'docs/rules': { nav: AreaNav; ways: Ways; rules: ReturnType<typeof rulesOf> }
   }
@@ -132,10 +134,17 @@ export async function referencePages(
     const { nav, ways, language, words } = frame(request)
     const { q: query, of } = CodesQuery.parse(request.query)
     const areas = codesIn(language, words, request.locale.t.docs.redirected)
-    const shown = CODE_AREAS.filter((area) => of === undefined || of === area)
-      .map((area) => ({ area, rows: areas[area].filter((row) => isFound(row, query)) }))
-      .filter(({ rows }) => rows.length > 0)
-    return reply.page('docs/codes', { nav, ways, query, of, shown })
+    const found = CODE_AREAS.map((area) => ({ area, rows: areas[area].filter((row) => isFound(row, query)) }))
+    const counts = Object.fromEntries(found.map(({ area, rows }) => [area, rows.length]))
+    const shown = found.filter(({ area, rows }) => (of ?? area) === area && rows.length > 0)
+    return reply.page('docs/codes', {
+      nav,
+      ways,
+      query,
+      of,
+      shown,
+      counts: counts as Record<CodeArea, number>,
+    })
   })
   app.get('/docs/rules', async (request, reply) => {
     const { nav, ways, language, words } = frame(request)

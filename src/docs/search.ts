@@ -22,13 +22,17 @@ const AROUND: Record<Language, { before: number; after: number }> = {
   'zh-CN': { before: 15, after: 40 },
 }
 
+const CODES = '/docs/codes'
+/** A line that says too little to begin a text: the heading of a column, or a name. */
+const SHORT: Record<Language, number> = { en: 25, 'zh-CN': 12 }
+
 /** The meaning of an error code is its title, and what to do about it is the text. */
 const FIRST_SENTENCE = /^(.+?)(?:[.。；;] ?|$)(.*)$/s
 
 type Page = { href: string; title: string }
 /**
  * A place that the search leads to, and the page on which it is. An operation has the path that its requests go to, and an error code
- * its number. Readers look for guides before they look for the reference.
+ * its number. Its text has a line a paragraph, item or cell. Readers look for guides before they look for the reference.
  */
 type Entry = Page & { path?: string; text: string; page: Page; isGuide?: boolean }
 
@@ -110,13 +114,15 @@ function byPage(ranked: readonly Entry[], words: readonly string[], { language, 
   return found
 }
 
-/** Describes the entries of a page. Those whose excerpts are equal share a row. */
+/** Describes the entries of a page. Those whose excerpts are equal share a row, except error codes. */
 function inOneRow(entries: readonly Entry[], words: readonly string[], language: Language): FoundEntry[] {
   const excerpts = entries.map((entry) => ({
     place: { href: entry.href, title: entry.title, path: entry.path ?? '' },
     excerpt: excerptOf(entry.text, entry.title, words, language),
   }))
-  const alike = Map.groupBy(excerpts, ({ place, excerpt }) => excerpt || place.href)
+  const alike = Map.groupBy(excerpts, ({ place, excerpt }) =>
+    place.href.startsWith(CODES) ? `${place.title} ${place.path}` : excerpt || place.href,
+  )
   return [...alike.values()].map((rows) => ({
     excerpt: rows[0]!.excerpt,
     places: rows.map(({ place }) => place),
@@ -124,20 +130,29 @@ function inOneRow(entries: readonly Entry[], words: readonly string[], language:
 }
 
 /**
- * Cuts a text around the first word that was found in it, between words where it has spaces. Words of the title are not
- * looked for, so that the text of a entry found by its title begins at its beginning.
+ * Cuts the line of a text in which a word was found around the first such word, between words where it has spaces. Words of the
+ * title are not looked for, so that the text of an entry found by its title begins at its beginning.
  */
 function excerptOf(text: string, title: string, words: readonly string[], language: Language): string {
   const { before, after } = AROUND[language]
-  const lower = text.toLowerCase()
   const sought = words.filter((word) => !title.toLowerCase().includes(word))
-  const at = Math.min(...sought.map((word) => lower.indexOf(word)).filter((index) => index >= 0))
-  const from = Number.isFinite(at) && at > before ? text.indexOf(' ', at - before) + 1 || at - before : 0
-  const begin = from > at ? at : from
+  const lines = text.split('\n').map((line) => ({ line, at: firstOf(sought, line) }))
+  const { line, at } = lines.find(({ at }) => at >= 0) ??
+    lines.find(({ line }) => line.length >= SHORT[language]) ??
+    lines[0] ?? { line: '', at: -1 }
+  const from = at > before ? line.indexOf(' ', at - before) + 1 || at - before : 0
+  const begin = from > at ? Math.max(at, 0) : from
   const last = begin + before + after
-  const space = text.lastIndexOf(' ', last)
-  const end = last < text.length && space > begin + before ? space : last
-  return `${begin > 0 ? '…' : ''}${text.slice(begin, end)}${end < text.length ? '…' : ''}`
+  const space = line.lastIndexOf(' ', last)
+  const end = last < line.length && space > begin + before ? space : last
+  return `${begin > 0 ? '…' : ''}${line.slice(begin, end)}${end < line.length ? '…' : ''}`
+}
+
+/** The first place of any of these words in a line, and -1 if it has none. */
+function firstOf(words: readonly string[], line: string): number {
+  const lower = line.toLowerCase()
+  const found = words.map((word) => lower.indexOf(word)).filter((index) => index >= 0)
+  return found.length === 0 ? -1 : Math.min(...found)
 }
 
 let kept: { key: string; entries: Entry[] } | undefined
@@ -185,7 +200,7 @@ function apiEntries(language: Language, words: SiteWords): Entry[] {
     const { path, about, introduction, sent, answers } = describeOperation(operation, key)
     const fields = [...(sent?.fields ?? []), ...answers.flatMap((answer) => answer.fields)]
     const described = fields.map(({ name, about }) => (about ? `${name}: ${about}` : name))
-    return entry(section(operation.area), [introduction, ...described].join(' '), {
+    return entry(section(operation.area), [introduction, ...described].join('\n'), {
       href: `/docs/${operation.area}/${operationId(operation)}`,
       title: about,
       path,
@@ -194,7 +209,7 @@ function apiEntries(language: Language, words: SiteWords): Entry[] {
   const messages = WEBHOOKS.map(({ name, title, when, about, answer, schema }) =>
     entry(
       section('notifications'),
-      [when[key], about[key], answer[key], ...Object.keys(schema.shape)].join(' '),
+      [when[key], about[key], answer[key], ...Object.keys(schema.shape)].join('\n'),
       {
         href: `/docs/notifications/${name}`,
         title: title[key],
@@ -209,7 +224,7 @@ function apiEntries(language: Language, words: SiteWords): Entry[] {
     ),
   ].map(({ id, path, about }) => {
     const [, title = path, text = ''] = FIRST_SENTENCE.exec(about[key]) ?? []
-    return entry(section('codes'), text, { href: `/docs/codes#${id}`, title, path })
+    return entry(section('codes'), text, { href: `${CODES}#${id}`, title, path })
   })
   // Both versions of the gateway give the same meaning to a code.
   const distinct = new Map(codes.map((code) => [`${code.title} ${code.path}`, code]))
@@ -224,7 +239,7 @@ function ruleEntries(language: Language, settings: SettingValues): Entry[] {
   return rulesOf(settings, key).map(({ id, title, lines, table }) => ({
     href: `${page.href}#${id}`,
     title,
-    text: inSiteWords([...lines, ...(table?.rows.flat() ?? [])].join(' '), key, words),
+    text: inSiteWords([...lines, ...(table?.rows.flat() ?? [])].join('\n'), key, words),
     page,
   }))
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { filled, inSiteWords } from '../../src/docs/guides/fill.ts'
 import { GUIDES, guideIn, guidePath, linkOf } from '../../src/docs/guides/guides.ts'
-import { readDocument, writeDocument } from '../../src/docs/guides/markdown.ts'
+import { readDocument, sectionsOf, writeDocument } from '../../src/docs/guides/markdown.ts'
 import { programsAt } from '../../src/docs/guides.page.ts'
 import { highlighted } from '../../src/docs/reference/highlight.ts'
 import { OPERATIONS, operationId } from '../../src/docs/reference/openapi.ts'
@@ -241,6 +241,15 @@ describe('the error codes', () => {
     expect(idsIn(one)).toEqual(['payment'])
     expect(one.match(/<tr role="row" id="/g)).toHaveLength(1)
     expect(one).toContain('href="/docs/codes?of=v2&amp;q=1001"')
+    const currentIn = (html: string) => /<a href="([^"]+)" aria-current="true">[^<]+<span>(\d+)</.exec(html)
+    expect(currentIn(one)).toBeNull()
+    expect(currentIn(await read('/docs/codes?q=1001&of=payment'))!.slice(1)).toEqual([
+      '/docs/codes?of=payment&amp;q=1001',
+      '1',
+    ])
+    expect(currentIn(await read('/docs/codes'))![1]).toBe('/docs/codes')
+    // A phone shows the status behind the code, and no column of its own.
+    expect(one).toMatch(/<code>1001<\/code><span class="phone[^"]*"> HTTP \d{3}<\/span><\/td>/)
     const word = await read('/docs/codes?q=SIGNATURE&of=v2')
     expect(idsIn(word)).toEqual(['v2'])
     expect(word).toContain('<input type="hidden" name="of" value="v2">')
@@ -348,6 +357,27 @@ describe('the search', () => {
     expect(byTitle).toContain(`<span class="soft small">${introduction.en.slice(0, 30)}`)
     const byText = await read('/docs/search?q=ambiguous')
     expect(byText).toMatch(/<span class="soft small">…[^\n]{0,40}<mark>ambiguous<\/mark>/i)
+  })
+
+  it('ends an excerpt at its cell or item, and shows one code a row', async () => {
+    const html = (await read('/docs/search?q=refund', 'en')).replaceAll(/<\/?mark>/g, '')
+    const lines = GUIDES.flatMap((name) => sectionsOf(guideIn('en', name))).flatMap(({ text }) =>
+      text.split('\n'),
+    )
+    expect(lines.filter((line) => line !== line.trim())).toEqual([])
+    const section = html
+      .split('<section class="stack">')
+      .slice(1)
+      .find((each) => each.includes('href="/docs/merchant'))!
+    const excerpts = [...section.matchAll(/ class="soft small">(.*?)<\/(?:span|p)>/g)].map(
+      ([, text]) => text!,
+    )
+    expect(excerpts.length).toBeGreaterThan(1)
+    const written = lines.join('\n')
+    for (const excerpt of excerpts) expect(written).toContain(excerpt.replaceAll('…', ''))
+    const codes = await read(`/docs/search?q=${encodeURIComponent('签名')}&page=%2Fdocs%2Fcodes`, 'zh-CN')
+    expect(codes).toContain('href="/docs/codes#c')
+    expect(codes).not.toMatch(/<strong>[^\n]*<\/strong><\/a> · /)
   })
 
   it('is offered at an address without a page, with what its words find', async () => {

@@ -68,7 +68,7 @@ const withCapital = (text: string) => text.charAt(0).toUpperCase() + text.slice(
 /** `marked` keeps texts as they are written, with their entities. */
 const textOf = (token: Token) => ('text' in token ? (token.text as string) : token.raw)
 
-/** Splits a guide at its headings. The first section is above all of them and has no heading. */
+/** Splits a guide at its headings. The first section is above all of them and has no heading. Each text has a line a block or cell. */
 export function sectionsOf({ blocks }: Document): { heading?: Heading; text: string }[] {
   const sections: { heading?: Heading; texts: string[] }[] = [{ texts: [] }]
   for (const block of blocks as MarkedToken[]) {
@@ -77,20 +77,23 @@ export function sectionsOf({ blocks }: Document): { heading?: Heading; text: str
   }
   return sections.map(({ texts, ...section }) => ({
     ...section,
-    text: texts.join(' ').replaceAll(/\s+/g, ' '),
+    text: texts.filter(Boolean).join('\n'),
   }))
 }
 
-/** The words of a block, with those of its lists and tables. */
+const inOneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
+
+/** The words of a block. Each item of a list and each cell of a table has its own line. */
 function wordsOf(block: MarkedToken): string {
   if (block.type === 'list')
-    return block.items.flatMap(({ tokens }) => (tokens as MarkedToken[]).map(wordsOf)).join(' ')
+    return block.items.flatMap(({ tokens }) => (tokens as MarkedToken[]).map(wordsOf)).join('\n')
   if (block.type === 'table')
     return [block.header, ...block.rows]
       .flat()
-      .map(({ tokens }) => plain(tokens))
-      .join(' ')
-  return plain([block])
+      .map(({ tokens }) => inOneLine(plain(tokens)))
+      .filter(Boolean)
+      .join('\n')
+  return inOneLine(plain([block]))
 }
 
 /** Writes the blocks of a guide as HTML. The functions of the writer return HTML. */
