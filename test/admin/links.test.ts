@@ -144,3 +144,19 @@ it('shows the price of each link', async () => {
     messages.en.common.points('73', 73n),
   )
 })
+
+it('marks a link of a test application, whose price is in play points', async () => {
+  const fresh = await (await makePerson(test, { is_admin: true })).signIn()
+  const trial = await makeLink(test, await makeMerchant(test, { isTest: true }), {
+    title: 'Trial',
+    amount: 73n,
+  })
+  const live = await makeLink(test, merchant, { title: 'Live', amount: 73n })
+  const { testMode, playUnit } = messages.en.common
+  const shown = async ({ slug }: { slug: string }) => {
+    const text = textOf(/<main.*<\/main>/s.exec((await fresh.get(`${PAGE}?q=${slug}`)).body)![0])
+    return [testMode, `73 ${playUnit(73n)}`].map((part) => text.includes(part))
+  }
+  expect(await shown(trial)).toEqual([true, true])
+  expect(await shown(live)).toEqual([false, false])
+})

@@ -8,9 +8,12 @@ import { banMember, type MemberSort, searchMembers } from '../../src/accounts/me
 import { turnOnSecondFactor } from '../../src/accounts/security/second-factor.ts'
 import { newTotpSecret, stepAt, totpCode } from '../../src/accounts/security/totp.ts'
 import { recordRefusal } from '../../src/core/refusals.ts'
+import { openPlayWallet } from '../../src/payment/orders/test-mode.ts'
 import { makePerson, type Person, signIn } from '../harness/cast.ts'
 import { anotherProcess, type Browser, browser, type TestApp, useTestApp } from '../harness/harness.ts'
+import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
+import { payOrder, placeOrder } from '../harness/orders.ts'
 import { rowOf, rowsOf, setRows } from '../harness/rows.ts'
 import {
   authorizationUrl,
@@ -181,6 +184,23 @@ describe('members', () => {
       `/admin/apps/${party.client_id}`,
     ])
       expect([part, body.includes(part)]).toEqual([part, true])
+  })
+
+  it('show which applications and last orders are tests', async () => {
+    const trial = await makeMerchant(test, { isTest: true })
+    const live = await makeMerchant(test)
+    const buyer = await makePerson(test, { points: 1_000n })
+    await openPlayWallet(test.db, buyer.id)
+    const [played, paid] = [await placeOrder(trial), await placeOrder(live)]
+    for (const order of [played, paid]) await payOrder(test, order, buyer)
+    const isMarked = async (person: Pick<Person, 'id'>, href: string) => {
+      const { body } = await admin.get(pathOf(person))
+      return new RegExp(`href="${href}">.*`).exec(body)![0].includes(messages.en.common.testMode)
+    }
+    expect(await isMarked(trial.owner, `/admin/payment-applications/${trial.payment_id}`)).toBe(true)
+    expect(await isMarked(live.owner, `/admin/payment-applications/${live.payment_id}`)).toBe(false)
+    expect(await isMarked(buyer, `/admin/orders/${played.transaction_id}`)).toBe(true)
+    expect(await isMarked(buyer, `/admin/orders/${paid.transaction_id}`)).toBe(false)
   })
 })
 

@@ -48,7 +48,7 @@ export async function paymentAppsOf(db: Db, user_id: bigint) {
     .where('applicant_id', '=', user_id)
     .orderBy('id', 'desc')
     .limit(APPS_MAX)
-    .select(['payment_id', 'name', 'status'])
+    .select(['payment_id', 'name', 'status', 'book'])
     .execute()
 }
 
@@ -67,6 +67,6 @@ export async function lastOrdersOf(db: Db, user_id: bigint) {
       'orders.status',
       'orders.created_at',
     ])
-    .select(['orders.paid_at', 'orders.expires_at', 'app.name as app_name'])
+    .select(['orders.paid_at', 'orders.expires_at', 'orders.book', 'app.name as app_name'])
     .execute()
 }
