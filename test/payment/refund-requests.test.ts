@@ -72,6 +72,10 @@ it('a request is accepted by the refund that an administrator confirms, once', a
   expect(textOf((await owner.get(page)).body)).toContain(
     `${messages.en.merchantOrders.events.refundAsked} · 50 points Arrived torn`,
   )
+  const held = (await balanceOf(test.db, merchant.owner.id)).toLocaleString('en')
+  expect(textOf((await admin.get(ADMIN_PATH)).body)).toContain(
+    messages.en.console.refundDecisions.holds(merchant.owner.username, held),
+  )
   const asked = messages.en.account.refundAsked('50')
   const rowsAsked = async () =>
     Promise.all(

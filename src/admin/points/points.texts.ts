@@ -269,5 +269,8 @@ export const refundDecisions = {
     en: `${pointsOf(left)} of this order can be refunded: ${wallet} from ${payee}, ${fee} from the fee.`,
     zh: `此订单还可退 ${left} ${POINTS}：${payee} 承担 ${wallet}，手续费退还 ${fee}。`,
   }),
-  holds: (have: string) => ({ en: `That wallet has ${have}.`, zh: `该钱包现有 ${have}。` }),
+  holds: (payee: string, have: string) => ({
+    en: `@${payee}’s wallet has ${have}.`,
+    zh: `@${payee} 的钱包现有 ${have}。`,
+  }),
 } satisfies Texts

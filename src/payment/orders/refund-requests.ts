@@ -236,6 +236,7 @@ export async function listRefundRequests(
     .innerJoin('payment_apps as app', 'app.id', 'orders.app_id')
     .innerJoin('users as asker', 'asker.id', 'request.asked_by')
     .innerJoin('users as payer', 'payer.id', 'orders.payer_id')
+    .innerJoin('users as payee', 'payee.id', 'orders.payee_id')
     .leftJoin('users as decider', 'decider.id', 'request.decided_by')
     .where('request.status', isOpen ? '=' : '<>', 'open')
     .orderBy('request.id', isOpen ? 'asc' : 'desc')
@@ -244,6 +245,7 @@ export async function listRefundRequests(
     .select(['request.answer', 'request.decided_at', 'request.order_id', 'orders.transaction_id'])
     .select(['orders.description', 'orders.amount as order_amount', 'app.name as app_name', 'app.payment_id'])
     .select(['asker.username as asker', 'payer.username as payer', 'decider.username as decider'])
+    .select('payee.username as payee')
   if (after !== undefined) query = query.where('request.id', isOpen ? '>' : '<', after)
   return query.execute()
 }
