@@ -58,7 +58,7 @@ describe('the figures', () => {
     expect(await readToday(test.db, { now, zone: 'Asia/Shanghai' })).toMatchObject({
       ...{ payments: 2, paid: 1_200n, given_back: 500n, fees: 35n, is_partial: false, paid_before: 0n },
     })
-    expect(await page()).toContain(`${t.paid} 1,200 points ${t.payments('2', 2)}`)
+    expect(await page()).toContain(`${t.paid} · ${t.payments('2', 2)} 1,200 points`)
     // Before the first check, the figure is unknown.
     expect(await page()).not.toContain(t.circulating)
     await keepProof(test.deps)
@@ -99,7 +99,11 @@ describe('what waits', () => {
     const text = await page()
     expect(text).toContain(`${t.allWell} ${t.nothing}`)
     await test.db.deleteFrom('last_backup').execute()
-    expect(await page()).toContain(`${t.warnings(1)} ${t.waiting} ${t.backup} ${t.backupNone}`)
+    const warned = await page()
+    expect(warned).toContain(`${t.warnings(1)} ${t.waiting} ${t.backup} ${t.backupNone}`)
+    // The list of health has all others.
+    expect(warned.split(t.backupNone)).toHaveLength(2)
+    expect(warned.slice(warned.indexOf(t.health))).toContain(`${t.books} ${t.booksSound}`)
   })
 
   it('is counted on the page and in the navigation, and leads to its queue', async () => {

@@ -12,11 +12,11 @@ export const dashboard = {
     zh: `${count} 笔`,
   }),
   onYesterday: (percent: string) => ({
-    en: `${percent}% on yesterday at this time`,
+    en: `${percent}% on this time yesterday`,
     zh: `较昨天同时段 ${percent}%`,
   }),
   untilNow: (points: string) => ({
-    en: `Yesterday at this time: ${points}`,
+    en: `This time yesterday: ${points}`,
     zh: `昨天同时段为 ${points}`,
   }),
   signedIn: { en: 'Signed in today', zh: '今日登录' },
