@@ -74,7 +74,7 @@ export const settings = {
   },
   groups: {
     brand: { en: 'Brand', zh: '品牌' },
-    payments: { en: 'Payments and fees', zh: '付款与手续费' },
+    payments: { en: 'Payments', zh: '付款' },
     transfers: { en: 'Transfers', zh: '转账' },
     mandates: { en: 'Mandates', zh: '预授权扣款' },
     links: { en: 'Payment links', zh: '收款链接' },

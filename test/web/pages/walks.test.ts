@@ -577,6 +577,17 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     expect(tab!.x + tab!.width).toBeLessThanOrEqual(PHONE.width)
   })
 
+  test.each(LANGUAGES)('the groups of settings fit a desk: %s', async (language) => {
+    const page = await openWalk('admin', language, { viewport: { width: 1280, height: 780 } })
+    await page.goto(`${world.test.url}/admin/settings?area=signIn`)
+    // The group with the longest name is the current one, whose letters are bold. The last one ends where the head of the page does.
+    const ends = await page
+      .locator(':is(.page-head, .tabs li:last-child)')
+      .evaluateAll((found) => found.map((each) => each.getBoundingClientRect().right))
+    expect(ends).toHaveLength(2)
+    expect(ends[1]).toBeLessThanOrEqual(ends[0]!)
+  })
+
   test('a page that waits for another device turns into the receipt', async () => {
     const page = await openWalk('buyer', 'en')
     const { path, pay: payFor } = await world.order('18')
