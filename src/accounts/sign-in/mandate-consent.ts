@@ -38,7 +38,10 @@ export type OfferShown = {
 }
 
 /** The offer on a consent page, or why the member cannot accept it, in the reader's language. */
-export type OfferOrReason = OfferShown | { shop: OfferShown['shop']; reason: { title: string; text: string } }
+export type OfferOrReason =
+  | OfferShown
+  /** `isWhole` says that the title needs no words before it. */
+  | { shop: OfferShown['shop']; reason: { title: string; text: string; isWhole: boolean } }
 
 /** The mandate that an authorization request names. */
 export type AskedMandate = {

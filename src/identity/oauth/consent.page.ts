@@ -37,7 +37,9 @@ declare module '../../web/views.ts' {
     'identity/oauth/consent-owner': Pick<ConsentFacts, 'app' | 'members' | 'ownerUrl'> & { isJoint?: boolean }
     'identity/oauth/consent-notes': Pick<ConsentFacts, 'app'> & { isJoint?: boolean }
     'identity/oauth/consent-destination': { redirect: ConsentRedirect }
-    'identity/oauth/consent-sees': Pick<ConsentFacts, 'user' | 'customGroups' | 'listsApps'>
+    'identity/oauth/consent-sees': Pick<ConsentFacts, 'user' | 'customGroups' | 'listsApps'> & {
+      isJoint?: boolean
+    }
     'identity/oauth/consent-may': {
       user: ConsentFacts['user']
       scopes: string[]

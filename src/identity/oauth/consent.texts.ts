@@ -62,6 +62,8 @@ export const consent = {
     en: 'Revoke it at any time under',
     zh: '可随时撤销：',
   },
+  /** The same of charges and of the sign-in. The names of two pages follow. */
+  revokeEach: { en: 'Revoke either at any time under', zh: '可随时分别撤销：' },
   couldRegister: {
     en: 'It could create applications in your name. You are notified of each one, and can delete it under',
     zh: '它还可以以你的名义创建应用，每次都会通知你。你可以在这里删除：',
@@ -74,6 +76,7 @@ export const consent = {
     en: 'Continue only if you have just started this in that program yourself. Another program on this device could take its place, so you are asked each time.',
     zh: '仅在你刚刚亲自在该程序中发起登录时继续。本设备上的其他程序可能冒充它，因此每次都会询问。',
   },
+  owner: { en: 'Owner', zh: '所有者' },
   about: { en: 'About', zh: '简介' },
   homepage: { en: 'Homepage', zh: '主页' },
   since: { en: 'Created', zh: '创建于' },
@@ -90,7 +93,7 @@ export const consents = {
   number: (id: string) => ({ en: `number\u00a0${id}`, zh: `编号 ${id}` }),
   may: { en: 'It may also', zh: '它还可以' },
   lookUpAgain: {
-    en: 'It may read this again for 30 days',
+    en: 'It may read this again for 30 days after sign-in',
     zh: '登录后 30 天内可再次读取',
   },
   registerApps: { en: 'Create and list applications in your name', zh: '以你的名义创建和查看应用' },

@@ -25,8 +25,8 @@ declare module '../../web/views.ts' {
         icon: Icon
         /** How many of one day say the same, one after the other. */
         count: number
-        /** The IP address of a sign-in in a new browser. */
-        address: string | undefined
+        /** What the list says in place of the text of the mail. */
+        brief: string | undefined
       })[]
       /** Whether the member gets them by email. */
       hasMail: boolean
@@ -56,7 +56,7 @@ export async function alertPages(app: FastifyInstance, deps: Core): Promise<void
       link: linkOf(alert),
       tone: toneOf(alert),
       icon: iconOf(alert),
-      address: alert.kind === 'new_browser' ? (alert.facts as { ip?: string }).ip : undefined,
+      brief: briefOf(alert, request.locale),
     }))
     return reply.page('payment/alerts/alerts', {
       alerts,
@@ -75,6 +75,18 @@ export async function alertPages(app: FastifyInstance, deps: Core): Promise<void
     const count = await markRead(deps.db, user.id, mark)
     return reply.done(PAGE, { text: request.locale.t.alerts.read(Number(count)) })
   })
+}
+
+/** Returns what the title of an alert leaves open, where that is less than the text of its mail. */
+function briefOf({ kind, facts }: Alert, { t, language }: Locale): string | undefined {
+  const { ip, purpose, count } = writtenFacts(facts, language) as {
+    ip?: string
+    purpose?: string
+    count?: string
+  }
+  if (kind === 'new_browser') return ip && t.alerts.fromAddress(ip)
+  if (kind === 'mandate_charged') return purpose
+  return kind === 'mandate_digest' && count && purpose ? t.alerts.chargesFor(count, purpose) : undefined
 }
 
 type Alert = Awaited<ReturnType<typeof readAlerts>>[number]

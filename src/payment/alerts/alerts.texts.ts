@@ -119,6 +119,11 @@ export const alerts = {
   noMail: { en: 'Confirm your email address to get these by email', zh: '验证邮箱后，也会发送邮件' },
   /** A sign-in in a new browser, below its name. */
   fromAddress: (ip: string) => ({ en: `From ${ip}`, zh: `来自 ${ip}` }),
+  /** The charges of a day, below their sum. */
+  chargesFor: (count: string, purpose: string) => ({
+    en: `${count} ${counted(Number(count), 'charge', 'charges')} · ${purpose}`,
+    zh: `${count} 次 · ${purpose}`,
+  }),
   times: (count: number) => ({ en: `${count} times`, zh: `${count} 次` }),
   nothing: { en: 'No alerts', zh: '暂无提醒' },
   nothingText: {

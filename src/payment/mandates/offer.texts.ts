@@ -7,10 +7,10 @@ type FirstCharge = [formatted: string, amount: bigint, isFixed: boolean, from: s
 
 function firstOf(...[formatted, amount, isFixed, from]: FirstCharge) {
   const points = { en: `${formatted} ${counted(amount, POINT, POINTS)}`, zh: `${formatted} ${POINTS}` }
-  return {
-    en: `${isFixed ? '' : 'up to '}${points.en}, ${from === undefined ? 'from now on' : `from ${from} on`}`,
-    zh: `${from === undefined ? '允许后随时可能' : `${from} 起`}，${isFixed ? '' : '最多 '}${points.zh}`,
-  }
+  const most = { en: `${isFixed ? '' : 'up to '}${points.en}`, zh: `${isFixed ? '' : '最多 '}${points.zh}` }
+  return from === undefined
+    ? { en: `${most.en}, at once or later`, zh: `${most.zh}，允许后即可扣` }
+    : { en: `${most.en}, from ${from} on`, zh: `${from} 起，${most.zh}` }
 }
 
 export const mandateOffer = {
@@ -29,8 +29,8 @@ export const mandateOffer = {
   firstCharge: { en: 'First charge', zh: '首次扣款' },
   /** The same beside the most of each charge. */
   firstFrom: (from: string | undefined) => ({
-    en: from === undefined ? 'from now on' : `from ${from} on`,
-    zh: from === undefined ? '允许后随时' : `${from} 起`,
+    en: from === undefined ? 'at once or later' : `from ${from} on`,
+    zh: from === undefined ? '允许后即可扣' : `${from} 起`,
   }),
   eachCharge: { en: 'Each charge', zh: '每次扣款' },
   upToEach: (formatted: string) => ({ en: `up to ${formatted}`, zh: `最多 ${formatted}` }),
@@ -40,10 +40,17 @@ export const mandateOffer = {
   most: { en: 'Most in total', zh: '累计最多' },
   balance: { en: 'Balance', zh: '当前余额' },
   playBalance: { en: 'Play balance', zh: '虚拟余额' },
-  month: { en: 'With all my mandates', zh: '全部预授权合计' },
+  /** The title of the fold that holds the rest of the sums. */
+  balanceOf: (formatted: string, amount: bigint) => ({
+    en: `Balance ${formatted} ${counted(amount, POINT, POINTS)}`,
+    zh: `当前余额 ${formatted} ${POINTS}`,
+  }),
+  playBalanceOf: (formatted: string) => ({ en: `Play balance ${formatted}`, zh: `虚拟余额 ${formatted}` }),
+  /** What all mandates of the member could take in a month, and how much is allowed. */
+  month: { en: 'Your monthly limit', zh: '每月限额' },
   ofAllowed: (all: string, allowed: string) => ({
-    en: `${all} of ${allowed} a month`,
-    zh: `每月 ${all}，上限 ${allowed}`,
+    en: `${all} of ${allowed} used`,
+    zh: `已用 ${all}，共 ${allowed}`,
   }),
   as: { en: 'You pay as', zh: '付款账号' },
   withToken: {
@@ -59,12 +66,11 @@ export const mandateOffer = {
     en: 'If your balance is too low, a charge is refused, and you owe nothing. Pause or revoke this at any time under',
     zh: '余额不足时扣款会被拒绝，你不会欠款。可随时暂停或撤销：',
   },
-  /** The two sentences of `revoke` where they are apart. */
+  /** The first sentence of `revoke`. */
   owesNothing: {
     en: 'If your balance is too low, a charge is refused, and you owe nothing.',
     zh: '余额不足时扣款会被拒绝，你不会欠款。',
   },
-  revokeShort: { en: 'Pause or revoke it at any time under', zh: '可随时暂停或撤销：' },
   lower: { en: 'Allow less', zh: '调低限额' },
   lowerText: { en: 'You can allow less than the shop asks for.', zh: '你可以只允许更少的额度。' },
   chargeMax: { en: 'Most each time', zh: '每次最多' },
@@ -208,6 +214,14 @@ export const mandateOffer = {
       },
     },
   },
+  /** In place of `charge_max` where the trust level of the member allows no charges. */
+  noneAtLevel: (level: number) => ({
+    en: `You cannot allow charges at trust level ${level}`,
+    zh: `信任等级 ${level} 不能允许扣款`,
+  }),
+  noneAtLevelText: { en: 'Nothing was allowed.', zh: '没有允许任何扣款。' },
+  /** The same on the consent page of a sign-in. */
+  canSignIn: { en: 'You can still sign in.', zh: '你仍可以登录。' },
   limit: (formatted: string) =>
     formatted === '0'
       ? { en: 'You cannot allow any charges now.', zh: '你目前不能允许任何扣款。' }

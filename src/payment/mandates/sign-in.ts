@@ -1,5 +1,6 @@
 /** Mandates that members allow while signing in to an OAuth application: spec/mandates 2.4. */
 import { sql } from 'kysely'
+import { sessionOf } from '../../accounts/session/session.ts'
 import type { MandateConsents } from '../../accounts/sign-in/mandate-consent.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
@@ -33,11 +34,15 @@ export function openMandateConsents(deps: Core): MandateConsents {
       if (!('fault' in shown)) return shown
       const { fault } = shown
       if (fault === 'terms' || fault === 'out_of_date' || fault === 'not_fresh') throw outOfDate()
-      const { states, limit } = request.locale.t.mandateOffer
+      const { states, limit, noneAtLevel, canSignIn } = request.locale.t.mandateOffer
+      const shop = await findShop(db, mandate.app_id)
+      if (fault === 'charge_max' && shown.limit === 0n) {
+        const title = noneAtLevel(sessionOf(request).user.trust_level)
+        return { shop, reason: { title, text: canSignIn, isWhole: true } }
+      }
       const { title, text } = states[fault]
       const possible = 'limit' in shown ? [limit(request.locale.points(shown.limit))] : []
-      const reason = { title, text: joinSentences([text, ...possible]) }
-      return { shop: await findShop(db, mandate.app_id), reason }
+      return { shop, reason: { title, text: joinSentences([text, ...possible]), isWhole: false } }
     },
 
     async accepting(request, mandate_id, client_id) {

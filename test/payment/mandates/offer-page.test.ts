@@ -5,7 +5,7 @@ import { revokeOwn } from '../../../src/payment/mandates/acts.ts'
 import { findMandate } from '../../../src/payment/mandates/mandates.ts'
 import type { OfferedTerms } from '../../../src/payment/mandates/offers.ts'
 import { secretKeyOf } from '../../../src/payment/signing/hmac.ts'
-import { makePerson, type Person, setFrozen } from '../../harness/cast.ts'
+import { changePerson, makePerson, type Person, setFrozen } from '../../harness/cast.ts'
 import { type Browser, browser, setSetting, useTestApp } from '../../harness/harness.ts'
 import {
   decideRight,
@@ -194,6 +194,11 @@ describe('terms', () => {
     const dear = await client.get(await offered({ caps: { amount: 2_001n } }))
     expect(textOf(dear.body)).toContain(t.states.charge_max.title)
     expect(textOf(dear.body)).toContain(t.limit('2,000'))
+    await changePerson(test, alice, { trust_level: 0 })
+    const none = textOf((await client.get(await offered())).body)
+    await changePerson(test, alice, { trust_level: 2 })
+    expect(none).toContain(`${t.noneAtLevel(0)} ${t.noneAtLevelText}`)
+    expect(none).not.toContain(t.limit('0'))
   })
 
   it('stand beside those of the mandate that they replace', async () => {

@@ -250,8 +250,16 @@ describe('the page', () => {
     expect(words).toContain(
       `${most} ${messages.en.ownMandates.purpose} Daily <tea> ${t.eachCharge} ${t.upToEach('100')} ${t.firstCharge} ${t.firstFrom(undefined)} ${t.days}`,
     )
-    expect(words).toContain(`${t.most} 3,000 ${t.withToken} ${t.revokeShort} ${mandates.own} .`)
-    expect(words).toContain(`${t.balance} 5,000 ${t.month} ${t.ofAllowed('250', '10,000')} ${t.owesNothing}`)
+    expect(words).toContain(`${t.most} 3,000 ${t.withToken} ${t.balanceOf('5,000', 5000n)}`)
+    expect(words).toContain(`${t.month} ${t.ofAllowed('250', '10,000')} ${t.owesNothing}`)
+    // One line says where to revoke both. What a first glance needs not is folded away at the end.
+    const { authorisedApps, trustLevel } = messages.en.common
+    expect(words).toContain(`${identity.consent.revokeEach} ${mandates.own} and ${authorisedApps} .`)
+    const [head, more] = words.split(identity.consent.details)
+    for (const folded of [messages.en.consents.lookUpAgain, `· ${trustLevel(2)}`]) {
+      expect(head).not.toContain(folded)
+      expect(more).toContain(folded)
+    }
     const answersIn = ({ consent }: typeof identity) =>
       `${consent.deny} ${consent.allowBoth} ${consent.signInOnlyLink}`
     expect(words).toContain(answersIn(identity))
@@ -412,7 +420,7 @@ describe('the other answers', () => {
     expect(await consents.selectAll().execute()).toEqual([])
   })
 
-  const { states } = messages.en.mandateOffer
+  const { states, noneAtLevel, canSignIn } = messages.en.mandateOffer
   const { consent } = messages.en.identity
   it.each([
     ['payments_paused', () => setSetting(test, 'payments_read_only', 'on')],
@@ -422,13 +430,14 @@ describe('the other answers', () => {
     ['wallet_frozen', () => setFrozen(test, alice)],
     ['charge_max', () => changePerson(test, alice, { trust_level: 0 })],
   ] as const)('are the only ones in the state %s', async (state, act) => {
-    const reason = states[state].title
+    const reason = state === 'charge_max' ? noneAtLevel(0) : states[state].title
     const [kept, refused] = [await offered(), await offered()]
     const before = await ask(kept)
     await act()
     try {
       const page = await ask(kept)
       expectPage(page, 200, reason)
+      if (state === 'charge_max') expect(textOf(page.body)).toContain(`${reason} ${canSignIn}`)
       expect(textOf(page.body)).toContain(`${consent.deny} ${consent.signInOnly}`)
       expect(page.body).not.toContain('value="charge"')
       const late = await answer(before, 'charge')
