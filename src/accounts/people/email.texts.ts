@@ -12,9 +12,9 @@ export const letter = {
   browser: { en: 'Browser', zh: '浏览器' },
   address: { en: 'IP address', zh: 'IP 地址' },
   inZone: (time: string, zone: string) => ({ en: `${time} (${zone})`, zh: `${time}（${zone}）` }),
-  expires: (minutes: number, until: string) => ({
-    en: `The link works once, for ${minutes} minutes, until ${until}.`,
-    zh: `链接只能使用一次，有效期 ${minutes} 分钟，至 ${until}。`,
+  expires: (until: string) => ({
+    en: `The link works once, until ${until}.`,
+    zh: `链接只能使用一次，有效期至 ${until}。`,
   }),
   copyHint: {
     en: 'If the button does not open, copy this address into your browser:',

@@ -91,7 +91,7 @@ export async function enqueueMail(tx: Tx, deps: MailDeps, mail: Mail): Promise<v
     .execute()
 }
 
-async function writeLetter({ config, settings, clock }: MailDeps, mail: Mail): Promise<Letter> {
+async function writeLetter({ config, settings }: MailDeps, mail: Mail): Promise<Letter> {
   const { language, content, link, useless_at } = mail
   const values = await settings.read()
   const words = siteWords(values, language)
@@ -101,9 +101,8 @@ async function writeLetter({ config, settings, clock }: MailDeps, mail: Mail): P
   const { at, facts = [], answers = [], button, isAlarm = false, note } = content
   const { plain } = makeTimes(dateTag(language), values.time_zone)
   const timeOf = (moment: Date) => texts.inZone(plain(moment), zoneName(values.time_zone, language))
-  // A mail is read at any time, so it names the moment beside the minutes, and both only here.
-  const minutesTo = (moment: Date) => Math.round((moment.getTime() - clock().getTime()) / 60_000)
-  const expires = useless_at && texts.expires(minutesTo(useless_at), timeOf(useless_at)[key])
+  // A mail is read at any time, so it names the moment, and only here.
+  const expires = useless_at && texts.expires(timeOf(useless_at)[key])
   const notes = [expires, note].filter((text) => text !== undefined)
   return {
     language,

@@ -189,8 +189,8 @@ export const mails = {
     'sign_in.link_used': {
       subject: { en: 'A one-time link was used to sign in', zh: '有人用一次性链接登录了你的账号' },
       text: {
-        en: 'An operator of this site created a one-time sign-in link for your account, and it was used. If you did not ask for it, tell an administrator, too.',
-        zh: '本站运维人员为你的账号生成了一次性登录链接，且该链接已被使用。如果不是你要求的，也请告知管理员。',
+        en: 'An operator of this site created a one-time sign-in link for your account, and it was used. If you did not ask for it, tell an administrator.',
+        zh: '本站运维人员为你的账号生成了一次性登录链接，且该链接已被使用。如果不是你要求的，请告知管理员。',
       },
     },
     'sign_in.new_browser': {

@@ -63,7 +63,7 @@ export const consent = {
     zh: '可随时撤销：',
   },
   /** The same of charges and of the sign-in. The names of two pages follow. */
-  revokeEach: { en: 'Revoke either at any time under', zh: '可随时分别撤销：' },
+  revokeEach: { en: 'Revoke under', zh: '可随时分别撤销：' },
   couldRegister: {
     en: 'It could create applications in your name. You are notified of each one, and can delete it under',
     zh: '它还可以以你的名义创建应用，每次都会通知你。你可以在这里删除：',
@@ -77,6 +77,7 @@ export const consent = {
     zh: '仅在你刚刚亲自在该程序中发起登录时继续。本设备上的其他程序可能冒充它，因此每次都会询问。',
   },
   owner: { en: 'Owner', zh: '所有者' },
+  use: { en: 'Use', zh: '使用情况' },
   about: { en: 'About', zh: '简介' },
   homepage: { en: 'Homepage', zh: '主页' },
   since: { en: 'Created', zh: '创建于' },

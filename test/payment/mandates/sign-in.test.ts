@@ -238,6 +238,27 @@ describe('a mandate', () => {
 
 describe('the page', () => {
   const { mandateOffer: t, identity, mandates } = messages.en
+  it('folds away at the end what a first glance needs not, of a reviewed application only', async () => {
+    const headOf = (body: string) => textOf(body).split(identity.consent.details)
+    const level = `· ${messages.en.common.trustLevel(2)}`
+    const [unreviewed] = headOf((await ask(await offered())).body)
+    expect(unreviewed).toContain(level)
+    const setReviewed = (reviewed_at: Date | null) =>
+      test.db
+        .updateTable('oauth_apps')
+        .set({ reviewed_at, reviewed_by: reviewed_at && alice.id })
+        .where('client_id', '=', party.client_id)
+        .execute()
+    await setReviewed(test.clock.now())
+    const [head, more] = headOf((await ask(await offered())).body)
+    await setReviewed(null)
+    for (const folded of [messages.en.consents.lookUpAgain, level]) {
+      expect(head).not.toContain(folded)
+      expect(more).toContain(folded)
+    }
+    expect(more).toContain(` ${identity.consent.use} `)
+  })
+
   it('shows sign-in and charges together, with three answers', async () => {
     const { body } = await ask(await offered({ purpose: 'Daily <tea>', with_token: true }))
     const words = textOf(body)
@@ -252,14 +273,9 @@ describe('the page', () => {
     )
     expect(words).toContain(`${t.most} 3,000 ${t.withToken} ${t.balanceOf('5,000', 5000n)}`)
     expect(words).toContain(`${t.month} ${t.ofAllowed('250', '10,000')} ${t.owesNothing}`)
-    // One line says where to revoke both. What a first glance needs not is folded away at the end.
-    const { authorisedApps, trustLevel } = messages.en.common
+    // One line says where to revoke both.
+    const { authorisedApps } = messages.en.common
     expect(words).toContain(`${identity.consent.revokeEach} ${mandates.own} and ${authorisedApps} .`)
-    const [head, more] = words.split(identity.consent.details)
-    for (const folded of [messages.en.consents.lookUpAgain, `· ${trustLevel(2)}`]) {
-      expect(head).not.toContain(folded)
-      expect(more).toContain(folded)
-    }
     const answersIn = ({ consent }: typeof identity) =>
       `${consent.deny} ${consent.allowBoth} ${consent.signInOnlyLink}`
     expect(words).toContain(answersIn(identity))

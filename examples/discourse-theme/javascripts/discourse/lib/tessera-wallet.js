@@ -17,7 +17,7 @@ const TEXTS = {
     frozen: 'This wallet is frozen',
     loading: 'Loading…',
     times: (/** @type {string} */ zone) => `Times in ${zone}`,
-    hide: 'Hide here',
+    hide: 'Hide wallet',
     states: {
       signIn: ['Sign in to see your wallet', 'Sign in'],
       other: ['Your wallet is open for another member', 'Switch'],
@@ -37,7 +37,7 @@ const TEXTS = {
     frozen: '钱包已冻结',
     loading: '读取中…',
     times: (/** @type {string} */ zone) => `时间均为${zone}`,
-    hide: '不在论坛显示',
+    hide: '隐藏钱包',
     states: {
       signIn: ['登录后查看钱包', '登录'],
       other: ['钱包当前登录的是另一个账号', '切换'],
