@@ -80,9 +80,9 @@ describe('a trial', () => {
     const { body: answer } = await userinfo(test, tokens.access_token)
     expect(learned).toEqual(answer)
     // The page shows the member first, and each claim of either answer once.
-    expect(text.indexOf(`@${answer.username} · `)).toBeLessThan(text.indexOf('<table'))
+    expect(text.indexOf(`@${answer.username} · `)).toBeLessThan(text.indexOf('<dl'))
     expect(text).toContain(messages.en.common.trustLevel(answer.trust_level as number))
-    const rows = [...text.matchAll(/class="what brief"><code>(\w+)</g)].map(([, name]) => name)
+    const rows = [...text.matchAll(/<dt><code>(\w+)</g)].map(([, name]) => name)
     expect(rows.sort()).toEqual([...new Set([...Object.keys(claims!), ...Object.keys(answer)])].sort())
     expect(text).toContain(`form="trial">${t.again}</button>`)
     // Copy takes no width from the lines.

@@ -20,8 +20,6 @@ const SCOPES = ['profile', 'email', 'groups'] as const
 /** Long enough to read the consent page and to sign in again. */
 const TRIAL_MS = 600_000
 
-/** What says something about the member: the claims of the ID token, and the userinfo answer. */
-const SOURCES = ['claims', 'userinfo'] as const
 /** The claims that are times. */
 const TIMES = ['auth_time', 'iat', 'exp']
 
@@ -44,8 +42,8 @@ export type TrialResult = {
   rows?: ClaimRow[]
 }
 
-/** A claim with its value as text, and where a program finds it. `time` is set for a claim in seconds since 1970. */
-type ClaimRow = { name: string; value: string; time?: Date; sources: (typeof SOURCES)[number][] }
+/** A claim with its value as text. Those that are not in the ID token are in the userinfo answer only. `time` is set for a claim in seconds since 1970. */
+type ClaimRow = { name: string; value: string; time?: Date; isInIdToken: boolean }
 
 declare module '../../web/views.ts' {
   interface PageData {
@@ -208,6 +206,6 @@ function rowsOf(claims: object, member: object): ClaimRow[] {
     name,
     value: Array.isArray(value) ? value.join(', ') : String(value),
     ...(TIMES.includes(name) ? { time: new Date(Number(value) * 1_000) } : {}),
-    sources: SOURCES.filter((source) => name in { claims, userinfo: member }[source]),
+    isInIdToken: name in claims,
   }))
 }
