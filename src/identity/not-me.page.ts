@@ -61,7 +61,7 @@ async function showPage(request: FastifyRequest, reply: FastifyReply, deps: Core
     action: NOT_ME,
     fields: { token },
     button: has_password ? notMe.lock : notMe.signOut,
-    isDanger: false,
+    isDanger: true,
     cancel: '/',
   })
 }

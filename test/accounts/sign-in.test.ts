@@ -226,6 +226,9 @@ describe('throttling', () => {
     const blocked = await trySignIn(alice.username, alice.password)
     expect(blocked.status).toBe(429)
     expect(blocked.headers['retry-after']).toBe('30')
+    // No button leads on before then.
+    expect(blocked.body).not.toContain('class="primary big block"')
+    expect(guesses.find(({ status }) => status === 401)?.body).toContain('class="primary big block"')
     test.clock.advance(30_000)
     expect((await trySignIn(alice.username, 'one more guess')).status).toBe(401)
     expect((await trySignIn(alice.username, alice.password)).headers['retry-after']).toBe('60')

@@ -50,6 +50,9 @@ const charge = (mandate_id: string, amount: bigint) =>
   chargedOr(makeChargeMandate(test.deps)(chargeOf(merchant, mandate_id, amount)))
 const days = (count: number) => test.clock.advance(count * DAY_MS)
 
+/** What the mandates of the harness are for. */
+const PURPOSE = 'A service'
+
 /** Lets two processes look twice, and returns the alerts since the last call, without the acceptance. */
 async function told(): Promise<unknown[]> {
   for (let n = 0; n < 2; n += 1)
@@ -107,10 +110,19 @@ it('each charge of a fixed mandate at once, and of others once the day is over',
   const letter = test.deps.secrets.decrypt(mailContext(mail!.recipient), mail!.text_encrypted!)
   expect(letter).toContain(`/payment/pay/${charged.transaction_id}`)
   expect(letter).toContain(messages.en.alerts.balanceAfter)
+  const { mails, chargesFor } = messages.en.alerts
+  // The list gives the purpose only. The rest is in the title.
+  const { subject } = mails.mandate_charged({ app: '', points: '300', purpose: PURPOSE })
+  expect(textOf((await (await alice.signIn()).get('/account/alerts')).body)).toContain(
+    `${subject} ${PURPOSE} `,
+  )
   days(1)
   expect(await told()).toEqual([
     ['digest', { day: expect.stringMatching(/^2026-/), count: '2', points: '50' }],
   ])
+  expect(textOf((await (await alice.signIn()).get('/account/alerts')).body)).toContain(
+    chargesFor('2', PURPOSE),
+  )
   expect(await rowsOf(test, 'charge_notices')).toEqual([])
 })
 
