@@ -248,8 +248,8 @@ describe('the error codes', () => {
       '1',
     ])
     expect(currentIn(await read('/docs/codes'))![1]).toBe('/docs/codes')
-    // A phone shows the status behind the code, and no column of its own.
-    expect(one).toMatch(/<code>1001<\/code><span class="phone[^"]*"> HTTP \d{3}<\/span><\/td>/)
+    // The status is behind the code, and has no column of its own.
+    expect(one).toMatch(/<code>1001<\/code><span class="soft"> HTTP \d{3}<\/span><\/td>/)
     const word = await read('/docs/codes?q=SIGNATURE&of=v2')
     expect(idsIn(word)).toEqual(['v2'])
     expect(word).toContain('<input type="hidden" name="of" value="v2">')
