@@ -5,7 +5,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { textsFor } from '../../examples/shop/texts.js'
 import { brandStyle } from '../../src/core/brand.ts'
 import { sharedChromium } from '../harness/chromium.ts'
 import { type DemoProcess, removeDataDir, startDemoProcess } from '../harness/demo-process.ts'
@@ -15,7 +14,6 @@ import { makeScratchFolder } from '../harness/scratch.ts'
 const FOLDER = join(import.meta.dirname, '../../docs/pictures')
 const PHONE = { width: 390, height: 760 }
 const DESK = { width: 1180, height: 760 }
-const shop = textsFor('en')
 const ACCENTS = ['#0e695f', '#8a3b12', '#4b3fb0']
 
 type Look = { who: string; size: typeof PHONE; colorScheme?: 'light' | 'dark'; accent?: string }
@@ -54,7 +52,7 @@ async function openAs(
 async function toPayPage(page: Page, { demo }: DemoProcess): Promise<void> {
   const { consent } = messages.en.identity
   await page.goto(demo.shop_url)
-  await page.getByRole('link', { name: shop.product.signIn }).click()
+  await page.locator('main a[href="/login"]').first().click()
   await page.getByRole('button', { name: consent.allow }).click()
   await page.waitForURL(`${demo.shop_url}/`)
   await page.locator('main form[method=post] button').first().click()
