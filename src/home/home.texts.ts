@@ -59,7 +59,7 @@ export const front = {
     en: `This month ${came} in, ${went} out`,
     zh: `本月收入 ${came}，支出 ${went}`,
   }),
-  toStatement: { en: 'View statement', zh: '查看明细' },
+  toStatement: { en: 'Open wallet', zh: '查看明细' },
   toEarning: { en: `Earn ${POINTS}`, zh: `赚${POINTS}` },
   frozen: {
     en: 'Your wallet is frozen: you cannot pay or send until an administrator unfreezes it.',
@@ -72,7 +72,7 @@ export const front = {
   minutesLeft: (n: number) => ({ en: `${n} ${counted(n, 'minute', 'minutes')} left`, zh: `还剩 ${n} 分钟` }),
   payBefore: { en: 'Pay by', zh: '付款截止' },
   lately: { en: 'Recent activity', zh: '最近动态' },
-  wholeStatement: { en: 'Full statement', zh: '全部明细' },
+  wholeStatement: { en: 'All movements', zh: '全部明细' },
   /** In place of the activity of a member to whom nothing has happened yet. */
   start: { en: 'Start here', zh: '从这里开始' },
   toShops: { en: 'Find shops and apps', zh: '看看商家和应用' },

@@ -48,11 +48,11 @@ export const mails = {
     question: { en: 'Wasn’t it you?', zh: '不是你？' },
     answer: {
       en: 'One click on the page that opens signs out every browser and app, and the password stops working.',
-      zh: '点击按钮，在打开的页面上一键让所有浏览器和应用退出登录，当前密码随即失效。',
+      zh: '在打开的页面上点一次，所有浏览器和应用都会退出登录，当前密码随即失效。',
     },
     answerWithoutPassword: {
       en: 'One click on the page that opens signs out every browser and app.',
-      zh: '点击按钮，在打开的页面上一键让所有浏览器和应用退出登录。',
+      zh: '在打开的页面上点一次，所有浏览器和应用都会退出登录。',
     },
   },
   notMe: { en: 'This wasn’t me', zh: '不是我操作的' },

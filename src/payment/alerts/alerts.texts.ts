@@ -46,8 +46,8 @@ const mandateMails = {
   mandate_charged: ({ app, points, purpose }: Facts) => ({
     subject: { en: `${app} charged ${pointsOf(points!)}`, zh: `${app} 扣款 ${points} ${POINTS}` },
     text: {
-      en: `${app} has charged you ${pointsOf(points!)} for “${purpose}”. You can pause or revoke its mandate with one click.`,
-      zh: `${app} 为“${purpose}”扣取了 ${points} ${POINTS}。可一键暂停或撤销。`,
+      en: `${app} has charged you ${pointsOf(points!)} for “${purpose}”. You can pause or revoke its mandate under My mandates.`,
+      zh: `${app} 为“${purpose}”扣取了 ${points} ${POINTS}。可在“我的预授权”中暂停或撤销。`,
     },
   }),
   mandate_digest: ({ app, points, count, day, purpose }: Facts) => ({
@@ -112,8 +112,8 @@ const mandate: Text = { en: 'Open the mandate', zh: '查看预授权' }
 
 export const alerts = {
   lead: {
-    en: 'You also get these by email.',
-    zh: '同时会发送到你的邮箱。',
+    en: 'Most of these also come by email.',
+    zh: '其中多数也会发送到你的邮箱。',
   },
   /** The same without a confirmed address. */
   noMail: { en: 'Confirm your email address to get these by email', zh: '验证邮箱后，也会发送邮件' },
