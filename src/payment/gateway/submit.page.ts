@@ -72,7 +72,8 @@ async function refuse(
   if (!wantsHtml(request)) {
     return reply.code(options.status).send(isSigned ? await asAsked(deps, request, body) : body)
   }
-  const shop = await namedShop(deps, request)
+  // A fault of ours may be the database's, which then must not be asked again.
+  const shop = status < 500 ? await namedShop(deps, request) : undefined
   return reply.page(
     'payment/gateway/refused',
     { failure: body, inEnglish, requestId: request.id, shop },
