@@ -67,7 +67,7 @@ const BOUNDS: { pages: RegExp; rows: number; because: string }[] = [
   },
   {
     pages:
-      /^(admin\/people\/groups|admin\/apps\/app|identity\/(oauth\/consent|apps\/own-app)|confirm ending a secret)/,
+      /^(admin\/people\/groups|admin\/apps\/app|identity\/(oauth\/consent|apps\/own-(app|settings|test))|confirm ending a secret)/,
     rows: 10_001,
     because: 'members are counted up to 10,000',
   },
