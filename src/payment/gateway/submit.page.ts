@@ -81,16 +81,15 @@ async function refuse(
   )
 }
 
-/** Finds the approved shop whose number a refused request has, signed or not. It proves nothing about the request. */
+/** Reads the approved shop that a refused request names, signed or not. It proves nothing about the request. */
 async function namedShop(
   { db }: GatewayCore,
-  { query, body }: FastifyRequest,
+  { gatewayApp }: FastifyRequest,
 ): Promise<{ name: string; homepage: string } | undefined> {
-  const { pid } = { ...(body as object | undefined), ...(query as object) } as { pid?: unknown }
-  if (typeof pid !== 'string' || !/^\d{1,9}$/.test(pid)) return undefined
+  if (gatewayApp === undefined) return undefined
   const shop = await db
     .selectFrom('payment_apps')
-    .where('pid', '=', BigInt(pid))
+    .where('id', '=', gatewayApp.id)
     .where('status', '=', 'approved')
     .select(['name', 'homepage'])
     .executeTakeFirst()
