@@ -81,7 +81,7 @@ declare module '../../web/views.ts' {
       owned: Permitted
       nav: AreaNav
       payout: Payout
-      /** The part of what paid lines cost that is fees. It is final once the payout has ended. */
+      /** The part of what paid lines cost that is fees. It is 0 until the payout has ended. */
       paidFees: bigint
       /** Of a draft: whether it is too old to be paid. */
       isOver: boolean
@@ -163,10 +163,11 @@ function uploadForm(scope: FastifyInstance, deps: Core): void {
     if ('fault' in lines)
       throw new FormRefused({ [pasted.trim() === '' ? 'file' : 'lines']: await sayFault(deps, lines, words) })
     const draft = { reference, mode, lines }
-    const { id: app_id } = owned
     const id = await createDraft(deps, request.params.payment_id, draft, actorOf(request)).catch(
       async (error) => {
-        const used = await findPayout(deps.db, app_id, reference)
+        // Only this refusal has a payout to lead to. Another error may be the database's, which is then not asked again.
+        const isUsed = error instanceof AppError && error.code === 'conflict'
+        const used = isUsed ? await findPayout(deps.db, owned.id, reference) : undefined
         const link = used && {
           href: `${addressOf(request)}/${used.id}`,
           label: words.openUsed(used.reference),
@@ -300,7 +301,7 @@ async function showPayout(request: PayoutRequest, reply: FastifyReply, deps: Cor
   const [nav, closed, paidFees, lines] = await Promise.all([
     navFor(deps, request, owned),
     payoutsClosed(deps, owned),
-    paidFeesOf(deps.db, payout.id),
+    payout.finished_at === null ? 0n : paidFeesOf(deps.db, payout.id),
     payout.status === 'draft' ? checkDraft(deps, payout) : readResults(deps, payout),
   ])
   const isOver = deps.clock().getTime() - payout.created_at.getTime() >= DRAFT_HOURS * 3_600_000
