@@ -53,19 +53,20 @@ export async function checkDraft(deps: Core, payout: Payout): Promise<ShownPayou
   const faulty = lines.filter(isFaulty)
   const payable = lines.filter((line) => !isFaulty(line))
   const ids = toPay.map(({ to_user_id }) => to_user_id)
-  const twice = [...new Set(ids.filter((id, i) => ids.indexOf(id) < i))].slice(0, TWICE_SHOWN)
+  const twice = new Set(ids.filter((id, i) => ids.indexOf(id) < i))
+  const named = [...twice].slice(0, TWICE_SHOWN)
   const recipients = await recipientsWith(deps.db, [
     ...[...faulty.slice(0, FAULTY_SHOWN), ...payable.slice(0, OTHERS_SHOWN)].map(
       ({ to_user_id }) => to_user_id,
     ),
-    ...twice,
+    ...named,
   ])
   return {
     check,
     faulty: shown(faulty, FAULTY_SHOWN, recipients),
-    others: shown(payable, OTHERS_SHOWN, recipients, new Set(twice)),
+    others: shown(payable, OTHERS_SHOWN, recipients, twice),
     members: new Set(ids).size,
-    twice: twice.flatMap((id) => recipients.get(id)?.username ?? []),
+    twice: named.flatMap((id) => recipients.get(id)?.username ?? []),
   }
 }
 

@@ -6,7 +6,7 @@ import { tellOfPayouts } from '../../../src/payment/payouts/notices.ts'
 import { runPayouts } from '../../../src/payment/payouts/run.ts'
 import { dayIn } from '../../../src/web/periods/days.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
-import { changePerson, givePoints, makePerson } from '../../harness/cast.ts'
+import { changePerson, givePoints, makePerson, setFrozen } from '../../harness/cast.ts'
 import { setSetting, useTestApp } from '../../harness/harness.ts'
 import { textOf } from '../../harness/markup.ts'
 import { joinTeam, makeMerchant } from '../../harness/merchant.ts'
@@ -355,20 +355,9 @@ describe('a payout from a file', () => {
 
   it('has no form while the wallet is frozen', async () => {
     const fresh = await merchant.owner.signIn()
-    const freeze = (frozen_at: Date | null) =>
-      db
-        .updateTable('ledger_accounts')
-        .set({
-          frozen_at,
-          frozen_by: frozen_at && merchant.owner.id,
-          frozen_reason: frozen_at && 'Looks stolen',
-        })
-        .where('user_id', '=', merchant.owner.id)
-        .where('kind', '=', 'wallet')
-        .execute()
-    await freeze(clock.now())
+    await setFrozen(test, merchant.owner)
     const page = await fresh.get(`${list}/new`)
-    await freeze(null)
+    await setFrozen(test, merchant.owner, false)
     expect([page.body.includes(t.refusals.wallet_frozen), page.body.includes(t.upload)]).toEqual([
       true,
       false,
@@ -465,6 +454,12 @@ describe('a payout from a file', () => {
     expect(textOf(page.body).split(`@${bob.username} ${t.twiceMark}`)).toHaveLength(3)
     expect(textOf(page.body)).toContain(t.allOrNothing)
     expect(page.body).not.toContain(`${String(headers.location)}/pay`)
+    // Every line of theirs is marked, also of members whom the sentence does not name.
+    const members = await Promise.all(Array.from({ length: 6 }, () => makePerson(test)))
+    const lines = members.flatMap(({ username }) => [`${username},1,`, `${username},2,`])
+    const many = String((await send(csv(...lines), {}, fresh)).headers.location)
+    const marked = new RegExp(`@\\S+ ${t.twiceMark}`, 'g')
+    expect(textOf((await fresh.get(many)).body).match(marked)).toHaveLength(12)
   })
 
   it('is found by the team of its application alone', async () => {
