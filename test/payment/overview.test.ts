@@ -89,7 +89,7 @@ it('leads a seller by links from a draft over the review to the first sale', asy
   // An alert of a draft that is gone leads to the list, and says so.
   const deleted = await reader.get(`${home}/links/aaaaaaaaaa`)
   expect(deleted).toMatchObject({ status: 303, location: `${home}/links` })
-  expect(textOf((await reader.get(`${home}/links`)).body)).toContain(messages.en.paymentLinks.deletedDraft)
+  expect(textOf((await reader.get(`${home}/links`)).body)).toContain(messages.en.teamLinks.deletedDraft)
   expect((await (await buyer.signIn()).get(`${home}/links/aaaaaaaaaa`)).status).toBe(404)
   expect(await next()).toEqual([t.step.published, `/l/${slug}`])
   await changeLink(test.deps, payment_id, { slug, change: 'publish' }, actor)

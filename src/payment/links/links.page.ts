@@ -99,14 +99,13 @@ export async function teamLinkPages(app: FastifyInstance, deps: Core): Promise<v
   await app.register(async (scope) => newLinkForm(scope, deps))
 
   app.get(ONE, async (request: OwnedRequest, reply) => {
-    await permitted(request, deps, 'orders.read')
-    const found = await findLink(request, deps, 'orders.read').catch(ifMissing)
+    const owned = await permitted(request, deps, 'orders.read')
+    const link = await shownLink(request, deps, owned).catch(ifMissing)
     // Alerts and mails lead here after the draft was deleted.
-    if (found === undefined) {
-      const text = request.locale.t.paymentLinks.deletedDraft
+    if (link === undefined) {
+      const text = request.locale.t.teamLinks.deletedDraft
       return reply.done(`${pathOf(request)}/links`, { text, tone: 'warn' })
     }
-    const { owned, link } = found
     const shown = await editing(request, deps, owned, link)
     const address = addressOf(request, link.slug)
     return reply.page('payment/links/edit', { ...shown, link, address, picture: pictureOf(link) })
@@ -141,8 +140,8 @@ export async function teamLinkPages(app: FastifyInstance, deps: Core): Promise<v
 }
 
 /**
- * The form that makes a draft, with its codes and its picture at once, in a scope of its own because of its files. All of it is stored,
- * or nothing.
+ * The form that makes a draft with its codes and its picture, in a scope of its own because of its files. It stores all of them or
+ * nothing.
  */
 function newLinkForm(scope: FastifyInstance, deps: Core): void {
   acceptFiles(
@@ -154,7 +153,7 @@ function newLinkForm(scope: FastifyInstance, deps: Core): void {
   scope.post(`${LINKS}/new`, { config }, async (request: OwnedRequest, reply) => {
     const owned = await permitted(request, deps, 'settings.edit')
     const details = await readLink(request, deps, owned)
-    // Codes of another kind count for nothing. A faulty list is still marked, so nobody overlooks it.
+    // Only a link of codes takes them. A faulty list is refused with every kind, so the merchant sees the fault.
     const sent = readCodesOf(request)
     const list = details.delivery === 'codes' ? sent : undefined
     const picture = logoIfAny(request)
@@ -238,9 +237,13 @@ export async function findLink(
   right: Right,
 ): Promise<{ owned: Permitted; link: ShownLink }> {
   const owned = await permitted(request, deps, right)
+  return { owned, link: await shownLink(request, deps, owned) }
+}
+
+async function shownLink(request: OwnedRequest, deps: Core, { id }: Permitted): Promise<ShownLink> {
   const { slug } = (request as LinkOfRequest).params
-  const link = await getLinkOf(deps.db, owned.id, slug, deps.clock())
-  return { owned, link: { ...link, url: linkUrl(deps, slug) } }
+  const link = await getLinkOf(deps.db, id, slug, deps.clock())
+  return { ...link, url: linkUrl(deps, slug) }
 }
 
 function ifMissing(error: unknown): undefined {

@@ -61,11 +61,6 @@ const tip = {
 }
 
 export const paymentLinks = {
-  /** On the list of links, after an alert of one that is gone. */
-  deletedDraft: {
-    en: 'This link does not exist. Its draft may have been deleted.',
-    zh: '该链接不存在，草稿可能已被删除。',
-  },
   left: (n: string) => ({ en: `${n} left`, zh: `剩余 ${n} 份` }),
   inStock: { en: 'In stock', zh: '有货' },
   soldOut: { en: 'Sold out', zh: '已售罄' },

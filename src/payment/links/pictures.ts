@@ -59,14 +59,13 @@ export async function setPicture(
   await deps.db.transaction().execute(async (tx) => {
     const app = await lockPermitted(tx, payment_id, actor, 'settings.edit')
     const link = await getLink(tx, slug, app)
-    if (picture === null)
-      await tx
-        .deleteFrom('link_pictures')
-        .where('link_id', '=', link.id)
-        .where('kind', '=', 'picture')
-        .execute()
-    else await storePicture(tx, deps, { id: link.id, slug, app }, picture, actor)
-    if (picture === null) await audit(tx, 'link.picture', payment_id, { slug, picture: null }, actor)
+    if (picture !== null) return storePicture(tx, deps, { id: link.id, slug, app }, picture, actor)
+    await tx
+      .deleteFrom('link_pictures')
+      .where('link_id', '=', link.id)
+      .where('kind', '=', 'picture')
+      .execute()
+    await audit(tx, 'link.picture', payment_id, { slug, picture: null }, actor)
   })
   await redrawPreview(deps, slug)
 }

@@ -60,6 +60,11 @@ export const teamLinks = {
       zh: `应用所有者达到信任等级 ${level} 后才能发布。`,
     }),
   } satisfies Record<SaleFault, (level: number) => Text>,
+  /** On the list of links, after an alert of one that is gone. */
+  deletedDraft: {
+    en: 'This link does not exist. Its draft may have been deleted.',
+    zh: '该链接不存在，草稿可能已被删除。',
+  },
   saved: {
     en: 'Saved. Orders that were placed before keep their price.',
     zh: '已保存。此前的订单价格不变。',
