@@ -8,7 +8,14 @@ import { APPLICATION, APPLICATIONS, actorOf, type OwnedRequest } from '../rights
 import { showMade, slow, wordsOf } from './apps.page.ts'
 import { paymentAppForm } from './apps.ts'
 import { navFor } from './area.ts'
-import { applyFromTest, copyToLive, type GoingLive, goingLiveOf } from './go-live.ts'
+import {
+  applyFromTest,
+  copyToLive,
+  type GoingLive,
+  goingLiveOf,
+  levelNeeded,
+  type NeedsLevel,
+} from './go-live.ts'
 import { type Owned, ownedFor } from './settings.page.ts'
 
 declare module '../../web/views.ts' {
@@ -19,7 +26,7 @@ declare module '../../web/views.ts' {
       going: GoingLive
       /** The callback address that the form offers. Empty if the test application returns to its own overview. */
       callback_url: string
-      needs: { trust_level: number; has: number } | undefined
+      needs: NeedsLevel | undefined
     }
   }
 }
@@ -34,11 +41,7 @@ export function goLivePages(app: FastifyInstance, deps: Core): void {
   app.get(`${APPLICATION}/go-live`, async (request: OwnedRequest, reply) => {
     const going = await goingOf(request)
     const owned = await ownedFor(request, deps, 'application.go_live')
-    const [nav, { payment_apps_min_trust_level }] = await Promise.all([
-      navFor(deps, request, owned),
-      deps.settings.read(),
-    ])
-    const { trust_level } = sessionOf(request).user
+    const [nav, settings] = await Promise.all([navFor(deps, request, owned), deps.settings.read()])
     return reply.page('payment/apps/go-live', {
       owned,
       nav,
@@ -46,10 +49,7 @@ export function goLivePages(app: FastifyInstance, deps: Core): void {
       callback_url: going.hasOwnCallback
         ? going.settings.callback_url
         : (going.live?.settings.callback_url ?? ''),
-      needs:
-        going.live === undefined && trust_level < payment_apps_min_trust_level
-          ? { trust_level: payment_apps_min_trust_level, has: trust_level }
-          : undefined,
+      needs: going.live === undefined ? levelNeeded(settings, sessionOf(request).user) : undefined,
     })
   })
 

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'
+import type { SettingValues } from '../../core/setting-values.ts'
 import type { Db } from '../../database/connection.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -35,6 +36,17 @@ export type GoingLive = {
   live: { payment_id: string; status: PaymentAppStatus; settings: Carried } | undefined
   /** The settings that the live application has otherwise. All, if there is none. */
   differing: (keyof Carried)[]
+}
+
+/** The trust level that a live application needs, and the lower one that the reader has. */
+export type NeedsLevel = { needed: number; has: number }
+
+/** Returns what a member lacks to apply for a live application. Undefined if the trust level is enough. */
+export function levelNeeded(
+  { payment_apps_min_trust_level: needed }: SettingValues,
+  { trust_level: has }: { trust_level: number },
+): NeedsLevel | undefined {
+  return has < needed ? { needed, has } : undefined
 }
 
 /** Reads it for the owner of a test application. Throws forbidden, and not_found for a live application. */

@@ -2,13 +2,12 @@
 import type { FastifyInstance } from 'fastify'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
-import type { SettingValues } from '../../core/setting-values.ts'
 import type { FairQueue } from '../../platform/fair-queue.ts'
 import { type BarChart, barChart } from '../../web/bar-chart.ts'
 import { readOnce } from '../../web/forms/shown-once.ts'
 import type { MadeKeys } from '../apps/apps.page.ts'
 import { areaOf, type Trouble } from '../apps/area.ts'
-import { type GoingLive, goingLiveOf } from '../apps/go-live.ts'
+import { type GoingLive, goingLiveOf, levelNeeded, type NeedsLevel } from '../apps/go-live.ts'
 import { ownedFor } from '../apps/settings.page.ts'
 import { type Notification, readNotifications } from '../notifications/redelivery.ts'
 import { APPLICATION, type OwnedRequest, pathOf } from '../rights/owned.ts'
@@ -20,8 +19,6 @@ type Owned = Awaited<ReturnType<typeof ownedFor>>
 
 /** Names the unit of an amount: points, or play points. */
 type Unit = (amount: bigint) => string
-
-type NeedsLevel = { needed: number; has: number } | undefined
 
 /** What is wrong with the notifications, and the one that failed last. */
 type Failing = Trouble & { last: Notification }
@@ -38,8 +35,7 @@ declare module '../../web/views.ts' {
       made: MadeKeys | undefined
       /** Of a test application with a paid order. */
       proven: { round: Round; going: GoingLive | undefined } | undefined
-      /** The trust level that a live application needs and its applicant has not. */
-      needsLevel: NeedsLevel
+      needsLevel: NeedsLevel | undefined
       now: Date
     }
   }
@@ -48,14 +44,14 @@ declare module '../../web/views.ts' {
       owned: Owned
       round: Round
       going: GoingLive | undefined
-      needs: NeedsLevel
+      needs: NeedsLevel | undefined
     }
     'payment/merchant/overview-needs': { owned: Owned; needs: Overview['needs'] }
     'payment/merchant/overview-steps': { owned: Owned; progress: Overview['progress'] }
     'payment/merchant/first-payment': {
       owned: Owned
       progress: Overview['progress']
-      needsLevel: NeedsLevel
+      needsLevel: NeedsLevel | undefined
     }
     'payment/merchant/test-order': { owned: Owned; isFirst: boolean }
     'payment/merchant/first-payment-aids': { owned: Owned; made: MadeKeys | undefined; hasLinks: boolean }
@@ -89,15 +85,11 @@ export function overviewPage(app: FastifyInstance, deps: Core, queue: FairQueue)
       orders: overview.orders.map((order) => ({ ...order, fate: fateOf(order, now) })),
       chart: barChart(bars),
       made: owned.book === 'test' ? readOnce<MadeKeys>(reply, deps) : undefined,
-      needsLevel: levelOf(await deps.settings.read(), user.trust_level),
+      needsLevel: levelNeeded(await deps.settings.read(), user),
       proven: await provenOf(deps, owned, user.id, overview.progress),
       now,
     })
   })
-}
-
-function levelOf({ payment_apps_min_trust_level: needed }: SettingValues, has: number): NeedsLevel {
-  return has < needed ? { needed, has } : undefined
 }
 
 /** What the newest order of a test application has shown, once one is paid, and what a live application takes over. */
