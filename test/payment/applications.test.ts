@@ -215,7 +215,7 @@ describe('what one member may ask of others', () => {
   })
 })
 
-it('the navigation of an application leads to the others of the member, and to no foreign one', async () => {
+it('the navigation of an application leads to the other ones of the member', async () => {
   const member = await makePerson(test, { username: 'several', trust_level: 2 })
   const browser = await member.signIn()
   for (const name of ['Tea House', 'Cake House'])

@@ -83,7 +83,7 @@ describe('a new link', () => {
     expect(await rowsOf(test, 'links', { app_id: twin.id })).toEqual([])
   })
 
-  it('of a test application costs play points on its page, its button and in its texts', async () => {
+  it('of a test application costs play points wherever its price appears', async () => {
     const twin = await makeMerchant(test, { isTest: true })
     const links = `/payment/applications/${twin.payment_id}/links`
     const link = await makeLink(test, twin, { amount: 40n })

@@ -238,7 +238,7 @@ describe('a mandate', () => {
 
 describe('the page', () => {
   const { mandateOffer: t, identity, mandates } = messages.en
-  it('folds away at the end what a first glance needs not, of a reviewed application only', async () => {
+  it('folds the details of a reviewed application, and of no other', async () => {
     const headOf = (body: string) => textOf(body).split(identity.consent.details)
     const level = `· ${messages.en.common.trustLevel(2)}`
     const [unreviewed] = headOf((await ask(await offered())).body)
