@@ -275,7 +275,8 @@ export function makeTimes(tag: string, timeZone: string): Times {
   }
 }
 
-const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+/** Returns a text with its first letter in upper case. */
+export const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** Sets spaces between digits and Chinese words, as the texts do, and keeps the words of a day on one line. */
 function unbroken(text: string): string {

@@ -4,6 +4,7 @@
  */
 import { lexer, type MarkedToken, Parser, Renderer, type Token, type Tokens } from 'marked'
 import { escapeHtml } from '../../web/html.ts'
+import { capitalised } from '../../web/languages.ts'
 import { type Sample, type TabWords, writeTabs } from '../reference/tabs.ts'
 
 /** A heading that a page can be opened at. */
@@ -62,8 +63,6 @@ function plain(tokens: Token[] = []): string {
     .map((token) => ('tokens' in token && token.tokens ? plain(token.tokens) : textOf(token)))
     .join('')
 }
-
-const withCapital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** `marked` keeps texts as they are written, with their entities. */
 const textOf = (token: Token) => ('text' in token ? (token.text as string) : token.raw)
@@ -207,12 +206,12 @@ class GuideRenderer extends Renderer {
     const links = (pages?.tokens ?? []).filter(({ type }) => type === 'link') as Tokens.Link[]
     const ways = links.map(({ href, tokens }) => ({
       href: link(href),
-      text: prose(withCapital(plain(tokens))),
+      text: prose(capitalised(plain(tokens))),
     }))
     const [first] = ways
     if (picture === undefined || first === undefined || ways.some(({ href }) => href === undefined)) return ''
     const to = ({ href = '', text }: (typeof ways)[number]) => `<a href="${escapeHtml(href)}">${text}</a>`
-    const title = prose(withCapital(plain(wanted?.tokens)))
+    const title = prose(capitalised(plain(wanted?.tokens)))
     return `<li><span class="tile" aria-hidden="true">${picture(links.at(-1)!.href)}</span><div class="grow"><p><strong>${title}</strong></p><p class="small">${ways.map(to).join(' · ')}</p></div></li>`
   }
 
