@@ -45,7 +45,7 @@ describe('the sign-in page', () => {
     expect(body).toMatch(new RegExp(`${t.signIn.withForum}[^]* name="password"`))
   })
 
-  it('offers the password first after a wrong one, with the problem at its field', async () => {
+  it('offers the password first after a wrong one, with its problem', async () => {
     const alice = await makePerson(test)
     const client = browser(test)
     const form = await client.get('/sign-in')

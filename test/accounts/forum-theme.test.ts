@@ -269,7 +269,7 @@ describe.skipIf(isWithoutChromium)('the wallet in the forum’s menu', () => {
     await context.close()
   })
 
-  it('a moment has its day by name, 24 hours, and its year only where it is another', async () => {
+  it('times name today and yesterday, and the year only of other years', async () => {
     const { context, page } = await openMenu('forum.example.test')
     const written = await page.evaluate(() => {
       const { library } = window as unknown as { library: Library }
@@ -292,7 +292,7 @@ describe.skipIf(isWithoutChromium)('the wallet in the forum’s menu', () => {
     await context.close()
   })
 
-  it('each state has one act at most, and only a failure has a second one', async () => {
+  it('each state has one button at most', async () => {
     const acts = (page: Page) =>
       page.evaluate(() => {
         const { shadowRoot } = document.querySelector('tessera-wallet') as Wallet
@@ -314,7 +314,7 @@ describe.skipIf(isWithoutChromium)('the wallet in the forum’s menu', () => {
     await full.context.close()
   })
 
-  it('rows have the icon of their kind, and equal amounts end at one edge', async () => {
+  it('rows have the icon of their kind, and amounts are aligned', async () => {
     const kinds = ['grant', 'tip', 'payment', 'refund', 'of a newer service']
     const { context, page } = await openAnswered({
       ...wallet,

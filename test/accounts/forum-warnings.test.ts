@@ -56,7 +56,7 @@ describe('the page', () => {
     return { tone: /class="badge (\w+)"/.exec(row)![1], text: textOf(row) }
   }
 
-  it('begins with the connections, and says of each whether it works and when it was last seen', async () => {
+  it('begins with the state of each connection and its last contact', async () => {
     await passSuspended(MINUTE_MS)
     const minutes = (await state()).suspension_minutes!
     await test.db.deleteFrom('forum_contacts').execute()

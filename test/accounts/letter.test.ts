@@ -41,7 +41,7 @@ it('the HTML has every word of the text, and no markup of anybody else', () => {
   )
 })
 
-it('the button of what was asked for comes first, and one that says no after the facts', () => {
+it('a requested button precedes the facts, and an alarm button follows them', () => {
   const [press, when, you, note] = ['Press', 'When', 'You?', 'Note'].map((word) => `${word} <img`)
   const orders: [boolean, (string | undefined)[]][] = [
     [false, [press, note, you, when]],

@@ -190,7 +190,7 @@ describe('the statement for paper', () => {
     expect(await sheetIn(alice, 'until=2025-10-31')).toContain(`${t.opening} 0 `)
   })
 
-  it('has a number of its member, its days and its sheet, which each sheet of paper repeats', async () => {
+  it('repeats a number of member, days and sheet on each printed page', async () => {
     const alice = await member()
     await post(alice, HISTORY)
     const client = await alice.signIn()

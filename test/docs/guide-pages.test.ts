@@ -359,7 +359,7 @@ describe('the search', () => {
     expect(byText).toMatch(/<span class="soft small">…[^\n]{0,40}<mark>ambiguous<\/mark>/i)
   })
 
-  it('ends an excerpt at its cell or item, and shows one code a row', async () => {
+  it('ends an excerpt at its cell, and shows one code a row', async () => {
     const document = readDocument('# A\n\n| b | c |\n|---|---|\n| d\te | f |\n\n- g\n- h\n\ni\nj')
     expect(sectionsOf(document)).toEqual([{ text: ['b', 'c', 'd e', 'f', 'g', 'h', 'i j'].join('\n') }])
     const excerptsIn = (html: string) =>

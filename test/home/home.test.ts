@@ -139,7 +139,7 @@ describe('a member’s home', () => {
     await ban(false)
   })
 
-  it('shows a new member what to do in place of an empty list, until points have moved', async () => {
+  it('shows first steps until points have moved', async () => {
     const client = await (await makePerson(test)).signIn()
     const stepsIn = (body: string) =>
       ['/account/passkeys', '/account/email'].filter((path) => body.includes(`<li><a href="${path}">`))

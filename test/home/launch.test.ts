@@ -225,7 +225,7 @@ it('is a box on the page of the application, which takes the staff’s mark away
   })
 })
 
-it('leaves out the application of tips, for its owner and for who has tipped', async () => {
+it('leaves out the application of tips, for its owner and givers too', async () => {
   const app = await switchTips(test)
   await setRows(test, 'payment_apps', { id: app.id }, { name: 'Jar', homepage: 'https://jar.example/' })
   const [giver, author] = [await makeTipper(test), await makeTipper(test)]

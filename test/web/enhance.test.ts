@@ -54,7 +54,7 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
     },
   )
 
-  it('another amount takes the place of a choice, and a choice that of another amount', async () => {
+  it('another amount and a chosen amount replace each other', async () => {
     const merchant = await makeMerchant(test)
     const link = await makeLink(test, merchant, {
       ...{ amount: null, amount_min: 5n, amount_max: 900n, suggestions: [10n, 50n, 200n] },
@@ -76,7 +76,7 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
     expect([await chosen(), await other.inputValue()]).toEqual([['10'], ''])
   })
 
-  it('a quantity is counted by two buttons within its bounds, and is a plain field without scripts', async () => {
+  it('two buttons count a quantity within its bounds, with scripts only', async () => {
     const link = await makeLink(test, await makeMerchant(test), { amount: 9n, quantity_max: 2 })
     const { cookies } = await (await makePerson(test)).signIn()
     const page = await open(`/l/${link.slug}`, { cookies })
@@ -94,14 +94,11 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
     expect(body.match(/<button type="button" data-step="-?1" [^>]* hidden>/g)).toHaveLength(2)
   })
 
-  it.each([360, 1280])(
-    'the button that copies a sample shares the row of six languages at %i pixels',
-    async (width) => {
-      const page = await open('/docs/payment/post_payment_query')
-      await page.setViewportSize({ width, height: 900 })
-      const tabs = page.locator('.code-tabs:has(label:nth-of-type(6))').first()
-      const topOf = async (of: string) => (await tabs.locator(of).first().boundingBox())!.y
-      expect(await topOf('button:visible')).toBe(await topOf('label'))
-    },
-  )
+  it.each([360, 1280])('the copy button shares the row of six languages at %i pixels', async (width) => {
+    const page = await open('/docs/payment/post_payment_query')
+    await page.setViewportSize({ width, height: 900 })
+    const tabs = page.locator('.code-tabs:has(label:nth-of-type(6))').first()
+    const topOf = async (of: string) => (await tabs.locator(of).first().boundingBox())!.y
+    expect(await topOf('button:visible')).toBe(await topOf('label'))
+  })
 })

@@ -112,7 +112,7 @@ for (const choices of document.querySelectorAll('.choices')) {
 for (const bar of document.querySelectorAll('.savebar [data-many]')) {
   const { form } = bar.parentElement.querySelector('button')
   const { one, many, separator } = bar.dataset
-  const standing = bar.textContent
+  const unchanged = bar.textContent
   const isChanged = (field) => {
     if (field.type === 'checkbox') return field.checked !== field.defaultChecked
     if (field.options) return [...field.options].some((each) => each.selected !== each.defaultSelected)
@@ -122,7 +122,7 @@ for (const bar of document.querySelectorAll('.savebar [data-many]')) {
     const fields = [...form.elements].filter((field) => field.labels?.length > 0 && isChanged(field))
     const names = new Set(fields.map((field) => field.closest('.setting').querySelector('b').textContent))
     const count = names.size === 1 ? one : many.replace('#', names.size)
-    const text = names.size > 0 ? count + [...names].join(separator) : standing
+    const text = names.size > 0 ? count + [...names].join(separator) : unchanged
     bar.classList.toggle('desk', names.size === 0)
     if (bar.textContent !== text) bar.textContent = text
   }

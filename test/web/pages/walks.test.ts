@@ -242,7 +242,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     for (const width of [320, 360, 1280]) {
       await page.setViewportSize({ width, height: 740 })
       const [around, inner] = await Promise.all([field, button].map((each) => each.boundingBox()))
-      // It stands in the field, at its end.
+      // The button is inside the field, at its end.
       expect(inner!.x + inner!.width).toBe(around!.x + around!.width)
       expect([inner!.y, inner!.height], `${width}`).toEqual([around!.y, around!.height])
       const { paddingRight } = await field.evaluate((element) => getComputedStyle(element))
@@ -440,7 +440,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     }
   })
 
-  test('a list on paper has all its columns on the page, and breaks between its rows', async () => {
+  test('a printed list fits the page and breaks between its rows', async () => {
     const page = await openWalk('buyer', 'en', { viewport: A4 })
     await page.emulateMedia({ media: 'print' })
     for (const path of ['/account', '/account/payments']) {
@@ -458,7 +458,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     }
   })
 
-  test('the last sheet of a statement has a movement on it, however many there are', async () => {
+  test('the last sheet of a statement always has a movement', async () => {
     const page = await openWalk('buyer', 'en')
     await page.goto(`${world.test.url}/account/statement?period=year`)
     expect(await page.locator('.paper > footer code').textContent()).not.toContain('://')

@@ -175,10 +175,10 @@ export function timesIn(language, time_zone, now) {
       const day = calendar.format(moment)
       const days = (Date.parse(day) - Date.parse(today)) / DAY_MS
       const isThisYear = day.slice(0, 4) === today.slice(0, 4)
-      const said =
+      const named =
         Math.abs(days) <= 1 ? relative.format(days, 'day') : (isThisYear ? inYear : withYear).format(moment)
       // The texts set spaces between digits and Chinese words.
-      return `${said.replaceAll(/(?<=\d)(?=[年月日])|(?<=[年月])(?=\d)/g, '\u00A0')} ${clock.format(moment)}`
+      return `${named.replaceAll(/(?<=\d)(?=[年月日])|(?<=[年月])(?=\d)/g, '\u00A0')} ${clock.format(moment)}`
     },
     zone: isHere ? undefined : zone?.value,
   }
