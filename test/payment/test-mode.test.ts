@@ -179,7 +179,10 @@ describe('in test mode', () => {
       isGenuine: true,
       fields: { amount: '100', platform_fee: '5', merchant_points: '95', status: 'completed' },
     })
-    expect((await browser.get(path)).body).toContain('test-mark"')
+    const receipt = (await browser.get(path)).body
+    expect(receipt).toContain('test-mark"')
+    const { testMode, testModeMark, colon } = messages.en.common
+    expect(receipt).toContain(`<footer class="soft tiny"><p>${testMode}${colon}${testModeMark}</p>`)
     expect((await browser.get('/account/payments')).body).toContain(messages.en.common.testMode)
     // Its wallet has a page of its own, which names the book.
     const play = await browser.get('/account?book=test&q=tea')
