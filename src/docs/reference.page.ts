@@ -161,7 +161,7 @@ const coloured = <Body extends { example?: string | undefined }>(body: Body): Bo
   example: body.example && exampleInColours(body.example),
 })
 
-/** Returns the codes of each area, with what stands beside them: a status of HTTP, or the words of the gateway. */
+/** Returns the codes of each area, with what is beside them: a status of HTTP, or the words of the gateway. */
 function codesIn(language: keyof Text, words: SiteWords, redirected: string): Record<CodeArea, CodeRow[]> {
   const gateway = (version: 'v1' | 'v2') =>
     inLanguage(gatewayCodes(version), language, words).map(({ code, msg, about }) => ({

@@ -89,7 +89,7 @@ export interface PartData {
     isTest?: boolean
     /** What each sheet of its print has at the foot, beside the number of the sheet. */
     foot?: string
-    /** A page that tells a failure. It belongs to no place of the bar. */
+    /** A page that reports a failure. It belongs to no place of the bar. */
     isFailure?: boolean
     nav?: AreaNav
   }
