@@ -143,15 +143,13 @@ for (const picture of document.querySelectorAll(':is(.tile, .avatar) img')) {
   else picture.addEventListener('error', hide)
 }
 
-// Counts down from a number of seconds, then loads the page again where it says so. The clock here may be wrong, so the
-// server gives the seconds and not the moment.
+// Counts down from a number of seconds. The clock here may be wrong, so the server gives the seconds and not the moment.
 for (const time of document.querySelectorAll('[data-seconds]')) {
   const end = Date.now() + Number(time.dataset.seconds) * 1000
   const show = () => {
     const seconds = Math.max(0, Math.ceil((end - Date.now()) / 1000))
     time.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
     if (seconds > 0) setTimeout(show, 1000)
-    else if (time.dataset.then === 'reload') location.reload()
   }
   show()
 }
