@@ -5,7 +5,7 @@
 /**
  * GET /forum/wallet.json: the wallet of the signed-in member for a script of the forum's pages. Only the forum's own origin may read it,
  * because Origin alone decides: over plain http a browser sends no Sec-Fetch headers, and a request of a sibling carries the cookie. It
- * changes nothing, sets no cookie and notes no use of the session. spec/accounts 5.9.
+ * notes that the forum asked, and else changes nothing: no cookie, no use of the session. spec/accounts 5.9.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'

@@ -1,5 +1,6 @@
 /** What `/admin/forum` warns of: of the last hour, and of the last day. spec/accounts 5.8. */
 import { describe, expect, it } from 'vitest'
+import { type ContactKind, noteContact } from '../../src/accounts/forum/contacts.ts'
 import { readNextPage } from '../../src/accounts/forum-sync/passes.ts'
 import { forumState } from '../../src/accounts/forum-sync/state.ts'
 import { checkNextMember } from '../../src/accounts/forum-sync/sweep.ts'
@@ -107,6 +108,14 @@ describe('the page', () => {
     await ask(forum.url)
     expect(await seen()).toEqual([{ seen_at: test.clock.now() }])
     await setSetting(test, 'forum_wallet', 'off')
+  })
+
+  it('tries to note a contact once a minute, also when the database refuses', async () => {
+    const note = () => noteContact(test.deps, 'unknown' as ContactKind)
+    await expect(note()).rejects.toThrow('forum_contacts_kind')
+    await note()
+    test.clock.advance(MINUTE_MS)
+    await expect(note()).rejects.toThrow('forum_contacts_kind')
   })
 
   it('opens the lists when one fails', async () => {

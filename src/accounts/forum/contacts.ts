@@ -2,7 +2,7 @@
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 
-/** A process notes one way once in this time at most. */
+/** A process tries to note one way once in this time at most. */
 const NOTED_EVERY_MS = 60_000
 
 export type ContactKind = 'sign_in' | 'webhook' | 'wallet'
@@ -17,6 +17,8 @@ export async function noteContact(
   const seen_at = clock()
   const own = noted.get(db) ?? new Map<ContactKind, number>()
   if (seen_at.getTime() < (own.get(kind) ?? 0) + NOTED_EVERY_MS) return
+  // Before the write, so that requests at the same time, or of a database that only reads, do not all try it.
+  noted.set(db, own.set(kind, seen_at.getTime()))
   await db
     .insertInto('forum_contacts')
     .values({ kind, seen_at })
@@ -24,7 +26,6 @@ export async function noteContact(
       conflict.column('kind').doUpdateSet({ seen_at }).where('forum_contacts.seen_at', '<', seen_at),
     )
     .execute()
-  noted.set(db, own.set(kind, seen_at.getTime()))
 }
 
 /** Returns when the forum was last seen at each way. */
