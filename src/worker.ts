@@ -12,6 +12,7 @@ import { askForVersions } from './operations/update-notice.ts'
 import type { Parts } from './parts.ts'
 import { raiseDueAlerts } from './payment/apps/due-alerts.ts'
 import { tellOfSales, tellOfStock } from './payment/links/notices.ts'
+import { mailReceipts } from './payment/links/receipts.ts'
 import { finishMandates } from './payment/mandates/acts.ts'
 import { tellOfMandates } from './payment/mandates/notices.ts'
 import { expireOrders } from './payment/orders/orders.ts'
@@ -75,6 +76,7 @@ export function startWorker(deps: Parts, log: FastifyBaseLogger, reportClock: ()
     }),
     repeat(MAIL_ROUND_MS, async () => {
       await answerRecoveryRequests(deps)
+      await mailReceipts(deps)
       await sendDueMail(deps)
     }),
     repeat(ALERTS_ROUND_MS, async () => {

@@ -19,6 +19,7 @@ const NAME_LENGTH_MAX = 60
 const NameForm = z.object({ name: z.string().trim().max(NAME_LENGTH_MAX).refine(isHonestText) })
 
 const WalletForm = z.object({ shows: z.enum(['on', 'off']) })
+const ReceiptsForm = z.object({ mails: z.enum(['on', 'off']) })
 const TipsForm = z.object({ accepts: z.enum(['on', 'off']) })
 
 declare module '../web/views.ts' {
@@ -40,6 +41,8 @@ declare module '../web/views.ts' {
       isWalletAtForum: boolean | undefined
       /** Whether authors of the forum get tips. Undefined where they cannot. */
       acceptsTips: boolean | undefined
+      /** Whether purchases bring a receipt by email. Undefined without a confirmed address. */
+      mailsReceipts: boolean | undefined
       path: string
     }
   }
@@ -49,11 +52,12 @@ declare module '../web/views.ts' {
 export function profilePages(app: FastifyInstance, deps: Core): void {
   app.get(PROFILE, async (request, reply) => {
     const { user } = sessionOf(request)
-    const [unconfirmedSince, known, pending, atForum] = await Promise.all([
+    const [unconfirmedSince, known, pending, atForum, mailsReceipts] = await Promise.all([
       rightsUnconfirmedSince(deps.db, user.id),
       accountFacts(deps, user.id),
       pendingAddress(deps.db, user.id, deps.clock()),
       findAtForum(deps, user.id),
+      findReceiptChoice(deps, user),
     ])
     return reply.page('accounts/profile', {
       user,
@@ -66,6 +70,7 @@ export function profilePages(app: FastifyInstance, deps: Core): void {
       hasMandates: deps.settings.latest().mandates === 'on',
       pending,
       ...atForum,
+      mailsReceipts,
       path: PROFILE,
     })
   })
@@ -76,6 +81,14 @@ export function profilePages(app: FastifyInstance, deps: Core): void {
     const is_shown = readForm(request, WalletForm).shows === 'on'
     await showWalletAtForum(deps, { user_id: user.id, is_shown, ip: request.ip })
     return reply.done(PROFILE, { text: is_shown ? profile.shownAtForum : profile.hiddenAtForum })
+  })
+
+  app.post(`${PROFILE}/receipts`, async (request, reply) => {
+    const { user } = sessionOf(request)
+    const { profile } = request.locale.t
+    const is_wanted = readForm(request, ReceiptsForm).mails === 'on'
+    await mailReceiptsTo(deps, { user_id: user.id, is_wanted, ip: request.ip })
+    return reply.done(PROFILE, { text: is_wanted ? profile.receiptsMailed : profile.receiptsNotMailed })
   })
 
   app.post(`${PROFILE}/tips`, async (request, reply) => {
@@ -182,6 +195,39 @@ async function acceptTips(
       action: 'account.accepts_tips',
       subject: `user:${user_id}`,
       detail: { accepts },
+      ip,
+    })
+  })
+}
+
+/** Whether a member with a confirmed address gets receipts by email. Undefined for others, and on a site without mail. */
+async function findReceiptChoice(
+  { db, config }: Core,
+  { id, email, email_verified }: Session['user'],
+): Promise<boolean | undefined> {
+  if (!hasMail(config) || email === null || !email_verified) return undefined
+  const member = await db.selectFrom('users').where('id', '=', id).select('mails_receipts').executeTakeFirst()
+  return member?.mails_receipts
+}
+
+/** Sends receipts to a member by email, or not any more, and records a change. */
+async function mailReceiptsTo(
+  { db, clock }: Core,
+  { user_id, is_wanted, ip }: { user_id: bigint; is_wanted: boolean; ip: string },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const { numUpdatedRows } = await tx
+      .updateTable('users')
+      .set({ mails_receipts: is_wanted, updated_at: clock() })
+      .where('id', '=', user_id)
+      .where('mails_receipts', '<>', is_wanted)
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) return
+    await recordAudit(tx, {
+      actor_id: user_id,
+      action: 'account.mails_receipts',
+      subject: `user:${user_id}`,
+      detail: { is_wanted },
       ip,
     })
   })

@@ -52,6 +52,19 @@ export const profile = {
   hideAtForum: { en: 'Hide my wallet in the forum', zh: '不在论坛显示我的钱包' },
   shownAtForum: { en: 'The forum can show your wallet.', zh: '论坛可以显示你的钱包。' },
   hiddenAtForum: { en: 'The forum does not show your wallet.', zh: '论坛不再显示你的钱包。' },
+  receipts: { en: 'Receipts by email', zh: '收据邮件' },
+  receiptsText: (email: string) => ({
+    en: `Each purchase through a payment link brings a receipt to ${email}.`,
+    zh: `每次通过收款链接购买后，收据会发送到 ${email}。`,
+  }),
+  noReceiptsText: {
+    en: 'Your receipts are under My payments only.',
+    zh: '收据只保存在“我的付款”中。',
+  },
+  mailReceipts: { en: 'Email my receipts', zh: '发送收据邮件' },
+  stopReceipts: { en: 'Email no receipts', zh: '不发送收据邮件' },
+  receiptsMailed: { en: 'Receipts come by email from now on.', zh: '今后会发送收据邮件。' },
+  receiptsNotMailed: { en: 'No more receipts come by email.', zh: '不再发送收据邮件。' },
   access: { en: 'Access', zh: '登录与授权' },
   authorisedApps: (n: number) => ({
     en:

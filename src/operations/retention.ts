@@ -98,6 +98,7 @@ export const RETENTION = {
   paused_hosts: 'bounded',
   // The notice to the member deletes the row.
   charge_notices: 'bounded',
+  receipt_notices: 'bounded',
   forum_members: 'bounded',
   forum_groups: 'bounded',
   forum_api: 'bounded',

@@ -237,7 +237,7 @@ async function factsOf({ db }: Core, user_id: bigint) {
     .where('users.id', '=', user_id)
     .select(userColumns)
     .select(['users.language', 'users.created_at', 'users.anonymised_at', 'users.shows_wallet_at_forum'])
-    .select('users.accepts_tips')
+    .select(['users.accepts_tips', 'users.mails_receipts'])
     .select(sql<boolean>`users.password_hash is not null`.as('has_password'))
     .executeTakeFirst()
   if (user === undefined) throw new AppError('not_found', 'There is no such member')

@@ -41,16 +41,13 @@ it('the HTML has every word of the text, and no markup of anybody else', () => {
   )
 })
 
-it('a requested button precedes the facts, and an alarm button follows them', () => {
-  const [press, when, you, note] = ['Press', 'When', 'You?', 'Note'].map((word) => `${word} <img`)
-  const orders: [boolean, (string | undefined)[]][] = [
-    [false, [press, note, you, when]],
-    [true, [when, press, you, note]],
-  ]
-  for (const [isAlarm, order] of orders) {
-    const asked = { ...letter, button: { ...letter.button!, isAlarm } }
-    for (const written of [letterText(asked), unescaped(letterHtml(asked, look).split('<h1')[1]!)]) {
-      const places = order.map((part) => written.indexOf(part!))
+it('every mail says what happened and where before its button, and where to refuse it last', () => {
+  const order = ['Text', 'When', 'Press', 'You?', 'Note', 'Sent', 'Stop'].map((word) => `${word} <img`)
+  const choice = { label: `Stop ${HOSTILE}`, url: 'https://points.example/stop' }
+  for (const isAlarm of [false, true]) {
+    const mail = { ...letter, choice, button: { ...letter.button!, isAlarm } }
+    for (const written of [letterText(mail), unescaped(letterHtml(mail, look).split('<h1')[1]!)]) {
+      const places = order.map((part) => written.indexOf(part))
       expect(Math.min(...places)).toBeGreaterThan(0)
       expect(places).toEqual(places.toSorted((a, b) => a - b))
     }

@@ -323,6 +323,7 @@ export const BUTTONS = [
   '/account/keep-access/passkey',
   '/account/not-me',
   '/account/profile/forum-wallet',
+  '/account/profile/receipts',
   '/account/profile/tips',
   '/admin/forum/tips',
   '/account/passkeys/:id/remove',

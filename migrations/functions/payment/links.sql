@@ -86,7 +86,7 @@ begin
 end
 $$;
 
--- Takes the units of an order that is being paid: the codes, then the sums. The caller has locked the owner's wallet and judged
+-- Takes the units of an order that is being paid: the codes, then the sums, then the notice of its receipt. The caller has locked the owner's wallet and judged
 -- the order. The rotation of APP_SECRET may hold a code for a moment. Then this raises, as for a locked row, and the payment runs
 -- again.
 create or replace function take_units(p_order_id bigint, p_now timestamptz) returns void language plpgsql as $$
@@ -94,7 +94,7 @@ declare
   v_sale record;
   v_taken bigint;
 begin
-  select sale.link_id, sale.for_user_id, sale.units, link.stock, link.member_max, link.delivery into strict v_sale
+  select sale.link_id, sale.for_user_id, sale.units, link.stock, link.member_max, link.delivery, link.book into strict v_sale
   from link_orders as sale join links as link on link.id = sale.link_id where sale.order_id = p_order_id;
   if v_sale.delivery = 'codes' then
     update link_codes as code set order_id = p_order_id, unit = taken.unit, taken_at = p_now
@@ -120,6 +120,10 @@ begin
         select max(id) from link_deliveries where link_id = v_sale.link_id
       ) end
   where order_id = p_order_id;
+  -- Play points get no receipt by email.
+  insert into receipt_notices (order_id)
+  select p_order_id from users
+  where id = v_sale.for_user_id and email_verified and mails_receipts and v_sale.book = 'live';
 end
 $$;
 

@@ -56,6 +56,8 @@ export type MailContent = {
   isAlarm?: boolean
   /** About the link. */
   note?: Text
+  /** The path where the reader chooses to get no more mails of this kind. */
+  choice?: { label: Text; path: string }
 }
 
 export type Mail = {
@@ -98,7 +100,7 @@ async function writeLetter({ config, settings }: MailDeps, mail: Mail): Promise<
   const key = textKey(language)
   const say = (text: Text) => inWords(text[key], key, words)
   const pair = ([one, other]: [Text, Text]): [string, string] => [say(one), say(other)]
-  const { at, facts = [], answers = [], button, isAlarm = false, note } = content
+  const { at, facts = [], answers = [], button, isAlarm = false, note, choice } = content
   const { plain } = makeTimes(dateTag(language), values.time_zone)
   const timeOf = (moment: Date) => texts.inZone(plain(moment), zoneName(values.time_zone, language))
   // A mail is read at any time, so it names the moment, and only here.
@@ -118,6 +120,7 @@ async function writeLetter({ config, settings }: MailDeps, mail: Mail): Promise<
         ? undefined
         : { label: say(button), url: config.PUBLIC_URL + link, isAlarm, hint: say(texts.copyHint) },
     note: notes.length === 0 ? undefined : joinSentences(notes.map(say)),
+    choice: choice && { label: say(choice.label), url: config.PUBLIC_URL + choice.path },
     footer: [say(texts.sentTo(mail.recipient)), say(texts.neverAsks)],
   }
 }

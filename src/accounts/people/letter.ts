@@ -24,6 +24,8 @@ export type Letter = {
   button?: { label: string; url: string; isAlarm: boolean; hint: string } | undefined
   /** About the button's link. */
   note?: string | undefined
+  /** Where the reader chooses to get no more mails of this kind. */
+  choice?: { label: string; url: string } | undefined
   /** To whom this mail was sent, and what this site never asks for. */
   footer: string[]
 }
@@ -50,27 +52,18 @@ export function letterText(letter: Letter): string {
   const blocks = [
     letter.greeting,
     letter.text,
-    ...inOrder(letter, {
-      facts: [rows.join('\n')],
-      button: [button && `${button.label}${colon}\n${button.url}`],
-      answers: answers.map(([question, answer]) => question + spaceAfter(question) + answer),
-      note: [note],
-    }),
-    ['-- ', ...letter.footer, `${letter.site} · ${letter.address}/`].join('\n'),
+    rows.join('\n'),
+    button && `${button.label}${colon}\n${button.url}`,
+    ...answers.map(([question, answer]) => question + spaceAfter(question) + answer),
+    note,
+    [
+      '-- ',
+      ...letter.footer,
+      ...(letter.choice ? [`${letter.choice.label}${colon} ${letter.choice.url}`] : []),
+      `${letter.site} · ${letter.address}/`,
+    ].join('\n'),
   ]
   return `${blocks.filter(Boolean).join('\n\n')}\n`
-}
-
-/**
- * Returns the parts of a mail after its words. What the reader asked for comes at once, and its facts last. A mail that asks whether it
- * was the reader names its facts before the button that says no.
- */
-function inOrder<Part>(
-  { button }: Letter,
-  { facts, button: press, answers, note }: Record<'facts' | 'button' | 'answers' | 'note', Part[]>,
-): Part[] {
-  if (button === undefined || button.isAlarm) return [...facts, ...press, ...answers, ...note]
-  return [...press, ...note, ...answers, ...facts]
 }
 
 /** The columns of a text in a mail program, where a Chinese character takes two. */
@@ -90,7 +83,12 @@ export function letterHtml(letter: Letter, look: { accent: string; hasLogo: bool
 ${stripOf(light)}
 ${table('', `<td class="side" style="padding:28px 32px 30px;overflow-wrap:anywhere">\n${bodyOf(letter, light)}\n</td>`)}
 </td>`
-  const lines = [...letter.footer.map(shown), `${shown(site)} · ${linkTo(`${address}/`, light.link)}`]
+  const { choice } = letter
+  const lines = [
+    ...letter.footer.map(shown),
+    ...(choice ? [linkTo(choice.url, light.link, choice.label)] : []),
+    `${shown(site)} · ${linkTo(`${address}/`, light.link)}`,
+  ]
   const foot = `<td class="soft link" style="padding:16px 4px 0;font-size:13px;line-height:20px;color:${LIGHT.soft};overflow-wrap:anywhere">${lines.join('<br>')}</td>`
   const column = table(
     `style="max-width:560px;text-align:start;font-family:${FONTS[language]}"`,
@@ -125,14 +123,12 @@ function bodyOf(letter: Letter, colours: Colours): string {
   return [
     block('h1', escapeHtml(title), 'margin:0 0 8px;font-size:22px;line-height:30px'),
     paragraph(`${shown(greeting)}<br>${shown(text)}`),
-    ...inOrder<string | false | undefined>(letter, {
-      facts: [facts.length > 0 && factsOf(facts)],
-      button: [button && buttonOf(button, colours)],
-      answers: answers.map(([question, answer]) =>
-        small(`<strong>${shown(question)}</strong>${spaceAfter(question)}${shown(answer)}`),
-      ),
-      note: [note && small(shown(note))],
-    }),
+    facts.length > 0 && factsOf(facts),
+    button && buttonOf(button, colours),
+    ...answers.map(([question, answer]) =>
+      small(`<strong>${shown(question)}</strong>${spaceAfter(question)}${shown(answer)}`),
+    ),
+    note && small(shown(note)),
     button && small(`${shown(button.hint)}<br>${linkTo(button.url, colours.link)}`),
   ]
     .filter(Boolean)
@@ -148,8 +144,8 @@ const table = (attributes: string, cells: string) =>
 const block = (tag: 'p' | 'h1', html: string, style: string) =>
   `<${tag} class="ink" dir="auto" style="${style};color:${LIGHT.ink}">${html}</${tag}>`
 
-const linkTo = (url: string, colour: string) =>
-  `<a href="${escapeHtml(url)}" style="color:${colour};word-break:break-all">${escapeHtml(url)}</a>`
+const linkTo = (url: string, colour: string, label = url) =>
+  `<a href="${escapeHtml(url)}" style="color:${colour};word-break:break-all">${escapeHtml(label)}</a>`
 
 function headOf({ site }: Letter, hasLogo: boolean): string {
   const logo = `<td width="37"><img src="cid:${LOGO_CID}" width="28" height="28" alt="" style="display:block;border-radius:7px"></td>`

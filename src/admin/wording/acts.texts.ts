@@ -43,6 +43,7 @@ export const acts = {
     'account.email.changed': { en: 'Email address changed', zh: '修改邮箱' },
     'account.email.requested': { en: 'Email confirmation requested', zh: '申请验证邮箱' },
     'account.accepts_tips': { en: 'Tips accepted or not', zh: '是否接收打赏' },
+    'account.mails_receipts': { en: 'Receipts by email or not', zh: '是否接收收据邮件' },
     'account.forum_wallet': { en: 'Wallet in the forum', zh: '在论坛显示钱包' },
     'account.exported': { en: 'Own data exported', zh: '导出个人数据' },
     'account.locked': { en: 'Account locked by its owner', zh: '账号所有者锁定账号' },

@@ -27,6 +27,8 @@ export type UsersTable = {
   shows_wallet_at_forum: Generated<boolean>
   /** Whether other members may give tips, while the setting tips is on. */
   accepts_tips: Generated<boolean>
+  /** Whether purchases through payment links bring a receipt by email. */
+  mails_receipts: Generated<boolean>
   /** The user handle of the member's passkeys, 32 random bytes. */
   passkey_handle: Nullable<Buffer>
   /** When the account was anonymised, which cannot be undone. */

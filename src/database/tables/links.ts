@@ -110,6 +110,9 @@ type LinkReportsTable = {
   created_at: Generated<Date>
 }
 
+/** Sales whose receipt goes out by email. The mail deletes the row. */
+type ReceiptNoticesTable = { order_id: bigint; created_at: CreatedAt }
+
 export interface LinksTables {
   links: LinksTable
   link_deliveries: LinkDeliveriesTable
@@ -117,4 +120,5 @@ export interface LinksTables {
   link_codes: LinkCodesTable
   link_pictures: LinkPicturesTable
   link_reports: LinkReportsTable
+  receipt_notices: ReceiptNoticesTable
 }

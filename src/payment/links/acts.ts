@@ -1,7 +1,7 @@
 // This room: payment links, which sell one thing each on a page of their own, and deliver it in the paying transaction.
-// Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, linksOfApp, findLinks, addCodes, takeBackCodes, salesOfLink, placeLinkOrder, deliveryOf, tellOfStock, tellOfSales, setPicture, judgeMessage, removeMessage, reportLink, dismissReports.
-// Tables: links, link_deliveries, link_orders, link_codes, link_pictures, link_reports.
-// Clauses: spec/links 1.1–1.4, 2.1–2.6, 3.1–3.4, 4.1–4.9, 5.1–5.3.
+// Verbs: createLink, editLink, changeLink, deleteDraft, stopLink, linksOfApp, findLinks, addCodes, takeBackCodes, salesOfLink, placeLinkOrder, deliveryOf, tellOfStock, tellOfSales, mailReceipts, setPicture, judgeMessage, removeMessage, reportLink, dismissReports.
+// Tables: links, link_deliveries, link_orders, link_codes, link_pictures, link_reports, receipt_notices.
+// Clauses: spec/links 1.1–1.4, 2.1–2.6, 3.1–3.5, 4.1–4.9, 5.1–5.3.
 /** What a shop's team and the staff do with a link. spec/links 1.1–1.4. Their locks: migrations/functions/payment/links.sql. */
 import { sql } from 'kysely'
 import type { Core } from '../../core/core.ts'

@@ -27,6 +27,28 @@ const refusals = {
   },
 } satisfies Record<LinkRefusal, Text>
 
+/** The email with the receipt of a purchase. */
+export const receiptMail = {
+  subject: (shop: string, amount: string) => ({
+    en: `Receipt from ${shop}: ${pointsOf(amount)}`,
+    zh: `${shop}的收据：${amount} ${POINTS}`,
+  }),
+  text: {
+    en: 'Thank you for your purchase. What the shop delivered is on the receipt.',
+    zh: '感谢购买。商家交付的内容在收据上。',
+  },
+  textOfTip: { en: 'Thank you for your gift.', zh: '感谢你的支持。' },
+  textAlone: { en: 'Thank you for your purchase.', zh: '感谢购买。' },
+  shop: { en: 'Shop', zh: '商家' },
+  product: { en: 'Product', zh: '商品' },
+  amount: { en: 'Amount', zh: '金额' },
+  points: (amount: string) => ({ en: pointsOf(amount), zh: `${amount} ${POINTS}` }),
+  order: { en: 'Order number', zh: '订单号' },
+  button: { en: 'Open the receipt', zh: '查看收据' },
+  choice: { en: 'Get no receipts by email', zh: '不再接收收据邮件' },
+  asWritten: (value: string) => ({ en: value, zh: value }),
+} satisfies Texts
+
 /** The texts of a link that only takes a tip, which is given and not bought. Each replaces the text of its name in paymentLinks. */
 const tip = {
   buy: { en: 'Give', zh: '支持' },

@@ -1,17 +1,19 @@
 /** What a team learns of its links without looking: alerts of the stock and of a stop, and signed events of sales. spec/links 4.6 and 4.7. */
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
+import { mailContext } from '../../../src/accounts/people/email.ts'
 import { setEventsUrl } from '../../../src/payment/events/events.ts'
 import { LinkEvent } from '../../../src/payment/events/shapes.ts'
 import { findEvents, signedEvent } from '../../../src/payment/events/webhook.ts'
 import { changeLink, editLink, stopLink } from '../../../src/payment/links/acts.ts'
 import { addCodes } from '../../../src/payment/links/codes.ts'
 import { tellOfSales, tellOfStock } from '../../../src/payment/links/notices.ts'
+import { mailReceipts } from '../../../src/payment/links/receipts.ts'
 import { expireOrders } from '../../../src/payment/orders/orders.ts'
 import { anonymise } from '../../../src/privacy/anonymise.ts'
 import { dayIn } from '../../../src/web/periods/days.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
-import { makePerson } from '../../harness/cast.ts'
+import { changePerson, makePerson } from '../../harness/cast.ts'
 import { anotherProcess, setSetting, useTestApp } from '../../harness/harness.ts'
 import { buyAt, details, IP, makeLink, orderAt, ownerOf } from '../../harness/links.ts'
 import { type Merchant, makeMerchant } from '../../harness/merchant.ts'
@@ -22,7 +24,9 @@ import { rowsOf } from '../../harness/rows.ts'
 import { until } from '../../harness/waiting.ts'
 
 const receiver = await startReceiver()
-const test = await useTestApp({ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8' })
+const test = await useTestApp({
+  ...{ NOTIFY_ALLOW_CIDRS: '127.0.0.0/8', SMTP_URL: 'smtp://127.0.0.1:9', SMTP_FROM: 'no-reply@example.org' },
+})
 test.startNotifier()
 const { deps } = test
 await setSetting(test, 'limit_links_created', '0')
@@ -252,5 +256,90 @@ describe('a sale of a link', () => {
     const merchant = await makeMerchant(test)
     await buyAt(deps, await makeLink(test, merchant), alice)
     expect(await rowsOf(test, 'notifications', { app_id: merchant.id })).toEqual([])
+  })
+})
+
+describe('a receipt by email', () => {
+  const dueOf = async ({ id: user_id }: { id: bigint }) =>
+    await rowsOf(test, 'outgoing_mails', { user_id }, ['kind', 'recipient', 'text_encrypted'])
+  const confirmed = async () => {
+    const buyer = await makePerson(test, { points: 10_000n })
+    await changePerson(test, buyer, { email: `${buyer.username}@example.org`, email_verified: true })
+    return buyer
+  }
+  /** Lets two workers look twice. */
+  const mail = async () => {
+    for (let n = 0; n < 2; n += 1) await Promise.all([mailReceipts(deps), mailReceipts(elsewhere.deps)])
+  }
+
+  it('goes out once for each sale, by two workers at once, with what its buyer looks for', async () => {
+    const [buyer, merchant] = [await confirmed(), await makeMerchant(test)]
+    const link = await makeLink(test, merchant, {
+      codes: ['plain-1', 'plain-2'],
+      amount: 1_200n,
+      quantity_max: 2,
+    })
+    const { transaction_id } = await buyAt(deps, link, buyer, 2)
+    await mail()
+    const [sent, ...others] = await dueOf(buyer)
+    expect(others).toEqual([])
+    const { kind, recipient, text_encrypted } = sent!
+    expect({ kind, recipient }).toEqual({ kind: 'receipt', recipient: `${buyer.username}@example.org` })
+    const letter = JSON.parse(deps.secrets.decrypt(mailContext(recipient), text_encrypted!))
+    const [order] = await rowsOf(test, 'orders', { transaction_id }, ['order_id'])
+    const [app] = await rowsOf(test, 'payment_apps', { id: merchant.id }, ['name'])
+    expect(letter.facts.map(([, value]: [string, string]) => value)).toEqual([
+      expect.stringMatching(/\d\d:\d\d/),
+      app!.name,
+      'Cat stickers × 2',
+      expect.stringMatching(/^2,400 /),
+      order!.order_id,
+    ])
+    expect(letter.button.url).toBe(`${deps.config.PUBLIC_URL}/payment/pay/${transaction_id}`)
+    expect(letter.choice.url).toBe(`${deps.config.PUBLIC_URL}/account/profile#receipts`)
+    expect(JSON.stringify(letter)).not.toContain('plain-')
+  })
+
+  it('waits for a worker that dies before it has written the mail', async () => {
+    const buyer = await confirmed()
+    await buyAt(deps, await makeLink(test, await makeMerchant(test)), buyer)
+    const dying = deps.db.transaction().execute(async (tx) => {
+      // The transaction of the round, as a process sees it that ends here.
+      await tx.deleteFrom('receipt_notices').execute()
+      throw new Error('the process ends')
+    })
+    await expect(dying).rejects.toThrow('the process ends')
+    await mail()
+    expect(await dueOf(buyer)).toHaveLength(1)
+  })
+
+  it('goes to a confirmed address only, and never after its switch is off', async () => {
+    const merchant = await makeMerchant(test)
+    const link = await makeLink(test, merchant)
+    const [unconfirmed, buyer] = [await confirmed(), await confirmed()]
+    await changePerson(test, unconfirmed, { email_verified: false })
+    await buyAt(deps, link, unconfirmed)
+    const client = await buyer.signIn()
+    const page = await client.get('/account/profile')
+    expect(await client.submit(page, '/account/profile/receipts', { mails: 'off' })).toMatchObject({
+      status: 303,
+    })
+    expect(await rowsOf(test, 'receipt_notices')).toEqual([])
+    await buyAt(deps, link, buyer)
+    expect(await rowsOf(test, 'receipt_notices')).toEqual([])
+    const off = await client.get('/account/profile')
+    expect(await client.submit(off, '/account/profile/receipts', { mails: 'on' })).toMatchObject({
+      status: 303,
+    })
+    await buyAt(deps, link, buyer)
+    // The choice counts at the payment and at the mail.
+    await changePerson(test, buyer, { mails_receipts: false })
+    await mail()
+    expect([...(await dueOf(buyer)), ...(await dueOf(unconfirmed))]).toEqual([])
+    const acts = await rowsOf(test, 'audit_log', { action: 'account.mails_receipts' }, ['actor_id', 'detail'])
+    expect(acts).toEqual([
+      { actor_id: buyer.id, detail: { is_wanted: false } },
+      { actor_id: buyer.id, detail: { is_wanted: true } },
+    ])
   })
 })

@@ -4,6 +4,7 @@ import { afterAll, expect, it } from 'vitest'
 import { sendDueMail } from '../../../src/accounts/people/email.ts'
 import { setEventsUrl } from '../../../src/payment/events/events.ts'
 import { tellOfSales, tellOfStock } from '../../../src/payment/links/notices.ts'
+import { mailReceipts } from '../../../src/payment/links/receipts.ts'
 import { changePerson, makePerson } from '../../harness/cast.ts'
 import { startTestApp } from '../../harness/harness.ts'
 import { buyAt, makeLink, ownerOf } from '../../harness/links.ts'
@@ -54,6 +55,7 @@ it('what a link sold is nowhere but on the receipts of its buyers', async () => 
   await changePerson(test, merchant.owner, { email: 'seller@example.org', email_verified: true })
   await setEventsUrl(deps, merchant.payment_id, `${receiver.url}/events`, ownerOf(merchant))
   const alice = await makePerson(test, { points: 1_000n })
+  await changePerson(test, alice, { email: 'alice@example.org', email_verified: true })
   const [owner, buyer] = [await merchant.owner.signIn(), await alice.signIn()]
   const area = `/payment/applications/${merchant.payment_id}`
   const each = { sale_alerts: 'each', messages: 'public', quantity_max: 2 } as const
@@ -91,6 +93,7 @@ it('what a link sold is nowhere but on the receipts of its buyers', async () => 
 
   await tellOfSales(deps)
   await tellOfStock(deps)
+  await mailReceipts(deps)
   await sendDueMail(deps)
   deps.notifier.nudge()
   const events = () => rowsOf(test, 'notifications', { app_id: merchant.id })
