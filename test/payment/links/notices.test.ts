@@ -1,4 +1,4 @@
-/** What a team learns of its links without looking: alerts of the stock and of a stop, and signed events of sales. spec/links 4.6 and 4.7. */
+/** What a team learns of its links without looking: alerts of the stock and of a stop, and signed events of sales. spec/links 3.5, 4.6 and 4.7. */
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
 import { mailContext } from '../../../src/accounts/people/email.ts'
