@@ -70,6 +70,10 @@ describe.skipIf(isWithoutChromium)('a payment link', () => {
       const t = messages[look.locale]
       const page = await openWindow(look)
       const lookAt = photographer(page, `link-seller-${look.locale}`)
+      // This browser shares nothing by itself.
+      await page.addInitScript(() => {
+        navigator.share = async (data) => document.body.setAttribute('data-shared', JSON.stringify(data))
+      })
       await page.goto(`${demo.base_url}/sign-in?return_to=/account`)
       await signInAtTessera(page, member)
       await page.waitForURL('**/account')
@@ -101,6 +105,11 @@ describe.skipIf(isWithoutChromium)('a payment link', () => {
       await page.locator('[data-copy]').locator('visible=true').first().waitFor()
       await lookAt('published')
       expect(clicks).toBe(look.viewport === PHONE ? 7 : 6)
+      await page.click('[data-share]')
+      expect(JSON.parse((await page.getAttribute('[data-shared]', 'data-shared'))!)).toEqual({
+        title: 'Cat codes',
+        url: await page.locator('#link-url').textContent(),
+      })
       const link = await db
         .selectFrom('links')
         .innerJoin('payment_apps as app', 'app.id', 'links.app_id')

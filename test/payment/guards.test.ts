@@ -16,7 +16,10 @@ const RIGHTS: [statuses: string, addresses: string][] = [
   ['303 303 303 303', 'GET /new-secret, GET /links/1'],
   ['200 200 200 200', 'GET /links'],
   ['200 200 403 403', 'GET /links/new'],
-  ['404 404 404 404', 'GET /links/1/sales, GET /links/1/codes, GET /links/1/share, GET /links/1/messages'],
+  [
+    '404 404 404 404',
+    'GET /links/1/sales, GET /links/1/codes, GET /links/1/share, GET /links/1/qr.png, GET /links/1/messages',
+  ],
   ['404 404 403 403', 'GET /links/1/codes/full, GET /links/1/codes/sold.csv'],
   ['404 404 403 403', 'POST /links/1/codes, POST /links/1/codes/take-back'],
   ['400 400 403 403', 'POST /links/new'],

@@ -110,8 +110,9 @@ it('leads a seller by links from a draft over the review to the first sale', asy
 it('names links that run out, and messages of buyers that wait', async () => {
   const merchant = await makeMerchant(test)
   const link = await makeLink(test, merchant, { stock: 2, title: 'Posters', messages: 'public' })
-  const seen = async () =>
-    textOf((await (await merchant.owner.signIn()).get(`/payment/applications/${merchant.payment_id}`)).body)
+  const owner = await merchant.owner.signIn()
+  const page = `/payment/applications/${merchant.payment_id}`
+  const seen = async () => textOf((await owner.get(page)).body)
   expect(await seen()).not.toContain(t.needs)
   await tellOfStock(test.deps)
   expect(await seen()).toContain(t.linkLow('Posters', 2))
@@ -121,7 +122,24 @@ it('names links that run out, and messages of buyers that wait', async () => {
   expect(await seen()).toContain(`${t.linkWaiting(1)} Posters`)
   expect((await buyAt(test.deps, link, buyer)).outcome).toBe('paid')
   await tellOfStock(test.deps)
-  expect(await seen()).toContain(t.linkSoldOut('Posters'))
+  expect(await seen()).toContain(`${t.linkSoldOut('Posters')} ${t.linkLowText}`)
+  expect((await owner.get(page)).body).toContain(`href="${page}/links/${link.slug}#stock"`)
+  // The form begins with what the link lacks.
+  const form = (await owner.get(`${page}/links/${link.slug}`)).body
+  expect(form.indexOf('name="stock"')).toBeLessThan(form.indexOf('name="title"'))
+})
+
+it('leads from a link without codes to its codes', async () => {
+  const merchant = await makeMerchant(test)
+  const link = await makeLink(test, merchant, { title: 'Keys', delivery: 'codes', stock: 9 })
+  await tellOfStock(test.deps)
+  const owner = await merchant.owner.signIn()
+  const page = `/payment/applications/${merchant.payment_id}`
+  const codes = `href="${page}/links/${link.slug}/codes"`
+  const { body } = await owner.get(page)
+  expect(textOf(body)).toContain(`${t.linkSoldOut('Keys')} ${t.linkCodesText}`)
+  for (const address of [page, `${page}/links`, '/payment/links', `${page}/links/${link.slug}`])
+    expect([address, (await owner.get(address)).body.includes(codes)]).toEqual([address, true])
 })
 
 it('says of the rate what it divides, and what it leaves out', async () => {

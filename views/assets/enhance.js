@@ -33,6 +33,15 @@ for (const button of document.querySelectorAll('button[data-copy], button[data-c
   })
 }
 
+// Opens the sharing of the browser, where it has one. Leaving it is no fault.
+for (const button of document.querySelectorAll('button[data-share]')) {
+  button.hidden = !navigator.share
+  button.addEventListener('click', () => {
+    const { share: url, title } = button.dataset
+    navigator.share({ title, url }).catch(() => {})
+  })
+}
+
 // The field of a quantity takes one more or one fewer by the buttons beside it.
 for (const button of document.querySelectorAll('button[data-step]')) {
   const field = button.parentElement.querySelector('input')

@@ -56,7 +56,10 @@ declare module '../../web/views.ts' {
       freeMax: bigint
       isKindFixed: boolean
       isNew?: boolean
+      /** Whether only a larger stock makes a sold-out link sell. */
+      needsStock?: boolean
     }
+    'payment/links/limits': { of: FormView; fields: LinkFields; needsStock: boolean }
     'payment/links/codes-fields': { of: FormView }
     'payment/links/picture': { address: string; picture: string | undefined }
     'payment/links/price': Pick<TeamLink, 'amount' | 'amount_min' | 'amount_max'> & { isTest: boolean }

@@ -49,7 +49,39 @@ export function hasManyLeft({ delivery, left }: Pick<Link, 'delivery'> & Pick<Co
   return delivery === 'codes' && left !== null && left > CODES_COUNTED_MAX
 }
 
+/** Whether unsold codes, and not the stock, bound what is left. */
+export function isShortOfCodes({
+  delivery,
+  stock,
+  sold,
+  left,
+}: Pick<Link, 'delivery'> & {
+  stock: number | null
+  sold: number | bigint
+  left: number | bigint | null
+}): boolean {
+  return delivery === 'codes' && left !== null && (stock === null || stock - Number(sold) > left)
+}
+
 const TAKEN_DAYS = 30
+/** The points paid for a link in those days, before fees and refunds. The query names the link `link`. */
+const takenUntil = (now: Date) => sql<string>`
+  points_taken(link.id) - points_taken_before(link.id, ${new Date(now.getTime() - TAKEN_DAYS * 86_400_000)})`
+/** Adds to a read link what pages show of it. */
+const listed = <
+  T extends Parameters<typeof shownState>[0] &
+    Parameters<typeof isShortOfCodes>[0] &
+    Counted & { taken: string },
+>(
+  link: T,
+  now: Date,
+) => ({
+  ...link,
+  shown: shownState(link, now),
+  isMany: hasManyLeft(link),
+  isShortOfCodes: isShortOfCodes(link),
+  taken: BigInt(link.taken),
+})
 
 export type ListedLink = Awaited<ReturnType<typeof linksOfApp>>[number]
 
@@ -61,7 +93,6 @@ export async function linksOfApp(
   app_id: bigint,
   { now, before, limit }: { now: Date; before: bigint | undefined; limit: number },
 ) {
-  const since = new Date(now.getTime() - TAKEN_DAYS * 86_400_000)
   const links = await db
     .selectFrom('links as link')
     .where(rowsOfApp('link', app_id, { before }))
@@ -69,16 +100,10 @@ export async function linksOfApp(
     .orderBy('link.id', 'desc')
     .limit(limit)
     .select(['link.id', 'link.slug', 'link.title', 'link.state', 'link.sells_from', 'link.sells_until'])
-    .select(['link.amount', 'link.amount_min', 'link.amount_max', 'link.delivery'])
-    .select([sold.as('sold'), unitsLeft.as('left')])
-    .select(sql<string>`points_taken(link.id) - points_taken_before(link.id, ${since})`.as('taken'))
+    .select(['link.amount', 'link.amount_min', 'link.amount_max', 'link.delivery', 'link.stock'])
+    .select([sold.as('sold'), unitsLeft.as('left'), takenUntil(now).as('taken')])
     .execute()
-  return links.map((link) => ({
-    ...link,
-    shown: shownState(link, now),
-    isMany: hasManyLeft(link),
-    taken: BigInt(link.taken),
-  }))
+  return links.map((link) => listed(link, now))
 }
 
 /** Links that the page of a member shows at once. */
@@ -97,10 +122,11 @@ export async function linksToShare(db: Db, user_id: bigint, now: Date) {
     .orderBy('link.id', 'desc')
     .limit(SHARED_MAX)
     .select(['link.id', 'link.slug', 'link.title', 'link.state', 'link.sells_from', 'link.sells_until'])
-    .select(['link.amount', 'link.amount_min', 'link.amount_max', unitsLeft.as('left')])
+    .select(['link.amount', 'link.amount_min', 'link.amount_max', 'link.delivery', 'link.stock'])
+    .select([sold.as('sold'), unitsLeft.as('left'), takenUntil(now).as('taken')])
     .select(['payment_apps.payment_id', 'payment_apps.name as app_name'])
     .execute()
-  return links.map((link) => ({ ...link, shown: shownState(link, now) }))
+  return links.map((link) => listed(link, now))
 }
 
 /** Lists the approved live applications in which a member may make a link, the newest first. */

@@ -34,6 +34,7 @@ export const teamLinks = {
   sold: { en: 'Sold', zh: '已售' },
   left: { en: 'Left', zh: '剩余' },
   taken: { en: 'Paid in 30 days', zh: '近 30 天付款' },
+  takenOf: (points: string) => ({ en: `${points} in 30 days`, zh: `近 30 天 ${points} ${POINTS}` }),
   takenText: { en: `Amounts: ${POINTS} paid in 30 days`, zh: '金额为近 30 天付款' },
   states: {
     draft: { en: 'Draft', zh: '草稿' },
@@ -295,6 +296,8 @@ export const teamLinks = {
   qr: { en: 'QR code', zh: '二维码' },
   qrAlt: { en: 'QR code of the address of the page', zh: '页面地址的二维码' },
   qrHint: { en: 'Phones open the page with it.', zh: '手机扫码即可打开页面。' },
+  qrFile: { en: 'Download as PNG', zh: '下载 PNG' },
+  shareBy: { en: 'Share…', zh: '分享…' },
   addCodes: { en: 'Add codes', zh: '添加卡密' },
   oneALine: { en: 'One code a line', zh: '每行一个卡密' },
   codesFieldHint: {

@@ -132,7 +132,8 @@ export const overview = {
     en: `${title}: ${left} left`,
     zh: `${title}：剩余 ${left} 份`,
   }),
-  linkLowText: { en: 'Add codes or raise its stock to keep selling.', zh: '请补充卡密或提高库存。' },
+  linkLowText: { en: 'Raise its stock to keep selling.', zh: '请提高库存。' },
+  linkCodesText: { en: 'Add codes to keep selling.', zh: '请补充卡密。' },
   linkSoldOut: (title: string) => ({ en: `${title}: sold out`, zh: `${title}：已售罄` }),
   linkWaiting: (n: number) => ({
     en: `${n} ${counted(n, 'message waits', 'messages wait')} for your approval`,

@@ -4,11 +4,12 @@ import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { rowsOfApp } from '../../database/paging.ts'
 import type { Book } from '../../database/tables/columns.ts'
+import type { DeliveryKind } from '../../database/tables/links.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import { daysBetween, daysLater, startOfDay } from '../../web/periods/days.ts'
 import { OVERVIEW_DAYS, returnWithout } from '../apps/apps.ts'
 import { waitingMessages } from '../links/messages.ts'
-import { unitsLeft } from '../links/reads.ts'
+import { isShortOfCodes, unitsLeft } from '../links/reads.ts'
 import { type Takings, takingsBetween } from '../orders/takings.ts'
 import { type Latency, latencyOf, type Newest, newestOf } from './newest.ts'
 import { type ListedOrder, ordersOfApp } from './orders.ts'
@@ -182,12 +183,19 @@ export type Needs = {
     stock: 'low' | 'sold_out' | null
     left: number | null
     waiting: number
+    isShortOfCodes: boolean
   }[]
   requests: { transaction_id: string; order_id: string; amount: bigint; asked_at: Date }[]
   ending: { kind: 'token' | 'event_secret'; valid_to: Date; last_used_at: Date | null }[]
   refused: number
   is_former_owners: boolean
   events_gone_at: Date | null
+}
+
+type NeedyLink = Omit<Needs['links'][number], 'isShortOfCodes'> & {
+  delivery: DeliveryKind
+  stock_max: number | null
+  sold: number
 }
 
 async function needsOf(db: Db, app_id: bigint, now: Date): Promise<Needs> {
@@ -208,11 +216,12 @@ async function needsOf(db: Db, app_id: bigint, now: Date): Promise<Needs> {
       .orderBy('valid_to')
       .select(['kind', 'valid_to', 'last_used_at'])
       .execute(),
-    sql<Omit<Needs, 'requests' | 'ending'>>`
+    sql<Omit<Needs, 'requests' | 'ending' | 'links'> & { links: NeedyLink[] }>`
       select app.events_gone_at,
         coalesce((
           select jsonb_agg(to_jsonb(needy) - 'id' order by needy.id desc) from (
-            select link.id, link.slug, link.title, link.stock_alerted as stock, ${unitsLeft} as left, ${waitingMessages} as waiting
+            select link.id, link.slug, link.title, link.stock_alerted as stock, ${unitsLeft} as left, ${waitingMessages} as waiting,
+              link.delivery, link.stock as stock_max, units_sold(link.id) as sold
             from (
               select * from links where app_id = app.id and state = 'on_sale' order by links.app_id desc, links.id desc
               limit ${LINKS_LOOKED_THROUGH}
@@ -228,5 +237,14 @@ async function needsOf(db: Db, app_id: bigint, now: Date): Promise<Needs> {
         ) as is_former_owners
       from payment_apps as app where app.id = ${app_id}`.execute(db),
   ])
-  return { ...rows[0]!, requests: requests.rows, ending: ending as Needs['ending'] }
+  const { links, ...rest } = rows[0]!
+  return {
+    ...rest,
+    links: links.map((link) => ({
+      ...link,
+      isShortOfCodes: isShortOfCodes({ ...link, stock: link.stock_max }),
+    })),
+    requests: requests.rows,
+    ending: ending as Needs['ending'],
+  }
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { changeLink } from '../../../src/payment/links/acts.ts'
 import { makePerson } from '../../harness/cast.ts'
 import { useTestApp } from '../../harness/harness.ts'
-import { makeLink, ownerOf } from '../../harness/links.ts'
+import { buyAt, makeLink, ownerOf } from '../../harness/links.ts'
 import { textOf } from '../../harness/markup.ts'
 import { joinTeam, makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
@@ -17,7 +17,7 @@ it('lists the links of all applications of a member, and none of others, drafts 
   const other = await makeMerchant(test)
   const test_app = await makeMerchant(test, { twinOf: merchant })
   const [shown, paused, ended, strange, play] = [
-    await makeLink(test, merchant, { title: 'Lanterns <b>' }),
+    await makeLink(test, merchant, { title: 'Lanterns <b>', stock: 5 }),
     await makeLink(test, merchant, { title: 'Paused' }),
     await makeLink(test, merchant, { title: 'Ended' }),
     await makeLink(test, other, { title: 'Of another shop' }),
@@ -34,6 +34,11 @@ it('lists the links of all applications of a member, and none of others, drafts 
     expect(body).toContain(`data-copy="${test.deps.config.PAYMENT_PUBLIC_URL}/l/${slug}"`)
   for (const { slug } of [ended, strange, play]) expect(body).not.toContain(slug)
   expect(body).toContain('Lanterns &lt;b&gt;')
+  const alice = await makePerson(test, { points: 100n })
+  await buyAt(test.deps, shown, alice)
+  expect(textOf((await owner.get(PAGE)).body)).toMatch(
+    /Lanterns <b> On sale · 10 points 1 sold · 4 left · 10 in 30 days/,
+  )
   expect(body).toContain(`/payment/applications/${merchant.payment_id}/links/new`)
 
   // A viewer shares links and makes none.

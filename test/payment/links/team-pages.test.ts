@@ -1,7 +1,11 @@
 /** The team's pages of links: the form, the preview, and what a link's team does with it. spec/links 1.1–1.3 and 4.1–4.2. */
+import { decode } from 'fast-png'
+import decodeQR from 'qr/decode.js'
 import { describe, expect, it } from 'vitest'
 import { LINKS_MAX } from '../../../src/payment/links/acts.ts'
 import { linksOfApp } from '../../../src/payment/links/reads.ts'
+import { linkUrl } from '../../../src/payment/links/share.ts'
+import { cookieHeader } from '../../harness/browser.ts'
 import { makePerson } from '../../harness/cast.ts'
 import { setSetting, useTestApp } from '../../harness/harness.ts'
 import { buyAt, linkFields, makeLink, orderAt } from '../../harness/links.ts'
@@ -69,7 +73,17 @@ describe('the form of a link', () => {
     })
     const share = textOf((await owner.get(`${address}/share`)).body)
     expect(share).toContain(l.changed.publish)
-    expect(share).toMatch(new RegExp(`25 points · [^ ]+/l/${slug} .* ${l.sales} 0 `))
+    expect(share).toMatch(new RegExp(`25 points · 9 left · [^ ]+/l/${slug} .* ${l.sales} 0 `))
+    const file = await test.app.inject({ url: `${address}/qr.png`, headers: { cookie: cookieHeader(owner) } })
+    expect(file.headers['content-disposition']).toBe(`attachment; filename="qr-${slug}.png"`)
+    const { width, height, data } = decode(file.rawPayload)
+    const pixels = Uint8Array.from({ length: width * height * 4 }, (_, i) =>
+      i % 4 === 3 ? 255 : Number(data[i >> 2]),
+    )
+    expect([width >= 900, decodeQR({ width, height, data: pixels })]).toEqual([
+      true,
+      linkUrl(test.deps, slug),
+    ])
     const published = await buyer.get(`/l/${slug}`)
     expect([published.status, published.body.includes(l.previewBar)]).toEqual([200, false])
     expect(textOf(published.body)).toContain(messages.en.common.reviewed)
