@@ -13,7 +13,7 @@ export const docs = {
   title: { en: 'Documentation', zh: '开发文档' },
   search: { en: 'Search', zh: '搜索' },
   searchLabel: { en: 'Search the documentation', zh: '搜索开发文档' },
-  searchHint: { en: 'Search docs', zh: '搜索开发文档' },
+  searchHint: { en: 'Search', zh: '搜索' },
   searchStart: {
     en: 'Search for a word, a field such as order_id, or an error code such as 1001.',
     zh: '可搜索词语、字段名（如 order_id）或错误码（如 1001）。',
@@ -29,12 +29,14 @@ export const docs = {
     en: `All ${count} of ${page}`,
     zh: `${page}：查看全部 ${count} 条`,
   }),
+  elsewhere: { en: 'More results on', zh: '更多结果' },
   nothingFound: { en: 'No results', zh: '没有结果' },
   nothingFoundText: {
     en: 'Try fewer words, a field name such as order_id, or an error code such as 1001.',
     zh: '试试更少的词、字段名（如 order_id）或错误码（如 1001）。',
   },
   allCodes: { en: 'All codes', zh: '全部错误码' },
+  mostMet: { en: 'Met most', zh: '最常见' },
   findCode: { en: 'Find', zh: '查找' },
   codesHint: { en: 'Such as 1001', zh: '例如 1001' },
   noSuchCode: {

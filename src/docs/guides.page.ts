@@ -71,7 +71,14 @@ declare module '../web/views.ts' {
       ways: Ways
     }
     /** The titles, paths and excerpts are HTML, with the words of the query marked. `count` counts what is not listed too. */
-    'docs/search': { nav: AreaNav; query: string; count: number; found: (Found & { all: string })[] }
+    'docs/search': {
+      nav: AreaNav
+      query: string
+      count: number
+      found: (Found & { all: string })[]
+      /** Pages without one of the best results. */
+      elsewhere: { href: string; label: string; isCurrent: false; count: { rows: number; isMore: false } }[]
+    }
     /** `found` are the pages that the words of the address find. */
     'docs/missing': { nav: AreaNav; query: string; found: Link[] }
   }
@@ -113,10 +120,11 @@ export async function guidePages(app: FastifyInstance, deps: Core): Promise<void
   app.get('/docs/search', async (request, reply) => {
     const { q, page } = SearchQuery.parse(request.query)
     const { locale } = request
-    const { words, count, found } = searchDocs(locale.language, deps.settings.latest(), q, page)
+    const { words, count, found, elsewhere } = searchDocs(locale.language, deps.settings.latest(), q, page)
+    const allOn = (page: string) => `/docs/search?${new URLSearchParams({ q, page })}`
     const marked = found.map(({ entries, ...page }) => ({
       ...page,
-      all: `/docs/search?${new URLSearchParams({ q, page: page.href })}`,
+      all: allOn(page.href),
       entries: entries.map(({ places, excerpt }) => ({
         places: places.map(({ href, title, path }) => ({
           href,
@@ -131,6 +139,10 @@ export async function guidePages(app: FastifyInstance, deps: Core): Promise<void
       query: q,
       count,
       found: marked,
+      elsewhere: elsewhere.map(({ href, title, count }) => ({
+        ...{ href: allOn(href), label: title, isCurrent: false },
+        count: { rows: count, isMore: false },
+      })),
     })
   })
 

@@ -8,7 +8,7 @@ import { inSiteWords, withMarks } from './guides/fill.ts'
 import type { Reader } from './guides/reader.ts'
 import { readerOf } from './guides.page.ts'
 import { docsNav, type Ways, waysInApi } from './navigation.ts'
-import { gatewayCodes, OAUTH_CODES, PAYMENT_CODES } from './operations/codes.ts'
+import { gatewayCodes, MOST_MET, OAUTH_CODES, PAYMENT_CODES } from './operations/codes.ts'
 import type { Area } from './operations/operation.ts'
 import type { FindSamples, Samples } from './operations/samples.ts'
 import { SCHEDULE, WEBHOOKS } from './operations/webhooks.ts'
@@ -24,7 +24,9 @@ import { rulesOf } from './rules.ts'
 const CODE_AREAS = ['identity', 'payment', 'v1', 'v2'] as const
 type CodeArea = (typeof CODE_AREAS)[number]
 /** A code as the page shows it. `id` is its place; of a code that has several lines, the first one's. */
-type CodeRow = { code: string; id: string; beside: string; about: string }
+type CodeRow = { code: string; id: string; beside: string; about: string; isMostMet: boolean }
+/** Codes of an area to show, out of `count` that were searched for. */
+type CodesShown = { area: CodeArea; rows: CodeRow[]; count: number }
 
 const CodesQuery = z.object({
   q: z.string().trim().max(100).catch('').default(''),
@@ -62,10 +64,10 @@ declare module '../web/views.ts' {
       /** What was searched for, and the one area that is shown. */
       query: string
       of: CodeArea | undefined
-      /** The areas that have codes to show, in their order. */
-      shown: { area: CodeArea; rows: CodeRow[] }[]
-      /** How many codes of each area were found. */
-      counts: Record<CodeArea, number>
+      /** Each area, and how many of its codes were found. */
+      areas: { area: CodeArea; count: number }[]
+      /** The areas that have codes to show, in their order. Without an area and a search, these are the codes met most. */
+      shown: CodesShown[]
     }
     'docs/rules': { nav: AreaNav; ways: Ways; rules: ReturnType<typeof rulesOf> }
   }
@@ -134,17 +136,13 @@ export async function referencePages(
     const { nav, ways, language, words } = frame(request)
     const { q: query, of } = CodesQuery.parse(request.query)
     const areas = codesIn(language, words, request.locale.t.docs.redirected)
-    const found = CODE_AREAS.map((area) => ({ area, rows: areas[area].filter((row) => isFound(row, query)) }))
-    const counts = Object.fromEntries(found.map(({ area, rows }) => [area, rows.length]))
-    const shown = found.filter(({ area, rows }) => (of ?? area) === area && rows.length > 0)
-    return reply.page('docs/codes', {
-      nav,
-      ways,
-      query,
-      of,
-      shown,
-      counts: counts as Record<CodeArea, number>,
+    const found = CODE_AREAS.map((area): CodesShown => {
+      const rows = areas[area].filter((row) => isFound(row, query))
+      const isStart = of === undefined && query === ''
+      return { area, rows: isStart ? rows.filter(({ isMostMet }) => isMostMet) : rows, count: rows.length }
     })
+    const shown = found.filter(({ area, rows }) => (of ?? area) === area && rows.length > 0)
+    return reply.page('docs/codes', { nav, ways, query, of, areas: found, shown })
   })
   app.get('/docs/rules', async (request, reply) => {
     const { nav, ways, language, words } = frame(request)
@@ -164,22 +162,25 @@ const coloured = <Body extends { example?: string | undefined }>(body: Body): Bo
 /** Returns the codes of each area, with what is beside them: a status of HTTP, or the words of the gateway. */
 function codesIn(language: keyof Text, words: SiteWords, redirected: string): Record<CodeArea, CodeRow[]> {
   const gateway = (version: 'v1' | 'v2') =>
-    inLanguage(gatewayCodes(version), language, words).map(({ code, msg, about }) => ({
-      ...{ code: String(code), id: '', beside: msg, about },
+    inLanguage(gatewayCodes(version), language, words).map(({ name, code, msg, about }) => ({
+      ...{ code: String(code), id: `${version}-${name}`, beside: msg, about, isMostMet: isMostMet(name) },
     }))
   const payment = inLanguage(PAYMENT_CODES, language, words)
   return {
     identity: inLanguage(OAUTH_CODES, language, words).map(({ code, status, about }) => ({
-      ...{ code, id: code, beside: String(status || redirected), about },
+      ...{ code, id: code, beside: status ? `HTTP ${status}` : redirected, about },
+      isMostMet: isMostMet(code),
     })),
     payment: payment.map(({ code, status, about }, i) => ({
-      ...{ code: String(code), beside: String(status), about },
+      ...{ code: String(code), beside: `HTTP ${status}`, about, isMostMet: isMostMet(code) },
       id: payment[i - 1]?.code === code ? '' : `c${code}`,
     })),
     v1: gateway('v1'),
     v2: gateway('v2'),
   }
 }
+
+const isMostMet = (code: string | number) => MOST_MET.some((most) => most === code)
 
 const isFound = ({ code, beside, about }: CodeRow, query: string) =>
   `${code} ${beside} ${about}`.toLowerCase().includes(query.toLowerCase())

@@ -14,8 +14,9 @@ import { OPERATIONS, operationId } from './reference/openapi.ts'
 import { rulesOf } from './rules.ts'
 import { synonymsOf } from './synonyms.ts'
 
-const FOUND_MAX = 40
-const FOUND_ON_PAGE_MAX = 5
+/** The best places of a search, and the places of the one page that a reader asked for. */
+const FOUND_MAX = 10
+const FOUND_ON_PAGE_MAX = 40
 /** Characters before a word that was found in a text, and from there to the end: about three lines on a phone. */
 const AROUND: Record<Language, { before: number; after: number }> = {
   en: { before: 30, after: 80 },
@@ -45,15 +46,15 @@ export type Found = Page & { entries: FoundEntry[]; count: number; more: number 
 /**
  * Finds the entries that contain every word or another word for it, in their title, path, text or the title of their page. The best
  * come first: titles before texts, and guides before the reference.
- * `count` counts all of them, and `found` lists the best.
- * @param onPage the address of the only page whose entries are listed, all of them.
+ * `count` counts all of them, `found` lists the best, and `elsewhere` names the pages that have none of these.
+ * @param onPage the address of the only page whose entries are listed.
  */
 export function searchDocs(
   language: Language,
   settings: SettingValues,
   query: string,
   onPage?: string,
-): { words: string[]; count: number; found: Found[] } {
+): { words: string[]; count: number; found: Found[]; elsewhere: (Page & { count: number })[] } {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   const marked = (each: readonly string[]) => [...each, ...each.flatMap(synonymsOf)]
   const all = [...entriesIn(language, settings), ...ruleEntries(language, settings)]
@@ -61,8 +62,15 @@ export function searchDocs(
   const found = rank(entries, words)
   const pairs = words.flatMap(pairsOf)
   const [ranked, sought] = found.length > 0 ? [found, marked(words)] : [rank(entries, pairs), pairs]
-  const onPageMax = onPage === undefined ? FOUND_ON_PAGE_MAX : FOUND_MAX
-  return { words: sought, count: ranked.length, found: byPage(ranked, sought, { language, onPageMax }) }
+  const best = ranked.slice(0, onPage === undefined ? FOUND_MAX : FOUND_ON_PAGE_MAX)
+  const pages = Map.groupBy(ranked, ({ page }) => page.href)
+  const elsewhere = [...pages.values()].filter((alike) => !alike.some((entry) => best.includes(entry)))
+  return {
+    words: sought,
+    count: ranked.length,
+    found: byPage(best, pages, sought, language),
+    elsewhere: elsewhere.map((alike) => ({ ...alike[0]!.page, count: alike.length })),
+  }
 }
 
 /** Chinese has no spaces: a long word that is nowhere is searched for by each two characters that follow each other. */
@@ -97,21 +105,18 @@ function scoreOfWord({ title, path = '', text, page }: Entry, word: string): num
   return text.toLowerCase().includes(word) ? 1 : 0
 }
 
-type Shown = { language: Language; onPageMax: number }
-
-/** Groups entries by their page. A page stands where its best entry stands. */
-function byPage(ranked: readonly Entry[], words: readonly string[], { language, onPageMax }: Shown): Found[] {
-  const found: Found[] = []
-  let room = FOUND_MAX
-  for (const entries of Map.groupBy(ranked, ({ page }) => page.href).values()) {
-    const best = entries.slice(0, Math.min(onPageMax, room))
-    if (best.length === 0) break
-    room -= best.length
-    const more = entries.length - best.length
-    const described = inOneRow(best, words, language)
-    found.push({ ...entries[0]!.page, entries: described, count: entries.length, more })
-  }
-  return found
+/** Groups the best entries by their page. A page stands where its best entry stands. */
+function byPage(
+  best: readonly Entry[],
+  pages: ReadonlyMap<string, readonly Entry[]>,
+  words: readonly string[],
+  language: Language,
+): Found[] {
+  return [...Map.groupBy(best, ({ page }) => page.href)].map(([href, entries]) => {
+    const count = pages.get(href)!.length
+    const more = count - entries.length
+    return { ...entries[0]!.page, entries: inOneRow(entries, words, language), count, more }
+  })
 }
 
 /** Describes the entries of a page. Those whose excerpts are equal share a row, except error codes. */
@@ -217,14 +222,18 @@ function apiEntries(language: Language, words: SiteWords): Entry[] {
     ),
   )
   const codes = [
-    ...OAUTH_CODES.map(({ code, about }) => ({ id: code, path: code, about })),
-    ...PAYMENT_CODES.map(({ code, about }) => ({ id: `c${code}`, path: String(code), about })),
-    ...(['v1', 'v2'] as const).flatMap((id) =>
-      gatewayCodes(id).map(({ code, msg, about }) => ({ id, path: `${code} ${msg}`, about })),
+    ...OAUTH_CODES.map(({ code, about }) => ({ at: `identity#${code}`, path: code, about })),
+    ...PAYMENT_CODES.map(({ code, about }) => ({ at: `payment#c${code}`, path: String(code), about })),
+    ...(['v1', 'v2'] as const).flatMap((area) =>
+      gatewayCodes(area).map(({ name, code, msg, about }) => ({
+        at: `${area}#${area}-${name}`,
+        path: `${code} ${msg}`,
+        about,
+      })),
     ),
-  ].map(({ id, path, about }) => {
+  ].map(({ at, path, about }) => {
     const [, title = path, text = ''] = FIRST_SENTENCE.exec(about[key]) ?? []
-    return entry(section('codes'), text, { href: `${CODES}#${id}`, title, path })
+    return entry(section('codes'), text, { href: `${CODES}?of=${at}`, title, path })
   })
   // Both versions of the gateway give the same meaning to a code.
   const distinct = new Map(codes.map((code) => [`${code.title} ${code.path}`, code]))

@@ -239,7 +239,8 @@ describe('the error codes', () => {
     expect(idsIn(await read('/docs/codes?of=v1'))).toEqual(['v1'])
     const one = await read('/docs/codes?q=1001')
     expect(idsIn(one)).toEqual(['payment'])
-    expect(one.match(/<tr role="row" id="/g)).toHaveLength(1)
+    expect(one.match(/<li id="/g)).toHaveLength(1)
+    expect(one).toContain('<li id="c1001"><div class="grow"><p><a href="#c1001"><code>1001</code></a>')
     expect(one).toContain('href="/docs/codes?of=v2&amp;q=1001"')
     const currentIn = (html: string) => /<a href="([^"]+)" aria-current="true">[^<]+<span>(\d+)</.exec(html)
     expect(currentIn(one)).toBeNull()
@@ -247,14 +248,27 @@ describe('the error codes', () => {
       '/docs/codes?of=payment&amp;q=1001',
       '1',
     ])
-    expect(currentIn(await read('/docs/codes'))![1]).toBe('/docs/codes')
     // The status is behind the code, and has no column of its own.
-    expect(one).toMatch(/<code>1001<\/code><span class="soft"> HTTP \d{3}<\/span><\/td>/)
+    expect(one).toMatch(/<code>1001<\/code><\/a> <span class="soft small">HTTP \d{3}<\/span><\/p>/)
     const word = await read('/docs/codes?q=SIGNATURE&of=v2')
     expect(idsIn(word)).toEqual(['v2'])
     expect(word).toContain('<input type="hidden" name="of" value="v2">')
     expect(await read('/docs/codes?q=nothing-like-it')).toContain(messages.en.docs.noSuchCode)
     expect(idsIn(await read('/docs/codes?of=nowhere&of=v1'))).toHaveLength(4)
+  })
+
+  it('begin with those met most, which lead to the others and have places of their own', async () => {
+    const start = await read('/docs/codes')
+    const shown = [...start.matchAll(/<li id="([^"]+)"/g)].map(([, id]) => id)
+    expect(shown).toEqual(expect.arrayContaining(['invalid_grant', 'c1001', 'v1-invalid_signature']))
+    expect(shown).not.toContain('c1500')
+    expect(start).toContain('<a href="/docs/codes?of=payment#c1001"><code>1001</code></a>')
+    expect(start).toContain('<li><a href="/docs/codes?of=payment"><span class="grow">')
+    expect(start).toContain(`<a href="/docs/codes" aria-current="true">${messages.en.docs.mostMet}</a>`)
+    const all = await read('/docs/codes?of=payment')
+    expect(all).toContain('<li id="c1500">')
+    const ids = [...all.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+    expect(new Set(ids).size).toBe(ids.length)
   })
 })
 
@@ -298,8 +312,8 @@ describe('the search', () => {
   it.each([
     ['en', 'create an order', '/docs/payment/post_payment_pay_process'],
     ['en', 'xboard', '/docs/gateway-clients#xboard'],
-    ['en', '1001', '/docs/codes#c1001'],
-    ['en', 'slow_down', '/docs/codes#slow_down'],
+    ['en', '1001', '/docs/codes?of=payment#c1001'],
+    ['en', 'slow_down', '/docs/codes?of=identity#slow_down'],
     ['en', 'v1 get an order', '/docs/v1/post_payment_api_api_php_act_order'],
     ['zh-CN', '独角数卡', '/docs/gateway-clients#独角数卡-dujiaoka'],
     ['zh-CN', '转账', '/docs/payment/post_payment_transfer'],
@@ -324,12 +338,16 @@ describe('the search', () => {
     const count = placesIn(some)!.length
     expect(some).toContain(`>${found(count, count)}<`)
     const many = await read('/docs/search?q=order')
-    expect(placesIn(many)).toHaveLength(40)
-    const counts = Array.from({ length: 1_000 }, (_, i) => 41 + i)
-    expect(counts.filter((all) => many.includes(`>${found(40, all)}<`))).toHaveLength(1)
+    expect(placesIn(many)).toHaveLength(10)
+    const counts = Array.from({ length: 1_000 }, (_, i) => 11 + i)
+    expect(counts.filter((all) => many.includes(`>${found(10, all)}<`))).toHaveLength(1)
+    expect(many).toMatch(
+      /<nav class="chips"[^>]*>\s*<a href="\/docs\/search\?q=order&amp;page=[^"]+">[^<]+<span>\d+</,
+    )
     // A text that has the word begins at its own beginning.
     expect(areas.payment.text).toContain('order')
-    expect(many.replaceAll(/<\/?mark>/g, '')).toContain(areas.payment.text)
+    const onPage = await read('/docs/search?q=order&page=%2Fdocs%2Fpayment')
+    expect(onPage.replaceAll(/<\/?mark>/g, '')).toContain(areas.payment.text)
   })
 
   const firstIn = (html: string) =>
@@ -343,11 +361,11 @@ describe('the search', () => {
   it('puts the guide about a word first, and shows a text that many places share once', async () => {
     const html = await read('/docs/search?q=refund')
     expect(firstIn(html)).toBe('/docs/merchant#refund-an-order')
-    const group = html.split('<section class="stack">').find((each) => each.includes('/docs/payment/'))!
+    const all = await read('/docs/search?q=refund&page=%2Fdocs%2Fpayment')
+    const group = all.slice(all.indexOf('<section class="stack">'))
     const excerpts = group.match(/ class="soft small">…?.*?<\/(span|p)>/g)!
     expect(new Set(excerpts).size).toBe(excerpts.length)
     expect(group.match(/<strong>/g)!.length).toBeGreaterThan(excerpts.length)
-    const all = await read('/docs/search?q=refund&page=%2Fdocs%2Fpayment')
     expect(all.match(/<section class="stack">/g)).toHaveLength(1)
   })
 
@@ -374,7 +392,7 @@ describe('the search', () => {
     const codes = await read(`/docs/search?q=${encodeURIComponent('签名')}&page=%2Fdocs%2Fcodes`, 'zh-CN')
     const rows = codes.slice(codes.indexOf('<ul class="panel flush list">')).split('<li>').slice(1)
     expect(rows.length).toBeGreaterThan(1)
-    for (const row of rows) expect(row.match(/href="\/docs\/codes#/g)).toHaveLength(1)
+    for (const row of rows) expect(row.match(/href="\/docs\/codes\?of=/g)).toHaveLength(1)
   })
 
   it('is offered at an address without a page, with what its words find', async () => {

@@ -311,13 +311,26 @@ const GATEWAY_MEANINGS: Record<GatewayWireCode, Text> = {
   payments_paused: after('Payments are paused for maintenance.', '系统维护，支付暂停。'),
 }
 
-/** The codes of a version of the gateway, each with its usual `msg`. Success comes first, then refusals by number. */
-export function gatewayCodes(version: 'v1' | 'v2'): { code: number; msg: string; about: Text }[] {
-  const refusals = Object.entries(GATEWAY_MEANINGS).map(([name, about]) => {
+/** The codes that the programs of new shops and sites meet most, by `code` or, at the gateway, by name. */
+export const MOST_MET: readonly (OAuthCode | number | GatewayWireCode)[] = [
+  ...(['invalid_redirect_uri', 'invalid_grant', 'invalid_client', 'access_denied'] as const),
+  ...[1001, 1002, 1004, 1005, 1010],
+  ...(['invalid_signature', 'unknown_application', 'parameter_missing', 'wrong_key'] as const),
+]
+
+type GatewayCode = { name: string; code: number; msg: string; about: Text }
+
+/**
+ * The codes of a version of the gateway, each with its usual `msg`. Success comes first, then refusals by number. Many of them share
+ * a number, so each has a name.
+ */
+export function gatewayCodes(version: 'v1' | 'v2'): GatewayCode[] {
+  const refusals: GatewayCode[] = Object.entries(GATEWAY_MEANINGS).map(([name, about]) => {
     const wire = GATEWAY_ERRORS[name]!
-    return { code: wire[version], msg: wire.msg, about }
+    return { name, code: wire[version], msg: wire.msg, about }
   })
   refusals.push({
+    name: 'fault',
     ...GATEWAY_FAULT,
     about: text(
       'A fault of the service (HTTP 500). Send the request again.',
@@ -329,8 +342,9 @@ export function gatewayCodes(version: 'v1' | 'v2'): { code: number; msg: string;
 
 const SUCCESS = {
   v1: [
-    { code: 1, msg: 'success', about: text('Done.', '成功。') },
+    { name: 'success', code: 1, msg: 'success', about: text('Done.', '成功。') },
     {
+      name: 'paid',
       code: 1,
       msg: '订单已支付',
       about: text(
@@ -340,8 +354,9 @@ const SUCCESS = {
     },
   ],
   v2: [
-    { code: 0, msg: 'success', about: text('Done.', '成功。') },
+    { name: 'success', code: 0, msg: 'success', about: text('Done.', '成功。') },
     {
+      name: 'paid',
       code: 1,
       msg: '订单已支付',
       about: text(

@@ -43,6 +43,7 @@ export function describeArea(area: Area, language: keyof Text) {
       method: operation.method.toUpperCase(),
       path: operation.path,
       about: operation.about[language],
+      purpose: firstSentence(operation.introduction[language]),
     })),
     refusal:
       refusals.length === 0
@@ -53,6 +54,9 @@ export function describeArea(area: Area, language: keyof Text) {
           ),
   }
 }
+
+/** Returns the first sentence of a text in English or Chinese. */
+const firstSentence = (text: string) => /^.+?(?:\.(?= )|。|$)/.exec(text)![0]
 
 const isRefusal = ([status, { schema }]: [string, Answer]) => Number(status) >= 400 && schema !== undefined
 
