@@ -247,8 +247,6 @@ export const docs = {
   headers: { en: 'Headers', zh: '请求头' },
   parameters: { en: 'Parameters', zh: '参数' },
   yourAnswer: { en: 'Your response', zh: '你的响应' },
-  code: { en: 'Code', zh: '错误码' },
-  meaning: { en: 'Meaning', zh: '含义' },
   unknownPaymentId: {
     en: 'An unknown Payment ID gets a 404 response with success, error and message, without errors. A transfer gets 1009.',
     zh: 'Payment ID 不存在时返回 404，响应只有 success、error 和 message，没有 errors；转账返回 1009。',

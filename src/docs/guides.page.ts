@@ -75,9 +75,9 @@ declare module '../web/views.ts' {
       nav: AreaNav
       query: string
       count: number
-      found: (Found & { all: string })[]
-      /** Pages without one of the best results. */
-      elsewhere: { href: string; label: string; isCurrent: false; count: { rows: number; isMore: false } }[]
+      found: Found[]
+      /** Pages with more results, how many, and the address that lists them. */
+      elsewhere: { href: string; title: string; count: number }[]
     }
     /** `found` are the pages that the words of the address find. */
     'docs/missing': { nav: AreaNav; query: string; found: Link[] }
@@ -121,10 +121,8 @@ export async function guidePages(app: FastifyInstance, deps: Core): Promise<void
     const { q, page } = SearchQuery.parse(request.query)
     const { locale } = request
     const { words, count, found, elsewhere } = searchDocs(locale.language, deps.settings.latest(), q, page)
-    const allOn = (page: string) => `/docs/search?${new URLSearchParams({ q, page })}`
     const marked = found.map(({ entries, ...page }) => ({
       ...page,
-      all: allOn(page.href),
       entries: entries.map(({ places, excerpt }) => ({
         places: places.map(({ href, title, path }) => ({
           href,
@@ -139,9 +137,9 @@ export async function guidePages(app: FastifyInstance, deps: Core): Promise<void
       query: q,
       count,
       found: marked,
-      elsewhere: elsewhere.map(({ href, title, count }) => ({
-        ...{ href: allOn(href), label: title, isCurrent: false },
-        count: { rows: count, isMore: false },
+      elsewhere: elsewhere.map((page) => ({
+        ...page,
+        href: `/docs/search?${new URLSearchParams({ q, page: page.href })}`,
       })),
     })
   })

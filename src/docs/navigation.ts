@@ -50,6 +50,7 @@ export function docsNav({ t }: Locale, query = ''): AreaNav {
   const chapters = (Object.keys(CHAPTERS) as Chapter[]).map((chapter) => ({
     title: t.docs.chapters[chapter],
     folds: true,
+    isOpen: chapter === 'payments',
     links: CHAPTERS[chapter].map((name) => guideLink(name, t)),
   }))
   const api = SECTIONS.map((section) => ({

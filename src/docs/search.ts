@@ -40,13 +40,13 @@ type Entry = Page & { path?: string; text: string; page: Page; isGuide?: boolean
 /** Places of a page whose texts say the same. */
 type FoundEntry = { places: (Page & { path: string })[]; excerpt: string }
 
-/** What was found on a page. `count` counts the places that are left out, too. */
-export type Found = Page & { entries: FoundEntry[]; count: number; more: number }
+/** What was found on a page. */
+export type Found = Page & { entries: FoundEntry[] }
 
 /**
  * Finds the entries that contain every word or another word for it, in their title, path, text or the title of their page. The best
  * come first: titles before texts, and guides before the reference.
- * `count` counts all of them, `found` lists the best, and `elsewhere` names the pages that have none of these.
+ * `count` counts all of them, `found` lists the best, and `elsewhere` names the pages that have more, with how many.
  * @param onPage the address of the only page whose entries are listed.
  */
 export function searchDocs(
@@ -63,13 +63,12 @@ export function searchDocs(
   const pairs = words.flatMap(pairsOf)
   const [ranked, sought] = found.length > 0 ? [found, marked(words)] : [rank(entries, pairs), pairs]
   const best = ranked.slice(0, onPage === undefined ? FOUND_MAX : FOUND_ON_PAGE_MAX)
-  const pages = Map.groupBy(ranked, ({ page }) => page.href)
-  const elsewhere = [...pages.values()].filter((alike) => !alike.some((entry) => best.includes(entry)))
+  const others = Map.groupBy(ranked.slice(best.length), ({ page }) => page.href)
   return {
     words: sought,
     count: ranked.length,
-    found: byPage(best, pages, sought, language),
-    elsewhere: elsewhere.map((alike) => ({ ...alike[0]!.page, count: alike.length })),
+    found: byPage(best, sought, language),
+    elsewhere: [...others.values()].map((entries) => ({ ...entries[0]!.page, count: entries.length })),
   }
 }
 
@@ -106,17 +105,11 @@ function scoreOfWord({ title, path = '', text, page }: Entry, word: string): num
 }
 
 /** Groups the best entries by their page. A page stands where its best entry stands. */
-function byPage(
-  best: readonly Entry[],
-  pages: ReadonlyMap<string, readonly Entry[]>,
-  words: readonly string[],
-  language: Language,
-): Found[] {
-  return [...Map.groupBy(best, ({ page }) => page.href)].map(([href, entries]) => {
-    const count = pages.get(href)!.length
-    const more = count - entries.length
-    return { ...entries[0]!.page, entries: inOneRow(entries, words, language), count, more }
-  })
+function byPage(best: readonly Entry[], words: readonly string[], language: Language): Found[] {
+  return [...Map.groupBy(best, ({ page }) => page.href).values()].map((entries) => ({
+    ...entries[0]!.page,
+    entries: inOneRow(entries, words, language),
+  }))
 }
 
 /** Describes the entries of a page. Those whose excerpts are equal share a row, except error codes. */

@@ -30,8 +30,8 @@ export type AreaNav = {
   }
   /** A search over the pages of the area. `isBeside`: not in the bar of a phone, because the page has a search of its own. */
   search?: Search & { isBeside?: boolean }
-  /** `folds`: the group is closed on the pages of the others. */
-  groups: { title?: string; links: AreaLink[]; folds?: boolean }[]
+  /** `folds`: the group is closed on the pages of the others, unless it `isOpen`. */
+  groups: { title?: string; links: AreaLink[]; folds?: boolean; isOpen?: boolean }[]
   /** The links in the bar at the foot of a phone. Without it, the first four. */
   bar?: AreaLink[]
 }
