@@ -46,6 +46,32 @@ export async function balanceOf(db: Db, user_id: bigint, book: Book = 'live'): P
   return (await walletOf(db, user_id, book)).balance
 }
 
+/**
+ * The balance of a member's wallet after a journal that moved its points. Undefined for a journal that moved none of them, and
+ * where too many newer movements would have to be added up.
+ */
+export async function balanceAfter(
+  db: Db,
+  { user_id, book }: { user_id: bigint; book: Book },
+  journal_id: bigint,
+): Promise<bigint | undefined> {
+  const { rows } = await sql<{ balance: bigint | null }>`
+    with ${walletRow(user_id, book)},
+    moved as materialized (
+      select max(id) as id from entries where journal_id = ${journal_id} and account_id = (select id from wallet)
+    ),
+    later as (
+      select amount from entries as e
+      where (e.account_id, e.id) > ((select id from wallet), (select id from moved))
+        and (e.account_id, e.id) < ((select id from wallet), ${BIGGEST_ID}::bigint)
+      order by account_id, id limit ${NEWER_MAX + 1}
+    )
+    select case when count(*) <= ${NEWER_MAX} and (select id from moved) is not null
+      then ((select balance from wallet) - coalesce(sum(amount), 0))::bigint end as balance
+    from later`.execute(db)
+  return rows[0]?.balance ?? undefined
+}
+
 /** What came into a wallet and went out of it, since midnight and since the first of the month. Both are not negative. */
 export type Moved = { dayIn: bigint; dayOut: bigint; monthIn: bigint; monthOut: bigint }
 

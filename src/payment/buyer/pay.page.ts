@@ -7,7 +7,7 @@ import { isFresh, signInAgainUrl } from '../../accounts/session/reauthentication
 import { browserScope, requireUser, type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { SettingValues } from '../../core/setting-values.ts'
 import type { Db } from '../../database/connection.ts'
-import { walletOf } from '../../ledger/wallet.ts'
+import { balanceAfter, walletOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { NextStep } from '../../web/next-steps.ts'
 import { type Delivered, deliveryOf } from '../links/delivery.ts'
@@ -88,8 +88,8 @@ declare module '../../web/views.ts' {
           isReturning: boolean
           /** What an order of a link has delivered. */
           delivered: Delivered | undefined
-          /** The payer's balance now. */
-          balance: bigint | undefined
+          /** The payer's balance after the payment. Undefined where too many newer movements would have to be added up. */
+          balanceAfter: bigint | undefined
           refunds: Awaited<ReturnType<typeof refundsOf>>
           requests: Awaited<ReturnType<typeof requestsForPayer>>
           /** The mandate under which the shop charged it. */
@@ -111,7 +111,8 @@ declare module '../../web/views.ts' {
       now: Date
     }
     'payment/buyer/shop-notification': NotificationState & { order: LoadedOrder }
-    'payment/buyer/payee': { order: LoadedOrder }
+    /** Without pictures, all rows have the same height. */
+    'payment/buyer/payee': { order: LoadedOrder; isPlain?: boolean }
     'payment/buyer/back': { order: LoadedOrder; delivered: Delivered | undefined; returnUrl: string }
     'payment/buyer/pay-facts': { order: LoadedOrder }
     'payment/links/delivered': {
@@ -351,8 +352,9 @@ async function showState(
   const { id: order_id, transaction_id } = order
   const user_id = sessionOf(request).user.id
   const isMine = state === 'paid' || state === 'refunded'
-  const [wallet, notification, refunds, requests, mandateId] = await Promise.all([
-    isMine ? walletOf(deps.db, user_id, order.book) : undefined,
+  const { book, journal_id } = order
+  const [after, notification, refunds, requests, mandateId] = await Promise.all([
+    isMine && journal_id !== null ? balanceAfter(deps.db, { user_id, book }, journal_id) : undefined,
     isMine ? shopNotificationOf(deps, { user_id, transaction_id }) : undefined,
     isMine ? refundsOf(deps.db, order_id) : [],
     isMine ? requestsForPayer(deps.db, order_id) : [],
@@ -372,7 +374,7 @@ async function showState(
     isReturning,
     delivered:
       isMine && order.door === 'link' ? await deliveryOf(deps.db, deps.secrets, order_id) : undefined,
-    balance: wallet?.balance,
+    balanceAfter: after,
     notification,
     tellFault,
     refunds,

@@ -27,12 +27,9 @@ export const notification = {
     en: 'The shop made this charge itself and got the answer, so it knows of it.',
     zh: '这笔扣款由商家发起，结果已当场返回给商家，商家已知晓。',
   },
-  /** Names the part below a receipt whose shop has confirmed. */
+  /** Names the part below a receipt. */
   known: { en: 'The shop knows of this payment', zh: '商家已知晓这笔付款' },
-  delivered: {
-    en: 'The shop has confirmed your payment.',
-    zh: '商家已确认收到付款。',
-  },
+  delivered: { en: 'Confirmed by the shop', zh: '商家已确认' },
   underWay: { en: 'The shop is being notified right now.', zh: '正在通知商家。' },
   nextAttempt: {
     en: 'The shop has not confirmed your payment yet. Next notification:',
@@ -105,8 +102,6 @@ export const pay = {
   transaction: { en: 'Transaction ID', zh: '交易号' },
   tradeNo: { en: 'Trade number', zh: '平台订单号' },
   payingAs: { en: 'Paying as', zh: '付款账号' },
-  /** On a receipt, which may be opened long after the payment. */
-  balanceToday: { en: 'Balance now', zh: '当前余额' },
   balanceNow: { en: 'Balance', zh: '当前余额' },
   playBalance: { en: 'Play balance', zh: '虚拟余额' },
   thisPayment: { en: 'This payment', zh: '本次付款' },
@@ -157,8 +152,12 @@ export const pay = {
     const { en, zh } = sum(formatted, amount, isTest)
     return { en: `Refund of ${en} requested`, zh: `申请退款 ${zh}` }
   },
-  paidAmount: { en: 'Paid', zh: '实付' },
   netAmount: { en: 'Net payment', zh: '净支付' },
+  /** Below the net payment. */
+  netOf: (paid: string, refunded: string) => ({
+    en: `Paid ${paid}, refunded ${refunded}`,
+    zh: `付款 ${paid}，已退 ${refunded}`,
+  }),
   refundedLine: (formatted: string, amount: bigint, isTest: boolean) => {
     const { en, zh } = sum(formatted, amount, isTest)
     return { en: `${en} refunded to your wallet`, zh: `已退回 ${zh}到你的钱包` }
@@ -168,10 +167,11 @@ export const pay = {
     title: { en: 'Receipt', zh: '收据' },
     total: { en: 'Total', zh: '合计' },
     code: { en: 'Code', zh: '卡密' },
+    codes: { en: 'Codes', zh: '卡密' },
     address: { en: 'Address of this receipt', zh: '收据地址' },
     addressText: {
-      en: 'The payer sees it after signing in. That page is up to date.',
-      zh: '付款人登录后可见，内容以该页面为准。',
+      en: 'The payer sees it after signing in. It shows later refunds.',
+      zh: '付款人登录后可见，之后的退款也显示在那里。',
     },
     worth: {
       en: `${POINTS} are not money. This receipt shows that ${POINTS} have moved. It is not a tax invoice.`,
@@ -218,13 +218,8 @@ export const pay = {
   },
   /** Of a receipt whose payment was refunded in part. */
   partlyRefunded: { en: 'Partly refunded', zh: '已付款，部分退款' },
-  partlyRefundedText: (left: string, amount: bigint) => ({
-    en: `The shop keeps ${sum(left, amount).en}.`,
-    zh: `商家实收 ${sum(left, amount).zh}。`,
-  }),
   states: {
     paid: { en: 'Paid', zh: '付款成功' },
-    paidText: { en: 'This page is your receipt.', zh: '本页就是你的收据。' },
     refunded: { en: 'Refunded', zh: '已全额退款' },
     refundedText: {
       en: `All ${POINTS} of this payment are back in your wallet.`,

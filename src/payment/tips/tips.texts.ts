@@ -1,6 +1,6 @@
 /** Texts of tips: the page of a tip, its payment and its receipt. */
 import type { Text, Texts } from '../../web/languages.ts'
-import { counted, pointsOf } from '../../web/plurals.ts'
+import { counted } from '../../web/plurals.ts'
 import { POINT, POINTS } from '../../web/site-words.ts'
 import type { Hindrance } from './place.ts'
 
@@ -107,8 +107,4 @@ export const tips = {
   },
   /** What remains after a refund in part. */
   partlyRefunded: { en: 'Tip refunded in part', zh: '打赏已部分退回' },
-  partlyRefundedText: (formatted: string) => ({
-    en: `The author keeps ${pointsOf(formatted)}.`,
-    zh: `作者保留 ${formatted} ${POINTS}。`,
-  }),
 } satisfies Texts
