@@ -64,6 +64,8 @@ export type Locale = {
   dayOf(moment: Date, now: Date): string
   /** The heading of a day's rows: `Today`, `Yesterday`, or its day, as an HTML `time` element that has the whole day as its title. */
   dayNamed(moment: Date, now: Date): string
+  /** The heading of rows in a long list: as `dayNamed` for a week back, and then the month, as an HTML `time` element. */
+  dayOrMonth(moment: Date, now: Date): string
   /** The time of day of a row below such a heading, as an HTML `time` element that has the exact time as its title. */
   clock(moment: Date): string
   /** A moment to the second with its zone, as an HTML `time` element. Records show it, which are read and printed years later. */
@@ -132,6 +134,11 @@ export function makeLocale(language: Language, texts: object, { words, timeZone 
       const whole = times.calendarDay(moment)
       return `<time datetime="${whole}" title="${dayOfYear(whole)}">${times.dayNamed(moment, now)}</time>`
     },
+    dayOrMonth(moment, now) {
+      const month = times.monthNamed(moment, now)
+      if (month === undefined) return this.dayNamed(moment, now)
+      return `<time datetime="${times.calendarDay(moment).slice(0, 'yyyy-mm'.length)}">${month}</time>`
+    },
     clock: (moment) => element(moment, times.clock(moment)),
     exactly: (moment) => `<time datetime="${moment.toISOString()}">${exact(moment)}</time>`,
   }
@@ -199,6 +206,8 @@ export type Times = {
   dayOf(moment: Date, now: Date): string
   /** The calendar day of a moment at the head of its rows: `Today`, `Yesterday`, or else as `dayOf`. */
   dayNamed(moment: Date, now: Date): string
+  /** The month of a moment more than six days before `now`: `October`, or with its year. Undefined for every other moment. */
+  monthNamed(moment: Date, now: Date): string | undefined
   /** The time of day of a moment: `20:02`. */
   clock(moment: Date): string
   /** The calendar day of a moment, `yyyy-mm-dd`. */
@@ -219,6 +228,10 @@ export function makeTimes(tag: string, timeZone: string): Times {
   const dayAndMonth = { month: 'short', day: 'numeric' } as const
   const dayThisYear = format(dayAndMonth)
   const dayAndYear = format({ dateStyle: 'medium' })
+  // The long month of Chinese is a word, and its days are figures.
+  const monthOnly = { month: tag === 'zh-CN' ? 'short' : 'long' } as const
+  const month = format(monthOnly)
+  const monthAndYear = format({ ...monthOnly, year: 'numeric' })
   const bareDay = format(dayAndMonth, 'UTC')
   const bareDayOfYear = format({ dateStyle: 'medium' }, 'UTC')
   const ranges = new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeZone: 'UTC' })
@@ -232,10 +245,12 @@ export function makeTimes(tag: string, timeZone: string): Times {
 
   const daysFrom = (now: Date, moment: Date) =>
     (Date.parse(calendar.format(moment)) - Date.parse(calendar.format(now))) / DAY_MS
-  const dayOf = (moment: Date, now: Date) => {
+  const isThisYear = (moment: Date, now: Date) => {
     const years = [moment, now].map((each) => calendar.format(each).slice(0, 4))
-    return years[0] === years[1] ? dayThisYear(moment) : dayAndYear(moment)
+    return years[0] === years[1]
   }
+  const dayOf = (moment: Date, now: Date) =>
+    isThisYear(moment, now) ? dayThisYear(moment) : dayAndYear(moment)
 
   function near(moment: Date, now: Date): string {
     const [day, today] = [calendar.format(moment), calendar.format(now)]
@@ -268,6 +283,10 @@ export function makeTimes(tag: string, timeZone: string): Times {
     dayNamed: (moment, now) => {
       const days = daysFrom(now, moment)
       return Math.abs(days) <= 1 ? capitalised(relative.format(days, 'day')) : dayOf(moment, now)
+    },
+    monthNamed: (moment, now) => {
+      if (daysFrom(now, moment) > -7) return undefined
+      return isThisYear(moment, now) ? month(moment) : monthAndYear(moment)
     },
     clock,
     calendarDay: (moment) => calendar.format(moment),

@@ -187,6 +187,7 @@ function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report' 
     when: (moment) => locale.when(moment, now),
     dayOf: (moment) => locale.dayOf(moment, now),
     dayNamed: (moment) => locale.dayNamed(moment, now),
+    dayOrMonth: (moment) => locale.dayOrMonth(moment, now),
     site,
     icon,
     spaceBehind,

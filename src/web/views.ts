@@ -154,19 +154,29 @@ export interface PartData {
     lookedBackTo?: Date | undefined
     shown?: ShownRows | undefined
   }
+  /** The search of a list beside its chips. `hidden`: what else its address has. */
+  'parts/find': {
+    action: string
+    asked: PeriodAsked & { q: string }
+    hidden: Record<string, string | undefined>
+    hint: string
+    isOpen: boolean
+  }
   'parts/search': { search: Search; id: string }
   'parts/secret-field': { label: string; value: string; hint?: string }
   'parts/tabs': { tabs: { href: string; label: string }[] }
 }
 
 /** The common data of all pages. */
-export type Common = Omit<Locale, 'when' | 'dayOf' | 'dayNamed'> & {
+export type Common = Omit<Locale, 'when' | 'dayOf' | 'dayNamed' | 'dayOrMonth'> & {
   /** A moment as people say it at the time of the request. See Locale. */
   when(moment: Date): string
   /** The day of a moment, with its year unless it is this one. See Locale. */
   dayOf(moment: Date): string
   /** The heading of the rows of a day. See Locale. */
   dayNamed(moment: Date): string
+  /** The heading of the rows of a day, or of a month. See Locale. */
+  dayOrMonth(moment: Date): string
   site: Site
   icon: typeof icon
   /** The space after what a view has written. Only the renderer calls it. */

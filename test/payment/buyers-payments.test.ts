@@ -30,11 +30,11 @@ const rowsOf = (body: string) =>
   [...body.matchAll(/<tr role="row">\s*<td role="cell" class="picture">([\s\S]*?)<\/tr>/g)].map(([, row]) =>
     textOf(row!.replace(/<span class="(hush|phone)">[\s\S]*?<\/span>/g, '')),
   )
-/** The orders of the page, each with its description and state. */
+/** The orders of the page, each with its description and its state, or the act that it waits for. */
 const ordersOn = (body: string) =>
-  [...body.matchAll(/<bdi>([^<]*)<\/bdi><\/a>[\s\S]*?class="badge[^"]*">([^<]*)</g)].map(
-    ([, ...said]) => said,
-  )
+  [
+    ...body.matchAll(/<bdi>([^<]*)<\/bdi><\/a>[\s\S]*?class="(?:badge[^"]*|button small)"[^>]*>([^<]*)</g),
+  ].map(([, ...said]) => said)
 const olderIn = (body: string) =>
   /class="button" href="([^"]*before=\d+[^"]*)"/.exec(body)?.[1]?.replaceAll('&amp;', '&')
 
@@ -64,9 +64,9 @@ describe('my payments', () => {
     await client.get(`/payment/pay/${unpaid.transaction_id}`)
 
     const page = await client.get('/account/payments')
-    const { fates } = messages.en.payments
+    const { fates, groups, payNow } = messages.en.payments
     expect(ordersOn(page.body)).toEqual([
-      ['Open thing', fates.open],
+      ['Open thing', payNow],
       ['Lost thing', fates.paidByOther],
       ['Closed thing', fates.closed],
       ['Late thing', fates.expired],
@@ -74,7 +74,17 @@ describe('my payments', () => {
       ['Torn thing', fates.refunded],
       ['Paid thing', fates.paid],
     ])
-    expect(page.body).toContain(`href="/payment/pay/${unpaid.transaction_id}"`)
+    expect(page.body.split(`href="/payment/pay/${unpaid.transaction_id}"`)).toHaveLength(3)
+    for (const [group, names] of [
+      ['open', ['Open thing']],
+      ['paid', ['Paid thing']],
+      ['refunded', ['Half torn thing', 'Torn thing']],
+      ['ended', ['Lost thing', 'Closed thing', 'Late thing']],
+    ] as const) {
+      expect(textOf(page.body)).toContain(`${groups[group]} ${names.length} `)
+      const filtered = await client.get(`/account/payments?state=${group}`)
+      expect(ordersOn(filtered.body).map(([name]) => name)).toEqual(names)
+    }
     const stranger = await (await makePerson(test)).signIn()
     expect((await stranger.get('/account/payments')).body).toContain(messages.en.payments.empty)
   })
@@ -219,6 +229,8 @@ describe('the statement', () => {
     expect(olderIn(second.body)).toBeUndefined()
     const page = await statementOf(test.db, alice.id, { text: 'hay' })
     expect(page).toMatchObject({ rows: { length: 25 }, looked_back_to: undefined })
-    expect(await ordersOfPayer(test.db, alice.id, { text: 'needle' })).toMatchObject({ rows: { length: 1 } })
+    expect(await ordersOfPayer(test.db, alice.id, { text: 'needle', now: test.clock.now() })).toMatchObject({
+      rows: { length: 1 },
+    })
   })
 })

@@ -3,7 +3,7 @@
  * spec/pages 2.3.
  */
 import { describe, expect, it } from 'vitest'
-import { LANGUAGES, makeLocale, makeTimes } from '../../src/web/languages.ts'
+import { LANGUAGES, makeLocale, makeTimes, type Times } from '../../src/web/languages.ts'
 
 const SHANGHAI = { en: makeTimes('en-GB', 'Asia/Shanghai'), zh: makeTimes('zh-CN', 'Asia/Shanghai') }
 const at = (text: string) => new Date(text)
@@ -62,6 +62,20 @@ describe('the heading of a day', () => {
     expect(plainly(SHANGHAI.zh.dayNamed(at(moment), NOW))).toBe(zh)
     expect(SHANGHAI.en.calendarDay(at(moment))).toBe(moment.slice(0, 10))
     expect(SHANGHAI.en.clock(at(moment))).toBe(moment.slice(11, 16))
+  })
+})
+
+describe('the heading of a day or a month', () => {
+  it.each([
+    ['2026-11-24T00:00:00+08:00', 'Today', '今天'],
+    ['2026-11-18T00:00:00+08:00', '18 Nov', '11 月 18 日'],
+    ['2026-11-17T23:59:59+08:00', 'November', '11 月'],
+    ['2025-12-31T08:15:00+08:00', 'December 2025', '2025 年 12 月'],
+  ])('of %s is %s', (moment, en, zh) => {
+    const headingIn = ({ dayNamed, monthNamed }: Times) =>
+      plainly(monthNamed(at(moment), NOW) ?? dayNamed(at(moment), NOW))
+    expect(headingIn(SHANGHAI.en)).toBe(en)
+    expect(headingIn(SHANGHAI.zh)).toBe(zh)
   })
 })
 

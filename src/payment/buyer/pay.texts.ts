@@ -142,7 +142,7 @@ export const pay = {
     save: { en: 'Save QR code', zh: '保存二维码' },
   },
   notification,
-  paidAt: { en: 'Paid on', zh: '付款时间' },
+  paidAt: { en: 'Paid', zh: '付款时间' },
   payee: { en: 'Shop', zh: '收款方' },
   payer: { en: 'Payer', zh: '付款人' },
   amount: { en: 'Amount', zh: '金额' },
@@ -295,10 +295,6 @@ export const pay = {
 
 /** Texts of the list of own payments. */
 export const payments = {
-  lead: {
-    en: 'Every order that you have paid or opened, with its receipt.',
-    zh: '你支付过或打开过的所有订单及其收据。',
-  },
   searchHint: {
     en: 'Product, shop, number or amount',
     zh: '商品、商家、编号或金额',
@@ -314,6 +310,14 @@ export const payments = {
     time: { en: 'Time', zh: '时间' },
     state: { en: 'Status', zh: '状态' },
   },
+  /** The filters, each for some fates. Closed are those that expired, were cancelled, or were paid by another member. */
+  groups: {
+    open: { en: 'To pay', zh: '待支付' },
+    paid: { en: 'Paid', zh: '已支付' },
+    refunded: { en: 'Refunded', zh: '有退款' },
+    ended: { en: 'Closed', zh: '已关闭' },
+  },
+  payNow: { en: 'Pay', zh: '付款' },
   kept: (refunded: string) => ({ en: `${refunded} refunded`, zh: `已退 ${refunded}` }),
   fates: {
     open: { en: 'Not paid yet', zh: '待支付' },

@@ -79,7 +79,9 @@ describe('the page of a link', () => {
     expect(primaries).toEqual(['SECRET-&lt;b&gt;-1\nSECRET-2'])
     expect(receipt.body.match(/\bprimary\b/g)).toHaveLength(1)
     const paper = receipt.body.slice(receipt.body.indexOf('paper-only'))
-    expect(paper).toContain('<code>SECRET-&lt;b&gt;-1</code><br><code>SECRET-2</code>')
+    expect(paper).toContain(
+      '<code class="figure">SECRET-&lt;b&gt;-1</code></p><p><code class="figure">SECRET-2</code>',
+    )
     expect(receipt.body).toContain('SECRET-2')
     expect(receipt.body).not.toContain('SECRET-3')
     expect(textOf(receipt.body)).toContain('Enjoy & print')
