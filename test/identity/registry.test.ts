@@ -1,4 +1,5 @@
 /** /apps/:client_id: an owner manages an application. spec/registry 1.1, 1.4 and 3.1. */
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { deleteApp } from '../../src/identity/apps/acts.ts'
 import { DEVICE_GRANT } from '../../src/identity/apps/apps.ts'
@@ -106,6 +107,31 @@ describe('editing', () => {
     expect(await storedApp(test, party)).toEqual({ ...before, ...after })
     expect((await client.get(access)).body).toContain(t.deniesLevel(0))
     expect((await client.get(`${path}/history`)).body).toContain(t.fields.deny_groups)
+  })
+
+  it('saves groups that are ticked with those that are typed, and offers no private ones', async () => {
+    const { client, party, access, owner } = await makeOwnedApp(test)
+    await joinGroup(test, (await makePerson(test)).id, 'Testers')
+    await sql`insert into forum_groups (id, name) values (901, 'quiet-room')`.execute(test.db)
+    const page = await client.get(access)
+    for (const name of ['trust_level_4', 'admins', 'Testers'])
+      expect(page.body).toContain(`name="allow_choices" value="${name}"`)
+    expect(page.body).not.toContain('quiet-room')
+    const sent = new URLSearchParams({ ...page.form(access), allow_groups: 'Authors\nquiet-room' })
+    for (const name of ['trust_level_3', 'Testers']) sent.append('allow_choices', name)
+    expect(await client.post(access, sent.toString())).toMatchObject({ status: 303, location: access })
+    const { allow_groups } = (await storedApp(test, party))!
+    expect(allow_groups).toEqual(['trust_level_3', 'Testers', 'Authors', 'quiet-room'])
+
+    await changeApp(test, party, { allow_groups: ['Authors', 'testers'] })
+    const again = await client.get(access)
+    expect(again.body).toContain('name="allow_choices" value="Testers" checked')
+    expect(again.body).toContain('>Authors</textarea>')
+    const unchanged = { allow_choices: 'Testers', allow_groups: 'Authors' }
+    const answer = await withoutWriting(test, () => client.submit(again, access, unchanged))
+    expect(answer.status).toBe(303)
+    await changePerson(test, owner, { is_admin: true })
+    expect((await client.get(access)).body).toContain('value="quiet-room"')
   })
 
   it('shows a logo that is somewhere else, by its address', async () => {
@@ -217,7 +243,7 @@ describe('the preview of who would get in', () => {
       expect(rows[0]![3]).toContain('@crewman')
       expect(rows[0]![3]).toContain(`@${owner.username}`)
       expect(answer.body).not.toContain(hidden.username)
-      expect(answer.body).toContain('>shadow</textarea>')
+      expect(answer.body).toMatch(/name="deny_choices" value="Shadow" checked/)
     } finally {
       await own.close()
     }

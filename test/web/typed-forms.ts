@@ -119,7 +119,7 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
     },
     { username: 'somebody-else' },
   ),
-  '/apps': merchant('/apps', { ...settings, ...groups }),
+  '/apps': merchant('/apps', settings),
   '/apps/:client_id/settings': merchant(ownApp('settings'), settings),
   '/apps/:client_id/logo/address': merchant(ownApp('settings'), { logo_url }),
   '/apps/:client_id/access': merchant(ownApp('access'), groups),

@@ -5,8 +5,8 @@ import { counted } from '../../web/plurals.ts'
 export const localGroups = {
   title: { en: 'Local groups', zh: '本站用户组' },
   lead: {
-    en: 'Groups of this site, beside trust levels and groups of the forum. Rules of applications can name them.',
-    zh: '本站自己的用户组，与信任等级和论坛用户组并列。应用的访问规则可以使用其名称。',
+    en: 'Groups of this site, beside trust levels and groups of the forum. Owners of applications are offered their names for rules.',
+    zh: '本站自己的用户组，与信任等级和论坛用户组并列。应用所有者设置访问规则时可以选择这些名称。',
   },
   none: { en: 'No local groups yet', zh: '还没有本站用户组' },
   noneText: { en: 'Create the first one below.', zh: '可在下方创建。' },

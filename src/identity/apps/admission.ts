@@ -3,7 +3,9 @@
  * and `refusalOf` decides about each row.
  */
 import { sql } from 'kysely'
+import { nameHere, parseGroupAliases } from '../../accounts/forum/groups.ts'
 import { groupsOf, type User } from '../../accounts/people/users.ts'
+import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { type GroupRules, type MemberStatus, type Refusal, refusalOf } from './access.ts'
 
@@ -24,6 +26,30 @@ export type Admission = {
   isBounded: boolean
   /** Counts are orders of magnitude, 0 for fewer than ten, and there are no samples. */
   isRough: boolean
+}
+
+/** A page offers so many groups to tick. The owner types others. */
+const OFFERED_MAX = 40
+
+/**
+ * Returns the groups that a page offers to this reader for rules: those of roles, the groups of this site, and the reader's own.
+ * Names of groups of the forum may be private there, so only administrators are offered all of them.
+ */
+export async function offeredGroups(
+  { db, settings }: Pick<Core, 'db' | 'settings'>,
+  reader: Reader,
+): Promise<string[]> {
+  const named = (table: 'local_groups' | 'forum_groups') =>
+    db.selectFrom(table).select('name').orderBy(sql`lower(name)`).limit(OFFERED_MAX).execute()
+  const local = await named('local_groups')
+  const { forum_group_aliases } = await settings.read()
+  const aliases = parseGroupAliases(forum_group_aliases)
+  const forum = reader.is_admin ? await named('forum_groups') : []
+  const here = forum.flatMap(({ name }) => nameHere(name, aliases) ?? [])
+  const names = [...local.map(({ name }) => name), ...here, ...reader.custom_groups]
+  const byKey = new Map(names.map((name) => [name.toLowerCase(), name]))
+  const sorted = [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, name]) => name)
+  return ['admins', 'moderators', ...sorted.slice(0, OFFERED_MAX)]
 }
 
 type Reader = Pick<User, 'is_admin' | 'is_moderator' | 'trust_level' | 'custom_groups'>

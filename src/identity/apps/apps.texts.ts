@@ -1,5 +1,5 @@
 /** Texts of the list of own applications and of registering one. */
-import type { Texts } from '../../web/languages.ts'
+import type { Text, Texts } from '../../web/languages.ts'
 import { SITE } from '../../web/site-words.ts'
 
 export const apps = {
@@ -67,14 +67,18 @@ export const apps = {
   },
   allowGroups: { en: 'Allowed groups', zh: '允许的用户组' },
   allowGroupsHint: {
-    en: 'One per line, for example trust_level_2, admins, developers. Empty allows everyone.',
-    zh: '每行一个，例如 trust_level_2、admins、developers。留空表示所有人。',
+    en: 'A member needs one of them. Choose none for everyone.',
+    zh: '成员须满足其中一项，全部不选即所有人。',
   },
   denyGroups: { en: 'Blocked groups', zh: '禁止的用户组' },
-  denyGroupsHint: {
-    en: 'One per line. They take precedence over allowed groups. Trust levels are cumulative: a member of level 3 is also in trust_level_0, 1 and 2. Blocking a level blocks all levels above it.',
-    zh: '每行一个，优先于允许的用户组。信任等级是累积的：等级 3 的成员同时属于 trust_level_0、1 和 2。禁止某一等级，也会禁止所有更高的等级。',
-  },
+  denyGroupsHint: { en: 'They take precedence over allowed groups.', zh: '优先于允许的用户组。' },
+  levels: { en: 'Trust level and above', zh: '信任等级及以上' },
+  groups: { en: 'Groups', zh: '用户组' },
+  roles: {
+    admins: { en: 'Administrators', zh: '管理员' },
+    moderators: { en: 'Moderators', zh: '版主' },
+  } as Record<string, Text>,
+  otherGroups: { en: 'Other groups, one per line', zh: '其他用户组（每行一个）' },
   submit: { en: 'Create application', zh: '创建应用' },
   needTrustLevel: (needed: number, have: number) => ({
     en: `You need trust level ${needed} to create an application. Yours is ${have}.`,
@@ -149,15 +153,14 @@ export const created = {
 /** Texts beside the lines that a program needs. */
 export const starters = {
   title: { en: 'Copy into your program', zh: '复制到你的程序' },
-  variables: { en: 'As variables', zh: '环境变量' },
   addSecret: {
     en: 'Add CLIENT_SECRET with the secret that was shown once.',
     zh: '再加入 CLIENT_SECRET，填写只显示过一次的密钥。',
   },
-  redirect: {
-    en: 'Its redirect URI, below the address of your site:',
-    zh: '回调地址（位于你的网站地址之下）：',
-  },
+  redirect: (name: string) => ({
+    en: `Redirect URI of ${name}, below the address of your site:`,
+    zh: `${name} 的回调地址（位于你的网站地址之下）：`,
+  }),
   more: { en: 'All clients, with these values', zh: '全部客户端（已填好）' },
 } satisfies Texts
 

@@ -17,6 +17,9 @@ const ADDRESSES = ['homepage', 'logo_url', 'backchannel_logout_uri', 'resource_u
 const FIELDS = ['name', 'description', 'is_listed', ...ADDRESSES, ...LINES, ...CHOICES] as const
 type Field = (typeof FIELDS)[number]
 
+/** The groups that are ticked, beside those that are typed. */
+const TICKED = { allow_groups: 'allow_choices', deny_groups: 'deny_choices' } as const
+
 /** The texts as the owner typed them. */
 export type Typed = Record<Field, string>
 
@@ -49,7 +52,17 @@ export function readAppForm<Values>(
 function typedIn(body: unknown): Typed {
   const sent = (body ?? {}) as Record<string, unknown>
   const texts = FIELDS.map((field) => [field, typeof sent[field] === 'string' ? sent[field] : ''])
-  return Object.fromEntries(texts) as Typed
+  const typed = Object.fromEntries(texts) as Typed
+  const ticked = tickedIn(body)
+  const withTicked = (field: 'allow_groups' | 'deny_groups') => [...ticked[field], typed[field]].join('\n')
+  return { ...typed, allow_groups: withTicked('allow_groups'), deny_groups: withTicked('deny_groups') }
+}
+
+/** Returns the groups that are ticked in a sent form. */
+export function tickedIn(body: unknown): { allow_groups: string[]; deny_groups: string[] } {
+  const sent = (body ?? {}) as Record<string, unknown>
+  const namesOf = (field: string) => [sent[field] ?? []].flat().filter((name) => typeof name === 'string')
+  return { allow_groups: namesOf(TICKED.allow_groups), deny_groups: namesOf(TICKED.deny_groups) }
 }
 
 function linesOf(text: string): string[] {

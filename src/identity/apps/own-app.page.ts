@@ -10,13 +10,15 @@ import { readAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { type Shop, shopOf } from '../../shops/links.page.ts'
 import { type BarChart, barChart } from '../../web/bar-chart.ts'
+import type { FormView } from '../../web/forms/forms.ts'
 import { lastDeliveries } from '../logout/deliveries.ts'
+import type { GroupRules } from './access.ts'
 import { confirmApp, countMembers, getApp, updateApp } from './acts.ts'
 import { discoveryUrl } from './addresses.ts'
-import { type Admission, previewAdmission } from './admission.ts'
+import { type Admission, offeredGroups, previewAdmission } from './admission.ts'
 import { GroupsForm } from './apps.ts'
 import { APP_PAGE, type App, navOf, type OneApp, ownedBy, pageOf, reportOf } from './area.ts'
-import { readAppForm, type Typed, typedFrom } from './form.ts'
+import { readAppForm, type Typed, tickedIn, typedFrom } from './form.ts'
 import { secretPages } from './secrets.page.ts'
 import { liveSecrets } from './secrets.ts'
 import { settingsPages } from './settings.page.ts'
@@ -46,6 +48,8 @@ declare module '../../web/views.ts' {
       app: App
       nav: AreaNav
       values: Typed
+      /** Groups that the owner may tick. */
+      known: string[]
       admission?: Admission
       path: string
     }
@@ -57,6 +61,14 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
+    'identity/apps/groups': {
+      of: FormView
+      name: 'allow_groups' | 'deny_groups'
+      label: string
+      hint: string
+      rule: string[]
+      known: string[]
+    }
     'identity/apps/unconfirmed': {
       app: Pick<App, 'client_id' | 'name' | 'created_at' | 'registered_by'>
     }
@@ -98,11 +110,12 @@ function accessPages(app: FastifyInstance, deps: Core): void {
   app.post<OneApp>(page, async (request, reply) => {
     const owned = ownedBy(request, deps)
     const stored = await getApp(deps.db, owned)
-    const { values } = readAppForm(request, GroupsForm)
-    const isSame = (['allow_groups', 'deny_groups'] as const).every((field) =>
-      isDeepStrictEqual(stored[field], values[field]),
-    )
-    if (!isSame) {
+    const read = readAppForm(request, GroupsForm).values
+    const values = {
+      allow_groups: keepOrder(stored.allow_groups, read.allow_groups),
+      deny_groups: keepOrder(stored.deny_groups, read.deny_groups),
+    }
+    if (!isDeepStrictEqual(values, pickRules(stored))) {
       await askFreshSignIn(request, reply)
       if (reply.sent) return reply
     }
@@ -116,6 +129,14 @@ function accessPages(app: FastifyInstance, deps: Core): void {
     const admission = await previewAdmission(deps.db, values, sessionOf(request).user, deps.clock())
     return showAccess(request, reply, deps, { typed, admission })
   })
+}
+
+const pickRules = ({ allow_groups, deny_groups }: GroupRules): GroupRules => ({ allow_groups, deny_groups })
+
+/** Returns the stored names if these are the same, because a form sends those that are ticked first. */
+function keepOrder(stored: string[], sent: string[]): string[] {
+  const inOrder = (names: string[]) => names.map((name) => name.toLowerCase()).sort()
+  return isDeepStrictEqual(inOrder(stored), inOrder(sent)) ? stored : sent
 }
 
 async function showOverview(
@@ -152,10 +173,12 @@ async function showAccess(
   { typed, admission }: { typed?: Typed; admission?: Admission } = {},
 ): Promise<FastifyReply> {
   const app = await getApp(deps.db, ownedBy(request, deps))
+  const known = await offeredGroups(deps, sessionOf(request).user)
   return reply.page('identity/apps/own-access', {
     app,
     nav: navOf(request, app),
-    values: typed ?? typedFrom(app),
+    values: typed ?? typedFrom(request.refused ? { ...app, ...tickedIn(request.body) } : app),
+    known,
     ...(admission && { admission }),
     // The page's own address, also in answers to its forms.
     path: `/apps/${app.client_id}/access`,
