@@ -1,11 +1,12 @@
 /** /account/statement: the movements of a time as a sheet for paper, between an opening and a closing balance. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../core/core.ts'
 import { type StatementSheet, sheetOf } from '../ledger/wallet.ts'
+import { refuseQuery } from '../web/forms/forms.ts'
 import { cursor, listUrl } from '../web/lists.ts'
 import { dayIn } from '../web/periods/days.ts'
-import { daysOf, PeriodAsked, spanOf } from '../web/periods/periods.ts'
+import { daysOf, PeriodAsked, StrictPeriodAsked, spanOf } from '../web/periods/periods.ts'
 import { describeMovement, type Movement } from './movements.ts'
 import { sessionOf } from './session/session.ts'
 
@@ -38,6 +39,10 @@ declare module '../web/views.ts' {
       sheetBefore: string | undefined
       /** Whether later movements of the time are on another sheet. */
       isContinued: boolean
+      /** Whether the period goes on, so the last balance is not its closing one. */
+      isInterim: boolean
+      /** Whether the address asks for days that no sheet can show. */
+      isRefused: boolean
     }
   }
 }
@@ -48,6 +53,8 @@ export function statementPage(app: FastifyInstance, deps: Core): void {
     const { before, book, ...chosen } = Asked.parse(request.query)
     const { time_zone: zone } = await deps.settings.read()
     const now = deps.clock()
+    const fault = dayFault(request)
+    if (fault !== undefined) refuseQuery(request, { '': fault })
     const asked = Object.values(chosen).some(Boolean) ? chosen : { period: 'month' as const }
     const { from, until = dayIn(zone, now) } = daysOf(asked, { now, zone })
     const wallet = { user_id: sessionOf(request).user.id, book: book ?? ('live' as const) }
@@ -73,8 +80,21 @@ export function statementPage(app: FastifyInstance, deps: Core): void {
       earlierUrl: earlier === undefined ? undefined : listUrl(PAGE, { ...fixed, before: earlier }),
       sheetBefore: before?.toString(),
       isContinued: before !== undefined,
+      isInterim: until >= dayIn(zone, now),
+      isRefused: fault !== undefined,
     })
   })
+}
+
+/** What is wrong with the days in the address. A sheet is kept for years, so it never shows another period than the one asked for. */
+function dayFault({ query, locale }: FastifyRequest): string | undefined {
+  const { noDay, wrongOrder } = locale.t.paperStatement
+  const { from, until } = query as Record<string, unknown>
+  for (const [name, day] of Object.entries({ from, until })) {
+    if (day !== undefined && !StrictPeriodAsked.safeParse({ [name]: day }).success)
+      return noDay(String(day).slice(0, 20))
+  }
+  return from && until && String(from) > String(until) ? wrongOrder : undefined
 }
 
 function sumOf(amounts: bigint[]): Sum {

@@ -12,6 +12,14 @@ export const paperStatement = {
   date: { en: 'Date', zh: '日期' },
   in: { en: 'In', zh: '收入' },
   out: { en: 'Out', zh: '支出' },
+  /** Of a period that goes on. */
+  soFar: { en: 'Balance so far', zh: '截至目前余额' },
+  unit: (isTest: boolean) => ({
+    en: `Amounts in ${isTest ? 'play ' : ''}${POINTS}`,
+    zh: `单位：${isTest ? '虚拟' : ''}${POINTS}`,
+  }),
+  noDay: (text: string) => ({ en: `There is no day ${text}.`, zh: `没有 ${text} 这一天。` }),
+  wrongOrder: { en: 'The first day is after the last one.', zh: '开始日期晚于结束日期。' },
   sums: { en: 'Totals', zh: '合计' },
   moneyIn: (rows: number) => ({ en: `In (${rows})`, zh: `收入（${rows} 笔）` }),
   moneyOut: (rows: number) => ({ en: `Out (${rows})`, zh: `支出（${rows} 笔）` }),
@@ -25,7 +33,7 @@ export const paperStatement = {
     zh: '此后的变动过多，未列出余额。CSV 文件中有余额。',
   },
   worth: {
-    en: `${POINTS} are not money, and this is not a tax document. Compare it, signed in, at`,
+    en: `${POINTS} are not money, and this is not a tax document. Check it at (sign in first)`,
     zh: `${POINTS}不是货币，本对账单不能用于报税。登录后可在此核对：`,
   },
 } satisfies Texts

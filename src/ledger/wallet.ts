@@ -114,6 +114,8 @@ export type StatementLine = {
   posted_at: Date
   /** For payments and refunds: the order, its description, its amount, and whether this member paid it. */
   transaction_id: string | null
+  /** The transaction ID of the order or the transfer, by which staff finds it. */
+  transaction: string | null
   description: string | null
   order_amount: bigint | null
   is_payer: boolean
@@ -274,7 +276,8 @@ async function look(
       window newer as (order by e.id desc rows between unbounded preceding and 1 preceding)
     ),
     line as (
-      select entry.id, entry.amount, entry.balance, j.kind, coalesce(j.reason, ${memo}) as reason, j.posted_at, o.transaction_id, o.description,
+      select entry.id, entry.amount, entry.balance, j.kind, coalesce(j.reason, ${memo}) as reason, j.posted_at, o.transaction_id,
+        coalesce(o.transaction_id, t.transaction_id) as transaction, o.description,
         o.amount as order_amount, coalesce(o.payer_id = ${user_id}, false) as is_payer,
         case when j.kind = 'payment' and o.payer_id = ${user_id} then ${refundAsked(sql`o.id`)} end as refund_asked,
         app.name as app_name, app.logo_url as app_logo_url,

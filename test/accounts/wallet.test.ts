@@ -207,17 +207,31 @@ describe('the statement for paper', () => {
     expect((await numbersIn('until=2025-11-30&before=7'))[0]).toBe(`${alice.id}-20251130-7`)
   })
 
+  it('names days that do not exist, and shows no other period', async () => {
+    const client = await (await member()).signIn()
+    for (const [query, fault] of [
+      ['from=2026-11-31&until=2025-01-31', t.noDay('2026-11-31')],
+      ['until=tomorrow', t.noDay('tomorrow')],
+      ['from=2025-12-01&until=2025-11-01', t.wrongOrder],
+    ] as const) {
+      const page = await client.get(`/account/statement?${query}`)
+      expect(page.status).toBe(400)
+      expect(page.body).toContain(fault)
+      expect(page.body).not.toContain('class="panel paper"')
+    }
+  })
+
   it('has the same balance twice where nothing moved', async () => {
     const alice = await member()
     await post(alice, HISTORY)
-    for (const [query, balance] of [
-      ['from=2025-12-02&until=2025-12-31', '1,160'],
-      ['from=2020-01-01&until=2020-12-31', '0'],
-      // This month, of the clock of the tests.
-      ['', '1,160'],
-    ])
-      expect(await sheetIn(alice, query!)).toContain(
-        `${t.opening} ${balance} ${t.moneyIn(0)} 0 ${t.moneyOut(0)} 0 ${t.closing} ${balance}`,
+    for (const [query, balance, closing] of [
+      ['from=2025-12-02&until=2025-12-31', '1,160', t.closing],
+      ['from=2020-01-01&until=2020-12-31', '0', t.closing],
+      // This month, of the clock of the tests, which goes on.
+      ['', '1,160', t.soFar],
+    ] as const)
+      expect(await sheetIn(alice, query)).toContain(
+        `${t.opening} ${balance} ${t.moneyIn(0)} 0 ${t.moneyOut(0)} 0 ${closing} ${balance}`,
       )
   })
 
@@ -247,6 +261,9 @@ describe('the statement for paper', () => {
     )
     const { body } = await (await alice.signIn()).get('/account/statement?from=2025-11-01&until=2025-11-30')
     expect(body.split('ordinary length')).toHaveLength(61)
+    // Each page of paper ends and begins with its balance.
+    expect(body.split(`>${t.carriedForward}<`)).toHaveLength(4)
+    expect(body.split(`>${t.broughtForward}<`)).toHaveLength(6)
     expect(Buffer.byteLength(body)).toBeLessThan(40 * 1024)
     expect(body).toContain(t.earlier)
   })

@@ -27,7 +27,7 @@ export function showMovement(
 ): ShownMovement {
   const is_payer = line.from_user_id === user_id
   const is_tip = line.is_tip && user_id !== undefined
-  const unused = { balance: null, refund_asked: null, app_name: null }
+  const unused = { balance: null, refund_asked: null, app_name: null, transaction: null }
   const { title, notes, word } = describeMovement(
     { ...line, ...unused, is_payer, is_tip },
     // A list of many years.
