@@ -50,7 +50,7 @@ it('no files import each other in a circle', () => {
   expect(circlesOf(importsOf).map(describeCircle)).toEqual([])
 })
 
-it('one wrong import is told once, however many circles it closes', () => {
+it('one wrong import is reported once, however many circles it closes', () => {
   const imports = new Map([
     ['pay', ['place', 'wallet']],
     ['place', ['values', 'log']],

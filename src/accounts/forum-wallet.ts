@@ -7,6 +7,7 @@
  * because Origin alone decides: over plain http a browser sends no Sec-Fetch headers, and a request of a sibling carries the cookie. It
  * notes that the forum asked, and else changes nothing: no cookie, no use of the session. spec/accounts 5.9.
  */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../core/core.ts'
@@ -18,6 +19,7 @@ import { refuseOtherMethods } from '../web/methods.ts'
 import { plainText } from '../web/parameters.ts'
 import { siteWords } from '../web/site-words.ts'
 import { noteContact } from './forum/contacts.ts'
+import { dayOfForumScore } from './forum/score-reason.ts'
 import { describeMovement } from './movements.ts'
 import { peekSession } from './session/session.ts'
 
@@ -129,7 +131,8 @@ async function isFull(
 /** What a movement was. An administrator's reason stays on the member's own pages; only the service's own is shown. */
 function textOf(line: StatementLine, locale: Locale): string {
   // The row has the day of a forum score as its time.
-  if (line.reason?.startsWith('Forum score of ')) return locale.t.account.forumActivity
+  if (line.reason !== null && dayOfForumScore(line.reason) !== undefined)
+    return locale.t.account.forumActivity
   const { word, title } = describeMovement({ ...line, reason: null }, locale)
   // The title of a refund is that of what was paid.
   const parts = [line.is_tip ? null : line.app_name, line.kind === 'refund' ? word : null, title]

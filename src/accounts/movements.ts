@@ -1,8 +1,10 @@
 /** Words and pictures for the movements of a wallet, on the statement and on the home page. */
+
 import type { StatementLine } from '../ledger/wallet.ts'
 import type { Icon } from '../web/icons.ts'
 import type { Locale, Messages } from '../web/languages.ts'
 import { plainText } from '../web/parameters.ts'
+import { dayOfForumScore } from './forum/score-reason.ts'
 
 /** A movement as pages show it. */
 export type Movement = StatementLine & {
@@ -94,7 +96,7 @@ export function reasonOf(
   isPlayPoints: boolean,
 ): string {
   if (isPlayPoints) return t.playPoints
-  const [, scored] = /^Forum score of (\d{4}-\d\d-\d\d)$/.exec(reason) ?? []
+  const scored = dayOfForumScore(reason)
   return scored === undefined ? reason : t.forumScore(day(scored))
 }
 

@@ -2,11 +2,13 @@
  * Plays the thirty days before the demo through the product's own acts, with a clock that is moved back: grants, orders,
  * payments, notifications, refunds and transfers. Nothing is written past the acts, so the books hold.
  */
+
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import Fastify from 'fastify'
+import { forumScoreReason } from '../accounts/forum/score-reason.ts'
 import type { Db } from '../database/connection.ts'
 import { grantPoints } from '../ledger/points.ts'
 import { closeDueDays } from '../ledger/proofs.ts'
@@ -141,7 +143,7 @@ async function grantOpening(
   for (const [username, user_id] of Object.entries({ ...buyers, carol: people.carol })) {
     const reference = `demo-opening:${username}`
     // The service writes this reason in the reader's language.
-    const reason = `Forum score of ${now.toISOString().slice(0, 10)}`
+    const reason = forumScoreReason(now.toISOString().slice(0, 10))
     const amount = username in printed ? printed[username as keyof typeof printed] : OPENING_POINTS
     await grantPoints(deps.db, { user_id, amount, reference, reason, actor_id: null, now })
   }

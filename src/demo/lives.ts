@@ -2,6 +2,7 @@
  * What happens in the demo's history beside the purchases of its shops: weekly points of the forum, a weekly charge of alice, and
  * the few movements of carol, dora and bob. Each happens in the morning, before the first purchase of its day.
  */
+import { forumScoreReason } from '../accounts/forum/score-reason.ts'
 import { postPoints } from '../ledger/points.ts'
 import type { Parts } from '../parts.ts'
 import { markRead, readAlerts } from '../payment/alerts/alerts.ts'
@@ -141,7 +142,7 @@ async function givePoints(
     reference: `demo-score:${day}:${username}`,
   }))
   // The service writes this reason in the reader's language.
-  await postPoints(db, { lines, reason: `Forum score of ${day}`, actor_id: null, now })
+  await postPoints(db, { lines, reason: forumScoreReason(day), actor_id: null, now })
 }
 
 async function buy(

@@ -2,9 +2,11 @@
  * Creates the members of the demo, their points, and the shops' applications. A later start finds them, and completes
  * what an interrupted start left.
  */
+
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
+import { forumScoreReason } from '../accounts/forum/score-reason.ts'
 import { createUser } from '../accounts/people/users.ts'
 import { hashPassword, verifyPassword } from '../accounts/security/password.ts'
 import type { Db } from '../database/connection.ts'
@@ -228,7 +230,7 @@ async function settlePoints(
   const amount = points - (await balanceOf(db, user_id))
   if (amount <= 0n) return
   const now = clock()
-  const reason = `Forum score of ${now.toISOString().slice(0, 10)}`
+  const reason = forumScoreReason(now.toISOString().slice(0, 10))
   const lines = [{ user_id, amount, reference: `demo:${username}` }]
   await postPoints(db, { lines, reason, actor_id: null, now })
 }

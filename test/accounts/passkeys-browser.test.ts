@@ -1,10 +1,10 @@
 /** Passkeys in Chromium with a virtual authenticator: our script, the options of our pages, and the browser's own answers. */
 import type { CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startAtLocalhost } from '../harness/at-localhost.ts'
 import { makePerson, type Person } from '../harness/cast.ts'
 import { isWithoutChromium, sharedChromium } from '../harness/chromium.ts'
-import { freePort } from '../harness/free-port.ts'
-import { setSetting, startTestApp, type TestApp } from '../harness/harness.ts'
+import { setSetting, type TestApp } from '../harness/harness.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
 import { setRows } from '../harness/rows.ts'
@@ -17,10 +17,7 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
   let test: TestApp
 
   beforeAll(async () => {
-    const port = await freePort()
-    test = await startTestApp({ PUBLIC_URL: `http://localhost:${port}`, PORT: String(port) })
-    // Chromium resolves localhost to both loopback addresses.
-    await test.app.listen({ port, host: '127.0.0.1' })
+    test = await startAtLocalhost()
   })
   afterAll(() => test.close())
 

@@ -356,7 +356,9 @@ it('signing out everywhere ends browsers, half sign-ins, codes and tokens only',
     { action: 'account.signed_out', actor_id: root.id, detail: { sessions: 2, grants: 1 } },
   ])
   expect((await userinfo(test, theirs.access_token)).status).toBe(200)
-  await alice.signIn()
+  // The consent stays, as on the member's own page.
+  const listed = [await admin.get(pathOf(alice)), await (await alice.signIn()).get('/account/applications')]
+  for (const { body } of listed) expect(body).toContain(party.client_id)
 })
 
 it('an administrator turns off a lost second factor', async () => {

@@ -127,7 +127,7 @@ describe('an installation', () => {
     expect(out).toMatch(/^FAULT {4}database writes: fsync is off/m)
   })
 
-  it('whose configuration is wrong is told every fault of it', async () => {
+  it('whose configuration is wrong names every fault of it', async () => {
     const { faults, skipped, by } = await findingsWith({ PUBLIC_URL: 'https://id.example.org/', PORT: 'x' })
     expect(faults).toEqual(['configuration'])
     expect(skipped).toEqual(CHECKS.slice(1))

@@ -260,7 +260,7 @@ describe('a session that ends', () => {
     expect((await deliveriesFor(person)).map(({ client_id }) => client_id)).not.toContain(here.client_id)
   })
 
-  it('by age is told to nobody', async () => {
+  it('by age sends no logout token', async () => {
     const scene = await makeScene()
     test.clock.advance(20 * DAY_MS)
     await deleteExpiredRows(test.deps)
@@ -333,7 +333,7 @@ describe('a member who is excluded', () => {
     expect(about.every(({ sid }) => sid === null)).toBe(true)
   })
 
-  it('is told to the application alone whose consent was taken back', async () => {
+  it('reaches only the application whose consent was taken back', async () => {
     const { person, here } = await makeScene()
     const { client_id } = here
     await revokeAuthorisation(test.deps, {

@@ -354,7 +354,7 @@ describe('Config', () => {
       expect(scope).toMatch(/^[\x21\x23-\x5b\x5d-\x7e]+$/)
   })
 
-  it('every claim that is told is listed', async () => {
+  it('every claim in a token is listed', async () => {
     const { id, user } = await flow(op, client, agent, { scope: 'openid profile email' })
     for (const name of [...Object.keys(id), ...Object.keys(user)]) {
       expect(op.discovery.claims_supported).toContain(name)

@@ -169,7 +169,7 @@ describe('a device', () => {
     ])
   })
 
-  it('that its member denies is told so, and gets nothing', async () => {
+  it('that its member denies gets access_denied, and no token', async () => {
     const person = await makePerson(test)
     const client = await person.signIn()
     const { device_code, user_code } = await codes()
@@ -594,7 +594,7 @@ describe('the page of a device', () => {
     expect(page.body).not.toContain(messages.en.common.reviewed)
   })
 
-  it('decides once, whoever comes first', async () => {
+  it('decides once, in any order', async () => {
     const [first, second] = [await makePerson(test), await makePerson(test)]
     const { device_code, user_code } = await codes()
     const device = (await findDevice(test.deps, user_code, test.clock.now()))!

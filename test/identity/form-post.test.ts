@@ -106,7 +106,7 @@ describe('an answer in a form', () => {
     })
   })
 
-  it('cannot go to a private-use scheme, which is told in the query', async () => {
+  it('cannot go to a private-use scheme, and the query says so', async () => {
     const uri = 'com.example.app:/callback'
     const native = await makeParty(test, { redirect_uris: [uri], token_endpoint_auth_method: 'none' })
     const page = await ask(await member(), {}, native)

@@ -222,7 +222,7 @@ describe('nobody is sent', () => {
     expect(page.status).toBe(400)
   })
 
-  it('by a script, which is told in JSON', async () => {
+  it('by a script, which gets JSON', async () => {
     const { client } = await signedIn()
     const json = { accept: 'application/json' }
     const page = await logout(client, { post_logout_redirect_uri: BYE }, json)

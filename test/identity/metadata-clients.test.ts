@@ -255,7 +255,7 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
       expect(asked.listed.body).toHaveLength(1)
     })
 
-    it('is told in the discovery documents, at most 2 s late', async () => {
+    it('appears in the discovery documents, at most 2 s late', async () => {
       const told = async () =>
         (await getJson(test, '/.well-known/oauth-authorization-server')).body
           .client_id_metadata_document_supported

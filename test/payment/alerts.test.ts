@@ -51,7 +51,7 @@ async function mailed(address: string) {
 const act = async (client: Browser, path: string, fields: Record<string, string> = {}) =>
   client.post(path, { ...(await client.get('/account')).form('/sign-out'), ...fields })
 
-it('a review is told to its applicant, with the reviewer’s words', async () => {
+it('a review alerts its owner, with the reviewer’s words', async () => {
   const seller = await makeMerchant(test, { approved: false })
   const email = await confirmEmail(seller.owner)
   const admin = await (await makePerson(test, { is_admin: true })).signIn()
@@ -127,7 +127,7 @@ it('failing notifications alert once a day, and those who may help', async () =>
   expect(await kindsFor(shop.id, shop.owner)).toHaveLength(2)
 })
 
-it('a replaced key is told of before its overlap ends, once', async () => {
+it('a replaced key raises one alert before its overlap ends', async () => {
   const { shop, email, page, manager, viewer } = await makeShop()
   const owner = await shop.owner.signIn()
   await act(owner, `${page}/rotate`, { overlap_hours: '24', confirmed: 'yes' })

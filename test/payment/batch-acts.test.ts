@@ -95,7 +95,7 @@ describe('a batch', () => {
         expect(codes).toContain(code)
     }))
 
-  it('of payments ends as single ones would, whoever pays first', async () => {
+  it('of payments ends as single ones would, in any order', async () => {
     const worlds = await Promise.all(
       [1, 200].map(async (itemsMax) => {
         const sides = await Promise.all([makeMerchant(test), makeMerchant(test)])

@@ -349,14 +349,14 @@ describe('each usual mistake', () => {
     },
   )
 
-  it('of the rarer ones is told by its name too', async () => {
+  it('of the rarer ones has its name too', async () => {
     for (const [codes, door, over, seal] of MORE) {
       const { said: mistakes } = await judged(request(door, over(), seal), door)
       expect([codes, mistakes.map(({ code }) => code).join()]).toEqual([codes, codes])
     }
   })
 
-  it('that is accepted all the same is told as one', async () => {
+  it('that is accepted all the same is named as one', async () => {
     const upper = await judged(
       request('v1', {}, (text) => M(text).toUpperCase()),
       'v1',

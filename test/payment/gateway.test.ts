@@ -808,7 +808,7 @@ describe('paying', () => {
     expect(sign).toBe(asking.signMd5(signed).sign)
   })
 
-  it('signs nothing for a trade that is not paid, whoever asks how', async () => {
+  it('signs nothing for a trade that is not paid, for any caller', async () => {
     const fields = trade()
     await createV1(fields)
     const { transaction_id, trade_no } = await tradeOf(fields.out_trade_no!)
@@ -1275,7 +1275,7 @@ describe('submit, where a person stands before the answer', () => {
 })
 
 describe('an application', () => {
-  it('unapproved is told so after its signature; suspended may only ask', async () => {
+  it('unapproved is refused after its signature; suspended may only query', async () => {
     const seller = await makeShop(test)
     const { pidText: pid } = seller
     const sold = trade({ pid })

@@ -112,7 +112,7 @@ describe('a slow host', () => {
     await world.told(slow)
   })
 
-  it('is shared fairly: whoever has least under way there comes first', async () => {
+  it('is shared fairly: the shop with least under way there comes first', async () => {
     world.dns.names.set('shared.test', ['127.0.0.1'])
     const { held, release } = hold(() => true)
     const many = await world.payOrders(`http://shared.test:${receiver.port}/many`, { count: 60 })

@@ -241,7 +241,7 @@ describe('a traced request', () => {
   })
 })
 
-it('the collector is told who sends, with the headers that it wants', () => {
+it('the collector gets the name of the sender, and the headers that it wants', () => {
   expect(collector.requests[0]).toMatchObject({
     path: '/v1/traces',
     headers: { 'content-type': 'application/json', 'x-key': 'a key', 'x-tenant': 'forum' },

@@ -1,10 +1,10 @@
 /** What the script of all pages adds, in Chromium. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startAtLocalhost } from '../harness/at-localhost.ts'
 import { makePerson } from '../harness/cast.ts'
 import { isWithoutChromium, sharedChromium } from '../harness/chromium.ts'
-import { freePort } from '../harness/free-port.ts'
-import { startTestApp, type TestApp } from '../harness/harness.ts'
+import type { TestApp } from '../harness/harness.ts'
 import { makeLink } from '../harness/links.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
@@ -13,9 +13,7 @@ describe.skipIf(isWithoutChromium)('in Chromium', () => {
   let test: TestApp
 
   beforeAll(async () => {
-    const port = await freePort()
-    test = await startTestApp({ PUBLIC_URL: `http://localhost:${port}`, PORT: String(port) })
-    await test.app.listen({ port, host: '127.0.0.1' })
+    test = await startAtLocalhost()
   })
   afterAll(() => test.close())
 

@@ -20,6 +20,7 @@ import { grantPoints } from '../../ledger/points.ts'
 import type { Config } from '../../platform/config.ts'
 import { fetchScore, type ScoreAnswer } from './api.ts'
 import { type ForumFailure, isOfAll } from './requests.ts'
+import { forumScoreReason } from './score-reason.ts'
 
 const DAY_MS = 86_400_000
 /** Longer than any answer takes. After this time other processes take the member of a process that died. */
@@ -167,7 +168,7 @@ async function postPending({ db, clock }: Core, { user_id, forum_id, imported_on
     user_id,
     amount: pending_amount!,
     reference: `forum:${forum_id}:${imported_on}`,
-    reason: `Forum score of ${imported_on}`,
+    reason: forumScoreReason(imported_on),
     actor_id: null,
     now: clock(),
   })

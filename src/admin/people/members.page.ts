@@ -28,7 +28,7 @@ import type { Core } from '../../core/core.ts'
 import type { Counts } from '../../database/counts.ts'
 import { TABLE_LINES } from '../../database/paging.ts'
 import { appsOf } from '../../identity/apps/acts.ts'
-import { liveGrants, signOutEverywhere } from '../../identity/authorised-apps.ts'
+import { authorisedApps, liveGrants, signOutEverywhere } from '../../identity/authorised-apps.ts'
 import { balanceOf } from '../../ledger/wallet.ts'
 import { isExpired } from '../../payment/orders/orders.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -110,7 +110,7 @@ declare module '../../web/views.ts' {
       wallet: Awaited<ReturnType<typeof memberWithWallet>>
       apps: { shops: Awaited<ReturnType<typeof paymentAppsOf>>; signIns: Awaited<ReturnType<typeof appsOf>> }
       orders: (Awaited<ReturnType<typeof lastOrdersOf>>[number] & { isOver: boolean })[]
-      grants: Awaited<ReturnType<typeof liveGrants>>
+      authorised: Awaited<ReturnType<typeof authorisedApps>>
       localGroups: string[]
       events: (Awaited<ReturnType<typeof recentEvents>>[number] & { words: string })[]
       isSelf: boolean
@@ -182,14 +182,14 @@ function memberOf({ params }: OneMember): bigint {
 async function showMember(request: OneMember, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const user_id = memberOf(request)
   const member = await getMember(deps.db, user_id)
-  const [{ sessions, factor, passkeys }, wallet, shops, signIns, orders, grants, events, localGroups] =
+  const [{ sessions, factor, passkeys }, wallet, shops, signIns, orders, authorised, events, localGroups] =
     await Promise.all([
       accessOf(deps, user_id),
       memberWithWallet(deps.db, user_id),
       paymentAppsOf(deps.db, user_id),
       appsOf(deps.db, user_id),
       lastOrdersOf(deps.db, user_id),
-      liveGrants(deps.db, user_id, deps.clock()),
+      authorisedApps(deps.db, user_id),
       recentEvents(deps.db, user_id),
       localGroupsOf(deps.db, user_id),
     ])
@@ -205,7 +205,7 @@ async function showMember(request: OneMember, reply: FastifyReply, deps: Core): 
     wallet,
     apps: { shops, signIns },
     orders: orders.map((order) => ({ ...order, isOver: isExpired(order, now) })),
-    grants,
+    authorised,
     localGroups,
     events: events.map((event) => ({ ...event, words: actWords(t, event.what) })),
     isSelf,

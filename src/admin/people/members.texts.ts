@@ -154,7 +154,7 @@ export const members = {
     },
   },
   sessionsNow: { en: 'Signed in on', zh: '登录中的设备' },
-  grantsNow: { en: 'Applications with access', zh: '有访问权的应用' },
+  grantsNow: { en: 'Applications signed in to', zh: '已登录的应用' },
   balanceNow: { en: 'Balance', zh: '余额' },
   mailed: {
     en: 'The member gets the reason by email if the address is confirmed.',
@@ -193,9 +193,6 @@ export const members = {
   orders: { en: 'Last orders', zh: '最近的订单' },
   noOrders: { en: 'No order', zh: '没有订单' },
   statement: { en: 'Statement', zh: '收支明细' },
-  grants: { en: 'Applications with access', zh: '有访问权的应用' },
-  noGrants: { en: 'No application has access', zh: '没有应用持有访问权' },
-  times: (formatted: string) => ({ en: `${formatted} ×`, zh: `${formatted} 次` }),
   events: { en: 'Account history', zh: '账号记录' },
   noEvents: { en: 'No entries yet', zh: '暂无记录' },
 } satisfies Texts

@@ -14,7 +14,7 @@ import { type Found, findPatterns } from './patterns.ts'
 import { type Pattern, type Suspect, showPatterns, whoOf } from './suspects.ts'
 
 const PATH = '/admin/abuse'
-/** Findings of a pattern that nobody has looked at. */
+/** Findings of a pattern without a look. */
 const SHOWN_MAX = 20
 
 declare module '../../web/views.ts' {
@@ -59,7 +59,7 @@ export function abusePages(app: FastifyInstance, deps: Core): void {
     const { found, least } = await search(deps, await readLooks(deps.db, deps.clock()))
     const suspect = suspectsIn(showPatterns(found, locale)).find((each) => each.finding === finding)
     if (suspect === undefined) return reply.done(PATH, { text: c.gone(locale.points(least)), tone: 'warn' })
-    // An administrator has looked at what the page showed, and nobody can look at more than there is.
+    // An administrator has looked at what the page showed, which is at most what there is.
     const seen = { finding, size: size < suspect.size ? size : suspect.size, note, who: whoOf(suspect) }
     const earlier = await lookAt(deps, seen, actorOf(request))
     if (earlier === undefined) return reply.done(PATH, { text: c.looked(whoOf(suspect)) })
@@ -95,7 +95,7 @@ async function showPage(request: FastifyRequest, reply: FastifyReply, deps: Core
   })
 }
 
-/** Finds enough of each pattern to show those that nobody has looked at. */
+/** Finds enough of each pattern to show those without a look. */
 async function search(
   { db, clock, settings }: { db: Db } & Pick<Core, 'clock' | 'settings'>,
   looks: Map<string, Look>,

@@ -191,7 +191,7 @@ describe('the page of a link', () => {
     expect((await client.get('/l/aaaaaaaaaa')).body).toContain(
       '<a class="button primary" href="/account/payments">',
     )
-    // A member keeps the bar, and stands at none of its places.
+    // A member keeps the bar, and none of its links is marked.
     for (const path of ['/l/aaaaaaaaaa', '/account/aaaaaaaaaa']) {
       const { status, body } = await client.get(path)
       expect([status, body.includes('class="bottombar"')]).toEqual([404, true])

@@ -344,7 +344,7 @@ it('two members in two processes accept an offer once', async () => {
   }
 })
 
-it('everything at once ends without a deadlock that anybody is told of', async () => {
+it('everything at once ends without a deadlock in any answer', async () => {
   // Owners are members of each other, so wallets are wanted in both directions.
   const sellers = await Promise.all(Array.from({ length: 4 }, makeSeller))
   const people = [
