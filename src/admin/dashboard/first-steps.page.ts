@@ -8,6 +8,7 @@ import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import type { Translated } from '../../web/languages.ts'
+import { FORUM_LINES } from '../people/connections.ts'
 import { percentOf } from '../wording/percent.ts'
 import type { firstSteps } from './first-steps.texts.ts'
 import {
@@ -26,10 +27,8 @@ const ACTS = '/admin/first-steps'
 /** Test mails of one administrator in the throttle's window, because each goes to any address. */
 const TEST_MAILS_MAX = 5
 
-/** What the environment needs for mail, and for the forum. */
+/** What the environment needs for mail. */
 const MAIL_LINES = 'SMTP_URL=smtps://USER:PASSWORD@mail.example.org:465\nSMTP_FROM=no-reply@example.org'
-const FORUM_LINES =
-  'DISCOURSE_URL=https://forum.example.org\nDISCOURSE_SECRET=SECRET\nDISCOURSE_API_KEY=API_KEY'
 
 type Texts = Translated<typeof firstSteps>
 

@@ -6,6 +6,10 @@ import type { ForumState } from '../../accounts/forum-sync/state.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Locale } from '../../web/languages.ts'
 
+/** What the environment needs for a forum. */
+export const FORUM_LINES =
+  'DISCOURSE_URL=https://forum.example.org\nDISCOURSE_SECRET=SECRET\nDISCOURSE_API_KEY=API_KEY'
+
 /** What a connection says; a moment follows its words. */
 type Line = { text: string; at?: Date | null | undefined }
 
@@ -126,6 +130,7 @@ function tipsOf({ tips }: ConnectionFacts, { t }: Locale): Connection {
   if (!tips.isOn) return { name, tone: 'plain', state: c.states.off, lines: [{ text: c.tipsOff }], act }
   if (tips.app === undefined)
     return { name, tone: 'warn', state: c.states.look, lines: [{ text: c.tipsMissing }] }
-  const last = tips.last_at === null ? [] : [{ text: c.tipsLast, at: tips.last_at }]
-  return { name, tone: 'good', state: c.states.works, lines: [...last, { text: c.tipsOn }] }
+  const { last_at } = tips
+  const lines = [last_at === null ? { text: c.tipsNotYet } : { text: c.tipsLast, at: last_at }]
+  return { name, tone: 'good', state: c.states.works, lines }
 }

@@ -16,7 +16,7 @@ import {
   tipsCandidates,
 } from '../../payment/tips/setup.ts'
 import { readForm } from '../../web/forms/forms.ts'
-import { type Connection, connectionsOf } from './connections.ts'
+import { type Connection, connectionsOf, FORUM_LINES } from './connections.ts'
 import { themeArchive } from './theme-archive.ts'
 
 const THEME = '/admin/forum/tessera-theme.tar.gz'
@@ -39,6 +39,8 @@ declare module '../../web/views.ts' {
       connections: Connection[]
       forumUrl: string | undefined
       hasApi: boolean
+      /** What the environment needs to connect a forum. */
+      lines: string
       collisions: Collision[]
       webhookUrl: string
       /** The registrable domain decides, and only the operator knows it. This is what both addresses show. */
@@ -74,6 +76,7 @@ export function forumPages(app: FastifyInstance, deps: Core): void {
       forumUrl: DISCOURSE_URL,
       connections: DISCOURSE_URL === undefined ? [] : connectionsOf(facts, request.locale),
       hasApi,
+      lines: FORUM_LINES,
       collisions: found,
       webhookUrl: `${PUBLIC_URL}/forum/webhook`,
       serviceUrl: PUBLIC_URL,

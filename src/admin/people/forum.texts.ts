@@ -65,11 +65,29 @@ export const forum = {
   tipsLast: { en: 'Last tip', zh: '最近打赏' },
   listsLate: { en: 'A list has not been read in time; see below.', zh: '有名单未按时读取，见下方。' },
   off: { en: 'No forum is connected', zh: '未连接论坛' },
-  offText: {
-    en: 'Set DISCOURSE_URL and DISCOURSE_SECRET in the environment, and members sign in at the forum.',
-    zh: '在环境变量中设置 DISCOURSE_URL 和 DISCOURSE_SECRET 后，成员即可用论坛账号登录。',
+  gives: {
+    signIn: {
+      en: 'Members sign in with their forum account, without another password.',
+      zh: '成员用论坛账号登录，无需另设密码。',
+    },
+    members: {
+      en: 'Trust levels, groups, suspensions and scores follow the forum.',
+      zh: '信任等级、用户组、封禁和得分与论坛保持一致。',
+    },
+    webhook: { en: 'A suspension is known here after seconds.', zh: '论坛的封禁数秒内在此生效。' },
+    wallet: {
+      en: 'Members see their balance in the forum’s menu, and posts get “Pay” buttons.',
+      zh: '成员在论坛菜单查看余额，帖子里可直接“付款”。',
+    },
+    tips: { en: `Members give ${POINTS} to authors of posts.`, zh: `成员可以把${POINTS}打赏给帖子作者。` },
+  },
+  connect: { en: 'Connect the forum', zh: '连接论坛' },
+  connectText: {
+    en: 'Write these lines with your own values into the environment, and start the service again. DISCOURSE_API_KEY is for members and groups.',
+    zh: '请把以下几行换成你自己的值写入环境变量，然后重新启动服务。DISCOURSE_API_KEY 用于同步成员与用户组。',
   },
   offGuide: { en: 'How to connect a forum', zh: '如何连接论坛' },
+  upToDate: { en: 'All up to date', zh: '全部为最新' },
   noApi: {
     en: 'DISCOURSE_API_KEY is not set, so members are updated only when they sign in.',
     zh: '未设置 DISCOURSE_API_KEY，成员资料仅在登录时更新。',
@@ -121,8 +139,8 @@ export const forum = {
     zh: '论坛与本站须在同一域名下（如 forum.example.org 与 points.example.org）才能显示钱包，否则成员只会看到登录链接。',
   },
   themeUntried: {
-    en: 'It was compiled by Ember’s compiler and checked against Discourse’s published types, and its wallet and links were tried in Chromium. It never ran in a real forum: try it with a theme that only you use.',
-    zh: '组件已用 Ember 的编译器编译、按 Discourse 公布的类型检查，钱包和链接部分在 Chromium 中试过，但从未在真实论坛中运行。请先在仅自己使用的主题中试用。',
+    en: 'It has not run in a real forum yet: try it with a theme that only you use first.',
+    zh: '组件尚未在真实论坛中运行过，请先在仅自己使用的主题中试用。',
   },
   themeDownload: { en: 'Download the theme component', zh: '下载主题组件' },
   themeSetting: { en: 'Switch the wallet on', zh: '开启钱包' },
@@ -146,7 +164,7 @@ export const forum = {
     en: 'Tips are on, but no application is set up for them.',
     zh: '已开启打赏，但尚未设置打赏应用。',
   },
-  tipsOn: { en: 'Tips are on.', zh: '打赏已开启。' },
+  tipsNotYet: { en: 'No tip yet.', zh: '还没有打赏。' },
   tipsOff: {
     en: 'Tips are off until you switch them on in the settings.',
     zh: '打赏尚未开启，请在设置中开启。',

@@ -14,6 +14,8 @@ const CLUSTER_MIN = 3
 const TIP_DAYS = 30
 const TIPPERS_MIN = 5
 const NAMES_MAX = 10
+/** Of the rings among the same few members, a page shows the first, so more of them are read. */
+const RINGS_READ = 4
 
 /**
  * Two or three members who sent points in a ring, in its order. `points` is the smallest sum between two of them, so as many
@@ -27,7 +29,7 @@ export type Ring = {
   percent: number
 }
 
-/** The points and movements of a member in one day. */
+/** The points and movements of a member in one day. `paid_out` is what `payouts` of the movements sent as lines of payouts. */
 export type Mover = {
   user_id: bigint
   username: string
@@ -35,6 +37,8 @@ export type Mover = {
   movements: number
   sent: bigint
   received: bigint
+  payouts: number
+  paid_out: bigint
 }
 
 /** New accounts that sent points to one member: `percent` of what that member received in the time. */
@@ -90,10 +94,11 @@ export async function movementPatterns(db: Db, { now, least, limit }: Sought): P
     sql`(select * from ${sql.table(table)} order by id desc limit ${MOVEMENTS_MAX}) as newest`
   const { rows } = await sql<{ [P in keyof MovementPatterns]: Json<MovementPatterns[P][number]>[] }>`
     with moved as (
-      select payer_id as from_id, payee_id as to_id, amount, paid_at from ${newest('orders')}
+      select payer_id as from_id, payee_id as to_id, amount, paid_at, false as is_payout from ${newest('orders')}
       where paid_at >= ${ringSince} and book = 'live' and payer_id <> payee_id
       union all
-      select from_user_id, to_user_id, amount, paid_at from ${newest('transfers')}
+      select from_user_id, to_user_id, amount, paid_at,
+        paid_at >= ${daySince} and exists (select from payout_lines where transfer_id = newest.id) from ${newest('transfers')}
       where paid_at >= ${ringSince} and book = 'live' and status = 'completed'
     ),
     flow as materialized (
@@ -101,6 +106,8 @@ export async function movementPatterns(db: Db, { now, least, limit }: Sought): P
         sum(amount) filter (where paid_at >= ${newSince})::bigint as points_of_new,
         coalesce(sum(amount) filter (where paid_at >= ${daySince}), 0)::bigint as points_of_day,
         (count(*) filter (where paid_at >= ${daySince}))::integer as movements_of_day,
+        (count(*) filter (where is_payout))::integer as payouts,
+        coalesce(sum(amount) filter (where is_payout), 0)::bigint as paid_out,
         sum(sum(amount)) over (partition by from_id) as sent,
         sum(sum(amount) filter (where paid_at >= ${newSince})) over (partition by to_id) as received_since_new
       from moved group by from_id, to_id
@@ -129,13 +136,15 @@ export async function movementPatterns(db: Db, { now, least, limit }: Sought): P
       join (select * from ranked where from_rank < to_rank) as b on b.from_id = a.to_id and b.to_id <> a.from_id
       join flow as c on c.from_id = b.to_id and c.to_id = a.from_id
     ),
-    ring as (select * from round where points >= ${least} order by points * part desc, ids limit ${limit}),
+    ring as (select * from round where points >= ${least} order by points * part desc, ids limit ${limit * RINGS_READ}),
     mover as (
-      select user_id, sum(movements)::integer as movements, sum(sent)::bigint as sent, sum(received)::bigint as received
+      select user_id, sum(movements)::integer as movements, sum(sent)::bigint as sent, sum(received)::bigint as received,
+        sum(payouts)::integer as payouts, sum(paid_out)::bigint as paid_out
       from (
-        select from_id as user_id, points_of_day as sent, 0 as received, movements_of_day as movements from flow where movements_of_day > 0
+        select from_id as user_id, points_of_day as sent, 0 as received, movements_of_day as movements, payouts, paid_out
+        from flow where movements_of_day > 0
         union all
-        select to_id, 0, points_of_day, movements_of_day from flow where movements_of_day > 0
+        select to_id, 0, points_of_day, movements_of_day, 0, 0 from flow where movements_of_day > 0
       ) as side
       group by user_id having least(sum(sent), sum(received)) >= greatest(${least}::bigint, 1)
       order by least(sum(sent), sum(received)) desc, sum(movements) desc, user_id limit ${limit}
@@ -156,7 +165,7 @@ export async function movementPatterns(db: Db, { now, least, limit }: Sought): P
       ) order by points * part desc, ids), '[]') from ring) as rings,
       (select coalesce(json_agg(json_build_object(
         'user_id', user_id::text, 'username', u.username, 'trust_level', u.trust_level, 'movements', movements,
-        'sent', sent::text, 'received', received::text
+        'sent', sent::text, 'received', received::text, 'payouts', payouts, 'paid_out', paid_out::text
       ) order by least(sent, received) desc, movements desc, user_id), '[]')
         from mover cross join lateral (select * from users where id = user_id limit 1) as u) as movers,
       (select coalesce(json_agg(json_build_object(
@@ -174,6 +183,7 @@ export async function movementPatterns(db: Db, { now, least, limit }: Sought): P
       user_id: BigInt(mover.user_id),
       sent: BigInt(mover.sent),
       received: BigInt(mover.received),
+      paid_out: BigInt(mover.paid_out),
     })),
     byRecipient: byRecipient.map((cluster) => ({
       ...cluster,

@@ -235,6 +235,10 @@ export const abuse = {
       en: `${level}. Received ${received}, sent ${sent}.`,
       zh: `${level}。转入 ${received}，转出 ${sent}。`,
     }),
+    payouts: (count: string, sent: string) => ({
+      en: `Payouts are ${count} of the movements, ${sent} of the points sent.`,
+      zh: `其中 ${count} 笔来自批量付款，共 ${sent}。`,
+    }),
     byRecipient: (accounts: string, percent: number) => ({
       en: `${accounts} new accounts sent ${percent}% of what this member received.`,
       zh: `该成员收到的${POINTS}有 ${percent}% 来自 ${accounts} 个新账号。`,

@@ -1,6 +1,6 @@
 /** Words for suspicious patterns: who they are of, why they are listed, and which list deserves a look first. */
 import type { Locale } from '../../web/languages.ts'
-import type { Cluster, Found } from './patterns.ts'
+import type { Cluster, Found, Ring } from './patterns.ts'
 
 /** One row: who it is about, why, and how much. */
 export type Suspect = {
@@ -45,7 +45,7 @@ export function showPatterns(found: Found, { t, points }: Locale): Pattern[] {
         points: cluster.points,
       })
   const patterns: Pattern[] = [
-    patternOf('rings', found.rings, ({ usernames, user_ids, percent, ...ring }) =>
+    patternOf('rings', apart(found.rings), ({ usernames, user_ids, percent, ...ring }) =>
       suspect(percent, {
         ...ring,
         finding: `rings:${user_ids.join()}`,
@@ -70,19 +70,32 @@ export function showPatterns(found: Found, { t, points }: Locale): Pattern[] {
         accounts: usernames.map(byName),
       }),
     ),
-    patternOf('movers', found.movers, ({ username, user_id, trust_level, sent, received, movements }) =>
-      suspect(percentOf(sent, received), {
+    patternOf('movers', found.movers, (mover) => {
+      const { username, user_id, trust_level, sent, received, movements, payouts, paid_out } = mover
+      const told = why.movers(t.common.trustLevel(trust_level), points(received), points(sent))
+      // A payout of a merchant is announced and recorded as one, so it makes no pattern strong.
+      return suspect(percentOf(sent - paid_out, received), {
         finding: `movers:${user_id}`,
         size: sent < received ? sent : received,
         members: [{ username, href: walletOf(user_id) }],
-        why: why.movers(t.common.trustLevel(trust_level), points(received), points(sent)),
+        why: payouts === 0 ? told : `${told} ${why.payouts(points(payouts), points(paid_out))}`,
         movements,
-      }),
-    ),
+      })
+    }),
   ]
   return patterns
     .filter(({ suspects }) => suspects.length > 0)
     .toSorted((one, other) => other.strength - one.strength)
+}
+
+/** Leaves out a ring that shares two members with one before it: the same points went round in both. */
+function apart(rings: Ring[]): Ring[] {
+  const kept: Ring[] = []
+  for (const ring of rings) {
+    const isSame = ({ user_ids }: Ring) => user_ids.filter((id) => ring.user_ids.includes(id)).length > 1
+    if (!kept.some(isSame)) kept.push(ring)
+  }
+  return kept
 }
 
 function patternOf<Row>(
