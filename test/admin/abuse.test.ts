@@ -88,14 +88,16 @@ it('finds rings, top movers and related new accounts, without old ones', async (
   await setSetting(test, 'suspicious_points_min', '0')
   const { body } = await admin.get('/admin/abuse')
   // A name leads to what moved between the member and the next one.
-  const between = `/admin/wallets/${b.owner.id}?with=${a.owner.id}`
+  const between = `/admin/wallets/${a.owner.id}?with=${b.owner.id}`
   expect(body).toContain(`href="${between}"`)
+  // The ring of a and b shares both with the ring of three before it.
+  expect(body).not.toContain(`/admin/wallets/${b.owner.id}?with=${a.owner.id}`)
   const { body: compared } = await admin.get(between)
   const amounts = (html: string) =>
     [...html.matchAll(/class="end(?: plus)?">(.\d+)</g)].map(([, amount]) => amount)
-  expect(amounts(compared)).toEqual(['−50', '+285'])
-  expect(amounts((await admin.get(`/admin/wallets/${b.owner.id}`)).body).length).toBeGreaterThan(2)
-  expect((await admin.get(`/admin/wallets/${b.owner.id}?with=999999`)).status).toBe(404)
+  expect(amounts(compared)).toEqual(['+48', '−300'])
+  expect(amounts((await admin.get(`/admin/wallets/${a.owner.id}`)).body).length).toBeGreaterThan(2)
+  expect((await admin.get(`/admin/wallets/${a.owner.id}?with=999999`)).status).toBe(404)
 
   const ring = [a, b, c, a].map(({ owner }) => `@${owner.username}`).join(' → ')
   expect(textOf(body)).toContain(ring)

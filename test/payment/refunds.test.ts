@@ -237,6 +237,9 @@ describe('points by hand', () => {
       const { status, body } = await one(fields)
       return [status, textOf(body)] as const
     }
+    const { username } = await makePerson(test, { username: 'quillfeather' })
+    const [, offered] = await wrong({ username: 'quillf' })
+    expect(offered).toContain(`@${username}`)
     for (const [fields, text] of [
       [{ direction: 'take', amount: '1' }, t.faults.insufficient],
       [{ username: 'nobody-at-all' }, t.faults.unknownMember],

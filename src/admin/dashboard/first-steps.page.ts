@@ -8,7 +8,6 @@ import type { Core } from '../../core/core.ts'
 import { networkOf } from '../../core/limits.ts'
 import { FormRefused, readForm } from '../../web/forms/forms.ts'
 import type { Translated } from '../../web/languages.ts'
-import { FORUM_LINES } from '../people/connections.ts'
 import { percentOf } from '../wording/percent.ts'
 import type { firstSteps } from './first-steps.texts.ts'
 import {
@@ -42,6 +41,8 @@ type ShownStep = {
   at: Date | undefined
   /** Where the step is done, if it is not. */
   act: { href: string; label: string } | undefined
+  /** Another way to do it. */
+  or: { href: string; label: string } | undefined
   /** What to write on the server, if the step is not done. */
   lines: string | undefined
   guide: string
@@ -143,7 +144,7 @@ export function firstStepActs(app: FastifyInstance, deps: Core): void {
 
 function stepOf(name: StepName, found: FirstSteps, m: Texts, percent: string): ShownStep {
   const isDone = found.isDone[name]
-  const { text, at, act, lines } = wordsOf(name, found, m, percent)
+  const { text, at, act, or, lines } = wordsOf(name, found, m, percent)
   return {
     name,
     label: m.steps[name].label,
@@ -151,6 +152,7 @@ function stepOf(name: StepName, found: FirstSteps, m: Texts, percent: string): S
     text,
     at: isDone ? at : undefined,
     act: isDone ? undefined : act,
+    or: isDone ? undefined : or,
     lines: isDone ? undefined : lines,
     guide: m.steps[name].guide,
   }
@@ -163,7 +165,7 @@ function stateOf(name: StepName, found: FirstSteps): ShownStep['state'] {
   return name === nextStep(found) ? 'next' : 'todo'
 }
 
-type Words = { text: string; at?: Date | undefined; act?: ShownStep['act']; lines?: string }
+type Words = Partial<Pick<ShownStep, 'at' | 'act' | 'or' | 'lines'>> & Pick<ShownStep, 'text'>
 
 /** Returns the text of a step, and where it is done. */
 function wordsOf(name: StepName, found: FirstSteps, { steps }: Texts, percent: string): Words {
@@ -220,7 +222,11 @@ function memberWords(found: FirstSteps, m: Texts['steps']['members']): Words {
   if (forumHost === undefined)
     return isRegistrationOpen
       ? { text: m.open }
-      : { text: m.off, act: { href: '/admin/settings?area=signIn', label: m.act }, lines: FORUM_LINES }
+      : {
+          text: m.off,
+          act: { href: '/admin/settings?area=signIn', label: m.act },
+          or: { href: '/admin/forum', label: m.connect },
+        }
   if (forum_member !== null) return { text: m.seen(forum_member, forumHost) }
   return hasForumApi
     ? { text: m.todo(forumHost) }

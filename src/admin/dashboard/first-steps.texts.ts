@@ -1,5 +1,6 @@
 /** Texts of the first steps of a new site. */
 import type { Texts } from '../../web/languages.ts'
+import { counted } from '../../web/plurals.ts'
 import { POINT, POINTS } from '../../web/site-words.ts'
 
 export const firstSteps = {
@@ -35,8 +36,8 @@ export const firstSteps = {
       guide: { en: '/docs/operator#mail', zh: '/docs/operator#邮件' },
       label: { en: 'Email', zh: '邮件' },
       off: {
-        en: 'Not set up. Write these lines with your own values into the environment, and start the service again. You then send a test mail here.',
-        zh: '未设置。请把以下两行换成你自己的值写入环境变量，然后重新启动服务，即可在这里发送测试邮件。',
+        en: 'Write these lines with your own values into the environment, and start the service again.',
+        zh: '请把以下两行换成你自己的值写入环境变量，然后重新启动服务。',
       },
       setUp: { en: 'How to set it up', zh: '查看设置方法' },
       todo: (host: string) => ({
@@ -55,8 +56,8 @@ export const firstSteps = {
       guide: { en: '/docs/discourse', zh: '/docs/discourse' },
       label: { en: 'How members come in', zh: '成员如何进入' },
       off: {
-        en: 'Anyone may register, if you open the registration. Or connect the forum with these lines in the environment.',
-        zh: '可以开放注册；也可以把以下几行写入环境变量来连接论坛。',
+        en: 'Members sign in at your forum, or anyone may register here.',
+        zh: '成员用论坛账号登录，或在本站注册。',
       },
       act: { en: 'Open the registration', zh: '开放注册' },
       open: { en: 'Anyone can register here.', zh: '任何人都可以在此注册。' },
@@ -72,6 +73,7 @@ export const firstSteps = {
         en: `@${name} was seen at ${host}.`,
         zh: `在 ${host} 找到了 @${name}。`,
       }),
+      connect: { en: 'Connect the forum', zh: '连接论坛' },
       field: { en: 'Username at the forum', zh: '论坛用户名' },
       find: { en: 'Find the member', zh: '查找成员' },
       signIn: { en: 'Sign in through the forum', zh: '通过论坛登录' },
@@ -171,11 +173,13 @@ export const firstSteps = {
       en: 'The overview then takes the place of this page. The site settings bring it back.',
       zh: '之后由总览取代此页。可在站点设置中恢复。',
     },
-    open: (steps: string) => ({ en: `Still open: ${steps}.`, zh: `尚未完成：${steps}。` }),
+    open: (n: number) => ({
+      en: `${n} needed ${counted(n, 'step is', 'steps are')} still open.`,
+      zh: `还有 ${n} 个必做步骤未完成。`,
+    }),
     button: { en: 'Finish the set-up', zh: '完成开站' },
     buttonAnyway: { en: 'Finish all the same', zh: '仍然完成' },
     done: { en: 'The set-up is finished. This is the overview.', zh: '开站已完成。这里是总览。' },
-    separator: { en: ', ', zh: '、' },
   },
   doctor: {
     title: { en: 'On the server', zh: '在服务器上' },

@@ -29,7 +29,7 @@ import type { Counts } from '../../database/counts.ts'
 import { TABLE_LINES } from '../../database/paging.ts'
 import { appsOf } from '../../identity/apps/acts.ts'
 import { authorisedApps, liveGrants, signOutEverywhere } from '../../identity/authorised-apps.ts'
-import { balanceOf } from '../../ledger/wallet.ts'
+import { balanceOf, type Moved, movedThisMonth } from '../../ledger/wallet.ts'
 import { isExpired } from '../../payment/orders/orders.ts'
 import { AppError } from '../../platform/errors.ts'
 import { anonymise } from '../../privacy/anonymise.ts'
@@ -82,6 +82,8 @@ type Act = z.output<typeof Act>
 type Member = Awaited<ReturnType<typeof getMember>>
 type Found = Awaited<ReturnType<typeof searchMembers>>[number]
 type Access = Awaited<ReturnType<typeof accessOf>>
+/** The newest session of a device, and how many are alike. */
+type Seen = Access['sessions'][number] & { device: string; count: number }
 
 declare module '../../web/views.ts' {
   interface PartData {
@@ -104,7 +106,9 @@ declare module '../../web/views.ts' {
     'admin/people/member-created': { id: bigint; password: string; username: string }
     'admin/people/member': {
       member: Member
-      sessions: (Access['sessions'][number] & { device: string })[]
+      sessions: Seen[]
+      /** Undefined for a wallet with too many movements to add up. */
+      moved: Moved | undefined
       factor: Access['factor']
       passkeys: bigint
       wallet: Awaited<ReturnType<typeof memberWithWallet>>
@@ -182,9 +186,11 @@ function memberOf({ params }: OneMember): bigint {
 async function showMember(request: OneMember, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
   const user_id = memberOf(request)
   const member = await getMember(deps.db, user_id)
-  const [{ sessions, factor, passkeys }, wallet, shops, signIns, orders, authorised, events, localGroups] =
+  const { time_zone: zone } = deps.settings.latest()
+  const [{ sessions, factor, passkeys }, moved, wallet, shops, signIns, orders, authorised, events, localGroups] =
     await Promise.all([
       accessOf(deps, user_id),
+      movedThisMonth(deps.db, user_id, { now: deps.clock(), zone }),
       memberWithWallet(deps.db, user_id),
       paymentAppsOf(deps.db, user_id),
       appsOf(deps.db, user_id),
@@ -194,12 +200,12 @@ async function showMember(request: OneMember, reply: FastifyReply, deps: Core): 
       localGroupsOf(deps.db, user_id),
     ])
   const { t } = request.locale
-  const seen = sessions.map((session) => ({ ...session, device: describeDevice(session.agent, t) }))
   const now = deps.clock()
   const isSelf = user_id === sessionOf(request).user.id
   const data = {
     member,
-    sessions: seen,
+    sessions: alike(sessions.map((session) => ({ ...session, device: describeDevice(session.agent, t) }))),
+    moved,
     factor,
     passkeys,
     wallet,
@@ -217,6 +223,18 @@ async function showMember(request: OneMember, reply: FastifyReply, deps: Core): 
     isBannedOrSuspended: isBannedOrSuspended(member, now),
   }
   return reply.page('admin/people/member', data)
+}
+
+/** Puts the sessions of one device, address and way of signing in under the first of them, which is the newest. */
+function alike(sessions: Omit<Seen, 'count'>[]): Seen[] {
+  const groups = new Map<string, Seen>()
+  for (const session of sessions) {
+    const key = [session.device, session.ip, ...session.amr].join()
+    const first = groups.get(key)
+    if (first === undefined) groups.set(key, { ...session, count: 1 })
+    else first.count += 1
+  }
+  return [...groups.values()]
 }
 
 type MemberState = { isSelf: boolean; isBannedOrSuspended: boolean; hasFactor: boolean }

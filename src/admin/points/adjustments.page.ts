@@ -5,6 +5,7 @@
  */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { findMembers } from '../../accounts/members.ts'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { actorOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
@@ -30,6 +31,9 @@ import { readGrant, readGrantOfMember, summaryOf } from './grants.ts'
 import { quoteRefund, quoteReversal } from './quotes.ts'
 
 const PATH = '/admin/adjustments'
+/** Members that the page offers for a part of a name, of at most so many characters. */
+const MEANT_MAX = 8
+const MEANT_TEXT_MAX = 100
 /** Bookmarks may name it. */
 const FORMER_PATH = '/admin/corrections'
 /** The form of a merchant's refund request is on its own page. */
@@ -41,6 +45,8 @@ declare module '../../web/views.ts' {
       id: string
       /** The username that the page of a member leads here with. */
       member: string
+      /** Members that a name without an account may mean. */
+      meant: Awaited<ReturnType<typeof findMembers>>
     }
   }
   interface PartData {
@@ -57,7 +63,9 @@ export function adjustmentPages(app: FastifyInstance, deps: Core): void {
     const asked = refused?.typed.transaction_id ?? query.id
     const id = typeof asked === 'string' ? asked.trim() : ''
     const member = typeof query.member === 'string' ? query.member : ''
-    return reply.page('admin/points/adjustments', { id, member, ...(await find(deps.db, id)) })
+    const named = refused?.typed.kind === 'member' ? refused.typed.username : member
+    const [found, meant] = await Promise.all([find(deps.db, id), meantBy(deps.db, named)])
+    return reply.page('admin/points/adjustments', { id, member, meant, ...found })
   })
 
   app.get(FORMER_PATH, ({ url }, reply) => reply.redirect(url.replace(FORMER_PATH, PATH), 301))
@@ -89,6 +97,14 @@ async function find(db: Db, id: string) {
   if (id === '') return { orders: [], transfers: [] }
   const [orders, transfers] = await Promise.all([findOrders(db, id), findTransfers(db, id)])
   return { orders, transfers }
+}
+
+/** Finds the members that a name may mean, or none if it is a username. */
+async function meantBy(db: Db, typed: unknown) {
+  const name = typeof typed === 'string' ? typed.trim().replace(/^@/, '').slice(0, MEANT_TEXT_MAX) : ''
+  if (name === '') return []
+  const found = await findMembers(db, name, MEANT_MAX)
+  return found.some(({ username }) => username.toLowerCase() === name.toLowerCase()) ? [] : found
 }
 
 /** Shows the effect of an act. Throws FormRefused where it cannot be done. */

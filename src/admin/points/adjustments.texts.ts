@@ -146,6 +146,10 @@ export const adjustments = {
     }),
   },
   line: (n: number) => ({ en: `Line ${n}`, zh: `第 ${n} 行` }),
+  member: { en: 'Member', zh: '成员' },
+  memberHint: { en: 'Username or part of a name', zh: '用户名或名称的一部分' },
+  which: { en: 'Which member?', zh: '是哪位成员？' },
+  otherName: { en: 'Another name', zh: '换一个名称' },
   faults: {
     unreadable: { en: 'not a username and an amount', zh: '不是“用户名,金额”' },
     unknownMember: { en: 'no member has this username', zh: '没有此用户名的成员' },

@@ -402,7 +402,7 @@ describe('an administrator', () => {
   it('sees the application of tips on the page of the forum', async () => {
     const admin = await (await makePerson(test, { is_admin: true })).signIn()
     const page = await admin.get('/admin/forum')
-    expect(textOf(page.body)).toContain(staff.forum.tipsNotYet)
+    expect(textOf(page.body)).toContain(staff.forum.tipsLast)
     expect(page.body).not.toContain('action="/admin/forum/tips"')
     await setSetting(test, 'tips', 'off')
     expect(textOf((await admin.get('/admin/forum')).body)).toContain(staff.forum.tipsOff)
