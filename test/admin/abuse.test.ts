@@ -6,6 +6,7 @@ import { clustersByAddress, findPatterns, movementPatterns } from '../../src/adm
 import { showPatterns } from '../../src/admin/points/suspects.ts'
 import { schema } from '../../src/core/setting-values.ts'
 import { makePayOrder } from '../../src/payment/orders/pay.ts'
+import { runPayouts } from '../../src/payment/payouts/run.ts'
 import { texts } from '../../src/texts.ts'
 import { makeLocale } from '../../src/web/languages.ts'
 import { siteWords } from '../../src/web/site-words.ts'
@@ -14,6 +15,7 @@ import { type Browser, setSetting, useTestApp } from '../harness/harness.ts'
 import { textOf } from '../harness/markup.ts'
 import { type Merchant, makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
+import { lines, startPayout } from '../harness/payouts.ts'
 import { rowsOf } from '../harness/rows.ts'
 
 const DAY_MS = 86_400_000
@@ -133,20 +135,36 @@ it('puts a small ring of its own before a larger one within the trade of a shop'
   expect(placeOf(one, two)).toBeLessThan(placeOf(shop, one))
 })
 
+it('counts what a member sent as a payout', async () => {
+  const shop = await makeMerchant(test)
+  const buyers = await Promise.all([1, 2].map(() => makePerson(test, { points: 100n })))
+  for (const buyer of buyers) await pay(buyer, shop, 100n)
+  await startPayout(test.deps, shop, { reference: 'prizes', lines: lines(2, buyers) })
+  await runPayouts(test.deps)
+  const { movers } = await movementPatterns(test.db, { now: test.clock.now(), ...ALL })
+  const mover = movers.find(({ user_id }) => user_id === shop.owner.id)
+  expect(mover).toMatchObject({ sent: 20n, movements: 4, payouts: 2, paid_out: 20n })
+})
+
 it('begins with the pattern that is most of what its members did, and says why', () => {
   const { en } = messages
   const ring = { usernames: ['a', 'b'], user_ids: [1n, 2n], points: 9_000n, movements: 8, percent: 12 }
   const cluster = { shared: 'c', shared_id: 3n, members: 5, usernames: ['d'], points: 40n, percent: 100 }
   const near = { shared: '192.0.2.1', members: 4, usernames: ['e'], hours: 49 }
   const locale = makeLocale('en', texts, { words: siteWords(schema.parse({}), 'en'), timeZone: 'UTC' })
-  const found = { rings: [ring], movers: [], byRecipient: [cluster], byAddress: [near], byTips: [] }
+  const mover = {
+    ...{ user_id: 4n, username: 'f', trust_level: 2, movements: 9, sent: 90n, received: 100n },
+    ...{ payouts: 7, paid_out: 88n },
+  }
+  const found = { rings: [ring], movers: [mover], byRecipient: [cluster], byAddress: [near], byTips: [] }
   const patterns = showPatterns(found, locale)
-  expect(patterns.map(({ name }) => name)).toEqual(['byRecipient', 'rings', 'byAddress'])
-  expect(patterns.map(({ suspects }) => suspects[0]!.isStrong)).toEqual([true, false, false])
+  expect(patterns.map(({ name }) => name)).toEqual(['byRecipient', 'rings', 'movers', 'byAddress'])
+  expect(patterns.map(({ suspects }) => suspects[0]!.isStrong)).toEqual([true, false, false, false])
   const { why } = en.console.abuse
   expect(patterns.map(({ suspects }) => suspects[0]!.why)).toEqual([
     why.byRecipient('5', 100),
     why.rings(12),
+    why.movers(en.common.trustLevel(2), '100', '90', why.payouts('7', '88')),
     why.byAddress('4', 49),
   ])
 })

@@ -231,13 +231,13 @@ export const abuse = {
       en: `${percent}% of all that they sent.`,
       zh: `占他们转出总额的 ${percent}%。`,
     }),
-    movers: (level: string, received: string, sent: string) => ({
-      en: `${level}. Received ${received}, sent ${sent}.`,
-      zh: `${level}。转入 ${received}，转出 ${sent}。`,
+    movers: (level: string, received: string, sent: string, payout = '') => ({
+      en: `${level}. Received ${received}, sent ${sent}${payout && ` (${payout})`}.`,
+      zh: `${level}。转入 ${received}，转出 ${sent}${payout && `（${payout}）`}。`,
     }),
     payouts: (count: string, sent: string) => ({
-      en: `Payouts are ${count} of the movements, ${sent} of the points sent.`,
-      zh: `其中 ${count} 笔来自批量付款，共 ${sent}。`,
+      en: `${count} as a payout: ${sent}`,
+      zh: `其中批量付款 ${count} 笔：${sent}`,
     }),
     byRecipient: (accounts: string, percent: number) => ({
       en: `${accounts} new accounts sent ${percent}% of what this member received.`,

@@ -72,13 +72,13 @@ export function showPatterns(found: Found, { t, points }: Locale): Pattern[] {
     ),
     patternOf('movers', found.movers, (mover) => {
       const { username, user_id, trust_level, sent, received, movements, payouts, paid_out } = mover
-      const told = why.movers(t.common.trustLevel(trust_level), points(received), points(sent))
+      const payout = payouts === 0 ? '' : why.payouts(points(payouts), points(paid_out))
       // A payout of a merchant is announced and recorded as one, so it makes no pattern strong.
       return suspect(percentOf(sent - paid_out, received), {
         finding: `movers:${user_id}`,
         size: sent < received ? sent : received,
         members: [{ username, href: walletOf(user_id) }],
-        why: payouts === 0 ? told : `${told} ${why.payouts(points(payouts), points(paid_out))}`,
+        why: why.movers(t.common.trustLevel(trust_level), points(received), points(sent), payout),
         movements,
       })
     }),
