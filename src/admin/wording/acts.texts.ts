@@ -205,6 +205,7 @@ export const acts = {
   facts: {
     name: { en: 'Name', zh: '名称' },
     is_shown: { en: 'Shown', zh: '显示' },
+    is_wanted: { en: 'Wanted', zh: '接收' },
     description: { en: 'Description', zh: '简介' },
     homepage: { en: 'Homepage', zh: '主页' },
     logo_url: { en: 'Logo', zh: '图标' },
