@@ -187,18 +187,27 @@ async function showMember(request: OneMember, reply: FastifyReply, deps: Core): 
   const user_id = memberOf(request)
   const member = await getMember(deps.db, user_id)
   const { time_zone: zone } = deps.settings.latest()
-  const [{ sessions, factor, passkeys }, moved, wallet, shops, signIns, orders, authorised, events, localGroups] =
-    await Promise.all([
-      accessOf(deps, user_id),
-      movedThisMonth(deps.db, user_id, { now: deps.clock(), zone }),
-      memberWithWallet(deps.db, user_id),
-      paymentAppsOf(deps.db, user_id),
-      appsOf(deps.db, user_id),
-      lastOrdersOf(deps.db, user_id),
-      authorisedApps(deps.db, user_id),
-      recentEvents(deps.db, user_id),
-      localGroupsOf(deps.db, user_id),
-    ])
+  const [
+    { sessions, factor, passkeys },
+    moved,
+    wallet,
+    shops,
+    signIns,
+    orders,
+    authorised,
+    events,
+    localGroups,
+  ] = await Promise.all([
+    accessOf(deps, user_id),
+    movedThisMonth(deps.db, user_id, { now: deps.clock(), zone }),
+    memberWithWallet(deps.db, user_id),
+    paymentAppsOf(deps.db, user_id),
+    appsOf(deps.db, user_id),
+    lastOrdersOf(deps.db, user_id),
+    authorisedApps(deps.db, user_id),
+    recentEvents(deps.db, user_id),
+    localGroupsOf(deps.db, user_id),
+  ])
   const { t } = request.locale
   const now = deps.clock()
   const isSelf = user_id === sessionOf(request).user.id
