@@ -392,3 +392,26 @@ it('an unreadable secret fails its own application’s events alone', async () =
   expect(of(two).openSecrets()).toEqual([expect.stringMatching(/^whsec_/)])
   told.splice(0)
 })
+
+it('is listed before the confirmed ones of its day, which are folded', async () => {
+  const of = await makeMerchant(test)
+  await switchOn(of)
+  status = 500
+  const failing = await paidOrder(of)
+  await allTold(of)
+  status = 200
+  for (let i = 0; i < 4; i += 1) await paidOrder(of)
+  await allTold(of)
+  const team = await of.owner.signIn()
+  const page = `/payment/applications/${of.payment_id}/notifications`
+  const { body } = await team.get(page)
+  const [first, folded] = [body.indexOf(`/${failing}/redeliver`), body.indexOf('<details class="grow"')]
+  expect([first > 0, first < folded]).toEqual([true, true])
+  // Its attempts are open, and the confirmed ones closed.
+  expect(body).toContain('<details class="small" open>')
+  const { notifications: n } = messages.en
+  expect(textOf(body.slice(folded))).toContain(n.confirmedCount('4'))
+  const confirmed = (await team.get(`${page}?status=delivered`)).body
+  expect(confirmed).not.toContain('<details class="grow"')
+  expect(confirmed.split(`<li><a href="${page}?`)).toHaveLength(5)
+})

@@ -89,6 +89,10 @@ export const accessKeys = {
     en: 'The secret is shown only now. Put it into your program, and keep it out of its code.',
     zh: '密钥仅在此时显示。请填入你的程序，不要写进代码。',
   },
+  secretMoves: {
+    en: 'A program with this key spends the owner’s balance without asking again.',
+    zh: '持有此密钥的程序可直接动用所有者的余额，不会再次询问。',
+  },
   clientId: { en: 'Client ID', zh: '客户端 ID' },
   clientSecret: { en: 'Client secret', zh: '客户端密钥' },
   sample: { en: 'Try it in a shell', zh: '在终端中试用' },

@@ -6,6 +6,7 @@ import type { AccessScope } from '../../database/tables/access-keys.ts'
 import { readOnce, showOnce } from '../../web/forms/shown-once.ts'
 import type { Report } from '../../web/report.ts'
 import { firstCalls } from '../access-keys/first-calls.ts'
+import { OWNERS_SCOPES } from '../access-keys/keys.ts'
 import { API_PATH, TOKEN_PATH } from '../access-keys/token.ts'
 import { APPLICATION, APPLICATIONS, type OwnedRequest, pathOf } from '../rights/owned.ts'
 import type { GatewayCore } from '../signing/gateway-keys.ts'
@@ -30,6 +31,8 @@ declare module '../../web/views.ts' {
     'payment/apps/new-secret': {
       owned: Owned
       kind: NewSecret['kind']
+      /** Whether a program with the key can send points of the owner. */
+      movesPoints: boolean
       secrets: Field[]
       /** The private key as PEM, which has several lines. */
       pem: string | undefined
@@ -66,6 +69,7 @@ export function newSecretPage(app: FastifyInstance, deps: GatewayCore): void {
     return reply.page('payment/apps/new-secret', {
       owned,
       kind: secret.kind,
+      movesPoints: secret.kind === 'access' && secret.scopes.some((scope) => OWNERS_SCOPES.includes(scope)),
       secrets: secretsIn(request, deps, secret),
       pem: secret.kind === 'pair' ? pemOf('PRIVATE KEY', secret.private_base64) : undefined,
       addresses: await addressesFor(request, deps, owned, secret),

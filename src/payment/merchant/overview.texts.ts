@@ -223,8 +223,8 @@ export const overview = {
 /** Texts of the statistics of a merchant. */
 export const statistics = {
   lead: (zone: string) => ({
-    en: `Orders count on the day they were created, even if they are paid on a later one. Days begin at midnight, ${zone}.`,
-    zh: `订单计入创建当天，即使之后才付款。每天从零点开始（${zone}）。`,
+    en: `Orders count on the day they were created, ${zone}.`,
+    zh: `订单计入创建当天（${zone}）。`,
   }),
   ranges: { en: 'Period', zh: '时间范围' },
   days: (n: number) => ({ en: `${n} days`, zh: `近 ${n} 天` }),
@@ -256,12 +256,11 @@ export const statistics = {
     en: `${paid} paid, ${share} of all created`,
     zh: `已付款 ${paid} 笔，占全部创建订单的 ${share}`,
   }),
-  /** Explains the second figure of each tile. */
-  compared: (days: number) => ({
-    en: `Below each figure: the change on the ${days} days before.`,
-    zh: `数字下方为与此前 ${days} 天相比的变化。`,
+  /** The figure of as many days before. */
+  before: (days: number, figure: string) => ({
+    en: `${days} ${counted(days, 'day', 'days')} before: ${figure}`,
+    zh: `此前 ${days} 天：${figure}`,
   }),
-  was: (figure: string) => ({ en: `before: ${figure}`, zh: `此前 ${figure}` }),
   points: { en: `${POINTS} paid`, zh: '收款' },
   pointsText: (received: string) => ({
     en: `${received} received after the fee`,

@@ -7,6 +7,7 @@ import type { NotificationStatus } from '../../database/tables/notifications.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import type { Locale } from '../../web/languages.ts'
 import { listUrl, olderUrl, Paged, shownRows } from '../../web/lists.ts'
+import { dayIn } from '../../web/periods/days.ts'
 import type { PartData } from '../../web/views.ts'
 import type { Permitted } from '../rights/rights.ts'
 import { MandateId, TransactionId } from '../wire-fields/fields.ts'
@@ -50,6 +51,8 @@ type AnyRequest = FastifyRequest<{ Params: { payment_id?: string; transaction_id
 
 export type NotificationList = PartData['parts/pager'] & {
   notifications: Notification[]
+  /** The confirmed ones of them by the days of the site, the newest first. */
+  days: { day: string; rows: Notification[] }[]
   status: (typeof STATUSES)[number]
   statuses: typeof STATUSES
   counts: Counts<NotificationStatus>
@@ -88,6 +91,17 @@ export type NotificationScope = {
   open(request: AnyRequest, right: 'orders.read' | 'notifications.redeliver'): Promise<ShowList>
 }
 
+function confirmedByDay(notifications: Notification[], zone: string): NotificationList['days'] {
+  const days = new Map<string, Notification[]>()
+  for (const each of notifications) {
+    if (each.status !== 'delivered') continue
+    // A confirmed notification has an attempt, if not the moment of its event.
+    const day = dayIn(zone, each.occurred_at ?? each.log.at(-1)!.started_at)
+    days.set(day, [...(days.get(day) ?? []), each])
+  }
+  return [...days].map(([day, rows]) => ({ day, rows }))
+}
+
 /** GET the list, and below it POST :transaction_id/redeliver and redeliver-failed. */
 export function notificationPages(app: FastifyInstance, deps: PaymentDeps, scope: NotificationScope): void {
   const addressOf = ({ params }: AnyRequest) =>
@@ -103,10 +117,11 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, scope
     const { before, row } = Paged.parse(request.query)
     const { payment_id } = request.params
     const filter = { payment_id, transaction_id, before, status: status === 'all' ? undefined : status }
-    const [show, found, counts] = await Promise.all([
+    const [show, found, counts, { time_zone }] = await Promise.all([
       scope.open(request, 'orders.read'),
       readNotifications(deps.db, scope.reader(request), filter),
       countNotifications(deps.db, payment_id),
+      deps.settings.read(),
     ])
     const { rows: notifications, next, looked_back_to } = found
     const address = addressOf(request)
@@ -115,6 +130,7 @@ export function notificationPages(app: FastifyInstance, deps: PaymentDeps, scope
     const asked = { status: status === 'all' ? '' : status, transaction_id }
     return show(reply, {
       notifications,
+      days: confirmedByDay(notifications, time_zone),
       status,
       statuses: STATUSES,
       counts,

@@ -20,6 +20,7 @@ export const notifications = {
     failed: { en: 'Failed', zh: '失败' },
     delivered: { en: 'Confirmed', zh: '已确认' },
   },
+  confirmedCount: (n: string) => ({ en: `${n} confirmed`, zh: `${n} 条已确认` }),
   nothing: { en: 'No notifications yet', zh: '还没有通知' },
   nothingText: {
     en: 'Gateway payments and events appear here, with every response of your server.',

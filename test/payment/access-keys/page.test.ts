@@ -36,10 +36,16 @@ it('makes a key and shows its secret once, with calls that use it', async () => 
   for (const scope of ['transfers', 'payouts'] as const)
     expect(rights).toContain(`${a.scopes[scope]} ${a.movesPoints}`)
   expect(rights).not.toContain(`${a.scopes.mandates} ${a.movesPoints}`)
+  // The warning comes before the boxes that it is about, and beside the secret again.
+  const at = (text: string) => rights.indexOf(text)
+  const ways = [at(a.scopes['orders:write']), at(a.movesPointsText), at(a.scopes.transfers)]
+  expect(ways).toEqual(ways.toSorted((one, other) => one - other))
   expect(empty.body).toMatch(/<details class="panel" open>/)
   const made = await send(owner, page, fields({ transfers: 'on', payouts: 'on', orders_read: '' }))
   expect(made.status).toBe(303)
   const shown = await owner.get(made.location!)
+  const above = textOf(shown.body).split(a.clientSecret)[0]
+  expect(above).toContain(a.secretMoves)
   const [secret] = /sk_[A-Za-z0-9]{40}/.exec(shown.body)!
   const { public_id, created_at, expires_at, scopes } = await rowOf(test, 'access_keys', {
     app_id: merchant.id,
