@@ -46,7 +46,23 @@ for (const button of document.querySelectorAll('button[data-share]')) {
 for (const button of document.querySelectorAll('button[data-step]')) {
   const field = button.parentElement.querySelector('input')
   button.hidden = false
-  button.addEventListener('click', () => field.stepUp(Number(button.dataset.step)))
+  button.addEventListener('click', () => {
+    field.stepUp(Number(button.dataset.step))
+    field.dispatchEvent(new Event('input'))
+  })
+}
+
+// The button that buys several units says their total. A single one has its price in the plain label.
+for (const button of document.querySelectorAll('button[data-each]')) {
+  const { each, total } = button.dataset
+  const field = button.form.elements.quantity
+  const plain = button.textContent
+  const show = () => {
+    const sum = BigInt(each) * BigInt(field.validity.valid ? field.value : 0)
+    button.textContent = sum > 1n ? total.replace('{}', sum.toLocaleString('en')) : plain
+  }
+  field.addEventListener('input', show)
+  addEventListener('pageshow', show)
 }
 
 // Marks the heading that the reader is at, in the list beside the page.

@@ -60,11 +60,11 @@ export const errors = {
   },
   advice: {
     invalid_client: {
-      en: 'The site that sent you here is not known under this client_id, or its application was deleted. Nobody received anything about you.',
+      en: 'The site that sent you here is not known under this client_id, or its application was deleted. No information about you was shared.',
       zh: '把你带到这里的网站使用了未知的 client_id，或它的应用已被删除。你的信息没有提供给任何人。',
     },
     invalid_redirect_uri: {
-      en: 'You would return to an address that this application has not registered. So we did not send you there, and nobody received anything about you.',
+      en: 'You would return to an address that this application has not registered. So we did not send you there, and no information about you was shared.',
       zh: '登录后将返回的地址未由此应用登记，因此没有跳转。你的信息没有提供给任何人。',
     },
     invalid_request: {
@@ -96,5 +96,6 @@ export const errors = {
     en: 'This is your application. Register the address below, or let your program send one that is registered. They are compared character for character.',
     zh: '这是你的应用。请登记下面的地址，或让程序发送已登记的地址；两者逐字符比较。',
   },
+  copy: { en: 'Copy the message', zh: '复制信息' },
   openSettings: { en: 'Open its settings', zh: '打开应用设置' },
 } satisfies Texts

@@ -117,11 +117,9 @@ export const pay = {
     return { en: `Pay ${en}`, zh: `支付 ${zh}` }
   },
   payableUntil: { en: 'Pay by', zh: '付款截止' },
-  cancel: (shop: string) => ({ en: `Cancel and go back to ${shop}`, zh: `取消并返回 ${shop}` }),
-  cancelText: (time: string) => ({
-    en: `If you cancel, nothing is charged. You can still pay until ${time}, under`,
-    zh: `取消不会扣款。${time} 之前仍可付款：`,
-  }),
+  /** The way back cancels nothing: the order stays open. */
+  cancel: (shop: string) => ({ en: `Back to ${shop} without paying`, zh: `不付款，返回 ${shop}` }),
+  cancelText: { en: 'Until then, the order waits under', zh: '到期之前，订单保留在' },
   details: { en: 'Order details', zh: '订单详情' },
   created: { en: 'Created', zh: '创建时间' },
   product: { en: 'Product', zh: '商品' },

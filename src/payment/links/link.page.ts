@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { z } from 'zod'
+import { earningForum } from '../../accounts/forum/points.ts'
 import {
   browserScope,
   isVisit,
@@ -78,6 +79,8 @@ declare module '../../web/views.ts' {
       isSignedIn: boolean
       /** The points that the reader lacks for the least that the link costs. */
       missing: bigint
+      /** Where members earn points, if a forum says so. */
+      earnUrl: string | undefined
       key: string
       path: string
       /** What forums and messengers read. None for a draft and in test mode. */
@@ -376,6 +379,7 @@ async function showLink(request: LinkRequest, reply: FastifyReply, deps: Core, r
     asked: given.data ?? Asked.parse({}),
     isSignedIn: request.session !== undefined,
     missing: await findMissing(link, request, deps),
+    earnUrl: earningForum(deps.config, await deps.settings.read()),
     key: randomUUID(),
     path: `/l/${link.slug}`,
   }

@@ -122,6 +122,11 @@ export const paymentLinks = {
     en: `Buy for ${formatted} ${isTest ? 'play ' : ''}${counted(amount, POINT, POINTS)}`,
     zh: `购买，${formatted} ${isTest ? '虚拟' : ''}${POINTS}`,
   }),
+  /** Of a link that sells several units at once. The script shows the total instead. */
+  buyEach: (formatted: string, amount: bigint, isTest: boolean) => ({
+    en: `Buy, ${formatted} ${isTest ? 'play ' : ''}${counted(amount, POINT, POINTS)} each`,
+    zh: `购买，每份 ${formatted} ${isTest ? '虚拟' : ''}${POINTS}`,
+  }),
   buyFrom: (formatted: string, amount: bigint) => ({
     en: `From ${formatted} ${counted(amount, POINT, POINTS)}`,
     zh: `${formatted} ${POINTS}起`,
@@ -137,16 +142,16 @@ export const paymentLinks = {
   gets: {
     none: { en: 'A receipt, at once.', zh: '付款后立即得到收据。' },
     text: {
-      en: 'A text, at once. It stays on your receipt.',
-      zh: '付款后立即得到一段文字，并一直保留在收据里。',
+      en: 'You get it at once. It stays on your receipt.',
+      zh: '付款后立即得到，并一直保留在收据里。',
     },
     url: {
-      en: 'An address, at once. It stays on your receipt.',
-      zh: '付款后立即得到一个网址，并一直保留在收据里。',
+      en: 'You get the address at once. It stays on your receipt.',
+      zh: '付款后立即得到网址，并一直保留在收据里。',
     },
     codes: {
-      en: 'One code for each item, at once. It stays on your receipt.',
-      zh: '付款后立即得到卡密，每份一个，并一直保留在收据里。',
+      en: 'You get your code at once. It stays on your receipt.',
+      zh: '付款后立即得到卡密，并一直保留在收据里。',
     },
   },
   until: { en: 'On sale until', zh: '销售截止' },
