@@ -104,6 +104,8 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
     ...[line(c.email, 'a•••@example.org'), line(c.groups, common.trustLevel(2))],
     consents.lookUpAgain,
   ]
+  /** The same of an application that could create others in the member's name. */
+  const seesAndMay = [...sees.slice(0, -1), consents.couldRegister, ...sees.slice(-1)]
   /** What no application gets, and the answers. */
   const end = [
     c.never + (language === 'en' ? ' ' : '') + line(c.revoke, common.authorisedApps + common.fullStop),
@@ -122,7 +124,7 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
     const known = [common.reviewed]
     const about = [c.remembered, couldRegister, c.about, 'Books, every Thursday', c.since, 'TIME']
     expect(await shown(party)).toEqual([
-      ...[...title, ...known, ...sees, goesTo('app.example'), ...end, ...about],
+      ...[...title, ...known, ...seesAndMay, goesTo('app.example'), ...end, ...about],
       ...technical(party),
     ])
   })
@@ -130,7 +132,7 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
   it('of an unreviewed one says so, and nothing else besides', async () => {
     const party = await unreviewed()
     expect(await shown(party)).toEqual([
-      ...[...title, ...unknown, ...sees, goesTo('app.example'), ...end],
+      ...[...title, ...unknown, ...seesAndMay, goesTo('app.example'), ...end],
       ...[c.remembered, couldRegister, ...technical(party)],
     ])
   })
@@ -157,7 +159,7 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
   ])('of a program on the device %s asks who has started it', async (_, redirect_uri, place) => {
     const party = await onDevice(redirect_uri)
     expect((await shown(party, PKCE)).slice(2)).toEqual([
-      ...[...unknown, c.askedEachTime, ...sees, goesTo(...place), ...end, couldRegister, ...technical(party)],
+      ...[...unknown, c.askedEachTime, ...seesAndMay, goesTo(...place), ...end, couldRegister, ...technical(party)],
     ])
   })
 

@@ -5,7 +5,7 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { AskedMandate, OfferOrReason } from '../../accounts/sign-in/mandate-consent.ts'
 import type { Core } from '../../core/core.ts'
-import type { Tx } from '../../database/connection.ts'
+import type { Db, Tx } from '../../database/connection.ts'
 import { AppError } from '../../platform/errors.ts'
 import { countMembers, ownsApps } from '../apps/acts.ts'
 import { isOnDevice, kindOf, redirectHost } from '../apps/redirect-uris.ts'
@@ -37,9 +37,8 @@ declare module '../../web/views.ts' {
     'identity/oauth/consent-owner': Pick<ConsentFacts, 'app' | 'members' | 'ownerUrl'> & { isJoint?: boolean }
     'identity/oauth/consent-notes': Pick<ConsentFacts, 'app'> & { isJoint?: boolean }
     'identity/oauth/consent-destination': { redirect: ConsentRedirect }
-    'identity/oauth/consent-sees': Pick<ConsentFacts, 'user' | 'customGroups' | 'listsApps'> & {
-      isJoint?: boolean
-    }
+    'identity/oauth/consent-sees': Pick<ConsentFacts, 'user' | 'customGroups' | 'listsApps'> &
+      Partial<Pick<ConsentFacts, 'couldRegister' | 'isSilenced'>> & { isJoint?: boolean }
     'identity/oauth/consent-may': {
       user: ConsentFacts['user']
       scopes: string[]
@@ -199,13 +198,15 @@ export type ConsentFacts = {
   listsApps: boolean
   /** Whether it could create applications in the member's name without having asked for that. */
   couldRegister: boolean
+  /** Whether the forum has silenced the member, which every application reads. */
+  isSilenced: boolean
 }
 
 type Asked = { scopes: string[]; resource: object | undefined; isOnDevice: boolean }
 
 /** Reads how many use the application, its owner's page at the forum, and what it would learn about the member. */
 export async function consentFacts(
-  { db, config }: Pick<Core, 'db' | 'config'>,
+  { db, config, clock }: Pick<Core, 'db' | 'config' | 'clock'>,
   app: Target['app'],
   user: Session['user'],
   { scopes, resource, isOnDevice }: Asked,
@@ -224,5 +225,16 @@ export async function consentFacts(
     customGroups: namedGroupsOf(user),
     listsApps: hasAppsAnyway && (await ownsApps(db, user.id)),
     couldRegister: hasAppsAnyway,
+    isSilenced: await isSilenced(db, user.id, clock()),
   }
+}
+
+async function isSilenced(db: Db, user_id: bigint, now: Date): Promise<boolean> {
+  const member = await db
+    .selectFrom('forum_members')
+    .where('user_id', '=', user_id)
+    .where('silenced_till', '>', now)
+    .select('user_id')
+    .executeTakeFirst()
+  return member !== undefined
 }

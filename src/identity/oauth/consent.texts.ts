@@ -65,8 +65,8 @@ export const consent = {
   /** The same of charges and of the sign-in. The names of two pages follow. */
   revokeEach: { en: 'Revoke under', zh: '可随时分别撤销：' },
   couldRegister: {
-    en: 'It could create applications in your name. You are notified of each one, and can delete it under',
-    zh: '它还可以以你的名义创建应用，每次都会通知你。你可以在这里删除：',
+    en: 'You are notified of each application that it creates, and can delete it under',
+    zh: '它每创建一个应用都会通知你，你可以在这里删除：',
   },
   remembered: {
     en: 'You are asked again only when it wants to see more.',
@@ -102,6 +102,9 @@ export const consents = {
     en: 'Create applications in your name. You are notified of each one, and can delete it.',
     zh: '以你的名义创建应用。每次都会通知你，你可以删除。',
   },
+  /** The same of an application that has not asked for it. */
+  couldRegister: { en: 'It may create applications in your name', zh: '它可以用你的名义创建应用' },
+  silenced: { en: 'silenced at the forum', zh: '已被论坛禁言' },
   ownApps: { en: 'Which sign-in applications you have created', zh: '你创建了哪些登录应用' },
   listEveryApp: {
     en: 'List every registered application, because you are an administrator',

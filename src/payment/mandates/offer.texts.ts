@@ -27,17 +27,31 @@ export const mandateOffer = {
     return { en: `First charge: ${en}`, zh: `首次扣款：${zh}` }
   },
   firstCharge: { en: 'First charge', zh: '首次扣款' },
-  /** The same beside the most of each charge. */
-  firstFrom: (from: string | undefined) => ({
-    en: from === undefined ? 'at once or later' : `from ${from} on`,
-    zh: from === undefined ? '允许后即可扣' : `${from} 起`,
+  /** The most of each charge, and when the first one can come. */
+  eachFrom: (formatted: string, from: string | undefined) => ({
+    en: `up to ${formatted}, ${from === undefined ? 'at once or later' : `from ${from} on`}`,
+    zh: `最多 ${formatted}，${from === undefined ? '允许后即可扣' : `${from} 起`}`,
   }),
   eachCharge: { en: 'Each charge', zh: '每次扣款' },
   upToEach: (formatted: string) => ({ en: `up to ${formatted}`, zh: `最多 ${formatted}` }),
   firstOf,
   days: { en: 'Valid', zh: '有效期' },
   until: (day: string) => ({ en: `until ${day}`, zh: `至 ${day}` }),
+  /** The name of the row with the most in total, where charges may come at once. */
+  untilThen: (day: string) => ({ en: `Until ${day}`, zh: `至 ${day}` }),
   most: { en: 'Most in total', zh: '累计最多' },
+  /** Play points have no name. A mandate of any number of charges has no count. */
+  mostOf: (formatted: string, amount: bigint, charges: bigint | undefined, isTest: boolean) => {
+    const sum = {
+      en: `${formatted} ${isTest ? 'play ' : ''}${counted(amount, POINT, POINTS)}`,
+      zh: `${formatted} ${isTest ? '虚拟' : ''}${POINTS}`,
+    }
+    if (charges === undefined) return sum
+    return {
+      en: `${sum.en} in ${charges} ${counted(charges, 'charge', 'charges')}`,
+      zh: `${sum.zh}，共 ${charges} 次`,
+    }
+  },
   balance: { en: 'Balance', zh: '当前余额' },
   playBalance: { en: 'Play balance', zh: '虚拟余额' },
   /** The title of the fold that holds the rest of the sums. */

@@ -87,7 +87,7 @@ describe('an offer', () => {
     expect(words).toContain(
       `250${mandates.unitUpTo(250n, 'month', false)} ${t.first('100', 100n, false, undefined)} ${mandates.each('100', 100n, false)} Daily <tea>`,
     )
-    expect(words).toContain(`${t.days} ${t.until('31 Dec 2026')} ${t.most} 3,000 ${t.balance} 5,000`)
+    expect(words).toContain(`${t.days} ${t.until('31 Dec 2026')} ${t.most} 3,000 points ${t.balance} 5,000`)
     expect(words).toContain(`${t.month} ${t.ofAllowed('250', '10,000')}`)
     expect(words).toContain(`${t.as} @${alice.username}`)
     expect(words).toContain(t.withToken)
@@ -95,7 +95,7 @@ describe('an offer', () => {
     expect(textOf(chinese.body)).toContain(messages['zh-CN'].mandates.each('100', 100n, false))
     const fixed = await client.get(await offered({ ...FIXED, period: 'week', ends_on: '2026-01-20' }))
     expect(textOf(fixed.body)).toContain(mandates.fixedCaps('300', 300n, 'week', false))
-    expect(textOf(fixed.body)).toContain(`${t.most} 900`)
+    expect(textOf(fixed.body)).toContain(`${t.most} 900 points in 3 charges`)
     const later = await client.get(await offered({ ...FIXED, starts_on: '2026-02-01' }))
     expect(textOf(later.body)).toContain(t.first('300', 300n, true, '1 Feb 2026'))
     expect(textOf(later.body)).toContain(`${t.days} 1 Feb 2026 – 31 Jan 2027`)

@@ -171,7 +171,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
           page.getByRole('button', { name, exact: true }),
         )
         const top = (await answers[0]!.boundingBox())!.y
-        for (const term of await page.locator('main .flash, main form .inset dd, main .sees > li').all())
+        for (const term of await page.locator('main .flash, main .inset dd, main .sees > li').all())
           expect(await bottomOf(term), state).toBeLessThanOrEqual(top)
         // Playwright scrolls each into view, and fails if something covers it.
         for (const answer of answers) await answer.click({ trial: true })
@@ -179,7 +179,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
         const [no, yes] = await Promise.all(answers.slice(0, 2).map((answer) => answer.boundingBox()))
         expect([yes!.y, yes!.width, yes!.height], state).toEqual([no!.y, no!.width, no!.height])
         expect(top + no!.height, state).toBeLessThanOrEqual(1.5 * PHONE.height)
-        await page.locator('main dt', { hasText: messages[language].mandateOffer.firstCharge }).waitFor()
+        await page.locator('main dt', { hasText: messages[language].mandateOffer.eachCharge }).waitFor()
       }
       // That the application is reviewed takes no notice of its own.
       const reviewed = { reviewed_at: world.test.clock.now(), reviewed_by: world.people.admin.id }
