@@ -45,22 +45,22 @@ describe('the sign-in page', () => {
     expect(body).toMatch(new RegExp(`${t.signIn.withForum}[^]* name="password"`))
   })
 
-  it('offers the password first after a wrong one, with its problem', async () => {
+  it('keeps its order after a wrong password, with the problem at the field', async () => {
     const alice = await makePerson(test)
     const client = browser(test)
     const form = await client.get('/sign-in')
     const typed = { username: alice.username, password: 'not it at all' }
     const { status, body } = await client.submit(form, '/sign-in', typed)
     expect(status).toBe(401)
-    const { wrong_credentials, submit, orElse, withForum } = t.signIn
+    const { wrong_credentials, submit, orLocal, withForum } = t.signIn
     const password = /<input type="password"[^>]*>/.exec(body)![0]
     expect(password).toMatch(/ autofocus aria-invalid="true" aria-describedby="problem"/)
     const parts = [
+      `>${withForum}<`,
+      `>${orLocal}<`,
       password,
       `id="problem">${wrong_credentials}<`,
       `>${submit}</button>`,
-      `>${orElse}<`,
-      `>${withForum}<`,
     ]
     const places = parts.map((part) => body.indexOf(part))
     expect(places).toEqual(places.toSorted((a, b) => a - b))

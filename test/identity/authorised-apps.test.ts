@@ -100,6 +100,7 @@ describe('what an application sees and may do', () => {
       expect(consent.body).toContain(t.consents.lookUpAgain)
       const { couldRegister } = t.identity.consent
       expect(consent.body).toContain(scope === 'openid' ? couldRegister : t.consents.registerApps)
+      expect(consent.body.includes(`<p>${t.consents.couldRegister}</p>`)).toBe(scope === 'openid')
       await obtainTokens(test, client, party, { scope })
       expect(listOn(await client.get(PATH))).toEqual(asked)
       await revoke(client, party)

@@ -159,7 +159,15 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
   ])('of a program on the device %s asks who has started it', async (_, redirect_uri, place) => {
     const party = await onDevice(redirect_uri)
     expect((await shown(party, PKCE)).slice(2)).toEqual([
-      ...[...unknown, c.askedEachTime, ...seesAndMay, goesTo(...place), ...end, couldRegister, ...technical(party)],
+      ...[
+        ...unknown,
+        c.askedEachTime,
+        ...seesAndMay,
+        goesTo(...place),
+        ...end,
+        couldRegister,
+        ...technical(party),
+      ],
     ])
   })
 

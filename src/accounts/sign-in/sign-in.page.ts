@@ -57,7 +57,8 @@ declare module '../../web/views.ts' {
     }
   }
   interface PartData {
-    'accounts/sign-in/next-step': { nextStep: NextStep }
+    /** `isNamed` if the page's heading names the application. */
+    'accounts/sign-in/next-step': { nextStep: NextStep; isNamed?: boolean }
     /** A form that stays hidden until the browser can answer it. */
     'accounts/sign-in/passkey': {
       passkey: PasskeyButton

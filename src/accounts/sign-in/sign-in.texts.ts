@@ -102,7 +102,6 @@ export const signIn = {
     en: 'To use another forum account, sign out at the forum first.',
     zh: '如需换用其他论坛账号，请先在论坛退出登录。',
   },
-  orElse: { en: 'or', zh: '或' },
   orLocal: { en: 'or with username and password', zh: '或使用用户名和密码' },
   giveUp: (name: string) => ({ en: `Back to ${name} without signing in`, zh: `不登录，返回 ${name}` }),
   giveUpTip: { en: 'Back to the forum without signing in', zh: '不登录，返回论坛' },

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { browserScope } from '../../accounts/session/session.ts'
 import { AppError } from '../../platform/errors.ts'
+import { linkedPaymentApp } from '../../shops/links.ts'
 import type { NextStep } from '../../web/next-steps.ts'
 import { malformed, type Parameters, parseParameters } from '../../web/parameters.ts'
 import { AUTHORIZATION_PATH, AUTHORIZATION_PATHS } from '../apps/addresses.ts'
@@ -94,8 +95,11 @@ function makeDescribeRequest(deps: FindingDeps, paths: readonly string[]) {
       const target = await findTarget(deps, parseParameters(query), undefined)
       if (target === undefined || target.app.suspended_at !== null) return undefined
       const { app } = target
-      const { name, logo_url, homepage } = app
-      return { app: { name, logo_url }, order: undefined, isPayment: false, exit: homepage ?? undefined }
+      const { id, name, logo_url } = app
+      // An application of a shop may leave the homepage to the other one.
+      const shop = app.homepage !== null || id === null ? undefined : await linkedPaymentApp(deps.db, id)
+      const exit = app.homepage ?? shop?.homepage ?? undefined
+      return { app: { name, logo_url }, order: undefined, isPayment: false, exit }
     } catch (error) {
       if (error instanceof AppError) return undefined
       throw error

@@ -269,7 +269,7 @@ describe('the page', () => {
     expect(words).toContain(`${reviewed} ${most}`)
     expect(words).toContain(`2 ${identity.consent.signsIn} ${identity.consent.who} `)
     expect(words).toContain(
-      `${most} ${messages.en.ownMandates.purpose} Daily <tea> ${t.eachCharge} ${t.eachFrom('100', undefined)} ${t.untilThen('31 Dec 2026')}`,
+      `${most} Daily <tea> ${t.eachCharge} ${t.eachFrom('100', undefined)} ${t.untilThen('31 Dec 2026')}`,
     )
     expect(words).toContain(`${t.upToEach('3,000 points')} ${t.withToken} ${t.balanceOf('5,000', 5000n)}`)
     expect(words).toContain(`${t.month} ${t.ofAllowed('250', '10,000')} ${t.owesNothing}`)

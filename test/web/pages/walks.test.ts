@@ -164,6 +164,8 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     async (language) => {
       const page = await openWalk('buyer', language, { viewport: PHONE })
       const { allowBoth, signInOnlyLink, deny } = messages[language].identity.consent
+      const { eachCharge, firstCharge } = messages[language].mandateOffer
+      const terms = { upTo: eachCharge, fixed: firstCharge }
       for (const state of ['upTo', 'fixed'] as const) {
         await page.goto(world.test.url + authorizationUrl(world.linked, naming(world.mandates[state])))
         expect(await bottomOf(page.locator('.amount')), state).toBeLessThanOrEqual(PHONE.height)
@@ -179,7 +181,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
         const [no, yes] = await Promise.all(answers.slice(0, 2).map((answer) => answer.boundingBox()))
         expect([yes!.y, yes!.width, yes!.height], state).toEqual([no!.y, no!.width, no!.height])
         expect(top + no!.height, state).toBeLessThanOrEqual(1.5 * PHONE.height)
-        await page.locator('main dt', { hasText: messages[language].mandateOffer.eachCharge }).waitFor()
+        await page.locator('main dt', { hasText: terms[state] }).waitFor()
       }
       // That the application is reviewed takes no notice of its own.
       const reviewed = { reviewed_at: world.test.clock.now(), reviewed_by: world.people.admin.id }
