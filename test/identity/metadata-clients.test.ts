@@ -146,7 +146,7 @@ describe.skipIf(inOneProcess(ONE_PROCESS))('a client that is known by its docume
       expect(page.body).toContain(`href="${server.at('/about')}"`)
       expect(page.body).not.toMatch(/logo\.png|by @/)
       // Without a token of the scope apps it neither lists nor registers applications.
-      for (const text of [consents.registerApps, consents.mayRegister, consents.ownApps])
+      for (const text of [consents.registerApps, consents.couldRegister, consents.ownApps])
         expect(page.body).not.toContain(text)
 
       const { code } = answerOf(await allow(page), client.redirect_uri)

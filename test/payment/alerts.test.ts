@@ -265,3 +265,28 @@ it('equal sign-ins in new browsers on one day are one row', async () => {
   expect(next.body.split('<button class="small" name="session"').length - 1).toBe(2)
   expect(next.body).toContain(t.lead)
 })
+
+it('the charges of a mandate on one day are one row, with their sum', async () => {
+  const [alice, { id: app_id }] = [await makePerson(test), await makeMerchant(test)]
+  const shared = { app: 'Night Library', mandate: 'mnd_1', purpose: 'A seat' }
+  const charge = (points: string) => ({
+    ...{ user_id: alice.id, app_id, kind: 'mandate_charged' as const, cause: points },
+    facts: JSON.stringify({ ...shared, points, transaction: `txn_${points}` }),
+    raised_at: test.clock.now(),
+  })
+  const client = await alice.signIn()
+  await test.db
+    .insertInto('alerts')
+    .values([charge('15'), charge('2000')])
+    .execute()
+  const t = messages.en.alerts
+  const both = (await client.get('/account/alerts')).body
+  expect(both).toContain(t.mails.mandate_charged({ app: 'Night Library', points: '2,015' }).subject)
+  expect(both).toContain('href="/account/mandates/mnd_1"')
+  expect(both).toContain(t.times(2))
+  test.clock.advance(24 * HOUR_MS)
+  await test.db.insertInto('alerts').values(charge('3')).execute()
+  const next = (await client.get('/account/alerts')).body
+  expect(next).toContain('href="/payment/pay/txn_3"')
+  expect(next).toContain(t.times(2))
+})

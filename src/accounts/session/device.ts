@@ -3,6 +3,7 @@
 // Tables: sessions, sign_in_attempts.
 // Clauses: spec/accounts 2.2, 3.1–3.2.
 /** Names the browser and the system of a User-Agent header. Any client can send any header. */
+import type { Icon } from '../../web/icons.ts'
 import type { Messages, Text } from '../../web/languages.ts'
 import { sessions as texts } from './sessions.texts.ts'
 
@@ -36,6 +37,15 @@ const SYSTEMS: [string, RegExp][] = [
 export function deviceOf(agent: string): { browser: string | undefined; system: string | undefined } {
   const named = (list: [string, RegExp][]) => list.find(([, pattern]) => pattern.test(agent))?.[0]
   return { browser: named(BROWSERS), system: named(SYSTEMS) }
+}
+
+/** The systems of devices that are held in the hand. */
+const HANDHELD = ['iPhone', 'iPad', 'HarmonyOS', 'Android']
+
+/** The icon of a device by its system. One that names no system, as a program may, gets that of a browser. */
+export function deviceIcon(system: string | undefined): Icon {
+  if (system === undefined) return 'globe'
+  return HANDHELD.includes(system) ? 'phone' : 'desktop'
 }
 
 /** Names the browser and the system of a User-Agent header in both languages, for a mail. */

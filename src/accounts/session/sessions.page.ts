@@ -3,8 +3,9 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { Icon } from '../../web/icons.ts'
 import type { Messages } from '../../web/languages.ts'
-import { describeDevice } from './device.ts'
+import { describeDevice, deviceIcon, deviceOf } from './device.ts'
 import { endSessionsOf, type Session, sessionOf } from './session.ts'
 
 const PAGE = '/account/sessions'
@@ -16,7 +17,7 @@ const JUST_NOW_MINUTES = 15
 declare module '../../web/views.ts' {
   interface PageData {
     'accounts/session/sessions': {
-      sessions: (OpenSession & { device: string; lastSeen: string })[]
+      sessions: (OpenSession & { device: string; icon: Icon; lastSeen: string })[]
       others: typeof OTHERS
     }
   }
@@ -29,6 +30,7 @@ export function sessionPages(app: FastifyInstance, deps: Core): void {
     const sessions = (await openSessions(deps, sessionOf(request))).map((session) => ({
       ...session,
       device: describeDevice(session.agent, t),
+      icon: deviceIcon(deviceOf(session.agent).system),
       lastSeen: describeAge(deps.clock().getTime() - session.last_seen_at.getTime(), t),
     }))
     return reply.page('accounts/session/sessions', { sessions, others: OTHERS })

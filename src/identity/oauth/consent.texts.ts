@@ -98,10 +98,6 @@ export const consents = {
     zh: '登录后 30 天内可再次读取',
   },
   registerApps: { en: 'Create and list applications in your name', zh: '以你的名义创建和查看应用' },
-  mayRegister: {
-    en: 'Create applications in your name. You are notified of each one, and can delete it.',
-    zh: '以你的名义创建应用。每次都会通知你，你可以删除。',
-  },
   /** The same of an application that has not asked for it. */
   couldRegister: { en: 'It may create applications in your name', zh: '它可以用你的名义创建应用' },
   silenced: { en: 'silenced at the forum', zh: '已被论坛禁言' },

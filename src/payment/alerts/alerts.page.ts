@@ -23,7 +23,7 @@ declare module '../../web/views.ts' {
         link: string
         tone: 'warn' | 'plain'
         icon: Icon
-        /** How many of one day say the same, one after the other. */
+        /** How many under one heading say the same. */
         count: number
         /** What the list says in place of the text of the mail. */
         brief: string | undefined
@@ -50,7 +50,7 @@ export async function alertPages(app: FastifyInstance, deps: Core): Promise<void
     const found = await readAlerts(deps.db, user.id, { before, limit: PAGE_LINES + 1 })
     const { rows, next } = onePage(found, PAGE_LINES)
     const { language } = request.locale
-    const alerts = foldSignIns(rows, request.locale).map((alert) => ({
+    const alerts = foldAlike(rows, request.locale, deps.clock()).map((alert) => ({
       ...alert,
       facts: writtenFacts(alert.facts, language),
       link: linkOf(alert),
@@ -89,17 +89,32 @@ function briefOf({ kind, facts }: Alert, { t, language }: Locale): string | unde
   return kind === 'mandate_digest' && count && purpose ? t.alerts.chargesFor(count, purpose) : undefined
 }
 
-type Alert = Awaited<ReturnType<typeof readAlerts>>[number]
+type Alert = Omit<Awaited<ReturnType<typeof readAlerts>>[number], 'facts'> & { facts: Record<string, string> }
 
-/** Makes one of those sign-ins in new browsers that follow each other on one day and say the same. Its answer ends them all. */
-function foldSignIns(rows: Alert[], { date }: Locale): (Alert & { count: number })[] {
-  const keyOf = ({ kind, facts, raised_at, read_at, id }: Alert) =>
-    JSON.stringify(kind === 'new_browser' ? [facts, date(raised_at), read_at === null] : [String(id)])
-  const folded: (Alert & { count: number })[] = []
-  for (const row of rows) {
-    const last = folded.at(-1)
-    if (last !== undefined && keyOf(last) === keyOf(row)) last.count += 1
-    else folded.push({ ...row, count: 1 })
+/**
+ * Makes one of the alerts under a heading that say the same: of sign-ins in new browsers, whose answer ends them all, and of the charges
+ * of a mandate, whose points it adds. The newest has the place.
+ */
+function foldAlike(rows: Alert[], locale: Locale, now: Date): (Alert & { count: number })[] {
+  const keyOf = ({ kind, facts, raised_at, read_at, id }: Alert) => {
+    if (kind === 'new_browser') return [facts, locale.date(raised_at), read_at === null]
+    return kind === 'mandate_charged'
+      ? [facts.mandate, locale.dayOrMonth(raised_at, now), read_at === null]
+      : [String(id)]
   }
-  return folded
+  const folded = new Map<string, Alert & { count: number }>()
+  for (const row of rows) {
+    const key = JSON.stringify(keyOf(row))
+    const newer = folded.get(key)
+    folded.set(key, newer === undefined ? { ...row, count: 1 } : withOne(newer, row))
+  }
+  return [...folded.values()]
+}
+
+/** Adds an older alert. More than one charge has no receipt, so their link leads to the mandate. */
+function withOne(newer: Alert & { count: number }, { facts }: Alert): Alert & { count: number } {
+  const { transaction: _, ...shared } = newer.facts
+  const points = String(BigInt(shared.points ?? 0) + BigInt(facts.points ?? 0))
+  const isCharge = newer.kind === 'mandate_charged'
+  return { ...newer, facts: isCharge ? { ...shared, points } : newer.facts, count: newer.count + 1 }
 }

@@ -5,6 +5,7 @@
 
 import { sql } from 'kysely'
 import { enqueueMail } from '../../accounts/people/email.ts'
+import { deviceIcon } from '../../accounts/session/device.ts'
 import { recordAudit } from '../../core/audit.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db, Tx } from '../../database/connection.ts'
@@ -92,7 +93,6 @@ export function toneOf({ kind }: { kind: AlertKind }): 'warn' | 'plain' {
 /** The icons of kinds that have one of their own. */
 const ICONS_OF: Partial<Record<AlertKind, Icon>> = {
   app_registered: 'apps',
-  new_browser: 'globe',
   reviewed: 'check',
   key_expiring: 'key',
   balance_low: 'wallet',
@@ -106,7 +106,8 @@ const ICONS_OF: Partial<Record<AlertKind, Icon>> = {
 }
 
 /** The icon that shows what an alert is about. */
-export function iconOf({ kind }: { kind: AlertKind }): Icon {
+export function iconOf({ kind, facts }: Pick<Linked, 'kind' | 'facts'>): Icon {
+  if (kind === 'new_browser') return deviceIcon(facts.system)
   return ICONS_OF[kind] ?? (toneOf({ kind }) === 'warn' ? 'alert' : isAboutMandate(kind) ? 'refresh' : 'bell')
 }
 
