@@ -88,6 +88,9 @@ it('lists reported links first, and dismisses the reports that were shown', asyn
   for (const part of [c.reports(6, false), 'of number 6 <b>', 'of number 2 <b>', c.more(1, false)])
     expect(shown).toContain(part)
   expect(shown).not.toContain('of number 1 <b>')
+  // A chip shows the reported ones alone.
+  const { body: reported } = await fresh.get(`${PAGE}?show=reported`)
+  expect([...reported.matchAll(/<code>([a-z0-9]{10})</g)].map(([, slug]) => slug)).toEqual([kites.slug])
   expect(page.body).toMatch(/href="\/admin\/links"[^>]*>.*6</)
   // A report that comes after the look stays open.
   await report('The seventh is another matter')

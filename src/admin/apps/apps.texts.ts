@@ -258,6 +258,7 @@ export const linkReview = {
     en: 'When a member sells something by a link, it appears here, reported ones first.',
     zh: '成员用链接售卖商品后会显示在这里，被举报的排在前面。',
   },
+  reported: { en: 'Reported', zh: '被举报' },
   stop: { en: 'Stop', zh: '停售' },
   reasonHint: { en: 'The link’s team reads it.', zh: '链接的团队会看到。' },
   reasonWrong: { en: 'Say why in at most 500 characters.', zh: '请填写理由，最多 500 个字符。' },

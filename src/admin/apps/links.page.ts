@@ -5,7 +5,7 @@ import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { actorOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { stopLink } from '../../payment/links/acts.ts'
-import { type FoundLink, findLinks } from '../../payment/links/reads.ts'
+import { FOUND_MAX, type FoundLink, findLinks } from '../../payment/links/reads.ts'
 import { dismissReports, type OpenReports, openReports } from '../../payment/links/reports.ts'
 import { type FormView, readForm } from '../../web/forms/forms.ts'
 import { ReasonForm } from '../../web/forms/reason.ts'
@@ -26,11 +26,16 @@ declare module '../../web/views.ts' {
       /** Names of others in the titles. */
       names: Map<bigint, NameInTitle[]>
       q: string
+      show: Show
+      chips: { show: Show; count: { rows: number; isMore: boolean } }[]
     }
   }
 }
 
-const Asked = z.object({ q: searchText })
+/** What the rows show: all, those with reports, or those in one state. */
+const SHOWS = ['all', 'reported', 'on_sale', 'sold_out', 'stopped'] as const
+type Show = (typeof SHOWS)[number]
+const Asked = z.object({ q: searchText, show: z.enum(SHOWS).catch('all') })
 const Dismissal = z.object({ last_id: rowId })
 
 /** Registers the pages. The caller's scope must require an administrator. */
@@ -71,16 +76,22 @@ async function act(
 }
 
 async function showLinks(request: FastifyRequest, reply: FastifyReply, deps: Core): Promise<FastifyReply> {
-  const { q } = Asked.parse(request.query ?? {})
-  const links = await findLinks(deps.db, q, deps.clock())
+  const { q, show } = Asked.parse(request.query ?? {})
+  const found = await findLinks(deps.db, q, deps.clock())
   const settings = await deps.settings.read()
   const siteNames = [siteWords(settings, 'en').site, siteWords(settings, 'zh-CN').site]
   const [reports, names] = await Promise.all([
     openReports(
       deps.db,
-      links.map(({ id }) => id),
+      found.map(({ id }) => id),
     ),
-    namesInTitles(deps.db, links, siteNames),
+    namesInTitles(deps.db, found, siteNames),
   ])
-  return reply.page('admin/apps/links', { links, reports, names, q })
+  const only = (which: Show) =>
+    found.filter(
+      ({ id, shown }) => which === 'all' || (which === 'reported' ? reports.has(id) : shown === which),
+    )
+  const isMore = found.length === FOUND_MAX
+  const chips = SHOWS.map((each) => ({ show: each, count: { rows: only(each).length, isMore } }))
+  return reply.page('admin/apps/links', { links: only(show), reports, names, q, show, chips })
 }

@@ -38,7 +38,7 @@ export const dashboard = {
   faults: (n: number) => ({ en: `${n} ${counted(n, 'fault', 'faults')}`, zh: `${n} 项故障` }),
   waiting: { en: 'Waiting for you', zh: '等你处理' },
   since: { en: 'oldest since', zh: '最早提交于' },
-  reviews: { en: 'Payment applications to review', zh: '待审核的收款应用' },
+  reviews: { en: 'Applications to review', zh: '待审核的收款应用' },
   refundRequests: { en: 'Refund requests', zh: '退款申请' },
   inAll: (points: string) => ({ en: `${pointsOf(points)} in total`, zh: `合计 ${points} ${POINTS}` }),
   proposals: { en: 'Approvals', zh: '待审批的操作' },

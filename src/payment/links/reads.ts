@@ -145,7 +145,7 @@ export async function appsToSellWith(db: Db, user_id: bigint) {
 export type FoundLink = Awaited<ReturnType<typeof findLinks>>[number]
 
 /** Links that staff sees at once, and how many titles a search looks at. */
-const FOUND_MAX = 50
+export const FOUND_MAX = 50
 const LOOKED_THROUGH_MAX = 1_000
 
 /**
