@@ -274,7 +274,7 @@ describe('the audit log', () => {
     let pages = 0
     while (address !== undefined) {
       const { body }: { body: string } = await admin.get(address)
-      ids.push(...[...body.matchAll(/#(\d+)<\/p>/g)].map((match) => match[1]!))
+      ids.push(...[...body.matchAll(/#(\d+)<\/span>/g)].map((match) => match[1]!))
       address = /href="(\/admin\/audit\?[^"]*before=\d+)"/.exec(body)?.[1]?.replace(/&amp;/g, '&')
       pages += 1
     }
