@@ -22,7 +22,7 @@ export const front = {
       },
     },
     books: {
-      title: { en: 'Every movement in your statement', zh: '每一笔都有账可查' },
+      title: { en: 'Every movement listed', zh: '每一笔都有账可查' },
       text: {
         en: 'You see each payment, refund and transfer, with the balance after it.',
         zh: '每笔付款、退款和转账都列在明细里，并附变动后的余额。',
@@ -38,20 +38,8 @@ export const front = {
   },
   builders: { en: 'For developers', zh: '开发者' },
   addSignIn: { en: 'Add sign-in to your site', zh: '接入登录' },
-  addSignInText: {
-    en: 'Members sign in with the account they have, by OAuth 2.0 and OpenID Connect.',
-    zh: '通过 OAuth 2.0 与 OpenID Connect，让成员用已有账号登录你的网站。',
-  },
   takePayments: { en: `Take payments in ${POINTS}`, zh: `用${POINTS}收款` },
-  takePaymentsText: {
-    en: 'Use a signed API or the epay protocol. Test mode works from the first minute.',
-    zh: '使用带签名的接口或易支付协议，测试模式立即可用。',
-  },
   readDocs: { en: 'Read the documentation', zh: '查看开发文档' },
-  readDocsText: {
-    en: 'Guides, a reference of every call, and sample code to copy.',
-    zh: '接入指南、每个接口的参考说明，以及可以直接复制的示例代码。',
-  },
   visitorApps: { en: 'What members use', zh: '社区里的应用与商家' },
   balance: { en: `My ${POINTS}`, zh: `我的${POINTS}` },
   today: { en: 'Today', zh: '今天' },
@@ -86,10 +74,6 @@ export const front = {
   earn: { en: `Where ${POINTS} come from`, zh: `${POINTS}从哪里来` },
   toForum: { en: 'Go to the forum', zh: '去论坛' },
   byForum: { en: 'Take part in the forum', zh: '参与论坛' },
-  byForumText: {
-    en: `What your forum score gains becomes ${POINTS}, once a day.`,
-    zh: `论坛积分榜上的增长每天一次换成${POINTS}。`,
-  },
   byGrant: { en: 'Rewards from the team', zh: '站点奖励' },
   byGrantText: {
     en: 'Administrators reward contributions and events.',

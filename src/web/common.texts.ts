@@ -71,6 +71,11 @@ export const common = {
     en: `play ${POINTS} only, worth nothing`,
     zh: `仅用虚拟${POINTS}，没有价值`,
   },
+  /** How fast activity in the forum earns points. */
+  earnedDaily: {
+    en: `What your forum score gains becomes ${POINTS}, once a day.`,
+    zh: `论坛积分榜上的增长每天一次换成${POINTS}。`,
+  },
   colon: { en: ': ', zh: '：' },
   /** Between the things of a list. */
   comma: { en: ', ', zh: '、' },
