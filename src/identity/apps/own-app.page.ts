@@ -65,7 +65,7 @@ declare module '../../web/views.ts' {
       of: FormView
       name: 'allow_groups' | 'deny_groups'
       label: string
-      hint: string
+      effect: string
       rule: string[]
       known: string[]
     }
