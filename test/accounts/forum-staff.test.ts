@@ -34,8 +34,8 @@ async function joined(values: Partial<Member> = {}, here = world): Promise<[Memb
   return [member, await here.signIn(member)]
 }
 
-/** Runs rounds of the worker, by default one every half hour. */
-async function passHours(hours: number, round_ms = HOUR_MS / 2): Promise<void> {
+/** Runs rounds of the worker, by default one every hour, as often as staff are read. */
+async function passHours(hours: number, round_ms = HOUR_MS): Promise<void> {
   for (let passed = 0; passed < hours * HOUR_MS; passed += round_ms) {
     test.clock.advance(round_ms)
     await syncWithForum(test.deps, () => false)
