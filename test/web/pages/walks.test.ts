@@ -381,10 +381,13 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     for (const fold of await page.locator('main summary:visible').all()) await fold.click()
     await page.getByRole('link', { name: pay.elsewhere.save }).scrollIntoViewIfNeeded()
     expect(await page.evaluate(() => scrollY)).toBeGreaterThan(0)
-    for (const shown of ['.payee', '.amount', '[data-expires]']) {
+    let end = 0
+    for (const shown of ['.payee', '.amount', '[data-expires]', '.pane .desk']) {
       const { y, height } = (await page.locator(shown).boundingBox())!
-      expect(y).toBeGreaterThanOrEqual(0)
-      expect(y + height).toBeLessThanOrEqual(DESK.height)
+      // Each below the one before.
+      expect(y).toBeGreaterThanOrEqual(end)
+      end = y + height
+      if (shown !== '.pane .desk') expect(end).toBeLessThanOrEqual(DESK.height)
     }
   })
 
