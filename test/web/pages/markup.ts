@@ -15,6 +15,7 @@ const VOID = new Set([
   'use',
   'wbr',
 ])
+const LANDMARKS = new Set(['header', 'nav', 'main', 'aside', 'footer'])
 /** Elements whose addresses a browser loads by itself. */
 const LOADED: Record<string, string> = { img: 'src', script: 'src', link: 'href', use: 'href', source: 'src' }
 
@@ -37,6 +38,7 @@ export function markupFaults(html: string, language: string, origins: string[]):
     ...unclosed(tags),
     ...(all('html').some(({ text }) => attribute(text, 'lang') === language) ? [] : ['another language']),
     ...['h1', 'main', 'title'].filter((name) => all(name).length !== 1).map((name) => `not one ${name}`),
+    ...outsideLandmarks(tags).map(({ text }) => `outside a landmark: ${text}`),
     ...skippedHeadings(begun),
     ...ids.filter((id, i) => ids.indexOf(id) !== i).map((id) => `two elements of the id ${id}`),
     ...references(begun)
@@ -74,6 +76,18 @@ function unclosed(tags: Tag[]): string[] {
     if (tag.isEnd && open.pop()?.name !== tag.name) return [`closes another element: ${tag.text}`]
   }
   return open.map(({ text }) => `not closed: ${text}`)
+}
+
+/** The elements of the body that a screen reader does not list, but the link to the content, by which it begins. */
+function outsideLandmarks(tags: Tag[]): Tag[] {
+  let depth = 0
+  const inBody = tags.slice(tags.findIndex(({ name }) => name === 'body') + 1)
+  return inBody.filter((tag) => {
+    if (tag.isEnd) depth -= 1
+    const isChild = depth === 0 && !tag.isEnd
+    if (!tag.isEnd && !VOID.has(tag.name) && !tag.text.endsWith('/>')) depth += 1
+    return isChild && !LANDMARKS.has(tag.name) && !/ class="skip"/.test(tag.text)
+  })
 }
 
 /** Headings that are more than one level below the one before. */
