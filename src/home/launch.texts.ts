@@ -29,7 +29,6 @@ export const launch = {
   signedIn: { en: 'Last signed in', zh: '上次登录' },
   own: { en: 'You own it', zh: '由你管理' },
   noHomepage: { en: 'It names no homepage to open.', zh: '没有可打开的主页。' },
-  changed: { en: 'Changed since the review', zh: '审核后有修改' },
   none: { en: 'No apps yet', zh: '还没有应用' },
   noneText: {
     en: 'Apps that you sign in to and shops where you pay are shown here, and those that the staff has reviewed.',

@@ -42,8 +42,8 @@ export const shopLink = {
       zh: `“${common.reviewed.zh}”标记会被取消，直到本站重新审核，期间仍可正常使用。`,
     },
     payment: {
-      en: 'Keeps selling. Buyers read that it was changed since its review, until the staff has looked at it again.',
-      zh: '可继续收款；在本站重新审核之前，买家会看到“修改后尚未重新审核”。',
+      en: `Keeps selling. Buyers read “${common.changedSince.en}” until the staff has looked at it again.`,
+      zh: `可继续收款；在本站重新审核之前，买家会看到“${common.changedSince.zh}”。`,
     },
   },
   link: { en: 'Link', zh: '关联' },

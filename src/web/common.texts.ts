@@ -46,6 +46,8 @@ export const common = {
   /** The mark of a review of either kind of application. */
   reviewed: { en: `Reviewed by ${SITE}`, zh: '已由本站审核' },
   unreviewed: { en: `Not reviewed by ${SITE}`, zh: '未经本站审核' },
+  /** Of a shop whose present face no review has seen. */
+  changedSince: { en: 'Changed since its review', zh: '审核后有修改' },
   trustLevel: (level: number) => ({ en: `Trust level ${level}`, zh: `信任等级 ${level}` }),
   cancel: { en: 'Cancel', zh: '取消' },
   backToStart: { en: 'Back to the start page', zh: '返回首页' },

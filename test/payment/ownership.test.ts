@@ -132,7 +132,7 @@ describe('editing', () => {
       await edit({ [field]: value })
       expect((await owner.get(`${page}/settings`)).body).toContain(messages.en.paymentApps.own.unreviewed)
       const shown = await payPage()
-      expect(shown.body).toContain(messages.en.pay.unreviewed)
+      expect(shown.body).toContain(messages.en.common.changedSince)
       expect(shown.body).not.toContain(messages.en.common.reviewed)
 
       const admin = await (await makePerson(test, { is_admin: true })).signIn()

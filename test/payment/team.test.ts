@@ -285,7 +285,7 @@ describe('an application that changes hands', () => {
       if (approved) {
         const { body } = await seller.process({ amount: '1', description: 'Tea', order_id: 'handed-over' })
         const page = await owner.get(new URL(String(body.payment_url)).pathname)
-        expect(page.body).toContain(messages.en.pay.unreviewed)
+        expect(page.body).toContain(messages.en.common.changedSince)
       } else expect((await admin.submit(shown, `${review}/review`, { decision: 'approve' })).status).toBe(409)
       const seen = await admin.get('/admin/reviews')
       expect(seen.body).toContain(`@${heir.username}`)

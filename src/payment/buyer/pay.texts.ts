@@ -123,7 +123,6 @@ export const pay = {
   details: { en: 'Order details', zh: '订单详情' },
   created: { en: 'Created', zh: '创建时间' },
   product: { en: 'Product', zh: '商品' },
-  unreviewed: { en: 'Not reviewed since it was changed', zh: '修改后尚未重新审核' },
   timeLeft: (time: string) => ({ en: `${time} left`, zh: `剩余 ${time}` }),
   minutesLeft: (minutes: string) => ({
     en: `Minutes left to pay: ${minutes}`,

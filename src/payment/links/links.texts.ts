@@ -210,7 +210,6 @@ export const paymentLinks = {
     sent: { en: 'Thank you. The staff will look at this page.', zh: '谢谢，管理员会查看本页。' },
     done: { en: 'You reported this page:', zh: '你已举报本页：' },
   },
-  changed: { en: 'Changed since staff reviewed it', zh: '审核后有修改' },
   /** In place of the button. */
   refusals,
   begins: { en: 'It begins', zh: '开始时间' },

@@ -114,7 +114,6 @@ export const overview = {
   },
   eventsGone: { en: 'Events were switched off', zh: '事件已关闭' },
   eventsGoneText: { en: 'Your address answered 410 Gone:', zh: '你的地址返回了 410 Gone：' },
-  unreviewed: { en: 'Changed since the last review', zh: '审核后有过修改' },
   unreviewedText: {
     en: `Sales continue. The pay page shows “${common.reviewed.en}” again after the next review.`,
     zh: `照常收款；再次审核后，付款页会重新显示“${common.reviewed.zh}”。`,

@@ -16,7 +16,8 @@ it('passes a page without faults', () => {
 it.each([
   ['another language', page('').replace('"en"', '"zh-CN"')],
   ['not one h1', page('<h1>U</h1>')],
-  ['not one main', page('').replaceAll('main>', 'div>')],
+  ['not one main', page('').replaceAll('main>', 'aside>')],
+  ['outside a landmark', page('').replace('<main>', '<p></p><main>')],
   ['closes another element', page('<p><b></p></b>')],
   ['h3 below h1', page('<h3>C</h3>')],
   ['two elements of the id a', page('<p id="a"></p><p id="a"></p>')],
