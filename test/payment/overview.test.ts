@@ -107,6 +107,43 @@ it('leads a seller by links from a draft over the review to the first sale', asy
     expect(facts).not.toHaveProperty('link')
 })
 
+it('leads the test of a seller by links from a link to its sale and on to going live', async () => {
+  const seller = await makePerson(test, { trust_level: 2 })
+  const reader = await seller.signIn()
+  const apps = '/payment/applications'
+  const made = await reader.submit(await reader.get(apps), apps, {
+    ...{ name: 'Lantern test', description: 'Lanterns', callback_url: '', sells: 'links', book: 'test' },
+  })
+  const home = made.location!.replace(/\/links$/, '')
+  const next = async () => {
+    const { body } = await reader.get(home)
+    expect(textOf(body)).not.toContain(messages.en.round.first.create)
+    return /<li class="next">.*?<a class="button primary" href="([^"]+)"/s.exec(body)?.[1]
+  }
+  expect(await next()).toBe(`${home}/links/new`)
+  const payment_id = home.split('/').at(-1)!
+  const actor = { user_id: seller.id, ip: IP }
+  const slug = await createLink(test.deps, payment_id, details(), actor)
+  expect(await next()).toBe(`/l/${slug}`)
+  await changeLink(test.deps, payment_id, { slug, change: 'publish' }, actor)
+  expect(await next()).toBe(`/l/${slug}`)
+  await reader.submit(await reader.get(`/l/${slug}`), `/l/${slug}`)
+  const { transaction_id } = await rowOf(test, 'orders', {
+    app_id: (await rowOf(test, 'payment_apps', { payment_id })).id,
+  })
+  await makePayOrder(test.deps)({ transaction_id, payer_id: seller.id, expected_amount: 10n })
+  const { body } = await reader.get(home)
+  const { worked } = messages.en.goLive
+  expect(textOf(body)).toContain(`${worked.good} ${worked.next}`)
+  expect(body).toContain(`href="${home}/go-live"`)
+  // Without a program, the live application needs no address either.
+  const live = await reader.get(`${home}/go-live`)
+  expect(live.body).not.toContain('type="url"')
+  expect((await reader.submit(live, `${home}/go-live`)).status).toBe(303)
+  const applied = await rowOf(test, 'payment_apps', { applicant_id: seller.id, book: 'live' })
+  expect(applied.callback_url).toBe(returnWithout(test.deps))
+})
+
 it('names links that run out, and messages of buyers that wait', async () => {
   const merchant = await makeMerchant(test)
   const link = await makeLink(test, merchant, { stock: 2, title: 'Posters', messages: 'public' })

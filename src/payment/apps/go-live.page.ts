@@ -6,7 +6,7 @@ import type { Core } from '../../core/core.ts'
 import { readForm } from '../../web/forms/forms.ts'
 import { APPLICATION, APPLICATIONS, actorOf, type OwnedRequest } from '../rights/owned.ts'
 import { showMade, slow, wordsOf } from './apps.page.ts'
-import { paymentAppForm } from './apps.ts'
+import { paymentAppForm, returnWithout } from './apps.ts'
 import { navFor } from './area.ts'
 import {
   applyFromTest,
@@ -26,6 +26,8 @@ declare module '../../web/views.ts' {
       going: GoingLive
       /** The callback address that the form offers. Empty if the test application returns to its own overview. */
       callback_url: string
+      /** Whether its owner sells by links alone. Buyers then return to their payments. */
+      isWithoutProgram: boolean
       needs: NeedsLevel | undefined
     }
   }
@@ -46,6 +48,7 @@ export function goLivePages(app: FastifyInstance, deps: Core): void {
       owned,
       nav,
       going,
+      isWithoutProgram: !going.live && going.settings.callback_url === returnWithout(deps),
       callback_url: going.hasOwnCallback
         ? going.settings.callback_url
         : (going.live?.settings.callback_url ?? ''),

@@ -34,7 +34,7 @@ declare module '../../web/views.ts' {
       /** The keys of a test application that was just made, once. */
       made: MadeKeys | undefined
       /** Of a test application with a paid order. */
-      proven: { round: Round; going: GoingLive | undefined } | undefined
+      proven: { round: Round | undefined; going: GoingLive | undefined } | undefined
       needsLevel: NeedsLevel | undefined
       now: Date
     }
@@ -42,7 +42,8 @@ declare module '../../web/views.ts' {
   interface PartData {
     'payment/merchant/proven': {
       owned: Owned
-      round: Round
+      /** None where links alone have sold. */
+      round: Round | undefined
       going: GoingLive | undefined
       needs: NeedsLevel | undefined
     }
@@ -98,7 +99,7 @@ async function provenOf(
   owned: Owned,
   user_id: bigint,
   { isPaid }: Overview['progress'],
-): Promise<{ round: Round; going: GoingLive | undefined } | undefined> {
+): Promise<{ round: Round | undefined; going: GoingLive | undefined } | undefined> {
   if (owned.book !== 'test' || !isPaid) return undefined
   const [round, going] = await Promise.all([
     roundOf(deps, owned, user_id),
@@ -106,7 +107,7 @@ async function provenOf(
       ? goingLiveOf(deps.db, owned.payment_id, user_id)
       : undefined,
   ])
-  return round && { round, going }
+  return { round, going }
 }
 
 async function failingOf(

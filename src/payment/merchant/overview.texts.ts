@@ -197,7 +197,14 @@ export const overview = {
       zh: '打开一笔订单的付款链接，像买家一样付款。',
     },
   },
+  /** In a test application, whose members all have play points. */
+  linkedText: { en: 'A title, a price, and what the buyer gets.', zh: '填写标题、价格和买家得到的内容。' },
+  boughtText: {
+    en: `Open its page and buy it yourself, with play ${POINTS}.`,
+    zh: `打开它的页面，用虚拟${POINTS}自己买一份。`,
+  },
   stepLink: {
+    bought: { en: 'Open the page', zh: '打开页面' },
     tested: { en: 'Open the test application', zh: '打开测试应用' },
     testedNew: { en: 'Create a test application', zh: '创建测试应用' },
     reviewed: { en: 'Settings', zh: '应用设置' },

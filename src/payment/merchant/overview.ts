@@ -147,25 +147,27 @@ async function progressOf(
     where app.id = ${id}`.execute(db)
   const { door, is_paid, twin, is_tested, has_program, draft, link } = rows[0]!
   const hasLink = (draft ?? link) !== null
-  const isByLinks = (hasLink && (door ?? 'link') === 'link') || (!has_program && door === null)
+  // In a test application, a link alone does not say that there is no program yet.
+  const isSoldByLink = hasLink && (door === 'link' || (door === null && book === 'live'))
+  const isByLinks = isSoldByLink || (!has_program && door === null)
   const created: Step = { what: 'created', isDone: true }
   const reviewed: Step = { what: 'reviewed', isDone: status === 'approved' }
   const sold: Step[] = [
     { what: 'ordered', isDone: door !== null },
     { what: 'paid', isDone: is_paid },
   ]
-  const steps: Step[] =
-    book === 'test'
+  const review = book === 'test' ? [] : [reviewed]
+  const steps: Step[] = isByLinks
+    ? [
+        created,
+        { what: 'linked', isDone: hasLink },
+        ...review,
+        { what: 'published', isDone: link !== null },
+        { what: 'sold', isDone: is_paid },
+      ]
+    : book === 'test'
       ? [created, ...sold]
-      : isByLinks
-        ? [
-            created,
-            { what: 'linked', isDone: hasLink },
-            reviewed,
-            { what: 'published', isDone: link !== null },
-            { what: 'sold', isDone: is_paid },
-          ]
-        : [created, { what: 'tested', isDone: is_tested }, reviewed, ...sold]
+      : [created, { what: 'tested', isDone: is_tested }, reviewed, ...sold]
   return {
     ...{ steps, isPaid: is_paid, hasOrders: door !== null, twin: twin ?? undefined, isByLinks },
     ...{ draft: draft ?? undefined, link: link ?? undefined },
