@@ -36,7 +36,7 @@ export const docs = {
     zh: '试试更少的词、字段名（如 order_id）或错误码（如 1001）。',
   },
   allCodes: { en: 'All codes', zh: '全部错误码' },
-  mostMet: { en: 'Met most', zh: '最常见' },
+  mostMet: { en: 'Most common', zh: '最常见' },
   findCode: { en: 'Find', zh: '查找' },
   codesHint: { en: 'Such as 1001', zh: '例如 1001' },
   noSuchCode: {
