@@ -24,13 +24,21 @@ describe('the page of a link', () => {
     const poor = await (await makePerson(test, { points: 10n })).signIn()
     const { slug } = await makeLink(test, merchant, { amount: 40n })
     const { missing } = p
-    expect(textOf((await poor.get(`/l/${slug}`)).body)).toContain(missing('30', 30n))
+    const short = (await poor.get(`/l/${slug}`)).body
+    expect(textOf(short)).toContain(missing('30', 30n))
+    // The one primary act is to earn points.
+    expect(short.match(/\bprimary\b[^>]*>/g)).toEqual(['primary block big" href="/#earn">'])
     for (const reader of [client, visitor])
       expect(textOf((await reader.get(`/l/${slug}`)).body)).not.toContain(missing('30', 30n))
     const free = await makeLink(test, merchant, { amount: null, amount_min: 12n, amount_max: 90n })
     expect(textOf((await poor.get(`/l/${free.slug}`)).body)).toContain(missing('2', 2n))
-    const exact = await makeLink(test, merchant, { amount: 10n })
-    expect(textOf((await poor.get(`/l/${exact.slug}`)).body)).not.toContain(missing('0', 0n))
+    const exact = await makeLink(test, merchant, { amount: 10n, quantity_max: 3 })
+    const { body } = await poor.get(`/l/${exact.slug}`)
+    expect(textOf(body)).not.toContain(missing('0', 0n))
+    const { buyEach, buyFor } = l
+    expect(body).toContain(
+      `data-each="10" data-total="${buyFor('{}', 10n, false)}">${buyEach('10', 10n, false)}<`,
+    )
   })
 
   it('sells a code in the paying transaction, and shows it on the buyer’s receipt alone', async () => {
