@@ -1,5 +1,6 @@
 /** The payer's page at payment_url: it confirms and pays an order, or shows the state of the order. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
 import { encodeQR } from 'qr'
 import { z } from 'zod'
 import { earningForum } from '../../accounts/forum/points.ts'
@@ -68,6 +69,8 @@ declare module '../../web/views.ts' {
       /** The path of the picture of what a link sells. */
       picture: string | undefined
       shop: string
+      /** Of a tip: the points that the author receives after the fee. */
+      authorGets: bigint | undefined
       balance: bigint
       frozenReason: string | null
       now: Date
@@ -292,10 +295,11 @@ async function showOrder(
 
   if (order.book === 'test') await openPlayWallet(deps.db, session.user.id)
   const now = deps.clock()
-  const [wallet, isStale, settings] = await Promise.all([
+  const settings = await deps.settings.read()
+  const [wallet, isStale, authorGets] = await Promise.all([
     walletOf(deps.db, session.user.id, order.book),
     needsFreshSignIn(session, order.amount, deps),
-    deps.settings.read(),
+    order.door === 'tip' ? pointsAfterFee(deps.db, order.id, settings) : undefined,
     noteView(deps.db, { user_id: session.user.id, order_id: order.id, now }),
   ])
   const data = {
@@ -306,6 +310,7 @@ async function showOrder(
         ? undefined
         : pictureOf({ slug: order.link_slug, picture: order.link_picture }),
     shop: shopOf(deps, order),
+    authorGets,
     balance: wallet.balance,
     frozenReason: wallet.frozen_reason,
     now,
@@ -323,6 +328,18 @@ async function showOrder(
     status,
     leavesSite: hasReturn(order) && (order.return_url ?? true),
   })
+}
+
+/** Returns what the payee of an order receives if it is paid now, in whole points. */
+async function pointsAfterFee(db: Db, order_id: bigint, settings: SettingValues): Promise<bigint> {
+  const rate = settings.points_payment_fee_rate
+  const { net } = await db
+    .selectFrom('orders as o')
+    .innerJoin('payment_apps as app', 'app.id', 'o.app_id')
+    .where('o.id', '=', order_id)
+    .select(sql<bigint>`o.amount - payment_fee(o.amount, coalesce(app.fee_rate, ${rate}::numeric))`.as('net'))
+    .executeTakeFirstOrThrow()
+  return net
 }
 
 /** How long a new order of this application can be paid. */

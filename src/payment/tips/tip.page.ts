@@ -5,6 +5,7 @@ import { readTopicTitle } from '../../accounts/forum/topics.ts'
 import { browserScope, requireUser, type Session, sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
 import { amountsIn } from '../../core/setting-kinds.ts'
+import type { SettingValues } from '../../core/setting-values.ts'
 import { walletOf } from '../../ledger/wallet.ts'
 import { AppError } from '../../platform/errors.ts'
 import { FormRefused } from '../../web/forms/forms.ts'
@@ -56,6 +57,8 @@ declare module '../../web/views.ts' {
       choices: Choice[]
       /** The least age in days of an account that gives. */
       ageMin: number
+      /** The least trust level of a giver. Undefined if none may give. */
+      levelMin: number | undefined
       chosen: bigint | undefined
       /** The bounds of another amount, in whole points. */
       least: bigint
@@ -177,6 +180,7 @@ async function showTip(request: FastifyRequest, reply: FastifyReply, deps: Core,
     exit: exitOf(deps, asked),
     choices,
     ageMin: settings.tip_min_age_days,
+    levelMin: levelMinOf(settings, amounts),
     chosen: chosenOf(choices, asked),
     ...{ least, most },
     room,
@@ -191,6 +195,14 @@ async function showTip(request: FastifyRequest, reply: FastifyReply, deps: Core,
   } as const
   const status = refused === undefined ? 200 : refused === 'paused' ? 503 : 409
   return reply.page('payment/tips/tip', data, { status })
+}
+
+/** Returns the least trust level that may give the least of the amounts. */
+function levelMinOf(settings: SettingValues, [least = 0n]: bigint[]): number | undefined {
+  const levels = [0, 1, 2, 3, 4] as const
+  return levels.find((level) =>
+    [settings[`tip_max_tl${level}`], settings[`tip_day_max_tl${level}`]].every((max) => BigInt(max) >= least),
+  )
 }
 
 async function describePost(deps: Core, path: string, reader_id: bigint) {

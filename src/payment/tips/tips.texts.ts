@@ -26,7 +26,9 @@ export const tips = {
   }),
   isGift: { en: 'A tip is a gift. It cannot be taken back.', zh: '打赏是赠与，不能撤回。' },
   isNamed: { en: 'The author sees your username.', zh: '对方会看到你的用户名。' },
-  submit: { en: 'Continue', zh: '继续' },
+  submit: { en: 'Next: confirm', zh: '下一步：确认' },
+  authorGets: { en: 'The author receives', zh: '作者收到' },
+  afterFee: (fee: string) => ({ en: `(fee ${fee})`, zh: `（手续费 ${fee}）` }),
   backToPost: { en: 'Back to the post', zh: '返回帖子' },
   backToForum: { en: 'Back to the forum', zh: '返回论坛' },
   backToWallet: { en: 'Back to my wallet', zh: '返回钱包' },
@@ -66,6 +68,10 @@ export const tips = {
       zh: '该作者今天不能再接收打赏。',
     },
   } satisfies Record<Hindrance, Text>,
+  fromLevel: (level: number) => ({
+    en: `Members of trust level ${level} and above give tips.`,
+    zh: `信任等级 ${level} 及以上的成员可以打赏。`,
+  }),
   fromAge: (days: number) => ({
     en: `An account gives tips from ${days} ${counted(days, 'day', 'days')} after its creation.`,
     zh: `账号创建满 ${days} 天后可以打赏。`,
