@@ -229,7 +229,7 @@ export const overview = {
 /** Texts of the statistics of a merchant. */
 export const statistics = {
   lead: (zone: string) => ({
-    en: `Orders count on the day they were created, ${zone}.`,
+    en: `Orders count on the day they were created (${zone}).`,
     zh: `订单计入创建当天（${zone}）。`,
   }),
   ranges: { en: 'Period', zh: '时间范围' },
@@ -262,11 +262,8 @@ export const statistics = {
     en: `${paid} paid, ${share} of all created`,
     zh: `已付款 ${paid} 笔，占全部创建订单的 ${share}`,
   }),
-  /** The figure of as many days before. */
-  before: (days: number, figure: string) => ({
-    en: `${days} ${counted(days, 'day', 'days')} before: ${figure}`,
-    zh: `此前 ${days} 天：${figure}`,
-  }),
+  /** The figure of as many days before. It fits one line of a tile on a phone. */
+  before: (figure: string) => ({ en: `before: ${figure}`, zh: `此前 ${figure}` }),
   points: { en: `${POINTS} paid`, zh: '收款' },
   pointsText: (received: string) => ({
     en: `${received} received after the fee`,
