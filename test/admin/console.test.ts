@@ -150,6 +150,14 @@ describe('the search box', () => {
     expect((await find('example.org')).body).not.toContain(`/admin/members/${first.id}`)
   })
 
+  it('marks a payment application of test mode among the results', async () => {
+    await makeMerchant(test)
+    const marked = async () => textOf((await find('shop of')).body).includes(messages.en.common.testMode)
+    expect(await marked()).toBe(false)
+    await makeMerchant(test, { isTest: true })
+    expect(await marked()).toBe(true)
+  })
+
   it('finds random numbers by six characters of them, and shops’ own numbers by three', async () => {
     const transaction_id = await paidOrder('walrus-7001')
     const href = `/admin/orders/${transaction_id}`

@@ -9,7 +9,9 @@ import type { User } from '../../accounts/people/users.ts'
 import type { Core } from '../../core/core.ts'
 import type { Db } from '../../database/connection.ts'
 import { containing } from '../../database/paging.ts'
+import type { Book } from '../../database/tables/columns.ts'
 import type { JournalKind } from '../../database/tables/ledger.ts'
+import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import type { OrderStatus } from '../../database/tables/payments.ts'
 import { isExpired } from '../../payment/orders/orders.ts'
 import { glancesOf } from './of-member.ts'
@@ -106,6 +108,8 @@ export type Found = {
   who?: Pick<User, 'id' | 'username' | 'avatar_url' | 'trust_level'>
   /** Of a payment application or a sign-in application. */
   app?: App
+  /** Of a payment application. */
+  state?: { book: Book; status: PaymentAppStatus }
 }
 
 /** The most results of each kind on the page. Members and OAuth applications have a list that shows all. */
@@ -119,7 +123,7 @@ async function findByNumber(db: Db, text: string, now: Date): Promise<Found[]> {
     db
       .selectFrom('payment_apps')
       .where((eb) => eb.or([eb('payment_id', '=', text), eb('pid', '=', number)]))
-      .select(['payment_id', 'pid', 'name', 'logo_url'])
+      .select(['payment_id', 'pid', 'name', 'logo_url', 'book', 'status'])
       .execute()
       .then((apps) => apps.map(paymentApp)),
     db
@@ -161,7 +165,7 @@ async function withParts(db: Db, text: string, exact: Found[], now: Date): Promi
     findMembers(db, text, SHOWN_MAX).then((members) => members.map(member)),
     db
       .selectFrom('payment_apps')
-      .select(['payment_id', 'pid', 'name', 'logo_url'])
+      .select(['payment_id', 'pid', 'name', 'logo_url', 'book', 'status'])
       .where((eb) =>
         eb.or([eb('name', 'ilike', containing(text)), ...begins(eb('payment_id', 'ilike', prefix))]),
       )
@@ -208,11 +212,14 @@ const oauthApp = ({ client_id, ...app }: App & { client_id: string }): Found => 
   note: client_id,
   href: `/admin/apps/${encodeURIComponent(client_id)}`,
 })
-const paymentApp = ({ payment_id, pid, ...app }: App & { payment_id: string; pid: bigint }): Found => ({
+type Sells = App & Required<Found>['state'] & { payment_id: string; pid: bigint }
+const paymentApp = ({ payment_id, pid, book, status, ...app }: Sells): Found => ({
   kind: 'paymentApp',
   app,
+  state: { book, status },
   title: app.name,
-  note: `${payment_id} · ${pid}`,
+  note: `pid ${pid}`,
+  numbers: payment_id,
   href: `/admin/payment-applications/${payment_id}`,
 })
 type Sold = Record<'transaction_id' | 'order_id' | 'description' | 'app_name', string> & {
