@@ -63,6 +63,7 @@ const PATHS = {
 /** Lines of the icons, 20 by 20. The forum has none that a shadow root could use. */
 const ICONS = {
   gift: 'M3.2 8h13.6v3H3.2zM4.6 11v5.8h10.8V11M10 8v8.8M10 8S9 3.7 6.9 3.7a2 2 0 0 0-.3 4M10 8s1-4.3 3.1-4.3a2 2 0 0 1 .3 4',
+  heart: 'M10 16.6S3 12.6 3 7.9A3.7 3.7 0 0 1 10 6.2 3.7 3.7 0 0 1 17 7.9c0 4.7-7 8.7-7 8.7z',
   receipt: 'M5.2 3.2h9.6v13.6l-2.4-1.5-2.4 1.5-2.4-1.5-2.4 1.5zM8 7.1h4M8 10.5h4',
   swap: 'M3.6 7h11.8M12.6 4.1 15.5 7l-2.9 2.9M16.4 13H4.6M7.4 10.1 4.5 13l2.9 2.9',
   refund: 'M4.1 4.2v4.3h4.3M4.4 8.5a6.3 6.3 0 1 1-.5 3.9',
@@ -77,7 +78,7 @@ const ICONS = {
 const KINDS = new Map(
   /** @type {[string, keyof typeof ICONS][]} */ ([
     ['grant', 'gift'],
-    ['tip', 'gift'],
+    ['tip', 'heart'],
     ['transfer', 'swap'],
     ['refund', 'refund'],
     ['reversal', 'refund'],
@@ -90,7 +91,7 @@ const STYLE = `
 :host { display: block; color: var(--primary, #222); font-size: var(--font-0, 1rem); line-height: 1.4; font-variant-numeric: tabular-nums; }
 * { box-sizing: border-box; margin: 0; }
 svg { flex: none; width: 1.25em; height: 1.25em; fill: none; stroke: currentColor; stroke-width: 1.6; stroke-linecap: round; stroke-linejoin: round; }
-.soft { color: var(--primary-high, #555); font-size: 0.8125em; }
+.soft { color: var(--primary-high, #555); font-size: 0.875em; }
 .head { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; justify-content: space-between; padding: 0.75rem; }
 .amount { font-size: 1.5em; font-weight: 700; line-height: 1.25; overflow-wrap: anywhere; }
 .amount small { font-size: 0.5em; font-weight: 400; }
