@@ -120,7 +120,7 @@ export async function guidePages(app: FastifyInstance, deps: Core): Promise<void
   app.get('/docs/search', async (request, reply) => {
     const { q, page } = SearchQuery.parse(request.query)
     const { locale } = request
-    const { words, count, found, elsewhere } = searchDocs(locale.language, deps.settings.latest(), q, page)
+    const { words, count, found, elsewhere } = searchDocs(locale, deps.settings.latest(), q, page)
     const marked = found.map(({ entries, ...page }) => ({
       ...page,
       entries: entries.map(({ places, excerpt }) => ({
@@ -153,7 +153,7 @@ export async function guidePages(app: FastifyInstance, deps: Core): Promise<void
       .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
       .trim()
       .slice(0, QUERY_LENGTH_MAX)
-    const { found } = searchDocs(locale.language, deps.settings.latest(), query)
+    const { found } = searchDocs(locale, deps.settings.latest(), query)
     const data = { nav: docsNav(locale, query), query, found: found.slice(0, PERHAPS_MAX) }
     return reply.page('docs/missing', data, { status: 404 })
   })

@@ -81,6 +81,7 @@ export async function markdownPages(app: FastifyInstance, deps: Core): Promise<v
       reply.type('text/markdown; charset=utf-8').send(await write(await contextOf(request))),
     )
   }
+  app.get('/docs/start.md', (_, reply) => reply.redirect(markdownPath(guidePath('start'))))
   app.get('/docs/llms.txt', async (request, reply) =>
     reply.type('text/plain; charset=utf-8').send(writeList(await contextOf(request))),
   )
@@ -166,7 +167,9 @@ function writeList({ deps, request, words, t, language }: Context): string {
     CHAPTERS[chapter]
       .map((name: GuideName) => {
         const locale = request.locale
-        const [{ text } = { text: '' }] = sectionsOf(guideIn(locale.language, name))
+        const [{ text } = { text: '' }] = sectionsOf(guideIn(locale.language, name), (path) =>
+          titleOf(path, locale),
+        )
         const about = inGuideWords(firstSentence(text), name, locale.language, words)
         return link(guidePath(name), docs.guides[name], about)
       })

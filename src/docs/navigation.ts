@@ -77,7 +77,7 @@ const guideLink = (name: GuideName, { docs }: Locale['t']) => ({
 })
 
 /** Returns the title of a page, for a text that names it by its path. Undefined for any other text. */
-export function titleOf(path: string, locale: Locale): string | undefined {
+export function titleOf(path: string, locale: Pick<Locale, 't' | 'language'>): string | undefined {
   const [page = ''] = path.split('#')
   const others: Record<string, string> = locale.t.docs.otherPages
   return others[page] ?? docsPages(locale).find(({ href }) => href === page)?.title
@@ -93,16 +93,16 @@ export function waysInApi(path: string, locale: Locale): Ways {
 /** The address of a page in Markdown. */
 export function markdownPath(href: string): string {
   const [page = '', place] = href.split('#')
-  return `${page === '/docs' ? '/docs/start' : page}.md${place ? `#${place}` : ''}`
+  return `${page}.md${place ? `#${place}` : ''}`
 }
 
-const docsPages = (locale: Locale): Link[] => [
+const docsPages = (locale: Pick<Locale, 't' | 'language'>): Link[] => [
   ...GUIDES.map((name) => ({ href: guidePath(name), title: locale.t.docs.guides[name] })),
   ...apiPages(locale),
 ]
 
 /** The pages of the API in their order. */
-function apiPages({ t, language }: Locale): Link[] {
+function apiPages({ t, language }: Pick<Locale, 't' | 'language'>): Link[] {
   const key = textKey(language)
   const section = (name: (typeof SECTIONS)[number]) => ({
     href: `/docs/${name}`,

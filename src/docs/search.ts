@@ -1,12 +1,13 @@
 /** Search over the documentation: the sections of the guides, and the operations, messages, codes and rules of the API. */
 import type { SettingValues } from '../core/setting-values.ts'
-import { inWords, type Language, textKey } from '../web/languages.ts'
+import { inWords, type Language, type Locale, textKey } from '../web/languages.ts'
 import { type SiteWords, siteWords } from '../web/site-words.ts'
+import { markName, withNameSpaces } from '../web/spacing.ts'
 import { docs } from './docs.texts.ts'
 import { inSiteWords } from './guides/fill.ts'
 import { GUIDES, guideIn, guidePath, inGuideWords } from './guides/guides.ts'
 import { sectionsOf } from './guides/markdown.ts'
-import { SECTIONS } from './navigation.ts'
+import { SECTIONS, titleOf } from './navigation.ts'
 import { gatewayCodes, OAUTH_CODES, PAYMENT_CODES } from './operations/codes.ts'
 import { WEBHOOKS } from './operations/webhooks.ts'
 import { describeOperation } from './reference/describe.ts'
@@ -50,14 +51,15 @@ export type Found = Page & { entries: FoundEntry[] }
  * @param onPage the address of the only page whose entries are listed.
  */
 export function searchDocs(
-  language: Language,
+  locale: Pick<Locale, 't' | 'language'>,
   settings: SettingValues,
   query: string,
   onPage?: string,
 ): { words: string[]; count: number; found: Found[]; elsewhere: (Page & { count: number })[] } {
+  const { language } = locale
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   const marked = (each: readonly string[]) => [...each, ...each.flatMap(synonymsOf)]
-  const all = [...entriesIn(language, settings), ...ruleEntries(language, settings)]
+  const all = [...entriesIn(locale, settings), ...ruleEntries(language, settings)]
   const entries = onPage === undefined ? all : all.filter(({ page }) => page.href === onPage)
   const found = rank(entries, words)
   const pairs = words.flatMap(pairsOf)
@@ -156,23 +158,29 @@ function firstOf(words: readonly string[], line: string): number {
 let kept: { key: string; entries: Entry[] } | undefined
 
 /** The entries whose texts do not depend on fees and limits. They are kept until another language or name is asked for. */
-function entriesIn(language: Language, settings: SettingValues): Entry[] {
+function entriesIn(locale: Pick<Locale, 't' | 'language'>, settings: SettingValues): Entry[] {
+  const { language } = locale
   const words = siteWords(settings, language)
   const key = JSON.stringify([language, words])
   if (kept?.key !== key)
-    kept = { key, entries: [...guideEntries(language, words), ...apiEntries(language, words)] }
+    kept = { key, entries: [...guideEntries(locale, words), ...apiEntries(language, words)] }
   return kept.entries
 }
 
-function guideEntries(language: Language, words: SiteWords): Entry[] {
+function guideEntries(locale: Pick<Locale, 't' | 'language'>, words: SiteWords): Entry[] {
+  const { language } = locale
   return GUIDES.flatMap((name) => {
     const inOwnWords = (text: string) => inGuideWords(text, name, language, words)
     const guide = guideIn(language, name)
+    const titleAt = (path: string) => {
+      const title = titleOf(path, locale)
+      return title && markName(title)
+    }
     const page = { href: guidePath(name), title: inOwnWords(guide.title) }
-    return sectionsOf(guide).map(({ heading, text }) => ({
+    return sectionsOf(guide, titleAt).map(({ heading, text }) => ({
       href: heading ? `${page.href}#${heading.id}` : page.href,
       title: heading ? inOwnWords(heading.text) : page.title,
-      text: inOwnWords(text),
+      text: withNameSpaces(inOwnWords(text)),
       page,
       isGuide: true,
     }))

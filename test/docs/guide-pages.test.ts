@@ -437,10 +437,12 @@ describe.each(LANGUAGES)('for agents, in %s,', (language) => {
   it('the list names every page, which is there in Markdown and in the file of all', async () => {
     const list = await read('/docs/llms.txt', language)
     const all = await read('/docs/llms-full.txt', language)
-    const paths = [...list.matchAll(/\]\(http:\/\/127\.0\.0\.1:\d+(\/docs\/\S+\.md)\)/g)].map(
+    const paths = [...list.matchAll(/\]\(http:\/\/127\.0\.0\.1:\d+(\/docs\S*\.md)\)/g)].map(
       ([, path]) => path!,
     )
     const { paths: described } = (await test.app.inject('/docs/openapi.json')).json<{ paths: object }>()
+    expect(paths).toContain('/docs.md')
+    expect((await test.app.inject('/docs/start.md')).headers.location).toBe('/docs.md')
     expect(paths.length).toBeGreaterThan(GUIDES.length + Object.keys(described).length)
     for (const path of paths) {
       const { headers, statusCode, body } = await test.app.inject({
@@ -486,6 +488,15 @@ describe.each(LANGUAGES)('a path of a page in %s', (language) => {
         name,
       ).toBeNull()
     }
+    const query = new URLSearchParams({ q: language === 'en' ? 'refund' : '申请', page: '/docs/merchant' })
+    const found = await read(`/docs/search?${query}`, language)
+    const title = t.common.payments
+    const merchant = await read('/docs/merchant', language)
+    expect(merchant).toMatch(
+      language === 'en' ? /\w <a href="\/payment\/applications"/ : /打开<a href="\/payment\/applications"/,
+    )
+    expect(found).toContain(language === 'en' ? ` at ${title}, ` : `打开${title}`)
+    expect(found).not.toMatch(/[^"=]\/payment\/applications/)
   })
 
   it('has the title that its own page has in the navigation', () => {

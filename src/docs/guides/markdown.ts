@@ -34,6 +34,10 @@ const BREAK_IN_CHINESE = /(?<=[\p{Script=Han}，。；：、）”？])\n[ ]*(?=
 
 const CHINESE = /\p{Script=Han}/u
 
+/** A space between Chinese text and a link whose text is Chinese: guides name pages by their paths, which have spaces beside them. */
+const SPACE_BESIDE_CHINESE_LINK =
+  /(?<=\p{Script=Han}) (?=<a href="[^"]*">\p{Script=Han})|(?<=\p{Script=Han}<\/a>) (?=\p{Script=Han})/gu
+
 /** Reads a guide. Its first line is its title. */
 export function readDocument(markdown: string): Document {
   const [title, ...rest] = lexer(markdown.replaceAll(BREAK_IN_CHINESE, '')).filter(
@@ -57,22 +61,32 @@ export function idOf(text: string): string {
     .replaceAll(/^-|-$/g, '')
 }
 
-/** The text of tokens without their marks. */
-function plain(tokens: Token[] = []): string {
+/** The text of tokens without their marks. `code` writes the code within a line. */
+function plain(tokens: Token[] = [], code = (text: string) => text): string {
   return tokens
-    .map((token) => ('tokens' in token && token.tokens ? plain(token.tokens) : textOf(token)))
+    .map((token) => {
+      if ('tokens' in token && token.tokens) return plain(token.tokens, code)
+      return token.type === 'codespan' ? code(textOf(token)) : textOf(token)
+    })
     .join('')
 }
 
 /** `marked` keeps texts as they are written, with their entities. */
 const textOf = (token: Token) => ('text' in token ? (token.text as string) : token.raw)
 
-/** Splits a guide at its headings. The first section is above all of them and has no heading. Each text has a line a block or cell. */
-export function sectionsOf({ blocks }: Document): { heading?: Heading; text: string }[] {
+/**
+ * Splits a guide at its headings. The first section is above all of them and has no heading. Each text has a line a block or cell.
+ * @param page the title of the page that a path names, as `Writer` has it. Without it, texts keep their paths.
+ */
+export function sectionsOf(
+  { blocks }: Document,
+  page: Writer['page'] = () => undefined,
+): { heading?: Heading; text: string }[] {
+  const code = (text: string) => page(text) ?? text
   const sections: { heading?: Heading; texts: string[] }[] = [{ texts: [] }]
   for (const block of blocks as MarkedToken[]) {
     if (block.type === 'heading') sections.push({ heading: headingOf(block), texts: [] })
-    else sections.at(-1)!.texts.push(wordsOf(block))
+    else sections.at(-1)!.texts.push(wordsOf(block, code))
   }
   return sections.map(({ texts, ...section }) => ({
     ...section,
@@ -83,16 +97,18 @@ export function sectionsOf({ blocks }: Document): { heading?: Heading; text: str
 const inOneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
 
 /** The words of a block. Each item of a list and each cell of a table has its own line. */
-function wordsOf(block: MarkedToken): string {
+function wordsOf(block: MarkedToken, code: (text: string) => string): string {
   if (block.type === 'list')
-    return block.items.flatMap(({ tokens }) => (tokens as MarkedToken[]).map(wordsOf)).join('\n')
+    return block.items
+      .flatMap(({ tokens }) => (tokens as MarkedToken[]).map((token) => wordsOf(token, code)))
+      .join('\n')
   if (block.type === 'table')
     return [block.header, ...block.rows]
       .flat()
-      .map(({ tokens }) => inOneLine(plain(tokens)))
+      .map(({ tokens }) => inOneLine(plain(tokens, code)))
       .filter(Boolean)
       .join('\n')
-  return inOneLine(plain([block]))
+  return inOneLine(plain([block], code))
 }
 
 /** Writes the blocks of a guide as HTML. The functions of the writer return HTML. */
@@ -101,7 +117,7 @@ export function writeDocument(document: Document, writer: Writer & { words: TabW
   const parser = new Parser({ renderer: new GuideRenderer(writer) })
   const pieces = partsOf(document, writer).map((part, i) =>
     'block' in part
-      ? parser.parse([part.block]).trimEnd()
+      ? parser.parse([part.block]).trimEnd().replaceAll(SPACE_BESIDE_CHINESE_LINK, '')
       : writeTabs(part.samples, `sample-${i}`, { write: code, words }),
   )
   return pieces.join('\n')
