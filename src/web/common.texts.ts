@@ -79,6 +79,8 @@ export const common = {
     zh: `论坛积分榜上的增长每天一次换成${POINTS}。`,
   },
   colon: { en: ': ', zh: '：' },
+  /** What stands behind a text in brackets. */
+  inBrackets: (text: string) => ({ en: ` (${text})`, zh: `（${text}）` }),
   /** Between the things of a list. */
   comma: { en: ', ', zh: '、' },
   fullStop: { en: '.', zh: '。' },

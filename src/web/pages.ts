@@ -19,7 +19,7 @@ import { currentLink, hueOf, navGroupsOf } from './navigation.ts'
 import { plainText } from './parameters.ts'
 import { openReports, type Report } from './report.ts'
 import { type LocalizedSite, openSite } from './site.ts'
-import { DOT, joinSentences, spaceBehind } from './spacing.ts'
+import { DOT, joinSentences, spaceBehind, withSpaceBefore } from './spacing.ts'
 import type { Common, PageData } from './views.ts'
 
 const VIEWS_DIR = join(import.meta.dirname, '../../views')
@@ -39,12 +39,17 @@ const WITHOUT_INDENTATION = {
 /**
  * Sets what stands between a text and what follows it in the way of the page's language. Views write a label and its value
  * as `<%= label %>: <%= value %>`, with an English colon. They join a text and a link with a space, which is left out after
- * Chinese punctuation, because that has its own. They write a dot between parts as ` · `, and no line ends in one.
+ * Chinese punctuation, because that has its own, and between a Chinese word and a moment that begins with one (今天). They write a
+ * dot between parts as ` · `, and no line ends in one.
  */
 const WITH_SPACING = {
   processTemplate: (view: string) =>
     view
       .replaceAll(/(?<=>) · (?=[<@#])/g, DOT)
+      .replaceAll(
+        /%> <%~ ((?:it\.)?(?:when|dayOf)\((?:(?!%>).)*\)) %>/g,
+        '%><%~ it.withSpaceBefore(__eta, $1) %>',
+      )
       .replaceAll(/%>: (?=<)/g, '%><%= it.t.common.colon %>')
       .replaceAll(/%>(<\/strong>)? (?=<)/g, '%>$1<% __eta.res += it.spaceBehind(__eta) %>'),
   // Notes each part that a view writes.
@@ -191,6 +196,7 @@ function commonOf({ request }: FastifyReply, deps: Core): Omit<Common, 'report' 
     site,
     icon,
     spaceBehind,
+    withSpaceBefore,
     joinSentences,
     user: request.session?.user,
     path: request.url,

@@ -59,6 +59,16 @@ export function spaceBehind(page: { res: string; written?: string | undefined })
   return spaceAfter(written === undefined || written === '' || written === '</strong>' ? page.res : written)
 }
 
+/** A moment as HTML whose text begins with a Chinese word. */
+const CHINESE_MOMENT = /^<time [^>]*>\p{Script=Han}/u
+
+/** Puts before a moment, as HTML, the space after what a view has written: none between Chinese words, 截至今天 but 截至 3月1日. */
+export function withSpaceBefore(page: Parameters<typeof spaceBehind>[0], moment: string): string {
+  if (!CHINESE_MOMENT.test(moment)) return spaceBehind(page) + moment
+  const isBehindChinese = /\p{Script=Han}$/u.test((page.written || page.res).slice(-2))
+  return isBehindChinese ? moment : spaceBehind(page) + moment
+}
+
 /** Joins sentences, with a space after each that needs one. */
 export function joinSentences(sentences: readonly string[]): string {
   return sentences.reduce((text, sentence) => text + (text && spaceAfter(text)) + sentence, '')

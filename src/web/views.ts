@@ -15,7 +15,7 @@ import type { ShownRows } from './lists.ts'
 import type { PeriodAsked } from './periods/periods.ts'
 import type { Report } from './report.ts'
 import type { Site } from './site.ts'
-import type { spaceBehind } from './spacing.ts'
+import type { spaceBehind, withSpaceBefore } from './spacing.ts'
 
 /** The navigation of an area, which replaces that of the member. */
 export type AreaNav = {
@@ -181,6 +181,8 @@ export type Common = Omit<Locale, 'when' | 'dayOf' | 'dayNamed' | 'dayOrMonth'> 
   icon: typeof icon
   /** The space after what a view has written. Only the renderer calls it. */
   spaceBehind: typeof spaceBehind
+  /** A moment with the space before it. Only the renderer calls it. */
+  withSpaceBefore: typeof withSpaceBefore
   joinSentences(sentences: readonly string[]): string
   /** What the member's last act did, once. */
   report: Report | undefined

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { texts } from '../../src/texts.ts'
 import { translate } from '../../src/web/languages.ts'
-import { joinSentences, spaceBehind } from '../../src/web/spacing.ts'
+import { joinSentences, spaceBehind, withSpaceBefore } from '../../src/web/spacing.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
 import { messages } from '../harness/messages.ts'
@@ -37,6 +37,28 @@ it('a label has the colon of its language', async () => {
   expect(await read(`/admin/members/${id}`, 'zh-CN')).toContain(
     `${messages['zh-CN'].common.reason}：<bdi>Spam`,
   )
+})
+
+it('a moment follows a Chinese word at once if it begins with one', async () => {
+  for (const language of ['en', 'zh-CN'] as const) {
+    const { since } = messages[language].sessions
+    const space = language === 'en' ? ' ' : ''
+    expect(await read('/account/sessions', language)).toContain(`${since}${space}<time`)
+  }
+  const behind = (written: string, moment: string) =>
+    withSpaceBefore({ res: '', written }, `<time datetime="now">${moment}</time>`).startsWith(' ')
+  expect(behind('截至', '今天 10:00')).toBe(false)
+  expect(behind('截至', '3月1日')).toBe(true)
+  expect(behind('Spark', '今天 10:00')).toBe(true)
+})
+
+it('an optional field has the brackets of its language', async () => {
+  for (const language of ['en', 'zh-CN'] as const) {
+    const { optional } = messages[language].common
+    expect(await read('/apps', language)).toContain(
+      language === 'en' ? `> (${optional})<` : `>（${optional}）<`,
+    )
+  }
 })
 
 describe('a name in a Chinese text', () => {
