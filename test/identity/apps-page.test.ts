@@ -42,6 +42,12 @@ describe('GET /apps', () => {
     const { body } = await client.get('/apps')
     expect(body).toContain('Reading &lt;Club&gt;')
     expect(body).not.toContain(other.client_id)
+    // The form is folded below the list, until its button opens it or it is refused.
+    const isOpen = (html: string) => /<details [^>]*id="register"( open)?>/.exec(html)![1] !== undefined
+    expect(isOpen(body)).toBe(false)
+    const opened = await client.get(/href="(\/apps\?new)#register"/.exec(body)![1]!)
+    expect(isOpen(opened.body)).toBe(true)
+    expect(isOpen((await client.submit(opened, '/apps', { ...TYPED, name: ' ' })).body)).toBe(true)
   })
 })
 

@@ -44,6 +44,13 @@ describe('applying', () => {
     expect(card.body).toMatch(/pay_[a-z0-9]{20}/)
     expect(card.body).not.toMatch(/>[A-Za-z0-9]{32}</)
     expect(card.body).toContain(messages.en.paymentApps.status.pending)
+    // The form is folded below the list, until the button above opens it or it is refused.
+    expect(card.body).toContain('<details class="panel" id="register">')
+    const opened = await client.get(/href="([^"]+\?new)#register"/.exec(card.body)![1]!)
+    expect(opened.body).toContain('id="register" open>')
+    expect((await client.submit(opened, PATH, { ...filled, name: ' ' })).body).toContain(
+      'id="register" open>',
+    )
     const keys = await rowsOf(test, 'payment_app_keys')
     expect(keys.map((key) => key.kind).sort()).toEqual(['merchant_key', 'token'])
     for (const key of keys) expect(key.value_encrypted.toString('latin1')).not.toContain(token!.slice(3))

@@ -105,7 +105,7 @@ export const settings = {
     linkLimits: { en: 'Largest free price', zh: '自选金额上限' },
     accounts: { en: 'Accounts', zh: '账号' },
     applications: { en: 'Who can create applications', zh: '谁可以创建应用' },
-    metadata: { en: 'Programs that nobody registered', zh: '未注册的程序' },
+    metadata: { en: 'Unregistered programs', zh: '未注册的程序' },
     tokens: { en: 'Tokens and keys', zh: '令牌与密钥' },
     sync: { en: 'Members of the forum', zh: '论坛成员' },
     shown: { en: 'In the forum', zh: '在论坛中' },

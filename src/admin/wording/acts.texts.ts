@@ -19,7 +19,7 @@ export const acts = {
     mandate: { en: 'Mandates', zh: '预授权扣款' },
     notification: { en: 'Notifications', zh: '通知' },
     oauth_app: { en: 'Sign-in applications', zh: '登录应用' },
-    oauth_client: { en: 'Clients that nobody registered', zh: '未注册的程序' },
+    oauth_client: { en: 'Unregistered clients', zh: '未注册的程序' },
     oauth_consent: { en: 'Consents', zh: '授权' },
     oauth_device: { en: 'Devices', zh: '设备登录' },
     oauth_grant: { en: 'Sign-ins to applications', zh: '应用登录' },

@@ -55,5 +55,7 @@ async function pageData(request: FastifyRequest, deps: Core) {
   const { apps_min_trust_level } = await deps.settings.read()
   const apps = await appsOf(deps.db, user.id)
   const ownedMax = apps.length < OWNED_APPS_MAX ? undefined : OWNED_APPS_MAX
-  return { user, apps, neededTrustLevel: apps_min_trust_level, ownedMax }
+  // The button above the list opens the form at this address.
+  const isNew = 'new' in (request.query as object)
+  return { user, apps, neededTrustLevel: apps_min_trust_level, ownedMax, isNew }
 }

@@ -62,7 +62,7 @@ export function readDocument(json: unknown, client_id: string): ClientDocument {
     const { path, message } = error.issues[0]!
     throw documentFault(`is not valid. ${path.join('.') || 'It'}: ${message}`)
   }
-  // Compared as text (section 4), so nobody can serve the document of another client.
+  // Compared as text (section 4), so a client cannot serve the document of another.
   if (data.client_id !== client_id)
     throw documentFault('is not valid. client_id: must be the address of the document')
   const { client_name, redirect_uris, client_uri } = data

@@ -86,7 +86,7 @@ export class UnregisteredAddress extends AppError {
 export type FindingDeps = Pick<Core, 'db' | 'settings' | 'config'> & { metadataClients: MetadataClients }
 
 /**
- * Finds the application of a request. Undefined for a client whose document must be fetched first, while nobody is signed in.
+ * Finds the application of a request. Undefined for a client whose document must be fetched first, for a visitor.
  * Throws invalid_client, invalid_redirect_uri or invalid_request, never redirected; also too_many_attempts and overloaded, when
  * a document cannot be fetched for `user_id` now.
  */
@@ -122,14 +122,14 @@ export async function findTarget(
   return { app, redirect_uri, redirect_uri_sent: sentUri !== undefined, state: echoableState(sent) }
 }
 
-/** Makes invalid_client for a request whose client nobody knows. */
+/** Makes invalid_client for a request of an unknown client. */
 export function unknownClient(): AppError {
   return new AppError('invalid_client', 'No application has this client_id', {
     data: { challenge: BEARER_CHALLENGE },
   })
 }
 
-/** Finds a client by its document, as it is now; `unread` while nobody is signed in for whom the document is fetched. */
+/** Finds a client by its document, as it is now; `unread` for a visitor, because documents are fetched for members only. */
 async function findMetadataClient(
   { db, settings, config, metadataClients }: FindingDeps,
   client_id: string,

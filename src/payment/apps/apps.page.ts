@@ -24,6 +24,8 @@ declare module '../../web/views.ts' {
       offers: Awaited<ReturnType<typeof offersOf>>
       neededTrustLevel: number
       mayTest: boolean
+      /** Whether the form below the list is open. The button above it opens it. */
+      isNew: boolean
       waitingMax: number | undefined
     }
   }
@@ -114,6 +116,7 @@ async function showApplications(request: FastifyRequest, reply: FastifyReply, de
     invitations,
     offers,
     neededTrustLevel: payment_apps_min_trust_level,
+    isNew: 'new' in (request.query as object),
     mayTest: owned.filter(({ book }) => book === 'test').length < TEST_APPS_MAX,
     waitingMax:
       owned.filter(({ status }) => status === 'pending').length < PENDING_APPS_MAX

@@ -69,7 +69,7 @@ const tip = {
   },
   refusals: {
     ...refusals,
-    unusable: { en: 'Nobody can give here now.', zh: '暂时无法支持。' },
+    unusable: { en: 'This page cannot take tips now.', zh: '暂时无法支持。' },
     not_on_sale: { en: 'This page takes no tips now.', zh: '此页面暂不接受支持。' },
     not_yet: { en: 'This page takes no tips yet.', zh: '此页面尚未开始接受支持。' },
     over: { en: 'This page takes no more tips.', zh: '此页面已不再接受支持。' },

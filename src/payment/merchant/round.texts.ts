@@ -121,7 +121,7 @@ export const round = {
   verdicts: {
     created: { en: 'We took the order.', zh: '系统已接受订单。' },
     paid: { en: 'A buyer has paid it.', zh: '买家已付款。' },
-    unpaid: { en: 'Nobody has paid it yet. Open its pay page and pay.', zh: '尚未付款。请打开付款页付款。' },
+    unpaid: { en: 'It is not paid yet. Open its pay page and pay.', zh: '尚未付款。请打开付款页付款。' },
     expired: { en: 'Its time to pay is over. Create another one.', zh: '已超过付款期限。请重新创建。' },
     closed: { en: 'Your shop closed it. Create another one.', zh: '商店已关闭该订单。请重新创建。' },
     idle: { en: 'Follows the steps above.', zh: '等待以上步骤完成。' },
