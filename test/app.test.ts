@@ -45,7 +45,7 @@ describe('errors', () => {
     const page = await browser(test).get('/nowhere')
     expect(page.status).toBe(404)
     expect(page.body).toContain(messages.en.errors.title.not_found)
-    for (const path of ['/', '/docs', '/launch']) expect(page.body).toContain(`href="${path}"`)
+    for (const path of ['/', '/launch']) expect(page.body).toContain(`href="${path}"`)
     expect(page.body).toMatch(/Reference <code>req-/)
     const json = await test.app.inject({ url: '/nowhere', headers: { accept: 'application/json' } })
     expect(json.statusCode).toBe(404)
