@@ -114,9 +114,8 @@ export interface PartData {
     search?: string
     chips: { href: string; label: string; isCurrent: boolean; count: Count | undefined }[]
   }
-  /** A value with a button that copies it. */
-  /** `isLine`: one line, which scrolls. */
-  'parts/copy-field': { name: string; label: string; value: string; isLine?: true }
+  /** A value with a button that copies it. `isLine`: one line, which scrolls. `isNarrow`: in a narrow column. */
+  'parts/copy-field': { name: string; label: string; value: string; isLine?: true; isNarrow?: true }
   /** Opens a guide with the identifiers of an application. */
   'parts/open-guide': { guide: string; choice: Record<string, string>; label?: string }
   'parts/empty': { picture: Icon; title: string; text?: string; link?: { href: string; label: string } }

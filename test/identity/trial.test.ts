@@ -92,6 +92,7 @@ describe('a trial', () => {
   it('issues no token and uses no secret, and its consent is one of the owner', async () => {
     const owned = await makeOwnedApp(test)
     const { client, party, owner } = owned
+    const before = await client.get(owned.path)
     await client.get(await tryOut(owned))
     const of = { app_id: party.id }
     for (const table of ['grants', 'logout_deliveries'] as const)
@@ -100,6 +101,9 @@ describe('a trial', () => {
     expect(await rowsOf(test, 'consents', of)).toMatchObject([{ user_id: owner.id }])
     const overview = await client.get(owned.path)
     expect(unescaped(overview.body)).toContain(messages.en.registry.signIns.none)
+    // The first step is done, and the next one follows.
+    expect(before.body).toMatch(/<li class="next"><span class="mark">1</)
+    expect(overview.body).toMatch(/<li class="done">[\s\S]*<li class="next"><span class="mark">2</)
   })
 
   it('uses its code once, within its minute', async () => {

@@ -72,7 +72,14 @@ declare module '../../web/views.ts' {
     'identity/apps/unconfirmed': {
       app: Pick<App, 'client_id' | 'name' | 'created_at' | 'registered_by'>
     }
-    'identity/apps/sign-ins': { app: App; secrets: Secrets; signIns: SignIns; chart: BarChart }
+    /** `hasTried`: a member has allowed the application, first its owner in a trial. */
+    'identity/apps/sign-ins': {
+      app: App
+      secrets: Secrets
+      signIns: SignIns
+      chart: BarChart
+      hasTried: boolean
+    }
     /** `secret`: whether the variables contain the secret. With the client_id it leads to the guide. */
     'identity/apps/starters': {
       starters: Starter[]

@@ -139,7 +139,7 @@ export const registry = {
   },
   secretsTab: { en: 'Secrets', zh: '密钥' },
   secret: { en: 'Secret', zh: '密钥' },
-  inUse: { en: 'In use', zh: '使用中' },
+  inUse: { en: 'Active', zh: '有效' },
   ending: { en: 'Expires soon', zh: '即将失效' },
   noSecrets: {
     en: 'No secret is valid, so the application cannot get tokens.',
@@ -149,6 +149,7 @@ export const registry = {
     en: 'Lost every secret? Ask an administrator to reset them.',
     zh: '所有密钥都丢失了？请联系管理员重置。',
   },
+  createdAt: { en: 'Created', zh: '创建于' },
   madeAt: { en: 'Created', zh: '生成时间' },
   lastUsed: { en: 'Last used', zh: '最近使用' },
   never: { en: 'never', zh: '从未使用' },
