@@ -13,7 +13,7 @@ const LINES_MAX = 1_000
 
 /** Writes the rows. The orders are filled: those of the door `link` are sales. */
 export function sellingOf(
-  { now, app, merchant }: Facts,
+  { now, app, merchant, buyer }: Facts,
   { orders, others, own }: Size,
 ): RawBuilder<unknown>[] {
   const many = sql`generate_series(1, ${others}::int) as i`
@@ -31,6 +31,9 @@ export function sellingOf(
       select id, 1, payer_id, 1, amount, row_number() over (order by id), row_number() over (partition by payer_id order by id),
         amount * row_number() over (order by id), paid_at, created_at
       from orders where id <= ${orders} and door = 'link' and paid_at is not null`,
+    sql`
+      insert into link_orders (order_id, link_id, for_user_id, units, unit_amount, created_at)
+      select id, 1, ${buyer}::bigint, 1, amount, created_at from orders where id <= ${orders} and door = 'link' and paid_at is null`,
     sql`
       insert into link_reports (link_id, user_id, text) select 1, i, 'It sells nothing' from ${many}`,
     sql`
