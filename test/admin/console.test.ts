@@ -17,6 +17,7 @@ import { VERSION } from '../../src/platform/version.ts'
 import { DOT } from '../../src/web/spacing.ts'
 import { makePerson } from '../harness/cast.ts'
 import { useTestApp } from '../harness/harness.ts'
+import { makeLink } from '../harness/links.ts'
 import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
@@ -123,6 +124,7 @@ describe('the search box', () => {
       test.db,
     )
     const transaction_id = await paidOrder('parts-1', '100', 'A quokka plush')
+    const unsold = await makeLink(test, shop, { title: 'Card of a quokka' })
     const { body } = await find('quokka')
     const hrefs = [...body.slice(body.indexOf('<main')).matchAll(/<li><a href="(\/admin\/[^"]+)"/g)].map(
       ([, href]) => href,
@@ -131,9 +133,10 @@ describe('the search box', () => {
       `/admin/members/${first.id}`,
       `/admin/members/${deep.id}`,
       `/admin/payment-applications/${shop.payment_id}`,
+      `/admin/links?q=${unsold.slug}`,
       `/admin/orders/${transaction_id}`,
     ])
-    for (const kind of ['member', 'paymentApp', 'order'] as const)
+    for (const kind of ['member', 'paymentApp', 'link', 'order'] as const)
       expect(body).toContain(`<h2>${t.find.kinds[kind]}</h2>`)
     const members: [string, { id: bigint }][] = [
       ['伟芳', deep],

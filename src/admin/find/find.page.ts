@@ -1,4 +1,4 @@
-// This room: finds a member, an application, an order or a transfer by a name or any number that people quote.
+// This room: finds a member, an application, a payment link, an order or a transfer by a name or any number that people quote.
 // Verbs: findByNumber, findOrders, findTransfers, lastOrdersOf.
 /** /admin/find finds anything by a number, a name or a part of one, and links to its page. */
 import type { FastifyInstance } from 'fastify'
@@ -13,6 +13,7 @@ import type { Book } from '../../database/tables/columns.ts'
 import type { JournalKind } from '../../database/tables/ledger.ts'
 import type { PaymentAppStatus } from '../../database/tables/payment-apps.ts'
 import type { OrderStatus } from '../../database/tables/payments.ts'
+import { findLinks, type ShownState } from '../../payment/links/reads.ts'
 import { isExpired } from '../../payment/orders/orders.ts'
 import { glancesOf } from './of-member.ts'
 import {
@@ -81,12 +82,16 @@ export function numberIn(text: string): string {
 const JOURNAL_KINDS: JournalKind[] = ['grant', 'payment', 'transfer', 'refund', 'reversal', 'adjustment']
 
 /** In the order of the page. */
-const KINDS = ['member', 'paymentApp', 'oauthApp', 'order', 'transfer', 'mandate', 'journal'] as const
+const KINDS = ['member', 'paymentApp', 'oauthApp', 'link', 'order', 'transfer', 'mandate', 'journal'] as const
 type Kind = (typeof KINDS)[number]
 
 /** The list of a kind, with the same search. */
 function listOf(kind: Kind, q: string): string | undefined {
-  const list = { member: '/admin/members', oauthApp: '/admin/apps' } as Partial<Record<Kind, string>>
+  const list: Partial<Record<Kind, string>> = {
+    member: '/admin/members',
+    oauthApp: '/admin/apps',
+    link: '/admin/links',
+  }
   return list[kind] && `${list[kind]}?${new URLSearchParams({ q })}`
 }
 
@@ -110,9 +115,11 @@ export type Found = {
   app?: App
   /** Of a payment application. */
   state?: { book: Book; status: PaymentAppStatus }
+  /** Of a payment link. */
+  link?: { book: Book; shown: ShownState }
 }
 
-/** The most results of each kind on the page. Members and OAuth applications have a list that shows all. */
+/** The most results of each kind on the page. Members, OAuth applications and links have a list that shows all. */
 const SHOWN_MAX = 8
 
 /** Finds the things with this number, and the member of an `@username`. At most 20 of each kind. */
@@ -185,6 +192,7 @@ async function withParts(db: Db, text: string, exact: Found[], now: Date): Promi
       .limit(SHOWN_MAX)
       .execute()
       .then((apps) => apps.map(oauthApp)),
+    findLinks(db, text, now, SHOWN_MAX).then((links) => links.map(link)),
     findNewestOrders(db, text, SHOWN_MAX).then((orders) => orders.map(order(now))),
   ])
   const known = new Set(exact.map(({ href }) => href))
@@ -221,6 +229,13 @@ const paymentApp = ({ payment_id, pid, book, status, ...app }: Sells): Found => 
   note: `pid ${pid}`,
   numbers: payment_id,
   href: `/admin/payment-applications/${payment_id}`,
+})
+const link = (found: Awaited<ReturnType<typeof findLinks>>[number]): Found => ({
+  kind: 'link',
+  title: found.title,
+  note: `${found.app_name} · @${found.owner}`,
+  href: `/admin/links?${new URLSearchParams({ q: found.slug })}`,
+  link: { book: found.book, shown: found.shown },
 })
 type Sold = Record<'transaction_id' | 'order_id' | 'description' | 'app_name', string> & {
   amount: bigint

@@ -6,8 +6,8 @@ export const find = {
   label: { en: 'Search members, shops, orders', zh: '搜索成员、商店、订单' },
   hint: { en: 'Name or any number', zh: '名称或任意编号' },
   lead: {
-    en: 'Members and applications by a part of their names, orders by what they sold. Numbers whole, as you paste them, or six characters of them.',
-    zh: '按名称的一部分搜索成员和应用，按商品说明搜索订单。编号可整段粘贴，也可输入其中六位以上。',
+    en: 'Members, applications and payment links by a part of their names, orders by what they sold. Numbers whole, as you paste them, or six characters of them.',
+    zh: '按名称的一部分搜索成员、应用和收款链接，按商品说明搜索订单。编号可整段粘贴，也可输入其中六位以上。',
   },
   newest: (searched: string) => ({
     en: `Of the newest ${searched} orders. An older one is found by its whole number only.`,
@@ -24,6 +24,7 @@ export const find = {
     member: { en: 'Members', zh: '成员' },
     oauthApp: { en: 'Sign-in applications', zh: '登录应用' },
     paymentApp: { en: 'Payment applications', zh: '收款应用' },
+    link: { en: 'Payment links', zh: '收款链接' },
     order: { en: 'Orders', zh: '订单' },
     transfer: { en: 'Transfers', zh: '转账' },
     mandate: { en: 'Mandates', zh: '预授权' },

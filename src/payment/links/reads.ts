@@ -149,10 +149,10 @@ export const FOUND_MAX = 50
 const LOOKED_THROUGH_MAX = 1_000
 
 /**
- * Finds links for staff, the reported ones first, then the stopped ones, then the newest: all, or those of an address, an application, an owner's name or
- * a part of a title. Drafts are their team's alone.
+ * Finds links for staff, the reported ones first, then the stopped ones, then the newest: all, or those of an address, an application,
+ * an owner's name or a part of a title. Drafts are their team's alone.
  */
-export async function findLinks(db: Db, text: string, now: Date) {
+export async function findLinks(db: Db, text: string, now: Date, limit = FOUND_MAX) {
   const links = await db
     .selectFrom('links as link')
     .innerJoin('payment_apps as app', 'app.id', 'link.app_id')
@@ -162,7 +162,7 @@ export async function findLinks(db: Db, text: string, now: Date) {
     .orderBy(sql`exists (select from link_reports where link_id = link.id and settled_at is null)`, 'desc')
     .orderBy((eb) => eb('link.state', '<>', 'stopped'))
     .orderBy('link.id', 'desc')
-    .limit(FOUND_MAX)
+    .limit(limit)
     .select(['link.id', 'link.slug', 'link.title', 'link.state', 'link.sells_from', 'link.sells_until'])
     .select(['link.stopped_reason', 'link.created_at', 'app.payment_id', 'app.name as app_name'])
     .select(['link.amount', 'link.amount_min', 'link.amount_max', 'link.book'])
