@@ -75,9 +75,6 @@ const Sent = z.object({
 export async function trialPages(app: FastifyInstance, deps: IdentityDeps): Promise<void> {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.header('cache-control', 'no-store')
-  })
   const page = `${APP_PAGE}/test`
 
   app.get<OneApp>(page, async (request, reply) => {
