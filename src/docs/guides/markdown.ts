@@ -5,6 +5,7 @@
 import { lexer, type MarkedToken, Parser, Renderer, type Token, type Tokens } from 'marked'
 import { escapeHtml } from '../../web/html.ts'
 import { capitalised } from '../../web/languages.ts'
+import { DOT } from '../../web/spacing.ts'
 import { type Sample, type TabWords, writeTabs } from '../reference/tabs.ts'
 
 /** A heading that a page can be opened at. */
@@ -228,7 +229,7 @@ class GuideRenderer extends Renderer {
     if (picture === undefined || first === undefined || ways.some(({ href }) => href === undefined)) return ''
     const to = ({ href = '', text }: (typeof ways)[number]) => `<a href="${escapeHtml(href)}">${text}</a>`
     const title = prose(capitalised(plain(wanted?.tokens)))
-    return `<li><span class="tile" aria-hidden="true">${picture(links.at(-1)!.href)}</span><div class="grow"><p><strong>${title}</strong></p><p class="small">${ways.map(to).join(' · ')}</p></div></li>`
+    return `<li><span class="tile" aria-hidden="true">${picture(links.at(-1)!.href)}</span><div class="grow"><p><strong>${title}</strong></p><p class="small">${ways.map(to).join(DOT)}</p></div></li>`
   }
 
   /** Writes a cell. Phones show a row as lines, below each other, so a third column has its label there. */
