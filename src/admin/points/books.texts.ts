@@ -52,7 +52,7 @@ export const books = {
     zh: `钱包 ${wallets}，手续费 ${fees}`,
   }),
   seal: { en: 'Audit seal', zh: '审计校验链' },
-  allSealed: (id: string) => ({ en: `up to journal ${id}, the newest`, zh: `已含最新凭证 ${id}` }),
+  allSealed: (id: string) => ({ en: `through journal ${id}`, zh: `已含最新凭证 ${id}` }),
   sealsWait: (count: string) => ({ en: `${count} journals wait`, zh: `${count} 张凭证等待加入` }),
   unsealed: { en: 'no journal yet', zh: '还没有凭证' },
   sealed: { en: 'Last seal', zh: '最新校验值' },
