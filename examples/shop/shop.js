@@ -6,8 +6,9 @@
  * shop uses a database in place of each Map.
  *
  * Run it: TESSERA_URL=… CLIENT_ID=… CLIENT_SECRET=… PAYMENT_ID=… PAYMENT_TOKEN=… node shop.js
- * SITE_NAME_EN and SITE_NAME_ZH tell what the pages call the site where members sign in.
+ * EVENTS_SECRET (whsec_…) lets it take events at /events. SITE_NAME_EN and SITE_NAME_ZH tell what the pages call the site where members sign in.
  */
+import { verifyEvent } from './events.js'
 import { isPlan, openMandates, PLANS } from './mandates.js'
 import { newOrderId, orders, saveOrder, settle } from './orders.js'
 import { homePage, mandatePage, messagePage, orderPage, reasonOf, refusedPage } from './pages.js'
@@ -30,6 +31,9 @@ const TESSERA_URL = setting('TESSERA_URL')
 const { TESSERA_PAYMENT_URL = TESSERA_URL } = process.env
 /** The member who draws the stickers, and to whom the shop passes tips on. Without one there are no tips. */
 const { ARTIST_ID = '', ARTIST_NAME = '' } = process.env
+
+/** Without it the shop learns of a payment by the callback and by a query only. */
+const { EVENTS_SECRET = '' } = process.env
 
 const signIn = openSignIn({
   url: TESSERA_URL,
@@ -73,9 +77,25 @@ startServer(
   { host: HOST, port: Number(SHOP_PORT), url: SHOP_URL, formTargets: [TESSERA_URL, TESSERA_PAYMENT_URL] },
   (method, path) =>
     routes[`${method} ${path}`] ?? patterns.find(([pattern]) => pattern.test(`${method} ${path}`))?.[1],
+  receiveEvent,
 )
 
 setInterval(() => mandates.renew(textsFor(), new Date()), RENEW_MS)
+
+/**
+ * An event is the way to learn of each payment: a payer may close the browser before the callback. The shop answers 204 to every
+ * genuine event, also about orders that it does not know, because Tessera repeats all others.
+ * @param {import('node:http').IncomingHttpHeaders} headers
+ * @param {string} body
+ */
+function receiveEvent(headers, body) {
+  if (EVENTS_SECRET === '') return 404
+  const event = verifyEvent(EVENTS_SECRET, headers, body)
+  if (event === undefined) return 401
+  const order = event.type === 'order.paid' && orders.get(event.data.external_reference)
+  if (order) settle(order, event.data)
+  return 204
+}
 
 /** @param {Visit} visit */
 function home({ session, response, t }) {

@@ -16,7 +16,8 @@ import { textsFor } from './texts.js'
  */
 
 const SESSIONS_MAX = 1_000
-const BODY_BYTES_MAX = 4_096
+const FORM_BYTES_MAX = 4_096
+const EVENT_BYTES_MAX = 65_536
 const FILES = {
   '/shop.css': 'text/css; charset=utf-8',
   '/sticker-pack.svg': 'image/svg+xml',
@@ -45,8 +46,10 @@ const files = new Map(
  * @param {{ host: string, port: number, url: string, formTargets: string[] }} options
  *   `url` is the shop's address; `formTargets` are other origins to which a form may redirect.
  * @param {(method: string, path: string) => Handler | undefined} findHandler
+ * @param {(headers: IncomingMessage['headers'], body: string) => number} receiveEvent takes what is posted to /events by a
+ *   program, without a session. Returns the status of the answer.
  */
-export function startServer({ host, port, url: shopUrl, formTargets }, findHandler) {
+export function startServer({ host, port, url: shopUrl, formTargets }, findHandler, receiveEvent) {
   const headers = {
     'cache-control': 'no-store',
     // A browser checks every redirect of a form against form-action. Forms of the shop end at Tessera's pages.
@@ -84,6 +87,11 @@ export function startServer({ host, port, url: shopUrl, formTargets }, findHandl
     const url = new URL(`http://shop${request.url}`)
     const file = files.get(url.pathname)
     if (file !== undefined) return void response.setHeader('content-type', file.type).end(file.content)
+    if (request.method === 'POST' && url.pathname === '/events') {
+      const body = await readBody(request, EVENT_BYTES_MAX)
+      const status = body === undefined ? 413 : receiveEvent(request.headers, body)
+      return void response.writeHead(status).end()
+    }
     const t = textsFor(request.headers['accept-language'])
     const cookie = /(?:^|; )shop_session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1] ?? ''
     const session = sessions.get(cookie) ?? startSession(response)
@@ -119,14 +127,27 @@ export function startSession(response, { replaces, ...who } = {}) {
  * @param {Session} session
  */
 async function isOwnForm(request, session) {
-  let body = ''
-  for await (const chunk of request) {
-    body += chunk
-    if (body.length > BODY_BYTES_MAX) return false
-  }
+  const body = await readBody(request, FORM_BYTES_MAX)
+  if (body === undefined) return false
   const sent = Buffer.from(new URLSearchParams(body).get('form_token') ?? '')
   const expected = Buffer.from(session.formToken)
   return sent.length === expected.length && timingSafeEqual(sent, expected)
+}
+
+/**
+ * Undefined for a body that is too long.
+ * @param {IncomingMessage} request
+ * @param {number} bytesMax
+ */
+async function readBody(request, bytesMax) {
+  const chunks = []
+  let bytes = 0
+  for await (const chunk of request) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > bytesMax) return undefined
+  }
+  return Buffer.concat(chunks).toString()
 }
 
 function random() {

@@ -1,4 +1,4 @@
-// This room: `npm start -- --demo`: the service with members, two shops and thirty days of history.
+// This room: `npm start -- --demo`: the service with members, two shops and sixty days of history.
 // Verbs: startDemo, seedDemo, playHistory, describeDemo.
 /** Creates the applications of the demo's shops, and updates their addresses when the ports change. */
 import { createPrivateKey, createPublicKey } from 'node:crypto'
@@ -11,7 +11,7 @@ import { gatewayCard } from '../payment/apps/gateway-card.ts'
 import { makeMerchantPair } from '../payment/apps/key-changes.ts'
 import { reviewPaymentApp } from '../payment/apps/review.ts'
 import { secretKeyOf } from '../payment/signing/hmac.ts'
-import { currentKey } from '../payment/signing/keys.ts'
+import { currentKey, currentKeys } from '../payment/signing/keys.ts'
 import { sha256 } from '../platform/secrets.ts'
 import { linkApps, linkedPaymentApp } from '../shops/links.ts'
 
@@ -176,6 +176,7 @@ export async function ensureShopApp(deps: Parts, shop: Shop): Promise<DemoApps['
   const callback_url = `${shop.shop_url}/payment/callback`
   const facts = { ...SHOP, callback_url, homepage: shop.shop_url }
   const { id, payment_id, pid } = await ensurePaymentApp(deps, shop, facts)
+  await moveEvents(deps, id, shop.shop_url)
   const token = await currentKey(deps, id, 'token')
   const merchant_key = await currentKey(deps, id, 'merchant_key')
   return {
@@ -187,6 +188,33 @@ export async function ensureShopApp(deps: Parts, shop: Shop): Promise<DemoApps['
     callback_url,
     applicant: 'bob',
   }
+}
+
+/** Where the shop takes events. */
+export const eventsUrl = (shop_url: string) => `${shop_url}/events`
+
+/** Lets the events follow the port of the shop. Events that are off, or go to another program, stay so. */
+async function moveEvents({ db }: Parts, app_id: bigint, shop_url: string): Promise<void> {
+  const anyPort = new URL(eventsUrl(shop_url))
+  await db
+    .updateTable('payment_apps')
+    .set({ events_url: eventsUrl(shop_url) })
+    .where('id', '=', app_id)
+    .where('events_url', 'like', `http://${anyPort.hostname}:%${anyPort.pathname}`)
+    .execute()
+}
+
+/** Returns the secret of the shop's events. Undefined before they were ever on. */
+export async function eventsSecretOf(
+  deps: Parts,
+  { payment_app: { payment_id } }: Pick<DemoApps, 'payment_app'>,
+): Promise<string | undefined> {
+  const { id } = await deps.db
+    .selectFrom('payment_apps')
+    .where('payment_id', '=', payment_id)
+    .select('id')
+    .executeTakeFirstOrThrow()
+  return (await currentKeys(deps, [id], 'event_secret')).get(id)
 }
 
 /** Finds or creates the payment application of the shop that uses the gateway, with a key pair for V2. */

@@ -12,6 +12,7 @@ import { refuseTakenLocalhost, refuseTakenPort } from '../platform/ports.ts'
 import { randomToken } from '../platform/secrets.ts'
 import { type Running, serve } from '../serve.ts'
 import { siteWords } from '../web/site-words.ts'
+import { eventsSecretOf } from './apps.ts'
 import { openMailbox } from './mailbox.ts'
 import { type Demo, forumUrl, PEOPLE, seedDemo } from './world.ts'
 
@@ -46,13 +47,19 @@ export async function startDemo(
       // A post of the forum names a payment link. The service asks the forum from its first second on.
       const settings = await deps.settings.read()
       if (withForum) stops.push(await startExample('forum', FORUM, forumEnvironment(whole, demo, settings)))
-      return { demo, settings }
+      // The service sends the shop its events from then on too.
+      const events_secret = await eventsSecretOf(deps, demo)
+      const shop = {
+        ...shopEnvironment(whole, demo, settings),
+        ...(events_secret && { EVENTS_SECRET: events_secret }),
+      }
+      stops.push(await startExample('shop', SHOP, shop))
+      return demo
     }
     const service = await serve(whole, prepare, { logTo })
     stops.push(service.stop)
-    const { demo, settings } = service.prepared
+    const demo = service.prepared
     if (withForum) await pingWebhook(whole)
-    stops.push(await startExample('shop', SHOP, shopEnvironment(whole, demo, settings)))
     stops.push(await startExample('gateway shop', GATEWAY_SHOP, gatewayShopEnvironment(whole, demo)))
     return { prepared: demo, stop }
   } catch (error) {

@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { verifyEvent } from '../../examples/shop/events.js'
 import { openMandates } from '../../examples/shop/mandates.js'
 import { orders } from '../../examples/shop/orders.js'
 import { reasonOf } from '../../examples/shop/pages.js'
@@ -46,6 +47,28 @@ describe('signatures', () => {
     expect(payments.verifyCallback(query)).toBeUndefined()
     expect(payments.verifyCallback(new URLSearchParams('amount=1'))).toBeUndefined()
   })
+})
+
+test('an event is what the secret has signed, lately', () => {
+  const [secret, body, now] = [
+    `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+    '{"type":"order.paid"}',
+    new Date(),
+  ]
+  const timestamp = String(Math.floor(now.getTime() / 1000))
+  const digest = createHmac('sha256', Buffer.alloc(32, 7))
+    .update(`evt_1.${timestamp}.${body}`)
+    .digest('base64')
+  const headers = {
+    'webhook-id': 'evt_1',
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')} v1,${digest}`,
+  }
+  expect(verifyEvent(secret, headers, body, now)).toEqual({ type: 'order.paid' })
+  expect(verifyEvent(secret, headers, `${body} `, now)).toBeUndefined()
+  expect(verifyEvent(secret, { ...headers, 'webhook-id': 'evt_2' }, body, now)).toBeUndefined()
+  expect(verifyEvent(secret, headers, body, new Date(now.getTime() + 301_000))).toBeUndefined()
+  expect(verifyEvent(secret, {}, body, now)).toBeUndefined()
 })
 
 describe('a sign-in', () => {
