@@ -1,5 +1,5 @@
 /**
- * Plays the thirty days before the demo through the product's own acts, with a clock that is moved back: grants, orders,
+ * Plays the sixty days before the demo through the product's own acts, with a clock that is moved back: grants, orders,
  * payments, notifications, refunds and transfers. Nothing is written past the acts, so the books hold.
  */
 
@@ -21,6 +21,7 @@ import { makePlaceOrder, type PlaceOrder } from '../payment/orders/place.ts'
 import { askRefund } from '../payment/orders/refund-requests.ts'
 import { refundOrder } from '../payment/orders/refunds.ts'
 import { makePostTransfer } from '../payment/orders/transfers.ts'
+import { eventsUrl } from './apps.ts'
 import type { ShopName } from './cast.ts'
 import { linksOpened, type PlannedSale } from './links.ts'
 import { type LivesCast, makeLiveMorning, movedBy } from './lives.ts'
@@ -39,7 +40,7 @@ export const PRINTED_POINTS = { alice: 5_000n, carol: 300n } as const
 const NOTIFIED_MS_MAX = 60_000
 /** Every so many notifications, the shop fails at first and gets the next one a minute later. */
 const FAILING_EVERY = 9
-/** The sticker shop tries events in the last days, before it goes on without them. */
+/** The sticker shop has had events since so many days. */
 const EVENTS_DAYS = 9
 /** Between two looks for events that are under way. Only a fault takes all of them. */
 const LOOK_MS = 20
@@ -83,8 +84,8 @@ export async function playHistory(deps: Parts, cast: HistoryCast): Promise<void>
       const placed: Placed[] = []
       for (const { before, sale } of cutAtSales(day, sales)) {
         const part = await placeAll(past, acts.place, cast, before)
-        await payAll(past, acts.pay, cast, part, async ({ id, paidAt, shop: of }) => {
-          if (of !== 'mug' && !(of === 'sticker' && events.areOn())) return
+        const isNotified = (of: ShopName) => of === 'mug' || (of === 'sticker' && events.areOn())
+        await payAll(past, acts.pay, cast, part, isNotified, async ({ id, paidAt, shop: of }) => {
           past.move(new Date(paidAt.getTime() + SHOP_MS))
           await notifier.attempted(id, NOTIFIED_MS_MAX)
           if (of === 'mug' && shop.hasFailed()) {
@@ -243,12 +244,13 @@ function placeRun(
   )
 }
 
-/** Pays in the order of time. After a payment at the gateway, the shop is notified before anybody pays again. */
+/** Pays in the order of time. After a payment to a shop with notifications, it is notified before the next payment. */
 async function payAll(
   past: Past,
   pay: PayOrder,
   { buyers }: HistoryCast,
   placed: Placed[],
+  isNotified: (shop: ShopName) => boolean,
   notify: (order: { id: bigint; paidAt: Date; shop: ShopName }) => Promise<void>,
 ): Promise<void> {
   const paid = placed
@@ -258,7 +260,7 @@ async function payAll(
   for (const { id, transaction_id, buyer, product, paidAt, shop } of paid) {
     const payment = { transaction_id, payer_id: buyers[buyer], expected_amount: product.amount }
     waiting.push(past.at(paidAt, () => pay(payment)))
-    if (shop !== 'mug' && shop !== 'sticker') continue
+    if (!isNotified(shop)) continue
     await Promise.all(waiting)
     waiting = []
     await notify({ id, paidAt, shop })
@@ -323,7 +325,7 @@ type Events = {
   /** Switches the events on before a moment of the last days, once. */
   beginBefore(moment: Date): Promise<void>
   areOn(): boolean
-  /** Waits until all are delivered, and switches them off. */
+  /** Waits until all are delivered. The shop itself takes those after them. */
   end(notifier: Notifier): Promise<void>
   close(): Promise<void>
 }
@@ -331,7 +333,7 @@ type Events = {
 /** Takes the events of the sticker shop in its place, which starts after the history. */
 async function openEvents(past: Past, { shops, shop_url }: HistoryCast, now: Date): Promise<Events> {
   const { payment_id, owner_id: user_id } = shops.sticker
-  const set = (url: string | null) => setEventsUrl(past.deps, payment_id, url, { user_id, ip: IP })
+  const actor = { user_id, ip: IP }
   const { hostname, port } = new URL(shop_url)
   const server = createServer((_request, response) => response.writeHead(204).end())
   server.listen(Number(port), hostname)
@@ -340,18 +342,19 @@ async function openEvents(past: Past, { shops, shop_url }: HistoryCast, now: Dat
   return {
     async beginBefore(moment) {
       if (areOn || moment.getTime() < now.getTime() - EVENTS_DAYS * DAY_MS) return
-      await past.at(new Date(moment.getTime() - 60_000), () => set(`${shop_url}/events`))
+      const url = eventsUrl(shop_url)
+      await past.at(new Date(moment.getTime() - 60_000), () =>
+        setEventsUrl(past.deps, payment_id, url, actor),
+      )
       areOn = true
     },
     areOn: () => areOn,
     async end(notifier) {
-      areOn = false
       past.move(now)
       for (let looks = 0; looks < LOOKS_MAX && (await isDue(past.deps.db, shops.sticker.id)); looks += 1) {
         notifier.nudge()
         await setTimeout(LOOK_MS)
       }
-      await set(null)
     },
     async close() {
       server.close()

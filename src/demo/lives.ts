@@ -32,11 +32,11 @@ type Event = { daysAgo: number } & (
 )
 
 /** What the forum's score gave to each in a week. */
-const WEEKS = [28, 21, 14, 7]
+const WEEKS = [56, 49, 42, 35, 28, 21, 14, 7]
 const OF_WEEKS: Partial<Record<Person, bigint[]>> = {
-  alice: [60n, 85n, 40n, 75n],
-  bob: [30n, 45n, 20n, 35n],
-  carol: [25n, 30n, 20n, 35n],
+  alice: [35n, 50n, 40n, 55n, 60n, 85n, 40n, 75n],
+  bob: [25n, 15n, 40n, 20n, 30n, 45n, 20n, 35n],
+  carol: [15n, 20n, 10n, 25n, 25n, 30n, 20n, 35n],
 }
 const scoreOf = (member: number, week: number) => BigInt(20 + ((member * 37 + week * 13) % 80))
 

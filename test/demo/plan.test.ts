@@ -12,9 +12,18 @@ describe('the planned history', () => {
     expect(planOrders(NOW)).toEqual(orders)
   })
 
-  it('covers thirty days and stays small', () => {
-    expect(new Set(orders.map(({ at }) => dayOf(at))).size).toBeGreaterThanOrEqual(30)
+  it('covers sixty days and stays small', () => {
+    expect(new Set(orders.map(({ at }) => dayOf(at))).size).toBeGreaterThanOrEqual(60)
     expect(orders.length).toBeLessThan(350)
+  })
+
+  it.each(Object.keys(SHOPS))('sells less in the month before than in the last one (%s)', (name) => {
+    const paid = orders.filter(({ shop, paidAt }) => shop === name && paidAt !== undefined)
+    const sum = (all: typeof paid) => all.reduce((points, { product }) => points + Number(product.amount), 0)
+    const isLast = ({ at }: { at: Date }) => NOW.getTime() - at.getTime() < 30 * 86_400_000
+    const [last, before] = [sum(paid.filter(isLast)), sum(paid.filter((order) => !isLast(order)))]
+    expect(before / last).toBeGreaterThan(0.6)
+    expect(before / last).toBeLessThan(0.9)
   })
 
   it('goes forward and ends before the demo begins', () => {
@@ -23,7 +32,7 @@ describe('the planned history', () => {
     for (const { at, paidAt } of orders) expect((paidAt ?? at).getTime()).toBeLessThan(NOW.getTime())
   })
 
-  it('has unpaid and refunded orders, and nobody who buys from themselves', () => {
+  it('has unpaid and refunded orders, and no owner who buys from the own shop', () => {
     expect(orders.some(({ paidAt }) => paidAt === undefined)).toBe(true)
     expect(new Set(orders.map(({ refund }) => refund))).toEqual(new Set([undefined, 'full', 'half']))
     for (const { shop, buyer } of orders) expect(buyer).not.toBe(SHOPS[shop].owner)
