@@ -28,7 +28,7 @@ export function homePage(view, community, shown) {
     siteUrl === undefined ? '' : `<p><a href="${escapeHtml(siteUrl)}/account">${t.service}</a></p>`
   const topic = shown === undefined ? '' : topicOf(shown, community)
   if (member === undefined)
-    return page(view, t.title, `<p>${t.nobody} <a href="/login">${t.logIn}</a></p>${elsewhere}${topic}`)
+    return page(view, t.title, `<p>${t.loggedOut} <a href="/login">${t.logIn}</a></p>${elsewhere}${topic}`)
   const who = `<p>${t.as} <strong>@${escapeHtml(member.username)}</strong></p>`
   const isStaff = member.moderator || member.admin
   const others = [...community.members.values()].filter((other) => other !== member)
