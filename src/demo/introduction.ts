@@ -1,18 +1,16 @@
 /** What only the first start of a demo does: the name of the site, the other members and shops, and the history of all. */
 import { sql } from 'kysely'
-import { newSid, SESSION_DAYS } from '../accounts/session/session.ts'
 import type { Db } from '../database/connection.ts'
 import { rememberConsent } from '../identity/grants/consents.ts'
-import { FAMILY_LIFE } from '../identity/grants/tokens.ts'
 import type { Parts } from '../parts.ts'
 import { applyForPaymentApp, returnWithout } from '../payment/apps/apps.ts'
-import { randomToken, sha256 } from '../platform/secrets.ts'
 import { type DemoApps, ensurePaymentApp, registerLinked } from './apps.ts'
-import { MEMBERS, type MemberName, NEWCOMERS, SHOPS, WAITING } from './cast.ts'
+import { MEMBERS, type MemberName, NEWCOMERS, SHOPS, type ShopName, WAITING } from './cast.ts'
 import { type HistoryShop, playHistory } from './history.ts'
 import { ensureWindows, makeLinks } from './links.ts'
 import { daysBefore, ensureMembers } from './members.ts'
 import { planOrders } from './plan.ts'
+import { addPasskeys, signInOften } from './sign-ins.ts'
 
 /** Members may join, and a mail program opens for the administrators. */
 const SETTINGS = {
@@ -22,7 +20,6 @@ const SETTINGS = {
   link_contact: 'mailto:team@spark.example',
 } as const
 const HOMEPAGE = 'https://shop.example'
-const DAY_MS = 86_400_000
 
 type Known = {
   people: Record<'alice' | 'bob' | 'carol' | 'dora', bigint>
@@ -33,10 +30,14 @@ type Known = {
   logoOf(name: string): string
 }
 
+/** Whether no points have moved yet. */
+export async function isUntouched(db: Db): Promise<boolean> {
+  return (await db.selectFrom('journal').select('id').limit(1).executeTakeFirst()) === undefined
+}
+
 /** Does nothing once points have moved, so a start cut short leaves a shorter history and whole books. Returns whether it did. */
 export async function introduce(deps: Parts, known: Known): Promise<boolean> {
-  const moved = await deps.db.selectFrom('journal').select('id').limit(1).executeTakeFirst()
-  if (moved !== undefined) return false
+  if (!(await isUntouched(deps.db))) return false
   for (const name of ['site_name_en', 'site_name_zh_cn', 'registration', 'link_contact'] as const)
     await deps.settings.change({ name, value: SETTINGS[name], actor_id: null, ip: null, now: deps.clock() })
   const finished = { name: 'set_up_finished', value: 'on', actor_id: null, ip: null } as const
@@ -58,23 +59,27 @@ export async function introduce(deps: Parts, known: Known): Promise<boolean> {
   const shops = {
     sticker: await findShop(deps.db, apps.payment_app.payment_id),
     mug: await findShop(deps.db, apps.gateway_app.payment_id),
-    cat: await shopOf('cat'),
     library: await shopOf('library'),
+    cat: await shopOf('cat'),
   }
   await ensureWindows(deps)
   const { owner, ...waiting } = WAITING
   await applyForPaymentApp(deps, { ...waiting, applicant_id: ids[owner], callback_url: `${HOMEPAGE}/coffee` })
-  await signInOften(deps, { ...ids, ...people })
-  const client_ids = [
-    apps.oauth_app.client_id,
-    await addSignIn(deps, shops.library, { ...SHOPS.library, reviewer_id }),
-    await addSignIn(deps, shops.cat, { ...SHOPS.cat, reviewer_id }),
-  ]
-  await lookOlder(deps, client_ids, { ...ids, alice: people.alice })
+  const client_ids = {
+    sticker: apps.oauth_app.client_id,
+    library: await addSignIn(deps, shops.library, { ...SHOPS.library, reviewer_id }),
+    cat: await addSignIn(deps, shops.cat, { ...SHOPS.cat, reviewer_id }),
+  }
+  const buyers = { ...ids, alice: people.alice }
+  await lookOlder(deps, shops, client_ids)
+  await allowSignIns(deps, client_ids, buyers)
+  await signInOften(deps, Object.values({ ...ids, ...people }), Object.values(client_ids))
+  await useSecrets(deps.db, Object.values(client_ids))
+  await addPasskeys(deps, buyers)
   const orders = planOrders(deps.clock())
   const sales = await makeLinks(deps, shops.sticker, { orders, buyers: ids })
   await playHistory(deps, {
-    ...{ buyers: { ...ids, alice: people.alice }, people: { ...ids, ...people } },
+    ...{ buyers, people: { ...ids, ...people } },
     ...{
       orders,
       sales,
@@ -97,88 +102,76 @@ async function addSignIn(
   return registerLinked(deps, { ...app, payment_id }, { owner_id, reviewer_id })
 }
 
-const AGENTS = [
-  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1',
-  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
-  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:145.0) Gecko/20100101 Firefox/145.0',
-  'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36',
-]
-/** Older sign-ins have left no session, and the newest member who signs in joined eleven days ago. */
-const NEWEST_DAYS = Math.min(SESSION_DAYS - 1, 10)
+/** The shops are open since so many days, and the staff reviewed each a day later. */
+const OPENED = { sticker: 203, mug: 190, library: 171, cat: 139 } as const satisfies Record<ShopName, number>
+/** In the order in which they opened. The mug shop has no sign-in. */
+const WITH_SIGN_IN = ['sticker', 'library', 'cat'] as const
 
-/** Leaves the sessions that the members opened lately. Their tokens are random and kept nowhere. */
-async function signInOften({ db, clock }: Parts, ids: Record<string, bigint>): Promise<void> {
-  const now = clock()
-  const sessions = Object.values(ids).flatMap((user_id, i) =>
-    [i % NEWEST_DAYS, (i * 5 + 3) % NEWEST_DAYS].map((days, j) => {
-      const auth_time = daysBefore(now, days + 0.1)
-      return {
-        user_id,
-        auth_time,
-        token_hash: sha256(randomToken()),
-        sid: newSid(),
-        amr: ['pwd'],
-        ip: `203.0.113.${10 + i}`,
-        agent: AGENTS[(i + j) % AGENTS.length]!,
-        last_seen_at: new Date(auth_time.getTime() + (i + 1) * 60_000),
-        expires_at: new Date(auth_time.getTime() + SESSION_DAYS * DAY_MS),
-      }
-    }),
-  )
-  await db.insertInto('sessions').values(sessions).execute()
-}
-
-/** The shops are open since this many days, and the staff reviewed them a day later. */
-const OPEN_DAYS = 203
-
-/**
- * Dates the shops before their first order. Members have allowed the sign-in of the shops where they buy; alice not yet that of the
- * first, the sticker shop.
- */
+/** Dates the shops before their first order, and what the members read of their reviews. */
 async function lookOlder(
   { db, clock }: Parts,
-  client_ids: string[],
+  shops: Record<ShopName, HistoryShop>,
+  client_ids: Record<(typeof WITH_SIGN_IN)[number], string>,
+): Promise<void> {
+  const now = clock()
+  for (const [shop, days] of Object.entries(OPENED) as [ShopName, number][]) {
+    const [created_at, reviewed_at] = [daysBefore(now, days), daysBefore(now, days - 1)]
+    const { id } = shops[shop]
+    await sql`
+      update payment_apps set created_at = ${created_at}, reviewed_at = ${reviewed_at} where id = ${id}`.execute(
+      db,
+    )
+    await sql`
+      update alerts set raised_at = ${reviewed_at}, read_at = ${reviewed_at} where app_id = ${id} and kind = 'reviewed'`.execute(
+      db,
+    )
+    if (shop === 'mug') continue
+    await sql`
+      with app as (
+        update oauth_apps set created_at = ${created_at}, reviewed_at = ${reviewed_at}
+        where client_id = ${client_ids[shop]} returning id
+      )
+      update app_secrets set created_at = ${created_at} from app where app_id = app.id`.execute(db)
+  }
+  await sql`update payment_apps set created_at = ${daysBefore(now, 1)} where status = 'pending'`.execute(db)
+}
+
+/** Members have allowed the sign-in of the shops where they buy; alice not yet that of the first, the sticker shop. */
+async function allowSignIns(
+  { db, clock }: Parts,
+  client_ids: Record<(typeof WITH_SIGN_IN)[number], string>,
   ids: Record<MemberName | 'alice', bigint>,
 ): Promise<void> {
   const now = clock()
-  const [created_at, reviewed_at] = [daysBefore(now, OPEN_DAYS), daysBefore(now, OPEN_DAYS - 1)]
-  await sql`
-    update payment_apps set created_at = ${created_at}, reviewed_at = ${reviewed_at} where status = 'approved'`.execute(
-    db,
-  )
-  // The members read of the reviews then, so the newest alerts stay first.
-  await sql`
-    update alerts set raised_at = ${reviewed_at}, read_at = ${reviewed_at} where kind = 'reviewed'`.execute(
-    db,
-  )
-  const { rows } = await sql<{ id: bigint }>`
-    update oauth_apps set created_at = ${created_at}, reviewed_at = ${reviewed_at} where client_id = any(${client_ids}::text[])
-    returning id`.execute(db)
-  await db.transaction().execute(async (tx) => {
-    for (const [nth, { id: app_id }] of rows.toSorted((a, b) => Number(a.id - b.id)).entries())
-      for (const [i, username] of [...MEMBERS.map((member) => member.username), 'alice' as const].entries()) {
-        if (username === 'alice' ? nth === 0 : (i + nth) % (nth + 1) > 0) continue
+  for (const [nth, shop] of WITH_SIGN_IN.entries()) {
+    const { id: app_id } = await db
+      .selectFrom('oauth_apps')
+      .where('client_id', '=', client_ids[shop])
+      .select('id')
+      .executeTakeFirstOrThrow()
+    const scopes = shop === 'cat' ? ['openid', 'profile', 'email'] : ['openid', 'profile']
+    const people = MEMBERS.map(({ username, joined }, i) => ({
+      username,
+      days: Math.min(joined - 1, OPENED[shop] - 8 * (i + 1)),
+    })).filter((_, i) => (i + nth) % (nth + 1) === 0)
+    // Alice signs in to shops as she buys there.
+    const alice = { username: 'alice' as const, days: 23 * nth }
+    await db.transaction().execute(async (tx) => {
+      for (const { username, days } of nth === 0 ? people : [...people, alice]) {
         const app = { app_id, resource_app_id: null, document_version: null, user_id: ids[username] }
-        const scopes = nth === 2 ? ['openid', 'profile', 'email'] : ['openid', 'profile']
-        // Alice signs in to shops as she buys there.
-        const days = username === 'alice' ? 23 * nth : OPEN_DAYS - 9 * (i + nth + 1)
         await rememberConsent(tx, app, scopes, daysBefore(now, days))
       }
-    const app_ids = sql`any(${rows.map(({ id }) => id)}::bigint[])`
-    await sql`update consents set created_at = updated_at where app_id = ${app_ids}`.execute(tx)
-    // The members' latest sessions went on to these shops. No token was issued, so nothing can be done with them.
-    await sql`
-      insert into grants (app_id, user_id, session_id, scopes, auth_time, amr, created_at, expires_at)
-      select app_id, user_id, sessions.id, scopes, auth_time, amr, auth_time + app_id % 60 * interval '1 minute', auth_time + ${FAMILY_LIFE}::interval
-      from consents join sessions using (user_id)
-      where app_id = ${app_ids} and auth_time > consents.created_at
-      order by auth_time`.execute(tx)
-    // Their secrets are as old as they are, and were used for these sign-ins.
-    await sql`
-      update app_secrets set created_at = ${created_at},
-        last_used_at = (select max(created_at) from grants where grants.app_id = app_secrets.app_id)
-      where app_id = ${app_ids}`.execute(tx)
-  })
+      await sql`update consents set created_at = updated_at where app_id = ${app_id}`.execute(tx)
+    })
+  }
+}
+
+/** The secrets of these applications were used for their sign-ins. */
+async function useSecrets(db: Db, client_ids: string[]): Promise<void> {
+  await sql`
+    update app_secrets set
+      last_used_at = (select max(created_at) from grants where grants.app_id = app_secrets.app_id)
+    where app_id in (select id from oauth_apps where client_id = any(${client_ids}::text[]))`.execute(db)
 }
 
 async function findShop(db: Db, payment_id: string): Promise<HistoryShop> {

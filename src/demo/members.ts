@@ -15,17 +15,21 @@ type Member<Name extends string> = {
   joined: number
 }
 
-/** Finds or creates members, and returns their ids. Their password is random and printed nowhere. */
+/** The hash of a password that is printed nowhere. */
+export const hashUnknownPassword = () => hashPassword(randomToken())
+
+/** Finds or creates members, and returns their ids. `known_hash` is that of their password; without it each call makes one. */
 export async function ensureMembers<Name extends string>(
   { db, clock }: Parts,
   members: readonly Member<Name>[],
+  known_hash?: string,
 ): Promise<Record<Name, bigint>> {
   const ids: Partial<Record<Name, bigint>> = {}
-  let password_hash: string | undefined
+  let password_hash = known_hash
   for (const { joined, ...values } of members) {
     const found = await findUserByUsername(db, values.username)
     if (found === undefined) {
-      password_hash ??= await hashPassword(randomToken())
+      password_hash ??= await hashUnknownPassword()
       const created_at = daysBefore(clock(), joined)
       ids[values.username] = await createUser(db, { ...values, password_hash, created_at })
     } else ids[values.username] = found.id

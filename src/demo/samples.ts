@@ -53,6 +53,12 @@ export async function ensureSampleMembers(deps: Parts) {
   return ids
 }
 
+/** Whether the samples are there. A start makes them last, so one before this came to its end. */
+export async function hasSamples(db: Db): Promise<boolean> {
+  const app = db.selectFrom('payment_apps').where('name', '=', APP.name).where('book', '=', 'test')
+  return (await app.select('id').limit(1).executeTakeFirst()) !== undefined
+}
+
 /** Creates what is missing. Returns a function that gives the reference its keys, with a new code of the member at each call. */
 export async function ensureSamples(deps: Parts, store: Store, reviewer_id: bigint): Promise<FindSamples> {
   const ids = await ensureSampleMembers(deps)

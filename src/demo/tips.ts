@@ -13,7 +13,7 @@ import { daysBefore } from './members.ts'
 const IP = '127.0.0.1'
 const TIP = 50n
 /** The members of examples/forum who have signed in here, and their numbers there. The third author has no account. */
-const AUTHORS = [
+export const AUTHORS = [
   { forum_id: 11n, username: 'erin', name: 'Erin Moore', trust_level: 2, joined: 60 },
   { forum_id: 12n, username: 'frank', name: 'Frank Ito', trust_level: 1, joined: 34 },
 ] as const
@@ -49,8 +49,8 @@ export async function ensureTips(
   await makePayOrder(deps)({ transaction_id, payer_id: from_id, expected_amount: TIP })
 }
 
-/** Makes the account that a sign-in through the forum would make, some weeks old. */
-async function ensureAuthor(
+/** Finds or makes the account that a sign-in through the forum would make, some weeks old. */
+export async function ensureAuthor(
   { db, clock }: Parts,
   { joined, ...stated }: (typeof AUTHORS)[number],
 ): Promise<bigint> {

@@ -24,15 +24,15 @@ import {
   ensureShopApp,
   type SavedApps,
 } from './apps.ts'
-import { PORTRAITS } from './cast.ts'
+import { MEMBERS, NEWCOMERS, PORTRAITS } from './cast.ts'
 import { PRINTED_POINTS } from './history.ts'
-import { introduce } from './introduction.ts'
+import { introduce, isUntouched } from './introduction.ts'
 import { ensureWindows, findLinkUrl } from './links.ts'
 import { ensureMandates, turnOn } from './mandates.ts'
-import { daysBefore } from './members.ts'
+import { daysBefore, ensureMembers, hashUnknownPassword } from './members.ts'
 import { ensurePayout } from './payouts.ts'
-import { ensureSampleMembers, ensureSamples } from './samples.ts'
-import { ensureTips } from './tips.ts'
+import { ensureSampleMembers, ensureSamples, hasSamples } from './samples.ts'
+import { AUTHORS, ensureAuthor, ensureTips } from './tips.ts'
 
 const PASSWORD_LENGTH = 6
 /** Letters and digits that look different from each other. */
@@ -78,10 +78,8 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
   }
   await writeSaved(config, saved)
 
-  const ids = new Map<string, bigint>()
-  for (const person of PEOPLE)
-    ids.set(person.username, await ensureAccount(deps, person, saved.passwords[person.username]!))
   await ensureSampleMembers(deps)
+  const ids = await ensurePeople(deps, saved.passwords, withForum)
   const idOf = (username: string) => ids.get(username)!
   const [owner_id, reviewer_id] = [idOf('bob'), idOf('admin')]
   const shop_url = exampleUrl(config, config.SHOP_PORT)
@@ -110,9 +108,10 @@ export async function seedDemo(deps: Parts, { withForum = false } = {}): Promise
   await ensurePayout(deps, apps.payment_app, owner_id)
   await showPortraits(deps.db, shop_url)
   await confirmAddresses(deps.db)
-  // The history ends with the points that the demo prints. A later start finds them.
-  for (const { username, points } of PEOPLE)
-    if (points !== undefined) await settlePoints(deps, idOf(username), username, points)
+  // The history ends with the points that the demo prints. A later start leaves what people have spent since.
+  if (!(await hasSamples(deps.db)))
+    for (const { username, points } of PEOPLE)
+      if (points !== undefined) await settlePoints(deps, idOf(username), username, points)
   if (isFirst) await keepProof(deps)
   deps.findSamples = await ensureSamples(deps, store, reviewer_id)
   // Points for the score in the forum.
@@ -164,6 +163,23 @@ async function writeSaved(config: Config, saved: Saved): Promise<void> {
   await mkdir(config.DATA_DIR, { recursive: true })
   await writeFile(`${file}.new`, `${JSON.stringify(saved, null, 2)}\n`, { mode: 0o600 })
   await rename(`${file}.new`, file)
+}
+
+/** Finds or creates the people, and at a first start all members, in the order in which they joined. Returns the ids of the people. */
+async function ensurePeople(
+  deps: Parts,
+  passwords: Record<string, string>,
+  withForum: boolean,
+): Promise<Map<string, bigint>> {
+  const others = (await isUntouched(deps.db)) ? [...MEMBERS, ...NEWCOMERS, ...(withForum ? AUTHORS : [])] : []
+  const unknown_hash = others.length > 0 ? await hashUnknownPassword() : undefined
+  const ids = new Map<string, bigint>()
+  for (const person of [...PEOPLE, ...others].sort((a, b) => b.joined - a.joined))
+    if ('part' in person)
+      ids.set(person.username, await ensureAccount(deps, person, passwords[person.username]!))
+    else if ('forum_id' in person) await ensureAuthor(deps, person)
+    else await ensureMembers(deps, [person], unknown_hash)
+  return ids
 }
 
 async function ensureAccount(
