@@ -6,6 +6,7 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isoCBOR } from '@simplewebauthn/server/helpers'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { verifyPassword } from '../../src/accounts/security/password.ts'
@@ -14,6 +15,7 @@ import { withDatabaseUrl } from '../../src/database/url.ts'
 import { startDemo } from '../../src/demo/demo.ts'
 import { dayOf } from '../../src/demo/plan.ts'
 import { proveBooks } from '../../src/ledger/books.ts'
+import { postPoints } from '../../src/ledger/points.ts'
 import { lastProof } from '../../src/ledger/proofs.ts'
 import { loadConfig, loadDemoConfig } from '../../src/platform/config.ts'
 import { sentenceFor } from '../../src/serve.ts'
@@ -237,7 +239,7 @@ describe('a first start', () => {
     expect(apps).toEqual([granted])
   })
 
-  test('has thirty days of history in sound books', async () => {
+  test('has sixty days of history in sound books', async () => {
     const { proof, days, statuses, failed } = await withDatabase(dataDir, async (db) => {
       const orders = await db
         .selectFrom('orders')
@@ -254,7 +256,7 @@ describe('a first start', () => {
       return { proof: await proveBooks(db), days, statuses, failed }
     })
     expect(proof.isSound).toBe(true)
-    expect(days.size).toBeGreaterThanOrEqual(29)
+    expect(days.size).toBeGreaterThanOrEqual(58)
     expect([...statuses]).toEqual(expect.arrayContaining(['paid', 'refunded']))
     expect(failed).toEqual([])
   })
@@ -410,7 +412,58 @@ describe('a first start', () => {
     ).toEqual([[], []])
   })
 
-  test('has delivered the events of the sticker shop', async () => {
+  test('gives members passkeys of this site, and asks alice for none beside her password', async () => {
+    const { demo } = started
+    const keys = await withDatabase(dataDir, (db) =>
+      db
+        .selectFrom('passkeys')
+        .innerJoin('users', 'users.id', 'user_id')
+        .whereRef('passkeys.created_at', '>', 'users.created_at')
+        .where('rp_id', '=', 'localhost')
+        .select(['username', 'public_key', 'passkey_handle'])
+        .execute(),
+    )
+    expect(new Set(keys.map(({ username }) => username)).size).toBeGreaterThanOrEqual(4)
+    for (const { public_key, passkey_handle } of keys) {
+      expect(passkey_handle).not.toBeNull()
+      expect(isoCBOR.decodeFirst<Map<number, unknown>>(new Uint8Array(public_key)).get(3)).toBe(-7)
+    }
+    const { username, password } = demo.people.find((person) => person.username === 'alice')!
+    const alice = browserAt(demo.base_url, { headers: { 'accept-language': 'en' } })
+    const signedIn = await alice.submit(await alice.get('/sign-in'), '/sign-in', { username, password })
+    expect(signedIn.headers.location).toBe('/')
+    expect((await alice.get('/account/passkeys')).body).toContain('iPhone')
+  })
+
+  test('finds the orders of shops before those of the reference', async () => {
+    const { base_url, people } = started.demo
+    const { username, password } = people.find((person) => person.admin)!
+    const admin = browserAt(base_url, { headers: { 'accept-language': 'en' } })
+    await admin.submit(await admin.get('/sign-in'), '/sign-in', { username, password })
+    // Both sell stickers, and the reference sold last.
+    const { body } = await admin.get('/admin/find?q=sticker')
+    expect(body).toContain('/admin/orders/')
+    expect(body).not.toContain('Reference')
+    expect((await admin.get('/admin/find?q=order-1001')).headers.location).toMatch('/admin/orders/')
+  })
+
+  test('has delivered the events of the sticker shop, which takes more of them', async () => {
+    const { shop_url, payment_app } = started.demo
+    const { events_url } = await withDatabase(dataDir, (db) =>
+      db
+        .selectFrom('payment_apps')
+        .where('payment_id', '=', payment_app.payment_id)
+        .select('events_url')
+        .executeTakeFirstOrThrow(),
+    )
+    expect(events_url).toBe(`${shop_url}/events`)
+    // The shop refuses what the service has not signed.
+    expect((await fetch(events_url!, { method: 'POST', body: '{}' })).status).toBe(401)
+    const due = () =>
+      withDatabase(dataDir, (db) =>
+        db.selectFrom('notifications').where('status', '=', 'due').select('id').execute(),
+      )
+    await expect.poll(due).toEqual([])
     const events = await withDatabase(dataDir, (db) =>
       db
         .selectFrom('notifications as event')
@@ -422,7 +475,7 @@ describe('a first start', () => {
     )
     expect(events.length).toBeGreaterThan(30)
     expect(new Set(events.map(({ kind }) => kind))).toEqual(
-      new Set(['order.paid', 'order.refunded', 'link.sold', 'transfer.completed']),
+      new Set(['order.paid', 'order.refunded', 'link.sold', 'transfer.completed', 'payout.finished']),
     )
     expect(new Set(events.map(({ status }) => status))).toEqual(new Set(['delivered']))
   })
@@ -453,29 +506,43 @@ describe('a first start', () => {
     const { demo } = started
     // A page with a code and a token signs somebody in.
     expect((await fetch(`${demo.base_url}/docs/identity/post_oauth2_token`)).status).toBe(200)
-    const { joined, seen, ofAlice, signedIn } = await withDatabase(dataDir, async (db) => {
-      const { rows } = await sql<{ joined: number; seen: number; ofAlice: string[] }>`
+    const { joined, seen, early, unordered, days, ofAlice, signedIn } = await withDatabase(
+      dataDir,
+      async (db) => {
+        const { rows } = await sql<
+          Record<'joined' | 'seen' | 'early' | 'unordered' | 'days', number> & { ofAlice: string[] }
+        >`
         select
           (select extract(day from now() - min(created_at))::integer from users) as joined,
           (select count(distinct user_id)::integer from sessions) as seen,
+          (select count(*)::integer from sessions join users on users.id = user_id
+            where auth_time < users.created_at or last_seen_at > now()) as early,
+          (select count(*)::integer from users as member join users as older on older.id < member.id
+            where older.created_at > member.created_at and not member.is_service) as unordered,
+          (select count(distinct (expires_at - interval '30 days')::date)::integer from grants
+            where app_id = (select min(id) from oauth_apps)) as days,
           array(
             select distinct kind::text from journal
             where posted_at > now() - interval '1 day' and id in (
               select journal_id from entries join ledger_accounts as wallet on wallet.id = account_id
               join users on users.id = wallet.user_id where username = 'alice')
           ) as "ofAlice"`.execute(db)
-      const grants = await db
-        .selectFrom('grants')
-        .innerJoin('users', 'users.id', 'grants.user_id')
-        // Later than the members' own sign-ins.
-        .where('grants.created_at', '>', sql<Date>`now() - interval '1 hour'`)
-        .select('users.username')
-        .distinct()
-        .execute()
-      return { ...rows[0]!, signedIn: grants.map(({ username }) => username) }
-    })
+        const grants = await db
+          .selectFrom('grants')
+          .innerJoin('users', 'users.id', 'grants.user_id')
+          // Later than the members' own sign-ins.
+          .where('grants.created_at', '>', sql<Date>`now() - interval '1 hour'`)
+          .select('users.username')
+          .distinct()
+          .execute()
+        return { ...rows[0]!, signedIn: grants.map(({ username }) => username) }
+      },
+    )
     expect(joined).toBeGreaterThan(700)
     expect(seen).toBeGreaterThan(10)
+    // Members have ids in the order of joining, and signed in to the first application on most of thirty days.
+    expect({ early, unordered }).toEqual({ early: 0, unordered: 0 })
+    expect(days).toBeGreaterThan(22)
     // Orders of today, if any; no points to make up for what the history spent.
     expect(ofAlice.filter((kind) => kind !== 'payment')).toEqual([])
     expect(signedIn).toEqual(['api-samples'])
@@ -575,6 +642,16 @@ describe.runIf(hasLeft('STARTS'))('a start after kill -9', () => {
           applicant_id, name, description, callback_url
         from payment_apps where book = 'live'`.execute(db),
     )
+    // Alice spends, and a later start leaves that.
+    await withDatabase(dataDir, async (db) => {
+      const { id: user_id } = await db
+        .selectFrom('users')
+        .where('username', '=', 'alice')
+        .select('id')
+        .executeTakeFirstOrThrow()
+      const lines = [{ user_id, amount: -53n, reference: 'test:spent' }]
+      await postPoints(db, { lines, reason: 'test', actor_id: null, now: new Date() })
+    })
     await first.end('SIGKILL')
     // The shops, the forum and Postgres end by themselves.
     await untilEnded(first.descendants)
@@ -588,7 +665,10 @@ describe.runIf(hasLeft('STARTS'))('a start after kill -9', () => {
   test('finds its data', () => {
     const { demo } = second
     expect(demo.base_url).not.toBe(first.demo.base_url)
-    expect(demo.people).toEqual(first.demo.people)
+    const spent = ({ username }: { username: string }) => (username === 'alice' ? 53 : 0)
+    expect(demo.people).toEqual(
+      first.demo.people.map((each) => ({ ...each, points: each.points - spent(each) })),
+    )
     expect(demo.oauth_app).toEqual({
       ...first.demo.oauth_app,
       redirect_uris: [`${demo.shop_url}/login/callback`],
@@ -614,6 +694,10 @@ describe.runIf(hasLeft('STARTS'))('a start after kill -9', () => {
       db.selectFrom('oauth_apps').select('reviewed_at').execute(),
     )
     expect(forSignIn.filter((app) => app.reviewed_at === null)).toEqual([])
+    const events = await withDatabase(dataDir, (db) =>
+      db.selectFrom('payment_apps').where('events_url', 'is not', null).select('events_url').execute(),
+    )
+    expect(events).toEqual([{ events_url: `${demo.shop_url}/events` }])
     // The service accepts the address to which the shop redirects: it leads to the sign-in, not to an error page.
     const login = await fetch(`${demo.shop_url}/login`, { redirect: 'manual' })
     const authorization = await fetch(login.headers.get('location')!, {

@@ -52,7 +52,7 @@ const SHOP_NUMBER_PART = /^(?=.*\d).{3,}$/
 
 /**
  * Finds orders among the newest by a part of what they sold, by six characters of any of their numbers, or by three with a digit of
- * the shop's own number.
+ * the shop's own number. Orders at the applications of a program's account come last.
  */
 export async function findNewestOrders(db: Db, text: string, limit: number) {
   const part = containing(text)
@@ -80,6 +80,7 @@ export async function findNewestOrders(db: Db, text: string, limit: number) {
         .as('newest'),
     )
     .innerJoin('payment_apps as app', 'app.id', 'newest.app_id')
+    .innerJoin('users as applicant', 'applicant.id', 'app.applicant_id')
     .leftJoin('users as payer', 'payer.id', 'newest.payer_id')
     .where((eb) =>
       eb.or([
@@ -93,6 +94,7 @@ export async function findNewestOrders(db: Db, text: string, limit: number) {
           : []),
       ]),
     )
+    .orderBy('applicant.is_service')
     .orderBy('newest.id', 'desc')
     .limit(limit)
     .select(['newest.transaction_id', 'newest.order_id', 'newest.description', 'app.name as app_name'])
