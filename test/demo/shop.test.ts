@@ -195,9 +195,17 @@ describe.skipIf(isWithoutChromium)('the shop', () => {
     await later.goto(opened.demo.shop_url)
     await later.getByRole('link', { name: shop.product.signIn }).click()
     await signInAtTessera(later, buyer)
-    await later.getByText(shop.orders.unpaid).waitFor()
-    await seen('not-paid-yet')
-    await later.getByRole('listitem').filter({ hasText: shop.orders.unpaid }).getByRole('link').click()
+    // The event has told the shop, or is about to.
+    const paid = later
+      .getByRole('listitem')
+      .filter({ has: later.getByText(shop.orders.paid, { exact: true }) })
+    await expect
+      .poll(async () => {
+        await later.reload()
+        return paid.count()
+      })
+      .toBe(1)
+    await paid.getByRole('link').click()
     await later.getByRole('heading', { name: shop.order.paid }).waitFor()
     expect(new URL(later.url()).pathname).toMatch(/^\/orders\/order_/)
     await seen('found')
