@@ -22,7 +22,7 @@ import { askRefund } from '../payment/orders/refund-requests.ts'
 import { refundOrder } from '../payment/orders/refunds.ts'
 import { makePostTransfer } from '../payment/orders/transfers.ts'
 import { eventsUrl } from './apps.ts'
-import type { ShopName } from './cast.ts'
+import { NEWCOMERS, type ShopName } from './cast.ts'
 import { linksOpened, type PlannedSale } from './links.ts'
 import { type LivesCast, makeLiveMorning, movedBy } from './lives.ts'
 import { type Buyer, dayOf, midnightOf, type PlannedOrder } from './plan.ts'
@@ -142,6 +142,8 @@ async function grantOpening(
   printed: { alice: bigint; carol: bigint },
 ): Promise<void> {
   for (const [username, user_id] of Object.entries({ ...buyers, carol: people.carol })) {
+    // They had not joined yet.
+    if (NEWCOMERS.some((newcomer) => newcomer.username === username)) continue
     const reference = `demo-opening:${username}`
     // The service writes this reason in the reader's language.
     const reason = forumScoreReason(now.toISOString().slice(0, 10))

@@ -57,7 +57,7 @@ type DemoLink = {
 const LINKS: DemoLink[] = [
   {
     details: {
-      title: 'Cat stickers, set 3 · print files',
+      title: 'Cat stickers to print',
       description:
         'Twelve ginger cats for your own printer, PNG and SVG, 300 dpi.\n\nPrinting for friends is fine, selling the prints is not.',
       thanks: 'Thank you! Enter the code at the download page; it works on three devices.',

@@ -516,7 +516,10 @@ describe('a first start', () => {
           (select extract(day from now() - min(created_at))::integer from users) as joined,
           (select count(distinct user_id)::integer from sessions) as seen,
           (select count(*)::integer from sessions join users on users.id = user_id
-            where auth_time < users.created_at or last_seen_at > now()) as early,
+            where auth_time < users.created_at or last_seen_at > now())
+            + (select count(*)::integer from entries join journal on journal.id = journal_id
+              join ledger_accounts as wallet on wallet.id = account_id join users on users.id = wallet.user_id
+              where posted_at < users.created_at) as early,
           (select count(*)::integer from users as member join users as older on older.id < member.id
             where older.created_at > member.created_at and not member.is_service) as unordered,
           (select count(distinct (expires_at - interval '30 days')::date)::integer from grants
