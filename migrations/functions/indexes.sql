@@ -302,7 +302,7 @@ comment on index users_admins is 'src/accounts/members.ts: the administrators';
 comment on index users_barred is 'src/accounts/members.ts: banned and suspended members';
 comment on index users_by_beginning is 'src/accounts/members.ts: finds members by one or two letters';
 comment on index users_by_part is 'src/accounts/members.ts: finds members by a part of what they are called';
-comment on index users_created is 'src/admin/dashboard/figures.ts: counts new members';
+comment on index users_created is 'src/accounts/members.ts: members by their joining; src/admin/dashboard/figures.ts: counts new members';
 comment on index users_email is 'src/accounts/people/users.ts: a member by address';
 comment on index users_forum_id_key is 'unique: a member of the forum has one account';
 comment on index users_forum_staff is 'src/accounts/forum-sync/sweep.ts: the forum''s staff, who are asked for first';

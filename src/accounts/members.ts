@@ -33,7 +33,7 @@ export type MemberSort = 'newest' | 'oldest' | 'name'
 /**
  * Finds members by a part of the username, of the name or of the address before its @, by the whole address, or by their id or
  * forum id. A text of one or two letters is the beginning of a username. The newest members come first. Without a text, accounts
- * of programs are on their own list only, and all members can be in another order.
+ * of programs are on their own list only, and all members are in the order of their joining, or in another one.
  */
 export async function searchMembers(
   db: Db,
@@ -55,15 +55,21 @@ export async function searchMembers(
   if (status !== 'all') members = members.where(hasStatus(status, now))
   else if (text === '') members = members.where('is_service', '=', false)
   const isWhole = text === '' && status === 'all'
+  // Two values and not one row of them, because Postgres then begins in the index.
+  const joined = sql`((select created_at from users where id = ${before ?? null}), ${before ?? null}::bigint)`
   if (isWhole && sort === 'oldest') {
-    if (before !== undefined) members = members.where('id', '>', before)
-    return members.orderBy('id').execute()
+    if (before !== undefined) members = members.where(sql<boolean>`(created_at, id) > ${joined}`)
+    return members.orderBy('created_at').orderBy('id').execute()
   }
   if (isWhole && sort === 'name') {
     // Usernames are unique in any case, so the name of the last row is its place.
     const name = sql`(select lower(username) from users where id = ${before ?? null})`
     if (before !== undefined) members = members.where(sql<boolean>`lower(username) > ${name}`)
     return members.orderBy(sql`lower(username)`).execute()
+  }
+  if (isWhole) {
+    if (before !== undefined) members = members.where(sql<boolean>`(created_at, id) < ${joined}`)
+    return members.orderBy('created_at', 'desc').orderBy('id', 'desc').execute()
   }
   if (before !== undefined) members = members.where('id', '<', before)
   return members.orderBy('id', 'desc').execute()
