@@ -13,6 +13,8 @@ export const CSV_BYTES_MAX = 256 * 1024
 const COLUMNS = ['username', 'amount', 'user_id', 'memo', 'line_id'] as const
 /** The columns of a file without a header, in their order. */
 const BY_POSITION: readonly string[] = ['username', 'amount', 'memo']
+/** What a first line calls its second column when it is meant as a header. */
+const HEADS_AMOUNT = /^(points?|credits?|sums?|values?|totals?|quantity|积分|金额|数量|点数)$/i
 type Column = (typeof COLUMNS)[number]
 /**
  * What is wrong with a line: the value of a column, a quotation mark, names of columns that are unknown or there twice, a member who
@@ -110,9 +112,11 @@ function readLines(records: CsvRecord[], names: readonly string[]): FileLine[] |
       continue
     }
     const cell = (column: Column) => cells[names.indexOf(column)]?.trim() ?? ''
-    const { wrong, read } = readLine(cell, String(line))
-    if (names === BY_POSITION && line === 1 && wrong.includes('amount') && !/\p{N}/u.test(cell('amount')))
+    if (names === BY_POSITION && line === 1 && HEADS_AMOUNT.test(cell('amount'))) {
       faults.push({ line, column: 'header', value: '' })
+      continue
+    }
+    const { wrong, read } = readLine(cell, String(line))
     const ambiguity = ambiguityOf(record, names)
     if (ambiguity !== undefined) faults.push(ambiguity)
     faults.push(...wrong.map((column) => ({ line, column, value: cell(column) })))

@@ -70,8 +70,14 @@ export async function checkDraft(deps: Core, payout: Payout): Promise<ShownPayou
   }
 }
 
-/** Reads the results of a payout that is no draft. */
-export async function readResults({ db }: Core, payout: Payout): Promise<ShownPayout> {
+/**
+ * Reads the results of a payout that is no draft. Before its first line is paid, it also says which lines cannot be paid, as its
+ * draft did.
+ */
+export async function readResults(deps: Core, payout: Payout): Promise<ShownPayout> {
+  if (payout.status === 'waiting' && payout.pending === payout.count)
+    return { ...(await checkDraft(deps, payout)), check: undefined }
+  const { db } = deps
   const { id, refused, paid, pending, finished_at } = payout
   const cancelled = payout.status === 'cancelled' ? payout.cancelled : 0
   const [faulty, others] = await Promise.all([

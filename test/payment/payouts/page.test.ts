@@ -141,11 +141,19 @@ describe('a file', () => {
         fault: 'lines',
         lines: [
           { line: 1, column: 'header', value: '' },
-          { line: 1, column: 'amount', value: 'points' },
           { line: 2, column: 'username', value: '' },
           { line: 2, column: 'amount', value: 'x' },
         ],
-        members: [{ line: 1, username: 'name', user_id: undefined }],
+        members: [],
+      },
+    ],
+    [
+      'with a word for the amount of its first line',
+      'alice,abc\nbob,5\n',
+      {
+        fault: 'lines',
+        lines: [{ line: 1, column: 'amount', value: 'abc' }],
+        members: ['alice', 'bob'].map((username, i) => ({ line: i + 1, username, user_id: undefined })),
       },
     ],
     ...[
@@ -225,7 +233,9 @@ describe('a payout from a file', () => {
     // While it is under way, the page says how far, and loads itself again without a script.
     const running = await owner.get(page)
     expect(running.headers.refresh).toBe('3')
-    expect(textOf(running.body)).toContain(t.underWay('0', '3'))
+    // The line that cannot be paid is named, and not counted.
+    expect(textOf(running.body)).toContain(t.headings('1', 1).faulty)
+    expect(textOf(running.body)).toContain(t.underWay('0', '2'))
     await runPayouts(deps)
     expect((await owner.get(page)).headers.refresh).toBeUndefined()
     const done = textOf((await owner.get(page)).body)
