@@ -1,12 +1,13 @@
 /** /account/statement: the movements of a time as a sheet for paper, between an opening and a closing balance. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Core } from '../core/core.ts'
 import { type StatementSheet, sheetOf } from '../ledger/wallet.ts'
 import { refuseQuery } from '../web/forms/forms.ts'
 import { cursor, listUrl } from '../web/lists.ts'
+import { dayFault } from '../web/periods/day-fault.ts'
 import { dayIn } from '../web/periods/days.ts'
-import { daysOf, PeriodAsked, StrictPeriodAsked, spanOf } from '../web/periods/periods.ts'
+import { daysOf, PeriodAsked, spanOf } from '../web/periods/periods.ts'
 import { describeMovement, type Movement } from './movements.ts'
 import { sessionOf } from './session/session.ts'
 
@@ -84,17 +85,6 @@ export function statementPage(app: FastifyInstance, deps: Core): void {
       isRefused: fault !== undefined,
     })
   })
-}
-
-/** What is wrong with the days in the address. A sheet is kept for years, so it never shows another period than the one asked for. */
-function dayFault({ query, locale }: FastifyRequest): string | undefined {
-  const { noDay, wrongOrder } = locale.t.paperStatement
-  const { from, until } = query as Record<string, unknown>
-  for (const [name, day] of Object.entries({ from, until })) {
-    if (day !== undefined && !StrictPeriodAsked.safeParse({ [name]: day }).success)
-      return noDay(String(day).slice(0, 20))
-  }
-  return from && until && String(from) > String(until) ? wrongOrder : undefined
 }
 
 function sumOf(amounts: bigint[]): Sum {

@@ -18,8 +18,6 @@ export const paperStatement = {
     en: `Amounts in ${isTest ? 'play ' : ''}${POINTS}`,
     zh: `单位：${isTest ? '虚拟' : ''}${POINTS}`,
   }),
-  noDay: (text: string) => ({ en: `There is no day ${text}.`, zh: `没有 ${text} 这一天。` }),
-  wrongOrder: { en: 'The first day is after the last one.', zh: '开始日期晚于结束日期。' },
   sums: { en: 'Totals', zh: '合计' },
   moneyIn: (rows: number) => ({ en: `In (${rows})`, zh: `收入（${rows} 笔）` }),
   moneyOut: (rows: number) => ({ en: `Out (${rows})`, zh: `支出（${rows} 笔）` }),

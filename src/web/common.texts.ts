@@ -166,5 +166,7 @@ export const periods = {
   } satisfies Record<Period, Text>,
   from: { en: 'From', zh: '从' },
   until: { en: 'To', zh: '至' },
+  noDay: (text: string) => ({ en: `There is no day ${text}.`, zh: `没有 ${text} 这一天。` }),
+  wrongOrder: { en: 'The first day is after the last one.', zh: '开始日期晚于结束日期。' },
   daysIn: (zone: string) => ({ en: `Days begin at midnight, ${zone}.`, zh: `日期以${zone}的零点为界。` }),
 } satisfies Texts

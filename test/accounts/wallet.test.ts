@@ -210,9 +210,9 @@ describe('the statement for paper', () => {
   it('names days that do not exist, and shows no other period', async () => {
     const client = await (await member()).signIn()
     for (const [query, fault] of [
-      ['from=2026-11-31&until=2025-01-31', t.noDay('2026-11-31')],
-      ['until=tomorrow', t.noDay('tomorrow')],
-      ['from=2025-12-01&until=2025-11-01', t.wrongOrder],
+      ['from=2026-11-31&until=2025-01-31', messages.en.periods.noDay('2026-11-31')],
+      ['until=tomorrow', messages.en.periods.noDay('tomorrow')],
+      ['from=2025-12-01&until=2025-11-01', messages.en.periods.wrongOrder],
     ] as const) {
       const page = await client.get(`/account/statement?${query}`)
       expect(page.status).toBe(400)

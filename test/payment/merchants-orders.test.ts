@@ -106,8 +106,10 @@ describe('the orders of an application', () => {
       { max: '10.5' },
       { from: '2026-02-31' },
       { until: '31.12.2026' },
+      { from: '2026-01-02', until: '2026-01-01' },
     ]) {
-      expect((await owner.get(asking(wrong))).status).toBe(400)
+      const page = await owner.get(asking(wrong))
+      expect([page.status, page.body.includes('poster')]).toEqual([400, false])
       expect((await owner.get(asking(wrong).replace('/orders?', '/orders/export.csv?'))).status).toBe(400)
     }
     const everything = await owner.get(listOf(merchant))

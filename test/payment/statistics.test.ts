@@ -204,13 +204,17 @@ it('the page shows them', async () => {
   expect((await owner.get(`${page}?from=2025-12-01&until=2025-12-03`)).body).toContain(
     '<span>1\u00a0Dec</span>',
   )
-  for (const odd of [
-    '?days=12',
-    '?days=century',
-    '?from=2026-02-31&until=x',
-    '?from=2999-01-01&until=2026-01-01',
-  ])
+  for (const odd of ['?days=12', '?days=century'])
     expect((await owner.get(`${page}${odd}`)).status, odd).toBe(200)
+  const { noDay, wrongOrder } = messages.en.periods
+  for (const [wrong, fault] of [
+    ['?from=2026-02-31&until=x', noDay('2026-02-31')],
+    ['?from=2999-01-01&until=2026-01-01', wrongOrder],
+  ] as const) {
+    const { status, body } = await owner.get(`${page}${wrong}`)
+    expect([status, body.includes(fault), body.includes('class="tiles"')], wrong).toEqual([400, true, false])
+    expect((await owner.get(`${page}/products.csv${wrong}`)).status).toBe(400)
+  }
   const file = await owner.get(`${page}/products.csv?days=30`)
   expect(file.headers['content-disposition']).toContain('products-')
   const [head, ...lines] = file.body.split('\r\n')

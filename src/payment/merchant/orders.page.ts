@@ -8,10 +8,11 @@ import type { Counts } from '../../database/counts.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { FairQueue } from '../../platform/fair-queue.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
-import { FormRefused, readForm } from '../../web/forms/forms.ts'
+import { FormRefused, readForm, refuseQuery } from '../../web/forms/forms.ts'
 import { Reason } from '../../web/forms/reason.ts'
 import { listUrl, olderUrl, Paged, searchText, shownRows } from '../../web/lists.ts'
-import { StrictPeriodAsked, spanOf } from '../../web/periods/periods.ts'
+import { dayFault } from '../../web/periods/day-fault.ts'
+import { PeriodAsked, StrictPeriodAsked, spanOf } from '../../web/periods/periods.ts'
 import type { PageData } from '../../web/views.ts'
 import { navFor } from '../apps/area.ts'
 import { type SaleOfOrder, saleOfOrder } from '../links/sale-of-order.ts'
@@ -124,8 +125,22 @@ type Asked = z.output<typeof Asked>
 /** Reads the filter. Throws invalid_form, because an invalid filter must not list every order. */
 function readAsked(query: unknown): Asked {
   const asked = Asked.safeParse(query)
-  if (asked.success) return asked.data
+  if (asked.success) {
+    const { from, until } = asked.data
+    if (from === undefined || until === undefined || from <= until) return asked.data
+    throw new AppError('invalid_form', 'The first day of this filter is after the last one')
+  }
   throw new AppError('invalid_form', `This filter cannot be read: ${asked.error.issues[0]!.path.join('.')}`)
+}
+
+/** Reads the filter of the list. The page names wrong days, shows no order, and keeps the days that can be read. */
+function readListed(request: FastifyRequest): { fault: string | undefined; asked: Asked } {
+  const query = request.query as Record<string, unknown>
+  const fault = dayFault(request)
+  if (fault === undefined) return { fault, asked: readAsked(query) }
+  refuseQuery(request, { '': fault })
+  const { from, until } = PeriodAsked.parse(query)
+  return { fault, asked: { ...readAsked({ ...query, from: undefined, until: undefined }), from, until } }
 }
 
 const RefundForm = z.object({
@@ -151,6 +166,13 @@ const COLUMNS = [
   'paid_at',
 ]
 
+/** What a list shows whose days cannot be read. */
+const NONE_FOUND: Awaited<ReturnType<typeof ordersOfApp>> = {
+  rows: [],
+  next: undefined,
+  looked_back_to: undefined,
+}
+
 /** Registers the pages within a browser scope of signed-in members. */
 export function orderPages(app: FastifyInstance, deps: Core, queue: FairQueue): void {
   orderPage(app, deps)
@@ -159,14 +181,17 @@ export function orderPages(app: FastifyInstance, deps: Core, queue: FairQueue): 
 
   app.get(PATH, async (request: OwnedRequest, reply) => {
     const owned = await permitted(request)
-    const asked = readAsked(request.query)
+    const { fault, asked } = readListed(request)
     const { before, row } = Paged.parse(request.query)
     const now = deps.clock()
     const [nav, filter] = await Promise.all([navFor(deps, request, owned), filterOf(deps, asked)])
-    const [found, counts] = await Promise.all([
-      ordersOfApp(deps.db, owned.id, { ...filter, before }, now),
-      countFates(deps.db, owned.id, filter, now),
-    ])
+    const [found, counts] =
+      fault === undefined
+        ? await Promise.all([
+            ordersOfApp(deps.db, owned.id, { ...filter, before }, now),
+            countFates(deps.db, owned.id, filter, now),
+          ])
+        : [NONE_FOUND, {}]
     const asking = await withOpenRefundRequest(
       deps.db,
       found.rows.map(({ id }) => id),
@@ -195,7 +220,7 @@ export function orderPages(app: FastifyInstance, deps: Core, queue: FairQueue): 
         count: counts[asked.status ?? 'all'],
       }),
       newest: address,
-      isSearch: listUrl('', asked) !== '',
+      isSearch: fault !== undefined || listUrl('', asked) !== '',
       before,
     })
   })

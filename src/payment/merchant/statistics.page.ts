@@ -3,10 +3,13 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { sessionOf } from '../../accounts/session/session.ts'
 import type { Core } from '../../core/core.ts'
+import { AppError } from '../../platform/errors.ts'
 import type { FairQueue } from '../../platform/fair-queue.ts'
 import { type BarChart, barChart } from '../../web/bar-chart.ts'
 import { BYTE_ORDER_MARK, CSV_TYPE, csvLine } from '../../web/csv.ts'
+import { refuseQuery } from '../../web/forms/forms.ts'
 import { listUrl } from '../../web/lists.ts'
+import { dayFault } from '../../web/periods/day-fault.ts'
 import { OVERVIEW_DAYS } from '../apps/apps.ts'
 import { navFor } from '../apps/area.ts'
 import { type OwnedRequest, pathOf } from '../rights/owned.ts'
@@ -42,6 +45,10 @@ declare module '../../web/views.ts' {
       pointsChart: BarChart
       address: string
       fileUrl: string
+      /** The days in the fields of the form. */
+      asked: { from?: string | undefined; until?: string | undefined }
+      /** Whether the address asks for days that no figure can be of. */
+      isRefused: boolean
     }
   }
 }
@@ -51,7 +58,7 @@ const PRODUCTS_SHOWN = 10
 const PRODUCTS_IN_FILE = 10_000
 
 const day = z.iso.date().optional().catch(undefined)
-/** Unreadable parameters show the default range. */
+/** An unreadable number of days shows the default range. */
 const Asked = z.object({
   days: z.coerce
     .number()
@@ -69,6 +76,8 @@ export function statisticsPage(app: FastifyInstance, deps: Core, queue: FairQueu
   app.get(PATH, async (request: OwnedRequest, reply) => {
     const { user } = sessionOf(request)
     const owned = await getPermitted(deps.db, request.params.payment_id, user.id, 'orders.read')
+    const fault = dayFault(request)
+    if (fault !== undefined) refuseQuery(request, { '': fault })
     const [nav, { range, days }] = await Promise.all([
       navFor(deps, request, owned),
       askedRange(deps, request.query),
@@ -83,7 +92,7 @@ export function statisticsPage(app: FastifyInstance, deps: Core, queue: FairQueu
       owned,
       nav,
       range,
-      days,
+      days: fault === undefined ? days : undefined,
       ranges: RANGES,
       periods,
       products,
@@ -96,12 +105,16 @@ export function statisticsPage(app: FastifyInstance, deps: Core, queue: FairQueu
       ),
       address,
       fileUrl: listUrl(`${address}/products.csv`, { from: range.from, until: range.until }),
+      asked: fault === undefined ? range : Asked.parse(request.query),
+      isRefused: fault !== undefined,
     })
   })
 
   app.get(`${PATH}/products.csv`, async (request: OwnedRequest, reply) => {
     const { user } = sessionOf(request)
     const { id, payment_id } = await getPermitted(deps.db, request.params.payment_id, user.id, 'orders.read')
+    const fault = dayFault(request)
+    if (fault !== undefined) throw new AppError('invalid_form', fault)
     const { range } = await askedRange(deps, request.query)
     await deps.limits.hit('order_files', user.id.toString())
     const asked = { now: deps.clock(), products_max: PRODUCTS_IN_FILE }
