@@ -127,7 +127,9 @@ export async function teamLinkPages(app: FastifyInstance, deps: Core): Promise<v
     )
     // The page shows the form as it was typed, with the moment of the other change.
     if (!isSaved) throw new FormRefused({ '': l.changedMeanwhile }, 'conflict')
-    return reply.done(addressOf(request, link.slug), { text: l.saved })
+    return reply.done(addressOf(request, link.slug), {
+      text: savedText(request, link, await shownLink(request, deps, owned)),
+    })
   })
 
   for (const change of ['publish', 'pause', 'resume', 'end'] as const) changeForm(app, deps, change)
@@ -247,6 +249,21 @@ async function shownLink(request: OwnedRequest, deps: Core, { id }: Permitted): 
   const { slug } = (request as LinkOfRequest).params
   const link = await getLinkOf(deps.db, id, slug, deps.clock())
   return { ...link, url: linkUrl(deps, slug) }
+}
+
+/** Says what a saved link does now that it did not before. */
+function savedText(
+  { locale }: OwnedRequest,
+  before: ShownLink,
+  { shown, left, ...after }: ShownLink,
+): string {
+  const { teamLinks: l } = locale.t
+  if (before.shown === 'sold_out' && shown === 'on_sale' && left !== null)
+    return l.sellsAgain(locale.points(left))
+  const isNewPrice = (['amount', 'amount_min', 'amount_max'] as const).some(
+    (price) => before[price] !== after[price],
+  )
+  return isNewPrice ? l.savedPrice : l.saved
 }
 
 function ifMissing(error: unknown): undefined {

@@ -66,10 +66,15 @@ export const teamLinks = {
     en: 'This link does not exist. Its draft may have been deleted.',
     zh: '该链接不存在，草稿可能已被删除。',
   },
-  saved: {
+  saved: { en: 'Saved.', zh: '已保存。' },
+  savedPrice: {
     en: 'Saved. Orders that were placed before keep their price.',
     zh: '已保存。此前的订单价格不变。',
   },
+  sellsAgain: (left: string) => ({
+    en: `Saved. The link sells again: ${left} left.`,
+    zh: `已保存，恢复销售，还剩 ${left} 件。`,
+  }),
   changedMeanwhile: {
     en: 'The link was changed after you opened this page. Your fields are as you typed them: compare them with the page of the link, and save again.',
     zh: '你打开此页面后，链接已被更改。下面是你填写的内容，请与链接页面核对后再次保存。',

@@ -197,7 +197,22 @@ describe('the form of a link', () => {
     })
     const fields = untouchedFields(late.body, address)
     expect((await owner.post(address, { ...fields, amount: '98' })).status).toBe(303)
+    expect(textOf((await owner.get(address)).body)).toContain(l.savedPrice)
     expect(await rowOf(test, 'links', { slug: link.slug })).toMatchObject({ amount: 98n, title: 'Late cats' })
+  })
+
+  it('says that a sold-out link sells again, and speaks of prices only when one changed', async () => {
+    const link = await makeLink(test, merchant, { stock: 1 })
+    await buyAt(test.deps, link, alice)
+    const address = `${LINKS}/${link.slug}`
+    const saved = async (fields: Record<string, string>) => {
+      const typed = untouchedFields((await owner.get(address)).body, address)
+      expect((await owner.post(address, { ...typed, ...fields })).status).toBe(303)
+      return textOf((await owner.get(address)).body)
+    }
+    expect(await saved({ stock: '5' })).toContain(l.sellsAgain('4'))
+    const titled = await saved({ title: 'Other title' })
+    expect([titled.includes(l.saved), titled.includes(l.savedPrice)]).toEqual([true, false])
   })
 
   it('keeps the kind of delivery that a link has sold, and changes no receipt', async () => {
