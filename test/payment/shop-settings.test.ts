@@ -272,7 +272,7 @@ it('a new notification address needs a recent sign-in, the same one does not', a
 /** spec/payment-api 6.2. */
 describe('a test application', () => {
   const pageOf = ({ payment_id }: { payment_id: string }) => `/payment/applications/${payment_id}/go-live`
-  const kept = ['name', 'notify_url', 'homepage', 'exchange_rate', 'order_minutes'] as const
+  const kept = ['notify_url', 'homepage', 'exchange_rate', 'order_minutes'] as const
 
   it('becomes live with its settings and other keys, once', async () => {
     const tester = await makeMerchant(test, { isTest: true })
@@ -286,19 +286,21 @@ describe('a test application', () => {
     for (const text of ['https://tea.example/notify', '7.5']) expect(shown.body).toContain(text)
     expect((await client.submit(shown, page, { callback_url: 'nonsense' })).status).toBe(400)
     const callback_url = 'https://tea.example/paid'
-    expect((await client.submit(shown, page, { callback_url })).status).toBe(303)
+    expect((await client.submit(shown, page, { name: 'Tea for all', callback_url })).status).toBe(303)
     const test_row = await rowOf(test, 'payment_apps', { id: tester.id })
     const live = await rowOf(test, 'payment_apps', { id: test_row.live_app_id! })
-    expect(live).toMatchObject({ book: 'live', status: 'pending', callback_url })
+    expect(live).toMatchObject({ book: 'live', status: 'pending', name: 'Tea for all', callback_url })
     for (const name of kept) expect([name, live[name]]).toEqual([name, test_row[name]])
     expect(await rowsOf(test, 'payment_app_keys', { app_id: live.id })).toHaveLength(2)
     const going = await goingLiveOf(test.db, tester.payment_id, tester.owner.id)
     // Its overview is no callback for the live one, so nothing is left to copy.
-    expect(going).toMatchObject({ hasOwnCallback: false, differing: [] })
+    expect(going).toMatchObject({ hasOwnCallback: false, differing: ['name'] })
     const actor = { user_id: tester.owner.id, ip: '127.0.0.1' }
-    await expect(applyFromTest(test.deps, going, callback_url, actor)).rejects.toMatchObject({
-      code: 'conflict',
-    })
+    await expect(applyFromTest(test.deps, going, { name: 'Tea', callback_url }, actor)).rejects.toMatchObject(
+      {
+        code: 'conflict',
+      },
+    )
     expect(await rowsOf(test, 'payment_apps', { applicant_id: tester.owner.id })).toHaveLength(2)
   })
 

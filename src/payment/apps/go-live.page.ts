@@ -36,7 +36,9 @@ declare module '../../web/views.ts' {
 /** GET and POST …/go-live. */
 export function goLivePages(app: FastifyInstance, deps: Core): void {
   const askFreshSignIn = requireFreshSignIn(deps)
-  const form = paymentAppForm(deps.config.production).pick({ callback_url: true })
+  const form = paymentAppForm(deps.config.production)
+    .pick({ name: true, callback_url: true })
+    .partial({ name: true })
   const goingOf = (request: OwnedRequest) =>
     goingLiveOf(deps.db, request.params.payment_id, actorOf(request).user_id)
 
@@ -58,12 +60,12 @@ export function goLivePages(app: FastifyInstance, deps: Core): void {
 
   app.post(`${APPLICATION}/go-live`, slow, async (request: OwnedRequest, reply) => {
     const going = await goingOf(request)
-    const { callback_url } = readForm(request, form, wordsOf(request))
+    const { name = going.settings.name, callback_url } = readForm(request, form, wordsOf(request))
     const { goLive, paymentApps } = request.locale.t
     if (going.live === undefined) {
       await deps.limits.hit('key_pairs', actorOf(request).user_id.toString())
-      const credentials = await applyFromTest(deps, going, callback_url, actorOf(request))
-      return showMade(reply, deps, credentials, paymentApps.made.live(going.settings.name))
+      const credentials = await applyFromTest(deps, going, { name, callback_url }, actorOf(request))
+      return showMade(reply, deps, credentials, paymentApps.made.live(name))
     }
     // The copy may change where payers return and which servers may call.
     await askFreshSignIn(request, reply)

@@ -48,7 +48,7 @@ export const goLive = {
     },
   },
   see: { en: 'What carries over', zh: '查看沿用的内容' },
-  toLive: { en: 'The live application', zh: '正式应用' },
+  toLive: { en: 'Open the live application', zh: '打开正式应用' },
   lead: {
     none: {
       en: 'You apply for a live application with the settings below. An administrator reviews it; until then it takes no payments.',

@@ -86,16 +86,16 @@ export async function goingLiveOf(db: Db, payment_id: string, user_id: bigint): 
 }
 
 /**
- * Applies for the live application of a test one, with its settings. Throws what applyForPaymentApp throws, and conflict if the
+ * Applies for the live application of a test one, with its settings and the name that buyers will read. Throws what applyForPaymentApp throws, and conflict if the
  * test application has a live one already.
  */
 export async function applyFromTest(
   deps: Core,
   { id, settings }: GoingLive,
-  callback_url: string,
+  { name, callback_url }: { name: string; callback_url: string },
   { user_id }: Actor,
 ): Promise<PaymentAppCredentials> {
-  const { name, description } = settings
+  const { description } = settings
   return applyForPaymentApp(
     deps,
     { applicant_id: user_id, name, description, callback_url },
