@@ -148,7 +148,7 @@ export const abuse = {
     zh: `不足 ${least} ${POINTS}的往来未列入。`,
   }),
   floorLink: { en: 'Change', zh: '修改' },
-  mark: { en: 'Mark', zh: '标为已看' },
+  mark: { en: 'Mark as looked at', zh: '标为已看' },
   look: { en: 'Mark as looked at', zh: '标记为已查看' },
   note: { en: 'Note', zh: '备注' },
   noteHint: { en: 'For other administrators.', zh: '其他管理员可见。' },
