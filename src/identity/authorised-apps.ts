@@ -54,7 +54,7 @@ export async function authorisedApps(db: Db, user_id: bigint) {
     .execute()
 }
 
-/** Returns the newest sign-ins to applications. Address and device are known while the session exists. */
+/** Returns the newest sign-ins to applications, in the order of their times, the newest first. Address and device are known while the session exists. */
 export async function signInsOf(db: Db, user_id: bigint, now: Date) {
   return db
     .selectFrom('grants as family')
@@ -69,6 +69,7 @@ export async function signInsOf(db: Db, user_id: bigint, now: Date) {
         .$castTo<boolean>()
         .as('has_ended'),
     )
+    .orderBy('family.created_at', 'desc')
     .orderBy('family.id', 'desc')
     .limit(SIGN_INS_MAX)
     .execute()

@@ -86,6 +86,7 @@ export const common = {
   fullStop: { en: '.', zh: '。' },
   reason: { en: 'Reason', zh: '理由' },
   copy: { en: 'Copy', zh: '复制' },
+  download: { en: 'Download', zh: '下载' },
   copied: { en: 'Copied', zh: '已复制' },
   show: { en: 'Show', zh: '显示' },
   hide: { en: 'Hide', zh: '隐藏' },

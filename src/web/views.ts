@@ -87,6 +87,8 @@ export interface PartData {
     /** Tags by which other sites preview the page, by name. */
     tags?: [name: string, content: string][]
     isTest?: boolean
+    /** Its form says at each field what is wrong, so the page does not say it at its top, too. */
+    marksFields?: boolean
     /** What each sheet of its print has at the foot, beside the number of the sheet. */
     foot?: string
     /** A page that reports a failure. It belongs to no place of the bar. */

@@ -384,7 +384,9 @@ describe('the step after the password', () => {
       .transaction()
       .execute((tx) => issueLink(tx, { user_id: person.id, purpose: 'recover_password', email, expires_at }))
     const new_password = 'a new one after the recovery'
-    expect(await recoverPassword(test.deps, { token, new_password, ip: '127.0.0.1' })).toBe('/')
+    expect(await recoverPassword(test.deps, { token, new_password, ip: '127.0.0.1' })).toMatchObject({
+      return_to: '/',
+    })
     const { client: fresh, page } = await passPassword({ ...person, password: new_password })
     const credential = authenticator.get(optionsOn(page, SECOND_STEP))
     expect((await answer(fresh, page, SECOND_STEP, credential)).location).toBe('/')

@@ -132,6 +132,7 @@ it('reports a taken name and a refused password together, and counts the look-up
     expect(status).toBe(400)
     expect(body).toContain(r.taken)
     expect(body).toContain(why)
+    expect(body).not.toContain(messages.en.forms.correct)
   }
   const counted = await rowsOf(test, 'limit_counters', { scope: 'registrations', key: '203.0.113.7' }, [
     'count',

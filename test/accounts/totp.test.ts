@@ -149,6 +149,8 @@ describe('setting up', () => {
     const on = await client.submit(wrong, PAGE, { code: codeNow(secret).replace(/.../, '$& ') })
     expect(on.status).toBe(200)
     expect(new Set(codesOn(on)).size).toBe(10)
+    const [, file = ''] = /download="recovery-codes.txt" href="data:[^,]*,([^"]*)"/.exec(on.body) ?? []
+    for (const code of codesOn(on)) expect(decodeURIComponent(file)).toContain(code)
     expect(codesOn(on)[0]).toMatch(/^[a-z0-9]{4}(-[a-z0-9]{4}){3}$/)
     const factor = await factorOf(alice)
     expect(factor!.secret_encrypted!.toString('latin1')).not.toContain(secret)

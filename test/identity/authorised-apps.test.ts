@@ -1,4 +1,5 @@
 /** /account/applications: the applications that a member has allowed, and their revocation. spec/registry 3.2. */
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { revokeAuthorisation } from '../../src/identity/authorised-apps.ts'
 import { makePerson } from '../harness/cast.ts'
@@ -48,6 +49,17 @@ describe('the list', () => {
     expect((await other.get(PATH)).body).not.toContain('Club')
     expect((await client.get('/account/profile')).body).toContain(`href="${PATH}"`)
     expect((await browser(test).get(PATH)).status).toBe(303)
+  })
+
+  it('lists the sign-ins by their times, the newest first', async () => {
+    const person = await makePerson(test)
+    const client = await person.signIn()
+    const parties = [await makeParty(test, { name: 'Earlier' }), await makeParty(test, { name: 'Later' })]
+    for (const party of parties) await obtainTokens(test, client, party)
+    await sql`update grants set created_at = created_at + interval '1 minute'
+      where app_id = (select id from oauth_apps where client_id = ${parties[0]!.client_id})`.execute(test.db)
+    const [, log = ''] = (await client.get(PATH)).body.split(`${t.authorised.signIns}</h2>`)
+    expect(log.match(/<bdi>(?:Earlier|Later)/g)).toEqual(['<bdi>Earlier', '<bdi>Later'])
   })
 
   it('says of applications whose sign-ins are over that none is signed in', async () => {

@@ -228,7 +228,7 @@ describe('a session that ends', () => {
         .transaction()
         .execute((tx) => issueLink(tx, { user_id, purpose: 'recover_password', email, expires_at }))
       const recovery = { token, new_password: 'another long one', ip: '127.0.0.1' }
-      expect(await recoverPassword(test.deps, recovery)).toBe('/')
+      expect(await recoverPassword(test.deps, recovery)).toMatchObject({ return_to: '/' })
     },
     'by a password that is changed in another browser': async ({ person }) => {
       const other = await person.signIn()

@@ -105,7 +105,7 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
     consents.lookUpAgain,
   ]
   /** The same of an application that could create others in the member's name. */
-  const seesAndMay = [...sees.slice(0, -1), consents.couldRegister, ...sees.slice(-1)]
+  const seesAndMay = [...sees, consents.may, consents.couldRegister]
   /** What no application gets, and the answers. */
   const end = [
     c.never + (language === 'en' ? ' ' : '') + line(c.revoke, common.authorisedApps + common.fullStop),
@@ -117,6 +117,7 @@ describe.each(['en', 'zh-CN'] as const)('the consent page in %s', (language) => 
     client_id,
     'scope',
     scope,
+    c.everySignIn,
   ]
 
   it('of a reviewed application says nothing that frightens', async () => {

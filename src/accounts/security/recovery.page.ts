@@ -33,6 +33,8 @@ type MessageData = {
   /** The path that the sign-in of its button returns to, and what waits there. */
   back?: string
   nextStep?: NextStep | undefined
+  /** The name that the sign-in of its button has filled in. */
+  username?: string
 }
 
 declare module '../../web/views.ts' {
@@ -98,10 +100,11 @@ export async function recoveryRoutes(app: FastifyInstance, deps: Core): Promise<
     const { token, new_password } = readForm(request, PasswordForm, words)
     const { ip, locale } = request
     const by = { ip, agent: agentOf(request), language: locale.language }
-    const back = await recoverPassword(deps, { token: asToken(token), new_password, ...by })
-    if (back === undefined) return showDeadLink(reply)
+    const recovered = await recoverPassword(deps, { token: asToken(token), new_password, ...by })
+    if (recovered === undefined) return showDeadLink(reply)
+    const { return_to: back, username } = recovered
     const nextStep = await nextStepOf(app, back)
-    return reply.page('accounts/security/message', { message: 'passwordSet', back, nextStep })
+    return reply.page('accounts/security/message', { message: 'passwordSet', back, nextStep, username })
   })
 }
 

@@ -36,16 +36,17 @@ type NewPassword = { token: string; new_password: string; ip: string; agent?: st
 
 /**
  * Sets a new password with a link and ends all sessions. Tokens of applications and the second factor stay. Returns the path that
- * the link leads on to, or undefined when it is used or expired, or the account has another address now.
+ * the link leads on to and the username, or undefined when it is used or expired, or the account has another address now.
  */
 export async function recoverPassword(
   deps: Core,
   { token, new_password, ...by }: NewPassword,
-): Promise<string | undefined> {
+): Promise<{ return_to: string; username: string } | undefined> {
   const now = deps.clock()
   const purpose = 'recover_password'
   // Checked before the expensive hash. claimLink decides.
-  if ((await findLink(deps.db, { token, purpose, now })) === undefined) return undefined
+  const found = await findLink(deps.db, { token, purpose, now })
+  if (found === undefined) return undefined
   const password_hash = await hashPassword(new_password)
   return deps.db.transaction().execute(async (tx) => {
     const link = await claimLink(tx, { token, purpose, now })
@@ -63,7 +64,7 @@ export async function recoverPassword(
     await endLinks(tx, { user_id, purpose, now })
     await endSessionsOf(tx, deps, user_id)
     await recordSecurityEvent(tx, deps, { event: 'password.recovered', user_id, actor_id: user_id, ...by })
-    return return_to
+    return { return_to, username: found.username }
   })
 }
 

@@ -21,6 +21,9 @@ declare module '../../web/views.ts' {
       others: typeof OTHERS
     }
   }
+  interface PartData {
+    'accounts/session/end-others': { others: typeof OTHERS }
+  }
 }
 
 /** GET /account/sessions and POST /account/sessions/end, in a scope with requireUser. */

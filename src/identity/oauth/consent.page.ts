@@ -38,10 +38,11 @@ declare module '../../web/views.ts' {
     'identity/oauth/consent-notes': Pick<ConsentFacts, 'app'> & { isJoint?: boolean }
     'identity/oauth/consent-destination': { redirect: ConsentRedirect }
     'identity/oauth/consent-sees': Pick<ConsentFacts, 'user' | 'customGroups' | 'listsApps'> &
-      Partial<Pick<ConsentFacts, 'couldRegister' | 'isSilenced'>> & { isJoint?: boolean }
+      Partial<Pick<ConsentFacts, 'isSilenced'>>
     'identity/oauth/consent-may': {
       user: ConsentFacts['user']
       scopes: string[]
+      couldRegister?: boolean
       resource?: Pick<Resource, 'name' | 'uri'> | undefined
     }
   }

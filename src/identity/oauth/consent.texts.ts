@@ -34,6 +34,16 @@ export const consent = {
     en: `It cannot see your password, ${POINTS} or activity elsewhere, nor pay for you.`,
     zh: `它看不到你的密码、${POINTS}和在其他应用的活动，也不能替你付款。`,
   },
+  /** The same beside a request for charges. */
+  neverBesides: {
+    en: `It cannot see your password, ${POINTS} or activity elsewhere.`,
+    zh: `它看不到你的密码、${POINTS}和在其他应用的活动。`,
+  },
+  /** Explains the email and the groups beside a scope that names neither. */
+  everySignIn: {
+    en: 'Every sign-in gives identity, email and groups, whatever the scope.',
+    zh: '无论 scope 如何，每次登录都会提供身份、邮箱和用户组。',
+  },
   useAt: (app: string, host: string) => ({
     en: `Use this access at ${app} (${host}), which learns your member number and username`,
     zh: `将访问权限用于 ${app}（${host}），后者会获知你的成员编号和用户名`,
@@ -92,14 +102,14 @@ export const consents = {
   picture: { en: 'picture', zh: '头像' },
   confirmed: { en: 'confirmed', zh: '已验证' },
   number: (id: string) => ({ en: `number\u00a0${id}`, zh: `编号 ${id}` }),
-  may: { en: 'It may also', zh: '它还可以' },
+  may: { en: 'It may do', zh: '它可以做' },
   lookUpAgain: {
     en: 'It may read this again for 30 days after sign-in',
     zh: '登录后 30 天内可再次读取',
   },
   registerApps: { en: 'Create and list applications in your name', zh: '以你的名义创建和查看应用' },
   /** The same of an application that has not asked for it. */
-  couldRegister: { en: 'It may create applications in your name', zh: '它可以用你的名义创建应用' },
+  couldRegister: { en: 'Create applications in your name', zh: '以你的名义创建应用' },
   silenced: { en: 'silenced at the forum', zh: '已被论坛禁言' },
   ownApps: { en: 'Which sign-in applications you have created', zh: '你创建了哪些登录应用' },
   listEveryApp: {

@@ -111,11 +111,7 @@ const link: Text = { en: 'Open the link', zh: '查看收款链接' }
 const mandate: Text = { en: 'Open the mandate', zh: '查看预授权' }
 
 export const alerts = {
-  lead: {
-    en: 'Most of these also come by email.',
-    zh: '其中多数也会发送到你的邮箱。',
-  },
-  /** The same without a confirmed address. */
+  /** For a member without a confirmed address. */
   noMail: { en: 'Confirm your email address to get these by email', zh: '验证邮箱后，也会发送邮件' },
   /** A sign-in in a new browser, below its name. */
   fromAddress: (ip: string) => ({ en: `From ${ip}`, zh: `来自 ${ip}` }),
@@ -131,7 +127,10 @@ export const alerts = {
     zh: '新浏览器登录、预授权扣款、审核结果和通知失败会显示在这里。',
   },
   unread: { en: 'New', zh: '新' },
-  markRead: { en: 'Mark all as read', zh: '全部标为已读' },
+  markRead: (n: number) => ({
+    en: n === 1 ? 'Mark as read' : `Mark all ${n} as read`,
+    zh: `全部标为已读（${n}）`,
+  }),
   read: (n: number) => ({
     en:
       n === 0

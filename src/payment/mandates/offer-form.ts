@@ -30,8 +30,6 @@ declare module '../../web/views.ts' {
     >
     'payment/mandates/lower': Pick<OfferShown, 'mandate' | 'terms' | 'asked' | 'isLowered'> & {
       of: FormView
-      /** The member's balance, where no other part shows it. */
-      own?: Pick<OfferShown, 'balance' | 'month'>
     }
   }
 }
