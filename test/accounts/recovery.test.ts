@@ -273,7 +273,7 @@ describe('the link', () => {
     expect(link).not.toContain('txn_')
     expectOrder(await visitor.get(link!))
     const done = await setPassword(link!, 'remember this one')
-    expect(done.body).toContain(`href="/sign-in?return_to=${asked}"`)
+    expect(done.body).toContain(`href="/sign-in?return_to=${asked}&amp;login_hint=${member.username}"`)
     expectOrder(done)
     expect((await visitor.get(`${PAGE}?return_to=//evil.example`)).form(PAGE)).toMatchObject({
       return_to: '/',
