@@ -267,7 +267,9 @@ describe('the orders of an application', () => {
     const payPath = `/payment/pay/${transaction_id}`
     const payUrl = `data-copy="${test.deps.config.PAYMENT_PUBLIC_URL}${payPath}"`
     const orderPath = `${listOf(merchant)}/${transaction_id}`
-    expect((await owner.get(orderPath)).body).toContain(payUrl)
+    const open = (await owner.get(orderPath)).body
+    // The merchant sends the address of an order that waits, so it comes first.
+    expectInOrder(open, payUrl, messages.en.merchantOrders.shares)
     const toPay = await client.get(payPath)
     test.clock.advance(60_000)
     await client.submit(toPay, payPath)
