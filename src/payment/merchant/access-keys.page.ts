@@ -194,6 +194,13 @@ async function showKeys(request: OwnedRequest, reply: FastifyReply, deps: Core):
     terms: TERMS.map((days) => ({ days, until: dayIn(zone, new Date(now.getTime() + days * DAY_MS)) })),
     preset: DAYS_DEFAULT,
     nameLengthMax: NAME_LENGTH_MAX,
-    calls: firstCalls(deps.config.PAYMENT_PUBLIC_URL, MADE_UP),
+    calls: firstCalls(deps.config.PAYMENT_PUBLIC_URL, sampleOf(keys)),
   })
+}
+
+/** The commands of the page have the ID of the only key. */
+function sampleOf(keys: AccessKey[]): Parameters<typeof firstCalls>[1] {
+  const [only, ...others] = keys
+  if (only === undefined || others.length > 0) return MADE_UP
+  return { ...MADE_UP, client_id: only.public_id, scopes: only.scopes }
 }

@@ -62,6 +62,7 @@ it('makes a key and shows its secret once, with calls that use it', async () => 
   for (const again of [await owner.get(made.location!), await owner.get(page)])
     expect(again.body).not.toContain(secret)
   const listed = (await owner.get(page)).body
+  expect(textOf(listed)).toContain(`-u ${/<code>(ak_[a-z0-9]+)</.exec(listed)![1]}:…`)
   expect(listed).toContain(public_id)
   expect(listed).toContain(`<span class="tag warn">${a.scopes.transfers}</span>`)
   // Beside keys, the form is folded.
