@@ -170,7 +170,7 @@ export const forum = {
     zh: '打赏尚未开启，请在设置中开启。',
   },
   tipsSetting: { en: 'Settings of tips', zh: '打赏设置' },
-  lists: { en: 'Lists', zh: '名单' },
+  lists: { en: 'Member lists read from the forum', zh: '从论坛读取的成员名单' },
   listsText: {
     en: 'What the forum states of many members at once. A difference makes Tessera read the member.',
     zh: '论坛一次给出多名成员的状态；如有差异，会单独读取该成员。',
@@ -211,12 +211,12 @@ export const forum = {
   members: { en: 'Members', zh: '成员数' },
   due: { en: 'Out of date', zh: '待更新' },
   since: { en: 'since', zh: '始于' },
-  hinted: { en: 'Known to have changed', zh: '其中已知有变动' },
+  hinted: { en: 'Changed at the forum, not yet here', zh: '论坛已变动，本站待更新' },
   unchecked: { en: 'Never updated', zh: '从未更新' },
   failing: { en: 'Update failed', zh: '更新失败' },
   failures: { en: 'Failed updates', zh: '更新失败的成员' },
   again: { en: 'next attempt', zh: '重试时间' },
-  groups: { en: 'Groups', zh: '用户组' },
+  groups: { en: 'Groups that came from the forum', zh: '来自论坛的用户组' },
   aliases: { en: 'Change aliases', zh: '修改别名' },
   taken: {
     en: 'Not imported, because a local group has the name:',
