@@ -6,7 +6,8 @@ import { sql } from 'kysely'
 import type { Core } from '../core/core.ts'
 import type { Book } from '../database/tables/columns.ts'
 
-const ORDERS_MAX = 5
+/** So few that the page still begins with the wallet. The page of payments lists them all. */
+const ORDERS_MAX = 2
 /** The opened orders that are looked at. */
 const LOOKED_AT_MAX = 200
 const SESSIONS_MAX = 20
@@ -19,6 +20,8 @@ export type WaitingOrder = {
   book: Book
   app_name: string
   app_logo_url: string | null
+  /** Whom a tip pays. Null for every other order. */
+  author: string | null
 }
 
 /** Returns the orders that a member has opened and can still pay, the one that expires first at the beginning. */
@@ -27,7 +30,10 @@ export async function ordersToPay({ db, clock }: Core, user_id: bigint): Promise
     with seen as materialized (
       select order_id from order_views where user_id = ${user_id} order by order_id desc limit ${LOOKED_AT_MAX}
     )
-    select o.transaction_id, o.description, o.amount, o.expires_at, o.book, app.name as app_name, app.logo_url as app_logo_url
+    select o.transaction_id, o.description, o.amount, o.expires_at, o.book, app.name as app_name, app.logo_url as app_logo_url,
+      case when o.door = 'tip' then (
+        select author.username from tips join users as author on author.id = tips.to_user_id where tips.order_id = o.id
+      ) end as author
     from seen
     cross join lateral (select * from orders where id = seen.order_id limit 1) as o
     cross join lateral (select * from payment_apps where id = o.app_id limit 1) as app

@@ -31,6 +31,8 @@ const SHOWS_ITSELF: Record<string, string> = {
   '/payment/mandate/:mandate_id|:payment_id': 'the shop',
   '/payment/mandate/:mandate_id|:payment_id/refuse': 'the shop',
   '/payment/pay/:transaction_id|:payment_id': 'the shop, or the receipt',
+  '/payment/pay/:transaction_id|:payment_id/leave':
+    'the post, or the order that was paid or has ended before',
   '/payment/pay/:transaction_id|:payment_id/test': 'the shop, or the order as the tester wanted it',
 }
 

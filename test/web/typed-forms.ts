@@ -370,6 +370,7 @@ export const BUTTONS = [
   '/payment/pay/:transaction_id|:payment_id',
   '/payment/pay/:transaction_id|:payment_id/test',
   '/payment/pay/:transaction_id|:payment_id/tell',
+  '/payment/pay/:transaction_id|:payment_id/leave',
   '/payment/applications/:payment_id/developers/return',
   '/payment/applications/:payment_id/end-overlap',
   '/admin/links/:slug/allow',

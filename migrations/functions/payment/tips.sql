@@ -133,7 +133,7 @@ begin
     least(p_expires_at, p_now + v_app.order_minutes * interval '1 minute'), p_now, p_now
   )
   returning id into v_id;
-  insert into tips (order_id, to_user_id, post_path) values (v_id, p_to_id, p_post_path);
+  insert into tips (order_id, from_user_id, to_user_id, post_path) values (v_id, p_from_id, p_to_id, p_post_path);
   return query select 'placed';
 end
 $$;

@@ -128,8 +128,15 @@ type RefundRequestsTable = {
   created_at: CreatedAt
 }
 
-/** Whom the order of a tip pays. The database function place_tip writes it; it never changes. */
-type TipsTable = { order_id: bigint; to_user_id: bigint; post_path: Nullable<string>; created_at: CreatedAt }
+/** Who gives a tip, and whom its order pays. The database function place_tip writes it; it never changes. */
+type TipsTable = {
+  order_id: bigint
+  /** Null for a tip that was placed before the column was there. */
+  from_user_id: Nullable<bigint>
+  to_user_id: bigint
+  post_path: Nullable<string>
+  created_at: CreatedAt
+}
 
 /** The tips of a member on a day, which pay_orders counts. */
 type TipDaysTable = {

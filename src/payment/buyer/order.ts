@@ -95,6 +95,7 @@ async function loadOrders(db: Db, transaction_ids: string[], now: Date) {
       'sale.name as said_name',
       'sale.message as said_message',
       'tip.post_path',
+      'tip.from_user_id',
       'author.username as author_username',
       'author.avatar_url as author_avatar_url',
       'author.trust_level as author_trust_level',
@@ -123,6 +124,11 @@ function withTitle(deps: PaymentDeps, order: StoredOrder): LoadedOrder {
 /** Whether the order exists for this reader. That of a link is its buyer's alone. spec/links 2.2. */
 export function isFor({ for_user_id }: LoadedOrder, reader_id: bigint): boolean {
   return for_user_id === null || for_user_id === reader_id
+}
+
+/** Whether the reader placed the order on this site, so that leaving ends it. An order of a shop stays payable. spec/points 3.1. */
+export function isPlacedBy({ for_user_id, from_user_id }: LoadedOrder, reader_id: bigint): boolean {
+  return (for_user_id ?? from_user_id) === reader_id
 }
 
 /** Whether the payer returns to a shop with a signed link. Links and tips have no shop that waits for it. */

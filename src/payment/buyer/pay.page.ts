@@ -16,7 +16,7 @@ import { removeMessage } from '../links/messages.ts'
 import { pictureOf } from '../links/pictures.ts'
 import { publicIdOf } from '../mandates/mandates.ts'
 import type { PaymentDeps } from '../notifications/worker.ts'
-import { payUrl, RETURNS } from '../orders/orders.ts'
+import { leaveOrder, payUrl, RETURNS } from '../orders/orders.ts'
 import type { Judged, Pay, PayOutcome } from '../orders/pay.ts'
 import { refundRequestsOf } from '../orders/refund-requests.ts'
 import { refundsOf } from '../orders/refunds.ts'
@@ -25,6 +25,7 @@ import { TRANSACTION_ID } from '../wire-fields/fields.ts'
 import {
   hasReturn,
   isFor,
+  isPlacedBy,
   type LoadedOrder,
   makeOrderPages,
   type OrderPages,
@@ -72,6 +73,8 @@ declare module '../../web/views.ts' {
       /** Of a tip: the points that the author receives after the fee. */
       authorGets: bigint | undefined
       balance: bigint
+      /** Whether leaving the page ends the order. */
+      endsByLeaving: boolean
       frozenReason: string | null
       now: Date
       countdownSeconds: number
@@ -128,7 +131,7 @@ declare module '../../web/views.ts' {
   }
 }
 
-/** GET and POST /payment/pay/:transaction_id, and below it …/return, …/state, …/qr.svg, …/tell and …/test. */
+/** GET and POST /payment/pay/:transaction_id, and below it …/return, …/state, …/qr.svg, …/leave, …/message, …/tell and …/test. */
 export function payPages(app: FastifyInstance, deps: PaymentDeps, payOrder: Pay): void {
   browserScope(app, deps)
   app.addHook('preHandler', requireUser)
@@ -230,6 +233,20 @@ function payAids(app: FastifyInstance, pages: OrderPages): void {
     return reply.header('cache-control', 'no-store').type('image/svg+xml').send(svg)
   })
 
+  // A member ends an order of a link or a tip by leaving it. A payment that came first leads to its receipt.
+  app.post('/payment/pay/:transaction_id/leave', async (request: PayRequest, reply) => {
+    const order = await getOrder(request, pages)
+    const { transaction_id } = order
+    const user_id = sessionOf(request).user.id
+    if (!isPlacedBy(order, user_id)) throw new AppError('not_found', 'There is no payment at this address')
+    const isLeft = await leaveOrder(deps, { transaction_id, user_id })
+    if (!isLeft) return reply.redirect(`/payment/pay/${transaction_id}`, 303)
+    const next = shopOf(deps, order)
+    // The post of a tip is at the forum, which shows no report.
+    if (!next.startsWith('/')) return reply.redirect(next, 303)
+    return reply.done(next, { text: request.locale.t.pay.left })
+  })
+
   app.post('/payment/pay/:transaction_id/message', async (request: PayRequest, reply) => {
     const { transaction_id } = await getOrder(request, pages)
     await removeMessage(deps.db, { user_id: sessionOf(request).user.id, transaction_id })
@@ -312,6 +329,7 @@ async function showOrder(
     shop: shopOf(deps, order),
     authorGets,
     balance: wallet.balance,
+    endsByLeaving: isPlacedBy(order, session.user.id),
     frozenReason: wallet.frozen_reason,
     now,
     countdownSeconds: minutesOf(order, settings) * 60 * COUNTDOWN_SHARE,
@@ -324,9 +342,10 @@ async function showOrder(
     testOutcomes: order.book === 'test' ? testOutcomes(order) : [],
   }
   const status = refused === undefined ? 200 : refused === 'paused' ? 503 : 409
+  const leaving = data.endsByLeaving && !data.shop.startsWith('/') && data.shop
   return reply.page('payment/buyer/pay', data, {
     status,
-    leavesSite: hasReturn(order) && (order.return_url ?? true),
+    leavesSite: hasReturn(order) ? (order.return_url ?? true) : leaving,
   })
 }
 

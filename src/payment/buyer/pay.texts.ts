@@ -110,6 +110,11 @@ export const pay = {
     en: `You need ${sum(formatted, amount).en.replace(' ', ' more ')}`,
     zh: `还差 ${sum(formatted, amount).zh}`,
   }),
+  /** Beside the way to earn points, which arrive later than the order ends. */
+  endsFirst: {
+    en: `New ${POINTS} arrive once a day, and this order ends before. Order again when you have enough.`,
+    zh: `新的${POINTS}每天到账一次，本订单会先到期。${POINTS}足够后可以重新下单。`,
+  },
   sources: { en: `Where ${POINTS} come from`, zh: `如何获得${POINTS}` },
   earnLink: { en: `Earn ${POINTS}`, zh: `去赚${POINTS}` },
   submit: (formatted: string, amount: bigint, isTest: boolean) => {
@@ -117,8 +122,10 @@ export const pay = {
     return { en: `Pay ${en}`, zh: `支付 ${zh}` }
   },
   payableUntil: { en: 'Pay by', zh: '付款截止' },
-  /** The way back cancels nothing: the order stays open. */
+  /** The way back leaves an order of a shop open. */
   cancel: (shop: string) => ({ en: `Back to ${shop} without paying`, zh: `不付款，返回 ${shop}` }),
+  /** After the act, where it has ended the order. */
+  left: { en: 'The order has ended. Nothing was charged.', zh: `订单已结束，没有扣除任何${POINTS}。` },
   cancelText: { en: 'Until then, the order waits under', zh: '到期之前，订单保留在' },
   details: { en: 'Order details', zh: '订单详情' },
   created: { en: 'Created', zh: '创建时间' },

@@ -53,6 +53,43 @@ export async function closeOrder(db: Db, id: bigint, now: Date): Promise<boolean
   return closed.numUpdatedRows > 0n
 }
 
+/**
+ * Expires an unpaid order of a link or a tip for the member who placed it. A payment at the same moment locks the same row, so exactly
+ * one of them ends it. The end is that of the placing, because the payment's clock may be earlier. Returns whether it was unpaid.
+ * spec/points 3.1.
+ */
+export async function leaveOrder(
+  { db, clock }: Pick<Core, 'db' | 'clock'>,
+  { transaction_id, user_id }: { transaction_id: string; user_id: bigint },
+): Promise<boolean> {
+  const left = await db
+    .updateTable('orders')
+    .set({ status: 'expired', expires_at: sql`orders.created_at`, updated_at: clock() })
+    .where('transaction_id', '=', transaction_id)
+    .where('status', '=', 'unpaid')
+    .where('frozen_at', 'is', null)
+    .where((eb) =>
+      eb.or([
+        eb.exists(
+          eb
+            .selectFrom('link_orders')
+            .whereRef('order_id', '=', 'orders.id')
+            .where('for_user_id', '=', user_id)
+            .select('order_id'),
+        ),
+        eb.exists(
+          eb
+            .selectFrom('tips')
+            .whereRef('order_id', '=', 'orders.id')
+            .where('from_user_id', '=', user_id)
+            .select('order_id'),
+        ),
+      ]),
+    )
+    .executeTakeFirst()
+  return left.numUpdatedRows > 0n
+}
+
 type OrderLook = { app_id: bigint; transaction_id: string }
 
 /** Makes the HMAC API's look-up of orders for this process. Look-ups at the same time share a statement. */

@@ -7,17 +7,59 @@ import { buyAt, details, makeLink, orderAt, ownerOf } from '../../harness/links.
 import { textOf } from '../../harness/markup.ts'
 import { makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
-import { refund } from '../../harness/orders.ts'
+import { placeOrder, refund } from '../../harness/orders.ts'
 import { rowsOf, setRows } from '../../harness/rows.ts'
 
 const l = messages.en.paymentLinks
 const p = messages.en.pay
 const test = await useTestApp()
+await setSetting(test, 'limit_links_created', '0')
 const merchant = await makeMerchant(test)
 const owner = ownerOf(merchant)
 const alice = await makePerson(test, { points: 1_000n })
 const bob = await makePerson(test, { points: 1_000n })
 const [client, other, visitor] = [await alice.signIn(), await bob.signIn(), browser(test)]
+
+describe('leaving the pay page of a link', () => {
+  it('ends the order at once, and only that of its buyer', async () => {
+    const link = await makeLink(test, merchant, { codes: ['the-only-one'] })
+    const path = `/payment/pay/${await orderAt(test.deps, link, alice)}`
+    const paying = await client.get(path)
+    const token = (await other.get('/account')).form('/sign-out')
+    expect((await other.post(`${path}/leave`, token)).status).toBe(404)
+    const left = await client.submit(paying, `${path}/leave`, {})
+    expect(left).toMatchObject({ status: 303, location: `/l/${link.slug}` })
+    expect(textOf((await client.get(`/l/${link.slug}`)).body)).toContain(p.left)
+    expect(textOf((await client.get(path)).body)).toContain(p.states.expired)
+    expect((await client.submit(paying, path, {})).status).toBe(409)
+    // The code is still there for another buyer.
+    expect((await buyAt(test.deps, link, bob)).outcome).toBe('paid')
+  })
+
+  it('makes room for another order of the member, and keeps a paid one', async () => {
+    const link = await makeLink(test, merchant, {})
+    const ids = []
+    for (let i = 0; i < 3; i += 1) ids.push(await orderAt(test.deps, link, alice))
+    expect(await orderAt(test.deps, link, alice)).toBe('too_many_open')
+    await client.submit(await client.get(`/payment/pay/${ids[0]}`), `/payment/pay/${ids[0]}/leave`, {})
+    expect(await orderAt(test.deps, link, alice)).toMatch(/^txn_/)
+    const path = `/payment/pay/${ids[1]}`
+    const paying = await client.get(path)
+    await client.submit(paying, path, {})
+    expect(await client.submit(paying, `${path}/leave`, {})).toMatchObject({ status: 303, location: path })
+    expect(await rowsOf(test, 'orders', { transaction_id: ids[1]! })).toMatchObject([{ status: 'paid' }])
+  })
+
+  it('is a link that leaves the order of a shop payable', async () => {
+    const order = await placeOrder(merchant, { amount: '5' })
+    const path = `/payment/pay/${order.transaction_id}`
+    const paying = await client.get(path)
+    expect(paying.body).not.toContain(`${path}/leave`)
+    const token = (await client.get('/account')).form('/sign-out')
+    expect((await client.post(`${path}/leave`, token)).status).toBe(404)
+    expect((await client.submit(paying, path, {})).status).toBe(303)
+  })
+})
 
 describe('the page of a link', () => {
   it('says before an order which points its reader lacks', async () => {

@@ -10,7 +10,7 @@ import { makeMerchant } from '../../harness/merchant.ts'
 import { messages } from '../../harness/messages.ts'
 import { refund } from '../../harness/orders.ts'
 import { rowOf, rowsOf, setRows } from '../../harness/rows.ts'
-import { beginTip, makeTipper, setAge, switchTips, tip } from '../../harness/tips.ts'
+import { beginTip, makeTipper, payTip, setAge, switchTips, tip } from '../../harness/tips.ts'
 
 const world = await useForumWorld()
 const { forum, test } = world
@@ -153,6 +153,33 @@ describe('the page of a tip', () => {
     expect(told).toContain(gift.subject)
     expect(told).toContain(gift.text)
     expect(textOf((await erin.client.get('/account/payments')).body)).toContain(account.tipTo(frank.username))
+  })
+
+  it('ends an unpaid tip at once when its giver leaves it, and is not there for other members', async () => {
+    const [erin, frank, grace] = [await joined(), await joined(0n), await joined()]
+    const sent = await erin.client.submit(await erin.client.get(pathTo(frank.member)), '/tip', {
+      choice: '10',
+    })
+    const path = sent.location!
+    const paying = await erin.client.get(path)
+    // The form leads to the post, at another origin.
+    expect(paying.headers['content-security-policy']).toMatch(`form-action 'self' https: ${forum.url}`)
+    const waiting = `${account.tipTo(frank.username)} `
+    expect(textOf((await erin.client.get('/')).body)).toContain(waiting)
+    expect((await grace.client.get(path)).body).not.toContain(`${path}/leave`)
+    const token = (await grace.client.get('/account')).form('/sign-out')
+    expect((await grace.client.post(`${path}/leave`, token)).status).toBe(404)
+    expect((await erin.client.post(`${path}/leave`, {})).status).toBe(403)
+    expect(await payTip(test.deps, await beginTip(test.deps, grace, frank), grace)).toBe('paid')
+
+    const left = await erin.client.submit(paying, `${path}/leave`, {})
+    expect(left).toMatchObject({ status: 303, location: `${forum.url}${POST}` })
+    expect(textOf((await erin.client.get('/')).body)).not.toContain(waiting)
+    expect(textOf((await erin.client.get(path)).body)).toContain(tips.states.expired)
+    expect((await erin.client.submit(paying, path, {})).status).toBe(409)
+    const again = await erin.client.submit(paying, `${path}/leave`, {})
+    expect(again).toMatchObject({ status: 303, location: path })
+    expect(await rowsOf(test, 'journal', { reference: path.split('/').at(-1)! })).toEqual([])
   })
 
   it('is one page for everyone who cannot receive, known or not, with status 200', async () => {

@@ -4,6 +4,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Core } from '../../../src/core/core.ts'
 import { balanceOf } from '../../../src/ledger/wallet.ts'
 import { setTermsWithin } from '../../../src/payment/apps/terms.ts'
+import { leaveOrder } from '../../../src/payment/orders/orders.ts'
 import { makePayOrder, type PayOutcome } from '../../../src/payment/orders/pay.ts'
 import { untilBlocked } from '../../harness/blocked.ts'
 import { expectSoundBooks } from '../../harness/books.ts'
@@ -126,6 +127,51 @@ describe('tips at once', () => {
     expect([count(outcomes, 'paid'), count(outcomes, 'daily_limit')]).toEqual([10, 10])
     await terms(null)
   })
+})
+
+describe('a tip that its giver leaves and pays at once', () => {
+  const leave = ({ transaction_id, payer_id: user_id }: Begun) =>
+    leaveOrder(elsewhere.deps, { transaction_id, user_id })
+
+  it('ends in exactly one of the two, whichever locks the order first', async () => {
+    const [erin, frank] = [await makeTipper(test), await makeTipper(test, { points: 0n })]
+    await setSetting(test, 'tip_pair_week_max', '100')
+    const begun = await Promise.all(
+      Array.from({ length: 20 }, async () => ({
+        transaction_id: await beginTip(deps, erin, frank),
+        payer_id: erin.id,
+        expected_amount: 10n,
+      })),
+    )
+    const ends = await Promise.all(begun.map((each, i) => Promise.all([payers[i % 2]!(each), leave(each)])))
+    for (const [paid, isLeft] of ends) expect([paid, isLeft]).toEqual([isLeft ? 'expired' : 'paid', isLeft])
+    const paid = BigInt(ends.filter(([outcome]) => outcome === 'paid').length)
+    expect(await balanceOf(db, erin.id)).toBe(10_000n - 10n * paid)
+    await setSetting(test, 'tip_pair_week_max', '5')
+  })
+
+  it.each([true, false])(
+    'waits for the order as the other does, and pays if it was first: %s',
+    async (isPaidFirst) => {
+      const [erin, frank] = [await makeTipper(test), await makeTipper(test)]
+      const transaction_id = await beginTip(deps, erin, frank)
+      const begun = { transaction_id, payer_id: erin.id, expected_amount: 10n }
+      let paying: Promise<PayOutcome> | undefined
+      let leaving: Promise<boolean> | undefined
+      await db.transaction().execute(async (tx) => {
+        await sql`select from orders where transaction_id = ${transaction_id} for no key update`.execute(tx)
+        if (isPaidFirst) paying = payers[0]!(begun)
+        else leaving = leave(begun)
+        await untilBlocked(tx)
+        paying ??= payers[0]!(begun)
+        leaving ??= leave(begun)
+        await untilBlocked(tx, 2)
+      })
+      const isLeft = await leaving
+      expect([await paying, isLeft]).toEqual([isLeft ? 'expired' : 'paid', isLeft])
+      expect(await rowsOf(test, 'journal', { reference: transaction_id })).toHaveLength(isLeft ? 0 : 1)
+    },
+  )
 })
 
 describe('an author who is barred', () => {
