@@ -230,9 +230,11 @@ function hindranceOf(
   return room.receivable < least.amount ? 'received' : undefined
 }
 
-/** Names the application of tips to those who sign in to give one. */
+/** Names the author to those who sign in to give a tip, and says who can give one. */
 async function describeTip(deps: Core, path: string): Promise<NextStep | undefined> {
-  if (!/^\/tip(?=[?#]|$)/.test(path) || (await deps.settings.read()).tips === 'off') return undefined
+  if (!/^\/tip(?=[?#]|$)/.test(path)) return undefined
+  const settings = await deps.settings.read()
+  if (settings.tips === 'off') return undefined
   const app = await findTipsApp(deps.db)
   if (app === undefined || deps.config.DISCOURSE_URL === undefined) return undefined
   const asked = Asked.parse(Object.fromEntries(new URL(path, 'http://here.invalid').searchParams))
@@ -240,6 +242,8 @@ async function describeTip(deps: Core, path: string): Promise<NextStep | undefin
     app: { name: app.name, logo_url: null },
     order: undefined,
     isForumTip: true,
+    author: (await authorOf(deps, asked))?.username,
+    levelMin: levelMinOf(settings, amountsIn(settings.tip_amounts)),
     isPayment: true,
     exit: exitOf(deps, asked),
   }

@@ -254,6 +254,10 @@ describe('the page of a tip', () => {
     const { location } = await browser(test).get(pathTo({ id: 1 }))
     const { body } = await browser(test).get(location!)
     expect(textOf(body)).toContain(signIn.toTip)
+    expect(textOf(body)).toContain(signIn.tipFrom(1))
+    const frank = await joined(0n)
+    const named = await browser(test).get((await browser(test).get(pathTo(frank.member))).location!)
+    expect(textOf(named.body)).toContain(signIn.toTipTo(frank.username))
     expect(body).toContain(`<a href="${forum.url}${POST}">${signIn.giveUpTip}</a>`)
   })
 
