@@ -168,7 +168,7 @@ export const FORMS: Record<string, TypedForm | TypedForm[]> = {
   ),
   '/payment/applications/:payment_id/go-live': merchant(
     ({ testApp }) => `/payment/applications/${testApp.payment_id}/go-live`,
-    { name: 'Market', callback_url: 'https://market.example.org/paid' },
+    { callback_url: 'https://market.example.org/paid' },
   ),
   '/payment/applications/:payment_id/test-trade': merchant(
     ({ testApp }) => `/payment/applications/${testApp.payment_id}/developers`,
