@@ -26,8 +26,6 @@ export type NextStep = {
   isTip?: boolean
   /** Whether it is a tip for the author of a forum post. The way back then leads to the forum. */
   isForumTip?: boolean
-  /** The username of that author, if the member is known here. */
-  author?: string | undefined
   /** The least trust level of members who give tips. */
   levelMin?: number | undefined
   isPayment: boolean

@@ -21,7 +21,6 @@ export const signIn = {
   toBuy: (goods: string) => ({ en: `Sign in to buy ${goods}`, zh: `登录后购买 ${goods}` }),
   toGive: (to: string) => ({ en: `Sign in to give to ${to}`, zh: `登录后支持 ${to}` }),
   toTip: { en: 'Sign in to give a tip', zh: '登录后打赏' },
-  toTipTo: (author: string) => ({ en: `Sign in to tip @${author}`, zh: `登录后打赏 @${author}` }),
   tipFrom: (level: number) => ({
     en: `For members of trust level ${level} and above.`,
     zh: `信任等级 ${level} 及以上可用。`,

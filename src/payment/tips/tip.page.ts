@@ -230,7 +230,7 @@ function hindranceOf(
   return room.receivable < least.amount ? 'received' : undefined
 }
 
-/** Names the author to those who sign in to give a tip, and says who can give one. */
+/** Says to those who sign in to give a tip who can give one. A visitor learns of no account of an author. */
 async function describeTip(deps: Core, path: string): Promise<NextStep | undefined> {
   if (!/^\/tip(?=[?#]|$)/.test(path)) return undefined
   const settings = await deps.settings.read()
@@ -242,7 +242,6 @@ async function describeTip(deps: Core, path: string): Promise<NextStep | undefin
     app: { name: app.name, logo_url: null },
     order: undefined,
     isForumTip: true,
-    author: (await authorOf(deps, asked))?.username,
     levelMin: levelMinOf(settings, amountsIn(settings.tip_amounts)),
     isPayment: true,
     exit: exitOf(deps, asked),
