@@ -4,6 +4,7 @@ import { judgeRound, type RoundStep } from '../../src/payment/merchant/round.ts'
 import { makePerson } from '../harness/cast.ts'
 import { freePort } from '../harness/free-port.ts'
 import { setSetting, useTestApp } from '../harness/harness.ts'
+import { makeLink, orderAt } from '../harness/links.ts'
 import { textOf } from '../harness/markup.ts'
 import { makeMerchant } from '../harness/merchant.ts'
 import { messages } from '../harness/messages.ts'
@@ -221,6 +222,21 @@ it('a live application shows the round of its newest order, or of the one that i
   const order = await browser.get(`${APPS}/${shop.payment_id}/orders/${first.transaction_id}`)
   expect(order.body).toContain(`${keys}?order=${first.transaction_id}#round`)
   expect(textOf(await shown(foreign.transaction_id))).toContain(t.notFound(foreign.transaction_id))
+})
+
+it('an order of a payment link needs no check, found by its number or the only kind', async () => {
+  const shop = await makeMerchant(test)
+  const browser = await shop.owner.signIn()
+  const shown = async (number = '') =>
+    textOf((await browser.get(`${APPS}/${shop.payment_id}/developers?order=${number}`)).body)
+  expect(await shown()).toContain(t.nothing)
+  const buyer = await makePerson(test)
+  const sale = await orderAt(test.deps, await makeLink(test, shop), buyer)
+  expect(await shown()).toContain(t.ofLink)
+  // An order that the shop placed has a round to check.
+  await placeOrder(shop)
+  expect(await shown()).toContain(t.verdicts.unpaid)
+  expect(await shown(sale)).toContain(t.ofLink)
 })
 
 describe('the verdict', () => {

@@ -11,12 +11,12 @@ import { payUrl } from '../orders/orders.ts'
 import type { PlaceOrder } from '../orders/place.ts'
 import { APPLICATION, actorOf, type OwnedRequest } from '../rights/owned.ts'
 import { callRefusal, isMerchantUrl } from '../wire-fields/addresses.ts'
-import { createTestOrder, type Round, roundOf, tryReturn } from './round.ts'
+import { checkRound, createTestOrder, type OF_LINK, type Round, tryReturn } from './round.ts'
 
 declare module '../../web/views.ts' {
   interface PartData {
     'payment/merchant/round': {
-      round: Round | undefined
+      round: Round | typeof OF_LINK | undefined
       /** The number of the order that was asked for. */
       asked: string | undefined
       owned: PageData['payment/apps/developers']['owned']
@@ -78,7 +78,7 @@ export function roundForms(app: FastifyInstance, deps: PaymentDeps, placeOrder: 
 export function roundPages(deps: PaymentDeps): RoundPages {
   const deliver = makeDeliver(deps, {})
   return {
-    show: ({ user_id }, owned, number) => roundOf(deps, owned, user_id, { number }),
+    show: ({ user_id }, owned, number) => checkRound(deps, owned, user_id, number),
     tryReturn: (actor, owned, number) => tryReturn(deps, deliver, owned, { ...actor, number }),
   }
 }

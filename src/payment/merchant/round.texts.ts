@@ -72,6 +72,10 @@ export const round = {
     zh: `此应用没有编号为 ${number} 的订单。可输入你的订单号、交易号或平台订单号。`,
   }),
   nothing: { en: 'There is no order yet.', zh: '还没有订单。' },
+  ofLink: {
+    en: 'Orders of payment links need no check: the buyer gets what was paid for at the receipt.',
+    zh: '收款链接的订单无需检查：买家在收据上即可拿到所购内容。',
+  },
   liveHint: {
     en: 'A test application creates an order for this check by one button.',
     zh: '测试应用可以一键创建用于检查的订单。',

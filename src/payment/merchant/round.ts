@@ -239,6 +239,31 @@ export async function roundOf(
   return { order, returnsTo, steps }
 }
 
+/** An order of a payment link. Its buyer gets the receipt, so it has no round. spec/links 3.4. */
+export const OF_LINK = 'link'
+
+/** Reads the round of one order, or that it is of a payment link. Without a number, an order that a shop placed comes first. */
+export async function checkRound(
+  core: Core,
+  app: Parameters<typeof roundOf>[1],
+  user_id: bigint,
+  number: string | undefined,
+): Promise<Round | typeof OF_LINK | undefined> {
+  const round = await roundOf(core, app, user_id, { number })
+  if (round !== undefined) return round
+  const named = number === undefined ? undefined : await withNumber(core.db, app.id, number)
+  if (named?.length === 0) return undefined
+  const ofLink = await core.db
+    .selectFrom('orders')
+    .where(rowsOfApp('orders', app.id))
+    .$if(named !== undefined, (orders) => orders.where('id', 'in', named!))
+    .where('door', '=', 'link')
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
+  return ofLink && OF_LINK
+}
+
 /**
  * Calls the address to which the buyer of the order returns, as their browser does after paying, and reads the round with what it
  * answered. Of an order that is not paid there is no signed return, so it is called without parameters. Throws forbidden, and
