@@ -112,15 +112,18 @@ export function linkForms<Request extends FastifyRequest>(
     const pair = { ...pairOf(own), owner_id: sessionOf(request).user.id }
     const { changes, proposed } = await previewLink(deps.db, pair)
     const { shopLink: l } = request.locale.t
+    const asked = differenceOf(changes)
+    const answers = ([proposed, proposed === 'payment' ? 'sign_in' : 'payment'] as const).map((value) => ({
+      value,
+      label: asked === 'logo' ? l.keepLogo[value] : l.keep[value](changes[value][value].before.name),
+      change: changes[value],
+    }))
     return reply.page('shops/faces', {
-      title: l.choose,
+      title: l.chooses[asked],
       lead: l.chooseLead,
       field: 'named_by',
-      answers: ([proposed, proposed === 'payment' ? 'sign_in' : 'payment'] as const).map((value) => ({
-        value,
-        label: l.keep[value](changes[value][value].before.name),
-        change: changes[value],
-      })),
+      // Where both answers do the same, there is nothing to choose.
+      answers: asked === 'nothing' ? answers.slice(0, 1) : answers,
       chosen: proposed,
       action: request.url,
       button: l.link,
@@ -177,6 +180,16 @@ export function linkForms<Request extends FastifyRequest>(
     return reply.done(backTo(own), { text: joinSentences([done.unlinked, ...kept]) })
   })
 }
+
+/** In what the two answers to a link differ. */
+function differenceOf({ sign_in, payment }: { [named_by in Kind]: Change }): keyof Words['chooses'] {
+  const [one, other] = [sign_in.payment.after, payment.payment.after]
+  const hasSameLogo = one.logo_url === other.logo_url
+  if (one.name !== other.name) return hasSameLogo ? 'name' : 'both'
+  return hasSameLogo ? 'nothing' : 'logo'
+}
+
+type Words = Locale['t']['shopLink']
 
 /** Whether an act changes the name or logo of an application. */
 function isChanged({ before, after }: { before: Face; after: Face }): boolean {

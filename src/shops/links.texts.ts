@@ -20,7 +20,13 @@ export const shopLink = {
     zh: '下一步选择保留哪个名称和图标，在此之前不会有任何更改。',
   },
   next: { en: 'Choose the name and logo', zh: '选择名称和图标' },
-  choose: { en: 'Which name and logo stay?', zh: '保留哪个名称和图标？' },
+  /** The question of the page, by what the two applications differ in. */
+  chooses: {
+    both: { en: 'Which name and logo stay?', zh: '保留哪个名称和图标？' },
+    name: { en: 'Which name stays?', zh: '保留哪个名称？' },
+    logo: { en: 'Which logo stays?', zh: '保留哪个图标？' },
+    nothing: { en: 'Link the two applications?', zh: '关联这两个应用？' },
+  },
   chooseLead: {
     en: 'Linked applications have one name and one logo. If you end the link later, you can give the earlier ones back.',
     zh: '关联的两个应用使用同一名称和图标。日后取消关联时，可以恢复原来的名称和图标。',
@@ -28,6 +34,10 @@ export const shopLink = {
   keep: {
     sign_in: (name: string) => ({ en: `“${name}”, of the sign-in application`, zh: `登录应用的“${name}”` }),
     payment: (name: string) => ({ en: `“${name}”, of the payment application`, zh: `收款应用的“${name}”` }),
+  },
+  keepLogo: {
+    sign_in: { en: 'That of the sign-in application', zh: '登录应用的图标' },
+    payment: { en: 'That of the payment application', zh: '收款应用的图标' },
   },
   kinds: {
     sign_in: { en: 'Sign-in application', zh: '登录应用' },

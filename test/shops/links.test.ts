@@ -107,6 +107,23 @@ describe('linking', () => {
     },
   )
 
+  it('asks only for what differs', async () => {
+    const pair = await makePair()
+    const owner = await pair.merchant.owner.signIn()
+    const asks = `${pagesOf(pair).signIn}/link?other=${pair.merchant.payment_id}`
+    const shown = async () => (await owner.get(asks)).body
+    await test.db
+      .updateTable('payment_apps')
+      .set({ name: 'Tea Club' })
+      .where('id', '=', pair.merchant.id)
+      .execute()
+    const faces = await facesOf(pair)
+    const isSame = (faces[0].logo_url ?? faces[1].logo_url) === (faces[1].logo_url ?? faces[0].logo_url)
+    expect(isSame).toBe(true)
+    const body = await shown()
+    expect([body.includes(t.chooses.nothing), body.includes('type="radio"')]).toEqual([true, false])
+  })
+
   it('offers only the owner’s own live applications that can be linked', async () => {
     const pair = await makePair()
     const [stranger, test_app] = [
