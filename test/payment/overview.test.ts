@@ -182,9 +182,12 @@ it('leads from a link without codes to its codes', async () => {
 it('says of the rate what it divides, and what it leaves out', async () => {
   test.clock.advance(40 * 60_000)
   await order('30', false)
+  // A few orders make no figures.
+  expect(await shown()).not.toContain(t.rate)
+  for (const amount of ['30', '30']) await order(amount, false)
   const text = await shown()
   expect(text).toContain(`${t.rate} 50.0% ${t.rateText('1', '2', 2)}`)
-  expect(text).toContain(`${t.newest.days} ${t.stillOpen('1', 1)}`)
+  expect(text).toContain(`${t.newest.days} ${t.stillOpen('3', 3)}`)
 })
 
 it('begins the day in the time zone of the site', async () => {
@@ -231,13 +234,14 @@ it('shows failed notifications before all else, and where they failed', async ()
     })
     .execute()
   const { body } = await owner.get(page)
-  const { order_id } = await rowOf(test, 'orders', { transaction_id: transaction_id! })
+  // The product is named first, the number second.
+  const { order_id, description } = await rowOf(test, 'orders', { transaction_id: transaction_id! })
   expect(textOf(body)).toContain(
-    `${t.paidUnconfirmed(order_id)} shop.example.org: ${t.status(502)} ${t.tries(6)}`,
+    `${t.paidUnconfirmed(description)} ${order_id} shop.example.org: ${t.status(502)} ${t.tries(6)}`,
   )
   expect(textOf(body)).toContain(t.noMoreTries)
   expect(body).toContain(`action="${page}/notifications/${transaction_id}/redeliver"`)
-  expect(body.indexOf(t.paidUnconfirmed(order_id))).toBeLessThan(body.indexOf(t.today))
+  expect(body.indexOf(t.paidUnconfirmed(description))).toBeLessThan(body.indexOf(t.today))
   expect(body).toContain('<b class="count warn">1</b>')
   const list = (await owner.get(`${page}/notifications`)).body
   const notifications = textOf(list)

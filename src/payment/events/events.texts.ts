@@ -98,7 +98,7 @@ export const events = {
     'mandate.revoked': { en: 'Mandate ended', zh: '预授权已结束' },
     'payout.finished': { en: 'Payout finished', zh: '批量付款已结束' },
     'payout.halted': { en: 'Payout halted', zh: '批量付款已暂停' },
-    'link.sold': { en: 'Sold by a payment link', zh: '收款链接已售出' },
-    'link.refunded': { en: 'Sale of a payment link refunded', zh: '收款链接的销售已退款' },
+    'link.sold': { en: 'Sold by a link', zh: '收款链接已售出' },
+    'link.refunded': { en: 'Sale of a link refunded', zh: '收款链接的销售已退款' },
   } satisfies Record<NotificationKind, Text>,
 } satisfies Texts

@@ -70,13 +70,13 @@ export const overview = {
   lastOrders: { en: 'Last orders', zh: '最近订单' },
   allOrders: { en: 'All orders', zh: '全部订单' },
   bestSellers: { en: 'Best sellers', zh: '热销商品' },
-  paidUnconfirmed: (order: string) => ({
-    en: `${order} is paid, but your shop has not confirmed it`,
-    zh: `${order} 已付款，但商店尚未确认`,
+  paidUnconfirmed: (what: string) => ({
+    en: `${what} is paid, but your shop has not confirmed it`,
+    zh: `${what} 已付款，但商店尚未确认`,
   }),
-  unconfirmed: (kind: string, order: string) => ({
-    en: `Your shop has not confirmed an event: ${kind}, ${order}`,
-    zh: `商店尚未确认事件：${kind}，${order}`,
+  unconfirmed: (what: string, kind: string) => ({
+    en: `${what}: your shop has not confirmed “${kind}”`,
+    zh: `${what}：商店尚未确认“${kind}”`,
   }),
   troubleText: (host: string, answer: string) => ({ en: `${host}: ${answer}`, zh: `${host}：${answer}` }),
   buyerWaits: (points: string) => ({
