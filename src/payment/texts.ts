@@ -12,7 +12,7 @@ import { mistakes } from './diagnosis/mistakes.texts.ts'
 import { signatures } from './diagnosis/signatures.texts.ts'
 import { events } from './events/events.texts.ts'
 import { refused } from './gateway/refused.texts.ts'
-import { paymentLinks } from './links/links.texts.ts'
+import { paymentLinks, receiptMail } from './links/links.texts.ts'
 import { teamLinks } from './links/team-links.texts.ts'
 import { mandateOffer } from './mandates/offer.texts.ts'
 import { ownMandates } from './mandates/own.texts.ts'
@@ -33,6 +33,7 @@ export const texts = {
   pay,
   payments,
   paymentLinks,
+  receiptMail,
   teamLinks,
   tips,
   mandateOffer,
