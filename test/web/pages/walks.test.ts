@@ -89,7 +89,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await page.getByRole('link', { name: t.common.wallet, exact: true }).click()
     await page.getByRole('main').getByRole('link', { name: t.lists.search, exact: true }).click()
     await page.getByRole('searchbox').fill(transaction_id)
-    await page.getByRole('button', { name: t.lists.find }).click()
+    await page.keyboard.press('Enter')
     await page.getByText('−15').waitFor()
     await page
       .getByRole('navigation', { name: t.common.shortMenu })
@@ -496,7 +496,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
       await way(t.lists.search).click()
       expect(await search.isVisible()).toBe(true)
       await way(t.paperStatement.title).click()
-      const closing = page.locator('.paper .stat', { hasText: t.paperStatement.closing })
+      const closing = page.locator('.paper .stat', { hasText: t.paperStatement.soFar })
       expect(await bottomOf(closing)).toBeLessThanOrEqual(PHONE.height)
       const period = page.getByRole('combobox', { name: t.periods.title })
       expect(await period.isVisible()).toBe(false)
@@ -532,7 +532,7 @@ describe.skipIf(isWithoutChromium)('a walk', () => {
     await page.emulateMedia({ media: 'print' })
     const last = page.locator('.paper tbody').last()
     expect(await last.locator('tr').count()).toBe(3)
-    expect(await last.textContent()).toContain(messages.en.paperStatement.closing)
+    expect(await last.textContent()).toContain(messages.en.paperStatement.soFar)
     const kept = [last, page.locator('.paper > footer')].map((part) =>
       part.evaluate((element) => {
         const { breakInside, breakBefore } = getComputedStyle(element)
