@@ -79,7 +79,12 @@ export function profilePages(app: FastifyInstance, deps: Core): void {
     const { user } = sessionOf(request)
     const { profile } = request.locale.t
     const is_shown = readForm(request, WalletForm).shows === 'on'
-    await showWalletAtForum(deps, { user_id: user.id, is_shown, ip: request.ip })
+    await choose(
+      deps,
+      { user_id: user.id, ip: request.ip },
+      { column: 'shows_wallet_at_forum', isOn: is_shown },
+      { action: 'account.forum_wallet', detail: { is_shown } },
+    )
     return reply.done(PROFILE, { text: is_shown ? profile.shownAtForum : profile.hiddenAtForum })
   })
 
@@ -87,7 +92,12 @@ export function profilePages(app: FastifyInstance, deps: Core): void {
     const { user } = sessionOf(request)
     const { profile } = request.locale.t
     const is_wanted = readForm(request, ReceiptsForm).mails === 'on'
-    await mailReceiptsTo(deps, { user_id: user.id, is_wanted, ip: request.ip })
+    await choose(
+      deps,
+      { user_id: user.id, ip: request.ip },
+      { column: 'mails_receipts', isOn: is_wanted },
+      { action: 'account.mails_receipts', detail: { is_wanted } },
+    )
     return reply.done(PROFILE, { text: is_wanted ? profile.receiptsMailed : profile.receiptsNotMailed })
   })
 
@@ -95,7 +105,12 @@ export function profilePages(app: FastifyInstance, deps: Core): void {
     const { user } = sessionOf(request)
     const { profile } = request.locale.t
     const accepts = readForm(request, TipsForm).accepts === 'on'
-    await acceptTips(deps, { user_id: user.id, accepts, ip: request.ip })
+    await choose(
+      deps,
+      { user_id: user.id, ip: request.ip },
+      { column: 'accepts_tips', isOn: accepts },
+      { action: 'account.accepts_tips', detail: { accepts } },
+    )
     return reply.done(PROFILE, { text: accepts ? profile.tipsAccepted : profile.tipsRefused })
   })
 
@@ -154,52 +169,6 @@ async function findAtForum(
   }
 }
 
-/** Lets the forum show the member's wallet, or not any more, and records a change. */
-async function showWalletAtForum(
-  { db, clock }: Core,
-  { user_id, is_shown, ip }: { user_id: bigint; is_shown: boolean; ip: string },
-): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    const { numUpdatedRows } = await tx
-      .updateTable('users')
-      .set({ shows_wallet_at_forum: is_shown, updated_at: clock() })
-      .where('id', '=', user_id)
-      .where('shows_wallet_at_forum', '<>', is_shown)
-      .executeTakeFirst()
-    if (numUpdatedRows === 0n) return
-    await recordAudit(tx, {
-      actor_id: user_id,
-      action: 'account.forum_wallet',
-      subject: `user:${user_id}`,
-      detail: { is_shown },
-      ip,
-    })
-  })
-}
-
-/** Lets other members give tips to a member, or not any more, and records a change. */
-async function acceptTips(
-  { db, clock }: Core,
-  { user_id, accepts, ip }: { user_id: bigint; accepts: boolean; ip: string },
-): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    const { numUpdatedRows } = await tx
-      .updateTable('users')
-      .set({ accepts_tips: accepts, updated_at: clock() })
-      .where('id', '=', user_id)
-      .where('accepts_tips', '<>', accepts)
-      .executeTakeFirst()
-    if (numUpdatedRows === 0n) return
-    await recordAudit(tx, {
-      actor_id: user_id,
-      action: 'account.accepts_tips',
-      subject: `user:${user_id}`,
-      detail: { accepts },
-      ip,
-    })
-  })
-}
-
 /** Whether a member with a confirmed address gets receipts by email. Undefined for others, and on a site without mail. */
 async function findReceiptChoice(
   { db, config }: Core,
@@ -210,25 +179,21 @@ async function findReceiptChoice(
   return member?.mails_receipts
 }
 
-/** Sends receipts to a member by email, or not any more, and records a change. */
-async function mailReceiptsTo(
+/** Switches a choice of the member on or off, and records a change. */
+async function choose(
   { db, clock }: Core,
-  { user_id, is_wanted, ip }: { user_id: bigint; is_wanted: boolean; ip: string },
+  { user_id, ip }: { user_id: bigint; ip: string },
+  choice: { column: 'shows_wallet_at_forum' | 'accepts_tips' | 'mails_receipts'; isOn: boolean },
+  act: { action: string; detail: Record<string, boolean> },
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const { numUpdatedRows } = await tx
       .updateTable('users')
-      .set({ mails_receipts: is_wanted, updated_at: clock() })
+      .set({ [choice.column]: choice.isOn, updated_at: clock() })
       .where('id', '=', user_id)
-      .where('mails_receipts', '<>', is_wanted)
+      .where(choice.column, '<>', choice.isOn)
       .executeTakeFirst()
     if (numUpdatedRows === 0n) return
-    await recordAudit(tx, {
-      actor_id: user_id,
-      action: 'account.mails_receipts',
-      subject: `user:${user_id}`,
-      detail: { is_wanted },
-      ip,
-    })
+    await recordAudit(tx, { actor_id: user_id, ...act, subject: `user:${user_id}`, ip })
   })
 }
