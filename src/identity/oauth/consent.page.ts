@@ -1,5 +1,6 @@
 /** The consent page: what it shows, on that of a device too, and the answers to it. spec/sign-in 1.7. */
 
+import { sql } from 'kysely'
 import { namedGroupsOf } from '../../accounts/people/users.ts'
 import { requireFreshSignIn } from '../../accounts/session/reauthentication.ts'
 import { type Session, sessionOf } from '../../accounts/session/session.ts'
@@ -231,11 +232,7 @@ export async function consentFacts(
 }
 
 async function isSilenced(db: Db, user_id: bigint, now: Date): Promise<boolean> {
-  const member = await db
-    .selectFrom('forum_members')
-    .where('user_id', '=', user_id)
-    .where('silenced_till', '>', now)
-    .select('user_id')
-    .executeTakeFirst()
-  return member !== undefined
+  const { rows } = await sql<{ is_silenced: boolean | null }>`
+    select silenced_till(${user_id}) > ${now} as is_silenced`.execute(db)
+  return rows[0]?.is_silenced ?? false
 }
