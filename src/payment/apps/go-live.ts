@@ -86,8 +86,8 @@ export async function goingLiveOf(db: Db, payment_id: string, user_id: bigint): 
 }
 
 /**
- * Applies for the live application of a test one, with its settings and the name that buyers will read. Throws what applyForPaymentApp throws, and conflict if the
- * test application has a live one already.
+ * Applies for the live application of a test one, with its settings and the name that buyers will read. Throws what
+ * applyForPaymentApp throws, and conflict if the test application has a live one already.
  */
 export async function applyFromTest(
   deps: Core,

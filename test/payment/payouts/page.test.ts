@@ -464,7 +464,7 @@ describe('a payout from a file', () => {
     expect(textOf(page.body).split(`@${bob.username} ${t.twiceMark}`)).toHaveLength(3)
     expect(textOf(page.body)).toContain(t.allOrNothing)
     expect(page.body).not.toContain(`${String(headers.location)}/pay`)
-    // Every line of theirs is marked, also of members whom the sentence does not name.
+    // Every line of such a member is marked, whether the sentence names the member or not.
     const members = await Promise.all(Array.from({ length: 6 }, () => makePerson(test)))
     const lines = members.flatMap(({ username }) => [`${username},1,`, `${username},2,`])
     const many = String((await send(csv(...lines), {}, fresh)).headers.location)
