@@ -7,6 +7,8 @@ import { describe, expect, it } from 'vitest'
 import { checkNextMember } from '../../src/accounts/forum-sync/sweep.ts'
 import type { TestForum } from '../harness/fake-forum.ts'
 import { useForumWorld } from '../harness/forum-world.ts'
+import { messages } from '../harness/messages.ts'
+import { authorizationUrl, makeParty } from '../identity/relying-party.ts'
 
 const DAY_MS = 86_400_000
 const MIB = 1_048_576
@@ -149,6 +151,18 @@ describe('a single read', () => {
     expect((await world.memberOf(member)).silenced_till).toEqual(new Date('2050-01-01'))
     await read(member, { silenced_till: null })
     expect((await world.memberOf(member)).silenced_till).toBeNull()
+  })
+
+  it('with a silence shows it on the consent page while it lasts', async () => {
+    const member = forum.join()
+    const client = await world.signIn(member)
+    const address = authorizationUrl(await makeParty(test))
+    const isShown = async () => (await client.get(address)).body.includes(messages.en.consents.silenced)
+    expect(await isShown()).toBe(false)
+    await read(member, { silenced_till: inDays(1).toISOString() })
+    expect(await isShown()).toBe(true)
+    await read(member, { silenced_till: inDays(-1).toISOString() })
+    expect(await isShown()).toBe(false)
   })
 
   it.each([[undefined], [null], [{}], ['developers']])(
